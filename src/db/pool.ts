@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import knex, { type Knex } from 'knex';
+import pg from 'pg';
+
+export type Db = Knex;
+
+/** Everything of ours lives in this schema, so that a database can be shared. */
+export const schemaName = 'vetledger';
+
+const migrationsDir = new URL('./migrations/', import.meta.url);
+
+// int8 and numeric must not become floats: ids are checked safe integers, amounts stay text, dates stay `YYYY-MM-DD`,
+// json stays the wire's text (read by src/practice/json.ts where it is needed).
+const types = new pg.TypeOverrides();
+types.setTypeParser(20, (text) => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`id ${text} is beyond 2^53`);
+  return value;
+});
+types.setTypeParser(1082, (text) => text);
+types.setTypeParser(114, (text) => text);
+types.setTypeParser(1016, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(Number)));
+
+/**
+ * A pool of connections to PostgreSQL. Every statement has a time-out (`statementTimeoutMs`), so has waiting for a
+ * connection. The caller ends it with `db.destroy()`.
+ */
+export function openDatabase(url: string, options: { max?: number; statementTimeoutMs?: number } = {}): Db {
+  return knex({
+    client: 'pg',
+    connection: {
+      connectionString: url,
+      types,
+      application_name: 'vetledger',
+      statement_timeout: options.statementTimeoutMs ?? 120_000,
+      connectionTimeoutMillis: 10_000,
+      keepAlive: true,
+    } as Knex.PgConnectionConfig,
+    searchPath: [schemaName],
+    pool: { min: 0, max: options.max ?? 10 },
+    acquireConnectionTimeout: 30_000,
+  });
+}
+
+const migrationSource: Knex.MigrationSource<string> = {
+  getMigrations: async () =>
+    readdirSync(migrationsDir)
+      .filter((name) => name.endsWith('.sql'))
+      .sort(),
+  getMigrationName: (name) => basename(name, '.sql'),
+  getMigration: async (name) => ({
+    up: async (db) => {
+      await db.raw(readFileSync(new URL(name, migrationsDir), 'utf8').replaceAll('?', '\\?'));
+    },
+    down: async () => {
+      throw new Error('migrations only go forward');
+    },
+  }),
+};
+
+/** Brings the schema up to date; several processes may call it at once. */
+export async function migrate(db: Db): Promise<void> {
+  await db.raw(`create schema if not exists ${schemaName}`);
+  await db.migrate.latest({ migrationSource, schemaName, tableName: 'migration' });
+}

@@ -1,0 +1,44 @@
+import { Decimal } from 'decimal.js';
+
+// 40 digits hold any sum of amounts exactly; half-even is the source's rounding (field-notes: Invoice row).
+export const Money = Decimal.clone({ precision: 40, rounding: Decimal.ROUND_HALF_EVEN, toExpNeg: -30, toExpPos: 40 });
+export type Money = Decimal;
+
+export const zero = new Money(0);
+
+/** Decimals of a currency's minor unit (ISO 4217), for example 2 for EUR, 0 for JPY, 3 for KWD. Throws RangeError for an unknown code. */
+export function minorUnitDecimals(currency: string): number {
+  // Intl falls back to 2 for codes it does not know, so those are refused first.
+  if (!Intl.supportedValuesOf('currency').includes(currency)) throw new RangeError(`unknown currency ${currency}`);
+  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+}
+
+/** Exact sum. */
+export function sum(amounts: Iterable<Money>): Money {
+  let total = zero;
+  for (const amount of amounts) total = total.plus(amount);
+  return total;
+}
+
+/** `amount` rounded half-even to `decimals` places. */
+export function roundHalfEven(amount: Money, decimals: number): Money {
+  return amount.toDecimalPlaces(decimals, Decimal.ROUND_HALF_EVEN);
+}
+
+/** `amount` with exactly `decimals` places, never `-0.00`. Throws RangeError when digits would be lost. */
+export function formatMoney(amount: Money, decimals: number): string {
+  if (amount.decimalPlaces() > decimals)
+    throw new RangeError(`${amount.toString()} has more than ${decimals} decimals`);
+  return (amount.isZero() ? zero : amount).toFixed(decimals);
+}
+
+/**
+ * A decimal text as the source sends it (`"12.50"`, `-0.0`, `1e2`), exactly; null when it is no finite decimal.
+ * `-0.0` is zero (ACCOUNTING "Amounts").
+ */
+export function parseMoney(text: string): Money | null {
+  if (!/^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?$/.test(text.trim())) return null;
+  const amount = new Money(text.trim());
+  if (!amount.isFinite()) return null;
+  return amount.isZero() ? zero : amount;
+}

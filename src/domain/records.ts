@@ -1,0 +1,94 @@
+import type { Money } from './money.ts';
+
+/**
+ * The source's records as facts: parsed at the edge (src/practice/schema.ts), amounts exact, dates still as the wire gave
+ * them (their zone is the installation's, applied in src/domain/dates.ts). An amount that is absent or no number is null
+ * and named in `defects`, so that it holds its document and nothing else (field-notes: What hurts users).
+ */
+export interface Defect {
+  field: string;
+  message: string;
+}
+
+/** The payer snapshot of an invoice (practice-api: Invoice). */
+export interface Payer {
+  name: string | null;
+  vatNumber: string | null;
+  countryCode: string | null;
+}
+
+export interface InvoiceRecord {
+  kind: 'invoice';
+  id: number;
+  status: number | null;
+  number: string | null;
+  prefix: string | null;
+  invoiceDate: string | null;
+  dueDate: string | null;
+  created: string | null;
+  modified: string | null;
+  creditNote: boolean;
+  countersale: boolean;
+  total: Money | null;
+  totalVat: Money | null;
+  totalWithVat: Money | null;
+  dueSum: Money | null;
+  bankReference: string | null;
+  clientId: number | null;
+  departmentId: number | null;
+  originalInvoiceId: number | null;
+  /** Members of a consolidated invoice; non-empty makes this one the collector (ACCOUNTING R10). */
+  consolidatedInvoiceIds: number[];
+  payer: Payer;
+  defects: Defect[];
+}
+
+export interface RowRecord {
+  kind: 'row';
+  id: number;
+  invoiceId: number | null;
+  name: string | null;
+  sum: Money | null;
+  sumVat: Money | null;
+  sumTotal: Money | null;
+  accountNumber: string | null;
+  dimensions: [string | null, string | null, string | null];
+  internal: { account: string | null; dimension1: string | null; dimension2: string | null };
+  vatGroup: { name: string | null; rate: Money | null; account: string | null } | null;
+  vatPercentage: Money | null;
+  creditedRowId: number | null;
+  modified: string | null;
+  defects: Defect[];
+}
+
+export interface PaymentRecord {
+  kind: 'payment';
+  id: number;
+  invoiceId: number | null;
+  paymentType: number | null;
+  paid: Money | null;
+  dateAdded: string | null;
+  modified: string | null;
+  defects: Defect[];
+}
+
+export interface PrepaymentRecord {
+  kind: 'prepayment';
+  id: number;
+  clientId: number | null;
+  departmentId: number | null;
+  paymentType: number | null;
+  paid: Money | null;
+  unusedAmount: Money | null;
+  refundsId: number | null;
+  /** `ready`, `fully used`, `pending`, `failed` or `aborted`, lower case; null when the source does not say (= ready). */
+  status: string | null;
+  created: string | null;
+  modified: string | null;
+  description: string | null;
+  /** `external_info.external_id` as it stands in the source. */
+  externalId: string | null;
+  defects: Defect[];
+}
+
+export type SourceRecord = InvoiceRecord | RowRecord | PaymentRecord | PrepaymentRecord;

@@ -1,0 +1,67 @@
+/** The glossary, as types. Every word here is used with this one meaning everywhere (ACCOUNTING "Words", DESIGN). */
+
+/** The clinic organisation's installation of the practice software; part of every address of its API. */
+export type InstallationId = number;
+
+/** The four lists of the source that are synchronised (practice-api: Invoices, payments, prepayments). */
+export const recordKinds = ['invoice', 'row', 'payment', 'prepayment'] as const;
+export type RecordKind = (typeof recordKinds)[number];
+
+/** What is posted: a record of the source at one version of its facts. Rows are part of their invoice. */
+export const documentKinds = ['invoice', 'payment', 'prepayment'] as const;
+export type DocumentKind = (typeof documentKinds)[number];
+
+export interface DocumentRef {
+  kind: DocumentKind;
+  id: number;
+}
+
+/**
+ * The one state each document is in (ACCOUNTING E6). `gone` is a never-posted record that the source no longer has;
+ * `pending` a record pulled but not yet judged (between two steps of a window).
+ */
+export const documentStates = [
+  'posted',
+  'reversed',
+  'held',
+  'not_final',
+  'voided',
+  'not_money',
+  'nothing_to_post',
+  'before_start',
+  'gone',
+  'pending',
+] as const;
+export type DocumentState = (typeof documentStates)[number];
+
+/** What a line is for; the mapping turns it into an account (ACCOUNTING "Words", Rules). */
+export const roles = [
+  'receivable',
+  'opening_receivable',
+  'card_clearing',
+  'cash',
+  'bank_clearing',
+  'rounding',
+  'cheque_clearing',
+  'voucher_liability',
+  'consolidation_clearing',
+  'mobile_clearing',
+  'prepayment_liability',
+  'gift_card_liability',
+  'financing_receivable',
+  'other_clearing',
+  'credit_settlement',
+  'insurance_receivable',
+] as const;
+export type Role = (typeof roles)[number];
+
+/** A line's role: one of the mapping's, or a revenue or VAT line whose account comes from its rows. */
+export type LineRole = Role | 'revenue' | 'vat';
+
+export type Side = 'debit' | 'credit';
+
+/** Calendar date `YYYY-MM-DD` in the installation's time zone. */
+export type CalendarDate = string;
+
+/** Instant, ISO 8601 with `Z`. */
+export type Instant = string;
