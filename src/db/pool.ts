@@ -43,6 +43,14 @@ export function openDatabase(url: string, options: { max?: number; statementTime
   });
 }
 
+/**
+ * Rows of one SQL statement with `?` parameters; an array is one PostgreSQL array. Works in a transaction, too.
+ */
+export async function query<Row>(db: Db | Knex.Transaction, sql: string, bindings: unknown[] = []): Promise<Row[]> {
+  const result = (await db.raw(sql, bindings as Knex.RawBinding[])) as { rows: Row[] };
+  return result.rows;
+}
+
 const migrationSource: Knex.MigrationSource<string> = {
   getMigrations: async () =>
     readdirSync(migrationsDir)

@@ -30,7 +30,10 @@ export interface Line {
   documentNumber: string | null;
   dueDate: CalendarDate | null;
   bankReference: string | null;
-  /** On revenue lines group and rate; on VAT lines also the base in the line's own direction. */
+  /**
+   * Group and rate on revenue and VAT lines. `base`, in the line's own direction, is on the VAT line; where a group has none
+   * (0 %), on its revenue lines: so the bases of all lines add up to the VAT return's, each counted once.
+   */
   vat: { group: string | null; rate: Money | null; base: Money | null } | null;
   /** Ids of the invoice rows summed into this line. */
   rowIds: number[];
@@ -74,6 +77,30 @@ export interface LedgerEntry extends DraftEntry {
   idempotencyKey: string;
   previousHash: string;
   hash: string;
+}
+
+/** What a line must be told; everything else is empty unless given. */
+export type LineFields = Pick<Line, 'account' | 'role' | 'rule' | 'mappedBy'> & Partial<Omit<Line, 'amount' | 'side'>>;
+
+/** The line of a signed amount (debit positive); null for zero, which is left out of entries (ACCOUNTING Amounts). */
+export function lineOf(debit: Money, fields: LineFields): Line | null {
+  if (debit.isZero()) return null;
+  return {
+    party: null,
+    departmentId: null,
+    dimensions: [null, null, null],
+    internal: { account: null, dimension1: null, dimension2: null },
+    invoiceId: null,
+    paymentType: null,
+    documentNumber: null,
+    dueDate: null,
+    bankReference: null,
+    vat: null,
+    rowIds: [],
+    ...fields,
+    side: debit.lessThan(0) ? 'credit' : 'debit',
+    amount: debit.abs(),
+  };
 }
 
 /** The line's amount as a signed figure: debit positive, credit negative. */

@@ -11,6 +11,7 @@ export interface ProblemDefinition {
 }
 
 export const problemCatalogue = {
+  // The record itself
   amount_missing: {
     holds: true,
     sentence: 'An amount that posting needs is absent from the record.',
@@ -20,6 +21,139 @@ export const problemCatalogue = {
     holds: true,
     sentence: 'An amount in the record is not a number.',
     todo: 'Report the record to the practice software vendor; it posts by itself once the amount can be read.',
+  },
+  amount_precision: {
+    holds: true,
+    sentence: "A total has more decimals than the installation's currency.",
+    todo: 'Check `currency` of the installation in the config; if it is right, report the record to the practice software vendor.',
+  },
+  field_invalid: {
+    holds: true,
+    sentence: 'A field that posting needs cannot be read.',
+    todo: 'Report the record to the practice software vendor, or correct the field names in mappings/practice-api.yaml.',
+  },
+  date_missing: {
+    holds: true,
+    sentence: 'The record has no business date.',
+    todo: 'Give the document a date in the practice software; it posts by itself in the next window.',
+  },
+  date_invalid: {
+    holds: true,
+    sentence: 'A date in the record is no day of the calendar.',
+    todo: 'Correct the date in the practice software; the document posts by itself in the next window.',
+  },
+  status_unknown: {
+    holds: true,
+    sentence: 'The record has a status whose meaning is not known.',
+    todo: 'Find out what the status means; for a prepayment, add it to prepayment.statuses in mappings/practice-api.yaml.',
+  },
+  client_missing: {
+    holds: true,
+    sentence: 'The prepayment names no client, so nobody could be told whose money it is.',
+    todo: 'Name the client in the practice software; the prepayment posts by itself in the next window.',
+  },
+  payment_type_unknown: {
+    holds: true,
+    sentence: 'The record names no payment type.',
+    todo: 'Set the payment type in the practice software; the document posts by itself in the next window.',
+  },
+  prepayment_type_refused: {
+    holds: true,
+    sentence: 'A prepayment cannot be paid by a consolidated invoice or by another prepayment.',
+    todo: 'Correct the payment type of the prepayment in the practice software.',
+  },
+  invoice_unknown: {
+    holds: true,
+    sentence: 'The payment belongs to an invoice that has not been seen yet.',
+    todo: 'Nothing, usually: the invoice is fetched by itself. If it stays so, check that the invoice still exists.',
+  },
+
+  // Proofs
+  rows_missing: {
+    holds: true,
+    sentence: 'The invoice has amounts but no rows (P1).',
+    todo: 'Nothing, usually: its rows are fetched again. If it stays so, open the invoice in the practice software.',
+  },
+  rows_stale: {
+    holds: true,
+    sentence: 'The rows at hand are older than the last change of their invoice (P2).',
+    todo: 'Nothing: the rows are fetched again by themselves.',
+  },
+  totals_disagree: {
+    holds: true,
+    sentence: "The rows do not add up to the document's own totals (P1).",
+    todo: 'Nothing, usually: the parts are fetched again. If it stays so, compare rows and totals in the practice software.',
+  },
+  cents_unsettled: {
+    holds: true,
+    sentence: 'The totals cannot be reached by moving each line by less than one minor unit.',
+    todo: 'Compare rows and totals of the document in the practice software; its row amounts contradict one another.',
+  },
+  entry_unbalanced: {
+    holds: true,
+    sentence: 'Debits and credits of the entry differ (P5).',
+    todo: 'Report it with the output of `vetledger explain`: posting made an entry that it must not make.',
+  },
+  due_sum_disagrees: {
+    holds: false,
+    sentence: 'What is due on the invoice is not its total minus its payments (P3).',
+    todo: 'Nothing, usually: its payments are fetched again. If it stays so, compare them in the practice software.',
+  },
+  vat_rate_disagrees: {
+    holds: false,
+    sentence: 'The VAT of a row is more than one minor unit away from its rate. It was posted as the document says.',
+    todo: 'Check the VAT of the row in the practice software; credit and rewrite the invoice if it is wrong.',
+  },
+  collector_disagrees: {
+    holds: false,
+    sentence: "The total of a consolidated invoice is not the sum of its members' payments by it.",
+    todo: 'Compare the consolidated invoice with its members; the difference stays on consolidation_clearing.',
+  },
+
+  // Mapping (P4)
+  role_unmapped: {
+    holds: true,
+    sentence: 'The mapping gives no account for a role that the document needs.',
+    todo: 'Add the account under `roles` in the mapping file; the document posts by itself in the next window.',
+  },
+  account_unmapped: {
+    holds: true,
+    sentence: "The mapping gives no account for a row's revenue account.",
+    todo: 'Add it under `revenue` in the mapping file, or give the row an account in the practice software.',
+  },
+  vat_group_unmapped: {
+    holds: true,
+    sentence: 'The mapping gives no account for a VAT group, or the source names more than one.',
+    todo: 'Add the group under `vat` in the mapping file; the document posts by itself in the next window.',
+  },
+  payment_type_unmapped: {
+    holds: true,
+    sentence: 'The payment type has no role.',
+    todo: 'Say under `payment_types` in the mapping file to which role this type belongs.',
+  },
+  cash_customer_unmapped: {
+    holds: true,
+    sentence: 'The sale has no client, and the mapping names no cash customer.',
+    todo: 'Set `cash_customer` in the mapping file; the document posts by itself in the next window.',
+  },
+
+  // Periods and changes
+  period_locked: {
+    holds: true,
+    sentence: "The document's date lies in a closed period.",
+    todo: 'Open the period, or set policies.locked_period to `redate` in the mapping file.',
+  },
+  change_held: {
+    holds: true,
+    sentence:
+      'The document changed after it was posted, and the correction would fall into a closed period. The old entry stays.',
+    todo: 'Open the period, or set policies.locked_period to `redate` in the mapping file.',
+  },
+  opening_changed: {
+    holds: false,
+    sentence:
+      'A document dated before start_date was created, voided or changed on or after it; opening balances may be off.',
+    todo: 'Compare the document with the opening balances and correct those by hand if they lack it.',
   },
 } as const satisfies Record<string, ProblemDefinition>;
 

@@ -6,7 +6,9 @@ import type { Money } from './money.ts';
  * and named in `defects`, so that it holds its document and nothing else (field-notes: What hurts users).
  */
 export interface Defect {
+  /** The field's name in the source. */
   field: string;
+  /** Ends the sentence "<field> …": `is absent`, `is no decimal number`, or another reason why it cannot be read. */
   message: string;
 }
 

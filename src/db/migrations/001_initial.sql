@@ -32,12 +32,18 @@ create table mirror_record (
   first_seen_at timestamptz not null,
   content_hash text not null,
   raw json not null,
-  -- For an invoice: source time of the last fetch of its whole row set; null when never fetched.
+  -- For an invoice: whether its rows are needed (it is final), the source time its rows must reach to be fresh (proof P2:
+  -- its `modified` rounded up to the next second, never later than the answer that brought it), and that of the last
+  -- fetch of its whole row set.
+  needs_rows boolean not null default false,
+  rows_fresh_from timestamptz,
   rows_source_time timestamptz,
   -- Confirmed missing from the source by a second look-up.
   gone_at timestamptz,
   primary key (installation, kind, id)
 );
+create index mirror_record_stale_rows on mirror_record (installation, id)
+  where kind = 'invoice' and needs_rows and (rows_source_time is null or rows_source_time < rows_fresh_from);
 create index mirror_record_parent on mirror_record (installation, kind, parent_id) where parent_id is not null;
 
 -- Earlier versions, as they were when a newer one replaced them.
@@ -63,8 +69,8 @@ create table document (
   dirty boolean not null default true,
   -- Counts marks, so that a mark set while the document was being judged is not lost.
   dirty_mark bigint not null default 1,
-  -- Its parts were asked for again after a failed proof; a second failure holds it.
-  refetch boolean not null default false,
+  -- A failed proof wants its parts fetched again first; a failure after that holds it (ACCOUNTING "Proofs").
+  refetch text not null default 'no' check (refetch in ('no', 'wanted', 'done')),
   document_date date,
   entry_id text,
   entry_count int not null default 0,
@@ -77,7 +83,7 @@ create table document (
 );
 create index document_dirty on document (installation, kind, id) where dirty;
 create index document_problem on document (installation) where problem_code is not null;
-create index document_refetch on document (installation) where refetch;
+create index document_refetch on document (installation) where refetch = 'wanted';
 
 -- Said of a document without holding it (due_sum_disagrees, vat_rate_disagrees, opening_changed).
 create table document_report (

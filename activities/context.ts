@@ -1,0 +1,131 @@
+import { activityInfo, Context } from '@temporalio/activity';
+import type { WorkflowClient } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { InstallationConfig } from '../src/config.ts';
+import type { Db } from '../src/db/pool.ts';
+import type { PracticeClient } from '../src/practice/client.ts';
+import { type OpenWindow, renewLease } from '../src/sync/window.ts';
+import { type HealthNote, healthSignalName, type WindowInput, type WindowOutcome } from '../workflows/messages.ts';
+import { toFailure, WindowConflict } from './failures.ts';
+
+/** What the activities are made from; everything from outside comes in here. */
+export interface ActivityDeps {
+  db: Db;
+  installations: ReadonlyMap<number, InstallationConfig>;
+  practice(installation: number): PracticeClient;
+  /** For health signals to the activity's own workflow. */
+  workflows: Pick<WorkflowClient, 'getHandle'>;
+  clock: () => Date;
+  log: Logger;
+  onProgress?: (progress: StepProgress) => void;
+  onWindow?: (outcome: WindowOutcome) => void;
+}
+
+export interface StepProgress {
+  installation: number;
+  step: string;
+  done: number;
+  total: number | null;
+}
+
+/** A lease outlives a few missed renewals; a killed worker's is free again after this. */
+export const leaseSeconds = 90;
+const beatMs = 5_000;
+const renewEveryBeats = 4;
+/** Waits for the budget beyond this are shown in the Temporal UI. */
+const longWaitMs = 30_000;
+
+export function installationOf(deps: ActivityDeps, id: number): InstallationConfig {
+  const found = deps.installations.get(id);
+  if (!found) throw new Error(`installation ${id} is not in the configuration of this worker`);
+  return found;
+}
+
+export interface Liveness {
+  /** Latest progress, sent with the next heartbeat. */
+  beat(details: { step: string; done: number; total: number | null }): void;
+  pause(ms: number): Promise<void>;
+  /** Milliseconds waited for the rate budget so far; a long wait is told to the workflow once. */
+  waited(ms: number): void;
+  /** Aborts when the activity is cancelled. */
+  signal: AbortSignal;
+}
+
+/**
+ * Runs an activity's work with heartbeats (while it waits for budget, too), keeps the window's lease, tells the workflow of
+ * retries and of recovery, and turns domain errors into failures. Stops when cancelled or when the lease is lost.
+ */
+export async function alive<T>(
+  deps: ActivityDeps,
+  input: WindowInput,
+  window: OpenWindow | null,
+  work: (liveness: Liveness) => Promise<T>,
+): Promise<T> {
+  const context = Context.current();
+  const { attempt } = activityInfo();
+  let details: unknown = null;
+  let beats = 0;
+  let toldWaiting = false;
+  let lost: (error: Error) => void = () => undefined;
+  const leaseLost = new Promise<never>((_, reject) => {
+    lost = reject;
+  });
+  leaseLost.catch(() => undefined);
+  const timer = setInterval(() => {
+    context.heartbeat(details);
+    if (window?.token == null || ++beats % renewEveryBeats !== 0) return;
+    renewLease(deps.db, input.installation, window.token, leaseSeconds).then(
+      (kept) =>
+        kept || lost(new WindowConflict(`the lease of installation ${input.installation} was lost to another window`)),
+      (error: unknown) => deps.log.warn({ err: error, installation: input.installation }, 'lease not renewed'),
+    );
+  }, beatMs);
+  try {
+    if (attempt > 1)
+      await tellWorkflow(deps, { health: 'retrying', note: `${activityInfo().activityType}: attempt ${attempt}` });
+    if (window?.token != null && !(await renewLease(deps.db, input.installation, window.token, leaseSeconds))) {
+      throw new WindowConflict(`the lease of installation ${input.installation} was lost to another window`);
+    }
+    const liveness: Liveness = {
+      beat: (progress) => {
+        details = progress;
+        context.heartbeat(progress);
+        deps.onProgress?.({ installation: input.installation, ...progress });
+      },
+      pause: (ms) => context.sleep(ms),
+      waited: (ms) => {
+        if (ms < longWaitMs || toldWaiting) return;
+        toldWaiting = true;
+        void tellWorkflow(deps, {
+          health: 'waiting',
+          note: `${activityInfo().activityType} waits for the rate budget`,
+        });
+      },
+      signal: context.cancellationSignal,
+    };
+    const result = await Promise.race([work(liveness), leaseLost, context.cancelled]);
+    if (attempt > 1 || toldWaiting) await tellWorkflow(deps, { health: 'ok', note: '' });
+    return result;
+  } catch (error) {
+    throw toFailure(error);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Signals the activity's own workflow; a signal that cannot be sent never fails the work. */
+export async function tellWorkflow(deps: ActivityDeps, note: HealthNote): Promise<void> {
+  const { workflowId, runId } = ownWorkflow();
+  try {
+    await deps.workflows.getHandle(workflowId, runId).signal(healthSignalName, note);
+  } catch (error) {
+    deps.log.debug({ err: error }, 'health not signalled');
+  }
+}
+
+/** The workflow this activity runs for. */
+export function ownWorkflow(): { workflowId: string; runId: string } {
+  const { workflowExecution } = activityInfo();
+  if (!workflowExecution) throw new Error('this activity runs in no workflow');
+  return workflowExecution;
+}

@@ -1,0 +1,17 @@
+import type { ActivityDeps } from './context.ts';
+import { postActivities } from './post.ts';
+import { pullActivities } from './pull.ts';
+import { windowActivities } from './window.ts';
+import { writeBackActivities } from './writeBack.ts';
+
+/** The activities of a worker, made from what they depend on. */
+export function createActivities(deps: ActivityDeps) {
+  return {
+    ...windowActivities(deps),
+    ...pullActivities(deps),
+    ...postActivities(deps),
+    ...writeBackActivities(deps),
+  };
+}
+
+export type Activities = ReturnType<typeof createActivities>;

@@ -1,0 +1,167 @@
+import { destination, type Logger, pino } from 'pino';
+import type { Config, InstallationConfig } from './config.ts';
+import { type Db, migrate, openDatabase } from './db/pool.ts';
+import { ConfigError } from './errors.ts';
+import { type Auth, clientCredentials, staticToken } from './practice/auth.ts';
+import { Budget } from './practice/budget.ts';
+import { createPracticeClient, type PracticeClient } from './practice/client.ts';
+import { systemClock } from './practice/clock.ts';
+import { createTransport, defaultTimeouts, type Transport } from './practice/transport.ts';
+import { acquirePostgres, acquireTemporal } from './services/index.ts';
+
+/** Everything a command works with, opened; `close` gives all of it back. */
+export interface App {
+  config: Config;
+  db: Db;
+  /** Carried by workflow ids and task queues, so that a Temporal cluster can be shared by several databases. */
+  databaseId: string;
+  /** Null where the command asked for none. */
+  temporal: { address: string; namespace: string; uiUrl: string | null } | null;
+  /** To stderr. */
+  log: Logger;
+  clock: () => Date;
+  /** The client of an installation's practice API, made once. Throws ConfigError for an unknown installation. */
+  practice(installation: number): PracticeClient;
+  /** The rate budget that this client takes from. */
+  budget(installation: number): Budget;
+  close(): Promise<void>;
+}
+
+export interface AppOptions {
+  temporal: boolean;
+  /** Receives one line for every slow step. */
+  progress: (line: string) => void;
+  env: NodeJS.ProcessEnv;
+  /** Level of the log unless VETLEDGER_LOG says otherwise; `warn` for commands that end by themselves. */
+  logLevel?: 'warn' | 'info';
+  /** Whether an embedded Temporal server serves its web UI. */
+  ui?: boolean;
+}
+
+/**
+ * Reaches or starts the services, brings the schema up to date and reads the database's id. Throws ServiceError when a
+ * service is missing; what was opened by then is given back.
+ */
+export async function openApp(config: Config, options: AppOptions): Promise<App> {
+  const opened: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const giveBack of opened.splice(0).reverse()) await giveBack();
+  };
+  const log = createLog(options);
+  const services = {
+    dataDir: config.dataDir,
+    databaseUrl: config.databaseUrl ?? undefined,
+    temporalAddress: config.temporal.address ?? undefined,
+    ui: options.ui,
+    progress: options.progress,
+    env: options.env,
+  };
+  try {
+    const starting = options.temporal ? acquireTemporal(services) : Promise.resolve(null);
+    // Both start side by side; when one fails, the other is given back too.
+    const [postgres, temporal] = await Promise.allSettled([acquirePostgres(services), starting]);
+    for (const service of [postgres, temporal]) {
+      if (service.status === 'fulfilled' && service.value) opened.push(service.value.release);
+    }
+    if (postgres.status === 'rejected') throw postgres.reason;
+    if (temporal.status === 'rejected') throw temporal.reason;
+
+    const db = openDatabase(postgres.value.url);
+    opened.push(() => db.destroy());
+    await migrate(db);
+    const practices = practicesOf(config, db, log);
+    opened.push(async () => practices.close());
+    return {
+      config,
+      db,
+      databaseId: await databaseId(db),
+      temporal: temporal.value && {
+        address: temporal.value.address,
+        namespace: config.temporal.namespace,
+        uiUrl: temporal.value.uiUrl,
+      },
+      log,
+      clock: () => new Date(),
+      practice: (installation) => practices.of(installation).client,
+      budget: (installation) => practices.of(installation).budget,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function createLog({ env, logLevel }: AppOptions): Logger {
+  const wanted = env.VETLEDGER_LOG ?? logLevel ?? 'warn';
+  if (wanted !== 'silent' && !(wanted in pino.levels.values)) {
+    throw new ConfigError(
+      'log_level_unknown',
+      `VETLEDGER_LOG is ${wanted}, which is no level of the log.`,
+      `Use one of ${Object.keys(pino.levels.values).join(', ')}, silent.`,
+    );
+  }
+  return pino({ level: wanted, base: null }, destination({ dest: 2, sync: true }));
+}
+
+async function databaseId(db: Db): Promise<string> {
+  const found = await db.raw<{ rows: { value: string }[] }>(`select value from meta where key = 'database_id'`);
+  return found.rows[0]!.value;
+}
+
+interface Practice {
+  client: PracticeClient;
+  budget: Budget;
+}
+
+function practicesOf(config: Config, db: Db, log: Logger) {
+  const made = new Map<number, Practice>();
+  return {
+    of(id: number): Practice {
+      const practice = made.get(id) ?? makePractice(installationOf(config, id), db, log);
+      made.set(id, practice);
+      return practice;
+    },
+    close() {
+      for (const { client } of made.values()) client.close();
+    },
+  };
+}
+
+function makePractice(installation: InstallationConfig, db: Db, log: Logger): Practice {
+  const { id, baseUrl, dialect, rateWindowSeconds } = installation;
+  const budget = new Budget({
+    db,
+    installation: id,
+    dialect,
+    windowSeconds: rateWindowSeconds,
+    requestTimeoutSeconds: defaultTimeouts.requestMs / 1000,
+  });
+  const transport = createTransport({ timeouts: defaultTimeouts, clock: systemClock });
+  const auth = authOf(installation, transport);
+  return { budget, client: createPracticeClient({ installation: id, baseUrl, auth, dialect, budget, log, transport }) };
+}
+
+/** How an installation signs in, by its configuration. */
+export function authOf(installation: InstallationConfig, transport: Transport): Auth {
+  const { auth, id, baseUrl, dialect } = installation;
+  if ('token' in auth) return staticToken(auth.token);
+  return clientCredentials({ ...auth, installation: id, baseUrl, dialect, transport, clock: systemClock });
+}
+
+/** An installation of the configuration. Throws ConfigError for an unknown one. */
+export function installationOf(config: Config, id: number): InstallationConfig {
+  const found = config.installations.find((installation) => installation.id === id);
+  if (found) return found;
+  const known = config.installations.map((installation) => installation.id).join(', ');
+  throw new ConfigError(
+    'installation_unknown',
+    `Installation ${id} is not in ${config.file}.`,
+    `Use one of its installations: ${known}.`,
+  );
+}
+
+/** The installations a command is for: the one that was named, or all. */
+export function chosenInstallations(config: Config, id: number | undefined): InstallationConfig[] {
+  return id === undefined ? config.installations : [installationOf(config, id)];
+}

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { CommanderError } from 'commander';
+import { debugWanted, type Io, OutputClosed } from './commands/context.ts';
+import { createProgram } from './commands/program.ts';
+import { ConfigError, toUserError, type UserError } from './errors.ts';
+
+/** Exit code of a command that Ctrl-C ended before it was done, as shells give it. */
+const interruptedCode = 130;
+
+/** The command line: parses `args` (without program and script), runs the command, prints its error; gives the exit code. */
+export async function main(args: string[], io: Io): Promise<number> {
+  let exitCode = 0;
+  const program = createProgram(io, version(), (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof OutputClosed) return 0;
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    if (io.signal.aborted) {
+      io.stderr.write('interrupted\n');
+      return interruptedCode;
+    }
+    const known = error instanceof CommanderError ? usageErrorOf(error, args) : toUserError(error);
+    printError(known, args, io);
+    return known.exitCode;
+  }
+}
+
+function usageErrorOf(error: CommanderError, args: string[]): UserError {
+  // Without a command there is no message, only the help.
+  const message = error.code === 'commander.help' ? 'No command was given.' : error.message.replace(/^error: /, '');
+  const command = args.find((arg) => !arg.startsWith('-'));
+  const help =
+    command && error.code !== 'commander.unknownCommand' ? `vetledger ${command} --help` : 'vetledger --help';
+  return new ConfigError('usage', message, `Run \`${help}\` for how it is used.`);
+}
+
+function printError(error: UserError, args: string[], io: Io): void {
+  if (args.includes('--json')) {
+    const { code, message, todo } = error;
+    io.stdout.write(`${JSON.stringify({ error: { code, message, todo } })}\n`);
+  } else {
+    io.stderr.write(`error: ${error.message}\nwhat to do: ${error.todo}\n`);
+  }
+  if (debugWanted(io, args.includes('--debug') ? { debug: true } : {})) {
+    io.stderr.write(`${stackOf(error.cause ?? error)}\n`);
+  }
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function version(): string {
+  return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+}
+
+/** Runs as a program: the first Ctrl-C ends the command in good order, a second one at once. */
+export async function runFromShell(): Promise<void> {
+  const interrupt = new AbortController();
+  const onSignal = () => {
+    if (interrupt.signal.aborted) process.exit(interruptedCode);
+    process.stderr.write('\nending; press Ctrl-C again to force it\n');
+    interrupt.abort(new Error('interrupted'));
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  // A reader that went away is told by the write that finds out (CommandContext.write).
+  process.stdout.on('error', () => {});
+  process.stderr.on('error', () => {});
+  const { env, stdout, stderr } = process;
+  const exitCode = await main(process.argv.slice(2), { env, stdout, stderr, signal: interrupt.signal });
+  await flushed(stdout);
+  process.exit(exitCode);
+}
+
+/** process.exit drops what a pipe has not taken yet. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (!stream.writable) return resolve();
+    stream.write('', () => resolve());
+  });
+}

@@ -1,0 +1,14 @@
+import { resolve } from 'node:path';
+import { runDev } from '../dev.ts';
+import type { CommandContext } from './context.ts';
+
+export function dev(context: CommandContext, options: { once?: true; ui: boolean }): Promise<number> {
+  return runDev({
+    once: options.once === true,
+    ui: options.ui,
+    dataDir: resolve(context.env.VETLEDGER_DATA_DIR || '.vetledger'),
+    env: context.env,
+    signal: context.signal,
+    json: context.json,
+  });
+}

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { chosenInstallations } from '../app.ts';
+import { ConfigError } from '../errors.ts';
+import { type ExportFormatName, exportEntries } from '../ledger/export.ts';
+import { type CommandContext, usageError } from './context.ts';
+import { withApp } from './with-app.ts';
+
+export interface ExportCommandOptions {
+  installation?: number;
+  format: string;
+  from?: string;
+  to?: string;
+  out?: string;
+}
+
+/** The journal on stdout, or in a file that appears whole or not at all. */
+export async function exportJournal(context: CommandContext, options: ExportCommandOptions): Promise<number> {
+  const { from = null, to = null, out } = options;
+  if (from !== null && to !== null && from > to) throw usageError(`--from ${from} is after --to ${to}.`, 'export');
+  if (context.json && !out) throw usageError('--json needs --out FILE: stdout carries the journal itself.', 'export');
+  return withApp(context, { temporal: false }, async ({ db, config }) => {
+    const pieces = exportEntries(db, {
+      format: options.format as ExportFormatName,
+      installations: chosenInstallations(config, options.installation),
+      range: { from, to },
+    });
+    if (!out) {
+      for await (const piece of pieces) await context.write(piece);
+      return 0;
+    }
+    const file = resolve(out);
+    const bytes = await writeWhole(file, pieces);
+    await context.result({ out: file, bytes }, () => `Written to ${file}.`);
+    return 0;
+  });
+}
+
+/** Writes beside the file and renames into place, so that a reader sees the old or the new one. */
+async function writeWhole(file: string, pieces: AsyncIterable<string>): Promise<number> {
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  const handle = await open(temporary, 'wx').catch((error: NodeJS.ErrnoException) => {
+    throw new ConfigError(
+      'out_not_writable',
+      `${file} cannot be written (${error.code}).`,
+      'Give --out a file in an existing folder that you may write to.',
+    );
+  });
+  try {
+    let bytes = 0;
+    for await (const piece of pieces) bytes += (await handle.write(piece)).bytesWritten;
+    await handle.sync();
+    await handle.close();
+    await rename(temporary, file);
+    return bytes;
+  } catch (error) {
+    await handle.close().catch(() => {});
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

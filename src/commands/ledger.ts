@@ -1,0 +1,81 @@
+import { chosenInstallations } from '../app.ts';
+import type { InstallationConfig } from '../config.ts';
+import type { Db } from '../db/pool.ts';
+import { UserError } from '../errors.ts';
+import { verifyChain } from '../ledger/index.ts';
+import type { CalendarDate } from '../terms.ts';
+import { type CommandContext, usageError } from './context.ts';
+import { withApp } from './with-app.ts';
+
+/** Walks the hash chain of each journal; exit code 1 when a link is broken. */
+export function verify(context: CommandContext, options: { installation?: number }): Promise<number> {
+  return withApp(context, { temporal: false }, async ({ db, config }) => {
+    const installations = [];
+    for (const { id } of chosenInstallations(config, options.installation)) {
+      const broken = await verifyChain(db, id);
+      const { rows } = await db.raw<{ rows: { n: number }[] }>(
+        'select count(*) as n from entry where installation = ?',
+        [id],
+      );
+      installations.push({ installation: id, ok: broken === null, entries: rows[0]!.n, broken });
+    }
+    const ok = installations.every((one) => one.ok);
+    await context.result({ ok, installations }, () =>
+      installations
+        .map(({ installation, entries, broken }) =>
+          broken === null
+            ? `Installation ${installation}: the chain of ${entries} entries is whole.`
+            : `Installation ${installation}: the chain is BROKEN at ${JSON.stringify(broken)}.\nwhat to do: restore the database from a backup made before it was changed, and find out who changed it.`,
+        )
+        .join('\n'),
+    );
+    return ok ? 0 : 1;
+  });
+}
+
+/** Closes our own books; entries are not posted on or before that day any more (ACCOUNTING "Locked"). */
+export function close(
+  context: CommandContext,
+  options: { through: CalendarDate; installation?: number },
+): Promise<number> {
+  return withApp(context, { temporal: false }, async ({ db, config, clock }) => {
+    const chosen = chosenInstallations(config, options.installation);
+    for (const installation of chosen) checkFuture(installation, options.through, clock());
+    await db.transaction(async (trx) => {
+      for (const { id } of chosen) await closeOne(trx, id, options.through);
+    });
+    const installations = chosen.map(({ id }) => ({ installation: id, closed_through: options.through }));
+    await context.result({ installations }, () =>
+      installations.map((one) => `Installation ${one.installation}: closed through ${one.closed_through}.`).join('\n'),
+    );
+    return 0;
+  });
+}
+
+function checkFuture(installation: InstallationConfig, through: CalendarDate, now: Date): void {
+  // The Swedish locale writes dates as ISO 8601 does.
+  const today = new Intl.DateTimeFormat('sv', { timeZone: installation.timezone }).format(now);
+  if (through < today) return;
+  throw usageError(
+    `${through} is not over yet for installation ${installation.id}: only past days can be closed.`,
+    'ledger close',
+  );
+}
+
+async function closeOne(db: Db, installation: number, through: CalendarDate): Promise<void> {
+  const before = await db.raw<{ rows: { through: CalendarDate }[] }>(
+    'select through from ledger_close where installation = ? order by closed_at desc limit 1',
+    [installation],
+  );
+  const closed = before.rows[0]?.through;
+  if (closed !== undefined && closed > through) {
+    throw new UserError(
+      'period_closed',
+      `The books of installation ${installation} are closed through ${closed} already.`,
+      'A closed period is not opened again; give a later date.',
+      2,
+    );
+  }
+  if (closed === through) return;
+  await db.raw('insert into ledger_close (installation, through) values (?, ?)', [installation, through]);
+}

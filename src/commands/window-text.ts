@@ -1,0 +1,55 @@
+import type { WindowReport } from '../windows.ts';
+import { count, instant } from './text.ts';
+
+type Streams = WindowReport['seen'];
+
+/** One window, readable: its interval, its figures and, when it failed, why and what to do. */
+export function windowBlock(window: WindowReport): string {
+  const lines = [`Installation ${window.installation}: ${outcome(window)}`];
+  if (window.to)
+    lines.push(`  interval      ${window.from ? instant(window.from) : 'the beginning'} to ${instant(window.to)}`);
+  lines.push(
+    `  seen          ${streams(window.seen)}`,
+    `  pulled        ${streams(window.pulled)}`,
+    `  posted        ${count(window.posted, 'entry', 'entries')}`,
+    `  held          ${count(window.held, 'document')}${window.held > 0 ? ' (see `vetledger problems`)' : ''}`,
+    `  written back  ${count(window.written_back, 'prepayment')}`,
+    `  API           ${apiUse(window)}`,
+  );
+  if (window.error) lines.push(`  error         ${window.error.message}`, `  what to do    ${window.error.todo}`);
+  return lines.join('\n');
+}
+
+/** One window in one line, for a daemon's output. */
+export function windowLine(window: WindowReport): string {
+  const { seen, pulled } = window;
+  const all = (streamsOf: Streams) => Object.values(streamsOf).reduce((sum, n) => sum + n, 0);
+  const parts = [
+    `${window.to ? `${instant(window.to)}  ` : ''}installation ${window.installation} ${outcome(window)}`,
+    `${all(seen)} seen, ${all(pulled)} pulled, ${window.posted} posted, ${window.held} held, ${window.written_back} written back`,
+    apiUse(window),
+  ];
+  if (window.error) parts.push(`${window.error.message} What to do: ${window.error.todo}`);
+  return parts.join(' | ');
+}
+
+function outcome(window: WindowReport): string {
+  if (window.failedToOpen) return 'the window could not be opened';
+  return window.outcome === 'closed' ? 'window closed' : 'window FAILED';
+}
+
+function streams({ invoices, rows, payments, prepayments }: Streams): string {
+  return [
+    count(invoices, 'invoice'),
+    count(rows, 'row'),
+    count(payments, 'payment'),
+    count(prepayments, 'prepayment'),
+  ].join(', ');
+}
+
+function apiUse({ api }: WindowReport): string {
+  const parts = [count(api.requests, 'request'), `weight ${api.weight}`];
+  if (api.throttled > 0) parts.push(`throttled ${api.throttled} times`);
+  if (api.waited_seconds >= 1) parts.push(`waited ${Math.round(api.waited_seconds)} s for the rate budget`);
+  return parts.join(', ');
+}

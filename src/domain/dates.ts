@@ -1,0 +1,91 @@
+import { tzOffset } from '@date-fns/tz';
+import type { CalendarDate } from '../terms.ts';
+
+const datePattern = /^(?<date>(?<year>\d{4})-(?<month>\d{2})-(?<day>\d{2}))(?:[T ](?<time>.+))?$/i;
+const timePattern =
+  /^(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d([.,]\d+)?))?\s*(?<zone>Z|(?<sign>[+-])(?<hours>[01]\d|2[0-3]):?(?<minutes>[0-5]\d)?)?$/i;
+
+const dayMs = 86_400_000;
+const minuteMs = 60_000;
+
+interface Wire {
+  date: CalendarDate;
+  /** The wall clock read as if it were UTC. */
+  wallMs: number;
+  /** Null without an offset: the wall clock of the installation's zone. */
+  offsetMinutes: number | null;
+}
+
+/**
+ * The calendar date of a wire date or timestamp in `timezone` (ACCOUNTING Dates): a plain date stays as it is, a timestamp
+ * without an offset is in the zone already. Null when it is neither, or no day of the calendar (`2026-02-30`).
+ */
+export function businessDate(text: string, timezone: string): CalendarDate | null {
+  const wire = parseWire(text);
+  if (!wire) return null;
+  if (wire.offsetMinutes === null) return wire.date;
+  const utcMs = wire.wallMs - wire.offsetMinutes * minuteMs;
+  return dateOf(utcMs + offsetMs(utcMs, timezone));
+}
+
+/**
+ * The instant of a wire timestamp; without an offset it is in `timezone`, and a plain date is its midnight there. A wall
+ * clock told twice means the earlier instant, one skipped by a change of clocks the same time after the gap. Null when invalid.
+ */
+export function instantOf(text: string, timezone: string): Date | null {
+  const wire = parseWire(text);
+  if (!wire) return null;
+  if (wire.offsetMinutes !== null) return new Date(wire.wallMs - wire.offsetMinutes * minuteMs);
+  const before = offsetMs(wire.wallMs - dayMs, timezone);
+  const after = offsetMs(wire.wallMs + dayMs, timezone);
+  const told = [wire.wallMs - before, wire.wallMs - after].filter((ms) => ms + offsetMs(ms, timezone) === wire.wallMs);
+  return new Date(told.length > 0 ? Math.min(...told) : wire.wallMs - before);
+}
+
+/** What closes the past, each null when there is no such lock. */
+export interface PeriodLock {
+  /** Last closed day of our own books. */
+  closedThrough: CalendarDate | null;
+  /** Earliest open day by the source's lock. */
+  earliestOpen: CalendarDate | null;
+}
+
+/** The first open day on or after `from`; `from` itself unless it is locked (ACCOUNTING Dates: "Locked"). */
+export function firstOpenDay(from: CalendarDate, lock: PeriodLock): CalendarDate {
+  const afterClose = lock.closedThrough === null ? from : nextDay(lock.closedThrough);
+  return latestDate(from, afterClose, lock.earliestOpen ?? from);
+}
+
+/** The latest of some calendar dates. */
+export function latestDate(first: CalendarDate, ...others: CalendarDate[]): CalendarDate {
+  return [first, ...others].sort().at(-1) ?? first;
+}
+
+function nextDay(date: CalendarDate): CalendarDate {
+  return dateOf(Date.parse(`${date}T00:00:00Z`) + dayMs);
+}
+
+function parseWire(text: string): Wire | null {
+  const day = datePattern.exec(text.trim())?.groups;
+  const time = timePattern.exec(day?.time ?? '00:00')?.groups;
+  if (!day?.date || !time) return null;
+  const dayStart = Date.UTC(Number(day.year), Number(day.month) - 1, Number(day.day));
+  // Date.UTC carries an impossible day over into the next month, so the way back shows it.
+  if (dateOf(dayStart) !== day.date) return null;
+  const seconds = Number((time.second ?? '0').replace(',', '.'));
+  const wallMs = dayStart + minutesOf(time.hour, time.minute) * minuteMs + Math.floor(seconds * 1000);
+  const offset = minutesOf(time.hours, time.minutes);
+  return { date: day.date, wallMs, offsetMinutes: !time.zone ? null : time.sign === '-' ? -offset : offset };
+}
+
+function minutesOf(hours = '0', minutes = '0'): number {
+  return Number(hours) * 60 + Number(minutes);
+}
+
+function offsetMs(utcMs: number, timezone: string): number {
+  return tzOffset(timezone, new Date(utcMs)) * minuteMs;
+}
+
+function dateOf(ms: number): CalendarDate {
+  return new Date(ms).toISOString().slice(0, 10);
+}

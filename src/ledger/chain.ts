@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { LedgerEntry, Line, Party } from '../domain/entry.ts';
+import type { Money } from '../domain/money.ts';
+
+/** `previousHash` of an installation's first entry. */
+export const chainStart = '0'.repeat(64);
+
+/**
+ * Text as PostgreSQL can keep it: without NUL and lone surrogates, which it would refuse or change, so that what is
+ * hashed is what is read back.
+ */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '');
+}
+
+/** Trailing zeros say nothing and do not survive every copy of a database; `1.50` and `1.5` are one figure. */
+function figure(amount: Money | null): string | null {
+  return amount === null ? null : amount.toFixed();
+}
+
+function partyText(party: Party | null): unknown {
+  return party && [party.code, party.name, party.vatNumber, party.countryCode];
+}
+
+function lineText(line: Line): unknown {
+  return [
+    line.account,
+    line.role,
+    line.side,
+    figure(line.amount),
+    line.rule,
+    line.mappedBy,
+    partyText(line.party),
+    line.departmentId,
+    line.dimensions,
+    [line.internal.account, line.internal.dimension1, line.internal.dimension2],
+    line.invoiceId,
+    line.paymentType,
+    line.documentNumber,
+    line.dueDate,
+    line.bankReference,
+    line.vat && [line.vat.group, figure(line.vat.rate), figure(line.vat.base)],
+    line.rowIds,
+  ];
+}
+
+/** The one text an entry is hashed as: everything the books say, nothing of when or by which window it was written. */
+export function canonicalEntry(entry: Omit<LedgerEntry, 'hash' | 'previousHash'>): string {
+  return JSON.stringify([
+    entry.id,
+    entry.seq,
+    entry.date,
+    entry.documentDate,
+    entry.reason,
+    entry.description,
+    entry.reverses,
+    entry.original && [entry.original.kind, entry.original.id],
+    entry.idempotencyKey,
+    entry.inputHash,
+    entry.lines.map(lineText),
+  ]);
+}
+
+/** sha256 of the previous hash and the entry's canonical text, in hex. */
+export function entryHash(previousHash: string, entry: Omit<LedgerEntry, 'hash' | 'previousHash'>): string {
+  return createHash('sha256')
+    .update(`${previousHash}\n${canonicalEntry(entry)}`)
+    .digest('hex');
+}

@@ -1,0 +1,12 @@
+/** What the ledger refuses. Each is a defect of the caller or a lost race, never of one document's data: nothing of the batch is posted. */
+export type LedgerErrorCode = 'unsound_entry' | 'already_in_force' | 'not_in_force' | 'entry_missing';
+
+export class LedgerError extends Error {
+  readonly code: LedgerErrorCode;
+
+  constructor(code: LedgerErrorCode, message: string) {
+    super(message);
+    this.name = 'LedgerError';
+    this.code = code;
+  }
+}

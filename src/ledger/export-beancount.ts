@@ -1,0 +1,51 @@
+import { signed } from '../domain/entry.ts';
+import { formatMoney } from '../domain/money.ts';
+import type { LineRole } from '../terms.ts';
+import type { ExportFormat } from './export.ts';
+import { accountType, entryFacts, type Fact, lineFacts, oneLine } from './export-facts.ts';
+
+const roots = { asset: 'Assets', liability: 'Liabilities', income: 'Income', expense: 'Expenses' } as const;
+
+/**
+ * A beancount ledger. Its grammar demands one of five root names before the ERP's account number, and the currency after
+ * the figure; everything else is as in the hledger journal.
+ */
+export const beancount: ExportFormat = {
+  head: ({ accounts }) =>
+    [
+      ...accounts.map(
+        ({ account, role, currencies, firstDate }) =>
+          `${firstDate} open ${accountName(account, role)} ${currencies.join(',')}`,
+      ),
+      '',
+    ].join('\n'),
+
+  entry: (entry, { currency, decimals }) => {
+    const head = `${entry.date} * ${quoted(entry.description)} ^${entry.id}`;
+    const facts: Fact[] = [['code', entry.id], ...entryFacts(entry)];
+    const lines = entry.lines.flatMap((line) => [
+      `  ${accountName(line.account, line.role)}  ${formatMoney(signed(line), decimals)} ${currency}`,
+      ...metadata(lineFacts(line, decimals), '    '),
+    ]);
+    return ['', head, ...metadata(facts, '  '), ...lines, ''].join('\n');
+  },
+};
+
+function metadata(facts: Fact[], indent: string): string[] {
+  return facts.map(([name, value]) => `${indent}${name}: ${quoted(value)}`);
+}
+
+function quoted(text: string): string {
+  return `"${oneLine(text).replace(/["\\]/g, '\\$&')}"`;
+}
+
+/** A part of an account begins with a capital or a digit and holds letters, digits and hyphens only. */
+function accountName(account: string, role: LineRole): string {
+  const code = account.replace(
+    /[^A-Za-z0-9-]/gu,
+    (character) => `-U${character.codePointAt(0)!.toString(16).toUpperCase()}-`,
+  );
+  const name = role.replaceAll('_', '-');
+  const root = roots[accountType(role)];
+  return `${root}:${/^[A-Z0-9]/.test(code) ? code : `X${code}`}:${name[0]!.toUpperCase()}${name.slice(1)}`;
+}

@@ -1,0 +1,84 @@
+import { formatMoney } from '../domain/money.ts';
+import type { ExportFormat } from './export.ts';
+import { lineFacts } from './export-facts.ts';
+
+const factColumns = [
+  'party',
+  'party_name',
+  'vat_number',
+  'country',
+  'department',
+  'dimension_1',
+  'dimension_2',
+  'dimension_3',
+  'internal_account',
+  'internal_dimension_1',
+  'internal_dimension_2',
+  'invoice',
+  'payment_type',
+  'document_number',
+  'due_date',
+  'bank_reference',
+  'vat_group',
+  'vat_rate',
+  'vat_base',
+  'rule',
+  'mapped_by',
+];
+const columns = [
+  'entry',
+  'seq',
+  'date',
+  'document_date',
+  'document',
+  'reason',
+  'reverses',
+  'original',
+  'description',
+  'account',
+  'role',
+  'currency',
+  'debit',
+  'credit',
+  ...factColumns,
+];
+
+/** One row per line, RFC 4180, with a header. */
+export const csv: ExportFormat = {
+  head: () => record(columns),
+
+  entry: (entry, { currency, decimals }) =>
+    entry.lines
+      .map((line) => {
+        const amount = formatMoney(line.amount, decimals);
+        const facts = new Map(lineFacts(line, decimals));
+        return record([
+          entry.id,
+          String(entry.seq),
+          entry.date,
+          entry.documentDate,
+          `${entry.document.kind}/${entry.document.id}`,
+          entry.reason,
+          entry.reverses ?? '',
+          entry.original === null ? '' : `${entry.original.kind}/${entry.original.id}`,
+          entry.description,
+          line.account,
+          line.role,
+          currency,
+          line.side === 'debit' ? amount : '',
+          line.side === 'credit' ? amount : '',
+          ...factColumns.map((name) => facts.get(name) ?? ''),
+        ]);
+      })
+      .join(''),
+};
+
+function record(cells: string[]): string {
+  return `${cells.map(cell).join(',')}\r\n`;
+}
+
+/** Text that a spreadsheet would run as a formula is defused with an apostrophe; figures are left alone. */
+function cell(value: string): string {
+  const safe = /^[=+\-@\t\r]/.test(value) && !/^-?\d+(\.\d+)?$/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

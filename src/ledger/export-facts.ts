@@ -1,0 +1,62 @@
+import type { LedgerEntry, Line } from '../domain/entry.ts';
+import { formatMoney } from '../domain/money.ts';
+import type { LineRole } from '../terms.ts';
+
+/** A named fact of an entry or line, as tags carry it. */
+export type Fact = [name: string, value: string];
+
+type MaybeFact = [name: string, value: string | number | null | undefined];
+
+function present(facts: MaybeFact[]): Fact[] {
+  return facts.flatMap(([name, value]) => (value == null || value === '' ? [] : [[name, String(value)] as Fact]));
+}
+
+/** What an entry says beside its date, code, description and lines. */
+export function entryFacts(entry: LedgerEntry): Fact[] {
+  return present([
+    ['document', `${entry.document.kind}/${entry.document.id}`],
+    ['document_date', entry.documentDate],
+    ['reason', entry.reason],
+    ['reverses', entry.reverses],
+    ['original', entry.original && `${entry.original.kind}/${entry.original.id}`],
+  ]);
+}
+
+/** What a line says beside its account and amount; `decimals` of the VAT base. */
+export function lineFacts(line: Line, decimals: number): Fact[] {
+  return present([
+    ['party', line.party?.code],
+    ['party_name', line.party?.name],
+    ['vat_number', line.party?.vatNumber],
+    ['country', line.party?.countryCode],
+    ['department', line.departmentId],
+    ['dimension_1', line.dimensions[0]],
+    ['dimension_2', line.dimensions[1]],
+    ['dimension_3', line.dimensions[2]],
+    ['internal_account', line.internal.account],
+    ['internal_dimension_1', line.internal.dimension1],
+    ['internal_dimension_2', line.internal.dimension2],
+    ['invoice', line.invoiceId],
+    ['payment_type', line.paymentType],
+    ['document_number', line.documentNumber],
+    ['due_date', line.dueDate],
+    ['bank_reference', line.bankReference],
+    ['vat_group', line.vat?.group],
+    ['vat_rate', line.vat?.rate?.toFixed()],
+    ['vat_base', line.vat?.base && formatMoney(line.vat.base, decimals)],
+    ['rule', line.rule],
+    ['mapped_by', line.mappedBy],
+  ]);
+}
+
+/** The kind of account a role is kept on, for journals that want to know: what a party owes, is owed, or what was earned. */
+export function accountType(role: LineRole): 'asset' | 'liability' | 'income' | 'expense' {
+  if (role === 'revenue') return 'income';
+  if (role === 'rounding') return 'expense';
+  return role === 'vat' || role.endsWith('_liability') ? 'liability' : 'asset';
+}
+
+/** Control characters, line ends of any script and odd spaces become plain spaces: one value, one line. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
+}

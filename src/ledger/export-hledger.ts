@@ -1,0 +1,55 @@
+import { signed } from '../domain/entry.ts';
+import { formatMoney } from '../domain/money.ts';
+import type { LineRole } from '../terms.ts';
+import type { ExportFormat } from './export.ts';
+import { accountType, entryFacts, type Fact, lineFacts, oneLine } from './export-facts.ts';
+
+const typeLetters = { asset: 'A', liability: 'L', income: 'R', expense: 'X' } as const;
+
+/**
+ * An hledger journal that `hledger check --strict` accepts: commodities and accounts are declared. An account is the ERP's
+ * number, then the role, so that `hledger balance --depth 1` is the trial balance.
+ */
+export const hledger: ExportFormat = {
+  head: ({ commodities, accounts }) =>
+    [
+      'decimal-mark .',
+      // hledger wants to see a decimal mark even where there are no decimals.
+      ...commodities.map(({ currency, decimals }) => `commodity ${currency} 1000.${'0'.repeat(decimals)}`),
+      ...accounts.map(
+        ({ account, role }) => `account ${accountName(account, role)}  ; type:${typeLetters[accountType(role)]}`,
+      ),
+      '',
+    ].join('\n'),
+
+  entry: (entry, { currency, decimals }) => {
+    const lines = entry.lines.map((line) => {
+      const posting = `    ${accountName(line.account, line.role)}  ${currency} ${formatMoney(signed(line), decimals)}`;
+      return `${posting}  ; ${tags(lineFacts(line, decimals))}`;
+    });
+    const description = oneLine(entry.description).replaceAll(';', ',');
+    const head = `${entry.date} (${entry.id}) ${description}`.trimEnd();
+    return ['', head, `    ; ${tags(entryFacts(entry))}`, ...lines, ''].join('\n');
+  },
+};
+
+function tags(facts: Fact[]): string {
+  return facts.map(([name, value]) => `${name}:${tagValue(value)}`).join(', ');
+}
+
+/** A comma ends a tag and brackets can hold a date that hledger would act upon; there is no escape for either. */
+function tagValue(value: string): string {
+  return oneLine(value)
+    .replace(/[,;]+ ?/g, ' ')
+    .replaceAll('[', '(')
+    .replaceAll(']', ')')
+    .trim();
+}
+
+/** A character that means something to hledger is percent-encoded, so that two accounts never become one. */
+function accountName(account: string, role: LineRole): string {
+  const code = account.replace(/[^\p{L}\p{N}._/-]/gu, (character) =>
+    [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  );
+  return `${code}:${role}`;
+}

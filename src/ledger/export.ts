@@ -1,0 +1,79 @@
+import type { Db } from '../db/pool.ts';
+import type { LedgerEntry } from '../domain/entry.ts';
+import type { CalendarDate, InstallationId, LineRole } from '../terms.ts';
+import { beancount } from './export-beancount.ts';
+import { csv } from './export-csv.ts';
+import { hledger } from './export-hledger.ts';
+import { type DateRange, entriesByDate } from './read.ts';
+
+/** An installation whose books are exported; the currency is its setting, the books themselves name none. */
+export interface ExportInstallation {
+  id: InstallationId;
+  currency: string;
+  decimals: number;
+}
+
+/** What a journal declares before its first entry. */
+export interface Declarations {
+  commodities: { currency: string; decimals: number }[];
+  accounts: { account: string; role: LineRole; currencies: string[]; firstDate: CalendarDate }[];
+}
+
+/** One format: what stands at the top, and one entry. */
+export interface ExportFormat {
+  head: (declarations: Declarations) => string;
+  entry: (entry: LedgerEntry, installation: ExportInstallation) => string;
+}
+
+export const exportFormats = { hledger, csv, beancount } as const satisfies Record<string, ExportFormat>;
+export type ExportFormatName = keyof typeof exportFormats;
+
+export interface ExportOptions {
+  format: ExportFormatName;
+  installations: ExportInstallation[];
+  /** Entry dates, both inclusive; null is open. */
+  range: DateRange;
+}
+
+/**
+ * The books as text, in pieces, from one snapshot of the database and with one batch in memory (DESIGN `export`): per
+ * installation in the order of entry dates. Ending the iteration early ends the snapshot.
+ */
+export async function* exportEntries(db: Db, options: ExportOptions): AsyncGenerator<string> {
+  const format = exportFormats[options.format];
+  const trx = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
+  try {
+    yield format.head(await declarations(trx, options));
+    for (const installation of options.installations) {
+      for await (const entry of entriesByDate(trx, installation.id, options.range)) {
+        yield format.entry(entry, installation);
+      }
+    }
+  } finally {
+    await trx.rollback();
+  }
+}
+
+async function declarations(db: Db, options: ExportOptions): Promise<Declarations> {
+  const currencies = new Map(options.installations.map(({ id, currency }) => [id, currency]));
+  const { rows } = await db.raw<{
+    rows: { account: string; role: LineRole; installations: number[]; first_date: CalendarDate }[];
+  }>(
+    `select l.account, l.role, array_agg(distinct e.installation) as installations, min(e.entry_date) as first_date
+     from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = any(?::bigint[])
+       and e.entry_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')
+     group by l.account, l.role order by l.account, l.role`,
+    [[...currencies.keys()], options.range.from, options.range.to],
+  );
+  const decimals = new Map(options.installations.map((each) => [each.currency, each.decimals]));
+  return {
+    commodities: [...decimals].sort().map(([currency, places]) => ({ currency, decimals: places })),
+    accounts: rows.map((row) => ({
+      account: row.account,
+      role: row.role,
+      currencies: [...new Set(row.installations.map((id) => currencies.get(id)!))].sort(),
+      firstDate: row.first_date,
+    })),
+  };
+}

@@ -1,0 +1,82 @@
+import { type Money, zero } from '../domain/money.ts';
+import type { RowRecord } from '../domain/records.ts';
+import type { VatGroupKey } from './look-ups.ts';
+import type { CentGroup } from './settle.ts';
+
+/** A row whose amounts could all be read. */
+export type CompleteRow = RowRecord & { sum: Money; sumVat: Money; sumTotal: Money };
+
+/** Rows that become one VAT line: a VAT group is (name, rate). */
+export interface VatGroup extends CentGroup, VatGroupKey {
+  key: string;
+}
+
+/** Rows that become one revenue line (ACCOUNTING "Settling the cents", 1). */
+export interface NetGroup extends CentGroup {
+  accountNumber: string | null;
+  dimensions: RowRecord['dimensions'];
+  internal: RowRecord['internal'];
+  vat: VatGroup;
+  rowIds: number[];
+}
+
+/** A row's VAT rate in per cent: its group's, or its own where the server does not expose groups. */
+export function rateOf(row: RowRecord): Money | null {
+  return row.vatGroup?.rate ?? row.vatPercentage;
+}
+
+/** The rows of a document, by the id that decides ties: their own, or the credited row's where every row names one. */
+export function inTieOrder(rows: CompleteRow[]): { row: CompleteRow; tie: number }[] {
+  const credits = rows.every((row) => row.creditedRowId !== null);
+  return rows
+    .map((row) => ({ row, tie: credits ? row.creditedRowId! : row.id }))
+    .sort((a, b) => a.tie - b.tie || a.row.id - b.row.id);
+}
+
+/** The exact sums per group, in order of their lowest row; groups that sum to zero are among them. */
+export function groupRows(rows: CompleteRow[]): { net: NetGroup[]; vat: VatGroup[] } {
+  const net = new Map<string, NetGroup>();
+  const vat = new Map<string, VatGroup>();
+  for (const { row, tie } of inTieOrder(rows)) {
+    const name = row.vatGroup?.name?.trim() || null;
+    const rate = rateOf(row);
+    const accountNumber = row.accountNumber?.trim() || null;
+    const vatKey = JSON.stringify([name, rate?.toFixed() ?? null]);
+    const netKey = JSON.stringify([accountNumber, row.dimensions, internalKey(row), vatKey]);
+
+    const vatGroup = vat.get(vatKey) ?? { key: vatKey, name, rate, accounts: [], exact: zero, tie };
+    vatGroup.exact = vatGroup.exact.plus(row.sumVat);
+    const account = row.vatGroup?.account?.trim();
+    if (account && !vatGroup.accounts.includes(account)) vatGroup.accounts.push(account);
+    vat.set(vatKey, vatGroup);
+
+    const { dimensions, internal } = row;
+    const group = net.get(netKey) ?? {
+      accountNumber,
+      dimensions,
+      internal,
+      vat: vatGroup,
+      exact: zero,
+      tie,
+      rowIds: [],
+    };
+    group.exact = group.exact.plus(row.sum);
+    group.rowIds.push(row.id);
+    net.set(netKey, group);
+  }
+  return { net: [...net.values()], vat: [...vat.values()] };
+}
+
+function internalKey(row: RowRecord): (string | null)[] {
+  return [row.internal.account, row.internal.dimension1, row.internal.dimension2];
+}
+
+/**
+ * Whether the document's signs are turned while its cents are settled (ACCOUNTING "Settling the cents", 2): its total is
+ * negative; if zero its VAT; if that too, the net of its first row. Zero rows are passed over, for they have no sign.
+ */
+export function flips(totalWithVat: Money, totalVat: Money, rows: CompleteRow[]): boolean {
+  const firstNet = inTieOrder(rows).find(({ row }) => !row.sum.isZero())?.row.sum;
+  const telling = [totalWithVat, totalVat, firstNet].find((amount) => amount !== undefined && !amount.isZero());
+  return telling?.lessThan(0) ?? false;
+}

@@ -1,0 +1,88 @@
+import { Money, roundHalfEven, sum } from '../domain/money.ts';
+import type { InvoiceRecord, PaymentRecord } from '../domain/records.ts';
+import type { Findings } from './findings.ts';
+import { type CompleteRow, rateOf } from './groups.ts';
+
+/** The totals of an invoice, once all are known. */
+export interface Totals {
+  total: Money;
+  totalVat: Money;
+  totalWithVat: Money;
+}
+
+/** P1: the rows add up to the totals, and each row and the totals agree within one minor unit. Holds otherwise. */
+export function proveTotals(totals: Totals, rows: CompleteRow[], decimals: number, findings: Findings): void {
+  const unit = minorUnit(decimals);
+  const sums: [string, Money, Money][] = [
+    ['net', sum(rows.map((row) => row.sum)), totals.total],
+    ['VAT', sum(rows.map((row) => row.sumVat)), totals.totalVat],
+    ['with VAT', sum(rows.map((row) => row.sumTotal)), totals.totalWithVat],
+  ];
+  for (const [what, ofRows, total] of sums) {
+    if (roundHalfEven(ofRows, decimals).equals(total)) continue;
+    findings.holdAndRefetch(
+      'totals_disagree',
+      `the rows add up to ${ofRows.toFixed()} ${what}, the document says ${total.toFixed(decimals)}`,
+    );
+  }
+  for (const row of rows) {
+    if (row.sum.plus(row.sumVat).minus(row.sumTotal).abs().lessThanOrEqualTo(unit)) continue;
+    const figures = `${row.sum.toFixed()} + ${row.sumVat.toFixed()} is not ${row.sumTotal.toFixed()}`;
+    findings.holdAndRefetch('totals_disagree', `row ${row.id}: ${figures}`);
+  }
+  const { total, totalVat, totalWithVat } = totals;
+  if (total.plus(totalVat).minus(totalWithVat).abs().greaterThan(unit)) {
+    const figures = [total, totalVat].map((amount) => amount.toFixed(decimals)).join(' + ');
+    findings.holdAndRefetch('totals_disagree', `the document's ${figures} is not ${totalWithVat.toFixed(decimals)}`);
+  }
+}
+
+/** Beside P1: each row's VAT is within one minor unit of its net at its rate. Reported. */
+export function reviewVatRates(rows: CompleteRow[], decimals: number, findings: Findings): void {
+  for (const row of rows) {
+    const rate = rateOf(row);
+    if (rate === null) continue;
+    const expected = row.sum.times(rate).dividedBy(100);
+    if (row.sumVat.minus(expected).abs().lessThanOrEqualTo(minorUnit(decimals))) continue;
+    findings.report(
+      'vat_rate_disagrees',
+      `row ${row.id} has ${row.sumVat.toFixed()} VAT on ${row.sum.toFixed()}, and ${rate.toFixed()} % is ${expected.toFixed()}`,
+    );
+  }
+}
+
+/** P1 of a consolidated invoice (R10): its total is what its members' payments of type 6 add up to. Reported. */
+export function reviewCollector(totalWithVat: Money, memberPayments: PaymentRecord[], findings: Findings): void {
+  const collected = sum(
+    memberPayments.filter(({ paymentType }) => paymentType === 6).map(({ paid }) => paid ?? new Money(0)),
+  );
+  if (collected.equals(totalWithVat)) return;
+  findings.refetch = true;
+  findings.report(
+    'collector_disagrees',
+    `its total is ${totalWithVat.toFixed()}, its members were paid ${collected.toFixed()} by it`,
+  );
+}
+
+/** P3: what is due is the total less the payments, where the source says what is due. Reported. */
+export function reviewDueSum(
+  invoice: InvoiceRecord,
+  totalWithVat: Money,
+  payments: PaymentRecord[],
+  findings: Findings,
+): void {
+  const paid = payments.map((payment) => payment.paid);
+  // A payment without a readable amount is held itself, and says nothing here.
+  if (invoice.dueSum === null || !paid.every((amount) => amount !== null)) return;
+  const expected = totalWithVat.minus(sum(paid));
+  if (invoice.dueSum.equals(expected)) return;
+  findings.refetch = true;
+  findings.report(
+    'due_sum_disagrees',
+    `${invoice.dueSum.toFixed()} is due, but ${totalWithVat.toFixed()} less ${paid.length} payments is ${expected.toFixed()}`,
+  );
+}
+
+function minorUnit(decimals: number): Money {
+  return new Money(10).pow(-decimals);
+}

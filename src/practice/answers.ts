@@ -1,0 +1,70 @@
+import { PracticeError, type PracticeErrorCode } from './errors.ts';
+import { isJsonObject, type JsonValue, parseJson } from './json.ts';
+import { retryAfterMs } from './retry.ts';
+import type { HttpAnswer, Method } from './transport.ts';
+
+const longestMessage = 500;
+
+/**
+ * The JSON value of a good answer; null for one without a body. Throws the PracticeError that the status or the body
+ * means (practice-api: Errors). `redact` takes secrets out of what the server says.
+ */
+export function readAnswer(
+  answer: HttpAnswer,
+  method: Method,
+  path: string,
+  clockNow: number,
+  redact: (text: string) => string,
+): JsonValue {
+  const { status } = answer;
+  const pause = retryAfterMs(answer.headers['retry-after'], dateOf(answer) ?? clockNow);
+  const details = { method, path, status, ...(pause === null ? {} : { retryAfterMs: pause }) };
+  const fail = (code: PracticeErrorCode, sentence: string) => {
+    const said = status >= 400 && status < 500 ? saidIn(answer.body) : '';
+    return new PracticeError(code, `${sentence}${said && ': '}${redact(said)}`, details);
+  };
+
+  if (status === 401) throw fail('unauthorized', 'the access token was not accepted (401)');
+  if (status === 403) throw fail('forbidden', 'not allowed (403)');
+  if (status === 404) throw fail('not_found', 'not found (404)');
+  if (status === 429) throw fail('throttled', 'too many requests (429)');
+  if (status >= 500) throw fail('server_error', `the server failed (${status})`);
+  if (status >= 400) throw fail('refused', `refused (${status})`);
+  if (status >= 300) throw fail('redirected', `answered with a redirect (${status}), which is not followed`);
+  if (answer.body.trim() === '' && method !== 'GET') return null;
+  try {
+    return parseJson(answer.body);
+  } catch {
+    throw fail('not_json', `the answer (${status}) is not JSON, or not all of it arrived`);
+  }
+}
+
+/** The server's clock when it answered, epoch milliseconds, whole seconds; null without a usable `Date` header. */
+export function dateOf(answer: HttpAnswer): number | null {
+  const header = answer.headers.date;
+  const date = typeof header === 'string' ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(date) ? null : date;
+}
+
+/** The messages of an error body in the style of Django REST Framework (field-notes: Lists and filters); else nothing. */
+function saidIn(body: string): string {
+  let value: JsonValue;
+  try {
+    value = parseJson(body);
+  } catch {
+    return '';
+  }
+  const said = messages(value).join('; ');
+  return said.length > longestMessage ? `${said.slice(0, longestMessage)}…` : said;
+}
+
+function messages(value: JsonValue): string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value.flatMap(messages);
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([field, inner]) =>
+    messages(inner).map((message) =>
+      ['detail', 'non_field_errors'].includes(field) ? message : `${field}: ${message}`,
+    ),
+  );
+}

@@ -1,0 +1,128 @@
+import { readAnswer } from './answers.ts';
+import type { Clock } from './clock.ts';
+import type { Dialect } from './dialect.ts';
+import { PracticeError } from './errors.ts';
+import { isJsonObject } from './json.ts';
+import { backoffMs, longestPauseMs, maxAttempts } from './retry.ts';
+import type { Transport } from './transport.ts';
+import { integer } from './values.ts';
+
+/** Where access tokens come from (practice-api: Authentication). Tokens and secrets appear in no error and no log. */
+export interface Auth {
+  /** A token to send. Throws PracticeError. */
+  token(signal?: AbortSignal): Promise<string>;
+  /** The server refused `refused` (401): whether there is another token to try. */
+  renew(refused: string, signal?: AbortSignal): Promise<boolean>;
+}
+
+/** The configured token, as it is. */
+export function staticToken(token: string): Auth {
+  return { token: async () => token, renew: async () => false };
+}
+
+export interface ClientCredentialsOptions {
+  baseUrl: string;
+  installation: number;
+  clientId: string;
+  clientSecret: string;
+  dialect: Dialect;
+  transport: Transport;
+  clock: Clock;
+  random?: () => number;
+}
+
+/**
+ * OAuth2 client credentials (field-notes: Lists and filters): one fetch at a time, shared by all who wait; kept until
+ * shortly before it expires.
+ */
+export function clientCredentials(options: ClientCredentialsOptions): Auth {
+  const { clock } = options;
+  let current: { token: string; renewAtMs: number } | null = null;
+  let fetching: Promise<string> | null = null;
+
+  const fetchOnce = (): Promise<string> => {
+    fetching ??= fetchToken(options)
+      .then(({ token, lifeMs }) => {
+        current = { token, renewAtMs: clock.elapsed() + lifeMs - Math.min(60_000, lifeMs / 10) };
+        return token;
+      })
+      .finally(() => {
+        fetching = null;
+      });
+    return fetching;
+  };
+
+  return {
+    token: async (signal) => {
+      if (current && clock.elapsed() < current.renewAtMs) return current.token;
+      return unlessAborted(fetchOnce(), signal);
+    },
+    renew: async (refused, signal) => {
+      // Another request may have renewed it while this one was under way.
+      if (current && current.token !== refused) return true;
+      current = null;
+      return (await unlessAborted(fetchOnce(), signal)) !== refused;
+    },
+  };
+}
+
+/** Fetching is bounded by its own time-outs and is shared, so a signal ends only the waiting for it. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+async function fetchToken(options: ClientCredentialsOptions): Promise<{ token: string; lifeMs: number }> {
+  const { clock, random = Math.random } = options;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await fetchTokenOnce(options);
+    } catch (error) {
+      if (!(error instanceof PracticeError) || !error.retryable || attempt >= maxAttempts) throw error;
+      if ((error.retryAfterMs ?? 0) > longestPauseMs) throw error;
+      await clock.sleep(Math.max(backoffMs(attempt, random), error.retryAfterMs ?? 0));
+    }
+  }
+}
+
+async function fetchTokenOnce(options: ClientCredentialsOptions): Promise<{ token: string; lifeMs: number }> {
+  const { baseUrl, installation, clientId, clientSecret, dialect, transport, clock } = options;
+  const url = `${baseUrl.replace(/\/+$/, '')}/${installation}/${dialect.paths.token}`;
+  const path = new URL(url).pathname;
+  // RFC 6749, 2.3.1: id and secret are form-encoded before they are joined.
+  const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
+  const answer = await transport.send({
+    method: 'POST',
+    url,
+    headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'grant_type=client_credentials',
+  });
+  if ('error' in answer) throw answer.error;
+  // OAuth answers 400 where the client is unknown (RFC 6749, 5.2): for us the same as 401. What it says may quote the client.
+  if ([400, 401, 403].includes(answer.status)) {
+    throw new PracticeError('unauthorized', `the client id and secret were not accepted (${answer.status})`, {
+      method: 'POST',
+      path,
+      status: answer.status,
+    });
+  }
+  const value = readAnswer(answer, 'POST', path, clock.now(), () => '');
+  const token = isJsonObject(value) ? value.access_token : undefined;
+  if (!isJsonObject(value) || typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
+    throw new PracticeError('malformed_response', 'the answer holds no usable access_token', { method: 'POST', path });
+  }
+  const seconds = integer.safeParse(value.expires_in);
+  // Without a life it is used until the server refuses it.
+  const lifeMs = seconds.success && seconds.data > 0 ? seconds.data * 1000 : Number.POSITIVE_INFINITY;
+  return { token, lifeMs };
+}

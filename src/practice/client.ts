@@ -1,0 +1,251 @@
+import { type CalendarDate, recordKinds } from '../terms.ts';
+import { dateOf } from './answers.ts';
+import type { Auth } from './auth.ts';
+import { type Budget, type OnWait, priorities } from './budget.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { CounterSet, type Counters } from './counters.ts';
+import { type ActionKind, actionOf, type Dialect, type ListKind, pathOf, weightOf } from './dialect.ts';
+import { PracticeError } from './errors.ts';
+import { type ExchangeContext, type Exchanged, exchange, type Log } from './exchange.ts';
+import { type ExternalInfoPorts, writeExternalId } from './external-info.ts';
+import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from './json.ts';
+import { parseEnvelope, recordId } from './schema.ts';
+import {
+  createTransport,
+  defaultTimeouts,
+  type HttpAnswer,
+  type Method,
+  type Timeouts,
+  type Transport,
+} from './transport.ts';
+
+export interface PracticeClientOptions {
+  installation: number;
+  /** `{base_url}` of the specification. */
+  baseUrl: string;
+  auth: Auth;
+  dialect: Dialect;
+  /** This installation's; it must know a request time-out no shorter than this client's. */
+  budget: Budget;
+  log: Log;
+  clock?: Clock;
+  random?: () => number;
+  timeouts?: Timeouts;
+  /** One to share, with the token's requests for example; of its own otherwise. */
+  transport?: Transport;
+  signal?: AbortSignal;
+  /** Told while requests wait for the budget. */
+  onWait?: OnWait;
+}
+
+/** One record as the source sent it. */
+export interface RawRecord {
+  id: number;
+  /** Its JSON text, the wire's digits kept. */
+  raw: string;
+  value: JsonValue;
+}
+
+export interface ListAnswer {
+  /** Records that match the filters, on this page or not. */
+  count: number;
+  results: RawRecord[];
+  /** Lower bound of the snapshot that was read: the answer's `Date` minus the request's duration (DESIGN "Sync"). */
+  sourceTime: Date;
+  /** Upper bound of when it was answered, by the same clock. */
+  answeredAt: Date;
+  /** Whose clock that is; without a `Date` header ours. */
+  clock: 'server' | 'local';
+  weight: number;
+  /** As sent; null: none, the server's default. */
+  pageSizeAsked: number | null;
+}
+
+export interface ListOptions {
+  /** Lower goes first; `priorities.live` unless given. */
+  priority?: number;
+  /** Whether the list's expose flags are sent; true unless given. */
+  expose?: boolean;
+  page?: number;
+}
+
+export interface PracticeClient {
+  /**
+   * One page of a list; the first unless `page` says otherwise. Filters are query parameters by their full names. A page size
+   * over the maximum is cut to it. Throws PracticeError; `malformed_record` where one record has no usable id.
+   */
+  list(
+    kind: ListKind,
+    filters: Record<string, string>,
+    pageSize: number | null,
+    options?: ListOptions,
+  ): Promise<ListAnswer>;
+  /** PATCH of a prepayment; the new record where the answer is one. */
+  patchPrepayment(id: number, body: JsonObject, priority?: number): Promise<RawRecord | null>;
+  /**
+   * Writes the external document id of a prepayment, keeping every other key of its external_info. Gives the new record
+   * where the answer holds it, which the sub-resource's does not.
+   */
+  writeExternalId(prepayment: JsonValue, externalId: string, priority?: number): Promise<RawRecord | null>;
+  /**
+   * The department's financial_period_lock_date. A failure to read it, refused tokens aside, is 'unknown' and logged: it
+   * must never stop a sync (field-notes: Lists and filters).
+   */
+  departmentSettings(departmentId: number): Promise<{ lockDate: CalendarDate | null } | 'unknown'>;
+  /** What the requests of this client, and of those made from it, cost so far. */
+  counters(): Counters;
+  /** The same client with counters of its own, from zero; and its own signal and onWait where given. */
+  forWindow(overrides?: { signal?: AbortSignal; onWait?: OnWait }): PracticeClient;
+  /** Ends idle connections. */
+  close(): void;
+}
+
+/** A client of one installation's practice API. Throws RangeError for time-outs that the budget does not cover. */
+export function createPracticeClient(options: PracticeClientOptions): PracticeClient {
+  const timeouts = options.timeouts ?? defaultTimeouts;
+  if (timeouts.requestMs > options.budget.requestTimeoutSeconds * 1000) {
+    throw new RangeError('the budget must know a request time-out as long as the client has');
+  }
+  const clock = options.clock ?? systemClock;
+  return clientWith(options, new Map(), {
+    auth: options.auth,
+    budget: options.budget,
+    transport: options.transport ?? createTransport({ timeouts, clock }),
+    clock,
+    random: options.random ?? Math.random,
+    log: options.log,
+    counters: new CounterSet(),
+    signal: options.signal,
+    onWait: options.onWait,
+  });
+}
+
+/** `pageSizes`: the default page size of each list as its answers showed it, which is the unit of page weight. */
+function clientWith(
+  options: PracticeClientOptions,
+  pageSizes: Map<ListKind, number>,
+  context: ExchangeContext,
+): PracticeClient {
+  const { dialect } = options;
+  const api = `${options.baseUrl.replace(/\/+$/, '')}/${options.installation}/${dialect.paths.api}`;
+
+  const send = (
+    kind: ListKind,
+    action: ActionKind,
+    request: { method: Method; path: string; body?: JsonObject; weight?: number; priority?: number },
+  ): Promise<Exchanged> =>
+    exchange(context, {
+      weight: 1,
+      priority: priorities.live,
+      ...request,
+      url: `${api}${request.path}`,
+      action: actionOf(dialect, kind, action),
+    });
+
+  const prepaymentPath = (id: number) => `${pathOf(dialect, 'prepayment')}${id}/`;
+
+  const patchPrepayment: PracticeClient['patchPrepayment'] = async (id, body, priority = priorities.live) => {
+    const path = prepaymentPath(id);
+    const { value } = await send('prepayment', 'write', { method: 'PATCH', path, body, priority });
+    const idField = dialect.fields.prepayment.id;
+    if (!isJsonObject(value) || !Object.hasOwn(value, idField)) return null;
+    const record = rawRecord('prepayment', value, idField);
+    if (record.id !== id) {
+      throw new PracticeError('malformed_response', `PATCH of prepayment ${id} answered with prepayment ${record.id}`);
+    }
+    return record;
+  };
+
+  return {
+    list: async (kind, filters, pageSize, { priority = priorities.live, expose = true, page } = {}) => {
+      const pageSizeAsked = pageSize === null ? null : Math.min(pageSize, dialect.max_page_size);
+      const weight = weightOf(pageSizeAsked, pageSizes.get(kind) ?? dialect.default_page_size);
+      // URLSearchParams writes the + of a timestamp's offset as %2B.
+      const query = new URLSearchParams(filters);
+      if (pageSizeAsked !== null) query.set('page_size', String(pageSizeAsked));
+      if (page !== undefined) query.set('page', String(page));
+      const flags = expose ? (dialect.expose[kind] ?? []) : [];
+      const parts = [query.toString(), ...flags.map(encodeURIComponent)].filter((part) => part !== '');
+      const path = `${pathOf(dialect, kind)}${parts.length > 0 ? '?' : ''}${parts.join('&')}`;
+      const { value, answer } = await send(kind, 'list', { method: 'GET', path, weight, priority });
+      const envelope = parseEnvelope(kind, value);
+      const received = envelope.results.length;
+      if (pageSizeAsked === null && page === undefined && received > 0 && received < envelope.count) {
+        pageSizes.set(kind, received);
+      }
+      const idField = idFieldOf(dialect, kind);
+      return {
+        count: envelope.count,
+        results: envelope.results.map((record) => rawRecord(kind, record, idField)),
+        ...timesOf(answer, context.clock),
+        weight,
+        pageSizeAsked,
+      };
+    },
+
+    patchPrepayment,
+
+    writeExternalId: (prepayment, externalId, priority = priorities.live) => {
+      const path = (id: number) => `${prepaymentPath(id)}${dialect.external_info.subresource}`;
+      const kind = `${pathOf(dialect, 'prepayment')}${dialect.external_info.subresource}`.slice(0, -1);
+      const ports: ExternalInfoPorts = {
+        patchPrepayment: (id, body) => patchPrepayment(id, body, priority),
+        read: async (id) => (await send(kind, 'list', { method: 'GET', path: path(id), priority })).value,
+        create: async (id, body) => {
+          await send(kind, 'write', { method: 'POST', path: path(id), body, priority });
+        },
+        update: async (id, infoId, body) => {
+          await send(kind, 'write', { method: 'PATCH', path: `${path(id)}${infoId}/`, body, priority });
+        },
+      };
+      return writeExternalId(dialect, ports, prepayment, externalId);
+    },
+
+    departmentSettings: async (departmentId) => {
+      const path = `${dialect.paths.department_settings}${departmentId}/`;
+      try {
+        const { value } = await send('department_settings', 'retrieve', { method: 'GET', path });
+        return lockDateIn(value, dialect.fields.department_settings.lock_date);
+      } catch (error) {
+        if (!(error instanceof PracticeError) || error.code === 'unauthorized') throw error;
+        context.log.warn({ departmentId, code: error.code }, `${error.message}; its lock date stays unknown`);
+        return 'unknown';
+      }
+    },
+
+    counters: () => context.counters.read(),
+
+    forWindow: (overrides = {}) =>
+      clientWith(options, pageSizes, { ...context, ...overrides, counters: new CounterSet(context.counters) }),
+
+    close: () => context.transport.close(),
+  };
+}
+
+function idFieldOf(dialect: Dialect, kind: ListKind): string {
+  const synchronised = recordKinds.find((each) => each === kind);
+  return synchronised ? dialect.fields[synchronised].id : 'id';
+}
+
+/** The snapshot behind an answer lies between these (DESIGN "Sync": source time). */
+function timesOf(answer: HttpAnswer, clock: Clock): Pick<ListAnswer, 'sourceTime' | 'answeredAt' | 'clock'> {
+  const date = dateOf(answer);
+  const now = clock.now();
+  return {
+    sourceTime: new Date((date ?? now) - answer.durationMs),
+    // The header has whole seconds, the rest cut off.
+    answeredAt: new Date(date === null ? now : date + 1000),
+    clock: date === null ? 'local' : 'server',
+  };
+}
+
+function rawRecord(kind: string, value: JsonValue, idField: string): RawRecord {
+  return { id: recordId(kind, value, idField), raw: stringifyJson(value), value };
+}
+
+function lockDateIn(value: JsonValue, field: string): { lockDate: CalendarDate | null } | 'unknown' {
+  if (!isJsonObject(value) || !Object.hasOwn(value, field)) return 'unknown';
+  const found = value[field];
+  if (found === null || found === '') return { lockDate: null };
+  return typeof found === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(found) ? { lockDate: found } : 'unknown';
+}

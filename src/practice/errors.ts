@@ -1,0 +1,98 @@
+/** What can go wrong between us and the practice API. */
+export type PracticeErrorCode =
+  | 'unreachable'
+  | 'timeout'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'throttled'
+  | 'server_error'
+  | 'not_json'
+  | 'malformed_response'
+  | 'malformed_record'
+  | 'refused'
+  | 'redirected';
+
+/** `retryable`: the same request may succeed later without anybody changing anything. */
+const catalogue: Record<PracticeErrorCode, { retryable: boolean; todo: string }> = {
+  unreachable: {
+    retryable: true,
+    todo: 'Check base_url and the network; it is tried again by itself in the next window.',
+  },
+  timeout: {
+    retryable: true,
+    todo: 'The practice API is slow; it is tried again by itself in the next window.',
+  },
+  unauthorized: {
+    retryable: false,
+    todo: 'Check the token, or the client id and secret, of this installation.',
+  },
+  forbidden: {
+    retryable: false,
+    todo: 'Give the application the permission for this endpoint in the practice software.',
+  },
+  not_found: {
+    retryable: false,
+    todo: 'Check base_url and the installation id; if they are right, the record or the endpoint does not exist there.',
+  },
+  throttled: {
+    retryable: true,
+    todo: 'Another program may be using this installation too; it is tried again by itself in the next window.',
+  },
+  server_error: {
+    retryable: true,
+    todo: 'The fault is in the practice API; it is tried again by itself, report it to the vendor if it stays.',
+  },
+  not_json: {
+    retryable: true,
+    todo: 'Check that base_url names the practice API itself, not a login or maintenance page.',
+  },
+  malformed_response: {
+    retryable: false,
+    todo: 'Check base_url and mappings/practice-api.yaml; if they are right, report the answer to the vendor.',
+  },
+  malformed_record: {
+    retryable: false,
+    todo: 'Check the field names in mappings/practice-api.yaml; if they are right, report the record to the vendor.',
+  },
+  refused: {
+    retryable: false,
+    todo: 'The message says what the practice API objects to; correct that in the practice software or the settings.',
+  },
+  redirected: {
+    retryable: false,
+    todo: 'Correct base_url: the practice API must answer there itself (https instead of http, for example).',
+  },
+};
+
+export interface PracticeErrorDetails {
+  method?: string;
+  /** Without its query, which may carry personal data. */
+  path?: string;
+  status?: number;
+  retryAfterMs?: number;
+  retryable?: boolean;
+}
+
+/**
+ * A failed exchange with the practice API. The message is whole and fit for users: what happened, method, path and
+ * status; never a token, nor the values of a query. What was caught is not kept: it would carry the request's headers.
+ */
+export class PracticeError extends Error {
+  override readonly name = 'PracticeError';
+  readonly code: PracticeErrorCode;
+  readonly todo: string;
+  readonly retryable: boolean;
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: PracticeErrorCode, message: string, details: PracticeErrorDetails = {}) {
+    const where = details.method && details.path ? `${details.method} ${details.path}: ` : '';
+    super(`${where}${message}`);
+    this.code = code;
+    this.todo = catalogue[code].todo;
+    this.retryable = details.retryable ?? catalogue[code].retryable;
+    this.status = details.status;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}

@@ -1,0 +1,216 @@
+import type { z } from 'zod';
+import type {
+  Defect,
+  InvoiceRecord,
+  PaymentRecord,
+  PrepaymentRecord,
+  RowRecord,
+  SourceRecord,
+} from '../domain/records.ts';
+import type { RecordKind } from '../terms.ts';
+import type { Dialect } from './dialect.ts';
+import { PracticeError } from './errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from './json.ts';
+import { amount, flag, id, integer, reference, references, text } from './values.ts';
+
+export type RecordOf<Kind extends RecordKind> = Extract<SourceRecord, { kind: Kind }>;
+
+/** One page of a list (practice-api: Conventions 5). */
+export interface Envelope {
+  count: number;
+  results: JsonValue[];
+}
+
+/** The envelope of an answer of the list `kind`. Throws PracticeError `malformed_response`. */
+export function parseEnvelope(kind: string, value: JsonValue): Envelope {
+  const count = isJsonObject(value) ? integer.safeParse(value.count) : null;
+  if (!isJsonObject(value) || !count?.success || count.data < 0 || !Array.isArray(value.results)) {
+    throw new PracticeError(
+      'malformed_response',
+      `the answer of the ${kind} list is no list: it lacks a usable count or results`,
+    );
+  }
+  return { count: count.data, results: value.results };
+}
+
+/** A record's id. Throws PracticeError `malformed_record`: without its id a record cannot be kept, nor left out. */
+export function recordId(kind: string, value: JsonValue, idField: string): number {
+  const found = isJsonObject(value) ? id.safeParse(at(value, idField)) : null;
+  if (found?.success) return found.data;
+  throw new PracticeError('malformed_record', `a record of the ${kind} list has no usable ${idField}`);
+}
+
+/**
+ * One raw record as facts. An amount that is absent, or any field that cannot be read, is null (false for a flag, empty for a
+ * list) and named in `defects`, "is absent" or "is no …"; unknown fields are left to the raw record. Throws PracticeError
+ * `malformed_record` when there is no usable id.
+ */
+export function parseRecord<Kind extends RecordKind>(kind: Kind, value: JsonValue, dialect: Dialect): RecordOf<Kind> {
+  const parsers: { [K in RecordKind]: (value: JsonValue, dialect: Dialect) => RecordOf<K> } = {
+    invoice: parseInvoice,
+    row: parseRow,
+    payment: parsePayment,
+    prepayment: parsePrepayment,
+  };
+  return parsers[kind](value, dialect);
+}
+
+function parseInvoice(value: JsonValue, dialect: Dialect): InvoiceRecord {
+  const names = dialect.fields.invoice;
+  const read = new RecordReader('invoice', value, names.id);
+  return {
+    kind: 'invoice',
+    id: read.id,
+    status: read.optional(names.status, integer),
+    number: read.optional(names.number, text),
+    prefix: read.optional(names.prefix, text),
+    invoiceDate: read.optional(names.invoice_date, text),
+    dueDate: read.optional(names.due_date, text),
+    created: read.optional(names.created, text),
+    modified: read.optional(names.modified, text),
+    creditNote: read.optional(names.credit_note, flag) ?? false,
+    countersale: read.optional(names.countersale, flag) ?? false,
+    total: read.required(names.total, amount),
+    totalVat: read.required(names.total_vat, amount),
+    totalWithVat: read.required(names.total_with_vat, amount),
+    dueSum: read.optional(names.due_sum, amount),
+    bankReference: read.optional(names.bank_reference, text),
+    clientId: read.optional(names.client, reference),
+    departmentId: read.optional(names.department, reference),
+    originalInvoiceId: read.optional(names.original_invoice, reference),
+    consolidatedInvoiceIds: read.optional(names.consolidated_invoices, references) ?? [],
+    payer: {
+      name: read.optional(names.payer_organization_name, text) ?? read.optional(names.payer_name, text),
+      vatNumber: read.optional(names.payer_vat_number, text),
+      countryCode: read.optional(names.payer_country_code, text),
+    },
+    defects: read.defects,
+  };
+}
+
+function parseRow(value: JsonValue, dialect: Dialect): RowRecord {
+  const names = dialect.fields.row;
+  const read = new RecordReader('row', value, names.id);
+  return {
+    kind: 'row',
+    id: read.id,
+    invoiceId: read.optional(names.invoice, reference),
+    name: read.optional(names.name, text),
+    sum: read.required(names.sum, amount),
+    sumVat: read.required(names.sum_vat, amount),
+    sumTotal: read.required(names.sum_total, amount),
+    accountNumber: read.optional(names.account_number, text),
+    dimensions: [
+      read.optional(names.dimension_1, text),
+      read.optional(names.dimension_2, text),
+      read.optional(names.dimension_3, text),
+    ],
+    internal: {
+      account: read.optional(names.internal_account, text),
+      dimension1: read.optional(names.internal_dimension_1, text),
+      dimension2: read.optional(names.internal_dimension_2, text),
+    },
+    vatGroup: read.has(names.vat_group)
+      ? {
+          name: read.optional(names.vat_group_name, text),
+          rate: read.optional(names.vat_group_rate, amount),
+          account: read.optional(names.vat_group_account, text),
+        }
+      : null,
+    vatPercentage: read.optional(names.vat_percentage, amount),
+    creditedRowId: read.optional(names.credited_row, reference),
+    modified: read.optional(names.modified, text),
+    defects: read.defects,
+  };
+}
+
+function parsePayment(value: JsonValue, dialect: Dialect): PaymentRecord {
+  const names = dialect.fields.payment;
+  const read = new RecordReader('payment', value, names.id);
+  return {
+    kind: 'payment',
+    id: read.id,
+    invoiceId: read.optional(names.invoice, reference),
+    paymentType: read.optional(names.payment_type, integer),
+    paid: read.required(names.paid, amount),
+    dateAdded: read.optional(names.date_added, text),
+    modified: read.optional(names.modified, text),
+    defects: read.defects,
+  };
+}
+
+function parsePrepayment(value: JsonValue, dialect: Dialect): PrepaymentRecord {
+  const names = dialect.fields.prepayment;
+  const read = new RecordReader('prepayment', value, names.id);
+  return {
+    kind: 'prepayment',
+    id: read.id,
+    clientId: read.optional(names.client, reference),
+    departmentId: read.optional(names.department, reference),
+    paymentType: read.optional(names.payment_type, integer),
+    paid: read.required(names.paid, amount),
+    unusedAmount: read.optional(names.unused_amount, amount),
+    refundsId: read.optional(names.refunds, reference),
+    status: prepaymentStatus(read, dialect),
+    created: read.optional(names.created, text),
+    modified: read.optional(names.modified, text),
+    description: read.optional(names.description, text),
+    externalId: read.optional(names.external_id, text),
+    defects: read.defects,
+  };
+}
+
+/** A status that the dialect does not know may mean that it is not money (ACCOUNTING R12): it is a defect. */
+function prepaymentStatus(read: RecordReader, dialect: Dialect): string | null {
+  const name = dialect.fields.prepayment.status;
+  const found = read.optional(name, text)?.trim().toLowerCase() ?? null;
+  if (found === null) return null;
+  const known = Object.entries(dialect.prepayment.statuses).find(([wire]) => wire.trim().toLowerCase() === found);
+  if (known) return known[1];
+  read.defects.push({ field: name, message: `is a status we do not know (${JSON.stringify(found)})` });
+  return found;
+}
+
+/** Reads fields of one record by their names in the source, gathering what cannot be read. */
+class RecordReader {
+  readonly id: number;
+  readonly defects: Defect[] = [];
+  readonly #record: JsonObject;
+
+  constructor(kind: RecordKind, value: JsonValue, idField: string) {
+    this.id = recordId(kind, value, idField);
+    this.#record = value as JsonObject;
+  }
+
+  has(field: string): boolean {
+    return at(this.#record, field) != null;
+  }
+
+  /** The field's value; null when it is absent or, which is a defect, cannot be read. */
+  optional<T>(field: string, type: z.ZodType<T>): T | null {
+    const value = at(this.#record, field);
+    if (value == null) return null;
+    const result = type.safeParse(value);
+    if (result.success) return result.data;
+    const shown = stringifyJson(value);
+    const clipped = shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
+    this.defects.push({ field, message: `${result.error.issues[0]!.message} (${clipped})` });
+    return null;
+  }
+
+  /** As `optional`; absence is a defect too. */
+  required<T>(field: string, type: z.ZodType<T>): T | null {
+    if (!this.has(field)) this.defects.push({ field, message: 'is absent' });
+    return this.optional(field, type);
+  }
+}
+
+/** The value a dotted field name reaches. */
+function at(record: JsonObject, field: string): JsonValue {
+  let value: JsonValue = record;
+  for (const key of field.split('.')) {
+    if (!isJsonObject(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}

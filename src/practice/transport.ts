@@ -1,0 +1,143 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import got, { type Got, RequestError, TimeoutError } from 'got';
+import type { Clock } from './clock.ts';
+import { PracticeError } from './errors.ts';
+
+export interface Timeouts {
+  /** Until the connection stands, its TLS included. */
+  connectMs: number;
+  /** From the request sent to the response's first byte. */
+  responseMs: number;
+  /** The whole request. */
+  requestMs: number;
+}
+
+export const defaultTimeouts: Timeouts = { connectMs: 10_000, responseMs: 60_000, requestMs: 90_000 };
+
+/** Far above the largest page there can be (1000 records of some kilobytes). */
+const defaultMaxBytes = 64 * 1024 * 1024;
+
+export type Method = 'GET' | 'POST' | 'PATCH';
+
+export interface HttpRequest {
+  method: Method;
+  url: string;
+  headers: Record<string, string>;
+  body?: string;
+  signal?: AbortSignal | undefined;
+}
+
+export interface HttpAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+  durationMs: number;
+}
+
+/** Without an answer: why, and whether the server can have received the request at all. */
+export interface NoAnswer {
+  error: PracticeError;
+  sent: boolean;
+}
+
+/** One HTTP request, tried once: no retry, no redirect. Throws only the signal's reason. */
+export interface Transport {
+  send(request: HttpRequest): Promise<HttpAnswer | NoAnswer>;
+  /** Ends idle connections. */
+  close(): void;
+}
+
+/** A transport that keeps its connections open between requests. `maxBytes` bounds a decompressed body. */
+export function createTransport(options: { timeouts: Timeouts; clock: Clock; maxBytes?: number }): Transport {
+  const { timeouts, clock } = options;
+  const maxBytes = options.maxBytes ?? defaultMaxBytes;
+  const agent = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
+  const client = got.extend({
+    agent,
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    responseType: 'text',
+    timeout: {
+      lookup: timeouts.connectMs,
+      connect: timeouts.connectMs,
+      secureConnect: timeouts.connectMs,
+      response: timeouts.responseMs,
+      request: timeouts.requestMs,
+    },
+    headers: { 'user-agent': 'vetledger', accept: 'application/json' },
+  });
+  return {
+    send: async (request) => {
+      try {
+        return await sendOnce(client, request, clock, maxBytes);
+      } catch (error) {
+        request.signal?.throwIfAborted();
+        return { ...noAnswer(error, request, maxBytes) };
+      }
+    },
+    close: () => {
+      agent.http.destroy();
+      agent.https.destroy();
+    },
+  };
+}
+
+async function sendOnce(client: Got, request: HttpRequest, clock: Clock, maxBytes: number): Promise<HttpAnswer> {
+  const stop = new AbortController();
+  const giveUp = () => stop.abort(request.signal?.reason);
+  if (request.signal?.aborted) giveUp();
+  request.signal?.addEventListener('abort', giveUp, { once: true });
+  const started = clock.elapsed();
+  try {
+    const { method, headers, body } = request;
+    const answering = client(request.url, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+      signal: stop.signal,
+    });
+    answering.on('downloadProgress', ({ transferred }) => {
+      if (transferred > maxBytes) stop.abort(new TooLarge());
+    });
+    const response = await answering;
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: response.body as string,
+      durationMs: clock.elapsed() - started,
+    };
+  } catch (error) {
+    if (stop.signal.reason instanceof TooLarge) throw stop.signal.reason;
+    throw error;
+  } finally {
+    request.signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+class TooLarge extends Error {}
+
+/** Where these say so, no connection ever stood. */
+const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+
+function noAnswer(error: unknown, request: HttpRequest, maxBytes: number): NoAnswer {
+  const details = { method: request.method, path: new URL(request.url).pathname };
+  if (error instanceof TooLarge) {
+    const message = `the answer is larger than ${Math.round(maxBytes / 1024 / 1024)} MB and was refused`;
+    return { error: new PracticeError('malformed_response', message, details), sent: true };
+  }
+  if (error instanceof TimeoutError) {
+    const sent = !['lookup', 'connect', 'secureConnect'].includes(error.event);
+    const message = sent
+      ? `no complete answer in time (${error.event} time-out)`
+      : `no connection in time (${error.event} time-out)`;
+    return { error: new PracticeError(sent ? 'timeout' : 'unreachable', message, details), sent };
+  }
+  if (error instanceof RequestError) {
+    const sent = !neverConnected.has(error.code);
+    const message = sent ? `the connection broke off (${error.code})` : `no connection (${error.message})`;
+    return { error: new PracticeError('unreachable', message, details), sent };
+  }
+  throw error;
+}

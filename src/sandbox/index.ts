@@ -1,0 +1,115 @@
+// The sandbox: the accounting part of the practice API as a real, stateful HTTP server with a seeded clinic behind it.
+import { Api } from './api.ts';
+import { Auth } from './auth.ts';
+import { Clinic } from './clinic.ts';
+import { FaultInjector, type Faults } from './faults.ts';
+import { generate } from './generator.ts';
+import { type LiveEvent, live } from './live.ts';
+import { loadClinic, Saver, saveClinic } from './persist.ts';
+import { defaultQuirks, type Quirks } from './quirks.ts';
+import { RateLimits } from './rate.ts';
+import { createServer } from './server.ts';
+import { type Stats, StatsKeeper } from './stats.ts';
+import { Zone } from './zone.ts';
+
+export type { Clinic, InvoiceInput, PaymentInput, PrepaymentInput, RowInput } from './clinic.ts';
+export type { FaultSwitch, Faults } from './faults.ts';
+export type { LiveEvent } from './live.ts';
+export type { Quirks } from './quirks.ts';
+export type { Invoice, InvoicePayment, InvoiceRow, Prepayment, VatGroup } from './records.ts';
+export type { ActionStats, Stats } from './stats.ts';
+
+const saveEveryMs = 2000;
+
+export interface SandboxOptions {
+  /** 0, any free one, unless given. */
+  port?: number;
+  host?: string;
+  seed?: number;
+  /** Final invoices of the history, credit notes included. */
+  invoices?: number;
+  historyDays?: number;
+  installation?: number;
+  /** A bearer token that never expires. */
+  token?: string;
+  clientId?: string;
+  clientSecret?: string;
+  timezone?: string;
+  /** Decimals of the currency. */
+  decimals?: number;
+  rateWindowSeconds?: number;
+  latencyMs?: number;
+  now?: () => Date;
+  /** Loaded from when it exists, and kept up to date. It then decides; seed and invoices do not. */
+  stateFile?: string;
+  quirks?: Partial<Quirks>;
+  faults?: Partial<Faults>;
+}
+
+export interface Sandbox {
+  /** The `base_url`, for example `http://127.0.0.1:8090`. */
+  url: string;
+  port: number;
+  installation: number;
+  token: string;
+  clientId: string;
+  clientSecret: string;
+  /** The state, with operations to build exact situations. */
+  clinic: Clinic;
+  /** The clinic goes on: that many things happen now (1 unless given). */
+  live(events?: number): LiveEvent[];
+  stats(): Stats;
+  /** Sets the faults that are named and leaves the others; null switches one off. */
+  setFaults(faults: Partial<Faults>): void;
+  setQuirks(quirks: Partial<Quirks>): void;
+  /** Saves, closes every connection and the server. */
+  stop(): Promise<void>;
+}
+
+export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
+  const { host = '127.0.0.1', seed = 1, installation = 4711, token = 'sandbox-token', stateFile } = options;
+  const { clientId = 'sandbox-client', clientSecret = 'sandbox-secret', decimals = 2 } = options;
+  const clock = (): number => (options.now ? options.now().getTime() : Date.now());
+  const quirks: Quirks = { ...defaultQuirks, ...options.quirks };
+  const clinic = new Clinic({ seed, zone: new Zone(options.timezone ?? 'Europe/Helsinki'), decimals, quirks, clock });
+  const isLoaded = stateFile !== undefined && loadClinic(clinic, stateFile);
+  if (!isLoaded) {
+    const { invoices = 2600, historyDays = 200 } = options;
+    generate(clinic, { seed, invoices, historyDays, endMs: clock() });
+  }
+  const saver = stateFile === undefined ? null : new Saver(() => saveClinic(clinic, stateFile), saveEveryMs);
+  if (!isLoaded) saver?.finish();
+  clinic.onChange = () => saver?.changed();
+
+  const faults = new FaultInjector(seed, options.faults ?? {});
+  const stats = new StatsKeeper();
+  const limits = new RateLimits(options.rateWindowSeconds ?? 60);
+  const auth = new Auth({ token, clientId, clientSecret });
+  const latencyMs = options.latencyMs ?? 0;
+  const controls = {
+    live: (events = 1) => live(clinic, events),
+    stats: () => stats.read(),
+    setFaults: (changes: Partial<Faults>) => faults.set(changes),
+    setQuirks: (changes: Partial<Quirks>) => void Object.assign(quirks, changes),
+  };
+  const api = new Api({ installation, clinic, quirks, auth, limits, faults, stats, latencyMs });
+  const app = createServer({ api, controls, quirks, clock });
+  await app.listen({ port: options.port ?? 0, host });
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    port,
+    installation,
+    token,
+    clientId,
+    clientSecret,
+    clinic,
+    ...controls,
+    stop: async () => {
+      await app.close();
+      clinic.onChange = () => {};
+      saver?.finish();
+    },
+  };
+};

@@ -1,0 +1,118 @@
+// Paginated lists: filters, order, the envelope, and the offset that is refused (practice-api: Conventions 5-8, Limits).
+
+import { type AppliedFilter, type FilterFields, parseFilters } from './filters.ts';
+import type { Answer, ApiRequest } from './http.ts';
+import type { Quirks } from './quirks.ts';
+import type { RecordBase } from './records.ts';
+import { Rng } from './rng.ts';
+import type { Selection, Table } from './table.ts';
+import type { WireRecord } from './wire.ts';
+
+/** The largest offset that is served. */
+const maxOffset = 10_000;
+
+export interface Listing<T> {
+  filters: FilterFields<T>;
+  wire: (record: T) => WireRecord;
+  /** The field whose ids the table groups by, where it does. */
+  group?: string;
+  /** Filters of these fields are combined with OR when the query says `filter_type=or`. */
+  orFields?: readonly string[];
+}
+
+/** How many records a page holds: `page_size` where it is a positive number, at most the maximum. */
+export const pageSize = (query: URLSearchParams, quirks: Quirks): number => {
+  const asked = Number(query.get('page_size'));
+  if (!Number.isInteger(asked) || asked <= 0) return quirks.defaultPageSize;
+  return Math.min(asked, quirks.maxPageSize);
+};
+
+/** The fields every list can be filtered by (field notes: `id__gt`, and operators seen in the field). */
+export const idFilter: FilterFields<RecordBase> = {
+  id: { kind: 'integer', operators: ['is', 'gt', 'lt', 'in'], value: (record) => record.id },
+};
+export const modifiedFilter: FilterFields<RecordBase> = {
+  modified: { kind: 'time', operators: ['gte', 'lt'], value: (record) => record.modified },
+};
+
+export const list = <T extends RecordBase>(request: ApiRequest, table: Table<T>, listing: Listing<T>): Answer => {
+  const { query, quirks, clinic } = request;
+  const size = pageSize(query, quirks);
+  const page = Number(query.get('page') ?? '1');
+  if (!Number.isInteger(page) || page < 1) return { status: 404, body: { detail: 'Invalid page.' } };
+  const offset = (page - 1) * size;
+  if (offset > maxOffset) {
+    const detail = `Offset ${offset} is above ${maxOffset}. Filter by date range or id__gt instead.`;
+    return { status: 400, body: { detail } };
+  }
+  const filters = parseFilters(query, listing.filters, { ignored: quirks.ignoredFilters, zone: clinic.zone });
+  const matching = find(table, filters, listing, query.get('filter_type') === 'or', clinic.clock());
+  const count = matching.length;
+  const pages = Math.max(1, Math.ceil(count / size));
+  if (page > pages) return { status: 404, body: { detail: 'Invalid page.' } };
+  const results = inOrder(matching, quirks.order, request.serial).slice(offset, offset + size);
+  return {
+    status: 200,
+    body: {
+      count: quirks.countAsString ? String(count) : count,
+      num_pages: pages,
+      next: page < pages ? request.pageUrl(page + 1) : null,
+      previous: page > 1 ? request.pageUrl(page - 1) : null,
+      results: results.map(listing.wire),
+    },
+  };
+};
+
+const find = <T extends RecordBase>(
+  table: Table<T>,
+  filters: AppliedFilter<T>[],
+  listing: Listing<T>,
+  anyName: boolean,
+  nowMs: number,
+): T[] => {
+  const either = anyName ? filters.filter((filter) => listing.orFields?.includes(filter.field)) : [];
+  const all = filters.filter((filter) => !either.includes(filter));
+  const matches = (record: T): boolean =>
+    all.every((filter) => filter.matches(record)) &&
+    (either.length === 0 || either.some((filter) => filter.matches(record)));
+  const found: T[] = [];
+  for (const candidate of table.select(selection(all, listing.group))) {
+    const record = table.visible(candidate, nowMs);
+    if (record && matches(record)) found.push(record);
+  }
+  return found;
+};
+
+/** What the indexes of a table can use of the filters. */
+const selection = <T>(filters: AppliedFilter<T>[], group: string | undefined): Selection => {
+  const selected: Selection = {};
+  for (const { field, operator, operand } of filters) {
+    const numbers = (Array.isArray(operand) ? operand : [operand]) as number[];
+    const isExact = operator === 'is' || operator === 'in';
+    if (field === 'id' && isExact) selected.ids = numbers;
+    else if (field === 'id' && operator === 'gt') selected.idGreaterThan = operand as number;
+    else if (field === 'id' && operator === 'lt') selected.idLessThan = operand as number;
+    else if (field === group && isExact) selected.groups = numbers;
+    else if (field === 'modified' && operator === 'gte') selected.modifiedFrom = operand as number;
+  }
+  return selected;
+};
+
+const inOrder = <T extends RecordBase>(byId: T[], order: Quirks['order'], serial: number): T[] => {
+  switch (order) {
+    case 'id':
+      return byId;
+    case 'id_desc':
+      return byId.reverse();
+    case 'modified':
+      return byId.sort((a, b) => a.modified - b.modified || a.id - b.id);
+    case 'random': {
+      const rng = new Rng(serial, 'order');
+      for (let at = byId.length - 1; at > 0; at--) {
+        const other = rng.int(0, at);
+        [byId[at], byId[other]] = [byId[other] as T, byId[at] as T];
+      }
+      return byId;
+    }
+  }
+};

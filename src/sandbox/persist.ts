@@ -1,0 +1,120 @@
+// The state file: one JSON line of counters, then one line for each record, so that no clinic is too large for one text.
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Clinic } from './clinic.ts';
+import type { Department, RecordBase, VatGroup } from './records.ts';
+import type { Table } from './table.ts';
+
+interface Header {
+  version: 1;
+  next_ids: Record<string, number>;
+  departments: Department[];
+  vat_groups: VatGroup[];
+  live_rng: number;
+}
+
+const tablesOf = (clinic: Clinic): Record<string, Table<RecordBase>> => {
+  const tables = {
+    invoice: clinic.invoices,
+    invoicerow: clinic.invoiceRows,
+    invoicepayment: clinic.invoicePayments,
+    unallocatedpayment: clinic.prepayments,
+    client: clinic.clients,
+    accountnumber: clinic.accountNumbers,
+    alternative_payer: clinic.alternativePayers,
+    alternativepricing: clinic.alternativePricings,
+    accountingreport: clinic.accountingReports,
+  };
+  // Records pass through whole, so the kind of each table does not matter here.
+  return tables as unknown as Record<string, Table<RecordBase>>;
+};
+
+/** Writes the clinic beside the file and renames it into place, so that a reader sees the old or the new one. */
+export const saveClinic = (clinic: Clinic, file: string): void => {
+  const tables = Object.entries(tablesOf(clinic));
+  const header: Header = {
+    version: 1,
+    next_ids: Object.fromEntries(tables.map(([name, table]) => [name, table.nextId])),
+    departments: [...clinic.departments.values()],
+    vat_groups: clinic.vatGroups,
+    live_rng: clinic.liveRng.state,
+  };
+  mkdirSync(dirname(file), { recursive: true });
+  const temporary = `${file}.${process.pid}.tmp`;
+  const descriptor = openSync(temporary, 'w', 0o600);
+  try {
+    let chunk = `${JSON.stringify(header)}\n`;
+    for (const [name, table] of tables) {
+      for (const record of table.all()) {
+        chunk += `${JSON.stringify([name, record])}\n`;
+        if (chunk.length > 1_000_000) {
+          writeSync(descriptor, chunk);
+          chunk = '';
+        }
+      }
+    }
+    writeSync(descriptor, chunk);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(temporary, file);
+};
+
+/** Fills an empty clinic from the file; false when there is none. A file that cannot be read is an error. */
+export const loadClinic = (clinic: Clinic, file: string): boolean => {
+  if (!existsSync(file)) return false;
+  const bytes = readFileSync(file);
+  const tables = tablesOf(clinic);
+  let start = 0;
+  let isHeader = true;
+  for (let end = bytes.indexOf(10, start); end !== -1; end = bytes.indexOf(10, start)) {
+    const line = JSON.parse(bytes.toString('utf8', start, end));
+    start = end + 1;
+    if (!isHeader) {
+      const [name, record] = line as [string, RecordBase];
+      tables[name]?.add(record);
+      continue;
+    }
+    isHeader = false;
+    const header = line as Header;
+    if (header.version !== 1) throw new Error(`${file} is not a sandbox state file; remove it to start anew`);
+    for (const department of header.departments) clinic.departments.set(department.id, department);
+    clinic.vatGroups.push(...header.vat_groups);
+    clinic.liveRng.state = header.live_rng;
+    for (const [name, id] of Object.entries(header.next_ids)) if (tables[name]) tables[name].nextId = id;
+  }
+  if (isHeader) throw new Error(`${file} is not a sandbox state file; remove it to start anew`);
+  return true;
+};
+
+/** Saves after changes, at most every `everyMs` (more seldom where saving is slow), and at the end. */
+export class Saver {
+  readonly #save: () => void;
+  readonly #everyMs: number;
+  #timer: NodeJS.Timeout | null = null;
+  #lastDurationMs = 0;
+
+  constructor(save: () => void, everyMs: number) {
+    this.#save = save;
+    this.#everyMs = everyMs;
+  }
+
+  changed(): void {
+    if (this.#timer) return;
+    this.#timer = setTimeout(() => this.#run(), Math.max(this.#everyMs, 20 * this.#lastDurationMs));
+    this.#timer.unref();
+  }
+
+  /** Saves once more, now. */
+  finish(): void {
+    this.#run();
+  }
+
+  #run(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    const started = performance.now();
+    this.#save();
+    this.#lastDurationMs = performance.now() - started;
+  }
+}

@@ -1,0 +1,56 @@
+// Where the specification is silent, servers differ. Each quirk is one such difference; the defaults are the field notes.
+import type { TimestampStyle } from './zone.ts';
+
+export interface Quirks {
+  /** Order of every list. `random` changes with each request, as a database without ORDER BY may. */
+  order: 'id' | 'id_desc' | 'random' | 'modified';
+  /** Query names that are silently ignored, for example `id__gt` or `invoice__in`. */
+  ignoredFilters: string[];
+  /** `mixed`: numbers on invoices and rows, strings on payments and prepayments. */
+  decimals: 'mixed' | 'string' | 'number';
+  timestamps: TimestampStyle;
+  /** `invoice_date` and `invoice_due_date` as local midnight with a time. */
+  invoiceDateAsDatetime: boolean;
+  /** Unknown fields on every record. */
+  extraFields: boolean;
+  defaultPageSize: number;
+  maxPageSize: number;
+  /** `count` as text. */
+  countAsString: boolean;
+  /** Share (0 to 1) of the clinic's own transactions that lists show only `lateCommitMs` after their ids and `modified`. */
+  lateCommitShare: number;
+  lateCommitMs: number;
+  dateHeader: boolean;
+  /** Whether a payment or its cancellation moves the invoice's `modified`. */
+  paymentTouchesInvoice: boolean;
+  /** Whether a refund lowers its original's `unused_amount`. */
+  refundLowersUnused: boolean;
+  /** How `external_info` is written: PATCH of the prepayment, or its own sub-resource. */
+  externalInfo: 'patch' | 'subresource';
+  departmentSettings: 'ok' | '403';
+  /** `query`: url-references end in `?format=json`; `otherHost`: they name a host behind a proxy. */
+  urlReferences: 'absolute' | 'query' | 'otherHost';
+  /** Life of tokens issued from now on; 10 h unless set. */
+  tokenSeconds: number;
+}
+
+export const defaultQuirks: Quirks = {
+  order: 'id',
+  ignoredFilters: [],
+  decimals: 'mixed',
+  timestamps: 'offset',
+  invoiceDateAsDatetime: false,
+  extraFields: false,
+  defaultPageSize: 50,
+  maxPageSize: 1000,
+  countAsString: false,
+  lateCommitShare: 0,
+  lateCommitMs: 5000,
+  dateHeader: true,
+  paymentTouchesInvoice: true,
+  refundLowersUnused: true,
+  externalInfo: 'patch',
+  departmentSettings: 'ok',
+  urlReferences: 'absolute',
+  tokenSeconds: 36_000,
+};

@@ -1,0 +1,61 @@
+// Weighted limits per endpoint action over a true rolling window (practice-api: Limits; field notes: Lists and filters).
+
+const perWindow: Record<string, number> = {
+  'invoice.list': 60,
+  'unallocatedpayment.list': 200,
+  'unallocatedpayment.retrieve': 800,
+  'invoicerow.list': 100,
+  'invoicepayment.list': 100,
+  'accountingreport.list': 100,
+  'accountnumber.list': 100,
+  'alternative_payer.list': 100,
+  'alternativepricing.list': 100,
+  'accountingreport.retrieve': 300,
+  'accountnumber.retrieve': 300,
+  'alternative_payer.retrieve': 300,
+  'alternativepricing.retrieve': 300,
+};
+
+/** The limit of an action; one that is not shown is the lowest known of its kind. */
+export const limitOf = (action: string): number => {
+  const known = perWindow[action];
+  if (known !== undefined) return known;
+  if (action.endsWith('.list')) return 60;
+  return action.endsWith('.retrieve') ? 250 : 300;
+};
+
+interface Slot {
+  at: number;
+  weight: number;
+}
+
+export class RateLimits {
+  readonly #windowMs: number;
+  readonly #slots = new Map<string, Slot[]>();
+
+  constructor(windowSeconds: number) {
+    this.#windowMs = windowSeconds * 1000;
+  }
+
+  /** Takes `weight` for the action, or says in how many seconds (whole, at least 1) to ask again; that takes nothing. */
+  take(
+    action: string,
+    weight: number,
+    nowMs: number,
+  ): { granted: true } | { granted: false; retryAfterSeconds: number } {
+    const live = (this.#slots.get(action) ?? []).filter((slot) => slot.at > nowMs - this.#windowMs);
+    this.#slots.set(action, live);
+    const free = limitOf(action) - live.reduce((sum, slot) => sum + slot.weight, 0);
+    if (weight <= free) {
+      live.push({ at: nowMs, weight });
+      return { granted: true };
+    }
+    let needed = weight - free;
+    const enough = live.find((slot) => {
+      needed -= slot.weight;
+      return needed <= 0;
+    });
+    const waitMs = enough ? enough.at + this.#windowMs - nowMs : this.#windowMs;
+    return { granted: false, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
+  }
+}

@@ -1,0 +1,181 @@
+// One collection of records: sorted by id, indexed by a parent and by `modified`, with transactions that commit late.
+import type { RecordBase } from './records.ts';
+
+/** What is known of the wanted records; the answer may hold more (filters decide), never fewer. */
+export interface Selection {
+  ids?: number[];
+  groups?: number[];
+  idGreaterThan?: number;
+  idLessThan?: number;
+  modifiedFrom?: number;
+}
+
+interface LateCommit<T> {
+  /** What lists go on showing meanwhile; null when the record is new. */
+  previous: T | null;
+  visibleAt: number;
+}
+
+export class Table<T extends RecordBase> {
+  readonly #records: T[] = [];
+  readonly #byId = new Map<number, T>();
+  readonly #groups = new Map<number, T[]>();
+  readonly #groupOf: ((record: T) => number) | null;
+  readonly #late = new Map<number, LateCommit<T>>();
+  // Every change appends (modified, id); an entry whose record has moved on since is stale and skipped.
+  #changedAt: number[] = [];
+  #changedId: number[] = [];
+  #changesInOrder = true;
+  #nextId: number;
+
+  constructor(firstId: number, groupOf: ((record: T) => number) | null = null) {
+    this.#nextId = firstId;
+    this.#groupOf = groupOf;
+  }
+
+  get size(): number {
+    return this.#records.length;
+  }
+
+  get nextId(): number {
+    return this.#nextId;
+  }
+
+  set nextId(id: number) {
+    this.#nextId = id;
+  }
+
+  /** All records in order of id, as they are now (late commits included). Not to be modified. */
+  all(): readonly T[] {
+    return this.#records;
+  }
+
+  get(id: number): T | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** The records of one parent, in order of id. */
+  of(group: number): readonly T[] {
+    return this.#groups.get(group) ?? [];
+  }
+
+  /** Adds a record; its id must be above every other one. `visibleAt` 0 shows it at once. */
+  add(record: T, visibleAt = 0): T {
+    const last = this.#records[this.#records.length - 1];
+    if (last && record.id <= last.id) throw new Error(`id ${record.id} is not above ${last.id}`);
+    this.#nextId = Math.max(this.#nextId, record.id + 1);
+    this.#records.push(record);
+    this.#byId.set(record.id, record);
+    if (this.#groupOf) {
+      const group = this.#groupOf(record);
+      const members = this.#groups.get(group);
+      if (members) members.push(record);
+      else this.#groups.set(group, [record]);
+    }
+    this.#noteChange(record);
+    if (visibleAt > 0) this.#late.set(record.id, { previous: null, visibleAt });
+    return record;
+  }
+
+  /** Changes fields of a record in place. With `visibleAt`, lists show the old version until then. */
+  change(record: T, changes: Partial<T>, visibleAt = 0): T {
+    if (visibleAt > 0) {
+      const earlier = this.#late.get(record.id);
+      this.#late.set(record.id, {
+        previous: earlier ? earlier.previous : { ...record },
+        visibleAt: Math.max(visibleAt, earlier?.visibleAt ?? 0),
+      });
+    } else {
+      this.#late.delete(record.id);
+    }
+    const before = record.modified;
+    Object.assign(record, changes);
+    if (record.modified !== before) this.#noteChange(record);
+    return record;
+  }
+
+  delete(id: number): void {
+    const record = this.#byId.get(id);
+    if (!record) return;
+    this.#records.splice(this.#firstAbove(id - 1), 1);
+    this.#byId.delete(id);
+    this.#late.delete(id);
+    if (this.#groupOf) {
+      const members = this.#groups.get(this.#groupOf(record)) ?? [];
+      members.splice(members.indexOf(record), 1);
+    }
+  }
+
+  /** The version of a record that readers see at that instant; undefined while its insertion is not committed. */
+  visible(record: T, atMs: number): T | undefined {
+    if (this.#late.size === 0) return record;
+    const late = this.#late.get(record.id);
+    if (!late) return record;
+    if (late.visibleAt > atMs) return late.previous ?? undefined;
+    this.#late.delete(record.id);
+    return record;
+  }
+
+  /** Candidates for a list in order of id, found by the narrowest index. */
+  select(selection: Selection): T[] {
+    const { ids, groups, modifiedFrom, idGreaterThan = -1, idLessThan = Number.POSITIVE_INFINITY } = selection;
+    if (ids) return this.#inIdOrder(ids.map((id) => this.#byId.get(id)).filter((record) => record !== undefined));
+    if (groups) return this.#inIdOrder([...new Set(groups)].flatMap((group) => this.of(group)));
+    const start = this.#firstAbove(idGreaterThan);
+    const end = idLessThan === Number.POSITIVE_INFINITY ? this.#records.length : this.#firstAbove(idLessThan - 1);
+    if (modifiedFrom === undefined) return this.#records.slice(start, end);
+    return this.#changedSince(modifiedFrom);
+  }
+
+  #changedSince(instantMs: number): T[] {
+    if (!this.#changesInOrder) this.#rebuildChanges();
+    const found = new Set<T>();
+    for (let at = lowerBound(this.#changedAt, instantMs); at < this.#changedAt.length; at++) {
+      const record = this.#byId.get(this.#changedId[at] as number);
+      if (record && record.modified === this.#changedAt[at]) found.add(record);
+    }
+    return this.#inIdOrder([...found]);
+  }
+
+  #inIdOrder(records: T[]): T[] {
+    return [...new Set(records)].sort((a, b) => a.id - b.id);
+  }
+
+  #firstAbove(id: number): number {
+    let low = 0;
+    let high = this.#records.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#records[middle] as T).id <= id) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #noteChange(record: T): void {
+    const last = this.#changedAt[this.#changedAt.length - 1];
+    this.#changedAt.push(record.modified);
+    this.#changedId.push(record.id);
+    if (last !== undefined && record.modified < last) this.#changesInOrder = false;
+    if (this.#changedAt.length > 1000 && this.#changedAt.length > 4 * this.#records.length) this.#rebuildChanges();
+  }
+
+  /** After a clock that went backwards, a load, or many stale entries: one entry per record again, in order. */
+  #rebuildChanges(): void {
+    const ordered = [...this.#records].sort((a, b) => a.modified - b.modified);
+    this.#changedAt = ordered.map((record) => record.modified);
+    this.#changedId = ordered.map((record) => record.id);
+    this.#changesInOrder = true;
+  }
+}
+
+const lowerBound = (sorted: readonly number[], value: number): number => {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as number) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};

@@ -1,0 +1,45 @@
+export type ServiceErrorCode =
+  | 'postgres_unreachable'
+  | 'temporal_unreachable'
+  | 'postgres_start_failed'
+  | 'temporal_start_failed';
+
+/** A service the program stands on is missing: `message` says what happened, `todo` what to do about it. No secrets in either. */
+export class ServiceError extends Error {
+  readonly code: ServiceErrorCode;
+  readonly todo: string;
+
+  constructor(code: ServiceErrorCode, message: string, todo: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'ServiceError';
+    this.code = code;
+    this.todo = todo;
+  }
+}
+
+/** The readable part of any error, also of those of Node.js that carry one error per address tried. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  if (error instanceof Error) return error.message || error.name;
+  return String(error);
+}
+
+/** The error of an embedded server that did not start; `setting` is what names another server instead. */
+export function startFailure(
+  code: 'postgres_start_failed' | 'temporal_start_failed',
+  dataDir: string,
+  logFile: string,
+  setting: string,
+  cause: unknown,
+): ServiceError {
+  const name = code === 'postgres_start_failed' ? 'PostgreSQL' : 'Temporal server';
+  const forbidden = ['EACCES', 'EPERM', 'EROFS'].includes((cause as NodeJS.ErrnoException)?.code ?? '');
+  return new ServiceError(
+    code,
+    `The embedded ${name} of ${dataDir} could not be started: ${reasonOf(cause)}`,
+    forbidden
+      ? `Start as the user who owns ${dataDir}, or set another data_dir (VETLEDGER_DATA_DIR).`
+      : `Look at ${logFile}, or set ${setting} to a ${name} of your own.`,
+    cause,
+  );
+}

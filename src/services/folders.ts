@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import type { Account } from './processes.ts';
+
+export function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+/** The user's cache folder for this program (XDG_CACHE_HOME or ~/.cache), or one under `dataDir` where that cannot be written. */
+export function cacheFolder(env: NodeJS.ProcessEnv, dataDir: string): string {
+  const xdg = env.XDG_CACHE_HOME;
+  const base = xdg && isAbsolute(xdg) ? xdg : join(env.HOME || homedir(), '.cache');
+  return firstWritable([join(base, 'vetledger'), join(dataDir, 'cache')]);
+}
+
+/** Where root keeps programs that other accounts are to run. */
+export function commonCacheFolder(): string {
+  return firstWritable([
+    '/var/cache/vetledger',
+    join('/var/tmp', 'vetledger-cache'),
+    join(tmpdir(), 'vetledger-cache'),
+  ]);
+}
+
+/** Where root keeps the data of servers that run as an account which cannot enter the data folder. */
+export function commonDataFolder(): string {
+  return firstWritable(['/var/lib/vetledger', join('/var/tmp', 'vetledger-data')]);
+}
+
+function firstWritable(candidates: string[]): string {
+  let reason: unknown;
+  for (const folder of candidates) {
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o755 });
+      accessSync(folder, constants.W_OK | constants.X_OK);
+      // In a folder open to everybody, somebody else may have made the one we are looking for.
+      const { uid } = lstatSync(folder);
+      if (process.getuid && uid !== process.getuid()) throw new Error(`${folder} belongs to user ${uid}`);
+      return folder;
+    } catch (error) {
+      reason = error;
+    }
+  }
+  throw reason;
+}
+
+/** Whether an account can enter a folder (null: this process's own account). */
+export function canEnter(folder: string, account: Account | null): boolean {
+  const result = spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], {
+    cwd: '/',
+    stdio: 'ignore',
+    timeout: 10_000,
+    ...(account ?? {}),
+  });
+  return result.status === 0;
+}

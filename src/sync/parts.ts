@@ -1,0 +1,86 @@
+import { savePage } from '../mirror/store.ts';
+import { parseRecord } from '../practice/schema.ts';
+import type { RecordKind } from '../terms.ts';
+import { ignoredFilters, noteIgnored } from './facts.ts';
+import { contradicted } from './filters.ts';
+import { type PullContext, type PullResult, pullList } from './pull.ts';
+import { pullRowSets } from './rows.ts';
+
+/** Documents whose parts are fetched again in one go; a window takes several goes if need be. */
+export const partsBatch = 50;
+
+export interface RefetchNeed {
+  kind: 'invoice' | 'payment' | 'prepayment';
+  id: number;
+  /** The invoice of a payment. */
+  invoiceId: number | null;
+}
+
+/**
+ * Fetches the parts of documents whose proofs failed again: the invoice itself, its rows and its payments (ACCOUNTING
+ * "Proofs": they may be stale). A payment's unknown invoice is fetched the same way.
+ */
+export async function pullParts(
+  context: PullContext,
+  needs: RefetchNeed[],
+  count: (stream: RecordKind, result: PullResult) => void,
+): Promise<void> {
+  const invoices = new Set<number>();
+  for (const need of needs) {
+    if (need.kind === 'invoice') invoices.add(need.id);
+    else if (need.kind === 'payment' && need.invoiceId !== null) invoices.add(need.invoiceId);
+    else if (need.kind === 'prepayment') count('prepayment', await pullOne(context, 'prepayment', need.id));
+  }
+  for (const id of invoices) count('invoice', await pullOne(context, 'invoice', id));
+  if (invoices.size > 0) {
+    count('row', await pullRowSets(context, [...invoices]));
+    for (const id of invoices) count('payment', await pullPaymentsOf(context, id));
+  }
+  for (const need of needs) {
+    await context.db.raw(
+      `update document set refetch = 'done', dirty = true, dirty_mark = dirty_mark + 1
+       where installation = ? and kind = ? and id = ?`,
+      [context.installation, need.kind, need.id],
+    );
+  }
+}
+
+/**
+ * One record by its id (field-notes: retrieving one invoice is not shown): the ids strictly between its neighbours, in one
+ * question of weight 1. `found` is false when the source does not have it; where the filters leave a doubt, a walk decides.
+ */
+export async function pullOne(
+  context: PullContext,
+  kind: RecordKind,
+  id: number,
+): Promise<PullResult & { found: boolean }> {
+  const { db, installation } = context;
+  const ignored = await ignoredFilters(db, installation, kind);
+  const question: Record<string, string> = {};
+  if (!ignored.has('id__gt')) question.id__gt = String(id - 1);
+  if (!ignored.has('id__lt')) question.id__lt = String(id + 1);
+  if (Object.keys(question).length > 0) {
+    const answer = await context.client.list(kind, question, null, { priority: context.priority });
+    const found = answer.results.some((item) => item.id === id);
+    if (found || answer.count === 0) {
+      const saved = await db.transaction((trx) => savePage(trx, context, kind, answer, context.isOwnEcho));
+      return { seen: saved.received, pulled: saved.pulled, began: answer.sourceTime, found };
+    }
+    for (const item of answer.results) {
+      const filter = contradicted(question, parseRecord(kind, item.value, context.dialect), context.timezone);
+      if (filter !== null) await noteIgnored(db, installation, kind, filter);
+    }
+  }
+  let found = false;
+  const result = await pullList(context, kind, {}, id - 1, {
+    keepWalk: false,
+    onSaved: (saved) => {
+      found ||= saved.ids.includes(id);
+    },
+  });
+  return { ...result, found };
+}
+
+async function pullPaymentsOf(context: PullContext, invoice: number): Promise<PullResult> {
+  return pullList(context, 'payment', { invoice__is: String(invoice) }, null, { keepWalk: false });
+}

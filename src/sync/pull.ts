@@ -1,0 +1,209 @@
+import type { Knex } from 'knex';
+import type { Db } from '../db/pool.ts';
+import { type IsOwnEcho, type MirrorScope, type SaveResult, savePage } from '../mirror/store.ts';
+import type { ListAnswer, PracticeClient } from '../practice/client.ts';
+import { parseRecord } from '../practice/schema.ts';
+import type { RecordKind } from '../terms.ts';
+import { ignoredFilters, noteFact, noteIgnored, readFact } from './facts.ts';
+import { contradicted, filterTimestamp, hasOffset } from './filters.ts';
+import { FilterIgnored, type WalkResult, type WalkState, walk } from './walk.ts';
+
+/** Who pulls: a live window, or a backfill beside it. Each keeps its own walks; live work goes first. */
+export type PullOwner = 'window' | 'backfill';
+
+export interface PullContext extends MirrorScope {
+  db: Db;
+  client: Pick<PracticeClient, 'list'>;
+  owner: PullOwner;
+  /** Priority in the budget; lower goes first. */
+  priority: number;
+  overlapMs: number;
+  isOwnEcho: IsOwnEcho;
+  /** Liveness and progress, after each page. `total` is the source's count for this walk. */
+  onProgress(progress: { stream: RecordKind; received: number; total: number }): void;
+}
+
+export interface PullResult {
+  /** Records received, repeats included. */
+  seen: number;
+  /** New or changed versions. */
+  pulled: number;
+  /** Source time from which the next pull of this stream must ask. */
+  began: Date;
+}
+
+/** An unfinished walk is taken up again only while it is this fresh; later it starts anew. */
+const resumeWithinHours = 72;
+
+/**
+ * Pulls every invoice or prepayment changed since `since`, or all of them when null (DESIGN: `modified__gte`, the overlap is
+ * taken off by the caller). `invoicedFrom` narrows invoices to those dated from that day.
+ */
+export async function pullChanged(
+  context: PullContext,
+  kind: 'invoice' | 'prepayment',
+  since: Date | null,
+  invoicedFrom: string | null = null,
+): Promise<PullResult> {
+  const style = (await readFact<'offset' | 'naive'>(context.db, context.installation, 'timestamp_style')) ?? 'offset';
+  const base: Record<string, string> = {};
+  if (since !== null) base.modified__gte = filterTimestamp(since, style, context.timezone);
+  if (kind === 'invoice' && invoicedFrom !== null) base.invoice_date__gte = invoicedFrom;
+  return pullList(context, kind, base, null);
+}
+
+/** Pulls the payments above the id `after`, or all when null. A payment is never changed: ids are its cursor. */
+export async function pullPayments(context: PullContext, after: number | null): Promise<PullResult> {
+  return pullList(context, 'payment', {}, after);
+}
+
+/**
+ * Where the next pull of payments starts: the highest id first seen more than the overlap before this walk began, never
+ * below where the last closed walk started. Until an id has settled, well below: the ids of the last day, and 1,000 at least.
+ * Null means from the beginning.
+ */
+export async function nextPaymentCursor(
+  context: Pick<PullContext, 'db' | 'installation' | 'overlapMs'>,
+  began: Date,
+): Promise<number | null> {
+  const settled = await context.db.raw<{ rows: { id: number | null }[] }>(
+    `select max(id) as id from mirror_record where installation = ? and kind = 'payment' and first_seen_at < ?`,
+    [context.installation, new Date(began.getTime() - context.overlapMs)],
+  );
+  if (settled.rows[0]?.id != null) return settled.rows[0].id;
+  const unsettled = await context.db.raw<{ rows: { thousandth: number | null; last_day: number | null }[] }>(
+    `select
+       (select id from mirror_record where installation = ? and kind = 'payment' order by id desc offset 1000 limit 1) as thousandth,
+       (select min(id) from mirror_record where installation = ? and kind = 'payment' and modified > ?) as last_day`,
+    [context.installation, context.installation, new Date(began.getTime() - 86_400_000)],
+  );
+  const { thousandth, last_day } = unsettled.rows[0]!;
+  if (thousandth === null) return null;
+  return last_day === null ? thousandth : Math.min(thousandth, last_day - 1);
+}
+
+interface StoredWalk {
+  question: string;
+  state: WalkState;
+}
+
+/** Walks one list, saving each page with the walk's state in one transaction; a filter found ignored is done without. */
+export async function pullList(
+  context: PullContext,
+  kind: RecordKind,
+  base: Record<string, string>,
+  after: number | null,
+  options: { keepWalk?: boolean; onSaved?: (result: SaveResult) => void } = {},
+): Promise<PullResult> {
+  const { db, installation } = context;
+  const keepWalk = options.keepWalk ?? true;
+  const filters = { ...base };
+  let pulled = 0;
+  let total = 0;
+  let received = 0;
+  const ignored = await ignoredFilters(db, installation, kind);
+  for (const filter of Object.keys(filters)) if (ignored.has(filter)) delete filters[filter];
+  for (;;) {
+    const question = JSON.stringify([filters, after]);
+    const resume = keepWalk ? await loadWalk(context, kind, question) : null;
+    try {
+      const result: WalkResult = await walk(
+        {
+          ask: async (request) => {
+            const answer = await context.client.list(kind, request.filters, request.pageSize, {
+              priority: context.priority,
+              ...(request.page === undefined ? {} : { page: request.page }),
+            });
+            await learn(context, kind, answer);
+            return answer;
+          },
+          violated: (sent, item) => {
+            const name = contradicted(sent, parseRecord(kind, item.value, context.dialect), context.timezone);
+            return name === null ? [] : [name];
+          },
+          save: async (answer, state) => {
+            await db.transaction(async (trx) => {
+              const saved = await savePage(trx, context, kind, answer, context.isOwnEcho);
+              pulled += saved.pulled;
+              options.onSaved?.(saved);
+              if (keepWalk) await saveWalk(trx, context, kind, { question, state });
+            });
+            received += answer.results.length;
+            total = Math.max(total, answer.count, received);
+            context.onProgress({ stream: kind, received, total });
+          },
+          ignored: async (filter) => {
+            ignored.add(filter);
+            await noteIgnored(db, installation, kind, filter);
+          },
+        },
+        {
+          base: filters,
+          after,
+          resume,
+          defaultPageSize: context.dialect.default_page_size,
+          maxPageSize: context.dialect.max_page_size,
+          honours: { idGt: !ignored.has('id__gt'), idLt: !ignored.has('id__lt') },
+        },
+      );
+      if (keepWalk) await dropWalk(context, kind);
+      return { seen: received, pulled, began: result.began };
+    } catch (error) {
+      if (!(error instanceof FilterIgnored) || !(error.filter in filters)) throw error;
+      // Asked without it, the same records come among others: dearer, and right.
+      delete filters[error.filter];
+      await noteIgnored(db, installation, kind, error.filter);
+    }
+  }
+}
+
+async function learn(context: PullContext, kind: RecordKind, answer: ListAnswer): Promise<void> {
+  if (answer.pageSizeAsked === null && answer.results.length > 0 && answer.count > answer.results.length) {
+    if (answer.results.length !== context.dialect.default_page_size) {
+      // Weights are reckoned with it from now on, and after a restart (applyFacts).
+      context.dialect.default_page_size = answer.results.length;
+      await noteFact(context.db, context.installation, 'default_page_size', answer.results.length);
+    }
+  }
+  if (kind !== 'invoice' || answer.results.length === 0) return;
+  const record = parseRecord(kind, answer.results[0]!.value, context.dialect);
+  const stamp = record.modified;
+  if (stamp === null) return;
+  const style = hasOffset(stamp) ? 'offset' : 'naive';
+  if (style !== ((await readFact(context.db, context.installation, 'timestamp_style')) ?? 'offset')) {
+    await noteFact(context.db, context.installation, 'timestamp_style', style);
+  }
+}
+
+/** Lays what was learnt of the installation earlier over its dialect, before a window's first question. */
+export async function applyFacts(db: Db, scope: MirrorScope): Promise<void> {
+  const learnt = await readFact<number>(db, scope.installation, 'default_page_size');
+  if (learnt !== null) scope.dialect.default_page_size = learnt;
+}
+
+async function loadWalk(context: PullContext, kind: RecordKind, question: string): Promise<WalkState | null> {
+  const found = await context.db.raw<{ rows: { state: string }[] }>(
+    `select state from sync_walk where installation = ? and stream = ? and owner = ?
+       and saved_at > clock_timestamp() - make_interval(hours => ?)`,
+    [context.installation, kind, context.owner, resumeWithinHours],
+  );
+  if (!found.rows[0]) return null;
+  const stored = JSON.parse(found.rows[0].state) as StoredWalk;
+  return stored.question === question ? stored.state : null;
+}
+
+async function saveWalk(trx: Knex.Transaction, context: PullContext, kind: RecordKind, walk: StoredWalk) {
+  await trx.raw(
+    `insert into sync_walk (installation, stream, owner, state) values (?, ?, ?, ?::json)
+     on conflict (installation, stream, owner) do update set state = excluded.state, saved_at = clock_timestamp()`,
+    [context.installation, kind, context.owner, JSON.stringify(walk)],
+  );
+}
+
+async function dropWalk(context: PullContext, kind: RecordKind): Promise<void> {
+  await context.db.raw(`delete from sync_walk where installation = ? and stream = ? and owner = ?`, [
+    context.installation,
+    kind,
+    context.owner,
+  ]);
+}

@@ -1,0 +1,58 @@
+// A sandbox over real HTTP, and the few calls the contract tests make of it.
+import { parse } from 'lossless-json';
+import { afterAll, beforeAll } from 'vitest';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts';
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a contract test reads whatever the wire brings.
+  json: any;
+}
+
+export interface TestApi {
+  sandbox: Sandbox;
+  get: (path: string, query?: Record<string, string | number>) => Promise<Reply>;
+  send: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Reply>;
+  ref: (path: string, id: number) => string;
+}
+
+export const callApi = (sandbox: Sandbox): TestApi => {
+  const api = `${sandbox.url}/${sandbox.installation}/api/0.1`;
+  const call = async (url: string, init: RequestInit): Promise<Reply> => {
+    const response = await fetch(url, { redirect: 'manual', ...init });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
+    return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : null };
+  };
+  const authorization = `Bearer ${sandbox.token}`;
+  return {
+    sandbox,
+    get: (path, query = {}) => {
+      const search = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)]));
+      return call(`${api}/${path}${search.size > 0 ? `?${search}` : ''}`, { headers: { authorization } });
+    },
+    send: (method, path, body, headers = {}) =>
+      call(`${api}/${path}`, {
+        method,
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+    ref: (path, id) => `${api}/${path}/${id}/`,
+  };
+};
+
+/** One sandbox for a file of tests, with a small clinic and no limits to speak of. */
+export const useSandbox = (options: SandboxOptions = {}): (() => TestApi) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = callApi(await startSandbox({ invoices: 150, rateWindowSeconds: 0.001, ...options }));
+  });
+  afterAll(() => api.sandbox.stop());
+  return () => api;
+};
+
+/** The text of a decimal as it stands on the wire. */
+export const exactly = (text: string): unknown =>
+  JSON.parse(JSON.stringify(parse(text), (_key, value) => (value?.isLosslessNumber ? `#${value}` : value)));

@@ -1,0 +1,17 @@
+// A program for the tests: takes what its first argument names, says so on stdout in one line, and waits to be killed.
+import { acquirePostgres } from '../../src/services/index.ts';
+import { withLock } from '../../src/services/lock.ts';
+
+const [kind, path] = process.argv.slice(2) as [string, string];
+const stay = new Promise<never>(() => setInterval(() => {}, 60_000));
+
+if (kind === 'lock') {
+  await withLock(path, { waitMs: 5_000 }, async () => {
+    console.log('locked');
+    await stay;
+  });
+} else {
+  const { url } = await acquirePostgres({ dataDir: path, progress: () => {}, env: process.env });
+  console.log(url);
+  await stay;
+}

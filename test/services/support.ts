@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+/** A folder removed at the test's end; other accounts can pass through it, as through a home folder of mode 0711. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'vetledger-services-'));
+  chmodSync(folder, 0o711);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Starts `holder.ts` in a process group of its own and returns it with the first line it prints. */
+export async function startHolder(
+  kind: 'lock' | 'postgres',
+  path: string,
+): Promise<{ child: ChildProcess; line: string }> {
+  const script = fileURLToPath(new URL('./holder.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, kind, path], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  const line = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout! }).once('line', resolve);
+    child.once('exit', (code) => reject(new Error(`holder ended with ${code}`)));
+  });
+  return { child, line };
+}
+
+/** Sends a signal to the whole group of a process, as a terminal's Ctrl-C does, and waits for its end. */
+export async function signalGroup(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  process.kill(-child.pid!, signal);
+  await ended;
+}
+
+export function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
+
+/** A port that something listens on until the test's end. */
+export function takenPort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
+    onTestFinished(() => {
+      server.close();
+    });
+  });
+}
+
+/** A port nobody listens on. */
+export async function unusedPort(): Promise<number> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

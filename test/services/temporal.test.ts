@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import {
+  acquireTemporal,
+  ensureSearchAttributes,
+  type ServiceError,
+  type ServicesOptions,
+  type TemporalHandle,
+} from '../../src/services/index.ts';
+import { canListen, takenPort, temporaryFolder, unusedPort } from './support.ts';
+
+const quiet = { progress: () => {}, env: process.env };
+const portOf = (address: string) => Number(address.split(':')[1]);
+
+/** Released at the latest at the test's end, also when it fails: no server outlives its test. */
+async function acquire(options: ServicesOptions): Promise<TemporalHandle> {
+  const temporal = await acquireTemporal(options);
+  onTestFinished(() => temporal.release());
+  return temporal;
+}
+
+async function connect(address: string): Promise<Connection> {
+  const connection = await Connection.connect({ address });
+  onTestFinished(() => connection.close());
+  return connection;
+}
+
+test('a server with its web UI, kept histories and search attributes; shared, stopped by its last user, and kept', async () => {
+  const dataDir = temporaryFolder();
+  const first = await acquire({ dataDir, ...quiet });
+  expect(first.embedded).toBe(true);
+  expect((await fetch(first.uiUrl!)).status).toBe(200);
+
+  const connection = await connect(first.address);
+  const described = await connection.workflowService.describeNamespace({ namespace: 'default' });
+  expect(Number(described.config?.workflowExecutionRetentionTtl?.seconds)).toBe(7 * 24 * 3600);
+  expect(await ensureSearchAttributes(connection, 'default', () => {})).toBe(true);
+  const client = new Client({ connection });
+  const workflowId = `kept-${randomUUID()}`;
+  await client.workflow.start('anything', { workflowId, taskQueue: 'nobody' });
+
+  const second = await acquire({ dataDir, ...quiet });
+  expect(second).toMatchObject({ address: first.address, uiUrl: first.uiUrl });
+  await first.release();
+  expect((await client.workflow.getHandle(workflowId).describe()).status.name).toBe('RUNNING');
+  await second.release();
+  expect(await canListen(portOf(first.address))).toBe(true);
+  expect(await canListen(Number(new URL(first.uiUrl!).port))).toBe(true);
+
+  const again = await acquire({ dataDir, ui: false, ...quiet });
+  expect(again.uiUrl).toBeNull();
+  const kept = await new Client({ connection: await connect(again.address) }).workflow.getHandle(workflowId).describe();
+  expect(kept.status.name).toBe('RUNNING');
+});
+
+test('two data folders have a server each, on the ports asked for', async () => {
+  const temporalPort = await unusedPort();
+  const uiPort = await unusedPort();
+  const [a, b] = await Promise.all([
+    acquire({ dataDir: temporaryFolder(), temporalPort, uiPort, ...quiet }),
+    acquire({ dataDir: temporaryFolder(), ...quiet }),
+  ]);
+  expect(a).toMatchObject({ address: `127.0.0.1:${temporalPort}`, uiUrl: `http://127.0.0.1:${uiPort}` });
+  expect(b.address).not.toBe(a.address);
+  await Promise.all([a.release(), b.release()]);
+});
+
+test.each([
+  ['temporalPort', 'temporal.port'],
+  ['uiPort', 'temporal.ui_port'],
+])('a taken %s is an error that names the port and the setting', async (option, setting) => {
+  const port = await takenPort();
+  const error = (await acquire({ dataDir: temporaryFolder(), [option]: port, ...quiet }).catch(
+    (e: unknown) => e,
+  )) as ServiceError;
+  expect(error.code).toBe('temporal_start_failed');
+  expect(error.message).toBe(`Port ${port}, set by ${setting}, is taken by another process.`);
+});
+
+test('a given server is used as it is', async () => {
+  const temporalAddress = inject('temporalAddress');
+  const temporal = await acquire({ dataDir: '/nowhere', temporalAddress, ...quiet });
+  expect(temporal).toMatchObject({ address: temporalAddress, uiUrl: null, embedded: false });
+  await temporal.release();
+});
+
+test('a given server that cannot be reached', async () => {
+  const temporalAddress = `127.0.0.1:${await unusedPort()}`;
+  const error = (await acquire({ dataDir: '/nowhere', temporalAddress, ...quiet }).catch(
+    (e: unknown) => e,
+  )) as ServiceError;
+  expect(error.code).toBe('temporal_unreachable');
+  expect(error.message).toContain(temporalAddress);
+  expect(error.message).toContain('TEMPORAL_ADDRESS');
+});
+
+test('search attributes are registered in a namespace without them', async () => {
+  const connection = await connect(inject('temporalAddress'));
+  const namespace = `fresh-${randomUUID()}`;
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+  });
+  await expect
+    .poll(
+      () =>
+        connection.workflowService.countWorkflowExecutions({ namespace }).then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 30_000 },
+    )
+    .toBe(true);
+  const lines: string[] = [];
+  expect(await ensureSearchAttributes(connection, namespace, (line) => lines.push(line))).toBe(true);
+  expect(lines).toEqual([]);
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  expect(Object.keys(customAttributes ?? {})).toEqual(
+    expect.arrayContaining(['Installation', 'SyncHealth', 'WindowFrom', 'WindowTo']),
+  );
+});
+
+test('where they are refused, one line warns', async () => {
+  const connection = await connect(inject('temporalAddress'));
+  const lines: string[] = [];
+  expect(await ensureSearchAttributes(connection, 'no-such-namespace', (line) => lines.push(line))).toBe(false);
+  expect(lines).toEqual([expect.stringContaining('going on without the search attributes')]);
+});

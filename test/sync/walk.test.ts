@@ -1,0 +1,250 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ListAnswer } from '../../src/practice/client.ts';
+import { FilterIgnored, ListUnprovable, pageSizeFor, type WalkState, walk } from '../../src/sync/walk.ts';
+
+type Order = 'ascending' | 'descending' | 'random' | 'shuffled once';
+
+interface ServerOptions {
+  ids: number[];
+  order: Order;
+  ignored?: string[];
+  defaultPageSize?: number;
+  maxPageSize?: number;
+  /** Called before each answer, to change the list under the walk. */
+  before?: (server: ListServer, question: number) => void;
+}
+
+/** A list in memory that follows the specification's pagination and differs where it is silent. */
+class ListServer {
+  ids: number[];
+  questions: { filters: Record<string, string>; pageSize: number | null; page: number }[] = [];
+  weight = 0;
+  private readonly options: ServerOptions;
+  private seed = 7;
+
+  constructor(options: ServerOptions) {
+    this.options = options;
+    this.ids = options.order === 'shuffled once' ? this.shuffled(options.ids) : [...options.ids];
+  }
+
+  answer(filters: Record<string, string>, pageSize: number | null, page = 1): ListAnswer {
+    this.options.before?.(this, this.questions.length);
+    this.questions.push({ filters, pageSize, page });
+    const standard = this.options.defaultPageSize ?? 50;
+    this.weight += Math.ceil((pageSize ?? standard) / standard);
+    const size = Math.min(pageSize ?? standard, this.options.maxPageSize ?? 1000);
+    const kept = this.ids.filter((id) => this.matches(filters, id));
+    const ordered = this.ordered(kept);
+    const results = ordered
+      .slice((page - 1) * size, page * size)
+      .map((id) => ({ id, raw: `{"id":${id}}`, value: { id } }));
+    const at = new Date(1_700_000_000_000 + this.questions.length * 1000);
+    return {
+      count: kept.length,
+      results,
+      sourceTime: at,
+      answeredAt: at,
+      clock: 'server',
+      weight: 1,
+      pageSizeAsked: pageSize,
+    };
+  }
+
+  private matches(filters: Record<string, string>, id: number): boolean {
+    const honoured = (name: string) => filters[name] !== undefined && !this.options.ignored?.includes(name);
+    if (honoured('id__gt') && id <= Number(filters.id__gt)) return false;
+    return !(honoured('id__lt') && id >= Number(filters.id__lt));
+  }
+
+  private ordered(ids: number[]): number[] {
+    if (this.options.order === 'ascending') return [...ids].sort((a, b) => a - b);
+    if (this.options.order === 'descending') return [...ids].sort((a, b) => b - a);
+    return this.options.order === 'random' ? this.shuffled(ids) : ids;
+  }
+
+  private shuffled(ids: number[]): number[] {
+    const shuffled = [...ids];
+    for (let i = shuffled.length - 1; i > 0; i--) {
+      this.seed = (this.seed * 48271) % 2147483647;
+      const j = this.seed % (i + 1);
+      [shuffled[i], shuffled[j]] = [shuffled[j]!, shuffled[i]!];
+    }
+    return shuffled;
+  }
+}
+
+async function walkAll(server: ListServer, options: { after?: number; resume?: WalkState; diesAfter?: number } = {}) {
+  const saved = new Set<number>();
+  let state: WalkState | null = null;
+  const ignored: string[] = [];
+  let saves = 0;
+  await walk(
+    {
+      ask: async ({ filters, pageSize, page }) => server.answer(filters, pageSize, page),
+      violated: (filters, { id }) => {
+        if (filters.id__gt !== undefined && id <= Number(filters.id__gt)) return ['id__gt'];
+        return filters.id__lt !== undefined && id >= Number(filters.id__lt) ? ['id__lt'] : [];
+      },
+      save: async (answer, next) => {
+        if (options.diesAfter !== undefined && saves >= options.diesAfter) throw new Error('killed');
+        saves += 1;
+        for (const { id } of answer.results) saved.add(id);
+        state = next;
+      },
+      ignored: async (filter) => {
+        ignored.push(filter);
+      },
+    },
+    {
+      base: {},
+      after: options.after ?? null,
+      resume: options.resume ?? null,
+      defaultPageSize: 50,
+      maxPageSize: 1000,
+      honours: { idGt: true, idLt: true },
+    },
+  ).catch((error: unknown) => {
+    if (!(error instanceof Error) || error.message !== 'killed') throw error;
+  });
+  return { saved, ignored, state: state as WalkState | null };
+}
+
+const some = (n: number) => Array.from({ length: n }, (_, i) => 3 * i + 1);
+
+describe('a walk receives every record, whatever the server does (DESIGN: a walk proves itself)', () => {
+  const rows: [string, Omit<ServerOptions, 'ids'>, number][] = [
+    ['an empty list', { order: 'ascending' }, 0],
+    ['a single page in no order', { order: 'random' }, 40],
+    ['ascending ids', { order: 'ascending' }, 2345],
+    ['descending ids', { order: 'descending' }, 2345],
+    ['an order of its own', { order: 'shuffled once' }, 2345],
+    ['another order every time', { order: 'random' }, 2345],
+    ['descending, id__lt ignored', { order: 'descending', ignored: ['id__lt'] }, 2345],
+    ['no order, id__lt ignored', { order: 'shuffled once', ignored: ['id__lt'] }, 2345],
+    ['ascending, id__gt ignored', { order: 'ascending', ignored: ['id__gt'] }, 2345],
+    ['no id filter and no order', { order: 'random', ignored: ['id__gt', 'id__lt'] }, 2345],
+    ['a smaller largest page', { order: 'ascending', maxPageSize: 100 }, 2345],
+    ['a smaller largest page and descending ids', { order: 'descending', maxPageSize: 100 }, 1234],
+    [
+      'a smaller largest page by offset',
+      { order: 'descending', maxPageSize: 100, ignored: ['id__gt', 'id__lt'] },
+      1234,
+    ],
+    ['another default page size', { order: 'ascending', defaultPageSize: 20 }, 999],
+  ];
+  test.each(rows)('%s', async (_name, options, n) => {
+    const server = new ListServer({ ...options, ids: some(n) });
+    const { saved } = await walkAll(server);
+    expect([...saved].sort((a, b) => a - b)).toEqual(some(n));
+  });
+
+  test('above a cursor only', async () => {
+    const server = new ListServer({ ids: some(500), order: 'ascending' });
+    const { saved } = await walkAll(server, { after: 1000 });
+    expect([...saved]).toEqual(some(500).filter((id) => id > 1000));
+  });
+
+  test('records inserted and deleted under the walk: those that were there all along are received', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom<Order>('ascending', 'descending', 'shuffled once'),
+        fc.array(
+          fc.record({
+            at: fc.integer({ min: 1, max: 12 }),
+            id: fc.integer({ min: 1, max: 9000 }),
+            insert: fc.boolean(),
+          }),
+          {
+            maxLength: 4,
+          },
+        ),
+        async (order, changes) => {
+          const touched = new Set(changes.map((change) => change.id));
+          const server = new ListServer({
+            ids: some(2600),
+            order,
+            before: (list, question) => {
+              for (const change of changes) {
+                if (change.at !== question) continue;
+                list.ids = list.ids.filter((id) => id !== change.id);
+                if (change.insert) list.ids.push(change.id);
+              }
+            },
+          });
+          const { saved } = await walkAll(server);
+          for (const id of some(2600)) if (!touched.has(id)) expect(saved.has(id)).toBe(true);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test('a list that cannot be proven complete is an error, never a silent gap', async () => {
+    const server = new ListServer({
+      ids: some(12_000),
+      order: 'random',
+      ignored: ['id__gt', 'id__lt'],
+    });
+    await expect(walkAll(server)).rejects.toBeInstanceOf(ListUnprovable);
+  });
+});
+
+describe('a walk asks for the least', () => {
+  test('an ascending list of n records weighs n / 50, and one first page', async () => {
+    const server = new ListServer({ ids: some(10_000), order: 'ascending' });
+    await walkAll(server);
+    expect(server.weight).toBeLessThanOrEqual(10_000 / 50 + 1);
+    expect(server.questions.every(({ page }) => page === 1)).toBe(true);
+  });
+
+  test('nothing new weighs 1', async () => {
+    const server = new ListServer({ ids: some(100), order: 'ascending' });
+    await walkAll(server, { after: 5000 });
+    expect(server.weight).toBe(1);
+  });
+
+  test('a killed walk goes on at the page where it was', async () => {
+    const server = new ListServer({ ids: some(5000), order: 'ascending' });
+    const first = await walkAll(server, { diesAfter: 3 });
+    const before = server.questions.length;
+    const second = await walkAll(server, { resume: first.state! });
+    expect(new Set([...first.saved, ...second.saved]).size).toBe(5000);
+    expect(second.saved.size).toBe(5000 - first.saved.size);
+    expect(server.questions[before]!.filters.id__gt).toBe(String(Math.max(...first.saved)));
+  });
+
+  const sizes: [number, number, number, number][] = [
+    [1, 50, 1000, 50],
+    [50, 50, 1000, 50],
+    [51, 50, 1000, 100],
+    [5000, 50, 1000, 1000],
+    [5000, 30, 1000, 990],
+    [0, 50, 1000, 50],
+    [10, 2000, 1000, 2000],
+  ];
+  test.each(sizes)('%i records left, default %i, maximum %i: pages of %i', (remaining, standard, maximum, size) => {
+    expect(pageSizeFor(remaining, standard, maximum)).toBe(size);
+  });
+});
+
+test('a filter of the question that is ignored is told apart from the walk’s own', async () => {
+  const server = new ListServer({ ids: some(10), order: 'ascending' });
+  const asked = walk(
+    {
+      ask: async ({ filters, pageSize, page }) => server.answer(filters, pageSize, page),
+      violated: () => ['modified__gte'],
+      save: async () => undefined,
+      ignored: async () => undefined,
+    },
+    {
+      base: { modified__gte: '2026-01-01T00:00:00Z' },
+      after: null,
+      resume: null,
+      defaultPageSize: 50,
+      maxPageSize: 1000,
+      honours: { idGt: true, idLt: true },
+    },
+  );
+  await expect(asked).rejects.toBeInstanceOf(FilterIgnored);
+});

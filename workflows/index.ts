@@ -1,0 +1,2 @@
+export { backfill } from './backfill.ts';
+export { syncWindow } from './syncWindow.ts';

@@ -1,0 +1,24 @@
+import type { ActivityOptions } from '@temporalio/workflow';
+
+/** Named time-out profiles. An activity that stops heartbeating is tried again elsewhere after `heartbeatTimeout`. */
+const heartbeatTimeout = '60 seconds';
+
+/** Opening: the source and the lease are there within seconds, or the window does not open. */
+export const opening: ActivityOptions = {
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout,
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 seconds', maximumAttempts: 3 },
+};
+
+/** Work of a window: tried again until the window itself is given up. */
+export const working: ActivityOptions = {
+  startToCloseTimeout: '12 hours',
+  heartbeatTimeout,
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+};
+
+/** Noting how a window ended: short, and never given up lightly. */
+export const closing: ActivityOptions = {
+  startToCloseTimeout: '2 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds', maximumAttempts: 20 },
+};

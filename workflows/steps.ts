@@ -1,0 +1,162 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  proxyActivities,
+  rootCause,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { PullReport } from '../activities/pull.ts';
+import type { OpenWindow } from '../src/sync/window.ts';
+import { WindowView } from './health.ts';
+import {
+  type ApiUse,
+  failureTypes,
+  noCounts,
+  type PlainError,
+  type WindowCounts,
+  type WindowInput,
+  type WindowOutcome,
+} from './messages.ts';
+import { closing, opening, working } from './options.ts';
+
+const open = proxyActivities<Activities>(opening);
+const work = proxyActivities<Activities>(working);
+const close = proxyActivities<Activities>(closing);
+
+/** Rounds of fetching doubtful documents' parts again in one window; what is left then waits for the next one, held. */
+const refetchRounds = 4;
+
+/**
+ * The one way through (DESIGN): pull, post, write back, close. `pull` is what differs between a live window and a backfill.
+ */
+export async function runWindow(
+  input: WindowInput,
+  pull: (window: OpenWindow, add: (report: PullReport) => void) => Promise<void>,
+): Promise<WindowOutcome> {
+  const view = new WindowView(input);
+  let counts: WindowCounts = noCounts;
+  let window: OpenWindow;
+  try {
+    const opened = await open.openWindow(input);
+    window = opened.window;
+    counts = { ...counts, api: opened.api };
+  } catch (error) {
+    const plain = plainError(error);
+    view.ended('failed', 'not opened', counts, plain.message);
+    throw ApplicationFailure.nonRetryable(plain.message, failureTypes.notOpened, plain);
+  }
+  view.opened(window.from, window.to);
+  const add = (report: PullReport) => {
+    counts = addReport(counts, report);
+    view.at('pulling', counts);
+  };
+
+  const steps = async () => {
+    view.at('pulling', counts);
+    await pull(window, add);
+    view.at('posting', counts);
+    await post(window, input, add, (posted, held) => {
+      counts = { ...counts, posted: counts.posted + posted, held };
+    });
+    view.at('writing back', counts);
+    const written = await work.writeBack(input, window);
+    counts = { ...counts, written_back: written.written, api: addUse(counts.api, written.api) };
+    const census = await work.takeCensus(input, window);
+    counts = { ...counts, api: addUse(counts.api, census.api) };
+  };
+
+  try {
+    if (input.windowTimeoutSeconds === null) await steps();
+    else await CancellationScope.withTimeout(input.windowTimeoutSeconds * 1000, steps);
+    await close.closeWindow(input, window, counts);
+    view.ended(counts.held > 0 ? 'held' : 'ok', 'closed', counts);
+    return {
+      installation: input.installation,
+      window: window.id,
+      from: window.from,
+      to: window.to,
+      outcome: 'closed',
+      ...counts,
+    };
+  } catch (error) {
+    const plain = isCancellation(error) ? givenUp(input) : plainError(error);
+    await CancellationScope.nonCancellable(() => close.failWindow(input, window, counts, plain));
+    view.ended('failed', 'failed', counts, plain.message);
+    const outcome: WindowOutcome = {
+      installation: input.installation,
+      window: window.id,
+      from: window.from,
+      to: window.to,
+      outcome: 'failed',
+      error: plain,
+      ...counts,
+    };
+    throw ApplicationFailure.nonRetryable(plain.message, failureTypes.failed, outcome);
+  }
+}
+
+/** Judges every document that waits; those whose proofs failed have their parts fetched again first, then are judged for good. */
+async function post(
+  window: OpenWindow,
+  input: WindowInput,
+  add: (report: PullReport) => void,
+  count: (posted: number, held: number) => void,
+): Promise<void> {
+  for (let round = 0; ; round++) {
+    const last = round >= refetchRounds;
+    const result = await work.post(input, window, last);
+    count(result.posted, result.held);
+    if (result.refetch === 0 || last) return;
+    add(await work.pullParts(input, window));
+  }
+}
+
+function givenUp(input: WindowInput): PlainError {
+  return {
+    code: 'window_given_up',
+    message: `the window of installation ${input.installation} was stopped before it was done${
+      input.windowTimeoutSeconds === null ? '' : ` or took longer than ${input.windowTimeoutSeconds} s`
+    }`,
+    todo: 'nothing is lost: the next window covers it; raise window_timeout_minutes if this happens again',
+  };
+}
+
+/** The domain error at the root of a failed activity, as data. */
+export function plainError(error: unknown): PlainError {
+  const root = error instanceof ActivityFailure ? error.cause : error;
+  if (root instanceof ApplicationFailure) {
+    const detail = root.details?.[0] as Partial<PlainError> | undefined;
+    return {
+      code: detail?.code ?? root.type ?? 'unexpected',
+      message: detail?.message ?? root.message,
+      todo: detail?.todo ?? 'run `vetledger doctor`; the next window covers this one',
+    };
+  }
+  return {
+    code: 'unexpected',
+    message: rootCause(error) ?? 'an activity stopped without saying why',
+    todo: 'run `vetledger doctor`; the next window covers this one',
+  };
+}
+
+function addReport(counts: WindowCounts, report: PullReport): WindowCounts {
+  const key = { invoice: 'invoices', row: 'rows', payment: 'payments', prepayment: 'prepayments' } as const;
+  const seen = { ...counts.seen };
+  const pulled = { ...counts.pulled };
+  for (const part of report.streams) {
+    seen[key[part.stream]] += part.seen;
+    pulled[key[part.stream]] += part.pulled;
+  }
+  return { ...counts, seen, pulled, api: addUse(counts.api, report.api) };
+}
+
+function addUse(a: ApiUse, b: ApiUse): ApiUse {
+  return {
+    requests: a.requests + b.requests,
+    weight: a.weight + b.weight,
+    throttled: a.throttled + b.throttled,
+    waited_seconds: Math.round((a.waited_seconds + b.waited_seconds) * 1000) / 1000,
+  };
+}
