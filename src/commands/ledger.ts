@@ -2,7 +2,7 @@ import { chosenInstallations } from '../app.ts';
 import type { InstallationConfig } from '../config.ts';
 import type { Db } from '../db/pool.ts';
 import { UserError } from '../errors.ts';
-import { verifyChain } from '../ledger/index.ts';
+import { type BrokenLink, verifyChain } from '../ledger/verify.ts';
 import type { CalendarDate } from '../terms.ts';
 import { type CommandContext, usageError } from './context.ts';
 import { withApp } from './with-app.ts';
@@ -10,7 +10,7 @@ import { withApp } from './with-app.ts';
 /** Walks the hash chain of each journal; exit code 1 when a link is broken. */
 export function verify(context: CommandContext, options: { installation?: number }): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db, config }) => {
-    const installations = [];
+    const installations: { installation: number; ok: boolean; entries: number; broken: BrokenLink | null }[] = [];
     for (const { id } of chosenInstallations(config, options.installation)) {
       const broken = await verifyChain(db, id);
       const { rows } = await db.raw<{ rows: { n: number }[] }>(
@@ -25,7 +25,7 @@ export function verify(context: CommandContext, options: { installation?: number
         .map(({ installation, entries, broken }) =>
           broken === null
             ? `Installation ${installation}: the chain of ${entries} entries is whole.`
-            : `Installation ${installation}: the chain is BROKEN at ${JSON.stringify(broken)}.\nwhat to do: restore the database from a backup made before it was changed, and find out who changed it.`,
+            : `Installation ${installation}: the chain is BROKEN at ${broken.entryId}: ${broken.message}.\nwhat to do: restore the database from a backup made before it was changed, and find out who changed it.`,
         )
         .join('\n'),
     );

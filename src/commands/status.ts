@@ -16,7 +16,7 @@ type States = Record<string, Record<string, number>>;
 
 export function status(context: CommandContext): Promise<number> {
   return withApp(context, { temporal: false }, async (app) => {
-    const installations = [];
+    const installations: InstallationStatus[] = [];
     for (const installation of app.config.installations) installations.push(await statusOf(app, installation));
     await context.result({ installations }, () => installations.map(statusText).join('\n\n'));
     return 0;

@@ -9,6 +9,7 @@ export type CompleteRow = RowRecord & { sum: Money; sumVat: Money; sumTotal: Mon
 /** Rows that become one VAT line: a VAT group is (name, rate). */
 export interface VatGroup extends CentGroup, VatGroupKey {
   key: string;
+  rowIds: number[];
 }
 
 /** Rows that become one revenue line (ACCOUNTING "Settling the cents", 1). */

@@ -49,6 +49,9 @@ export interface BudgetUsage {
   blockedUntil: Date | null;
 }
 
+/** What the client needs of a budget. */
+export type RateBudget = Pick<Budget, 'take' | 'requestTimeoutSeconds'>;
+
 /**
  * The rate budget of one installation (DESIGN "Rate budget"): kept in PostgreSQL, so that it holds over processes, crashes
  * and restarts. In the process, bottleneck orders the waiting by priority; the first of them asks the database, and

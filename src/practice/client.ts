@@ -1,7 +1,7 @@
 import { type CalendarDate, recordKinds } from '../terms.ts';
 import { dateOf } from './answers.ts';
 import type { Auth } from './auth.ts';
-import { type Budget, type OnWait, priorities } from './budget.ts';
+import { type OnWait, priorities, type RateBudget } from './budget.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { CounterSet, type Counters } from './counters.ts';
 import { type ActionKind, actionOf, type Dialect, type ListKind, pathOf, weightOf } from './dialect.ts';
@@ -26,7 +26,7 @@ export interface PracticeClientOptions {
   auth: Auth;
   dialect: Dialect;
   /** This installation's; it must know a request time-out no shorter than this client's. */
-  budget: Budget;
+  budget: RateBudget;
   log: Log;
   clock?: Clock;
   random?: () => number;

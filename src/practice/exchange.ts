@@ -1,6 +1,6 @@
 import { readAnswer } from './answers.ts';
 import type { Auth } from './auth.ts';
-import type { Budget, OnWait } from './budget.ts';
+import type { OnWait, RateBudget } from './budget.ts';
 import type { Clock } from './clock.ts';
 import type { CounterSet } from './counters.ts';
 import { PracticeError } from './errors.ts';
@@ -20,7 +20,7 @@ export interface Log {
 /** What every request of a client shares. */
 export interface ExchangeContext {
   auth: Auth;
-  budget: Budget;
+  budget: RateBudget;
   transport: Transport;
   clock: Clock;
   random: () => number;

@@ -286,7 +286,8 @@ export class History {
     this.#agenda.add(at + Math.floor(this.#rng.next() * Math.max(0, span)), run);
   }
 
-  /** An opening hour before the end: seldom at weekends, now and then an evening emergency up to midnight. */
+  /** An opening hour before the end: seldom at weekends, now and then an emergency as late as two at night,
+   *  when the date in UTC is still the day before. */
   #openingHour(): number {
     const rng = this.#rng;
     const days = Math.max(1, Math.round((this.#endMs - this.#startMs) / dayMs));
@@ -295,7 +296,7 @@ export class History {
       const date = addDays(first, rng.int(0, days));
       const weekday = new Date(date).getUTCDay();
       if (rng.chance(weekday === 0 ? 0.85 : weekday === 6 ? 0.5 : 0)) continue;
-      const minute = rng.chance(0.06) ? rng.int(1200, 1439) : rng.int(480, 1199);
+      const minute = rng.chance(0.06) ? rng.int(1200, 1560) : rng.int(480, 1199);
       const at = this.#clinic.zone.at(date, minute) + rng.int(0, 59_999);
       if (at > this.#startMs && at < this.#endMs - hourMs) return at;
     }

@@ -12,8 +12,9 @@ import { createServer } from './server.ts';
 import { type Stats, StatsKeeper } from './stats.ts';
 import { Zone } from './zone.ts';
 
-export type { Clinic, InvoiceInput, PaymentInput, PrepaymentInput, RowInput } from './clinic.ts';
+export type { Clinic } from './clinic.ts';
 export type { FaultSwitch, Faults } from './faults.ts';
+export type { InvoiceInput, PaymentInput, PrepaymentInput, RowInput } from './inputs.ts';
 export type { LiveEvent } from './live.ts';
 export type { Quirks } from './quirks.ts';
 export type { Invoice, InvoicePayment, InvoiceRow, Prepayment, VatGroup } from './records.ts';
@@ -37,6 +38,7 @@ export interface SandboxOptions {
   timezone?: string;
   /** Decimals of the currency. */
   decimals?: number;
+  /** Fractions are allowed; 0 turns the limits off. */
   rateWindowSeconds?: number;
   latencyMs?: number;
   now?: () => Date;

@@ -5,7 +5,7 @@ export class Rng {
   #state: number;
 
   constructor(seed: number, label: string) {
-    let hash = 2166136261 ^ seed;
+    let hash = 2166136261;
     for (const char of `${seed}/${label}`) hash = Math.imul(hash ^ char.charCodeAt(0), 16777619);
     this.#state = hash >>> 0;
   }

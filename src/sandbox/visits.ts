@@ -1,7 +1,8 @@
 // What one visit costs and how it is paid; the seeded history and the living clinic share it.
 import type { Item } from './catalogue.ts';
 import { items, vatGroups } from './catalogue.ts';
-import type { Clinic, RowInput } from './clinic.ts';
+import type { Clinic } from './clinic.ts';
+import type { RowInput } from './inputs.ts';
 import { type Amount, dec, fixed, rowAmount } from './money.ts';
 import type { Client, Invoice } from './records.ts';
 import type { Rng } from './rng.ts';

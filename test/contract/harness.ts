@@ -30,7 +30,9 @@ export const callApi = (sandbox: Sandbox): TestApi => {
   return {
     sandbox,
     get: (path, query = {}) => {
-      const search = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)]));
+      const search = new URLSearchParams(
+        Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]),
+      );
       return call(`${api}/${path}${search.size > 0 ? `?${search}` : ''}`, { headers: { authorization } });
     },
     send: (method, path, body, headers = {}) =>
@@ -43,11 +45,11 @@ export const callApi = (sandbox: Sandbox): TestApi => {
   };
 };
 
-/** One sandbox for a file of tests, with a small clinic and no limits to speak of. */
+/** One sandbox for a file of tests, with a small clinic and no limits. */
 export const useSandbox = (options: SandboxOptions = {}): (() => TestApi) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = callApi(await startSandbox({ invoices: 150, rateWindowSeconds: 0.001, ...options }));
+    api = callApi(await startSandbox({ invoices: 150, rateWindowSeconds: 0, ...options }));
   });
   afterAll(() => api.sandbox.stop());
   return () => api;

@@ -1,0 +1,145 @@
+import type { LedgerEntry, Line } from '../domain/entry.ts';
+import { formatMoney, type Money } from '../domain/money.ts';
+import type { DocumentFacts } from '../posting/types.ts';
+import type { Explanation } from './explain.ts';
+import { instant, table } from './text.ts';
+
+/** A document's way from the source to the books, for people. */
+export function explainText(explanation: Explanation): string {
+  const { installation, document, state, documentDate, problem, reports } = explanation;
+  const lines = [
+    `${capital(document.kind)} ${document.id} of installation ${installation}: ${state.replaceAll('_', ' ')}`,
+  ];
+  if (documentDate) lines.push(`  document date ${documentDate}`);
+  if (problem) {
+    lines.push(
+      `  problem       ${problem.code} since ${instant(problem.since)}`,
+      `                ${problem.message}`,
+      `  what to do    ${problem.todo}`,
+    );
+  }
+  for (const report of reports) lines.push(`  remark        ${report.code}: ${report.message}`);
+  lines.push('', 'Source', ...sourceLines(explanation));
+  lines.push('', 'Proofs', ...proofLines(explanation));
+  lines.push('', 'Entries', ...entryLines(explanation));
+  if (document.kind === 'prepayment') lines.push('', 'Write-back', `  ${writeBackLine(explanation)}`);
+  return lines.join('\n');
+}
+
+function sourceLines({ versions, facts }: Explanation): string[] {
+  const lines = versions.map(
+    ({ version, modified, sourceTime, current, goneAt }) =>
+      `  version ${version}  changed ${instant(modified)}, read ${instant(sourceTime)}${current ? '  (current)' : ''}${goneAt ? `  (gone, found ${instant(goneAt)})` : ''}`,
+  );
+  return facts ? [...lines, ...factLines(facts)] : lines;
+}
+
+function factLines(facts: DocumentFacts): string[] {
+  if (facts.kind === 'payment') {
+    const { payment } = facts;
+    return [
+      `  ${text(payment.paid)} by payment type ${payment.paymentType ?? '-'} on ${payment.dateAdded ?? '-'} for invoice ${payment.invoiceId ?? '-'}${facts.invoice ? '' : ' (not in the mirror)'}`,
+    ];
+  }
+  if (facts.kind === 'prepayment') {
+    const { prepayment } = facts;
+    return [
+      `  ${text(prepayment.paid)} by payment type ${prepayment.paymentType ?? '-'}, created ${prepayment.created ?? '-'}, unused ${text(prepayment.unusedAmount)}, client ${prepayment.clientId ?? '-'}${prepayment.refundsId === null ? '' : `, refunds prepayment ${prepayment.refundsId}`}`,
+    ];
+  }
+  const { invoice, rows, payments } = facts;
+  const lines = [
+    `  number ${[invoice.prefix, invoice.number].filter(Boolean).join('-') || '-'}, status ${invoice.status ?? '-'}, dated ${invoice.invoiceDate ?? '-'}, client ${invoice.clientId ?? '-'}, department ${invoice.departmentId ?? '-'}`,
+    `  total ${text(invoice.total)} + VAT ${text(invoice.totalVat)} = ${text(invoice.totalWithVat)}, due ${text(invoice.dueSum)}`,
+  ];
+  if (rows.length > 0) {
+    lines.push(
+      indented(
+        table(
+          ['row', 'name', 'account', 'VAT group', 'net', 'VAT', 'with VAT'],
+          rows.map((row) => [
+            row.id,
+            row.name ?? '',
+            row.accountNumber ?? '-',
+            row.vatGroup?.name ?? text(row.vatPercentage),
+            text(row.sum),
+            text(row.sumVat),
+            text(row.sumTotal),
+          ]),
+        ),
+      ),
+    );
+  }
+  for (const payment of payments)
+    lines.push(
+      `  payment ${payment.id}: ${text(payment.paid)} by type ${payment.paymentType ?? '-'} on ${payment.dateAdded ?? '-'}`,
+    );
+  return lines;
+}
+
+function proofLines({ proofs, judgement }: Explanation): string[] {
+  if (!judgement) return ['  none: the source’s record is not in the mirror'];
+  if (proofs.length === 0) return [`  none needed: by the rules it is ${judgement.state.replaceAll('_', ' ')}`];
+  return proofs.map(({ proof, holds, says }) => {
+    const verdict = holds === null ? 'not known' : holds ? 'holds' : 'FAILS';
+    return `  ${verdict.padEnd(9)}  ${proof}${says && ` (${says})`}`;
+  });
+}
+
+function entryLines({ entries, inForce, decimals }: Explanation): string[] {
+  if (entries.length === 0) return ['  none'];
+  return entries.flatMap((entry) => [
+    entryHead(entry, entry.id === inForce),
+    indented(lineTable(entry.lines, decimals)),
+  ]);
+}
+
+function entryHead(entry: LedgerEntry, isInForce: boolean): string {
+  const parts = [`  ${entry.id}  ${entry.date}  ${entry.reason.replaceAll('_', ' ')}  ${entry.description}`];
+  if (entry.documentDate !== entry.date) parts.push(`document date ${entry.documentDate}`);
+  if (entry.reverses) parts.push(`reverses ${entry.reverses}`);
+  if (entry.original) parts.push(`credits ${entry.original.kind} ${entry.original.id}`);
+  parts.push(`no. ${entry.seq} of the journal, hash ${entry.hash.slice(0, 12)}`);
+  if (isInForce) parts.push('in force');
+  return parts.join('; ');
+}
+
+function lineTable(lines: Line[], decimals: number): string {
+  return table(
+    ['', 'account', 'role', 'debit', 'credit', 'rule', 'mapped by', 'party'],
+    lines.map((line) => {
+      const amount = formatMoney(line.amount, decimals);
+      return [
+        line.side === 'debit' ? 'Dr' : 'Cr',
+        line.account,
+        line.role,
+        line.side === 'debit' ? amount : '',
+        line.side === 'credit' ? amount : '',
+        line.rule,
+        line.mappedBy,
+        line.party?.code ?? '',
+      ];
+    }),
+  );
+}
+
+function writeBackLine({ writeBack }: Explanation): string {
+  if (!writeBack) return 'nothing to tell the source yet';
+  const { entryId, state, previousValue, error, writtenAt } = writeBack;
+  const parts = [`external_id ${entryId}: ${state}${writtenAt ? ` ${instant(writtenAt)}` : ''}`];
+  if (previousValue !== null) parts.push(`it replaced ${previousValue}`);
+  if (error !== null) parts.push(error);
+  return parts.join('; ');
+}
+
+function text(amount: Money | null): string {
+  return amount === null ? '-' : amount.toFixed();
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+function indented(block: string): string {
+  return block.replace(/^/gm, '    ');
+}

@@ -1,0 +1,99 @@
+import { entryDefect } from '../domain/entry.ts';
+import { type Money, roundHalfEven, sum, zero } from '../domain/money.ts';
+import type { DocumentFacts, InvoiceFacts, Judgement } from '../posting/types.ts';
+
+/** One proof of a document (ACCOUNTING "Proofs before posting"), for people. */
+export interface Proof {
+  proof: string;
+  /** Null: the judgement did not get that far, or the source gives nothing to compare with. */
+  holds: boolean | null;
+  says: string;
+}
+
+const unmappedCodes = ['account_unmapped', 'vat_group_unmapped', 'payment_type_unmapped', 'role_unmapped'];
+
+/** Which proofs hold for these facts. Documents that do not post need none. */
+export function proofsOf(facts: DocumentFacts, judgement: Judgement, decimals: number): Proof[] {
+  if (!['posted', 'held', 'nothing_to_post'].includes(judgement.state)) return [];
+  const ofInvoice = facts.kind === 'invoice' ? invoiceProofs(facts, judgement, decimals) : [];
+  return [...ofInvoice, mapped(judgement), balanced(judgement, decimals)];
+}
+
+function invoiceProofs(facts: InvoiceFacts, judgement: Judgement, decimals: number): Proof[] {
+  return [
+    facts.invoice.consolidatedInvoiceIds.length > 0
+      ? collectorTotal(facts, judgement)
+      : totals(facts, judgement, decimals),
+    fresh(facts),
+    due(facts, judgement),
+  ];
+}
+
+function totals({ invoice, rows }: InvoiceFacts, judgement: Judgement, decimals: number): Proof {
+  const parts: [string, (Money | null)[], Money | null][] = [
+    ['net', rows.map((row) => row.sum), invoice.total],
+    ['VAT', rows.map((row) => row.sumVat), invoice.totalVat],
+    ['with VAT', rows.map((row) => row.sumTotal), invoice.totalWithVat],
+  ];
+  const says = parts
+    .map(([name, amounts, total]) => `rows ${text(exact(amounts))} ${name}, total ${text(total)}`)
+    .join('; ');
+  const agree = parts.map(([, amounts, total]) => {
+    const added = exact(amounts);
+    return added && total ? roundHalfEven(added, decimals).equals(total) : null;
+  });
+  const holds = agree.includes(null) ? null : agree.every(Boolean) && judgement.problem?.code !== 'totals_disagree';
+  return { proof: 'P1 rows add up to the totals', holds, says };
+}
+
+function collectorTotal({ invoice, memberPayments }: InvoiceFacts, { reports }: Judgement): Proof {
+  const collected = exact(memberPayments.map(({ paid }) => paid));
+  return {
+    proof: 'P1 members were paid by this collector what it asks for',
+    holds: !reports.some(({ code }) => code === 'collector_disagrees'),
+    says: `${text(collected)} paid by it, total ${text(invoice.totalWithVat)}`,
+  };
+}
+
+function fresh({ invoice, rowsFresh }: InvoiceFacts): Proof {
+  return {
+    proof: 'P2 rows are no older than the invoice',
+    holds: rowsFresh,
+    says: `changed ${invoice.modified ?? 'at a time the source does not tell'}`,
+  };
+}
+
+function due({ invoice, payments }: InvoiceFacts, { reports }: Judgement): Proof {
+  return {
+    proof: 'P3 due_sum is the total less the payments',
+    holds: invoice.dueSum === null ? null : !reports.some(({ code }) => code === 'due_sum_disagrees'),
+    says: `due ${text(invoice.dueSum)}, total ${text(invoice.totalWithVat)}, paid ${text(exact(payments.map(({ paid }) => paid)))}`,
+  };
+}
+
+function mapped({ entry, problem }: Judgement): Proof {
+  const missing = unmappedCodes.includes(problem?.code ?? '');
+  return {
+    proof: 'P4 every account is in the mapping',
+    holds: entry ? true : missing ? false : null,
+    says: missing ? problem!.message : entry ? [...new Set(entry.lines.map(({ account }) => account))].join(', ') : '',
+  };
+}
+
+function balanced({ entry, problem }: Judgement, decimals: number): Proof {
+  const defect = entry && entryDefect(entry, decimals);
+  return {
+    proof: 'P5 the entry balances',
+    holds: problem?.code === 'entry_unbalanced' ? false : entry ? defect === null : null,
+    says: defect ?? '',
+  };
+}
+
+function exact(amounts: (Money | null)[]): Money | null {
+  const known = amounts.filter((amount) => amount !== null);
+  return known.length < amounts.length ? null : known.length === 0 ? zero : sum(known);
+}
+
+function text(amount: Money | null): string {
+  return amount === null ? '(not given)' : amount.toFixed();
+}

@@ -1,0 +1,178 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type App, openApp } from './app.ts';
+import { reconcileApp } from './commands/reconcile.ts';
+import { exitCodeOf, notOpenedError, windowsDocument } from './commands/sync.ts';
+import { apiUse, windowLine } from './commands/window-text.ts';
+import { loadConfig } from './config.ts';
+import { ProgressBars } from './progress.ts';
+import { renderReconcile } from './reconcile/render.ts';
+import { type Sandbox, startSandbox } from './sandbox/index.ts';
+import { runSchedules, runWindow, type WindowReport } from './windows.ts';
+import { startEngine } from './worker.ts';
+
+export interface DevOptions {
+  once: boolean;
+  ui: boolean;
+  /** Everything is kept here; the next start goes on where it was. */
+  dataDir: string;
+  env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+  json: boolean;
+}
+
+/** The demo's clinic: enough to look real, loaded within half a minute at the sandbox's short rate window. */
+const demo = {
+  installation: 4711,
+  seed: 1,
+  invoices: 2600,
+  rateWindowSeconds: 6,
+  scheduleEvery: '10s',
+  liveEveryMs: 3_000,
+  liveEvents: 2,
+} as const;
+
+/**
+ * The whole of vetledger on embedded parts, with a sandbox clinic that goes on living until the signal. Returns the exit
+ * code: with `once`, 0 only if the first window closed and everything reconciles.
+ */
+export async function runDev(options: DevOptions): Promise<number> {
+  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  const folder = join(options.dataDir, 'dev');
+  mkdirSync(folder, { recursive: true });
+  say('sandbox clinic: starting');
+  const sandbox = await startClinic(folder);
+  say(`sandbox clinic: ${sandbox.url} (token ${sandbox.token})`);
+  let app: App | null = null;
+  try {
+    const file = writeConfig(folder, sandbox);
+    // Embedded parts only, whatever the environment names for other commands.
+    const env = { ...options.env, PRACTICE_TOKEN: sandbox.token, VETLEDGER_DATA_DIR: options.dataDir };
+    const config = await loadConfig(file, env);
+    app = await openApp(config, { temporal: true, progress: say, env, ui: options.ui });
+    return await work(app, sandbox, options, say);
+  } finally {
+    await app?.close();
+    await sandbox.stop();
+    if (!options.once) say('everything is stopped; the next start goes on from here');
+  }
+}
+
+async function work(app: App, sandbox: Sandbox, options: DevOptions, say: (line: string) => void): Promise<number> {
+  say('worker: starting');
+  const bars = new ProgressBars(process.stderr);
+  let first = true;
+  const engine = await startEngine(
+    app,
+    {
+      onProgress: (progress) => {
+        if (first) bars.show(progress);
+      },
+      onWindow: (window) => {
+        if (!first) say(windowLine(window));
+      },
+    },
+    say,
+  );
+  try {
+    say('first sync: pulling the clinic’s history');
+    const window = await runWindow(app, engine, demo.installation, { trigger: 'dev', signal: options.signal });
+    bars.end();
+    first = false;
+    if (window.failedToOpen) throw notOpenedError(window.failedToOpen);
+    const code = await firstResult(app, sandbox, window, options, say);
+    if (options.once || options.signal.aborted) return code;
+    const living = setInterval(() => {
+      for (const event of sandbox.live(demo.liveEvents)) say(`  clinic: ${event.text}`);
+    }, demo.liveEveryMs);
+    say(`the clinic goes on living; a window every ${demo.scheduleEvery}; Ctrl-C ends it`);
+    try {
+      await runSchedules(app, engine, options.signal);
+    } finally {
+      clearInterval(living);
+    }
+    return 0;
+  } finally {
+    bars.end();
+    await engine.stop();
+  }
+}
+
+async function firstResult(
+  app: App,
+  sandbox: Sandbox,
+  window: WindowReport,
+  options: DevOptions,
+  say: (line: string) => void,
+): Promise<number> {
+  if (window.outcome === 'failed') {
+    say(windowLine(window));
+    if (options.json) process.stdout.write(`${JSON.stringify(windowsDocument([window]))}\n`);
+    return exitCodeOf([window]);
+  }
+  const report = await reconcileApp(app, [demo.installation], say);
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify({ ...windowsDocument([window]), reconcile: report })}\n`);
+  } else {
+    process.stdout.write(
+      [
+        renderReconcile(report),
+        '',
+        windowLine(window),
+        `API budget used: ${apiUse(window)}`,
+        '',
+        `Temporal UI   ${app.temporal?.uiUrl ?? 'off'}`,
+        `sandbox       ${sandbox.url}`,
+        `more          export PRACTICE_TOKEN=${sandbox.token}; npx vetledger status --config ${app.config.file}`,
+        '',
+      ].join('\n'),
+    );
+  }
+  return report.ok ? 0 : 1;
+}
+
+/** The clinic of the last start, on the port it had (its records carry their own address), or a new one. */
+async function startClinic(folder: string): Promise<Sandbox> {
+  const portFile = join(folder, 'sandbox-port');
+  const port = existsSync(portFile) ? Number(readFileSync(portFile, 'utf8')) : 0;
+  const options = {
+    installation: demo.installation,
+    seed: demo.seed,
+    invoices: demo.invoices,
+    rateWindowSeconds: demo.rateWindowSeconds,
+    stateFile: join(folder, 'sandbox.json'),
+  };
+  let sandbox: Sandbox;
+  try {
+    sandbox = await startSandbox({ ...options, port });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    sandbox = await startSandbox({ ...options, port: 0 });
+  }
+  writeFileSync(portFile, String(sandbox.port));
+  return sandbox;
+}
+
+/** A configuration like any other, so that every command works on the demo as well. */
+function writeConfig(folder: string, sandbox: Sandbox): string {
+  const file = join(folder, 'vetledger.yaml');
+  const mapping = new URL('../mappings/demo.yaml', import.meta.url).pathname;
+  writeFileSync(
+    file,
+    `# Written by \`vetledger dev\` at each start.
+installations:
+  - id: ${demo.installation}
+    base_url: ${sandbox.url}
+    auth: {token: "\${PRACTICE_TOKEN}"}
+    timezone: Europe/Helsinki
+    currency: EUR
+    mapping: ${JSON.stringify(mapping)}
+    erp: {kind: ledger}
+    rate_window_seconds: ${demo.rateWindowSeconds}
+    overlap_seconds: 60
+data_dir: ..
+schedule: {every: ${demo.scheduleEvery}}
+`,
+  );
+  return file;
+}

@@ -1,0 +1,152 @@
+import type { Money } from '../domain/money.ts';
+import { zero } from '../domain/money.ts';
+import type { CalendarDate, InstallationId, RecordKind } from '../terms.ts';
+import type { Dialect } from '../practice/dialect.ts';
+
+/** One installation to reconcile. */
+export interface ReconcileInput {
+  id: InstallationId;
+  currency: string;
+  /** Decimals of the currency's minor unit. */
+  decimals: number;
+  timezone: string;
+  startDate: CalendarDate | null;
+  dialect: Dialect;
+  /** Whether a refund lowers its original's `unused_amount`; `auto` infers it from the mirror (ACCOUNTING E3). */
+  refundLowersUnused: boolean | 'auto';
+  /** The source's own counts of what the mirror can know; null where unknown, which is not compared (ACCOUNTING E6). */
+  sourceCounts: Partial<Record<RecordKind, { count: number } | null>>;
+}
+
+export const equationNames = ['E1', 'E2', 'E3', 'E4', 'E5', 'E6'] as const;
+export type EquationName = (typeof equationNames)[number];
+
+/** Why an equation does not hold: one document, by how much, in a sentence with the figures. */
+export interface Difference {
+  /** `invoice 123`, or what else it is about. */
+  document: string;
+  amount: Money;
+  message: string;
+}
+
+export interface ReportedDifference {
+  document: string;
+  difference: string;
+  message: string;
+}
+
+export interface Equation {
+  ok: boolean;
+  /**
+   * Sum of the documents' absolute differences, so that two errors never hide each other; in the installation's currency
+   * (E6: a count of documents).
+   */
+  difference: string | number;
+  documents: ReportedDifference[];
+  /** Differences beyond those listed. */
+  documents_omitted?: number;
+}
+
+/** Something to know that fails nothing. */
+export interface Note {
+  document: string;
+  message: string;
+}
+
+export interface TrialBalanceLine {
+  account: string;
+  /** The account's role, when all of its lines have the same. */
+  role?: string;
+  debit: string;
+  credit: string;
+  balance: string;
+}
+
+/** What ACCOUNTING lists beside the equations. */
+export interface Listed {
+  /** E2: posted payments on invoices without an entry in force. */
+  payments_without_invoice: Note[];
+  /** Posted documents whose present facts differ from the posted ones, or whose facts cannot be told. */
+  held_changes: Note[];
+  /** E4: `consolidation_clearing` not zero, per collector. */
+  consolidation_clearing: { document: string; balance: string }[];
+  /** E4: `credit_settlement` not zero, per invoice and its credit notes. */
+  credit_settlement: { documents: string[]; balance: string }[];
+  /** E3: clients whose prepayments differ while the whole agrees (a prepayment used on another client's invoice). */
+  prepayment_clients: { client: string; ledger: string; source: string }[];
+  /** E4: prepayments not used up at each month's end; VAT on advances is the accountant's. */
+  unused_prepayments: { month_end: CalendarDate; balance: string }[];
+  /** E5: cents settled apart from the exact rows, per revenue or VAT account and day. */
+  residues: { account: string; date: CalendarDate; residue: string }[];
+  /** Problems told of without holding their document. */
+  reports: { document: string; code: string; message: string }[];
+}
+
+export interface InstallationReport {
+  installation: InstallationId;
+  ok: boolean;
+  currency: string;
+  equations: Record<EquationName, Equation>;
+  states: Record<'invoices' | 'payments' | 'prepayments', Record<string, number>>;
+  trial_balance: TrialBalanceLine[];
+  listed: Listed;
+  /** Lists cut short, and by how many. */
+  omitted: Record<string, number>;
+}
+
+export interface ReconcileReport {
+  ok: boolean;
+  installations: InstallationReport[];
+}
+
+/** Listed at most, so that books wholly out of order cannot fill the memory; what is beyond is counted. */
+const listLimit = 1000;
+
+/** A list with a bound, which counts what it leaves out. */
+export class BoundedList<T> {
+  readonly items: T[] = [];
+  omitted = 0;
+
+  add(...items: T[]): void {
+    for (const item of items) {
+      if (this.items.length < listLimit) this.items.push(item);
+      else this.omitted += 1;
+    }
+  }
+}
+
+/** Gathers one equation's differences. */
+export class Tally {
+  readonly #documents = new BoundedList<Difference>();
+  #total: Money = zero;
+
+  add(...differences: Difference[]): void {
+    this.#documents.add(...differences);
+    for (const { amount } of differences) this.#total = this.#total.plus(amount.abs());
+  }
+
+  get documents(): readonly Difference[] {
+    return this.#documents.items;
+  }
+
+  /** `decimals` null for a count. */
+  equation(decimals: number | null): Equation {
+    const { items, omitted } = this.#documents;
+    return {
+      ok: items.length === 0,
+      difference: decimals === null ? this.#total.toNumber() : figure(this.#total, decimals),
+      documents: items.map(({ document, amount, message }) => ({
+        document,
+        difference: figure(amount, decimals ?? 0),
+        message,
+      })),
+      ...(omitted > 0 ? { documents_omitted: omitted } : {}),
+    };
+  }
+}
+
+/** An amount with the currency's decimals, and more only where the exact figure has more. */
+export function figure(amount: Money, decimals: number): string {
+  const plain = amount.isZero() ? zero : amount;
+  return plain.toFixed(Math.max(decimals, plain.decimalPlaces()));
+}

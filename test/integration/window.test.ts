@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+
+/** What the source holds, told by the sandbox's own state and not by anything of ours. */
+function sourceCounts(clinic: TestClinic) {
+  const { invoices, payments, prepayments } = clinic.sandbox.clinic;
+  return { invoices: invoices.size, payments: payments.size, prepayments: prepayments.size };
+}
+
+const mirrorCounts = (clinic: TestClinic) =>
+  clinic.rows<{ kind: string; n: number }>(
+    `select kind, count(*) as n from mirror_record where gone_at is null group by kind order by kind`,
+  );
+
+describe('the main job, window after window', () => {
+  let clinic: TestClinic;
+  beforeAll(async () => {
+    clinic = await startTestClinic({ seed: 3, invoices: 300 });
+  });
+  afterAll(() => clinic.stop());
+
+  test('the first window loads, posts and writes back everything, and the books reconcile', async () => {
+    const window = await clinic.sync();
+    expect(window).toMatchObject({ outcome: 'closed', from: null });
+    const source = sourceCounts(clinic);
+    expect(window.pulled).toMatchObject(source);
+    expect(window.api.throttled).toBe(0);
+    expect(await mirrorCounts(clinic)).toContainEqual({ kind: 'invoice', n: source.invoices });
+    const report = await clinic.reconcile();
+    expect(report.ok, JSON.stringify(report.installations[0]!.equations, null, 1)).toBe(true);
+  });
+
+  test('each posted prepayment carries its entry’s id, every other key of external_info as it was', async () => {
+    const entries = await clinic.rows<{ id: number; entry_id: string }>(
+      `select id, entry_id from document where kind = 'prepayment' and state = 'posted'`,
+    );
+    expect(entries.length).toBeGreaterThan(5);
+    let otherKeys = 0;
+    for (const { id, entry_id } of entries) {
+      const record = clinic.sandbox.clinic.prepayments.get(id)!;
+      expect(record.external_info.external_id).toBe(entry_id);
+      otherKeys += Object.keys(record.external_info).length - 1;
+    }
+    expect(otherKeys).toBeGreaterThan(0);
+  });
+
+  test('a second window posts nothing, writes nothing back, and takes its own echo for none', async () => {
+    const window = await clinic.sync();
+    expect(window).toMatchObject({ outcome: 'closed', posted: 0, written_back: 0 });
+    expect(window.pulled).toEqual({ invoices: 0, rows: 0, payments: 0, prepayments: 0 });
+    expect(window.from).not.toBeNull();
+  });
+
+  test('after activity a window pulls what changed, and the books reconcile again', async () => {
+    const events = clinic.sandbox.live(40);
+    expect(events.length).toBeGreaterThan(10);
+    const window = await clinic.sync();
+    expect(window.outcome).toBe('closed');
+    expect(window.posted).toBeGreaterThan(0);
+    expect(window.pulled.invoices).toBeGreaterThan(0);
+    expect(window.pulled.invoices).toBeLessThan(120);
+    const report = await clinic.reconcile();
+    expect(report.ok, JSON.stringify(report.installations[0]!.equations, null, 1)).toBe(true);
+  });
+
+  test('history and search attributes hold no record and no personal data', async () => {
+    const client = clinic.engine.client;
+    const names = [...clinic.sandbox.clinic.invoices.values()]
+      .map((invoice) => invoice.payer_name)
+      .filter((name) => name);
+    for await (const run of client.workflow.list({ query: `WorkflowType = 'syncWindow'` })) {
+      const history = JSON.stringify(await client.workflow.getHandle(run.workflowId, run.runId).fetchHistory());
+      for (const name of names.slice(0, 50)) expect(history).not.toContain(name);
+      expect(history).not.toContain(clinic.sandbox.token);
+      expect(Buffer.byteLength(history)).toBeLessThan(200_000);
+    }
+  });
+});
+
+describe('servers that differ where the specification is silent', () => {
+  const rows: [string, Parameters<typeof startTestClinic>[0]][] = [
+    ['descending ids', { quirks: { order: 'id_desc', maxPageSize: 60 } }],
+    ['no order at all', { quirks: { order: 'random', maxPageSize: 60 } }],
+    ['id__gt ignored', { quirks: { ignoredFilters: ['id__gt'], maxPageSize: 60 } }],
+    ['modified__gte ignored', { quirks: { ignoredFilters: ['modified__gte'] } }],
+    ['invoice__in ignored', { quirks: { ignoredFilters: ['invoice__in'] } }],
+    ['id__lt and id__in ignored, by modified', { quirks: { order: 'modified', ignoredFilters: ['id__lt', 'id__in'] } }],
+    [
+      'decimals as strings, extra fields, count as text',
+      { quirks: { decimals: 'string', extraFields: true, countAsString: true } },
+    ],
+    ['decimals as numbers, dates as timestamps', { quirks: { decimals: 'number', invoiceDateAsDatetime: true } }],
+    ['timestamps without offset', { quirks: { timestamps: 'naive' } }],
+    ['timestamps in UTC, no Date header', { quirks: { timestamps: 'zulu', dateHeader: false } }],
+    ['another default page size', { quirks: { defaultPageSize: 20, maxPageSize: 200 } }],
+    ['payments that do not touch their invoice', { quirks: { paymentTouchesInvoice: false } }],
+    ['refunds that leave unused_amount', { quirks: { refundLowersUnused: false } }],
+    ['late commits', { quirks: { lateCommitShare: 0.5, lateCommitMs: 700 } }],
+    [
+      'references through a proxy, lock dates forbidden',
+      { quirks: { urlReferences: 'otherHost', departmentSettings: '403' } },
+    ],
+  ];
+  test.each(rows)('%s', async (_name, options) => {
+    const clinic = await startTestClinic({ seed: 11, invoices: 120, ...options });
+    try {
+      const first = await clinic.sync();
+      expect(first.error).toBeUndefined();
+      clinic.sandbox.live(25);
+      const second = await clinic.sync();
+      expect(second.error).toBeUndefined();
+      // What a late commit hid from the second window, the third finds within the overlap.
+      await new Promise((resolve) => setTimeout(resolve, options?.quirks?.lateCommitShare ? 1500 : 0));
+      const third = await clinic.sync();
+      expect(third.error).toBeUndefined();
+      const report = await clinic.reconcile();
+      expect(report.ok, JSON.stringify(report.installations[0]!.equations, null, 1)).toBe(true);
+      const source = sourceCounts(clinic);
+      const states = report.installations[0]!.states;
+      const counted = (kind: 'invoices' | 'payments' | 'prepayments') =>
+        Object.values(states[kind] as Record<string, number>).reduce((sum, n) => sum + n, 0);
+      expect({
+        invoices: counted('invoices'),
+        payments: counted('payments'),
+        prepayments: counted('prepayments'),
+      }).toEqual(source);
+    } finally {
+      await clinic.stop();
+    }
+  });
+});
+
+describe('faults of the network and the server', () => {
+  test('errors, cut bodies, pages of HTML, resets and wrong 429s cost time, and nothing else', async () => {
+    const clinic = await startTestClinic({
+      seed: 5,
+      invoices: 100,
+      faults: {
+        http500: { probability: 0.05 },
+        http503Html: { probability: 0.05 },
+        truncatedBody: { probability: 0.05 },
+        notJson: { probability: 0.05 },
+        connectionReset: { probability: 0.05 },
+        spurious429: { count: 2, retryAfter: 'seconds', seconds: 1 },
+        unauthorizedOnce: null,
+      },
+    });
+    try {
+      const window = await clinic.sync();
+      expect(window.error).toBeUndefined();
+      expect(window.api.throttled).toBe(2);
+      clinic.sandbox.setFaults({
+        http500: null,
+        http503Html: null,
+        truncatedBody: null,
+        notJson: null,
+        connectionReset: null,
+      });
+      const report = await clinic.reconcile();
+      expect(report.ok, JSON.stringify(report.installations[0]!.equations, null, 1)).toBe(true);
+    } finally {
+      await clinic.stop();
+    }
+  });
+
+  test('a token that is refused: the window does not open, and says what to do', async () => {
+    const clinic = await startTestClinic({ seed: 5, invoices: 10, faults: { unauthorizedOnce: { count: 100 } } });
+    try {
+      const window = await clinic.sync();
+      expect(window.failedToOpen).toMatchObject({ code: 'unauthorized' });
+      expect(window.failedToOpen!.todo).not.toBe('');
+      clinic.sandbox.setFaults({ unauthorizedOnce: null });
+      expect((await clinic.sync()).outcome).toBe('closed');
+    } finally {
+      await clinic.stop();
+    }
+  });
+});

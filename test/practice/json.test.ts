@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest';
+import { canonicalJson, parseJson, stringifyJson } from '../../src/practice/json.ts';
+
+describe('the wire comes back as it was', () => {
+  test.each([
+    ['decimals keep their zeros', '{"sum":1.50,"vat":0.2400}'],
+    ['negative zero', '{"sum":-0.0}'],
+    ['more digits than a float has', '[12345678901234567890.123456789012345678]'],
+    ['exponents', '[1E+2,1e-7]'],
+    ['integers beyond 2^53', '{"invoice_number":9007199254740993}'],
+    ['NUL as an escape', '{"name":"a\\u0000b"}'],
+    ['a lone surrogate as an escape', '{"name":"\\ud800"}'],
+    ['the key __proto__', '{"__proto__":{"a":1}}'],
+    ['empty', '{"a":{},"b":[],"c":"","d":null,"e":true}'],
+  ])('%s', (_, text) => {
+    expect(stringifyJson(parseJson(text))).toBe(text);
+  });
+
+  test('a repeated key takes its last value', () => {
+    expect(stringifyJson(parseJson('{"a":1,"a":2}'))).toBe('{"a":2}');
+  });
+
+  test.each([
+    ['cut off', '{"count":1,"results":[{"id":1'],
+    ['a page of HTML', '<!doctype html>'],
+    ['empty', ''],
+    ['nested beyond reason', '['.repeat(200_000)],
+  ])('%s is no JSON', (_, text) => {
+    expect(() => parseJson(text)).toThrow(SyntaxError);
+  });
+});
+
+describe('canonical text', () => {
+  const canonical = (text: string) => canonicalJson(parseJson(text));
+
+  test.each([
+    ['trailing zeros', '1.50', '1.5'],
+    ['an exponent', '15e-1', '1.5'],
+    ['a whole number', '100', '1E+2'],
+    ['negative zero', '-0.0', '0'],
+    ['the order of keys', '{"b":1,"a":{"d":2,"c":3}}', '{"a":{"c":3.0,"d":2},"b":1}'],
+    ['spaces and escapes', '{"a":"\\u0041"}', '{ "a" : "A" }'],
+    ['an exponent that would fill the memory', '1e999999999', '10e999999998'],
+  ])('%s makes no difference', (_, one, other) => {
+    expect(canonical(one)).toBe(canonical(other));
+  });
+
+  test.each([
+    ['a string is no number', '1.5', '"1.5"'],
+    ['strings are taken as they are', '"1.50"', '"1.5"'],
+    ['digits beyond a float count', '0.12345678901234567890', '0.12345678901234567891'],
+    ['the sign counts', '-1', '1'],
+    ['the power counts', '10', '1'],
+    ['the order of a list counts', '[1,2]', '[2,1]'],
+    ['null is not absent', '{"a":null}', '{}'],
+  ])('%s', (_, one, other) => {
+    expect(canonical(one)).not.toBe(canonical(other));
+  });
+});

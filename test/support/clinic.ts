@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { type App, openApp } from '../../src/app.ts';
+import { reconcileApp } from '../../src/commands/reconcile.ts';
+import { loadConfig } from '../../src/config.ts';
+import { query } from '../../src/db/pool.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts';
+import { runWindow, type WindowReport } from '../../src/windows.ts';
+import { type Engine, startEngine } from '../../src/worker.ts';
+import { createTestDatabase } from './database.ts';
+
+export interface TestClinic {
+  sandbox: Sandbox;
+  app: App;
+  engine: Engine;
+  config: string;
+  env: NodeJS.ProcessEnv;
+  sync(trigger?: string): Promise<WindowReport>;
+  reconcile(): ReturnType<typeof reconcileApp>;
+  rows<Row>(sql: string, bindings?: unknown[]): Promise<Row[]>;
+  stop(): Promise<void>;
+}
+
+const mapping = new URL('../../mappings/demo.yaml', import.meta.url).pathname;
+
+/** A sandbox clinic, a database of its own, and a worker against the test run's Temporal server: the real parts. */
+export async function startTestClinic(
+  options: SandboxOptions & { overlapSeconds?: number; settings?: string; mapping?: string } = {},
+): Promise<TestClinic> {
+  const { overlapSeconds = 60, settings = '', mapping: mappingFile = mapping, ...sandboxOptions } = options;
+  const sandbox = await startSandbox({ rateWindowSeconds: 1, invoices: 150, ...sandboxOptions });
+  const database = await createTestDatabase();
+  const folder = mkdtempSync(join(tmpdir(), 'vetledger-test-'));
+  const config = join(folder, 'vetledger.yaml');
+  writeFileSync(
+    config,
+    `installations:
+  - id: ${sandbox.installation}
+    base_url: ${sandbox.url}
+    auth: {token: "\${PRACTICE_TOKEN}"}
+    timezone: Europe/Helsinki
+    currency: EUR
+    mapping: ${mappingFile}
+    rate_window_seconds: ${sandboxOptions.rateWindowSeconds ?? 1}
+    overlap_seconds: ${overlapSeconds}
+    ${settings}
+database_url: "\${DATABASE_URL}"
+temporal: {address: "\${TEMPORAL_ADDRESS}"}
+window_timeout_minutes: 2
+`,
+  );
+  const env = {
+    ...process.env,
+    PRACTICE_TOKEN: sandbox.token,
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    VETLEDGER_DATA_DIR: folder,
+    VETLEDGER_LOG: process.env.VETLEDGER_LOG ?? 'silent',
+  };
+  const app = await openApp(await loadConfig(config, env), { temporal: true, progress: () => undefined, env });
+  const engine = await startEngine(app, {}, () => undefined);
+  const never = new AbortController().signal;
+  return {
+    sandbox,
+    app,
+    engine,
+    config,
+    env,
+    sync: (trigger = 'sync') => runWindow(app, engine, sandbox.installation, { trigger, signal: never }),
+    reconcile: () => reconcileApp(app, [sandbox.installation], () => undefined),
+    rows: (sql, bindings) => query(app.db, sql, bindings),
+    async stop() {
+      await engine.stop();
+      await app.close();
+      await database.drop();
+      await sandbox.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
