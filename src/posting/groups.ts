@@ -45,8 +45,9 @@ export function groupRows(rows: CompleteRow[]): { net: NetGroup[]; vat: VatGroup
     const vatKey = JSON.stringify([name, rate?.toFixed() ?? null]);
     const netKey = JSON.stringify([accountNumber, row.dimensions, internalKey(row), vatKey]);
 
-    const vatGroup = vat.get(vatKey) ?? { key: vatKey, name, rate, accounts: [], exact: zero, tie };
+    const vatGroup = vat.get(vatKey) ?? { key: vatKey, name, rate, accounts: [], exact: zero, tie, rowIds: [] };
     vatGroup.exact = vatGroup.exact.plus(row.sumVat);
+    vatGroup.rowIds.push(row.id);
     const account = row.vatGroup?.account?.trim();
     if (account && !vatGroup.accounts.includes(account)) vatGroup.accounts.push(account);
     vat.set(vatKey, vatGroup);

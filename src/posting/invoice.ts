@@ -200,10 +200,11 @@ function saleLines(
   for (const { group, amount } of vat) {
     if (amount.isZero()) continue;
     const account = findings.account(vatAccount(mapping, group));
-    const ofGroup = net.filter(({ group: { vat: own } }) => own.key === group.key);
-    const credited = sum(ofGroup.map(({ amount: base }) => base));
+    const credited = sum(
+      net.filter(({ group: { vat: own } }) => own.key === group.key).map(({ amount: base }) => base),
+    );
     const base = amount.lessThan(0) ? zero.minus(credited) : credited;
-    const rowIds = ofGroup.flatMap(({ group: { rowIds: ids } }) => ids).sort((a, b) => a - b);
+    const { rowIds } = group;
     const tags = { group: group.name, rate: group.rate, base };
     if (account) lines.push(lineOf(amount.negated(), { ...common, ...account, role: 'vat', rowIds, vat: tags }));
   }

@@ -125,27 +125,35 @@ export class Budget {
     return rows;
   }
 
-  async #granted(request: Request): Promise<number> {
-    const queue = this.#queue(request.action);
-    // One that has asked before goes before its equals, or a heavy request would fall behind with each asking.
-    for (let rank = request.priority; ; rank = request.priority - 1) {
-      const asking = queue.schedule({ priority: rank }, () => this.#askOnce(request));
-      const slotId = await untilAborted(asking, request.signal);
-      if (slotId !== null) return slotId;
-    }
+  #granted(request: Request): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const abort = () => reject(request.signal.reason);
+      if (request.signal.aborted) abort();
+      request.signal.addEventListener('abort', abort, { once: true });
+      // One that has asked before goes before its equals, or a heavy request would fall behind with each asking.
+      const enqueue = (rank: number) => {
+        this.#queue(request.action)
+          .schedule({ priority: rank }, () => this.#askOnce(request, resolve, () => enqueue(request.priority - 1)))
+          .catch(reject);
+      };
+      enqueue(request.priority);
+    });
   }
 
   /** Asks once, and waits a step where there is no room; so one of the process asks at a time, chosen anew each time. */
-  async #askOnce(request: Request): Promise<number | null> {
-    if (request.signal.aborted) return null;
+  async #askOnce(request: Request, grant: (slotId: number) => void, askAgain: () => void): Promise<void> {
+    const { action, signal } = request;
+    if (signal.aborted) return;
     const { slotId, waitMs } = await this.#ask(request);
-    if (slotId === null) {
-      await sleep(Math.min(waitMs, this.#stepMs), undefined, { signal: request.signal }).catch(() => {});
+    if (slotId !== null) {
+      if (signal.aborted) await this.#finish(slotId, 0);
+      else grant(slotId);
+      return;
     }
-    if (!request.signal.aborted) return slotId;
-    if (slotId === null) await this.#withdraw(request.action);
-    else await this.#finish(slotId, 0);
-    return null;
+    // In the queue before this asking ends, so that its turn is weighed against the others'.
+    askAgain();
+    await sleep(Math.min(waitMs, this.#stepMs), undefined, { signal }).catch(() => {});
+    if (signal.aborted) await this.#withdraw(action);
   }
 
   async #ask({ action, weight, priority, ...request }: Request): Promise<{ slotId: number | null; waitMs: number }> {
@@ -208,14 +216,4 @@ interface Request {
   startedMs: number;
   /** Time spent asking the database, which is no waiting. */
   askingMs: number;
-}
-
-/** The promise, or the signal's reason as soon as it aborts. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

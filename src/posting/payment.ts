@@ -1,0 +1,120 @@
+import { businessDate } from '../domain/dates.ts';
+import { entryDefect, lineOf } from '../domain/entry.ts';
+import type { InvoiceRecord, PaymentRecord } from '../domain/records.ts';
+import type { CalendarDate, Role } from '../terms.ts';
+import { Findings, invoiceName } from './findings.ts';
+import { inputHash } from './hash.ts';
+import { paymentAccount, roleAccount } from './look-ups.ts';
+import { clientParty, invoiceSide, moneyParty } from './party.ts';
+import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
+
+const consolidated = 6;
+const fromPrepayment = 8;
+
+/**
+ * What a payment on an invoice is by its present facts (ACCOUNTING R4, R7, R10): it takes party, department and receivable from its
+ * invoice, posted or not. `takenDate` is the date it was given before, which never changes.
+ */
+export function judgePayment(
+  facts: PaymentFacts,
+  context: PostingContext,
+  takenDate: CalendarDate | null = null,
+): Judgement {
+  const { payment, invoice } = facts;
+  const findings = new Findings({ kind: 'payment', id: payment.id }, `Payment ${payment.id}`);
+  const own = payment.dateAdded === null ? null : businessDate(payment.dateAdded, context.timezone);
+  findings.documentDate = takenDate ?? own;
+  if (facts.gone) return findings.state('gone');
+  if (findings.documentDate === null) findings.date(payment.dateAdded, 'date_added', context);
+  findings.defects(payment.defects);
+  if (invoice === null) {
+    findings.hold(
+      'invoice_unknown',
+      payment.invoiceId === null ? 'it names no invoice' : `its invoice ${payment.invoiceId} has not been seen yet`,
+    );
+  }
+  if (invoice === null || findings.documentDate === null) return findings.held();
+
+  const period = startPeriod(invoice, findings.documentDate, context, findings);
+  if (period === null) return findings.held();
+  if (period === 'before_start') {
+    reviewOpening(payment, context, findings);
+    return findings.state('before_start');
+  }
+  findings.documentDate = period.date;
+
+  const paid = findings.amount(payment.paid, 'paid', context);
+  if (findings.holding.length > 0 || !paid) return findings.held();
+  if (paid.isZero()) return findings.state('nothing_to_post');
+  const type = payment.paymentType;
+  if (type === null) {
+    findings.hold('payment_type_unknown', 'it names no payment type');
+    return findings.held();
+  }
+  const side = invoiceSide(invoice, context, findings);
+  const money = findings.account(paymentAccount(context.mapping, type, invoice.departmentId));
+  const receivable = findings.account(roleAccount(context.mapping, period.role));
+  if (!side || !money || !receivable) return findings.held();
+
+  // A prepayment's liability was opened for its client, whoever the invoice's payer snapshot names (R7).
+  const client = type === fromPrepayment && invoice.clientId !== null ? clientParty(invoice.clientId) : side.party;
+  const rule = type === fromPrepayment ? 'R7' : type === consolidated ? 'R10' : 'R4';
+  const common = { rule, departmentId: side.departmentId, paymentType: type };
+  const lines = [
+    lineOf(paid, { ...common, ...money, party: moneyParty(type, client, context) }),
+    lineOf(paid.negated(), { ...common, ...receivable, ...side.receivable, role: period.role, party: side.party }),
+  ].filter((line) => line !== null);
+  const defect = entryDefect({ lines }, context.decimals);
+  if (defect) {
+    findings.hold('entry_unbalanced', defect);
+    return findings.held();
+  }
+  const what = paid.lessThan(0) ? 'Cancelled or refunded payment' : 'Payment';
+  return findings.posted({
+    document: { kind: 'payment', id: payment.id },
+    date: period.date,
+    documentDate: period.date,
+    description: `${what} ${payment.id} on ${invoiceName(invoice).toLowerCase()}`,
+    reason: 'posted',
+    reverses: null,
+    original: null,
+    inputHash: inputHash(['payment', payment.id, period.date, type, paid, period.role, invoice.id, side.facts]),
+    lines,
+  });
+}
+
+type Period = { date: CalendarDate; role: Extract<Role, 'receivable' | 'opening_receivable'> };
+
+/**
+ * On which side of the cut-over payment and invoice stand (ACCOUNTING Dates, `start_date`): what was paid before it on an invoice
+ * after it is posted on the invoice's date. Null when the invoice's date is needed and cannot be told.
+ */
+function startPeriod(
+  invoice: InvoiceRecord,
+  date: CalendarDate,
+  context: PostingContext,
+  findings: Findings,
+): Period | 'before_start' | null {
+  const { startDate, timezone } = context;
+  if (startDate === null) return { date, role: 'receivable' };
+  const invoiceDate = invoice.invoiceDate === null ? null : businessDate(invoice.invoiceDate, timezone);
+  const early = date < startDate;
+  if (invoiceDate === null) {
+    // Undated, it is a draft or held, and will be dated when it is final; only an early payment has to know.
+    if (!early) return { date, role: 'receivable' };
+    findings.date(invoice.invoiceDate, 'the date of its invoice', context);
+    return null;
+  }
+  if (invoiceDate < startDate) return early ? 'before_start' : { date, role: 'opening_receivable' };
+  return { date: early ? invoiceDate : date, role: 'receivable' };
+}
+
+/** A payment is never changed in the source, so its `modified` tells when it was recorded. */
+function reviewOpening(payment: PaymentRecord, context: PostingContext, findings: Findings): void {
+  const recorded = payment.modified === null ? null : businessDate(payment.modified, context.timezone);
+  if (recorded === null || context.startDate === null || recorded < context.startDate) return;
+  findings.report(
+    'opening_changed',
+    `it is dated ${findings.documentDate}, before start_date ${context.startDate}, and was recorded on ${payment.modified}`,
+  );
+}

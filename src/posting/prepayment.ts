@@ -1,0 +1,74 @@
+import { businessDate } from '../domain/dates.ts';
+import { entryDefect, lineOf } from '../domain/entry.ts';
+import type { CalendarDate } from '../terms.ts';
+import { Findings } from './findings.ts';
+import { inputHash } from './hash.ts';
+import { paymentAccount, roleAccount } from './look-ups.ts';
+import { clientParty, moneyParty } from './party.ts';
+import type { Judgement, PostingContext, PrepaymentFacts } from './types.ts';
+
+const money = ['ready', 'fully used'];
+const notMoney = ['pending', 'failed', 'aborted'];
+/** Consolidated invoice and prepayment: no money comes in by these. */
+const refusedTypes = [6, 8];
+
+/**
+ * What a prepayment or its refund is by its present facts (ACCOUNTING R5, R6, R12): money against the liability to its client,
+ * without VAT. `takenDate` is the date it was given before, which never changes.
+ */
+export function judgePrepayment(
+  facts: PrepaymentFacts,
+  context: PostingContext,
+  takenDate: CalendarDate | null = null,
+): Judgement {
+  const { prepayment } = facts;
+  const findings = new Findings({ kind: 'prepayment', id: prepayment.id }, `Prepayment ${prepayment.id}`);
+  const own = prepayment.created === null ? null : businessDate(prepayment.created, context.timezone);
+  findings.documentDate = takenDate ?? own;
+  const status = prepayment.status ?? 'ready';
+  if (facts.gone) return findings.state('gone');
+  if (notMoney.includes(status)) return findings.state('not_money');
+  if (!money.includes(status)) {
+    findings.hold('status_unknown', `its status is ${status}`);
+    return findings.held();
+  }
+  const date = findings.documentDate ?? findings.date(prepayment.created, 'created', context);
+  if (date !== null && context.startDate !== null && date < context.startDate) return findings.state('before_start');
+
+  findings.defects(prepayment.defects);
+  const paid = findings.amount(prepayment.paid, 'paid', context);
+  if (findings.holding.length > 0 || !paid || date === null) return findings.held();
+  if (paid.isZero()) return findings.state('nothing_to_post');
+  const { clientId, departmentId, paymentType: type } = prepayment;
+  if (clientId === null) findings.hold('client_missing', 'it names no client');
+  if (type === null) findings.hold('payment_type_unknown', 'it names no payment type');
+  else if (refusedTypes.includes(type)) findings.hold('prepayment_type_refused', `its payment type is ${type}`);
+  if (clientId === null || type === null || findings.holding.length > 0) return findings.held();
+  const account = findings.account(paymentAccount(context.mapping, type, departmentId));
+  const liability = findings.account(roleAccount(context.mapping, 'prepayment_liability'));
+  if (!account || !liability) return findings.held();
+
+  const party = clientParty(clientId);
+  const common = { rule: paid.lessThan(0) ? 'R6' : 'R5', departmentId, paymentType: type };
+  const lines = [
+    lineOf(paid, { ...common, ...account, party: moneyParty(type, party, context) }),
+    lineOf(paid.negated(), { ...common, ...liability, role: 'prepayment_liability', party }),
+  ].filter((line) => line !== null);
+  const defect = entryDefect({ lines }, context.decimals);
+  if (defect) {
+    findings.hold('entry_unbalanced', defect);
+    return findings.held();
+  }
+  const of = prepayment.refundsId === null ? '' : ` of prepayment ${prepayment.refundsId}`;
+  return findings.posted({
+    document: { kind: 'prepayment', id: prepayment.id },
+    date,
+    documentDate: date,
+    description: paid.lessThan(0) ? `Refund ${prepayment.id}${of}` : `Prepayment ${prepayment.id}`,
+    reason: 'posted',
+    reverses: null,
+    original: null,
+    inputHash: inputHash(['prepayment', prepayment.id, date, type, paid, clientId, departmentId]),
+    lines,
+  });
+}
