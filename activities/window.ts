@@ -11,7 +11,7 @@ import {
   takeLease,
 } from '../src/sync/window.ts';
 import type { ApiUse, PlainError, WindowCounts, WindowInput } from '../workflows/messages.ts';
-import { type ActivityDeps, alive, installationOf, type Liveness, leaseSeconds } from './context.ts';
+import { type ActivityDeps, alive, installationOf, type Liveness, leaseSeconds, ownWorkflow } from './context.ts';
 import { markAfterChangedConditions } from './post.ts';
 import { pullContext } from './pull.ts';
 

@@ -25,7 +25,11 @@ export function writeBackActivities(deps: ActivityDeps) {
         let written = 0;
         let after = 0;
         for (;;) {
-          const pending = await pendingWriteBacks(deps.db, input.installation, { after, limit: batchSize });
+          const pending = await pendingWriteBacks(deps.db, input.installation, {
+            after,
+            limit: batchSize,
+            dialect: context.dialect,
+          });
           if (pending.length === 0) return { written, api: use() };
           for (const one of pending) {
             after = one.prepaymentId;

@@ -33,7 +33,7 @@ export interface AppOptions {
   progress: (line: string) => void;
   env: NodeJS.ProcessEnv;
   /** Level of the log unless VETLEDGER_LOG says otherwise; `warn` for commands that end by themselves. */
-  logLevel?: 'warn' | 'info';
+  logLevel?: 'error' | 'warn' | 'info';
   /** Whether an embedded Temporal server serves its web UI. */
   ui?: boolean;
 }

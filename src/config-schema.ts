@@ -63,11 +63,11 @@ const installation = z.strictObject({
     .default({ kind: 'ledger' })
     .describe('Where entries are delivered to.'),
   rate_window_seconds: positive('60')
-    .default(60)
+    .prefault(60)
     .describe('Length of the rolling window of the API rate limits; fractions allowed.'),
   overlap_seconds: number
     .refine((value) => value >= 0, 'must be 0 or more')
-    .default(600)
+    .prefault(600)
     .describe('How far each window looks back before its watermark, for transactions that commit late.'),
   practice_api: z
     .record(z.string(), z.unknown())
@@ -89,7 +89,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       every: text
         .refine((value) => secondsOf(value) !== null, 'must be a length of time such as 30s, 5m or 1h, 1s at least')
-        .default('5m')
+        .prefault('5m')
         .describe('How often `vetledger run` opens a window: a number with s, m or h.'),
     })
     .default({ every: '5m' })
@@ -115,7 +115,7 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('The Temporal server.'),
   window_timeout_minutes: positive('30')
-    .default(30)
+    .prefault(30)
     .describe('A window that is not closed by then has failed, and the next one covers it; fractions allowed.'),
 });
 

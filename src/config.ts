@@ -47,7 +47,7 @@ export interface Config {
 
 /** Values that may name an unset variable: the embedded service takes their place. */
 const optionalPaths = ['database_url', 'temporal.address'];
-const secretKeys = ['token', 'client_secret'];
+const secretPath = /\.auth\.(token|client_secret)$/;
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /**
@@ -170,9 +170,7 @@ async function readYaml(path: string, what: string, todo: string): Promise<unkno
 /** Puts the environment's values in, and refuses secrets that stand in the file itself. */
 function fillIn(file: string, source: unknown, env: NodeJS.ProcessEnv): unknown {
   return mapTexts(source, '', (value, path) => {
-    const key = path.slice(path.lastIndexOf('.') + 1);
-    if (secretKeys.includes(key) && path.includes('auth.') && value.replace(variable, '') !== '')
-      refuseSecret(file, path);
+    if (isSecret(path) && value.replace(variable, '') !== '') refuseSecret(file, path);
     if (path === 'database_url' && holdsPassword(value)) refuseSecret(file, path);
     return value.replace(variable, (_, name: string) => {
       if (env[name]) return env[name];
@@ -184,6 +182,10 @@ function fillIn(file: string, source: unknown, env: NodeJS.ProcessEnv): unknown 
       );
     });
   });
+}
+
+function isSecret(path: string): boolean {
+  return secretPath.test(path);
 }
 
 function refuseSecret(file: string, path: string): never {
@@ -202,6 +204,8 @@ function holdsPassword(url: string): boolean {
 
 function mapTexts(value: unknown, path: string, change: (text: string, path: string) => string): unknown {
   if (typeof value === 'string') return change(value, path);
+  // A secret of digits only is a number in YAML, and a secret all the same.
+  if (typeof value === 'number' && isSecret(path)) return change(String(value), path);
   if (Array.isArray(value)) return value.map((item, index) => mapTexts(item, `${path}[${index}]`, change));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

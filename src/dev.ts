@@ -6,7 +6,7 @@ import { exitCodeOf, notOpenedError, windowsDocument } from './commands/sync.ts'
 import { apiUse, windowLine } from './commands/window-text.ts';
 import { loadConfig } from './config.ts';
 import { ProgressBars } from './progress.ts';
-import { renderReconcile } from './reconcile/render.ts';
+import { renderReconcile } from './reconcile/index.ts';
 import { type Sandbox, startSandbox } from './sandbox/index.ts';
 import { runSchedules, runWindow, type WindowReport } from './windows.ts';
 import { startEngine } from './worker.ts';

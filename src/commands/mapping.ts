@@ -5,7 +5,14 @@ import { type Config, type InstallationConfig, loadConfig, loadMapping } from '.
 import type { Db } from '../db/pool.ts';
 import { parseMoney } from '../domain/money.ts';
 import { ConfigError } from '../errors.ts';
-import { isUnmapped, type LookUp, paymentAccount, revenueAccount, roleAccount, vatAccount } from '../posting/look-ups.ts';
+import {
+  isUnmapped,
+  type LookUp,
+  paymentAccount,
+  revenueAccount,
+  roleAccount,
+  vatAccount,
+} from '../posting/look-ups.ts';
 import type { Mapping } from '../posting/mapping.ts';
 import { postgresFolder } from '../services/postgres.ts';
 import type { CommandContext } from './context.ts';

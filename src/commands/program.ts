@@ -40,6 +40,8 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
     .helpOption('--help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .exitOverride()
+    // Without it, `problems retry … --json` would give --json to `problems`.
+    .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       // What is wrong is printed once, in our own words, by the caller.
@@ -109,9 +111,8 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
   });
   define<{ installation?: number; from?: string }>(program, 'backfill', {
     summary: 'load everything again, beside the live windows',
-    description:
-      'Walks the whole source, or what it created from a date on, without moving the live windows’ watermarks.',
-    options: [installation, option('--from <date>', 'only what is dated from this day on (YYYY-MM-DD)', calendarDate)],
+    description: 'Walks the whole source, or its invoices from a date on, without moving the live windows’ watermarks.',
+    options: [installation, option('--from <date>', 'only invoices dated from this day on (YYYY-MM-DD)', calendarDate)],
     examples: [
       ['vetledger backfill', 'all of every installation'],
       ['vetledger backfill --installation 4711 --from 2026-01-01', 'this year of one installation'],

@@ -1,5 +1,7 @@
+import type { PlainError } from '../../workflows/messages.ts';
 import { type App, chosenInstallations } from '../app.ts';
 import { UserError } from '../errors.ts';
+import { ProgressBars } from '../progress.ts';
 import { syncNow, type WindowReport } from '../windows.ts';
 import type { CommandContext } from './context.ts';
 import { windowBlock } from './window-text.ts';
@@ -29,15 +31,24 @@ function command(context: CommandContext, installation: number | undefined, run:
 
 /** Runs a window of each installation; throws UserError (exit code 3) when none could be opened. */
 export async function runWindows(context: CommandContext, app: App, installations: number[], run: Run) {
-  const progress = progressLines(context);
-  const windows = await syncNow(app, { installations, ...run, onProgress: progress.show, signal: context.signal });
-  progress.end();
+  const bars = new ProgressBars(context.io.stderr as NodeJS.WriteStream);
+  const several = installations.length > 1;
+  const windows = await syncNow(app, {
+    installations,
+    ...run,
+    onProgress: (progress) => {
+      bars.show(several ? { ...progress, step: `${progress.installation} ${progress.step}` } : progress);
+    },
+    signal: context.signal,
+  }).finally(() => bars.end());
   const [first] = windows;
-  if (first?.failedToOpen && windows.every((window) => window.failedToOpen)) {
-    const { code, message, todo } = first.failedToOpen;
-    throw new UserError(code, message, todo, 3);
-  }
+  if (first?.failedToOpen && windows.every((window) => window.failedToOpen)) throw notOpenedError(first.failedToOpen);
   return windows;
+}
+
+/** Why no window could be opened, as the error of the command (exit code 3). */
+export function notOpenedError({ code, message, todo }: PlainError): UserError {
+  return new UserError(code, message, todo, 3);
 }
 
 /** What `sync --json` prints (DESIGN). */
@@ -49,26 +60,4 @@ export function windowsDocument(windows: WindowReport[]) {
 
 export function exitCodeOf(windows: WindowReport[]): number {
   return windows.some((window) => window.outcome === 'failed' || window.failedToOpen) ? 4 : 0;
-}
-
-/** Progress on stderr: a terminal sees one line that is written over, anything else a line per step. */
-function progressLines(context: CommandContext) {
-  const { stderr } = context.io;
-  const onTerminal = 'isTTY' in stderr && stderr.isTTY === true;
-  let shown = '';
-  return {
-    show: (progress: { installation: number; step: string; done: number; total: number | null }) => {
-      const step = `${progress.installation}: ${progress.step}`;
-      if (onTerminal) {
-        const total = progress.total === null ? '' : ` of ${progress.total}`;
-        stderr.write(`\r\x1b[K${step} ${progress.done}${total}`);
-      } else if (step !== shown) {
-        context.note(step);
-      }
-      shown = step;
-    },
-    end: () => {
-      if (onTerminal && shown) stderr.write('\r\x1b[K');
-    },
-  };
 }

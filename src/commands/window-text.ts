@@ -47,7 +47,8 @@ function streams({ invoices, rows, payments, prepayments }: Streams): string {
   ].join(', ');
 }
 
-function apiUse({ api }: WindowReport): string {
+/** What a window cost of the rate limits. */
+export function apiUse({ api }: WindowReport): string {
   const parts = [count(api.requests, 'request'), `weight ${api.weight}`];
   if (api.throttled > 0) parts.push(`throttled ${api.throttled} times`);
   if (api.waited_seconds >= 1) parts.push(`waited ${Math.round(api.waited_seconds)} s for the rate budget`);

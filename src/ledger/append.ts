@@ -1,10 +1,12 @@
-import type { Db } from '../db/pool.ts';
+import { type Db, query } from '../db/pool.ts';
 import type { DraftEntry, LedgerEntry, Line } from '../domain/entry.ts';
 import { entryDefect } from '../domain/entry.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
 import { chainStart, entryHash, storable } from './chain.ts';
 import { LedgerError } from './errors.ts';
 import { entryColumns, entryRow, lineColumns, lineRow } from './rows.ts';
+
+export { loadEntries } from './read.ts';
 
 export interface AppendOptions {
   /** Decimals of the installation's minor unit, for proof P5. */
@@ -39,7 +41,9 @@ export async function appendEntries(
   }
   if (drafts.length === 0) return [];
   // The chain has one writer at a time, or `seq` and the hashes would fork.
-  await trx.raw(`select pg_advisory_xact_lock(hashtextextended('vetledger ledger ' || ?::bigint, 0))`, [installation]);
+  await query(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger ledger ' || ?::bigint, 0))`, [
+    installation,
+  ]);
   const head = await chainHead(trx, installation);
   const books = await postedBefore(trx, installation, drafts);
 
@@ -127,7 +131,8 @@ function storableLine(line: Line): Line {
 }
 
 async function chainHead(trx: Db, installation: InstallationId): Promise<{ seq: number; hash: string }> {
-  const { rows } = await trx.raw<{ rows: { seq: number; hash: string }[] }>(
+  const rows = await query<{ seq: number; hash: string }>(
+    trx,
     'select seq, hash from entry where installation = ? order by seq desc limit 1',
     [installation],
   );
@@ -139,9 +144,14 @@ async function postedBefore(
   installation: InstallationId,
   drafts: DraftEntry[],
 ): Promise<Map<string, Posted[]>> {
-  const { rows } = await trx.raw<{
-    rows: { id: string; kind: DocumentRef['kind']; document_id: number; input_hash: string; reverses: string | null }[];
+  const rows = await query<{
+    id: string;
+    kind: DocumentRef['kind'];
+    document_id: number;
+    input_hash: string;
+    reverses: string | null;
   }>(
+    trx,
     `select id, kind, document_id, input_hash, reverses from entry
      where installation = ? and (kind, document_id) in (select * from unnest(?::text[], ?::bigint[]))
      order by kind, document_id, n`,
@@ -158,13 +168,15 @@ async function postedBefore(
 
 async function insert(trx: Db, entries: LedgerEntry[], windowId: number | null): Promise<void> {
   // json carries rows with arrays of different lengths, which unnest cannot.
-  await trx.raw(
+  await query(
+    trx,
     `insert into entry (${entryColumns.names}, window_id)
      select ${entryColumns.names}, ?::bigint from json_to_recordset(?::json) as e(${entryColumns.typed})`,
     [windowId, JSON.stringify(entries.map(entryRow))],
   );
   const lines = entries.flatMap((entry) => entry.lines.map((line, index) => lineRow(entry.id, index, line)));
-  await trx.raw(
+  await query(
+    trx,
     `insert into entry_line (${lineColumns.names})
      select ${lineColumns.names} from json_to_recordset(?::json) as l(${lineColumns.typed})`,
     [JSON.stringify(lines)],

@@ -1,4 +1,4 @@
-import type { Db } from '../db/pool.ts';
+import { type Db, query } from '../db/pool.ts';
 import type { LedgerEntry } from '../domain/entry.ts';
 import type { CalendarDate, InstallationId, LineRole } from '../terms.ts';
 import { beancount } from './export-beancount.ts';
@@ -56,9 +56,8 @@ export async function* exportEntries(db: Db, options: ExportOptions): AsyncGener
 
 async function declarations(db: Db, options: ExportOptions): Promise<Declarations> {
   const currencies = new Map(options.installations.map(({ id, currency }) => [id, currency]));
-  const { rows } = await db.raw<{
-    rows: { account: string; role: LineRole; installations: number[]; first_date: CalendarDate }[];
-  }>(
+  const rows = await query<{ account: string; role: LineRole; installations: number[]; first_date: CalendarDate }>(
+    db,
     `select l.account, l.role, array_agg(distinct e.installation) as installations, min(e.entry_date) as first_date
      from entry e join entry_line l on l.entry_id = e.id
      where e.installation = any(?::bigint[])

@@ -1,4 +1,4 @@
-import type { Db } from '../db/pool.ts';
+import { type Db, query } from '../db/pool.ts';
 import type { LedgerEntry, Line } from '../domain/entry.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import { LedgerError } from './errors.ts';
@@ -15,10 +15,7 @@ export interface DateRange {
 /** The entries with these ids, in their order. Throws LedgerError when one is not in the ledger. */
 export async function loadEntries(db: Db, ids: string[]): Promise<LedgerEntry[]> {
   if (ids.length === 0) return [];
-  const { rows } = await db.raw<{ rows: EntryRow[] }>(
-    `select ${entryColumns.names} from entry where id = any(?::text[])`,
-    [ids],
-  );
+  const rows = await query<EntryRow>(db, `select ${entryColumns.names} from entry where id = any(?::text[])`, [ids]);
   const byId = new Map((await withLines(db, rows)).map((entry) => [entry.id, entry]));
   return ids.map((id) => {
     const entry = byId.get(id);
@@ -30,7 +27,8 @@ export async function loadEntries(db: Db, ids: string[]): Promise<LedgerEntry[]>
 /** An installation's entries in the order of its chain, a batch in memory at a time. */
 export async function* entriesBySeq(db: Db, installation: InstallationId): AsyncGenerator<LedgerEntry> {
   for (let last = 0; ; ) {
-    const { rows } = await db.raw<{ rows: EntryRow[] }>(
+    const rows = await query<EntryRow>(
+      db,
       `select ${entryColumns.names} from entry where installation = ? and seq > ? order by seq limit ?`,
       [installation, last, batchSize],
     );
@@ -47,7 +45,8 @@ export async function* entriesByDate(
   range: DateRange,
 ): AsyncGenerator<LedgerEntry> {
   for (let last = { date: range.from ?? '-infinity', seq: 0 }; ; ) {
-    const { rows } = await db.raw<{ rows: EntryRow[] }>(
+    const rows = await query<EntryRow>(
+      db,
       `select ${entryColumns.names} from entry
        where installation = ? and (entry_date, seq) > (?::date, ?::bigint) and entry_date <= ?::date
        order by entry_date, seq limit ?`,
@@ -61,7 +60,8 @@ export async function* entriesByDate(
 }
 
 async function withLines(db: Db, entries: EntryRow[]): Promise<LedgerEntry[]> {
-  const { rows } = await db.raw<{ rows: LineRow[] }>(
+  const rows = await query<LineRow>(
+    db,
     `select ${lineColumns.names} from entry_line where entry_id = any(?::text[]) order by entry_id, line`,
     [entries.map((entry) => entry.id)],
   );

@@ -1,4 +1,4 @@
-import type { Db } from '../db/pool.ts';
+import { type Db, query } from '../db/pool.ts';
 import type { InstallationId } from '../terms.ts';
 import { chainStart, entryHash } from './chain.ts';
 import { entriesBySeq } from './read.ts';
@@ -33,7 +33,8 @@ export async function verifyChain(db: Db, installation: InstallationId): Promise
 }
 
 async function missingEnd(db: Db, installation: InstallationId): Promise<BrokenLink | null> {
-  const { rows } = await db.raw<{ rows: { kind: string; id: number; entry_id: string }[] }>(
+  const rows = await query<{ kind: string; id: number; entry_id: string }>(
+    db,
     `select d.kind, d.id, d.entry_id from document d
      where d.installation = ? and d.entry_id is not null and not exists (select from entry e where e.id = d.entry_id)
      order by d.kind, d.id limit 1`,

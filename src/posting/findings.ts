@@ -109,5 +109,10 @@ export function documentNumber(invoice: InvoiceRecord): string {
 
 /** How messages and descriptions call an invoice. */
 export function invoiceName(invoice: InvoiceRecord): string {
-  return `${invoice.creditNote ? 'Credit note' : 'Invoice'} ${documentNumber(invoice)}`;
+  return `${invoice.creditNote ? 'credit note' : 'invoice'} ${documentNumber(invoice)}`;
+}
+
+/** A sentence's first letter as it should be. */
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

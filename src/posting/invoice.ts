@@ -3,7 +3,7 @@ import { entryDefect, type Line, lineOf } from '../domain/entry.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
 import type { InvoiceRecord, RowRecord } from '../domain/records.ts';
 import type { DocumentRef } from '../terms.ts';
-import { Findings, invoiceName } from './findings.ts';
+import { capitalised, Findings, invoiceName } from './findings.ts';
 import { type CompleteRow, flips, groupRows, type NetGroup, type VatGroup } from './groups.ts';
 import { type Fact, inputHash, unordered } from './hash.ts';
 import { revenueAccount, roleAccount, vatAccount } from './look-ups.ts';
@@ -20,7 +20,8 @@ const notFinal = [0, 1, 2, 4];
 /** What an invoice or credit note is by its present facts (ACCOUNTING R1, R2, R3, R9, R10, R11, start_date). */
 export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judgement {
   const { invoice } = facts;
-  const findings = new Findings({ kind: 'invoice', id: invoice.id }, `${invoiceName(invoice)} (id ${invoice.id})`);
+  const name = capitalised(invoiceName(invoice));
+  const findings = new Findings({ kind: 'invoice', id: invoice.id }, `${name} (id ${invoice.id})`);
   findings.documentDate = invoice.invoiceDate === null ? null : businessDate(invoice.invoiceDate, context.timezone);
 
   if (facts.gone) return findings.state('gone');
@@ -54,12 +55,12 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
     return findings.held();
   }
   const original = originalOf(invoice);
-  const of = original ? ` of invoice ${original.id}` : '';
+  const of = original ? ` of invoice id ${original.id}` : '';
   return findings.posted({
     document: { kind: 'invoice', id: invoice.id },
     date: findings.documentDate,
     documentDate: findings.documentDate,
-    description: `${invoiceName(invoice)}${of}`,
+    description: `${name}${of}`,
     reason: 'posted',
     reverses: null,
     original,

@@ -74,7 +74,7 @@ export function judgePayment(
     document: { kind: 'payment', id: payment.id },
     date: period.date,
     documentDate: period.date,
-    description: `${what} ${payment.id} on ${invoiceName(invoice).toLowerCase()}`,
+    description: `${what} ${payment.id} on ${invoiceName(invoice)}`,
     reason: 'posted',
     reverses: null,
     original: null,

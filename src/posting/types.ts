@@ -81,6 +81,7 @@ export interface PostedBefore {
 export interface Decision {
   state: DocumentState;
   entries: DraftEntry[];
+  /** Why it is held; with state `posted`, why its change or its present facts are not in the books (`change_held`, a doubt). */
   problem: Problem | null;
   reports: Problem[];
   refetch: boolean;

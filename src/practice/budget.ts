@@ -152,23 +152,24 @@ export class Budget {
     }
     // In the queue before this asking ends, so that its turn is weighed against the others'.
     askAgain();
-    await sleep(Math.min(waitMs, this.#stepMs), undefined, { signal }).catch(() => {});
+    const pauseMs = Math.min(Math.max(waitMs, this.#stepMs / 10), this.#stepMs);
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) await this.#withdraw(action);
   }
 
-  async #ask({ action, weight, priority, ...request }: Request): Promise<{ slotId: number | null; waitMs: number }> {
+  async #ask(request: Request): Promise<{ slotId: number | null; waitMs: number }> {
     const { db, installation, dialect } = this.#options;
     const startedMs = performance.now();
     const { rows } = await db.raw<{ rows: { slot_id: number | null; wait_ms: number | null }[] }>(
       'select slot_id, wait_ms from budget_take(?, ?, ?, ?, ?, ?, ?, ?::uuid, ?)',
       [
         installation,
-        action,
-        weight,
-        limitOf(dialect, action),
+        request.action,
+        request.weight,
+        limitOf(dialect, request.action),
         this.windowSeconds,
         this.requestTimeoutSeconds,
-        priority,
+        request.priority,
         this.#claimant,
         Math.max(2, (this.#stepMs * 5) / 1000),
       ],

@@ -1,4 +1,4 @@
-import type { Db } from '../db/pool.ts';
+import { type Db, query } from '../db/pool.ts';
 import { Money } from '../domain/money.ts';
 import type { SourceRecord } from '../domain/records.ts';
 import { parseJson } from '../practice/json.ts';
@@ -110,7 +110,8 @@ async function* batches(
   condition = '',
 ): AsyncGenerator<MirrorRow[]> {
   for (let last = 0; ; ) {
-    const { rows } = await db.raw<{ rows: MirrorRow[] }>(
+    const rows = await query<MirrorRow>(
+      db,
       `select ${mirrorColumns} from ${mirrorSource}
        where m.installation = ? and m.kind = ? and m.id > ? ${condition} order by m.id limit ?`,
       [input.id, kind, last, batchSize],
@@ -127,7 +128,8 @@ async function childrenOf(
   kind: 'row' | 'payment',
   parents: number[],
 ): Promise<MirrorRow[]> {
-  const { rows } = await db.raw<{ rows: MirrorRow[] }>(
+  const rows = await query<MirrorRow>(
+    db,
     `select ${mirrorColumns} from ${mirrorSource}
      where m.installation = ? and m.kind = ? and m.parent_id = any(?::bigint[]) order by m.id`,
     [input.id, kind, parents],
@@ -154,7 +156,8 @@ async function figuresOf(
   ids: number[],
 ): Promise<Map<number, LedgerFigure[]>> {
   const tags = 'l.account, l.role, l.invoice_id, l.party_code, l.payment_type, l.department_id';
-  const { rows } = await db.raw<{ rows: FigureRow[] }>(
+  const rows = await query<FigureRow>(
+    db,
     `select e.document_id, ${tags}, e.document_date, sum(case l.side when 'debit' then l.amount else -l.amount end) as amount
      from entry e join entry_line l on l.entry_id = e.id
      where e.installation = ? and e.kind = ? and e.document_id = any(?::bigint[])
@@ -193,7 +196,8 @@ interface LineRow {
 }
 
 async function linesInForce(db: Db, input: ReconcileInput, invoices: number[]): Promise<Map<number, BookLine[]>> {
-  const { rows } = await db.raw<{ rows: LineRow[] }>(
+  const rows = await query<LineRow>(
+    db,
     `select e.document_id, l.account, l.role, l.party_code, l.vat_group, l.vat_rate, e.document_date, l.row_ids,
        case l.side when 'debit' then l.amount else -l.amount end as amount
      from entry e join entry_line l on l.entry_id = e.id

@@ -53,7 +53,7 @@ interface Tags {
 
 /**
  * The document dates that a record may be posted under: its own; the invoice's where its own lies before `start_date` and
- * the invoice's does not; and, where it changed, the one taken first (ACCOUNTING Dates).
+ * the invoice's does not; and, where either may have changed since, the one taken first (ACCOUNTING Dates).
  */
 function datesOf(
   book: PaymentBook | PrepaymentBook,
@@ -64,7 +64,7 @@ function datesOf(
   const own = text === null ? null : businessDate(text, timezone);
   const ofInvoice = invoice?.invoiceDate == null ? null : businessDate(invoice.invoiceDate, timezone);
   const early = startDate !== null && own !== null && own < startDate;
-  const dates = [own, early ? ofInvoice : null, book.changed ? book.documentDate : null];
+  const dates = [own, early ? ofInvoice : null, book.changed || early ? book.documentDate : null];
   return dates.filter((date) => date !== null);
 }
 

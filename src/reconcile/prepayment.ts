@@ -32,7 +32,6 @@ interface Original {
   client: string;
   paid: Money;
   unused: Money;
-  refunded: Money;
 }
 
 export interface PrepaymentFinding {
@@ -74,9 +73,10 @@ export class PrepaymentFigures {
     if (!isMoney || paid === null) return;
     if (book.state !== 'posted') client.notPosted = client.notPosted.plus(paid);
     if (!paid.isNegative()) {
-      client.unused = client.unused.plus(record.unusedAmount ?? zero);
-      const original = { client: clientKey(record.clientId), paid, unused: record.unusedAmount ?? zero, refunded: zero };
-      this.#originals.set(record.id, original);
+      // It starts equal to `paid` (practice-api: Unallocated payment): so much is unused while the source does not say.
+      client.unused = client.unused.plus(record.unusedAmount ?? paid);
+      const unused = record.unusedAmount;
+      if (unused !== null) this.#originals.set(record.id, { client: clientKey(record.clientId), paid, unused });
     } else if (record.refundsId === null) {
       client.unnamedRefunds = client.unnamedRefunds.plus(paid);
     } else {
@@ -124,9 +124,9 @@ export class PrepaymentFigures {
       return { differences: [], clients: listed };
     }
     const differences = apart.map(({ client, expected, figures, amount }) => ({
-      document: figures.documents[0]!,
+      document: shortened(figures.documents),
       amount,
-      message: `prepayment_liability of ${client} is ${figure(figures.ledger, decimals)} in the ledger, while ${figure(expected, decimals)} follows from the unused amounts in the source (${figures.documents.join(', ')})`,
+      message: `prepayment_liability of ${client} is ${figure(figures.ledger, decimals)} in the ledger, while ${figure(expected, decimals)} follows from the unused amounts in the source`,
     }));
     return { differences, clients: [] };
   }
@@ -153,4 +153,9 @@ export class PrepaymentFigures {
 
 function clientKey(clientId: number | null): string {
   return clientId === null ? 'no client' : `client ${clientId}`;
+}
+
+function shortened(documents: string[]): string {
+  const more = documents.length - 20;
+  return documents.slice(0, 20).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -122,7 +122,9 @@ function expectedReceivable(
   const due = dueSum ?? (totalWithVat ?? zero).minus(paid);
   const notPosted = sum(present.filter(({ state }) => state !== 'posted').map(({ record }) => record.paid ?? zero));
   const heldChanges = book.payments.filter(isHeldChange);
-  const asPosted = sum(heldChanges.map((payment) => presentAmount(payment).minus(postedAmount('payment', payment.figures))));
+  const asPosted = sum(
+    heldChanges.map((payment) => presentAmount(payment).minus(postedAmount('payment', payment.figures))),
+  );
   const from = dueSum === null ? 'its total and payments' : `its due_sum of ${figure(dueSum, decimals)}`;
   return {
     amount: due.plus(notPosted).plus(asPosted),
@@ -146,7 +148,9 @@ function wrongParty(
   const posted = inForce.find(({ role }) => role === 'receivable')?.partyCode;
   const party = clientId === null ? posted : `client:${clientId}`;
   if (party === undefined) return;
-  const receivable = [book, ...book.payments].flatMap(({ figures }) => figures).filter(({ role }) => role === 'receivable');
+  const receivable = [book, ...book.payments]
+    .flatMap(({ figures }) => figures)
+    .filter(({ role }) => role === 'receivable');
   for (const [other, figures] of Map.groupBy(receivable, ({ partyCode }) => partyCode)) {
     const amount = sum(figures.map((each) => each.amount));
     if (other === party || amount.isZero()) continue;

@@ -1,7 +1,7 @@
 import type { Money } from '../domain/money.ts';
 import { zero } from '../domain/money.ts';
-import type { CalendarDate, InstallationId, RecordKind } from '../terms.ts';
 import type { Dialect } from '../practice/dialect.ts';
+import type { CalendarDate, InstallationId, RecordKind } from '../terms.ts';
 
 /** One installation to reconcile. */
 export interface ReconcileInput {
@@ -23,7 +23,7 @@ export type EquationName = (typeof equationNames)[number];
 
 /** Why an equation does not hold: one document, by how much, in a sentence with the figures. */
 export interface Difference {
-  /** `invoice 123`, or what else it is about. */
+  /** `invoice 123`; where only several together differ, all of them; or what else it is about. */
   document: string;
   amount: Money;
   message: string;

@@ -80,7 +80,7 @@ function netGroups(lines: BookLine[], rows: RowRecord[]): Group[] {
     });
   }
   const groupOf = (row: RowRecord) =>
-    JSON.stringify([row.accountNumber, row.dimensions, Object.values(row.internal), vatKeyOfRow(row)]);
+    JSON.stringify([row.accountNumber?.trim() || null, row.dimensions, Object.values(row.internal), vatKeyOfRow(row)]);
   for (const own of Map.groupBy(left.values(), groupOf).values()) {
     groups.push({
       name: `what was posted of row ${own.map((row) => row.id).join(', ')}`,
@@ -101,7 +101,13 @@ function vatGroups(lines: BookLine[], rows: RowRecord[]): Group[] {
   }
   for (const line of lines.filter(({ role }) => role === 'vat')) {
     const key = vatKey(line.vatGroup, line.vatRate);
-    const group = groups.get(key) ?? { name: `VAT of group ${key}`, account: null, date: null, ledger: zero, exact: zero };
+    const group = groups.get(key) ?? {
+      name: `VAT of group ${key}`,
+      account: null,
+      date: null,
+      ledger: zero,
+      exact: zero,
+    };
     const ledger = group.ledger.minus(line.amount);
     groups.set(key, { ...group, account: line.account, date: line.documentDate, ledger });
   }
@@ -134,7 +140,10 @@ function notUndone(
   for (const line of lines) add(line.account, line.documentDate, line.amount.negated());
   for (const [place, amount] of rest) {
     if (!amount.isZero()) {
-      difference(amount, `earlier entries leave ${figure(amount, decimals)} on account ${place} beside the entry in force`);
+      difference(
+        amount,
+        `earlier entries leave ${figure(amount, decimals)} on account ${place} beside the entry in force`,
+      );
     }
   }
 }

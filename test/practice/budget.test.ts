@@ -251,6 +251,20 @@ describe('waiting', () => {
     expect(slot.waitedMs).toBeGreaterThan(400);
   });
 
+  test('a slow database is no waiting', async () => {
+    const [budget] = budgets(1);
+    const holder = otherDb.transaction(async (trx) => {
+      await trx.raw('select budget_lock(?, ?)', [nextInstallation - 1, action]);
+      await sleep(400);
+    });
+    await sleep(100);
+    const started = performance.now();
+    const slot = await budget.take(action, 1, priorities.live);
+    expect(performance.now() - started).toBeGreaterThan(200);
+    expect(slot.waitedMs).toBeLessThan(100);
+    await holder;
+  });
+
   test('ends with the signal, and gives up its claim', async () => {
     const [budget, other] = budgets(1, { windowSeconds: 60 });
     await budget.take(action, 1, priorities.live);
@@ -289,6 +303,7 @@ describe('waiting', () => {
       expect(performance.now() - started).toBeLessThan(500);
       stop.abort();
       await waiting;
+      await expect.poll(async () => (await usageOf(budget)).waiting).toBe(0);
     } finally {
       await narrow.destroy();
     }

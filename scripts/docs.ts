@@ -1,0 +1,147 @@
+// Writes docs/CLI.md and docs/PROBLEMS.md from the code. Run: `node scripts/docs.ts`; with --check it writes nothing and
+// fails where a file is not what the code says.
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { createProgram, examplesOf } from '../src/commands/program.ts';
+import { type ConfigKey, configKeys } from '../src/config.ts';
+import { type ProblemDefinition, problemCatalogue } from '../src/domain/problems.ts';
+import { exitCodes } from '../src/errors.ts';
+
+const generated = '<!-- Written by `npm run docs`; edit the code it comes from instead. -->';
+
+function cliPage(): string {
+  const { env, stdout, stderr } = process;
+  const io = { env, stdout, stderr, signal: new AbortController().signal };
+  const program = createProgram(io, '', () => {});
+  return [
+    generated,
+    '# Command line',
+    program.description(),
+    'In a checkout the commands run as `npx vetledger …` after `npm ci`.',
+    '## Commands',
+    table(
+      ['command', 'what it does'],
+      runnable(program).map((command) => [
+        `[\`${fullName(command)}\`](#${anchor(fullName(command))})`,
+        command.summary(),
+      ]),
+    ),
+    ...runnable(program).flatMap(commandSection),
+    '## Exit codes',
+    table(['code', 'meaning'], Object.entries(exitCodes)),
+    'Every error says what happened and what to do next, on stderr; with `--json`, stdout is then one document `{"error":{"code","message","todo"}}`. A command that Ctrl-C ended before it was done gives 130.',
+    '## Configuration',
+    `The file is \`vetledger.yaml\` unless \`--config\` names another. Any value can be \`\${NAME}\` of an environment variable; secrets only so. Relative paths are relative to the file. The \`vetledger.yaml\` of a checkout is an example with every key of an ordinary setup.`,
+    table(['key', 'default', 'meaning'], configRows(configKeys(), '')),
+    '## Environment',
+    table(
+      ['variable', 'meaning'],
+      [
+        ['`VETLEDGER_DATA_DIR`', 'overrides `data_dir`; the data of `vetledger dev`'],
+        [
+          '`VETLEDGER_LOG`',
+          'level of the log on stderr: trace, debug, info, warn, error, fatal or silent; `run` logs info, the other commands warn',
+        ],
+        ['`VETLEDGER_DEBUG`', 'as `--debug`: stack traces of errors'],
+        ['`PRACTICE_TOKEN`, `DATABASE_URL`, `TEMPORAL_ADDRESS`', 'read by the `vetledger.yaml` of a checkout'],
+      ],
+    ),
+  ].join('\n\n');
+}
+
+/** Every command that does something, in the order of the help. */
+function runnable(parent: Command): Command[] {
+  return parent.commands.flatMap((command) => [
+    ...(examplesOf(command).length > 0 ? [command] : []),
+    ...runnable(command),
+  ]);
+}
+
+function commandSection(command: Command): string[] {
+  const options = command.options.map((option) => {
+    const notes = [
+      ...(option.mandatory ? ['required'] : []),
+      ...(option.argChoices ? [option.argChoices.join(', ')] : []),
+      ...(option.defaultValue === undefined || option.negate ? [] : [`default ${option.defaultValue}`]),
+    ];
+    return [`\`${option.flags}\``, `${option.description}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`];
+  });
+  const usage = command.usage().replace(/ ?\[command\]/, '');
+  const examples = examplesOf(command).map(([line, purpose]) => `# ${purpose}\n${line}`);
+  return [
+    `### ${fullName(command)}`,
+    command.description(),
+    `\`${fullName(command)} ${usage}\``,
+    table(['option', 'meaning'], options),
+    `\`\`\`sh\n${examples.join('\n\n')}\n\`\`\``,
+  ];
+}
+
+function fullName(command: Command): string {
+  return command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
+}
+
+function anchor(heading: string): string {
+  return heading.toLowerCase().replaceAll(' ', '-');
+}
+
+function configRows(keys: ConfigKey, path: string): string[][] {
+  return Object.entries(keys.properties ?? {}).flatMap(([name, key]) => {
+    const full = path ? `${path}.${name}` : name;
+    const below = key.items ? configRows(key.items, `${full}[]`) : configRows(key, full);
+    const required = keys.required?.includes(name) ?? false;
+    const plain = typeof key.default === 'object' || key.default === undefined;
+    return [
+      [`\`${full}\``, plain ? (required ? 'required' : '') : `\`${String(key.default)}\``, key.description ?? ''],
+      ...below,
+    ];
+  });
+}
+
+function problemsPage(): string {
+  const entries = Object.entries(problemCatalogue as Record<string, ProblemDefinition>).sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+  const rows = (holds: boolean) =>
+    entries
+      .filter(([, problem]) => problem.holds === holds)
+      .map(([code, { sentence, todo }]) => [`\`${code}\``, sentence, todo]);
+  const header = ['code', 'what it means', 'what to do'];
+  return [
+    generated,
+    '# Problems of documents',
+    'Each code that `vetledger problems`, `explain` and `reconcile` print. A held document never stops another one, and is tried again by itself when its record, the mapping or a lock changes; `vetledger problems retry ID` does it at once.',
+    '## Problems that hold a document, or its change, out of the books',
+    table(header, rows(true)),
+    '## Remarks beside posted documents',
+    table(header, rows(false)),
+  ].join('\n\n');
+}
+
+function table(header: string[], rows: string[][]): string {
+  const line = (cells: string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
+  return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+const check = process.argv.includes('--check');
+for (const [name, page] of [
+  ['CLI.md', cliPage()],
+  ['PROBLEMS.md', problemsPage()],
+] as const) {
+  const file = new URL(`../docs/${name}`, import.meta.url);
+  const text = `${page}\n`;
+  if (!check) writeFileSync(file, text);
+  else if (readOr(file) !== text) {
+    console.error(`docs/${name} is not what the code says; run \`npm run docs\`.`);
+    process.exitCode = 1;
+  }
+}
+
+function readOr(file: URL): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}

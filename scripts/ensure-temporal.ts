@@ -1,0 +1,18 @@
+// Makes sure that the program of the Temporal server is there, installing it where it is missing, and prints its path.
+// Run: `node scripts/ensure-temporal.ts`.
+import { resolve } from 'node:path';
+import { toUserError } from '../src/errors.ts';
+import { temporalBinary } from '../src/services/temporal-binary.ts';
+
+try {
+  const path = await temporalBinary({
+    dataDir: resolve(process.env.VETLEDGER_DATA_DIR || '.vetledger'),
+    progress: (line) => console.error(line),
+    env: process.env,
+  });
+  console.log(path);
+} catch (error) {
+  const { message, todo } = toUserError(error);
+  console.error(`error: ${message}\nwhat to do: ${todo}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,119 @@
+import type { Equation, EquationName, InstallationReport, ReconcileReport } from './report.ts';
+
+const titles: Record<EquationName, string> = {
+  E1: 'the trial balance is zero',
+  E2: 'receivables are what is due',
+  E3: 'prepayments are what is unused',
+  E4: 'payments are what the source recorded',
+  E5: 'revenue and VAT are the rows',
+  E6: 'nothing is lost',
+};
+
+/** Differences and notes shown of each list; the JSON has all. */
+const shown = 20;
+
+/** The report as text for people: trial balance, states, equations with their differences, and what is listed beside them. */
+export function renderReconcile(report: ReconcileReport): string {
+  return `${report.installations.map(renderInstallation).join('\n\n')}\n`;
+}
+
+function renderInstallation(report: InstallationReport): string {
+  const sections = [
+    [`Installation ${report.installation}: ${report.ok ? 'reconciled' : 'NOT reconciled'}`],
+    ['Trial balance', ...trialBalanceTable(report)],
+    ['Documents', ...statesTable(report)],
+    [
+      'Equations',
+      ...Object.entries(report.equations).flatMap(([name, each]) =>
+        equationLines(name as EquationName, each, report.currency),
+      ),
+    ],
+    ...listedSections(report),
+  ];
+  return sections.map((lines) => lines.join('\n')).join('\n\n');
+}
+
+function trialBalanceTable({ trial_balance: lines, currency }: InstallationReport): string[] {
+  return table(
+    ['account', 'role', `debit ${currency}`, 'credit', 'balance'],
+    lines.map((line) => [line.account, line.role ?? '', line.debit, line.credit, line.balance]),
+    2,
+  );
+}
+
+function statesTable({ states }: InstallationReport): string[] {
+  const kinds = Object.entries(states);
+  const names = [...new Set(kinds.flatMap(([, counts]) => Object.keys(counts)))].sort();
+  return table(
+    ['state', ...kinds.map(([kind]) => kind)],
+    names.map((name) => [name, ...kinds.map(([, counts]) => String(counts[name] ?? 0))]),
+    1,
+  );
+}
+
+function equationLines(name: EquationName, equation: Equation, currency: string): string[] {
+  if (equation.ok) return [`  ${name}  ok          ${titles[name]}`];
+  const unit = name === 'E6' ? 'documents' : currency;
+  const documents = equation.documents.map((each) => `${each.document}: ${each.message}`);
+  return [
+    `  ${name}  DIFFERENCE  ${titles[name]}: ${equation.difference} ${unit}`,
+    ...bullets(documents, equation.documents_omitted ?? 0, '        '),
+  ];
+}
+
+function listedSections({ listed, omitted }: InstallationReport): string[][] {
+  const residues = listed.residues.map(({ account, date, residue }) => `${date}  ${account}  ${residue}`);
+  const lists: [title: string, lines: string[], omitted?: number | undefined][] = [
+    [
+      'Posted payments on invoices without an entry in force',
+      listed.payments_without_invoice.map(noteLine),
+      omitted.payments_without_invoice,
+    ],
+    ['Held changes and unreadable amounts', listed.held_changes.map(noteLine), omitted.held_changes],
+    [
+      'Consolidation clearing not zero',
+      listed.consolidation_clearing.map(({ document, balance }) => `${document}: ${balance}`),
+    ],
+    [
+      'Credit settlement not zero',
+      listed.credit_settlement.map(({ documents, balance }) => `${documents.join(', ')}: ${balance}`),
+    ],
+    [
+      'Clients whose prepayments differ while the whole agrees',
+      listed.prepayment_clients.map(({ client, ledger, source }) => `${client}: ledger ${ledger}, source ${source}`),
+    ],
+    [
+      "Unused prepayments at each month's end",
+      listed.unused_prepayments.map(({ month_end, balance }) => `${month_end}  ${balance}`),
+    ],
+    ['Cents settled apart from the exact rows, per account and day', residues],
+    [
+      'Reports',
+      listed.reports.map(({ document, code, message }) => `${document}: ${code}: ${message}`),
+      omitted.reports,
+    ],
+  ];
+  return lists
+    .filter(([, lines]) => lines.length > 0)
+    .map(([title, lines, more]) => [`${title} (${lines.length + (more ?? 0)})`, ...bullets(lines, more ?? 0, '  ')]);
+}
+
+function noteLine({ document, message }: { document: string; message: string }): string {
+  return `${document}: ${message}`;
+}
+
+function bullets(lines: string[], omitted: number, indent: string): string[] {
+  const more = Math.max(0, lines.length - shown) + omitted;
+  const head = lines.slice(0, shown).map((line) => `${indent}${line}`);
+  return more > 0 ? [...head, `${indent}… and ${more} more`] : head;
+}
+
+/** Columns from `firstNumber` on are figures and stand to the right. */
+function table(head: string[], rows: string[][], firstNumber: number): string[] {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
+  return [head, ...rows].map((row) =>
+    `  ${row
+      .map((text, column) => (column < firstNumber ? text.padEnd(widths[column]!) : text.padStart(widths[column]!)))
+      .join('  ')}`.trimEnd(),
+  );
+}

@@ -1,0 +1,281 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { vetledger } from './support.ts';
+
+const demo = readFileSync(new URL('../../mappings/demo.yaml', import.meta.url), 'utf8');
+const demoFile = fileURLToPath(new URL('../../mappings/demo.yaml', import.meta.url));
+const bin = fileURLToPath(new URL('../../bin/vetledger.js', import.meta.url));
+/** Payments by gift card (type 9) are held by it. */
+const withoutGiftCards = demo.replace(/^ *gift_card_liability:.*\n/m, '');
+
+let clinic: TestClinic;
+let folder: string;
+let mappingFile: string;
+let invoiceId: number;
+let giftCardPayment: number;
+
+function command(line: string, env: NodeJS.ProcessEnv = clinic.env) {
+  return vetledger([...line.split(' '), '--config', clinic.config], env);
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'vetledger-commands-'));
+  mappingFile = join(folder, 'mapping.yaml');
+  writeFileSync(mappingFile, withoutGiftCards);
+  clinic = await startTestClinic({ invoices: 120, mapping: mappingFile });
+  const row = { sum: '100.00', vat_percentage: '14', account_number: '3000' };
+  const invoice = clinic.sandbox.clinic.createInvoice({ rows: [row] });
+  invoiceId = invoice.id;
+  giftCardPayment = clinic.sandbox.clinic.pay(invoiceId, { payment_type: 9, paid: '14.00' }).id;
+  expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+});
+
+afterAll(async () => {
+  await clinic?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('after a first sync with a mapping that lacks an account', () => {
+  test('status: lag, budgets, states, problems and the next step', async () => {
+    const { code, json } = await command('status --json');
+    expect(code).toBe(0);
+    const [status] = json().installations;
+    expect(status).toMatchObject({
+      installation: clinic.sandbox.installation,
+      lag_seconds: expect.any(Number),
+      last_window: { outcome: 'closed', error: null },
+      states: { invoices: { posted: expect.any(Number) }, payments: { held: expect.any(Number) } },
+      next_step: expect.stringContaining('vetledger problems'),
+    });
+    expect(status.budgets.map(({ action }: { action: string }) => action)).toContain('invoice.list');
+    expect((await command('status')).stdout).toMatch(
+      /synced to .* ago[\s\S]*invoice\.list +\[[#.]{20}\][\s\S]*next step/,
+    );
+  });
+
+  test('problems: the held payment with what to do', async () => {
+    const id = `${clinic.sandbox.installation}/payment/${giftCardPayment}`;
+    const { problems } = (await command('problems --json')).json();
+    expect(problems).toContainEqual({
+      id,
+      installation: clinic.sandbox.installation,
+      document: `payment ${giftCardPayment}`,
+      code: 'role_unmapped',
+      message: expect.stringContaining('gift_card_liability'),
+      todo: expect.stringMatching(/\w/),
+      since: expect.stringMatching(/^\d{4}-/),
+    });
+    expect((await command('problems')).stdout).toContain(id);
+  });
+
+  test('explain: a posted invoice from its rows to its lines', async () => {
+    const { code, json } = await command(`explain invoice ${invoiceId} --json`);
+    expect(code).toBe(0);
+    const explained = json();
+    expect(explained).toMatchObject({ state: 'posted', problem: null, judgement: { state: 'posted' } });
+    expect(explained.judgement.proofs.map(({ holds }: { holds: boolean }) => holds)).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(explained.source[0].record.id).toBe(invoiceId);
+    expect(explained.entries).toHaveLength(1);
+    expect(explained.entries[0]).toMatchObject({
+      id: `${clinic.sandbox.installation}/invoice/${invoiceId}/1`,
+      in_force: true,
+      reason: 'posted',
+    });
+    expect(explained.entries[0].lines[0]).toMatchObject({
+      account: '1700',
+      role: 'receivable',
+      amount: '114.00',
+      rule: 'R1',
+      mapped_by: 'roles.receivable',
+    });
+    const { stdout } = await command(`explain invoice ${invoiceId}`);
+    expect(stdout).toMatch(
+      /^Invoice \d+ of installation \d+: posted\n[\s\S]*holds +P1[\s\S]*Dr +1700 +receivable +114\.00/,
+    );
+  });
+
+  test('explain: a held payment says which proof fails and what to do', async () => {
+    const { stdout } = await command(`explain payment ${giftCardPayment}`);
+    expect(stdout).toMatch(
+      /: held\n[\s\S]*problem +role_unmapped[\s\S]*what to do[\s\S]*FAILS +P4[\s\S]*Entries\n {2}none/,
+    );
+  });
+
+  test('explain: a prepayment with its write-back', async () => {
+    const [prepayment] = await clinic.rows<{ id: number }>(
+      `select prepayment_id as id from write_back where state = 'done' limit 1`,
+    );
+    const explained = (await command(`explain prepayment ${prepayment!.id} --json`)).json();
+    expect(explained.write_back).toMatchObject({ state: 'done', entry_id: explained.entries.at(-1).id });
+    expect((await command(`explain prepayment ${prepayment!.id}`)).stdout).toMatch(
+      /Write-back\n {2}external_id .*: done/,
+    );
+  });
+
+  test('explain: an unknown document ends with exit code 1 and a plain sentence', async () => {
+    const { code, json } = await command('explain invoice 999999999 --json');
+    expect(code).toBe(1);
+    expect(json().error).toMatchObject({ code: 'document_unknown', message: expect.stringContaining('999999999') });
+  });
+
+  test('mapping check: exit code 1 with what the source uses and the file lacks', async () => {
+    const { code, json } = await command(`mapping check ${mappingFile} --json`);
+    expect(code).toBe(1);
+    expect(json().lacks).toEqual([
+      {
+        installation: clinic.sandbox.installation,
+        code: 'role_unmapped',
+        message: expect.stringContaining('gift_card_liability'),
+        count: expect.any(Number),
+      },
+    ]);
+    expect(await command(`mapping check ${demoFile} --json`)).toMatchObject({ code: 0 });
+  });
+
+  test('reconcile: holds with documents held, and with records that are newer than the mirror', async () => {
+    const before = await command('reconcile --json');
+    expect(before.json()).toMatchObject({ ok: true, installations: [{ ok: true, equations: { E6: { ok: true } } }] });
+    expect(before.code).toBe(0);
+    clinic.sandbox.clinic.createInvoice({ rows: [{ sum: '10.00', vat_percentage: '14', account_number: '3000' }] });
+    expect(await command('reconcile --json')).toMatchObject({ code: 0, stderr: '' });
+    expect((await command('reconcile')).stdout).toContain('E6');
+  });
+
+  test('reconcile: a record that the mirror missed is a difference, exit code 1', async () => {
+    const [stored] = await clinic.rows<{ id: number }>(
+      `select min(id) as id from mirror_record where kind = 'invoice'`,
+    );
+    const { sandbox } = clinic;
+    const unseen = { ...sandbox.clinic.invoices.get(stored!.id)!, id: 1 };
+    sandbox.clinic.invoices.add(unseen);
+    try {
+      const { code, json } = await command('reconcile --json');
+      expect(code).toBe(1);
+      expect(json().installations[0].equations.E6).toMatchObject({ ok: false, difference: 1 });
+    } finally {
+      sandbox.clinic.invoices.delete(unseen.id);
+    }
+  });
+
+  test('reconcile: goes on without the source, and says so', async () => {
+    const { code, stderr } = await command('reconcile', { ...clinic.env, PRACTICE_TOKEN: 'wrong' });
+    expect(stderr).toMatch(/the source cannot be asked/);
+    expect(code).toBe(0);
+  });
+
+  test('problems retry: posts what the mapping holds no more', async () => {
+    writeFileSync(mappingFile, demo);
+    const id = `${clinic.sandbox.installation}/payment/${giftCardPayment}`;
+    const { code, json } = await command(`problems retry ${id} --json`);
+    expect(code).toBe(0);
+    expect(json()).toMatchObject({ windows: [{ outcome: 'closed' }], problems: [] });
+    expect((await command(`explain payment ${giftCardPayment} --json`)).json().state).toBe('posted');
+    expect(await command(`problems retry ${clinic.sandbox.installation}/payment/999999999`)).toMatchObject({ code: 1 });
+  });
+
+  test('sync: the JSON of one more window, in which nothing is new', async () => {
+    const { code, json } = await command('sync --json');
+    expect(code).toBe(0);
+    expect(json().windows).toHaveLength(1);
+    expect(json().windows[0]).toMatchObject({
+      installation: clinic.sandbox.installation,
+      from: expect.any(String),
+      to: expect.any(String),
+      outcome: 'closed',
+      seen: { invoices: expect.any(Number) },
+      pulled: { invoices: 0, rows: 0, payments: 0, prepayments: 0 },
+      posted: 0,
+      held: 0,
+      delivered: 0,
+      written_back: 0,
+      api: {
+        requests: expect.any(Number),
+        weight: expect.any(Number),
+        throttled: 0,
+        waited_seconds: expect.any(Number),
+      },
+    });
+    expect((await command('sync')).stdout).toMatch(/window closed\n {2}interval[\s\S]*pulled[\s\S]*requests, weight/);
+  });
+
+  test('sync: a refused token ends with exit code 3 and no window', async () => {
+    const { code, json } = await command('sync --json', { ...clinic.env, PRACTICE_TOKEN: 'wrong' });
+    expect(code).toBe(3);
+    expect(json().error).toMatchObject({ code: 'unauthorized', todo: expect.stringMatching(/token/) });
+  });
+
+  test('windows: the newest first, and those that failed', async () => {
+    const { windows } = (await command('windows --json')).json();
+    expect(windows.at(-1)).toMatchObject({ outcome: 'closed', from: null });
+    expect((await command('windows --limit 1 --json')).json().windows).toHaveLength(1);
+    expect((await command('windows')).stdout).toMatch(/^window +installation/);
+    expect((await command('windows --failed')).stdout).toMatch(/No window failed/);
+  });
+
+  test('export: the same journal on stdout and in a file, which appears whole or not at all', async () => {
+    const out = join(folder, 'books.journal');
+    const written = await command(`export --format hledger --out ${out} --json`);
+    expect(written.json()).toMatchObject({ out });
+    const onStdout = await command('export --format hledger');
+    expect(onStdout.stdout).toBe(readFileSync(out, 'utf8'));
+    expect(onStdout.stdout).toContain(`(${clinic.sandbox.installation}/invoice/${invoiceId}/1)`);
+    expect(await command(`export --format csv --out ${join(folder, 'none/x.csv')}`)).toMatchObject({ code: 2 });
+    expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  test('export: a reader that goes away is no error', () => {
+    const line = `"${process.execPath}" "${bin}" export --format csv --config "${clinic.config}" | head -n 1`;
+    const stderr: string[] = [];
+    const head = execFileSync('bash', ['-c', `set -o pipefail; ${line}`], {
+      env: clinic.env,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    expect({ lines: head.trim().split('\n').length, stderr }).toEqual({ lines: 1, stderr: [] });
+  });
+
+  test('ledger: the chain is whole; periods close forwards and only when they are over', async () => {
+    expect((await command('ledger verify --json')).json()).toMatchObject({
+      ok: true,
+      installations: [{ ok: true, broken: null }],
+    });
+    expect(await command('ledger close --through 2001-02-28 --json')).toMatchObject({ code: 0 });
+    expect((await command('ledger close --through 2001-01-31 --json')).json().error.code).toBe('period_closed');
+    expect(await command('ledger close --through 2999-12-31')).toMatchObject({ code: 2 });
+    expect(await clinic.rows('select through from ledger_close')).toEqual([{ through: '2001-02-28' }]);
+  });
+
+  test('doctor: everything is tried and well; an ignored filter is a warning, a refused token exit code 3', async () => {
+    const well = (await command('doctor --json')).json();
+    expect(well.checks.filter(({ status }: { status: string }) => status !== 'ok')).toEqual([]);
+    expect(well.ok).toBe(true);
+    clinic.sandbox.setQuirks({ ignoredFilters: ['invoice__in'], departmentSettings: '403' });
+    try {
+      const { code, json } = await command('doctor --json');
+      expect(code).toBe(0);
+      const warned = json().checks.filter(({ status }: { status: string }) => status === 'warn');
+      expect(warned.map(({ check }: { check: string }) => check)).toEqual(
+        expect.arrayContaining([
+          'filter invoice__in on invoice rows',
+          expect.stringMatching(/^settings of department/),
+        ]),
+      );
+    } finally {
+      clinic.sandbox.setQuirks({ ignoredFilters: [], departmentSettings: 'ok' });
+    }
+    const refused = await command('doctor', { ...clinic.env, PRACTICE_TOKEN: 'wrong' });
+    expect(refused.code).toBe(3);
+    expect(refused.stdout).toMatch(/^fail .*list of invoices.*\n +what to do: .*token/m);
+  });
+});

@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Db, migrate, openDatabase } from '../../src/db/pool.ts';
+import { type DraftEntry, reversedLines } from '../../src/domain/entry.ts';
+import { Money } from '../../src/domain/money.ts';
+import { appendEntries } from '../../src/ledger/append.ts';
+import { loadEntries } from '../../src/ledger/read.ts';
+import { verifyChain } from '../../src/ledger/verify.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { draft, party } from './drafts.ts';
+
+const options = { decimals: 2, windowId: null };
+let database: TestDatabase;
+let db: Db;
+let nextInstallation = 1;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = openDatabase(database.url);
+  await migrate(db);
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+function append(installation: number, drafts: DraftEntry[]): Promise<string[]> {
+  return db.transaction((trx) => appendEntries(trx, installation, drafts, options));
+}
+
+function invoice(id: number, amount = '100.00', inputHash = `hash of ${amount}`): DraftEntry {
+  return draft({
+    kind: 'invoice',
+    id,
+    date: '2026-01-15',
+    inputHash,
+    lines: [
+      ['1700', 'receivable', amount, { invoiceId: id, party: party(5) }],
+      ['3000', 'revenue', `-${amount}`],
+    ],
+  });
+}
+
+function reversal(entryId: string, of: DraftEntry): DraftEntry {
+  return {
+    ...of,
+    reason: 'source_changed',
+    reverses: entryId,
+    inputHash: `reversal of ${entryId}`,
+    lines: reversedLines(of.lines),
+  };
+}
+
+async function sequence(installation: number): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { seq: number; id: string }[] }>(
+    'select seq, id from entry where installation = ? order by seq',
+    [installation],
+  );
+  return rows.map(({ seq, id }) => `${seq} ${id}`);
+}
+
+describe('posting', () => {
+  it('numbers entries per document and without gaps per installation, and gives back what was posted', async () => {
+    const installation = nextInstallation++;
+    const full = draft({
+      kind: 'invoice',
+      id: 7,
+      date: '2026-02-01',
+      documentDate: '2026-01-31',
+      description: 'Credit note K-7 – Ärla & Söner',
+      original: 3,
+      lines: [
+        [
+          '1700',
+          'receivable',
+          '-31.00',
+          {
+            party: { code: 'client:5', name: 'Ärla', vatNumber: 'FI123', countryCode: 'FI' },
+            departmentId: 11,
+            invoiceId: 7,
+            documentNumber: 'K-7',
+            dueDate: '2026-02-15',
+            bankReference: 'RF18 5390',
+          },
+        ],
+        [
+          '3000',
+          'revenue',
+          '25.00',
+          {
+            dimensions: ['SURG', null, 'C'],
+            internal: { account: '9', dimension1: null, dimension2: 'x' },
+            vat: { group: 'General', rate: new Money('24.0'), base: null },
+            rowIds: [11, 12],
+          },
+        ],
+        ['2930', 'vat', '6.00', { vat: { group: null, rate: null, base: new Money('25') }, paymentType: 0 }],
+      ],
+    });
+    expect(await append(installation, [invoice(1), full])).toEqual([
+      `${installation}/invoice/1/1`,
+      `${installation}/invoice/7/1`,
+    ]);
+    expect(await append(installation, [invoice(2)])).toEqual([`${installation}/invoice/2/1`]);
+
+    expect(await sequence(installation)).toEqual([
+      `1 ${installation}/invoice/1/1`,
+      `2 ${installation}/invoice/7/1`,
+      `3 ${installation}/invoice/2/1`,
+    ]);
+    const [stored] = await loadEntries(db, [`${installation}/invoice/7/1`]);
+    expect(stored).toMatchObject({ installation, n: 1, seq: 2, ...full });
+    expect(await verifyChain(db, installation)).toBeNull();
+  });
+
+  it('posts the same draft once, in one batch and in the next', async () => {
+    const installation = nextInstallation++;
+    const id = `${installation}/invoice/1/1`;
+    expect(await append(installation, [invoice(1), invoice(1)])).toEqual([id, id]);
+    expect(await append(installation, [invoice(1)])).toEqual([id]);
+    expect(await sequence(installation)).toEqual([`1 ${id}`]);
+  });
+
+  it('posts a correction once, and the first facts again after it', async () => {
+    const installation = nextInstallation++;
+    const id = (n: number) => `${installation}/invoice/1/${n}`;
+    await append(installation, [invoice(1)]);
+    const correction = [reversal(id(1), invoice(1)), invoice(1, '80.00')];
+    expect(await append(installation, correction)).toEqual([id(2), id(3)]);
+    expect(await append(installation, correction)).toEqual([id(2), id(3)]);
+    expect(await append(installation, [reversal(id(3), invoice(1, '80.00')), invoice(1)])).toEqual([id(4), id(5)]);
+    expect(await verifyChain(db, installation)).toBeNull();
+  });
+
+  it('lets one of two racing posters post, whatever the other found', async () => {
+    const installation = nextInstallation++;
+    const drafts = Array.from({ length: 20 }, (_, index) => invoice(index + 1));
+    const same = await Promise.all([1, 2, 3, 4].map(() => append(installation, drafts)));
+    expect(new Set(same.map((ids) => ids.join()))).toHaveLength(1);
+    expect(await sequence(installation)).toHaveLength(20);
+
+    const others = [append(installation, [invoice(99, '1.00')]), append(installation, [invoice(99, '2.00')])];
+    const settled = await Promise.allSettled(others);
+    expect(settled.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(await verifyChain(db, installation)).toBeNull();
+    expect(await sequence(installation)).toHaveLength(21);
+  });
+
+  it('takes a constant number of statements', async () => {
+    const installation = nextInstallation++;
+    const counts: number[] = [];
+    for (const size of [1, 300]) {
+      let count = 0;
+      const counted = () => {
+        count += 1;
+      };
+      db.on('query', counted);
+      await append(
+        installation,
+        Array.from({ length: size }, (_, index) => invoice(size * 1000 + index)),
+      );
+      db.off('query', counted);
+      counts.push(count);
+    }
+    expect(counts[1]).toBe(counts[0]);
+  });
+
+  it('keeps odd characters from breaking the chain', async () => {
+    const installation = nextInstallation++;
+    const odd = draft({
+      kind: 'invoice',
+      id: 1,
+      date: '2026-01-15',
+      description: 'a\0b\ud800c',
+      lines: [
+        ['1700', 'receivable', '1.00', { party: { ...party(1), name: 'x\0\udc00\n"; drop' } }],
+        ['3000', 'revenue', '-1.00'],
+      ],
+    });
+    await append(installation, [odd]);
+    expect(await verifyChain(db, installation)).toBeNull();
+  });
+});
+
+describe('what the ledger refuses', () => {
+  const cases: [name: string, code: string, drafts: (installation: number) => DraftEntry[]][] = [
+    [
+      'an entry that does not balance (P5)',
+      'unsound_entry',
+      () => [
+        draft({
+          kind: 'invoice',
+          id: 1,
+          date: '2026-01-01',
+          lines: [
+            ['1700', 'receivable', '100.00'],
+            ['3000', 'revenue', '-99.99'],
+          ],
+        }),
+      ],
+    ],
+    ['an amount finer than the minor unit', 'unsound_entry', () => [invoice(1, '1.005')]],
+    ['an entry without lines', 'unsound_entry', () => [{ ...invoice(1), lines: [] }]],
+    ['other facts while an entry is in force', 'already_in_force', () => [invoice(1), invoice(1, '80.00')]],
+    [
+      "a reversal of another document's entry",
+      'not_in_force',
+      (installation) => [invoice(1), reversal(`${installation}/invoice/1/1`, invoice(2))],
+    ],
+    [
+      'a reversal of a reversal',
+      'not_in_force',
+      (installation) => [
+        invoice(1),
+        reversal(`${installation}/invoice/1/1`, invoice(1)),
+        reversal(`${installation}/invoice/1/2`, invoice(1)),
+      ],
+    ],
+  ];
+  it.each(cases)('%s, and posts nothing of the batch', async (_name, code, drafts) => {
+    const installation = nextInstallation++;
+    await expect(append(installation, [invoice(500), ...drafts(installation)])).rejects.toMatchObject({ code });
+    expect(await sequence(installation)).toEqual([]);
+  });
+
+  it('an id that is not in the ledger', async () => {
+    await expect(loadEntries(db, ['1/invoice/404/1'])).rejects.toMatchObject({ code: 'entry_missing' });
+  });
+});
+
+describe('the books are immutable', () => {
+  it.each([
+    "update entry set description = 'x'",
+    'delete from entry where false',
+    'truncate entry cascade',
+    'update entry_line set amount = 1',
+    'delete from entry_line',
+    'truncate entry_line',
+  ])('%s is refused', async (sql) => {
+    await expect(db.raw(sql)).rejects.toThrow(/never changed or deleted/);
+  });
+
+  // A superuser who takes the triggers away can change anything; the chain tells.
+  const tampered: [name: string, broken: string, sql: string][] = [
+    ['a changed amount', '2', `update entry_line set amount = 90 where entry_id = :second`],
+    [
+      'an added line',
+      '2',
+      `insert into entry_line select 'x', 9, account, role, side, 1, rule, mapped_by from entry_line
+      where entry_id = :second and line = 1`,
+    ],
+    ['a changed date', '2', `update entry set entry_date = '2026-01-16' where id = :second`],
+    ['a changed party', '2', `update entry_line set party_name = 'Nobody' where entry_id = :second and line = 1`],
+    ['a deleted line', '2', `delete from entry_line where entry_id = :second and line = 1`],
+    ['a deleted entry', '3', `delete from entry_line where entry_id = :second; delete from entry where id = :second`],
+    ['a rewritten hash', '2', `update entry set hash = repeat('a', 64) where id = :second`],
+    ['a moved link', '2', `update entry set previous_hash = repeat('a', 64) where id = :second`],
+  ];
+  it.each(tampered)('verify finds %s', async (_name, seq, sql) => {
+    const installation = nextInstallation++;
+    await append(installation, [invoice(1), invoice(2), invoice(3)]);
+    await tamper(sql.replaceAll("'x', 9", ':second, 9').replaceAll(':second', `'${installation}/invoice/2/1'`));
+    expect((await verifyChain(db, installation))?.seq).toBe(Number(seq));
+  });
+
+  it('verify finds entries cut off at the end by the documents that name them', async () => {
+    const installation = nextInstallation++;
+    const [, last] = await append(installation, [invoice(1), invoice(2)]);
+    await db.raw(
+      `insert into document (installation, kind, id, state, entry_id) values (?, 'invoice', 2, 'posted', ?)`,
+      [installation, last!],
+    );
+    expect(await verifyChain(db, installation)).toBeNull();
+    await tamper(`delete from entry_line where entry_id = '${last}'; delete from entry where id = '${last}'`);
+    expect(await verifyChain(db, installation)).toMatchObject({ seq: null, entryId: last });
+  });
+
+  async function tamper(sql: string): Promise<void> {
+    await db.transaction(async (trx) => {
+      await trx.raw('alter table entry disable trigger all; alter table entry_line disable trigger all');
+      await trx.raw(sql.replaceAll('?', '\\?'));
+      await trx.raw('alter table entry enable trigger all; alter table entry_line enable trigger all');
+    });
+  }
+});

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Db, migrate, openDatabase } from '../../src/db/pool.ts';
+import { staticToken } from '../../src/practice/auth.ts';
+import { Budget, priorities } from '../../src/practice/budget.ts';
+import { createPracticeClient } from '../../src/practice/client.ts';
+import { loadDialect } from '../../src/practice/dialect.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type FakeServer, type Handler, keptLog, startServer } from './fakes.ts';
+
+const windowMs = 1000;
+const limit = 30;
+
+let database: TestDatabase;
+let pools: Db[];
+let server: FakeServer;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pools = [openDatabase(database.url), openDatabase(database.url)];
+  await migrate(pools[0]!);
+});
+
+afterAll(async () => {
+  await server?.close();
+  for (const pool of pools ?? []) await pool.destroy();
+  await database?.drop();
+});
+
+/** A server with a rolling window of its own, which counts what it refuses too, as a strict one may. */
+function strict(answers: { status: number }[], someoneElse: () => number): Handler {
+  const counted: { at: number; weight: number }[] = [];
+  return async (request, response) => {
+    const now = performance.now();
+    const weight = Math.ceil(Number(request.url.searchParams.get('page_size') ?? 50) / 50);
+    counted.push({ at: now, weight });
+    const used = counted.filter(({ at }) => at > now - windowMs).reduce((sum, each) => sum + each.weight, 0);
+    const status = used + someoneElse() > limit ? 429 : 200;
+    answers.push({ status });
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 60));
+    response.writeHead(status, status === 429 ? { 'retry-after': '1' } : {});
+    response.end('{"count":0,"results":[]}');
+  };
+}
+
+function clients(installation: number) {
+  return pools.map((db) => {
+    const dialect = loadDialect({ limits: { actions: { 'invoice.list': limit } } });
+    const options = { installation, dialect, baseUrl: server.url, auth: staticToken('x'), log: keptLog() };
+    const budget = new Budget({ db, installation, dialect, windowSeconds: windowMs / 1000, requestTimeoutSeconds: 90 });
+    return { budget, client: createPracticeClient({ ...options, budget }) };
+  });
+}
+
+test('two processes in a hurry never meet a 429', async () => {
+  const answers: { status: number }[] = [];
+  server = await startServer(strict(answers, () => 0));
+  const both = clients(1);
+  const sizes = Array.from({ length: 40 }, (_, i) => (i % 8 === 0 ? 1000 : i % 3 === 0 ? 100 : null));
+  await Promise.all(
+    sizes.map((size, i) =>
+      both[i % 2]!.client.list('invoice', {}, size, { priority: i % 4 ? priorities.backfill : priorities.live }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(sizes.map(() => 200));
+  const counted = both.map(({ client }) => client.counters());
+  expect(counted.reduce((sum, each) => sum + each.requests, 0)).toBe(40);
+  expect(counted.reduce((sum, each) => sum + each.weight, 0)).toBe(5 * 20 + 12 * 2 + 23);
+  expect(counted.every((each) => each.throttled === 0 && each.waitedMs > 1000)).toBe(true);
+  for (const { client } of both) client.close();
+  await server.close();
+});
+
+test('while somebody else uses the installation too, it slows down and gets through', async () => {
+  const answers: { status: number }[] = [];
+  server = await startServer(strict(answers, () => 12));
+  const both = clients(2);
+  await Promise.all(Array.from({ length: 45 }, (_, i) => both[i % 2]!.client.list('invoice', {}, null)));
+  const refused = answers.filter(({ status }) => status === 429).length;
+  expect(answers.length - refused).toBe(45);
+  expect(refused).toBeGreaterThan(0);
+  expect((await both[0]!.budget.usage())[0]!.limitNow).toBeLessThan(limit);
+  for (const { client } of both) client.close();
+});

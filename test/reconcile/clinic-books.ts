@@ -1,0 +1,201 @@
+import type { Db } from '../../src/db/pool.ts';
+import { Money } from '../../src/domain/money.ts';
+import { appendEntries } from '../../src/ledger/append.ts';
+import { loadDialect } from '../../src/practice/dialect.ts';
+import type { ReconcileInput } from '../../src/reconcile/index.ts';
+import type { DocumentKind, DocumentState, RecordKind } from '../../src/terms.ts';
+import { type DraftLine, draft, party } from '../ledger/drafts.ts';
+
+const dialect = loadDialect();
+
+/** One document as mirrored, judged and posted, each side written by hand. */
+export interface Written {
+  record: Record<string, unknown> & { id: number };
+  state?: DocumentState | null;
+  /** Lines of its entry in force. */
+  lines?: DraftLine[];
+  date?: string;
+  /** The entry is reversed again. */
+  reversed?: boolean;
+  problem?: string;
+  gone?: boolean;
+}
+
+/** Small books of one installation, built by hand: both sides, so that either can be wrong. */
+export class ClinicBooks {
+  readonly db: Db;
+  readonly input: ReconcileInput;
+
+  constructor(db: Db, id: number, overrides: Partial<ReconcileInput> = {}) {
+    this.db = db;
+    this.input = {
+      id,
+      currency: 'EUR',
+      decimals: 2,
+      timezone: 'Europe/Helsinki',
+      startDate: '2026-01-01',
+      dialect,
+      refundLowersUnused: true,
+      sourceCounts: {},
+      ...overrides,
+    };
+  }
+
+  async mirror(kind: RecordKind, record: Record<string, unknown> & { id: number }, gone = false): Promise<void> {
+    await this.db.raw(
+      `insert into mirror_record (installation, kind, id, parent_id, version, source_time, first_seen_at, content_hash, raw, gone_at)
+       values (?, ?, ?, ?, 1, now(), now(), 'h', ?, ?)`,
+      [
+        this.input.id,
+        kind,
+        record.id,
+        (record.invoice as number | undefined) ?? null,
+        JSON.stringify(record),
+        gone ? new Date() : null,
+      ] as string[],
+    );
+  }
+
+  async document(kind: DocumentKind, written: Written): Promise<void> {
+    const { record, lines, reversed = false, date = '2026-01-15' } = written;
+    await this.mirror(kind, record, written.gone);
+    let entryId: string | null = null;
+    if (lines) entryId = await this.post(kind, record.id, date, lines, reversed);
+    const state = written.state === undefined ? (lines ? (reversed ? 'reversed' : 'posted') : 'held') : written.state;
+    if (state === null) return;
+    await this.db.raw(
+      `insert into document (installation, kind, id, state, dirty, entry_id, document_date, problem_code)
+       values (?, ?, ?, ?, false, ?, ?, ?)`,
+      [this.input.id, kind, record.id, state, entryId, date, written.problem ?? null] as string[],
+    );
+  }
+
+  /** Posts an entry and, if asked, its reversal; returns the id of the one in force. */
+  post(kind: DocumentKind, id: number, date: string, lines: DraftLine[], reversed = false): Promise<string | null> {
+    return this.db.transaction(async (trx) => {
+      const options = { decimals: this.input.decimals, windowId: null };
+      const [entryId] = await appendEntries(trx, this.input.id, [draft({ kind, id, date, lines })], options);
+      if (!reversed) return entryId!;
+      const negated = lines.map(([account, role, amount, tags = {}]): DraftLine => {
+        return [account, role, amount.startsWith('-') ? amount.slice(1) : `-${amount}`, tags];
+      });
+      const reversal = draft({
+        kind,
+        id,
+        date,
+        reason: 'voided',
+        reverses: entryId!,
+        inputHash: 'undone',
+        lines: negated,
+      });
+      await appendEntries(trx, this.input.id, [reversal], options);
+      return null;
+    });
+  }
+
+  async rows(invoice: number, rows: [id: number, net: string, vat: string, rate?: string][]): Promise<void> {
+    for (const [id, sum, vat, rate = '24'] of rows) {
+      const invoicerow_vat_group = { name: `VAT ${rate}`, percentage: rate };
+      await this.mirror('row', {
+        id,
+        invoice,
+        sum,
+        sum_vat: vat,
+        sum_total: '0',
+        account_number: '3000',
+        invoicerow_vat_group,
+      });
+    }
+  }
+}
+
+export function receivable(
+  invoice: number,
+  amount: string,
+  client = 5,
+  role: 'receivable' | 'opening_receivable' = 'receivable',
+): DraftLine {
+  return ['1700', role, amount, { invoiceId: invoice, party: party(client), departmentId: 11 }];
+}
+
+export function revenue(account: string, amount: string, rowIds: number[]): DraftLine {
+  return [account, 'revenue', amount, { rowIds, departmentId: 11 }];
+}
+
+export function vat(amount: string, rate = '24'): DraftLine {
+  return ['2930', 'vat', amount, { vat: vatTag(rate), departmentId: 11 }];
+}
+
+function vatTag(rate: string) {
+  return { group: `VAT ${rate}`, rate: moneyOf(rate), base: null };
+}
+
+/** Both lines of a payment, as R4 and R7 tag them. */
+export function paid(
+  type: number,
+  role: DraftLine[1],
+  amount: string,
+  invoice: number,
+  other: Partial<{ client: number; opening: boolean; department: number }> = {},
+): DraftLine[] {
+  const { client = 5, opening = false, department = 11 } = other;
+  const minus = amount.startsWith('-') ? amount.slice(1) : `-${amount}`;
+  const tags = { paymentType: type, departmentId: department, party: party(client) };
+  return [
+    [`19${String(type).padStart(2, '0')}`, role, amount, tags],
+    ['1700', opening ? 'opening_receivable' : 'receivable', minus, { ...tags, invoiceId: invoice }],
+  ];
+}
+
+/** Both lines of a prepayment or its refund, as R5 and R6 tag them. */
+export function prepaid(type: number, role: DraftLine[1], amount: string, client = 5): DraftLine[] {
+  const minus = amount.startsWith('-') ? amount.slice(1) : `-${amount}`;
+  const tags = { paymentType: type, departmentId: 11, party: party(client) };
+  return [
+    [`19${String(type).padStart(2, '0')}`, role, amount, tags],
+    ['2400', 'prepayment_liability', minus, tags],
+  ];
+}
+
+export function invoiceRecord(id: number, total: string, totalVat: string, due: string | null, more: object = {}) {
+  const with_vat = moneyOf(total).plus(totalVat).toFixed(2);
+  return {
+    id,
+    status: 3,
+    invoice_date: '2026-01-15',
+    total,
+    total_vat: totalVat,
+    total_with_vat: with_vat,
+    due_sum: due,
+    client: 5,
+    department: 11,
+    ...more,
+  };
+}
+
+export function paymentRecord(id: number, invoice: number, type: number, amount: string | null, more: object = {}) {
+  return { id, invoice, payment_type: type, paid: amount, date_added: '2026-01-15T12:00:00+02:00', ...more };
+}
+
+export function prepaymentRecord(
+  id: number,
+  type: number,
+  amount: string | null,
+  unused: string | null,
+  more: object = {},
+) {
+  return {
+    id,
+    client: 5,
+    department: 11,
+    payment_type: type,
+    paid: amount,
+    unused_amount: unused,
+    created: '2026-01-15T12:00:00+02:00',
+    ...more,
+  };
+}
+
+function moneyOf(text: string): Money {
+  return new Money(text);
+}
