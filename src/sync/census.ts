@@ -1,5 +1,4 @@
 import { markDirty } from '../mirror/store.ts';
-import type { ListAnswer } from '../practice/client.ts';
 import type { DocumentKind } from '../terms.ts';
 import { documentKinds } from '../terms.ts';
 import { ignoredFilters } from './facts.ts';
@@ -62,22 +61,11 @@ async function countMirror(context: PullContext, kind: DocumentKind): Promise<nu
 }
 
 async function walkDifference(context: PullContext, kind: DocumentKind): Promise<number[]> {
-  let earliest: Date | null = null;
-  const watching: PullContext = {
-    ...context,
-    client: {
-      list: async (...question): Promise<ListAnswer> => {
-        const answer = await context.client.list(...question);
-        if (earliest === null || answer.sourceTime < earliest) earliest = answer.sourceTime;
-        return answer;
-      },
-    },
-  };
-  const result = await pullList(watching, kind, {}, null, { keepWalk: false });
+  const { earliest } = await pullList(context, kind, {}, null, { keepWalk: false });
   const missing = await context.db.raw<{ rows: { id: number }[] }>(
     `select id from mirror_record where installation = ? and kind = ? and gone_at is null and source_time < ?
      order by id limit ?`,
-    [context.installation, kind, earliest ?? result.began, secondLookups],
+    [context.installation, kind, earliest, secondLookups],
   );
   const gone: number[] = [];
   for (const { id } of missing.rows) if (!(await pullOne(context, kind, id)).found) gone.push(id);

@@ -64,7 +64,13 @@ export async function pullOne(
     const found = answer.results.some((item) => item.id === id);
     if (found || answer.count === 0) {
       const saved = await db.transaction((trx) => savePage(trx, context, kind, answer, context.isOwnEcho));
-      return { seen: saved.received, pulled: saved.pulled, began: answer.sourceTime, found };
+      return {
+        seen: saved.received,
+        pulled: saved.pulled,
+        began: answer.sourceTime,
+        earliest: answer.sourceTime,
+        found,
+      };
     }
     for (const item of answer.results) {
       const filter = contradicted(question, parseRecord(kind, item.value, context.dialect), context.timezone);

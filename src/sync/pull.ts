@@ -30,10 +30,13 @@ export interface PullResult {
   pulled: number;
   /** Source time from which the next pull of this stream must ask. */
   began: Date;
+  /** No record received has an earlier source time: what has, was not in the list. */
+  earliest: Date;
 }
 
 /** An unfinished walk is taken up again only while it is this fresh; later it starts anew. */
 const resumeWithinHours = 72;
+const resumeMarginMs = 120_000;
 
 /**
  * Pulls every invoice or prepayment changed since `since`, or all of them when null (DESIGN: `modified__gte`, the overlap is
@@ -101,6 +104,7 @@ export async function pullList(
   let pulled = 0;
   let total = 0;
   let received = 0;
+  let earliest = Number.POSITIVE_INFINITY;
   const ignored = await ignoredFilters(db, installation, kind);
   for (const filter of Object.keys(filters)) if (ignored.has(filter)) delete filters[filter];
   for (;;) {
@@ -115,6 +119,7 @@ export async function pullList(
               ...(request.page === undefined ? {} : { page: request.page }),
             });
             await learn(context, kind, answer);
+            earliest = Math.min(earliest, answer.sourceTime.getTime());
             return answer;
           },
           violated: (sent, item) => {
@@ -147,7 +152,9 @@ export async function pullList(
         },
       );
       if (keepWalk) await dropWalk(context, kind);
-      return { seen: received, pulled, began: result.began };
+      // Pages received before a resume are not known by their own times; lower bounds differ by a second or so.
+      if (resume) earliest = Math.min(earliest, result.began.getTime() - resumeMarginMs);
+      return { seen: received, pulled, began: result.began, earliest: new Date(earliest) };
     } catch (error) {
       if (!(error instanceof FilterIgnored) || !(error.filter in filters)) throw error;
       // Asked without it, the same records come among others: dearer, and right.

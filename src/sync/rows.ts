@@ -1,5 +1,4 @@
 import { settleRowSets } from '../mirror/store.ts';
-import type { ListAnswer } from '../practice/client.ts';
 import { ignoredFilters, readFact } from './facts.ts';
 import { filterTimestamp } from './filters.ts';
 import { type PullContext, type PullResult, pullList } from './pull.ts';
@@ -38,7 +37,8 @@ export async function pullRows(context: PullContext, since: Date | null, ports: 
     if (round > 0) await ports.pause(freshnessPauseMs);
     add((await scanIsCheaper(context, stale)) ? await scanRows(context) : await pullStaleSets(context));
   }
-  return { seen: total.seen, pulled: total.pulled, began: total.began ?? new Date(0) };
+  const began = total.began ?? new Date(0);
+  return { seen: total.seen, pulled: total.pulled, began, earliest: began };
 }
 
 /**
@@ -62,12 +62,12 @@ async function pullNotice(context: PullContext, since: Date): Promise<PullResult
       },
     },
   );
+  // Their sets count as never fetched from here on.
   if (changed.size > 0) {
-    // Their sets count as stale from here on: fresh only when fetched after this notice.
     await context.db.raw(
-      `update mirror_record set rows_fresh_from = greatest(rows_fresh_from, ?)
-       where installation = ? and kind = 'invoice' and needs_rows and id = any(?) and rows_source_time < ?`,
-      [result.began, context.installation, [...changed], result.began],
+      `update mirror_record set rows_source_time = null
+       where installation = ? and kind = 'invoice' and needs_rows and id = any(?)`,
+      [context.installation, [...changed]],
     );
   }
   return result;
@@ -107,7 +107,7 @@ export async function scanRows(context: PullContext): Promise<PullResult> {
     const batch = await db.raw<{ rows: { id: number }[] }>(
       `select id from mirror_record where installation = ? and kind = 'invoice' and needs_rows and id > ?
          and first_seen_at <= ? order by id limit ?`,
-      [installation, after, result.began, staleBatch],
+      [installation, after, result.earliest, staleBatch],
     );
     if (batch.rows.length === 0) return result;
     await db.transaction((trx) =>
@@ -115,7 +115,7 @@ export async function scanRows(context: PullContext): Promise<PullResult> {
         trx,
         installation,
         batch.rows.map((row) => row.id),
-        result.began,
+        result.earliest,
       ),
     );
     after = batch.rows[batch.rows.length - 1]!.id;
@@ -123,7 +123,7 @@ export async function scanRows(context: PullContext): Promise<PullResult> {
 }
 
 async function pullStaleSets(context: PullContext): Promise<PullResult> {
-  const total: PullResult = { seen: 0, pulled: 0, began: new Date(0) };
+  const total: PullResult = { seen: 0, pulled: 0, began: new Date(0), earliest: new Date(0) };
   let after = 0;
   for (;;) {
     const batch = await context.db.raw<{ rows: { id: number }[] }>(
@@ -144,36 +144,20 @@ async function pullStaleSets(context: PullContext): Promise<PullResult> {
 /** The whole row sets of the given invoices, many at a time where `invoice__in` is honoured, one by one otherwise. */
 export async function pullRowSets(context: PullContext, invoices: number[]): Promise<PullResult> {
   const { db, installation } = context;
-  const total: PullResult = { seen: 0, pulled: 0, began: new Date(0) };
+  const total: PullResult = { seen: 0, pulled: 0, began: new Date(0), earliest: new Date(0) };
   const known = await ignoredFilters(db, installation, 'row');
   const name = known.has('invoice__in') ? 'invoice__is' : 'invoice__in';
   const questions = name === 'invoice__in' ? [invoices] : invoices.map((invoice) => [invoice]);
   for (const question of questions) {
-    const { result, earliest } = await pullSet(context, { [name]: question.join(',') });
+    const filter = { [name]: question.join(',') };
+    const result = await pullList(context, 'row', filter, null, { keepWalk: false });
     total.seen += result.seen;
     total.pulled += result.pulled;
     if (total.began.getTime() === 0) total.began = result.began;
     // A filter that was ignored brought the whole list: every set is in, and the rest need not be asked for.
     const wholeList = (await ignoredFilters(db, installation, 'row')).has(name);
-    await db.transaction((trx) => settleRowSets(trx, installation, wholeList ? invoices : question, earliest));
+    await db.transaction((trx) => settleRowSets(trx, installation, wholeList ? invoices : question, result.earliest));
     if (wholeList) return total;
   }
   return total;
-}
-
-/** One question's rows, and the earliest source time among its answers. */
-async function pullSet(context: PullContext, filter: Record<string, string>) {
-  let earliest: Date | null = null;
-  const watching: PullContext = {
-    ...context,
-    client: {
-      list: async (...question): Promise<ListAnswer> => {
-        const answer = await context.client.list(...question);
-        if (earliest === null || answer.sourceTime < earliest) earliest = answer.sourceTime;
-        return answer;
-      },
-    },
-  };
-  const result = await pullList(watching, 'row', filter, null, { keepWalk: false });
-  return { result, earliest: earliest ?? result.began };
 }

@@ -16,11 +16,12 @@ const withoutGiftCards = demo.replace(/^ *gift_card_liability:.*\n/m, '');
 let clinic: TestClinic;
 let folder: string;
 let mappingFile: string;
+let config: string;
 let invoiceId: number;
 let giftCardPayment: number;
 
 function command(line: string, env: NodeJS.ProcessEnv = clinic.env) {
-  return vetledger([...line.split(' '), '--config', clinic.config], env);
+  return vetledger([...line.split(' '), '--config', config], env);
 }
 
 beforeAll(async () => {
@@ -33,6 +34,10 @@ beforeAll(async () => {
   invoiceId = invoice.id;
   giftCardPayment = clinic.sandbox.clinic.pay(invoiceId, { payment_type: 9, paid: '14.00' }).id;
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+  // Task queues of their own: the test clinic's worker keeps the mapping and the token that it started with.
+  config = join(folder, 'vetledger.yaml');
+  const written = readFileSync(clinic.config, 'utf8');
+  writeFileSync(config, written.replace(/^(temporal: .*)\}$/m, '$1, task_queue: commands}'));
 });
 
 afterAll(async () => {
@@ -153,18 +158,15 @@ describe('after a first sync with a mapping that lacks an account', () => {
   });
 
   test('reconcile: a record that the mirror missed is a difference, exit code 1', async () => {
-    const [stored] = await clinic.rows<{ id: number }>(
-      `select min(id) as id from mirror_record where kind = 'invoice'`,
-    );
-    const { sandbox } = clinic;
-    const unseen = { ...sandbox.clinic.invoices.get(stored!.id)!, id: 1 };
-    sandbox.clinic.invoices.add(unseen);
+    const change = (gone: string) =>
+      `update mirror_record set gone_at = ${gone} where kind = 'invoice' and id = ${invoiceId}`;
+    await clinic.rows(change('now()'));
     try {
       const { code, json } = await command('reconcile --json');
       expect(code).toBe(1);
       expect(json().installations[0].equations.E6).toMatchObject({ ok: false, difference: 1 });
     } finally {
-      sandbox.clinic.invoices.delete(unseen.id);
+      await clinic.rows(change('null'));
     }
   });
 
@@ -235,14 +237,12 @@ describe('after a first sync with a mapping that lacks an account', () => {
   });
 
   test('export: a reader that goes away is no error', () => {
-    const line = `"${process.execPath}" "${bin}" export --format csv --config "${clinic.config}" | head -n 1`;
-    const stderr: string[] = [];
-    const head = execFileSync('bash', ['-c', `set -o pipefail; ${line}`], {
+    const line = `"${process.execPath}" "${bin}" export --format csv --config "${config}" | head -n 1`;
+    const output = execFileSync('bash', ['-c', `set -o pipefail; (${line}) 2>&1`], {
       env: clinic.env,
       encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit'],
     });
-    expect({ lines: head.trim().split('\n').length, stderr }).toEqual({ lines: 1, stderr: [] });
+    expect(output.trim().split('\n')).toEqual([expect.stringMatching(/^\w+,/)]);
   });
 
   test('ledger: the chain is whole; periods close forwards and only when they are over', async () => {

@@ -69,7 +69,10 @@ cash_customer: "CASH"`),
       'payment_types: {11: {role: receivable}}',
       'payment_types.11.role: no payment type can be sent to receivable: it would never close',
     ],
-    ['counterparties: {insurance: "IF"}', 'counterparties.insurance: unknown key; did you mean insurance_receivable?'],
+    [
+      'counterparties: {insurance: "IF"}',
+      'counterparties.insurance: unknown key; known are insurance_receivable, financing_receivable',
+    ],
     ['revenue_by_department: {north: {"*": "1"}}', 'revenue_by_department.north: must be the id of a department'],
   ])('%s is refused', (text, error) => {
     expect(parseMapping(parse(text))).toEqual({ errors: [error] });

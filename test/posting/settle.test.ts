@@ -31,7 +31,7 @@ const cases: [
   ],
   ['flipped tie: the lowest row as on the invoice', 2, true, ['-1.005#9', '-1.005#3'], '-2.01', ['-1.00', '-1.01']],
   ['no decimals', 0, false, ['33.3333#1', '33.3333#2', '33.3333#3'], '100', ['34', '33', '33']],
-  ['no decimals, flipped', 0, true, ['-0.5#1', '-0.5#2'], '-1', ['-1', '-0']],
+  ['no decimals, flipped', 0, true, ['-0.5#1', '-0.5#2'], '-1', ['-1', '0']],
   ['three decimals', 3, false, ['0.3333#1', '0.3333#2', '0.3334#3'], '1.000', ['0.333', '0.333', '0.334']],
   ['three decimals, taking', 3, false, ['1.500#1', '2.500#2'], '3.999', ['1.500', '2.499']],
   ['no groups, nothing wanted', 2, false, [], '0.00', []],

@@ -1,4 +1,0 @@
-// Builds the workflows' bundle ahead of the first start (`npm ci` runs it).
-import { workflowBundle } from '../src/bundle.ts';
-
-await workflowBundle();
