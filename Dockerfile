@@ -8,8 +8,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
 
 COPY . .
-# The workflows' bundle, made beforehand so that a start is quick and writes nothing.
-RUN node scripts/bundle.ts
+# Makes the workflows’ bundle beforehand, so that a start is quick and writes nothing.
+RUN node scripts/prepare.ts
 
 ENV NODE_ENV=production VETLEDGER_DATA_DIR=/tmp/vetledger
 USER node

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { InstallationConfig } from '../src/config.ts';
+import { postingContext } from '../src/config.ts';
 import type { Db } from '../src/db/pool.ts';
 import { appendEntries } from '../src/ledger/append.ts';
+import { closedThrough } from '../src/ledger/close.ts';
 import {
   type ClaimedDocument,
   claimDocuments,
@@ -128,15 +130,6 @@ function keyOfFacts(facts: DocumentFacts): string {
   }
 }
 
-/** The last day closed by `vetledger ledger close`, or null. */
-export async function closedThrough(db: Db | Knex.Transaction, installation: number): Promise<CalendarDate | null> {
-  const found = await db.raw<{ rows: { through: CalendarDate }[] }>(
-    `select through from ledger_close where installation = ? order by closed_at desc limit 1`,
-    [installation],
-  );
-  return found.rows[0]?.through ?? null;
-}
-
 export interface PostingConditions {
   contextFor(facts: DocumentFacts[]): Promise<PostingContext>;
 }
@@ -159,23 +152,6 @@ async function postingConditions(deps: ActivityDeps, installation: InstallationC
       }
       return postingContext(installation, through, locks);
     },
-  };
-}
-
-export function postingContext(
-  installation: InstallationConfig,
-  through: CalendarDate | null,
-  locks: ReadonlyMap<number, CalendarDate>,
-): PostingContext {
-  return {
-    installation: installation.id,
-    timezone: installation.timezone,
-    currency: installation.currency,
-    decimals: installation.decimals,
-    startDate: installation.startDate,
-    mapping: installation.mapping,
-    closedThrough: through,
-    sourceLockDates: locks,
   };
 }
 

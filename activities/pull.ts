@@ -7,7 +7,7 @@ import type { RecordKind } from '../src/terms.ts';
 import { isOwnEcho } from '../src/writeback/plan.ts';
 import { writtenEntries } from '../src/writeback/store.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
-import { type ActivityDeps, alive, installationOf, type Liveness } from './context.ts';
+import { type ActivityDeps, alive, installationOf, type Liveness, ownWorkflow } from './context.ts';
 
 export interface PullReport {
   streams: { stream: RecordKind; seen: number; pulled: number }[];
@@ -47,6 +47,7 @@ export async function pullContext(
       db: deps.db,
       client,
       owner: input.kind,
+      run: ownWorkflow().runId,
       priority: priorities[input.kind],
       overlapMs: installation.overlapSeconds * 1000,
       isOwnEcho: (previous, next, id) => {

@@ -8,6 +8,7 @@ import { minorUnitDecimals } from './domain/money.ts';
 import { ConfigError } from './errors.ts';
 import { nearest } from './nearest.ts';
 import { type Mapping, parseMapping } from './posting/mapping.ts';
+import type { PostingContext } from './posting/types.ts';
 import { type Dialect, DialectError, loadDialect } from './practice/dialect.ts';
 import { canonicalJson } from './practice/json.ts';
 import type { CalendarDate } from './terms.ts';
@@ -273,4 +274,22 @@ export interface ConfigKey {
 /** The keys of the configuration as data, for the documentation and for hints. */
 export function configKeys(): ConfigKey {
   return z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as ConfigKey;
+}
+
+/** What posting needs of an installation, beside the locks in force. */
+export function postingContext(
+  installation: InstallationConfig,
+  through: CalendarDate | null,
+  locks: ReadonlyMap<number, CalendarDate>,
+): PostingContext {
+  return {
+    installation: installation.id,
+    timezone: installation.timezone,
+    currency: installation.currency,
+    decimals: installation.decimals,
+    startDate: installation.startDate,
+    mapping: installation.mapping,
+    closedThrough: through,
+    sourceLockDates: locks,
+  };
 }

@@ -1,10 +1,10 @@
-import { closedThrough, postingContext } from '../../activities/post.ts';
 import { type App, chosenInstallations } from '../app.ts';
-import type { InstallationConfig } from '../config.ts';
+import { type InstallationConfig, postingContext } from '../config.ts';
 import { type LedgerEntry, signed } from '../domain/entry.ts';
 import { formatMoney } from '../domain/money.ts';
 import { problemCatalogue } from '../domain/problems.ts';
 import { UserError } from '../errors.ts';
+import { closedThrough } from '../ledger/close.ts';
 import { loadEntries } from '../ledger/read.ts';
 import { loadFacts } from '../mirror/facts.ts';
 import { judge } from '../posting/index.ts';
@@ -112,7 +112,7 @@ async function explainDocument(app: App, installation: InstallationConfig, row: 
   const [facts = null] = await loadFacts(db, installation.id, installation.dialect, [document]);
   const through = await closedThrough(db, installation.id);
   const conditions = postingContext(installation, through, await sourceLocks(app, installation.id));
-  const judgement = facts && judge(facts, conditions);
+  const judgement = facts && judge(facts, conditions, row.kind === 'invoice' ? null : row.document_date);
   return {
     installation: installation.id,
     document,

@@ -1,7 +1,7 @@
 import { type Db, query } from '../db/pool.ts';
 import type { DraftEntry, LedgerEntry, Line } from '../domain/entry.ts';
 import { entryDefect } from '../domain/entry.ts';
-import type { DocumentRef, InstallationId } from '../terms.ts';
+import { type DocumentRef, documentKinds, type InstallationId } from '../terms.ts';
 import { chainStart, entryHash, storable } from './chain.ts';
 import { LedgerError } from './errors.ts';
 import { entryColumns, entryRow, lineColumns, lineRow } from './rows.ts';
@@ -152,10 +152,10 @@ async function postedBefore(
     reverses: string | null;
   }>(
     trx,
+    // Two arrays rather than pairs: the index serves them even without statistics; a few entries too many do no harm.
     `select id, kind, document_id, input_hash, reverses from entry
-     where installation = ? and (kind, document_id) in (select * from unnest(?::text[], ?::bigint[]))
-     order by kind, document_id, n`,
-    [installation, drafts.map((draft) => draft.document.kind), drafts.map((draft) => draft.document.id)],
+     where installation = ? and kind = any(?::text[]) and document_id = any(?::bigint[]) order by kind, document_id, n`,
+    [installation, [...documentKinds], drafts.map((draft) => draft.document.id)],
   );
   const books = new Map<string, Posted[]>();
   for (const row of rows) {

@@ -75,10 +75,11 @@ function internalKey(row: RowRecord): (string | null)[] {
 
 /**
  * Whether the document's signs are turned while its cents are settled (ACCOUNTING "Settling the cents", 2): its total is
- * negative; if zero its VAT; if that too, the net of its first row. Zero rows are passed over, for they have no sign.
+ * negative; if zero its VAT; if that too, the net of its first row. A row whose net is zero has no sign and is passed over;
+ * where all are so, the first row's VAT tells: otherwise a zero credit note would not undo its zero invoice.
  */
 export function flips(totalWithVat: Money, totalVat: Money, rows: CompleteRow[]): boolean {
-  const firstNet = inTieOrder(rows).find(({ row }) => !row.sum.isZero())?.row.sum;
-  const telling = [totalWithVat, totalVat, firstNet].find((amount) => amount !== undefined && !amount.isZero());
-  return telling?.lessThan(0) ?? false;
+  const inOrder = inTieOrder(rows).map(({ row }) => row);
+  const ofRows = [...inOrder.map((row) => row.sum), ...inOrder.map((row) => row.sumVat)];
+  return [totalWithVat, totalVat, ...ofRows].find((amount) => !amount.isZero())?.lessThan(0) ?? false;
 }

@@ -35,7 +35,6 @@ export interface Book<Record extends SourceRecord> {
   gone: boolean;
   /** More than one version has been seen. */
   changed: boolean;
-  sourceTime: Date;
   state: DocumentState | null;
   problem: string | null;
   /** Waits to be judged again. */

@@ -1,52 +1,47 @@
 import { type Db, query } from '../db/pool.ts';
-import { Money } from '../domain/money.ts';
-import type { SourceRecord } from '../domain/records.ts';
+import { Money, zero } from '../domain/money.ts';
 import { parseJson } from '../practice/json.ts';
 import { parseRecord, type RecordOf } from '../practice/schema.ts';
-import type { DocumentKind, DocumentState, RecordKind } from '../terms.ts';
+import type { DocumentKind, DocumentState, LineRole, RecordKind } from '../terms.ts';
 import type { Book, BookLine, InvoiceBook, LedgerFigure, PaymentBook, PrepaymentBook } from './books.ts';
 import type { ReconcileInput } from './report.ts';
 
 const batchSize = 500;
 
-interface MirrorRow {
+interface RecordRow {
   id: number;
   parent_id: number | null;
   raw: string;
   gone: boolean;
   version: number;
-  source_time: Date;
-  state: DocumentState | null;
+}
+
+interface StateRow {
+  id: number;
+  state: DocumentState;
   problem_code: string | null;
   dirty: boolean;
   document_date: string | null;
 }
 
-const mirrorColumns = `m.id, m.parent_id, m.raw, m.gone_at is not null as gone, m.version, m.source_time,
-  d.state, d.problem_code, coalesce(d.dirty, false) as dirty, d.document_date`;
-const mirrorSource = `mirror_record m
-  left join document d on d.installation = m.installation and d.kind = m.kind and d.id = m.id`;
+const recordColumns = 'm.id, m.parent_id, m.raw, m.gone_at is not null as gone, m.version';
 
 /** Every mirrored invoice with its payments, rows and ledger figures, by id, one batch in memory at a time. */
 export async function* invoiceBooks(db: Db, input: ReconcileInput): AsyncGenerator<InvoiceBook> {
-  for await (const invoices of batches(db, input, 'invoice')) {
-    const ids = invoices.map((row) => row.id);
-    const payments = Map.groupBy(await childrenOf(db, input, 'payment', ids), (row) => row.parent_id);
-    const paymentFigures = await figuresOf(
-      db,
-      input,
-      'payment',
-      [...payments.values()].flat().map((row) => row.id),
-    );
+  for await (const records of batches(db, input, 'invoice')) {
+    const ids = records.map((row) => row.id);
+    const ledger = await ledgerOf(db, input, 'invoice', ids);
+    const payments = await childrenOf(db, input, 'payment', ids);
+    const paymentBooks = Map.groupBy(await books(db, input, 'payment', payments), ({ record }) => record.invoiceId);
     const rows = Map.groupBy(await childrenOf(db, input, 'row', ids), (row) => row.parent_id);
-    const figures = await figuresOf(db, input, 'invoice', ids);
-    const inForce = await linesInForce(db, input, ids);
-    for (const row of invoices) {
+    for (const book of await books(db, input, 'invoice', records, ledger)) {
+      const { id } = book.record;
+      const ownRows = (rows.get(id) ?? []).filter((row) => !row.gone);
       yield {
-        ...book('invoice', row, figures, input),
-        payments: (payments.get(row.id) ?? []).map((each) => book('payment', each, paymentFigures, input)),
-        rows: (rows.get(row.id) ?? []).filter((each) => !each.gone).map((each) => parse('row', each, input)),
-        inForce: inForce.get(row.id) ?? null,
+        ...book,
+        payments: paymentBooks.get(id) ?? [],
+        rows: ownRows.map((row) => parse('row', row, input)),
+        inForce: linesInForce(ledger.get(id) ?? []),
       };
     }
   }
@@ -56,63 +51,27 @@ export async function* invoiceBooks(db: Db, input: ReconcileInput): AsyncGenerat
 export async function* orphanPaymentBooks(db: Db, input: ReconcileInput): AsyncGenerator<PaymentBook> {
   const orphan = `and not exists (select from mirror_record i
     where i.installation = m.installation and i.kind = 'invoice' and i.id = m.parent_id)`;
-  for await (const rows of batches(db, input, 'payment', orphan)) {
-    const figures = await figuresOf(
-      db,
-      input,
-      'payment',
-      rows.map((row) => row.id),
-    );
-    for (const row of rows) yield book('payment', row, figures, input);
-  }
+  for await (const records of batches(db, input, 'payment', orphan)) yield* await books(db, input, 'payment', records);
 }
 
 /** Every mirrored prepayment with its ledger figures, by id. */
 export async function* prepaymentBooks(db: Db, input: ReconcileInput): AsyncGenerator<PrepaymentBook> {
-  for await (const rows of batches(db, input, 'prepayment')) {
-    const figures = await figuresOf(
-      db,
-      input,
-      'prepayment',
-      rows.map((row) => row.id),
-    );
-    for (const row of rows) yield book('prepayment', row, figures, input);
-  }
+  for await (const records of batches(db, input, 'prepayment')) yield* await books(db, input, 'prepayment', records);
 }
 
-function book<Kind extends DocumentKind>(
-  kind: Kind,
-  row: MirrorRow,
-  figures: Map<number, LedgerFigure[]>,
-  input: ReconcileInput,
-): Book<RecordOf<Kind> & SourceRecord> {
-  return {
-    record: parse(kind, row, input),
-    gone: row.gone,
-    changed: row.version > 1,
-    sourceTime: row.source_time,
-    state: row.state,
-    problem: row.problem_code,
-    dirty: row.dirty,
-    documentDate: row.document_date,
-    figures: figures.get(row.id) ?? [],
-  };
-}
-
-function parse<Kind extends RecordKind>(kind: Kind, row: MirrorRow, input: ReconcileInput): RecordOf<Kind> {
-  return parseRecord(kind, parseJson(row.raw), input.dialect);
-}
+// Right after a first load the tables have no statistics yet, and a join may be planned to read them whole for each batch.
+// So each table is asked on its own, by the ids of the batch.
 
 async function* batches(
   db: Db,
   input: ReconcileInput,
   kind: DocumentKind,
   condition = '',
-): AsyncGenerator<MirrorRow[]> {
+): AsyncGenerator<RecordRow[]> {
   for (let last = 0; ; ) {
-    const rows = await query<MirrorRow>(
+    const rows = await query<RecordRow>(
       db,
-      `select ${mirrorColumns} from ${mirrorSource}
+      `select ${recordColumns} from mirror_record m
        where m.installation = ? and m.kind = ? and m.id > ? ${condition} order by m.id limit ?`,
       [input.id, kind, last, batchSize],
     );
@@ -122,104 +81,139 @@ async function* batches(
   }
 }
 
-async function childrenOf(
-  db: Db,
-  input: ReconcileInput,
-  kind: 'row' | 'payment',
-  parents: number[],
-): Promise<MirrorRow[]> {
-  const rows = await query<MirrorRow>(
+function childrenOf(db: Db, input: ReconcileInput, kind: 'row' | 'payment', parents: number[]): Promise<RecordRow[]> {
+  return query<RecordRow>(
     db,
-    `select ${mirrorColumns} from ${mirrorSource}
+    `select ${recordColumns} from mirror_record m
      where m.installation = ? and m.kind = ? and m.parent_id = any(?::bigint[]) order by m.id`,
     [input.id, kind, parents],
   );
-  return rows;
 }
 
-interface FigureRow {
+async function books<Kind extends DocumentKind>(
+  db: Db,
+  input: ReconcileInput,
+  kind: Kind,
+  records: RecordRow[],
+  known?: Map<number, StoredEntry[]>,
+): Promise<Book<RecordOf<Kind>>[]> {
+  const ids = records.map((row) => row.id);
+  const ledger = known ?? (await ledgerOf(db, input, kind, ids));
+  const rows = await query<StateRow>(
+    db,
+    `select id, state, problem_code, dirty, document_date from document
+     where installation = ? and kind = ? and id = any(?::bigint[])`,
+    [input.id, kind, ids],
+  );
+  const states = new Map(rows.map((row) => [row.id, row]));
+  return records.map((row) => {
+    const state = states.get(row.id);
+    return {
+      record: parse(kind, row, input),
+      gone: row.gone,
+      changed: row.version > 1,
+      state: state?.state ?? null,
+      problem: state?.problem_code ?? null,
+      dirty: state?.dirty ?? false,
+      documentDate: state?.document_date ?? null,
+      figures: figuresOf(ledger.get(row.id) ?? []),
+    };
+  });
+}
+
+function parse<Kind extends RecordKind>(kind: Kind, row: RecordRow, input: ReconcileInput): RecordOf<Kind> {
+  return parseRecord(kind, parseJson(row.raw), input.dialect);
+}
+
+interface EntryRow {
+  id: string;
   document_id: number;
+  document_date: string;
+  reverses: string | null;
+}
+
+interface LineRow {
+  entry_id: string;
   account: string;
-  role: LedgerFigure['role'];
+  role: LineRole;
   invoice_id: number | null;
   party_code: string | null;
   payment_type: number | null;
   department_id: number | null;
-  document_date: string;
-  amount: string;
-}
-
-async function figuresOf(
-  db: Db,
-  input: ReconcileInput,
-  kind: DocumentKind,
-  ids: number[],
-): Promise<Map<number, LedgerFigure[]>> {
-  const tags = 'l.account, l.role, l.invoice_id, l.party_code, l.payment_type, l.department_id';
-  const rows = await query<FigureRow>(
-    db,
-    `select e.document_id, ${tags}, e.document_date, sum(case l.side when 'debit' then l.amount else -l.amount end) as amount
-     from entry e join entry_line l on l.entry_id = e.id
-     where e.installation = ? and e.kind = ? and e.document_id = any(?::bigint[])
-     group by e.document_id, ${tags}, e.document_date
-     having sum(case l.side when 'debit' then l.amount else -l.amount end) <> 0`,
-    [input.id, kind, ids],
-  );
-  const figures = new Map<number, LedgerFigure[]>();
-  for (const row of rows) {
-    const known = figures.get(row.document_id) ?? [];
-    if (known.length === 0) figures.set(row.document_id, known);
-    known.push({
-      account: row.account,
-      role: row.role,
-      invoiceId: row.invoice_id,
-      partyCode: row.party_code,
-      paymentType: row.payment_type,
-      departmentId: row.department_id,
-      documentDate: row.document_date,
-      amount: new Money(row.amount),
-    });
-  }
-  return figures;
-}
-
-interface LineRow {
-  document_id: number;
-  account: string;
-  role: BookLine['role'];
-  party_code: string | null;
   vat_group: string | null;
   vat_rate: string | null;
-  document_date: string;
   row_ids: number[];
   amount: string;
 }
 
-async function linesInForce(db: Db, input: ReconcileInput, invoices: number[]): Promise<Map<number, BookLine[]>> {
-  const rows = await query<LineRow>(
+/** An entry with its lines. */
+interface StoredEntry extends EntryRow {
+  lines: LineRow[];
+}
+
+/** All entries of the documents, by document, in their order. */
+async function ledgerOf(
+  db: Db,
+  input: ReconcileInput,
+  kind: DocumentKind,
+  ids: number[],
+): Promise<Map<number, StoredEntry[]>> {
+  const entries = await query<EntryRow>(
     db,
-    `select e.document_id, l.account, l.role, l.party_code, l.vat_group, l.vat_rate, e.document_date, l.row_ids,
-       case l.side when 'debit' then l.amount else -l.amount end as amount
-     from entry e join entry_line l on l.entry_id = e.id
-     where e.installation = ? and e.kind = 'invoice' and e.document_id = any(?::bigint[]) and e.reverses is null
-       and not exists (select from entry r where r.reverses = e.id)
-     order by e.document_id, e.n, l.line`,
-    [input.id, invoices],
+    `select id, document_id, document_date, reverses from entry
+     where installation = ? and kind = ? and document_id = any(?::bigint[]) order by document_id, n`,
+    [input.id, kind, ids],
   );
-  const lines = new Map<number, BookLine[]>();
-  for (const row of rows) {
-    const known = lines.get(row.document_id) ?? [];
-    if (known.length === 0) lines.set(row.document_id, known);
-    known.push({
-      account: row.account,
-      role: row.role,
-      partyCode: row.party_code,
-      vatGroup: row.vat_group,
-      vatRate: row.vat_rate === null ? null : new Money(row.vat_rate),
-      documentDate: row.document_date,
-      rowIds: row.row_ids,
-      amount: new Money(row.amount),
-    });
+  const lines = await query<LineRow>(
+    db,
+    `select entry_id, account, role, invoice_id, party_code, payment_type, department_id, vat_group, vat_rate, row_ids,
+       case side when 'debit' then amount else -amount end as amount
+     from entry_line where entry_id = any(?::text[]) order by entry_id, line`,
+    [entries.map(({ id }) => id)],
+  );
+  const byEntry = Map.groupBy(lines, (line) => line.entry_id);
+  return Map.groupBy(
+    entries.map((entry) => ({ ...entry, lines: byEntry.get(entry.id) ?? [] })),
+    (entry) => entry.document_id,
+  );
+}
+
+/** The sums of a document's entries by their tags, zero left out. */
+function figuresOf(entries: StoredEntry[]): LedgerFigure[] {
+  const figures = new Map<string, LedgerFigure>();
+  for (const { document_date: documentDate, lines } of entries) {
+    for (const line of lines) {
+      const tags = {
+        account: line.account,
+        role: line.role,
+        invoiceId: line.invoice_id,
+        partyCode: line.party_code,
+        paymentType: line.payment_type,
+        departmentId: line.department_id,
+        documentDate,
+      };
+      const key = JSON.stringify(tags);
+      figures.set(key, { ...tags, amount: (figures.get(key)?.amount ?? zero).plus(line.amount) });
+    }
   }
-  return lines;
+  return [...figures.values()].filter(({ amount }) => !amount.isZero());
+}
+
+/** The lines of the entry in force, or null. */
+function linesInForce(entries: StoredEntry[]): BookLine[] | null {
+  const reversed = new Set(entries.map(({ reverses }) => reverses));
+  const inForce = entries.filter(({ id, reverses }) => reverses === null && !reversed.has(id));
+  if (inForce.length === 0) return null;
+  return inForce.flatMap(({ document_date: documentDate, lines }) =>
+    lines.map((line) => ({
+      account: line.account,
+      role: line.role,
+      partyCode: line.party_code,
+      vatGroup: line.vat_group,
+      vatRate: line.vat_rate === null ? null : new Money(line.vat_rate),
+      documentDate,
+      rowIds: line.row_ids,
+      amount: new Money(line.amount),
+    })),
+  );
 }

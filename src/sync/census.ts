@@ -1,7 +1,7 @@
 import { markDirty } from '../mirror/store.ts';
 import type { DocumentKind } from '../terms.ts';
 import { documentKinds } from '../terms.ts';
-import { ignoredFilters } from './facts.ts';
+import { countCovered, storeCount } from './counts.ts';
 import { pullOne } from './parts.ts';
 import { type PullContext, pullList } from './pull.ts';
 
@@ -30,26 +30,12 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
       gone = await walkDifference(context, kind);
       source = await countCovered(context, kind);
     }
-    await noteCount(context, kind, source);
+    // A list that grew between every two questions is counted again tomorrow.
+    if (source === null) continue;
+    await storeCount(context.db, context.installation, kind, source);
     lines.push({ kind, source, mirror: await countMirror(context, kind), gone });
   }
   return lines;
-}
-
-/** The source's count of the ids that the mirror can know: newer ones belong to the next window. */
-async function countCovered(context: PullContext, kind: DocumentKind): Promise<number> {
-  const all = await context.client.list(kind, {}, null, { priority: context.priority });
-  const mirror = await countMirror(context, kind);
-  if (all.count <= mirror || (await ignoredFilters(context.db, context.installation, kind)).has('id__gt'))
-    return all.count;
-  const highest = await context.db.raw<{ rows: { id: number | null }[] }>(
-    `select max(id) as id from mirror_record where installation = ? and kind = ?`,
-    [context.installation, kind],
-  );
-  if (highest.rows[0]?.id == null) return all.count;
-  const filters = { id__gt: String(highest.rows[0].id) };
-  const newer = await context.client.list(kind, filters, null, { priority: context.priority });
-  return all.count - newer.count;
 }
 
 async function countMirror(context: PullContext, kind: DocumentKind): Promise<number> {
@@ -78,14 +64,6 @@ async function walkDifference(context: PullContext, kind: DocumentKind): Promise
     await markDirty(trx, context.installation, kind, gone);
   });
   return gone;
-}
-
-async function noteCount(context: PullContext, kind: DocumentKind, count: number): Promise<void> {
-  await context.db.raw(
-    `insert into source_count (installation, kind, count, counted_at) values (?, ?, ?, clock_timestamp())
-     on conflict (installation, kind) do update set count = excluded.count, counted_at = excluded.counted_at`,
-    [context.installation, kind, count],
-  );
 }
 
 /** Whether the daily census is due. */

@@ -15,6 +15,8 @@ export interface PullContext extends MirrorScope {
   db: Db;
   client: Pick<PracticeClient, 'list'>;
   owner: PullOwner;
+  /** The workflow run pulled for: what an attempt received before it died counts for the next attempt of the same run. */
+  run: string;
   /** Priority in the budget; lower goes first. */
   priority: number;
   overlapMs: number;
@@ -88,6 +90,9 @@ export async function nextPaymentCursor(
 interface StoredWalk {
   question: string;
   state: WalkState;
+  run: string;
+  received: number;
+  pulled: number;
 }
 
 /** Walks one list, saving each page with the walk's state in one transaction; a filter found ignored is done without. */
@@ -109,7 +114,12 @@ export async function pullList(
   for (const filter of Object.keys(filters)) if (ignored.has(filter)) delete filters[filter];
   for (;;) {
     const question = JSON.stringify([filters, after]);
-    const resume = keepWalk ? await loadWalk(context, kind, question) : null;
+    const stored = keepWalk ? await loadWalk(context, kind, question) : null;
+    const resume = stored?.state ?? null;
+    if (stored?.run === context.run) {
+      received = stored.received;
+      pulled = stored.pulled;
+    }
     try {
       const result: WalkResult = await walk(
         {
@@ -131,9 +141,9 @@ export async function pullList(
               const saved = await savePage(trx, context, kind, answer, context.isOwnEcho);
               pulled += saved.pulled;
               options.onSaved?.(saved);
-              if (keepWalk) await saveWalk(trx, context, kind, { question, state });
+              received += answer.results.length;
+              if (keepWalk) await saveWalk(trx, context, kind, { question, state, run: context.run, received, pulled });
             });
-            received += answer.results.length;
             total = Math.max(total, answer.count, received);
             context.onProgress({ stream: kind, received, total });
           },
@@ -152,6 +162,7 @@ export async function pullList(
         },
       );
       if (keepWalk) await dropWalk(context, kind);
+      if (pulled >= analyzeFrom) await analyze(context);
       // Pages received before a resume are not known by their own times; lower bounds differ by a second or so.
       if (resume) earliest = Math.min(earliest, result.began.getTime() - resumeMarginMs);
       return { seen: received, pulled, began: result.began, earliest: new Date(earliest) };
@@ -188,7 +199,7 @@ export async function applyFacts(db: Db, scope: MirrorScope): Promise<void> {
   if (learnt !== null) scope.dialect.default_page_size = learnt;
 }
 
-async function loadWalk(context: PullContext, kind: RecordKind, question: string): Promise<WalkState | null> {
+async function loadWalk(context: PullContext, kind: RecordKind, question: string): Promise<StoredWalk | null> {
   const found = await context.db.raw<{ rows: { state: string }[] }>(
     `select state from sync_walk where installation = ? and stream = ? and owner = ?
        and saved_at > clock_timestamp() - make_interval(hours => ?)`,
@@ -196,7 +207,7 @@ async function loadWalk(context: PullContext, kind: RecordKind, question: string
   );
   if (!found.rows[0]) return null;
   const stored = JSON.parse(found.rows[0].state) as StoredWalk;
-  return stored.question === question ? stored.state : null;
+  return stored.question === question ? stored : null;
 }
 
 async function saveWalk(trx: Knex.Transaction, context: PullContext, kind: RecordKind, walk: StoredWalk) {
@@ -205,6 +216,13 @@ async function saveWalk(trx: Knex.Transaction, context: PullContext, kind: Recor
      on conflict (installation, stream, owner) do update set state = excluded.state, saved_at = clock_timestamp()`,
     [context.installation, kind, context.owner, JSON.stringify(walk)],
   );
+}
+
+/** A first load outruns autovacuum: without statistics the next statements may be planned as if the tables were empty. */
+const analyzeFrom = 500;
+
+async function analyze(context: PullContext): Promise<void> {
+  await context.db.raw('analyze mirror_record, document');
 }
 
 async function dropWalk(context: PullContext, kind: RecordKind): Promise<void> {

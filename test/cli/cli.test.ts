@@ -184,7 +184,7 @@ describe('sandbox', () => {
     try {
       const { code, stderr } = await vetledger(['sandbox', '--port', String(port), '--invoices', '5']);
       expect(code).toBe(2);
-      expect(stderr).toMatch(new RegExp(`Port ${port} .*taken[sS]*--port`));
+      expect(stderr).toMatch(new RegExp(`Port ${port} .*taken[\\s\\S]*--port`));
     } finally {
       taken.close();
     }

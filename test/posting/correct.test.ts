@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { post } from '../../src/posting/index.ts';
 import type { DocumentFacts, PostedBefore } from '../../src/posting/types.ts';
 import {
-  after,
   balances,
+  booksAfter,
   contextOf,
   invoice1001,
   invoiceFacts,
@@ -17,7 +17,7 @@ import {
   rowOf,
 } from './support.ts';
 
-const first = (facts: DocumentFacts): PostedBefore => after(post(facts, nothingBefore, contextOf()));
+const first = (facts: DocumentFacts): PostedBefore => booksAfter(post(facts, nothingBefore, contextOf()));
 const redate = mappingOf({ policies: { locked_period: 'redate' } });
 
 describe('R3: a posted document that is one no longer', () => {
@@ -46,7 +46,7 @@ describe('R3: a posted document that is one no longer', () => {
     expect(balances([before.inForce!, ...decision.entries])).toEqual({});
 
     // Once reversed it stays so, and when it comes back it posts anew.
-    const reversed = { ...after(decision), everPosted: true };
+    const reversed = { ...booksAfter(decision), everPosted: true };
     expect(post(is, reversed, contextOf())).toMatchObject({ state: 'reversed', entries: [] });
     expect(post(was, reversed, contextOf())).toMatchObject({
       state: 'posted',
@@ -59,7 +59,7 @@ describe('R3: a posted document that is one no longer', () => {
     const decision = post(invoice1001({ invoiceDate: '2025-12-15' }), first(invoice1001()), context);
     expect(decision).toMatchObject({ state: 'before_start', entries: [{ reason: 'source_changed' }] });
     expect(
-      post(invoice1001({ invoiceDate: '2025-12-15' }), { ...after(decision), everPosted: true }, context).state,
+      post(invoice1001({ invoiceDate: '2025-12-15' }), { ...booksAfter(decision), everPosted: true }, context).state,
     ).toBe('before_start');
   });
 
@@ -193,7 +193,7 @@ describe('locked periods', () => {
 
   test('a re-dated entry is not posted again, and its reversal takes its date', () => {
     const context = contextOf({ closedThrough: '2026-01-31', mapping: redate });
-    const before = after(post(invoice1001(), nothingBefore, context));
+    const before = booksAfter(post(invoice1001(), nothingBefore, context));
     expect(post(invoice1001(), before, context)).toMatchObject({ state: 'posted', entries: [] });
     expect(post(invoice1001({ status: 99 }), before, context).entries).toMatchObject([{ date: '2026-02-01' }]);
   });
@@ -228,7 +228,7 @@ test('each reversal has its own input hash, and a correction of a correction und
   let before = nothingBefore;
   const entries = accounts.flatMap((account, round) => {
     const decision = post(invoice1001({}, account), before, contextOf());
-    before = after(decision, round * 2 + 1);
+    before = booksAfter(decision, round * 2 + 1);
     return decision.entries;
   });
   expect(entries).toHaveLength(5);
@@ -240,7 +240,7 @@ test('a held document posts by itself once its cause is gone', () => {
   const rows = () => [rowOf('3000', '100.00', '24.00', '124.00', { id: 9 })];
   const held = post(invoiceFacts(invoiceOf(['90.00', '24.00', '114.00']), rows()), nothingBefore, contextOf());
   expect(held.state).toBe('held');
-  expect(post(invoiceFacts(invoiceOf(['100.00', '24.00', '124.00']), rows()), after(held), contextOf()).state).toBe(
-    'posted',
-  );
+  expect(
+    post(invoiceFacts(invoiceOf(['100.00', '24.00', '124.00']), rows()), booksAfter(held), contextOf()).state,
+  ).toBe('posted');
 });

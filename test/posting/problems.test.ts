@@ -5,7 +5,7 @@ import { judge, post } from '../../src/posting/index.ts';
 import { proveTotals } from '../../src/posting/proofs.ts';
 import type { DocumentFacts, PostedBefore, PostingContext } from '../../src/posting/types.ts';
 import {
-  after,
+  booksAfter,
   contextOf,
   invoice1001,
   invoiceFacts,
@@ -18,7 +18,6 @@ import {
   prepaymentFacts,
   rowOf,
   type Totals,
-  vatGroup,
 } from './support.ts';
 
 interface Case {
@@ -40,7 +39,7 @@ const oneRow = (...amounts: [string | null, string | null, string | null]) => [r
 const good = () => oneRow('100.00', '24.00', '124.00');
 const absent = (field: string) => [{ field, message: 'is absent' }];
 const noNumber = (field: string) => [{ field, message: 'is no decimal number ("x")' }];
-const postedBefore = () => after(post(invoice1001(), nothingBefore, contextOf()));
+const postedBefore = () => booksAfter(post(invoice1001(), nothingBefore, contextOf()));
 const start = { startDate: '2026-01-01' };
 
 const cases: Case[] = [

@@ -195,7 +195,7 @@ export function invoice1001(changes: Partial<InvoiceRecord> = {}, firstAccount =
 export const nothingBefore: PostedBefore = { inForce: null, everPosted: false, state: null, documentDate: null };
 
 /** What the books hold after a decision, as the ledger would keep it. */
-export function after(decision: Decision, n = decision.entries.length): PostedBefore {
+export function booksAfter(decision: Decision, n = decision.entries.length): PostedBefore {
   const last = decision.entries.at(-1);
   const inForce = last && last.reverses === null ? { ...last, id: entryId(last, n) } : null;
   return {

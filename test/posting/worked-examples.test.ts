@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { post } from '../../src/posting/index.ts';
 import type { DocumentFacts, PostedBefore, PostingContext } from '../../src/posting/types.ts';
 import {
-  after,
   balances,
+  booksAfter,
   contextOf,
   invoice1001,
   invoiceFacts,
@@ -157,7 +157,7 @@ ${date} Reversal of 4711/invoice/1/1: Invoice A-1001, changed in the source
     vat24  [VAT24 24%, base 100]  24.00`;
 
 test("7: a row's account changes while the date is open", () => {
-  const before = after(post(invoice1001(), nothingBefore, contextOf()));
+  const before = booksAfter(post(invoice1001(), nothingBefore, contextOf()));
   const decision = post(invoice1001({}, '3005'), before, contextOf());
   expect(`\n${render(decision.entries)}`).toBe(
     reversal1001('2026-01-15') + entry1001.replace('3000', '3005').replace(/^\n/, '\n'),
@@ -167,7 +167,7 @@ test("7: a row's account changes while the date is open", () => {
 });
 
 test('7: with January closed and hold, nothing; with redate, both on the first open day', () => {
-  const before = after(post(invoice1001(), nothingBefore, contextOf()));
+  const before = booksAfter(post(invoice1001(), nothingBefore, contextOf()));
   const held = post(invoice1001({}, '3005'), before, contextOf({ closedThrough: '2026-01-31' }));
   expect(held).toMatchObject({ state: 'posted', entries: [], problem: { code: 'change_held' } });
 
@@ -197,7 +197,7 @@ test('9: an invoice part paid and then voided leaves its payment in the books', 
     ]);
   const first = post(facts(3), nothingBefore, contextOf());
   const card = posted(paymentFacts(paymentOf(0, '40.00'), facts(3).invoice));
-  const last = post(facts(99), after(first), contextOf());
+  const last = post(facts(99), booksAfter(first), contextOf());
   expect(last).toMatchObject({ state: 'reversed', entries: [{ reason: 'voided', reverses: '4711/invoice/1/1' }] });
   expect(balances([...first.entries, ...card, ...last.entries])).toEqual({ '1700': '-40.00', '1920': '40.00' });
 });
