@@ -47,7 +47,7 @@ export interface Liveness {
   pause(ms: number): Promise<void>;
   /** Milliseconds waited for the rate budget so far; a long wait is told to the workflow once. */
   waited(ms: number): void;
-  /** Aborts when the activity is cancelled. */
+  /** Aborts when the activity is cancelled, and when the window's lease is lost. */
   signal: AbortSignal;
 }
 
@@ -66,9 +66,9 @@ export async function alive<T>(
   let details: unknown = null;
   let beats = 0;
   let toldWaiting = false;
-  let lost: (error: Error) => void = () => undefined;
+  const lease = new AbortController();
   const leaseLost = new Promise<never>((_, reject) => {
-    lost = reject;
+    lease.signal.addEventListener('abort', () => reject(lease.signal.reason), { once: true });
   });
   leaseLost.catch(() => undefined);
   const timer = setInterval(() => {
@@ -76,7 +76,8 @@ export async function alive<T>(
     if (window?.token == null || ++beats % renewEveryBeats !== 0) return;
     renewLease(deps.db, input.installation, window.token, leaseSeconds).then(
       (kept) =>
-        kept || lost(new WindowConflict(`the lease of installation ${input.installation} was lost to another window`)),
+        kept ||
+        lease.abort(new WindowConflict(`the lease of installation ${input.installation} was lost to another window`)),
       (error: unknown) => deps.log.warn({ err: error, installation: input.installation }, 'lease not renewed'),
     );
   }, beatMs);
@@ -101,7 +102,8 @@ export async function alive<T>(
           note: `${activityInfo().activityType} waits for the rate budget`,
         });
       },
-      signal: context.cancellationSignal,
+      // The race below ends the activity at once; the signal ends the work itself.
+      signal: AbortSignal.any([context.cancellationSignal, lease.signal]),
     };
     const result = await Promise.race([work(liveness), leaseLost, context.cancelled]);
     if (attempt > 1 || toldWaiting) await tellWorkflow(deps, { health: 'ok', note: '' });

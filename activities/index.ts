@@ -1,6 +1,7 @@
 import type { ActivityDeps } from './context.ts';
 import { postActivities } from './post.ts';
 import { pullActivities } from './pull.ts';
+import { summariseActivities } from './summarise.ts';
 import { windowActivities } from './window.ts';
 import { writeBackActivities } from './writeBack.ts';
 
@@ -10,6 +11,7 @@ export function createActivities(deps: ActivityDeps) {
     ...windowActivities(deps),
     ...pullActivities(deps),
     ...postActivities(deps),
+    ...summariseActivities(deps),
     ...writeBackActivities(deps),
   };
 }

@@ -1,29 +1,22 @@
-import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { InstallationConfig } from '../src/config.ts';
-import { postingContext } from '../src/config.ts';
 import type { Db } from '../src/db/pool.ts';
-import { appendEntries } from '../src/ledger/append.ts';
-import { closedThrough } from '../src/ledger/close.ts';
-import {
-  type ClaimedDocument,
-  claimDocuments,
-  countWaiting,
-  type JudgedDocument,
-  saveJudged,
-} from '../src/ledger/documents.ts';
-import { loadFacts } from '../src/mirror/facts.ts';
-import { post } from '../src/posting/index.ts';
-import type { DocumentFacts, PostingContext } from '../src/posting/types.ts';
+import { claimDocuments, countWaiting, isDoubtful, saveJudged } from '../src/ledger/documents.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import { noteFact, readFact } from '../src/sync/facts.ts';
 import type { OpenWindow } from '../src/sync/window.ts';
 import type { CalendarDate } from '../src/terms.ts';
 import type { WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, alive, installationOf } from './context.ts';
-
-/** Documents judged in one transaction: large enough to amortise its round trips, small enough to hold few locks. */
-const batchSize = 500;
+import {
+  appendDecided,
+  conditionsFact,
+  conditionsHash,
+  judgeDocuments,
+  judgingBatch,
+  type PostingConditions,
+  postingConditions,
+} from './judging.ts';
 
 export interface PostReport {
   /** Entries appended, reversals included. */
@@ -43,11 +36,15 @@ export function postActivities(deps: ActivityDeps) {
     async post(input: WindowInput, window: OpenWindow, last: boolean): Promise<PostReport> {
       return alive(deps, input, window, async (liveness) => {
         const installation = installationOf(deps, input.installation);
-        const conditions = await postingConditions(deps, installation);
+        const client = deps.practice(installation.id);
+        const conditions = await postingConditions(deps.db, installation, (department) =>
+          sourceLock(deps, client, installation.id, department),
+        );
         const judgedBefore = await databaseNow(deps.db);
         let posted = 0;
         let judged = 0;
         for (;;) {
+          liveness.signal.throwIfAborted();
           const batch = await deps.db.transaction((trx) =>
             postBatch(trx, installation, conditions, window.id, { last, judgedBefore }),
           );
@@ -69,104 +66,20 @@ async function databaseNow(db: Db): Promise<Date> {
   return found.rows[0]!.now;
 }
 
-async function postBatch(
+/** Judges and posts the next waiting documents, in the caller's transaction. */
+export async function postBatch(
   trx: Knex.Transaction,
   installation: InstallationConfig,
   conditions: PostingConditions,
-  windowId: number,
+  windowId: number | null,
   options: { last: boolean; judgedBefore: Date },
 ): Promise<{ documents: number; entries: number }> {
-  const claimed = await claimDocuments(trx, installation.id, { limit: batchSize, ...options });
+  const claimed = await claimDocuments(trx, installation.id, { limit: judgingBatch, ...options });
   if (claimed.length === 0) return { documents: 0, entries: 0 };
-  const facts = await loadFacts(trx, installation.id, installation.dialect, claimed);
-  const context = await conditions.contextFor(facts);
-  const byKey = new Map(facts.map((one) => [keyOfFacts(one), one]));
-  const judged: JudgedDocument[] = [];
-  for (const document of claimed) {
-    const found = byKey.get(`${document.kind}/${document.id}`);
-    if (!found) throw new Error(`${document.kind} ${document.id} is to be posted but is not in the mirror`);
-    judged.push(judge(document, found, context, options.last));
-  }
-  const drafts = judged.flatMap((one) => one.decision.entries);
-  const ids = await appendEntries(trx, installation.id, drafts, { decimals: installation.decimals, windowId });
-  let next = 0;
-  for (const one of judged) {
-    one.entryIds = ids.slice(next, next + one.decision.entries.length);
-    next += one.decision.entries.length;
-  }
+  const judged = await judgeDocuments(trx, installation, conditions, claimed, options.last);
+  const entries = await appendDecided(trx, installation, judged, windowId);
   await saveJudged(trx, installation.id, judged);
-  return { documents: claimed.length, entries: drafts.length };
-}
-
-function judge(
-  document: ClaimedDocument,
-  facts: DocumentFacts,
-  context: PostingContext,
-  last: boolean,
-): JudgedDocument {
-  const decision = post(facts, document.before, context);
-  const waits = decision.refetch && document.refetch !== 'done';
-  if (!waits || last) return { document, decision, entryIds: [], waits };
-  // Nothing is decided on parts that may be stale.
-  const undecided = {
-    ...decision,
-    state: document.before.state ?? 'pending',
-    entries: [],
-    problem: null,
-    reports: [],
-    documentDate: document.before.documentDate,
-  };
-  return { document, decision: undecided, entryIds: [], waits };
-}
-
-function keyOfFacts(facts: DocumentFacts): string {
-  switch (facts.kind) {
-    case 'invoice':
-      return `invoice/${facts.invoice.id}`;
-    case 'payment':
-      return `payment/${facts.payment.id}`;
-    case 'prepayment':
-      return `prepayment/${facts.prepayment.id}`;
-  }
-}
-
-export interface PostingConditions {
-  contextFor(facts: DocumentFacts[]): Promise<PostingContext>;
-}
-
-/** The posting context of an installation; the source's lock dates are asked for per department, only where they count. */
-async function postingConditions(deps: ActivityDeps, installation: InstallationConfig): Promise<PostingConditions> {
-  const through = await closedThrough(deps.db, installation.id);
-  const locks = new Map<number, CalendarDate>();
-  const asked = new Set<number>();
-  const client: PracticeClient = deps.practice(installation.id);
-  return {
-    async contextFor(facts) {
-      if (installation.mapping.policies.follow_source_lock) {
-        for (const department of departmentsOf(facts)) {
-          if (asked.has(department)) continue;
-          asked.add(department);
-          const lock = await sourceLock(deps, client, installation.id, department);
-          if (lock !== null) locks.set(department, lock);
-        }
-      }
-      return postingContext(installation, through, locks);
-    },
-  };
-}
-
-function departmentsOf(facts: DocumentFacts[]): Set<number> {
-  const departments = new Set<number>();
-  for (const one of facts) {
-    const id =
-      one.kind === 'invoice'
-        ? one.invoice.departmentId
-        : one.kind === 'payment'
-          ? one.invoice?.departmentId
-          : one.prepayment.departmentId;
-    if (id != null) departments.add(id);
-  }
-  return departments;
+  return { documents: claimed.length, entries };
 }
 
 /** A department's lock date, as the source says now; when it cannot say, the last one known, with a warning (field-notes). */
@@ -188,29 +101,14 @@ async function sourceLock(deps: ActivityDeps, client: PracticeClient, installati
  * Marks documents whose cause may be gone: when the mapping, the start date or a lock differs from when they were last
  * judged, everything that has a problem or lies before the start date is judged again (ACCOUNTING "Held").
  */
-export async function markAfterChangedConditions(deps: ActivityDeps, installation: InstallationConfig): Promise<void> {
-  const locks = await deps.db.raw<{ rows: { name: string; value: string }[] }>(
-    `select name, value from installation_fact where installation = ? and name like 'source\\_lock.%' order by name`,
-    [installation.id],
-  );
-  const conditions = createHash('sha256')
-    .update(
-      JSON.stringify([
-        installation.mappingHash,
-        installation.startDate,
-        installation.timezone,
-        await closedThrough(deps.db, installation.id),
-        locks.rows,
-      ]),
-    )
-    .digest('hex');
-  if ((await readFact<string>(deps.db, installation.id, 'posting_conditions')) === conditions) return;
-  await deps.db.transaction(async (trx) => {
+export async function markAfterChangedConditions(db: Db, installation: InstallationConfig): Promise<void> {
+  const conditions = await conditionsHash(db, installation);
+  if ((await readFact<string>(db, installation.id, conditionsFact)) === conditions) return;
+  await db.transaction(async (trx) => {
     await trx.raw(
-      `update document set dirty = true, dirty_mark = dirty_mark + 1
-       where installation = ? and (problem_code is not null or state = 'before_start')`,
+      `update document set dirty = true, dirty_mark = dirty_mark + 1 where installation = ? and ${isDoubtful}`,
       [installation.id],
     );
-    await noteFact(trx, installation.id, 'posting_conditions', conditions);
+    await noteFact(trx, installation.id, conditionsFact, conditions);
   });
 }

@@ -37,10 +37,11 @@ export function windowActivities(deps: ActivityDeps) {
         const token =
           input.kind === 'window' ? await waitForLease(deps, input, `${workflowId}/${runId}`, liveness) : null;
         try {
+          if (token !== null) await failAbandoned(deps, input.installation, runId);
           const { context, use } = await pullContext(deps, input, liveness);
           await applyFacts(deps.db, context);
           const answer = await context.client.list('invoice', {}, null, { priority: context.priority });
-          await markAfterChangedConditions(deps, installation);
+          await markAfterChangedConditions(deps.db, installation);
           const cursors = await readCursors(deps.db, input.installation);
           const row = await openWindowRow(deps.db, {
             installation: input.installation,
@@ -84,6 +85,23 @@ export function windowActivities(deps: ActivityDeps) {
       await end(deps, input, window, counts, error);
     },
   };
+}
+
+/**
+ * Notes windows that never noted their own end, their workflow having been terminated or its server lost: whoever holds the
+ * lease knows that they are over. One that comes back after all notes its own end over this.
+ */
+async function failAbandoned(deps: ActivityDeps, installation: number, runId: string): Promise<void> {
+  const error: PlainError = {
+    code: 'window_interrupted',
+    message: `the window of installation ${installation} ended without noting how`,
+    todo: 'nothing is lost: the window that opened after it covers it',
+  };
+  await deps.db.raw(
+    `update sync_window set outcome = 'failed', error = ?::json, closed_at = clock_timestamp()
+     where installation = ? and kind = 'window' and outcome = 'open' and run_id <> ?`,
+    [JSON.stringify(error), installation, runId],
+  );
 }
 
 async function end(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { minorUnitDecimals } from './domain/money.ts';
+import { postingModes } from './terms.ts';
 
 /**
  * The configuration file as written, key by key. Descriptions, defaults and examples are those of docs/CLI.md, which is
@@ -62,6 +63,12 @@ const installation = z.strictObject({
     })
     .default({ kind: 'ledger' })
     .describe('Where entries are delivered to.'),
+  posting_mode: z
+    .enum(postingModes, { error: `must be ${postingModes.join(' or ')}` })
+    .default('document')
+    .describe(
+      'What goes to the general ledger: `document`, every document’s entry; `daily_summary`, one entry per day and department once the day is over. Entries keep the mode they were posted under.',
+    ),
   rate_window_seconds: positive('60')
     .prefault(60)
     .describe('Length of the rolling window of the API rate limits; fractions allowed.'),

@@ -11,7 +11,7 @@ import { type Mapping, parseMapping } from './posting/mapping.ts';
 import type { PostingContext } from './posting/types.ts';
 import { type Dialect, DialectError, loadDialect } from './practice/dialect.ts';
 import { canonicalJson } from './practice/json.ts';
-import type { CalendarDate } from './terms.ts';
+import type { CalendarDate, PostingMode } from './terms.ts';
 
 export interface InstallationConfig {
   id: number;
@@ -28,6 +28,7 @@ export interface InstallationConfig {
   /** Of the mapping's content: layout and comments of the file do not count. */
   mappingHash: string;
   erp: { kind: 'ledger' };
+  postingMode: PostingMode;
   rateWindowSeconds: number;
   overlapSeconds: number;
   dialect: Dialect;
@@ -103,6 +104,7 @@ async function readInstallation(
     mappingPath,
     ...(await loadMapping(mappingPath)),
     erp: entry.erp,
+    postingMode: entry.posting_mode,
     rateWindowSeconds: entry.rate_window_seconds,
     overlapSeconds: entry.overlap_seconds,
     dialect: dialectOf(file, `installations[${index}].practice_api`, entry.practice_api),

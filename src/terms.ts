@@ -60,6 +60,13 @@ export type LineRole = Role | 'revenue' | 'vat';
 
 export type Side = 'debit' | 'credit';
 
+/**
+ * What goes to the general ledger: each document's entry, or one summary per day and department. An entry keeps the mode
+ * it was appended under.
+ */
+export const postingModes = ['document', 'daily_summary'] as const;
+export type PostingMode = (typeof postingModes)[number];
+
 /** Calendar date `YYYY-MM-DD` in the installation's time zone. */
 export type CalendarDate = string;
 

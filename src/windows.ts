@@ -184,10 +184,26 @@ async function ensureSchedule(app: App, engine: Engine, installation: number): P
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'ScheduleAlreadyRunning') throw error;
     const handle = engine.client.schedule.getHandle(id);
-    await handle.update((previous) => ({ ...previous, spec, policies, action, state: { paused: false } }));
-    await handle.trigger(ScheduleOverlapPolicy.BUFFER_ONE);
+    let paused = false;
+    await handle.update((previous) => {
+      // The program takes back a pause of its own; the operator's stays.
+      const { note } = previous.state;
+      paused = previous.state.paused && note !== orphanNote;
+      return {
+        ...previous,
+        spec,
+        policies,
+        action,
+        state: paused ? { paused, ...(note ? { note } : {}) } : { paused },
+      };
+    });
+    if (paused)
+      app.log.warn({ schedule: id }, 'the schedule was paused in Temporal and opens no windows until resumed there');
+    else await handle.trigger(ScheduleOverlapPolicy.BUFFER_ONE);
   }
 }
+
+const orphanNote = 'the installation is no longer configured';
 
 /** Schedules of this database whose installation is no longer configured. */
 async function pauseOrphans(app: App, engine: Engine): Promise<void> {
@@ -195,7 +211,7 @@ async function pauseOrphans(app: App, engine: Engine): Promise<void> {
   for await (const schedule of engine.client.schedule.list()) {
     const ours = schedule.scheduleId.startsWith('sync-window/') && schedule.scheduleId.endsWith(`-${app.databaseId}`);
     if (!ours || known.has(schedule.scheduleId) || schedule.state.paused) continue;
-    await engine.client.schedule.getHandle(schedule.scheduleId).pause('the installation is no longer configured');
+    await engine.client.schedule.getHandle(schedule.scheduleId).pause(orphanNote);
     app.log.warn(
       { schedule: schedule.scheduleId },
       'paused the schedule of an installation that is no longer configured',

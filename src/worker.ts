@@ -8,6 +8,8 @@ import { ensureSearchAttributes } from './services/index.ts';
 
 /** A worker that has been told to stop gives its activities this long to notice. */
 const shutdownGraceTime = '10 seconds';
+/** An activity learns of its cancellation by a heartbeat; the SDK would hold these back for most of their time-out. */
+const maxHeartbeatThrottleInterval = '5 seconds';
 
 export interface Engine {
   client: Client;
@@ -57,6 +59,7 @@ export async function startEngine(
         activities,
         shutdownGraceTime,
         shutdownForceTime: '30 seconds',
+        maxHeartbeatThrottleInterval,
         maxConcurrentActivityTaskExecutions: 40,
       }),
     );

@@ -2,7 +2,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { WindowInput, WindowOutcome } from './messages.ts';
 import { working } from './options.ts';
-import { runWindow } from './steps.ts';
+import { runWindow, together } from './steps.ts';
 
 const { backfillStream } = proxyActivities<Activities>(working);
 
@@ -12,7 +12,7 @@ const { backfillStream } = proxyActivities<Activities>(working);
  */
 export async function backfill(input: WindowInput): Promise<WindowOutcome> {
   return runWindow(input, async (window, add) => {
-    const side = await Promise.all([
+    const side = await together(() => [
       backfillStream(input, window, 'invoice'),
       backfillStream(input, window, 'prepayment'),
       backfillStream(input, window, 'payment'),

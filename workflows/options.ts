@@ -1,4 +1,4 @@
-import type { ActivityOptions } from '@temporalio/workflow';
+import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
 
 /** Named time-out profiles. An activity that stops heartbeating is tried again elsewhere after `heartbeatTimeout`. */
 const heartbeatTimeout = '60 seconds';
@@ -10,10 +10,11 @@ export const opening: ActivityOptions = {
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 seconds', maximumAttempts: 3 },
 };
 
-/** Work of a window: tried again until the window itself is given up. */
+/** Work of a window: tried again until the window itself is given up. A window ends when its work has stopped, not before. */
 export const working: ActivityOptions = {
   startToCloseTimeout: '12 hours',
   heartbeatTimeout,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
 };
 

@@ -3,6 +3,7 @@ import {
   ApplicationFailure,
   CancellationScope,
   isCancellation,
+  patched,
   proxyActivities,
   rootCause,
 } from '@temporalio/workflow';
@@ -43,7 +44,7 @@ export async function runWindow(
     window = opened.window;
     counts = { ...counts, api: opened.api };
   } catch (error) {
-    const plain = plainError(error);
+    const plain = isCancellation(error) ? givenUp(input) : plainError(error);
     view.ended('failed', 'not opened', counts, plain.message);
     throw ApplicationFailure.nonRetryable(plain.message, failureTypes.notOpened, plain);
   }
@@ -60,6 +61,7 @@ export async function runWindow(
     await post(window, input, add, (posted, held) => {
       counts = { ...counts, posted: counts.posted + posted, held };
     });
+    if (patched('summarise')) await work.summarise(input, window);
     view.at('writing back', counts);
     const written = await work.writeBack(input, window);
     counts = { ...counts, written_back: written.written, api: addUse(counts.api, written.api) };
@@ -111,6 +113,20 @@ async function post(
     if (result.refetch === 0 || last) return;
     add(await work.pullParts(input, window));
   }
+}
+
+/** Side by side; when one fails, the others are stopped first, so that nothing of a failed window goes on behind the next one. */
+export function together<T>(start: () => Promise<T>[]): Promise<T[]> {
+  return CancellationScope.cancellable(async () => {
+    const started = start();
+    try {
+      return await Promise.all(started);
+    } catch (error) {
+      CancellationScope.current().cancel();
+      await Promise.allSettled(started);
+      throw error;
+    }
+  });
 }
 
 function givenUp(input: WindowInput): PlainError {

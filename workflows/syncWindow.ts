@@ -2,7 +2,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { WindowInput, WindowOutcome } from './messages.ts';
 import { working } from './options.ts';
-import { runWindow } from './steps.ts';
+import { runWindow, together } from './steps.ts';
 
 const { pullInvoices, pullPrepayments, pullPayments, pullRows } = proxyActivities<Activities>(working);
 
@@ -13,7 +13,7 @@ const { pullInvoices, pullPrepayments, pullPayments, pullRows } = proxyActivitie
  */
 export async function syncWindow(input: WindowInput): Promise<WindowOutcome> {
   return runWindow(input, async (window, add) => {
-    const side = await Promise.all([
+    const side = await together(() => [
       pullInvoices(input, window),
       pullPrepayments(input, window),
       pullPayments(input, window),

@@ -1,6 +1,7 @@
 import type { LedgerEntry, Line } from '../domain/entry.ts';
 import { formatMoney, type Money } from '../domain/money.ts';
 import type { DocumentFacts } from '../posting/types.ts';
+import { figure } from '../reconcile/report.ts';
 import type { Explanation } from './explain.ts';
 import { instant, table } from './text.ts';
 
@@ -26,25 +27,50 @@ export function explainText(explanation: Explanation): string {
   return lines.join('\n');
 }
 
-function sourceLines({ versions, facts }: Explanation): string[] {
+/** What the source calls its payment types (practice-api: Invoice payment). */
+const paymentTypeNames: Record<number, string> = {
+  0: 'card',
+  1: 'cash',
+  2: 'bank payment',
+  3: 'rounding',
+  4: 'cheque',
+  5: 'voucher',
+  6: 'consolidated invoice',
+  7: 'mobile payment',
+  8: 'prepayment',
+  9: 'gift card',
+  10: 'financing company',
+  11: 'other',
+  12: 'credit invoice',
+  15: 'insurance claim',
+};
+
+function typeName(type: number | null): string {
+  if (type === null) return 'type -';
+  const name = paymentTypeNames[type];
+  return name === undefined ? `type ${type}` : `type ${type} (${name})`;
+}
+
+function sourceLines({ versions, facts, decimals }: Explanation): string[] {
   const lines = versions.map(
     ({ version, modified, sourceTime, current, goneAt }) =>
       `  version ${version}  changed ${instant(modified)}, read ${instant(sourceTime)}${current ? '  (current)' : ''}${goneAt ? `  (gone, found ${instant(goneAt)})` : ''}`,
   );
-  return facts ? [...lines, ...factLines(facts)] : lines;
+  return facts ? [...lines, ...factLines(facts, decimals)] : lines;
 }
 
-function factLines(facts: DocumentFacts): string[] {
+function factLines(facts: DocumentFacts, decimals: number): string[] {
+  const text = (amount: Money | null) => (amount === null ? '-' : figure(amount, decimals));
   if (facts.kind === 'payment') {
     const { payment } = facts;
     return [
-      `  ${text(payment.paid)} by payment type ${payment.paymentType ?? '-'} on ${payment.dateAdded ?? '-'} for invoice ${payment.invoiceId ?? '-'}${facts.invoice ? '' : ' (not in the mirror)'}`,
+      `  ${text(payment.paid)} by ${typeName(payment.paymentType)} on ${payment.dateAdded ?? '-'} for invoice ${payment.invoiceId ?? '-'}${facts.invoice ? '' : ' (not in the mirror)'}`,
     ];
   }
   if (facts.kind === 'prepayment') {
     const { prepayment } = facts;
     return [
-      `  ${text(prepayment.paid)} by payment type ${prepayment.paymentType ?? '-'}, created ${prepayment.created ?? '-'}, unused ${text(prepayment.unusedAmount)}, client ${prepayment.clientId ?? '-'}${prepayment.refundsId === null ? '' : `, refunds prepayment ${prepayment.refundsId}`}`,
+      `  ${text(prepayment.paid)} by ${typeName(prepayment.paymentType)}, ${prepayment.status ?? 'ready'}, created ${prepayment.created ?? '-'}, unused ${text(prepayment.unusedAmount)}, client ${prepayment.clientId ?? '-'}${prepayment.refundsId === null ? '' : `, refunds prepayment ${prepayment.refundsId}`}`,
     ];
   }
   const { invoice, rows, payments } = facts;
@@ -57,22 +83,25 @@ function factLines(facts: DocumentFacts): string[] {
       indented(
         table(
           ['row', 'name', 'account', 'VAT group', 'net', 'VAT', 'with VAT'],
-          rows.map((row) => [
-            row.id,
-            row.name ?? '',
-            row.accountNumber ?? '-',
-            row.vatGroup?.name ?? text(row.vatPercentage),
-            text(row.sum),
-            text(row.sumVat),
-            text(row.sumTotal),
-          ]),
+          toRight(
+            [4, 5, 6],
+            rows.map((row) => [
+              row.id,
+              row.name ?? '',
+              row.accountNumber ?? '-',
+              row.vatGroup?.name ?? (row.vatPercentage ? `${row.vatPercentage.toFixed()} %` : '-'),
+              text(row.sum),
+              text(row.sumVat),
+              text(row.sumTotal),
+            ]),
+          ),
         ),
       ),
     );
   }
   for (const payment of payments)
     lines.push(
-      `  payment ${payment.id}: ${text(payment.paid)} by type ${payment.paymentType ?? '-'} on ${payment.dateAdded ?? '-'}`,
+      `  payment ${payment.id}: ${text(payment.paid)} by ${typeName(payment.paymentType)} on ${payment.dateAdded ?? '-'}`,
     );
   return lines;
 }
@@ -86,10 +115,11 @@ function proofLines({ proofs, judgement }: Explanation): string[] {
   });
 }
 
-function entryLines({ entries, inForce, decimals }: Explanation): string[] {
+function entryLines({ entries, inForce, summaries, decimals }: Explanation): string[] {
   if (entries.length === 0) return ['  none'];
   return entries.flatMap((entry) => [
     entryHead(entry, entry.id === inForce),
+    ...toGeneralLedger(entry, summaries.get(entry.id)),
     indented(lineTable(entry.lines, decimals)),
   ]);
 }
@@ -104,23 +134,60 @@ function entryHead(entry: LedgerEntry, isInForce: boolean): string {
   return parts.join('; ');
 }
 
+/** How an entry of mode `daily_summary` reaches the general ledger; one of mode `document` goes as it is. */
+function toGeneralLedger(entry: LedgerEntry, summary: string | undefined): string[] {
+  if (entry.postingMode === 'document') return [];
+  return [`    to the general ledger ${summary ? `in ${summary}` : `with the summary of ${entry.date}, not made yet`}`];
+}
+
 function lineTable(lines: Line[], decimals: number): string {
   return table(
-    ['', 'account', 'role', 'debit', 'credit', 'rule', 'mapped by', 'party'],
-    lines.map((line) => {
-      const amount = formatMoney(line.amount, decimals);
-      return [
-        line.side === 'debit' ? 'Dr' : 'Cr',
-        line.account,
-        line.role,
-        line.side === 'debit' ? amount : '',
-        line.side === 'credit' ? amount : '',
-        line.rule,
-        line.mappedBy,
-        line.party?.code ?? '',
-      ];
-    }),
+    ['', 'account', 'role', 'debit', 'credit', 'rule', 'mapped by', 'party', 'carries'],
+    toRight(
+      [3, 4],
+      lines.map((line) => {
+        const amount = formatMoney(line.amount, decimals);
+        return [
+          line.side === 'debit' ? 'Dr' : 'Cr',
+          line.account,
+          line.role,
+          line.side === 'debit' ? amount : '',
+          line.side === 'credit' ? amount : '',
+          line.rule,
+          line.mappedBy,
+          line.party?.code ?? '',
+          carries(line, decimals),
+        ];
+      }),
+    ),
   );
+}
+
+/** The rows with the cells of some columns set to the right: figures stand under figures. */
+function toRight(columns: number[], rows: (string | number)[][]): (string | number)[][] {
+  const widths = new Map(columns.map((column) => [column, Math.max(...rows.map((row) => String(row[column]).length))]));
+  return rows.map((row) =>
+    row.map((cell, column) => (widths.has(column) ? String(cell).padStart(widths.get(column)!) : cell)),
+  );
+}
+
+/** What a line carries beside account, amount and party (ACCOUNTING "Who and where"). */
+function carries(line: Line, decimals: number): string {
+  const { departmentId, dimensions, internal, vat, paymentType, documentNumber, dueDate, bankReference } = line;
+  const tags = [...dimensions, internal.account, internal.dimension1, internal.dimension2].filter(
+    (tag) => tag !== null,
+  );
+  const parts = [
+    departmentId === null ? null : `department ${departmentId}`,
+    tags.length === 0 ? null : tags.join(' / '),
+    vat && `${vat.group ?? 'no group'} at ${vat.rate?.toFixed() ?? '-'} %`,
+    vat?.base ? `base ${formatMoney(vat.base, decimals)}` : null,
+    paymentType === null ? null : typeName(paymentType),
+    documentNumber && `document ${documentNumber}`,
+    dueDate && `due ${dueDate}`,
+    bankReference && `reference ${bankReference}`,
+  ];
+  return parts.filter((part) => part !== null).join(', ');
 }
 
 function writeBackLine({ writeBack }: Explanation): string {
@@ -130,10 +197,6 @@ function writeBackLine({ writeBack }: Explanation): string {
   if (previousValue !== null) parts.push(`it replaced ${previousValue}`);
   if (error !== null) parts.push(error);
   return parts.join('; ');
-}
-
-function text(amount: Money | null): string {
-  return amount === null ? '-' : amount.toFixed();
 }
 
 function capital(word: string): string {

@@ -6,6 +6,7 @@ import { problemCatalogue } from '../domain/problems.ts';
 import { UserError } from '../errors.ts';
 import { closedThrough } from '../ledger/close.ts';
 import { loadEntries } from '../ledger/read.ts';
+import { summariesOf } from '../ledger/summaries.ts';
 import { loadFacts } from '../mirror/facts.ts';
 import { judge } from '../posting/index.ts';
 import type { DocumentFacts, Judgement } from '../posting/types.ts';
@@ -31,6 +32,8 @@ export interface Explanation {
   proofs: Proof[];
   entries: LedgerEntry[];
   inForce: string | null;
+  /** By entry: the daily summary that took it to the general ledger. */
+  summaries: Map<string, string>;
   writeBack: {
     entryId: string;
     state: string;
@@ -113,6 +116,7 @@ async function explainDocument(app: App, installation: InstallationConfig, row: 
   const through = await closedThrough(db, installation.id);
   const conditions = postingContext(installation, through, await sourceLocks(app, installation.id));
   const judgement = facts && judge(facts, conditions, row.kind === 'invoice' ? null : row.document_date);
+  const entries = await entriesOf(app, row);
   return {
     installation: installation.id,
     document,
@@ -124,8 +128,12 @@ async function explainDocument(app: App, installation: InstallationConfig, row: 
     facts,
     judgement,
     proofs: facts && judgement ? proofsOf(facts, judgement, installation.decimals) : [],
-    entries: await entriesOf(app, row),
+    entries,
     inForce: row.entry_id,
+    summaries: await summariesOf(
+      db,
+      entries.map(({ id }) => id),
+    ),
     writeBack: row.kind === 'prepayment' ? await writeBackOf(app, row) : null,
     decimals: installation.decimals,
   };
@@ -220,6 +228,8 @@ function asDocument(explanation: Explanation) {
     entries: entries.map((entry) => ({
       id: entry.id,
       in_force: entry.id === explanation.inForce,
+      posting_mode: entry.postingMode,
+      summary: explanation.summaries.get(entry.id) ?? null,
       date: entry.date,
       document_date: entry.documentDate,
       reason: entry.reason,
@@ -237,6 +247,12 @@ function asDocument(explanation: Explanation) {
         party: line.party?.code ?? null,
         department: line.departmentId,
         dimensions: line.dimensions,
+        internal: [line.internal.account, line.internal.dimension1, line.internal.dimension2],
+        payment_type: line.paymentType,
+        document_number: line.documentNumber,
+        due_date: line.dueDate,
+        bank_reference: line.bankReference,
+        rows: line.rowIds,
         vat: line.vat && {
           group: line.vat.group,
           rate: line.vat.rate?.toFixed() ?? null,

@@ -13,6 +13,7 @@ export interface ExportCommandOptions {
   from?: string;
   to?: string;
   out?: string;
+  documents?: true;
 }
 
 /** The journal on stdout, or in a file that appears whole or not at all. */
@@ -21,10 +22,16 @@ export async function exportJournal(context: CommandContext, options: ExportComm
   if (from !== null && to !== null && from > to) throw usageError(`--from ${from} is after --to ${to}.`, 'export');
   if (context.json && !out) throw usageError('--json needs --out FILE: stdout carries the journal itself.', 'export');
   return withApp(context, { temporal: false }, async ({ db, config }) => {
+    const leftOut: { installation: number; entries: number }[] = [];
     const pieces = exportEntries(db, {
       format: options.format as ExportFormatName,
       installations: chosenInstallations(config, options.installation),
       range: { from, to },
+      documents: options.documents === true,
+      onLeftOut: (installation, entries) => {
+        leftOut.push({ installation, entries });
+        context.note(leftOutText(installation, entries));
+      },
     });
     if (!out) {
       for await (const piece of pieces) await context.write(piece);
@@ -32,9 +39,14 @@ export async function exportJournal(context: CommandContext, options: ExportComm
     }
     const file = resolve(out);
     const bytes = await writeWhole(file, pieces);
-    await context.result({ out: file, bytes }, () => `Written to ${file}.`);
+    await context.result({ out: file, bytes, left_out: leftOut }, () => `Written to ${file}.`);
     return 0;
   });
+}
+
+function leftOutText(installation: number, entries: number): string {
+  const some = entries === 1 ? '1 entry is' : `${entries} entries are`;
+  return `Installation ${installation}: ${some} left out, as their days have no summary yet (the next window makes those of days that are over); --documents exports them.`;
 }
 
 /** Writes beside the file and renames into place, so that a reader sees the old or the new one. */

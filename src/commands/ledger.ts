@@ -1,7 +1,9 @@
 import { chosenInstallations } from '../app.ts';
 import type { InstallationConfig } from '../config.ts';
 import type { Db } from '../db/pool.ts';
+import { businessDate } from '../domain/dates.ts';
 import { UserError } from '../errors.ts';
+import { summariseDays } from '../ledger/summaries.ts';
 import { type BrokenLink, verifyChain } from '../ledger/verify.ts';
 import type { CalendarDate } from '../terms.ts';
 import { type CommandContext, usageError } from './context.ts';
@@ -10,21 +12,28 @@ import { withApp } from './with-app.ts';
 /** Walks the hash chain of each journal; exit code 1 when a link is broken. */
 export function verify(context: CommandContext, options: { installation?: number }): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db, config }) => {
-    const installations: { installation: number; ok: boolean; entries: number; broken: BrokenLink | null }[] = [];
+    const installations: {
+      installation: number;
+      ok: boolean;
+      entries: number;
+      summaries: number;
+      broken: BrokenLink | null;
+    }[] = [];
     for (const { id } of chosenInstallations(config, options.installation)) {
       const broken = await verifyChain(db, id);
-      const { rows } = await db.raw<{ rows: { n: number }[] }>(
-        'select count(*) as n from entry where installation = ?',
-        [id],
+      const { rows } = await db.raw<{ rows: { entries: number; summaries: number }[] }>(
+        `select (select count(*) from entry where installation = ?) as entries,
+           (select count(*) from summary_entry where installation = ?) as summaries`,
+        [id, id],
       );
-      installations.push({ installation: id, ok: broken === null, entries: rows[0]!.n, broken });
+      installations.push({ installation: id, ok: broken === null, ...rows[0]!, broken });
     }
     const ok = installations.every((one) => one.ok);
     await context.result({ ok, installations }, () =>
       installations
-        .map(({ installation, entries, broken }) =>
+        .map(({ installation, entries, summaries, broken }) =>
           broken === null
-            ? `Installation ${installation}: the chain of ${entries} entries is whole.`
+            ? `Installation ${installation}: the chain of ${entries} entries${summaries > 0 ? `, and that of ${summaries} daily summaries,` : ''} is whole.`
             : `Installation ${installation}: the chain is BROKEN at ${broken.entryId}: ${broken.message}.\nwhat to do: restore the database from a backup made before it was changed, and find out who changed it.`,
         )
         .join('\n'),
@@ -41,6 +50,10 @@ export function close(
   return withApp(context, { temporal: false }, async ({ db, config, clock }) => {
     const chosen = chosenInstallations(config, options.installation);
     for (const installation of chosen) checkFuture(installation, options.through, clock());
+    // A closed day gets no summary after it was closed, unless a document comes late all the same.
+    for (const { id, timezone } of chosen) {
+      await summariseDays(db, id, { before: businessDate(clock().toISOString(), timezone)!, windowId: null });
+    }
     await db.transaction(async (trx) => {
       for (const { id } of chosen) await closeOne(trx, id, options.through);
     });

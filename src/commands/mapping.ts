@@ -1,45 +1,109 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { openApp } from '../app.ts';
-import { type Config, type InstallationConfig, loadConfig, loadMapping } from '../config.ts';
-import type { Db } from '../db/pool.ts';
-import { parseMoney } from '../domain/money.ts';
+import { basename, resolve } from 'node:path';
+import { chosenInstallations, openApp } from '../app.ts';
+import { type Config, loadConfig, loadMapping } from '../config.ts';
+import type { Money } from '../domain/money.ts';
 import { ConfigError } from '../errors.ts';
-import {
-  isUnmapped,
-  type LookUp,
-  paymentAccount,
-  revenueAccount,
-  roleAccount,
-  vatAccount,
-} from '../posting/look-ups.ts';
+import { loadSpecs, specsPathOf } from '../mapping/files.ts';
+import { type Lack, lacksOf, type Remark, remarksOf } from '../mapping/lacks.ts';
+import { type CaseResult, runSpecs } from '../mapping/run-specs.ts';
+import { usesOf } from '../mapping/uses.ts';
 import type { Mapping } from '../posting/mapping.ts';
+import { loadDialect } from '../practice/dialect.ts';
 import { postgresFolder } from '../services/postgres.ts';
 import type { CommandContext } from './context.ts';
-import { table } from './text.ts';
+import { count, table } from './text.ts';
 
-/** Something the source uses and the mapping lacks. */
-interface Lack {
+/** What was found of one installation. */
+interface Comparison {
   installation: number;
-  code: string;
-  message: string;
-  /** Records that use it. */
-  count: number;
+  lacks: Lack[];
+  remarks: Remark[];
 }
 
-export async function check(context: CommandContext, file: string): Promise<number> {
+/** `mapping check`: the file, its cases, and what the source uses and it lacks. */
+export async function check(
+  context: CommandContext,
+  { installation }: { installation?: number },
+  file: string,
+): Promise<number> {
   const path = resolve(file);
   const { mapping } = await loadMapping(path);
+  const specs = await loadSpecs(path);
+  const cases = specs === null ? null : runSpecs(specs, mapping, loadDialect());
+  const failed = cases?.filter(({ ok }) => !ok) ?? [];
   const config = await knownConfig(context);
-  const lacks = config ? await lacksOf(context, config, mapping) : [];
-  await context.result({ ok: lacks.length === 0, file: path, compared: config !== null, lacks }, () => {
-    const head = `${path}: the file is valid.`;
-    if (!config) return head;
-    if (lacks.length === 0) return `${head}\nIt maps everything that the source has used so far.`;
-    const rows = lacks.map(({ installation, count, code, message }) => [installation, count, code, message]);
-    return `${head}\nThe source uses what it does not map:\n${table(['installation', 'records', 'code', 'what is missing'], rows)}`;
-  });
-  return lacks.length === 0 ? 0 : 1;
+  const compared = config ? await compare(context, config, installation, mapping) : [];
+  const lacks = compared.flatMap((one) => one.lacks.map((lack) => ({ installation: one.installation, ...lack })));
+  const remarks = compared.flatMap((one) =>
+    one.remarks.map((remark) => ({ installation: one.installation, ...remark })),
+  );
+  const ok = failed.length === 0 && lacks.length === 0;
+  const report = {
+    ok,
+    file: path,
+    specs: cases && { file: specsPathOf(path), cases: cases.length, failed },
+    compared: config !== null,
+    lacks: lacks.map((lack) => ({
+      ...lack,
+      net: lack.net?.toFixed() ?? null,
+      vat: lack.vat?.toFixed() ?? null,
+      gross: lack.gross.toFixed(),
+      uses: lack.uses.map((use) => ({ ...use, gross: use.gross.toFixed() })),
+    })),
+    remarks: remarks.map((remark) => ({ ...remark, net: remark.net.toFixed() })),
+  };
+  await context.result(report, () =>
+    [
+      `${path}: the file is valid.`,
+      specsText(specsPathOf(path), cases),
+      ...(config ? compared.map(comparisonText) : []),
+    ].join('\n'),
+  );
+  return ok ? 0 : 1;
+}
+
+function specsText(path: string, cases: CaseResult[] | null): string {
+  const file = basename(path);
+  if (cases === null) return `It has no cases: write some into ${file} to prove what it does.`;
+  const failed = cases.filter(({ ok }) => !ok);
+  if (failed.length === 0) return `${count(cases.length, 'case')} of ${file}: all post as they are written.`;
+  return [
+    `${failed.length} of ${count(cases.length, 'case')} of ${file} do not post as they are written (- expected, + posted):`,
+    ...failed.flatMap(({ name, differences }) => [`  ${name}`, ...differences.map((line) => `    ${line}`)]),
+  ].join('\n');
+}
+
+function comparisonText({ installation, lacks, remarks }: Comparison): string {
+  const lines: string[] = [];
+  if (lacks.length === 0)
+    lines.push(`Installation ${installation}: it maps everything that the source has used so far.`);
+  else {
+    const rows = lacks.flatMap((lack) => [
+      [lack.count, amount(lack.net), amount(lack.vat), amount(lack.gross), lack.code, lack.message],
+      ...(lack.uses.length < 2 && lack.code !== 'role_unmapped' ? [] : lack.uses).map((use) => [
+        use.count,
+        '',
+        '',
+        amount(use.gross),
+        '',
+        `  ${use.what}`,
+      ]),
+    ]);
+    lines.push(
+      `Installation ${installation} uses what it does not map; documents that need it are held:`,
+      table(['records', 'net', 'VAT', 'gross', 'code', 'what is missing, and where it is used'], rows),
+    );
+  }
+  for (const { message, count: rows, net } of remarks) {
+    lines.push(`Installation ${installation}, a remark: ${message} (${count(rows, 'row')}, net ${net.toFixed()}).`);
+  }
+  return lines.join('\n');
+}
+
+/** Exact: not rounded to the minor unit. */
+function amount(money: Money | null): string {
+  return money === null ? '' : money.toFixed(Math.max(2, money.decimalPlaces())).padStart(12);
 }
 
 /** The configuration, where there is one with a database to compare with; the file can be checked without. */
@@ -55,119 +119,21 @@ async function knownConfig(context: CommandContext): Promise<Config | null> {
   return null;
 }
 
-async function lacksOf(context: CommandContext, config: Config, mapping: Mapping): Promise<Lack[]> {
+async function compare(
+  context: CommandContext,
+  config: Config,
+  installation: number | undefined,
+  mapping: Mapping,
+): Promise<Comparison[]> {
   const app = await openApp(config, { temporal: false, progress: context.note, env: context.env });
   try {
-    const lacks: Lack[] = [];
-    for (const installation of config.installations) {
-      const found = [
-        ...(await rowLookUps(app.db, installation, mapping)),
-        ...(await paymentLookUps(app.db, installation, mapping)),
-      ];
-      lacks.push(...gather(installation.id, found));
+    const compared: Comparison[] = [];
+    for (const one of chosenInstallations(config, installation)) {
+      const uses = await usesOf(app.db, one);
+      compared.push({ installation: one.id, lacks: lacksOf(uses, mapping), remarks: remarksOf(uses, mapping) });
     }
-    return lacks;
+    return compared;
   } finally {
     await app.close();
   }
-}
-
-interface Use {
-  result: LookUp;
-  count: number;
-}
-
-/** Uses that found no account, the same message once with all its records. */
-function gather(installation: number, uses: Use[]): Lack[] {
-  const byMessage = new Map<string, Lack>();
-  for (const { result, count } of uses) {
-    if (!isUnmapped(result)) continue;
-    const lack = byMessage.get(result.message) ?? { installation, ...result, count: 0 };
-    lack.count += count;
-    byMessage.set(result.message, lack);
-  }
-  return [...byMessage.values()].sort((a, b) => b.count - a.count);
-}
-
-/** What the rows of final invoices need, each combination once. */
-async function rowLookUps(db: Db, { id, dialect }: InstallationConfig, mapping: Mapping): Promise<Use[]> {
-  const { row, invoice } = dialect.fields;
-  const { rows } = await db.raw<{
-    rows: {
-      account: string | null;
-      department: number | null;
-      vat_name: string | null;
-      vat_rate: string | null;
-      vat_account: string | null;
-      has_vat: boolean | null;
-      n: number;
-    }[];
-  }>(
-    `select r.raw #>> ? as account, ${idIn('i.raw #>> ?')} as department, r.raw #>> ? as vat_name,
-       coalesce(r.raw #>> ?, r.raw #>> ?) as vat_rate, r.raw #>> ? as vat_account,
-       r.raw #>> ? ~ '[1-9]' as has_vat, count(*) as n
-     from mirror_record r
-     join mirror_record i on i.installation = r.installation and i.kind = 'invoice' and i.id = r.parent_id
-     where r.installation = ? and r.kind = 'row' and r.gone_at is null and i.needs_rows
-     group by 1, 2, 3, 4, 5, 6`,
-    [
-      ...[row.account_number, invoice.department, row.vat_group_name, row.vat_group_rate, row.vat_percentage].map(path),
-      ...[row.vat_group_account, row.sum_vat].map(path),
-      id,
-    ],
-  );
-  return rows.flatMap(({ account, department, vat_name, vat_rate, vat_account, has_vat, n }) => {
-    const uses = [
-      { result: roleAccount(mapping, 'receivable'), count: n },
-      { result: revenueAccount(mapping, account, department), count: n },
-    ];
-    const group = {
-      name: vat_name,
-      rate: vat_rate === null ? null : parseMoney(vat_rate),
-      accounts: vat_account === null ? [] : [vat_account],
-    };
-    // A group without VAT needs no VAT account.
-    if (has_vat) uses.push({ result: vatAccount(mapping, group), count: n });
-    return uses;
-  });
-}
-
-/** What payments and prepayments need, each type and department once. */
-async function paymentLookUps(db: Db, { id, dialect }: InstallationConfig, mapping: Mapping): Promise<Use[]> {
-  const { payment, prepayment, invoice } = dialect.fields;
-  const { rows } = await db.raw<{
-    rows: { kind: 'payment' | 'prepayment'; type: string | null; department: number | null; n: number }[];
-  }>(
-    `select p.kind, p.raw #>> ? as type, ${idIn('i.raw #>> ?')} as department, count(*) as n
-     from mirror_record p
-     left join mirror_record i on i.installation = p.installation and i.kind = 'invoice' and i.id = p.parent_id
-     where p.installation = ? and p.kind = 'payment' and p.gone_at is null group by 1, 2, 3
-     union all
-     select kind, raw #>> ?, ${idIn('raw #>> ?')}, count(*)
-     from mirror_record where installation = ? and kind = 'prepayment' and gone_at is null group by 1, 2, 3`,
-    [
-      path(payment.payment_type),
-      path(invoice.department),
-      id,
-      path(prepayment.payment_type),
-      path(prepayment.department),
-      id,
-    ],
-  );
-  return rows.flatMap(({ kind, type, department, n }) => {
-    const other = kind === 'payment' ? 'receivable' : 'prepayment_liability';
-    const uses: Use[] = [{ result: roleAccount(mapping, other), count: n }];
-    if (type !== null) uses.push({ result: paymentAccount(mapping, Number(type), department), count: n });
-    return uses;
-  });
-}
-
-/** A field's name, which may reach into an object, as PostgreSQL's `#>>` takes it. */
-function path(field: string): string[] {
-  return field.split('.');
-}
-
-/** SQL of the id that a url-reference ends with, or of a bare id. */
-function idIn(reference: string): string {
-  return `substring(${reference} from '(\\d+)/*$')::bigint`;
 }

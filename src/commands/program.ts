@@ -2,6 +2,8 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { isCalendarDate } from '../config-schema.ts';
 import { exitCodes } from '../errors.ts';
 import { CommandContext, type CommonOptions, type Io } from './context.ts';
+import type { ExportCommandOptions } from './export.ts';
+import type { RepostCommandOptions } from './repost.ts';
 
 /** Runs a command; gives its exit code. */
 type Action<Options> = (context: CommandContext, options: Options, names: string[]) => Promise<number>;
@@ -164,6 +166,36 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
     action: async (context, options, [kind, id]) =>
       (await import('./explain.ts')).explain(context, options, kind!, id!),
   });
+  define<{ installation?: number; mapping?: string }>(program, 'preview', {
+    summary: 'what the next window would post, or what another mapping would change; writes nothing',
+    description:
+      'Judges every document that waits, by what is here now, and prints the entries it would get, what would be held and why. With --mapping: the same by that mapping, and every document in the books that it would post differently, with the amounts it moves between accounts. A window also pulls what has changed in the source since the last one.',
+    options: [installation, new Option('--mapping <file>', 'by this mapping instead of the configured one')],
+    examples: [
+      ['vetledger preview', 'before the next window'],
+      ['vetledger preview --mapping mappings/new.yaml', 'before a changed mapping is put to use'],
+    ],
+    action: async (context, options) => (await import('./preview.ts')).preview(context, options),
+  });
+  define<RepostCommandOptions>(program, 'repost', {
+    summary: 'post corrections after a changed mapping',
+    description:
+      'A changed mapping by itself changes nothing that is in the books. This reverses each document whose lines come out differently by the configured mapping and posts it anew, both with the reason `mapping_changed`. Closed periods are heeded as `policies.locked_period` says. It never runs beside a window; posting again posts nothing. Without --document, --from and --to it takes everything. A daemon must have been restarted with the changed mapping first.',
+    options: [
+      new Option('--document <document...>', 'only these (invoice 123, or 4711/invoice/123; several may follow)'),
+      option('--from <date>', 'only documents dated from this day on (YYYY-MM-DD)', calendarDate),
+      option('--to <date>', 'only documents dated up to this day (YYYY-MM-DD)', calendarDate),
+      new Option('--all', 'every document in the books (the default)'),
+      installation,
+      new Option('--dry-run', 'only print what would be posted'),
+    ],
+    examples: [
+      ['vetledger repost --dry-run', 'what would be posted'],
+      ['vetledger repost --from 2026-01-01 --to 2026-01-31', 'one month'],
+      ['vetledger repost --document invoice 123', 'one document'],
+    ],
+    action: async (context, options) => (await import('./repost.ts')).repost(context, options),
+  });
   define<{ installation?: number }>(program, 'reconcile', {
     summary: 'the equations E1-E6 over the whole books; exit code 1 on a difference',
     options: [installation],
@@ -195,13 +227,16 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
     examples: [['vetledger ledger close --through 2026-01-31', 'January is done']],
     action: async (context, options) => (await import('./ledger.ts')).close(context, options),
   });
-  define<{ installation?: number; format: string; from?: string; to?: string; out?: string }>(program, 'export', {
+  define<ExportCommandOptions>(program, 'export', {
     summary: 'the journal as hledger, CSV or beancount',
+    description:
+      'What goes to the general ledger: every document’s entry, or, for those posted in mode `daily_summary`, one entry per day and department. Entries of days that have no summary yet are left out, and counted on stderr.',
     options: [
       new Option('--format <format>', 'what to write').choices(['hledger', 'csv', 'beancount']).makeOptionMandatory(),
       installation,
       option('--from <date>', 'first entry date (YYYY-MM-DD)', calendarDate),
       option('--to <date>', 'last entry date (YYYY-MM-DD)', calendarDate),
+      new Option('--documents', 'the sub-ledger instead: the entry of every document, whatever its posting mode'),
       new Option('--out <file>', 'write to this file, whole or not at all (default: stdout)'),
     ],
     examples: [

@@ -1,6 +1,7 @@
 import { entryDefect } from '../domain/entry.ts';
 import { type Money, roundHalfEven, sum, zero } from '../domain/money.ts';
 import type { DocumentFacts, InvoiceFacts, Judgement } from '../posting/types.ts';
+import { figure } from '../reconcile/report.ts';
 
 /** One proof of a document (ACCOUNTING "Proofs before posting"), for people. */
 export interface Proof {
@@ -22,10 +23,10 @@ export function proofsOf(facts: DocumentFacts, judgement: Judgement, decimals: n
 function invoiceProofs(facts: InvoiceFacts, judgement: Judgement, decimals: number): Proof[] {
   return [
     facts.invoice.consolidatedInvoiceIds.length > 0
-      ? collectorTotal(facts, judgement)
+      ? collectorTotal(facts, judgement, decimals)
       : totals(facts, judgement, decimals),
     fresh(facts),
-    due(facts, judgement),
+    due(facts, judgement, decimals),
   ];
 }
 
@@ -36,7 +37,7 @@ function totals({ invoice, rows }: InvoiceFacts, judgement: Judgement, decimals:
     ['with VAT', rows.map((row) => row.sumTotal), invoice.totalWithVat],
   ];
   const says = parts
-    .map(([name, amounts, total]) => `rows ${text(exact(amounts))} ${name}, total ${text(total)}`)
+    .map(([name, amounts, total]) => `rows ${text(exact(amounts), decimals)} ${name}, total ${text(total, decimals)}`)
     .join('; ');
   const agree = parts.map(([, amounts, total]) => {
     const added = exact(amounts);
@@ -46,12 +47,12 @@ function totals({ invoice, rows }: InvoiceFacts, judgement: Judgement, decimals:
   return { proof: 'P1 rows add up to the totals', holds, says };
 }
 
-function collectorTotal({ invoice, memberPayments }: InvoiceFacts, { reports }: Judgement): Proof {
+function collectorTotal({ invoice, memberPayments }: InvoiceFacts, { reports }: Judgement, decimals: number): Proof {
   const collected = exact(memberPayments.map(({ paid }) => paid));
   return {
     proof: 'P1 members were paid by this collector what it asks for',
     holds: !reports.some(({ code }) => code === 'collector_disagrees'),
-    says: `${text(collected)} paid by it, total ${text(invoice.totalWithVat)}`,
+    says: `${text(collected, decimals)} paid by it, total ${text(invoice.totalWithVat, decimals)}`,
   };
 }
 
@@ -63,11 +64,11 @@ function fresh({ invoice, rowsFresh }: InvoiceFacts): Proof {
   };
 }
 
-function due({ invoice, payments }: InvoiceFacts, { reports }: Judgement): Proof {
+function due({ invoice, payments }: InvoiceFacts, { reports }: Judgement, decimals: number): Proof {
   return {
     proof: 'P3 due_sum is the total less the payments',
     holds: invoice.dueSum === null ? null : !reports.some(({ code }) => code === 'due_sum_disagrees'),
-    says: `due ${text(invoice.dueSum)}, total ${text(invoice.totalWithVat)}, paid ${text(exact(payments.map(({ paid }) => paid)))}`,
+    says: `due ${text(invoice.dueSum, decimals)}, total ${text(invoice.totalWithVat, decimals)}, paid ${text(exact(payments.map(({ paid }) => paid)), decimals)}`,
   };
 }
 
@@ -94,6 +95,6 @@ function exact(amounts: (Money | null)[]): Money | null {
   return known.length < amounts.length ? null : known.length === 0 ? zero : sum(known);
 }
 
-function text(amount: Money | null): string {
-  return amount === null ? '(not given)' : amount.toFixed();
+function text(amount: Money | null, decimals: number): string {
+  return amount === null ? '(not given)' : figure(amount, decimals);
 }

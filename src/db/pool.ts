@@ -10,8 +10,8 @@ export const schemaName = 'vetledger';
 
 const migrationsDir = new URL('./migrations/', import.meta.url);
 
-// int8 and numeric must not become floats: ids are checked safe integers, amounts stay text, dates stay `YYYY-MM-DD`,
-// json stays the wire's text (read by src/practice/json.ts where it is needed).
+// int8 and numeric must not become floats: ids are checked safe integers, amounts stay text (in lists, too), dates stay
+// `YYYY-MM-DD`, json and jsonb stay the wire's text (read by src/practice/json.ts where it is needed).
 const types = new pg.TypeOverrides();
 types.setTypeParser(20, (text) => {
   const value = Number(text);
@@ -20,7 +20,9 @@ types.setTypeParser(20, (text) => {
 });
 types.setTypeParser(1082, (text) => text);
 types.setTypeParser(114, (text) => text);
+types.setTypeParser(3802, (text) => text);
 types.setTypeParser(1016, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(Number)));
+types.setTypeParser(1231, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',')));
 
 /**
  * A pool of connections to PostgreSQL. Every statement has a time-out (`statementTimeoutMs`), so has waiting for a

@@ -1,4 +1,4 @@
-import type { CalendarDate, DocumentRef, LineRole, Side } from '../terms.ts';
+import type { CalendarDate, DocumentRef, InstallationId, LineRole, PostingMode, Side } from '../terms.ts';
 import type { Money } from './money.ts';
 import { sum } from './money.ts';
 
@@ -74,9 +74,16 @@ export interface LedgerEntry extends DraftEntry {
   n: number;
   /** Position in the installation's chain, from 1. */
   seq: number;
+  /** Whether it goes to the general ledger itself, or in its day's summary. */
+  postingMode: PostingMode;
   idempotencyKey: string;
   previousHash: string;
   hash: string;
+}
+
+/** The id of a document's nth entry, `<installation>/<kind>/<document id>/<n>`. */
+export function entryId(installation: InstallationId, { kind, id }: DocumentRef, n: number): string {
+  return `${installation}/${kind}/${id}/${n}`;
 }
 
 /** What a line must be told; everything else is empty unless given. */

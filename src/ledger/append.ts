@@ -1,8 +1,9 @@
 import { type Db, query } from '../db/pool.ts';
 import type { DraftEntry, LedgerEntry, Line } from '../domain/entry.ts';
-import { entryDefect } from '../domain/entry.ts';
-import { type DocumentRef, documentKinds, type InstallationId } from '../terms.ts';
-import { chainStart, entryHash, storable } from './chain.ts';
+import { entryDefect, entryId } from '../domain/entry.ts';
+import { storable } from '../domain/text.ts';
+import { type DocumentRef, documentKinds, type InstallationId, type PostingMode } from '../terms.ts';
+import { chainStart, entryHash } from './chain.ts';
 import { LedgerError } from './errors.ts';
 import { entryColumns, entryRow, lineColumns, lineRow } from './rows.ts';
 
@@ -13,6 +14,8 @@ export interface AppendOptions {
   decimals: number;
   /** The window that posts; null outside a window. */
   windowId: number | null;
+  /** The installation's mode, kept with each entry; `document` unless given. */
+  postingMode?: PostingMode;
 }
 
 interface Posted {
@@ -56,7 +59,7 @@ export async function appendEntries(
       ids.push(standing);
       continue;
     }
-    const entry = chained(installation, posted.length + 1, draft, fresh.at(-1) ?? head);
+    const entry = chained(installation, posted.length + 1, draft, fresh.at(-1) ?? head, options.postingMode);
     fresh.push(entry);
     ids.push(entry.id);
     books.set(documentKey(draft.document), [...posted, entry]);
@@ -90,8 +93,9 @@ function chained(
   n: number,
   draft: DraftEntry,
   previous: { seq: number; hash: string },
+  postingMode: PostingMode = 'document',
 ): LedgerEntry {
-  const id = `${installation}/${draft.document.kind}/${draft.document.id}/${n}`;
+  const id = entryId(installation, draft.document, n);
   const entry = {
     ...draft,
     description: storable(draft.description),
@@ -100,6 +104,7 @@ function chained(
     installation,
     n,
     seq: previous.seq + 1,
+    postingMode,
     idempotencyKey: `${id}:${draft.inputHash}`,
     previousHash: previous.hash,
   };

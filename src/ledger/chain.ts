@@ -5,16 +5,8 @@ import type { Money } from '../domain/money.ts';
 /** `previousHash` of an installation's first entry. */
 export const chainStart = '0'.repeat(64);
 
-/**
- * Text as PostgreSQL can keep it: without NUL and lone surrogates, which it would refuse or change, so that what is
- * hashed is what is read back.
- */
-export function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '');
-}
-
 /** Trailing zeros say nothing and do not survive every copy of a database; `1.50` and `1.5` are one figure. */
-function figure(amount: Money | null): string | null {
+export function figure(amount: Money | null): string | null {
   return amount === null ? null : amount.toFixed();
 }
 
@@ -58,6 +50,8 @@ export function canonicalEntry(entry: Omit<LedgerEntry, 'hash' | 'previousHash'>
     entry.idempotencyKey,
     entry.inputHash,
     entry.lines.map(lineText),
+    // Named where it is not the usual one.
+    ...(entry.postingMode === 'document' ? [] : [entry.postingMode]),
   ]);
 }
 

@@ -8,6 +8,8 @@ import { loadEntries } from './read.ts';
 export interface ClaimedDocument extends DocumentRef {
   mark: number;
   refetch: 'no' | 'wanted' | 'done';
+  /** Entries it has in the books, reversals included. */
+  entryCount: number;
   before: PostedBefore;
 }
 
@@ -20,7 +22,10 @@ interface DocumentRow {
   document_date: CalendarDate | null;
   entry_id: string | null;
   entry_count: number;
+  remap_held: boolean;
 }
+
+const documentColumns = 'kind, id, dirty_mark, refetch, state, document_date, entry_id, entry_count, remap_held';
 
 /**
  * Locks the next waiting documents for this transaction, skipping those another poster holds. Documents whose parts are
@@ -32,19 +37,93 @@ export async function claimDocuments(
   options: { limit: number; last: boolean; judgedBefore: Date },
 ): Promise<ClaimedDocument[]> {
   const found = await trx.raw<{ rows: DocumentRow[] }>(
-    `select kind, id, dirty_mark, refetch, state, document_date, entry_id, entry_count from document
+    `select ${documentColumns} from document
      where installation = ? and dirty and (refetch <> 'wanted' or (? and (judged_at is null or judged_at < ?)))
      order by kind, id limit ? for update skip locked`,
     [installation, options.last, options.judgedBefore, options.limit],
   );
-  const before = await postedBefore(trx, found.rows);
-  return found.rows.map((row, i) => ({
+  return withBefore(trx, found.rows);
+}
+
+async function withBefore(db: Db | Knex.Transaction, rows: DocumentRow[]): Promise<ClaimedDocument[]> {
+  const before = await postedBefore(db, rows);
+  return rows.map((row, i) => ({
     kind: row.kind,
     id: row.id,
     mark: row.dirty_mark,
     refetch: row.refetch,
+    entryCount: row.entry_count,
     before: before[i]!,
   }));
+}
+
+/** Where a walk over documents has come to, in the order of kind and id. */
+export type DocumentCursor = DocumentRef | null;
+
+/**
+ * The next documents that the next window judges, without locking them: those marked, and with `doubtful` those that changed
+ * conditions mark when it opens (activities/judging.ts `conditionsOf`).
+ */
+export async function waitingDocuments(
+  db: Db,
+  installation: number,
+  options: { after: DocumentCursor; limit: number; doubtful: boolean },
+): Promise<ClaimedDocument[]> {
+  const { after, limit, doubtful } = options;
+  const rows = await query<DocumentRow>(
+    db,
+    `select ${documentColumns} from document
+     where installation = ? and (dirty or (? and ${isDoubtful})) and (kind, id) > (?::text, ?::bigint)
+     order by kind, id limit ?`,
+    [installation, doubtful, after?.kind ?? '', after?.id ?? 0, limit],
+  );
+  return withBefore(db, rows);
+}
+
+/** Documents that a changed mapping, start date or lock may let into the books (ACCOUNTING "Held"). */
+export const isDoubtful = `(problem_code is not null or state = 'before_start')`;
+
+/** Documents in the books by id, or by document date (both days inclusive); null is open. */
+export interface DocumentSelection {
+  documents: DocumentRef[] | null;
+  from: CalendarDate | null;
+  to: CalendarDate | null;
+}
+
+/** The next documents with an entry in force; `lock` locks them for this transaction. */
+export async function documentsInForce(
+  db: Db | Knex.Transaction,
+  installation: number,
+  selection: DocumentSelection,
+  options: { after: DocumentCursor; limit: number; lock: boolean },
+): Promise<ClaimedDocument[]> {
+  const { after, limit, lock } = options;
+  const { sql, bindings } = inForceWhere(installation, selection);
+  const rows = await query<DocumentRow>(
+    db,
+    `select ${documentColumns} from document where ${sql} and (kind, id) > (?::text, ?::bigint)
+     order by kind, id limit ? ${lock ? 'for update' : ''}`,
+    [...bindings, after?.kind ?? '', after?.id ?? 0, limit],
+  );
+  return withBefore(db, rows);
+}
+
+/** How many documents there are of those. */
+export async function countInForce(db: Db, installation: number, selection: DocumentSelection): Promise<number> {
+  const { sql, bindings } = inForceWhere(installation, selection);
+  const [row] = await query<{ n: number }>(db, `select count(*) as n from document where ${sql}`, bindings);
+  return row!.n;
+}
+
+function inForceWhere(installation: number, { documents, from, to }: DocumentSelection) {
+  const inDates = `installation = ? and entry_id is not null and
+    document_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')`;
+  const bindings: unknown[] = [installation, from, to];
+  if (documents === null) return { sql: inDates, bindings };
+  return {
+    sql: `${inDates} and (kind, id) in (select * from unnest(?::text[], ?::bigint[]))`,
+    bindings: [...bindings, documents.map(({ kind }) => kind), documents.map(({ id }) => id)],
+  };
 }
 
 /** What the books hold of one document; null when it was never seen. */
@@ -54,8 +133,7 @@ export async function documentBefore(
   document: DocumentRef,
 ): Promise<PostedBefore | null> {
   const found = await db.raw<{ rows: DocumentRow[] }>(
-    `select kind, id, dirty_mark, refetch, state, document_date, entry_id, entry_count from document
-     where installation = ? and kind = ? and id = ?`,
+    `select ${documentColumns} from document where installation = ? and kind = ? and id = ?`,
     [installation, document.kind, document.id],
   );
   return (await postedBefore(db, found.rows))[0] ?? null;
@@ -69,6 +147,7 @@ async function postedBefore(db: Db | Knex.Transaction, rows: DocumentRow[]): Pro
     everPosted: row.entry_count > 0,
     state: row.state === 'pending' ? null : row.state,
     documentDate: row.document_date,
+    remapHeld: row.remap_held,
   }));
 }
 
@@ -81,32 +160,37 @@ export interface JudgedDocument {
   waits: boolean;
 }
 
+/** The entry in force after the decision. */
+function entryOf({ document, decision, entryIds }: JudgedDocument): string | null {
+  const last = decision.entries.at(-1);
+  if (!last) return document.before.inForce?.id ?? null;
+  return last.reverses === null ? entryIds.at(-1)! : null;
+}
+
+function hashOf({ document, decision }: JudgedDocument): string | null {
+  const last = decision.entries.at(-1);
+  if (!last) return document.before.inForce?.inputHash ?? null;
+  return last.reverses === null ? last.inputHash : null;
+}
+
+const problemSince = `case when t.problem_code is null then null
+         when d.problem_code = t.problem_code then d.problem_since else clock_timestamp() end`;
+
 /** Records what was decided; a mark set while the document was being judged stays. A constant number of statements. */
 export async function saveJudged(trx: Knex.Transaction, installation: number, judged: JudgedDocument[]): Promise<void> {
   if (judged.length === 0) return;
-  const entryOf = ({ document, decision, entryIds }: JudgedDocument): string | null => {
-    const last = decision.entries.at(-1);
-    if (!last) return document.before.inForce?.id ?? null;
-    return last.reverses === null ? entryIds.at(-1)! : null;
-  };
-  const hashOf = (one: JudgedDocument): string | null => {
-    const last = one.decision.entries.at(-1);
-    if (!last) return one.document.before.inForce?.inputHash ?? null;
-    return last.reverses === null ? last.inputHash : null;
-  };
   await query(
     trx,
     `update document d set
        state = t.state, entry_id = t.entry_id, input_hash = t.input_hash, entry_count = d.entry_count + t.added,
        document_date = coalesce(t.document_date, d.document_date),
-       problem_since = case when t.problem_code is null then null
-         when d.problem_code = t.problem_code then d.problem_since else clock_timestamp() end,
-       problem_code = t.problem_code, problem_message = t.problem_message,
-       dirty = d.dirty_mark > t.mark or t.waits, refetch = case when t.waits then 'wanted' else 'no' end,
+       problem_since = ${problemSince}, problem_code = t.problem_code, problem_message = t.problem_message,
+       remap_held = t.remap_held, dirty = d.dirty_mark > t.mark or t.waits, refetch = case when t.waits then 'wanted' else 'no' end,
        judged_at = clock_timestamp()
      from unnest(?::text[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::int[], ?::date[], ?::text[], ?::text[],
-       ?::bigint[], ?::boolean[])
-       as t(kind, id, state, entry_id, input_hash, added, document_date, problem_code, problem_message, mark, waits)
+       ?::bigint[], ?::boolean[], ?::boolean[])
+       as t(kind, id, state, entry_id, input_hash, added, document_date, problem_code, problem_message, mark, waits,
+         remap_held)
      where d.installation = ? and d.kind = t.kind and d.id = t.id`,
     [
       judged.map((one) => one.document.kind),
@@ -120,10 +204,44 @@ export async function saveJudged(trx: Knex.Transaction, installation: number, ju
       judged.map((one) => one.decision.problem?.message ?? null),
       judged.map((one) => one.document.mark),
       judged.map((one) => one.waits),
+      judged.map((one) => one.decision.remapHeld ?? false),
       installation,
     ],
   );
   await saveReports(trx, installation, judged);
+}
+
+/**
+ * Records corrections after a changed mapping: entry and problem. Marks and reports stay: what the source says was not looked
+ * at for its own sake.
+ */
+export async function saveRemapped(
+  trx: Knex.Transaction,
+  installation: number,
+  remapped: JudgedDocument[],
+): Promise<void> {
+  if (remapped.length === 0) return;
+  await query(
+    trx,
+    `update document d set
+       entry_id = t.entry_id, input_hash = t.input_hash, entry_count = d.entry_count + t.added,
+       problem_since = ${problemSince}, problem_code = t.problem_code, problem_message = t.problem_message,
+       remap_held = t.remap_held
+     from unnest(?::text[], ?::bigint[], ?::text[], ?::text[], ?::int[], ?::text[], ?::text[], ?::boolean[])
+       as t(kind, id, entry_id, input_hash, added, problem_code, problem_message, remap_held)
+     where d.installation = ? and d.kind = t.kind and d.id = t.id`,
+    [
+      remapped.map((one) => one.document.kind),
+      remapped.map((one) => one.document.id),
+      remapped.map(entryOf),
+      remapped.map(hashOf),
+      remapped.map((one) => one.decision.entries.length),
+      remapped.map((one) => one.decision.problem?.code ?? null),
+      remapped.map((one) => one.decision.problem?.message ?? null),
+      remapped.map((one) => one.decision.remapHeld ?? false),
+      installation,
+    ],
+  );
 }
 
 async function saveReports(trx: Knex.Transaction, installation: number, judged: JudgedDocument[]): Promise<void> {

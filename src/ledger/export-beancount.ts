@@ -2,7 +2,7 @@ import { signed } from '../domain/entry.ts';
 import { formatMoney } from '../domain/money.ts';
 import type { LineRole } from '../terms.ts';
 import type { ExportFormat } from './export.ts';
-import { accountType, entryFacts, type Fact, lineFacts, oneLine } from './export-facts.ts';
+import { accountType, type Fact, oneLine } from './export-facts.ts';
 
 const roots = { asset: 'Assets', liability: 'Liabilities', income: 'Income', expense: 'Expenses' } as const;
 
@@ -22,10 +22,10 @@ export const beancount: ExportFormat = {
 
   entry: (entry, { currency, decimals }) => {
     const head = `${entry.date} * ${quoted(entry.description)} ^${entry.id}`;
-    const facts: Fact[] = [['code', entry.id], ...entryFacts(entry)];
+    const facts: Fact[] = [['code', entry.id], ...entry.facts];
     const lines = entry.lines.flatMap((line) => [
       `  ${accountName(line.account, line.role)}  ${formatMoney(signed(line), decimals)} ${currency}`,
-      ...metadata(lineFacts(line, decimals), '    '),
+      ...metadata(line.facts, '    '),
     ]);
     return ['', head, ...metadata(facts, '  '), ...lines, ''].join('\n');
   },

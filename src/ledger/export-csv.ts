@@ -1,6 +1,5 @@
 import { formatMoney } from '../domain/money.ts';
 import type { ExportFormat } from './export.ts';
-import { lineFacts } from './export-facts.ts';
 
 const factColumns = [
   'party',
@@ -24,16 +23,14 @@ const factColumns = [
   'vat_base',
   'rule',
   'mapped_by',
+  'documents',
 ];
+const entryColumns = ['document_date', 'document', 'reason', 'reverses', 'original'];
 const columns = [
   'entry',
   'seq',
   'date',
-  'document_date',
-  'document',
-  'reason',
-  'reverses',
-  'original',
+  ...entryColumns,
   'description',
   'account',
   'role',
@@ -47,20 +44,17 @@ const columns = [
 export const csv: ExportFormat = {
   head: () => record(columns),
 
-  entry: (entry, { currency, decimals }) =>
-    entry.lines
+  entry: (entry, { currency, decimals }) => {
+    const entryFacts = new Map(entry.facts);
+    return entry.lines
       .map((line) => {
         const amount = formatMoney(line.amount, decimals);
-        const facts = new Map(lineFacts(line, decimals));
+        const facts = new Map(line.facts);
         return record([
           entry.id,
           String(entry.seq),
           entry.date,
-          entry.documentDate,
-          `${entry.document.kind}/${entry.document.id}`,
-          entry.reason,
-          entry.reverses ?? '',
-          entry.original === null ? '' : `${entry.original.kind}/${entry.original.id}`,
+          ...entryColumns.map((name) => entryFacts.get(name) ?? ''),
           entry.description,
           line.account,
           line.role,
@@ -70,7 +64,8 @@ export const csv: ExportFormat = {
           ...factColumns.map((name) => facts.get(name) ?? ''),
         ]);
       })
-      .join(''),
+      .join('');
+  },
 };
 
 function record(cells: string[]): string {

@@ -1,6 +1,7 @@
 import type { LedgerEntry, Line } from '../domain/entry.ts';
 import { formatMoney } from '../domain/money.ts';
-import type { LineRole } from '../terms.ts';
+import type { CalendarDate, LineRole } from '../terms.ts';
+import { type SummaryEntry, type SummaryLine, summaryDescription } from './summary.ts';
 
 /** A named fact of an entry or line, as tags carry it. */
 export type Fact = [name: string, value: string];
@@ -11,8 +12,36 @@ function present(facts: MaybeFact[]): Fact[] {
   return facts.flatMap(([name, value]) => (value == null || value === '' ? [] : [[name, String(value)] as Fact]));
 }
 
-/** What an entry says beside its date, code, description and lines. */
-export function entryFacts(entry: LedgerEntry): Fact[] {
+/** What a journal holds: a document's entry, or a day's summary. */
+export interface JournalEntry {
+  id: string;
+  seq: number;
+  date: CalendarDate;
+  description: string;
+  facts: Fact[];
+  lines: (Pick<Line, 'account' | 'role' | 'side' | 'amount'> & { facts: Fact[] })[];
+}
+
+/** `decimals` of the installation's currency. */
+export function documentEntry(entry: LedgerEntry, decimals: number): JournalEntry {
+  const { id, seq, date, description } = entry;
+  const lines = entry.lines.map((line) => ({ ...line, facts: lineFacts(line, decimals) }));
+  return { id, seq, date, description, facts: entryFacts(entry), lines };
+}
+
+/** `decimals` of the installation's currency. */
+export function daySummary(summary: SummaryEntry, decimals: number): JournalEntry {
+  const { id, seq, date, departmentId } = summary;
+  const facts = present([
+    ['reason', 'daily_summary'],
+    ['entries', summary.members.length],
+  ]);
+  const lines = summary.lines.map((line) => ({ ...line, facts: summaryLineFacts(line, departmentId, decimals) }));
+  return { id, seq, date, description: summaryDescription(summary), facts, lines };
+}
+
+/** What a document's entry says beside its date, code, description and lines. */
+function entryFacts(entry: LedgerEntry): Fact[] {
   return present([
     ['document', `${entry.document.kind}/${entry.document.id}`],
     ['document_date', entry.documentDate],
@@ -23,7 +52,7 @@ export function entryFacts(entry: LedgerEntry): Fact[] {
 }
 
 /** What a line says beside its account and amount; `decimals` of the VAT base. */
-export function lineFacts(line: Line, decimals: number): Fact[] {
+function lineFacts(line: Line, decimals: number): Fact[] {
   return present([
     ['party', line.party?.code],
     ['party_name', line.party?.name],
@@ -46,6 +75,26 @@ export function lineFacts(line: Line, decimals: number): Fact[] {
     ['vat_base', line.vat?.base && formatMoney(line.vat.base, decimals)],
     ['rule', line.rule],
     ['mapped_by', line.mappedBy],
+  ]);
+}
+
+/** The same of a summary's line, with the entries that it sums up. */
+function summaryLineFacts(line: SummaryLine, departmentId: number | null, decimals: number): Fact[] {
+  return present([
+    ['vat_number', line.buyer?.vatNumber],
+    ['country', line.buyer?.countryCode],
+    ['department', departmentId],
+    ['dimension_1', line.dimensions[0]],
+    ['dimension_2', line.dimensions[1]],
+    ['dimension_3', line.dimensions[2]],
+    ['internal_account', line.internal.account],
+    ['internal_dimension_1', line.internal.dimension1],
+    ['internal_dimension_2', line.internal.dimension2],
+    ['payment_type', line.paymentType],
+    ['vat_group', line.vat?.group],
+    ['vat_rate', line.vat?.rate?.toFixed()],
+    ['vat_base', line.vat?.base && formatMoney(line.vat.base, decimals)],
+    ['documents', line.entryIds.join(' ')],
   ]);
 }
 

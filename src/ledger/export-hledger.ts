@@ -2,7 +2,7 @@ import { signed } from '../domain/entry.ts';
 import { formatMoney } from '../domain/money.ts';
 import type { LineRole } from '../terms.ts';
 import type { ExportFormat } from './export.ts';
-import { accountType, entryFacts, type Fact, lineFacts, oneLine } from './export-facts.ts';
+import { accountType, type Fact, oneLine } from './export-facts.ts';
 
 const typeLetters = { asset: 'A', liability: 'L', income: 'R', expense: 'X' } as const;
 
@@ -25,11 +25,11 @@ export const hledger: ExportFormat = {
   entry: (entry, { currency, decimals }) => {
     const lines = entry.lines.map((line) => {
       const posting = `    ${accountName(line.account, line.role)}  ${currency} ${formatMoney(signed(line), decimals)}`;
-      return `${posting}  ; ${tags(lineFacts(line, decimals))}`;
+      return `${posting}  ; ${tags(line.facts)}`;
     });
     const description = oneLine(entry.description).replaceAll(';', ',');
     const head = `${entry.date} (${entry.id}) ${description}`.trimEnd();
-    return ['', head, `    ; ${tags(entryFacts(entry))}`, ...lines, ''].join('\n');
+    return ['', head, `    ; ${tags(entry.facts)}`, ...lines, ''].join('\n');
   },
 };
 

@@ -1,10 +1,11 @@
 import { type Db, query } from '../db/pool.ts';
-import type { LedgerEntry } from '../domain/entry.ts';
 import type { CalendarDate, InstallationId, LineRole } from '../terms.ts';
 import { beancount } from './export-beancount.ts';
 import { csv } from './export-csv.ts';
+import { daySummary, documentEntry, type JournalEntry } from './export-facts.ts';
 import { hledger } from './export-hledger.ts';
 import { type DateRange, entriesByDate } from './read.ts';
+import { countUnsummarised, summariesByDate } from './summaries.ts';
 
 /** An installation whose books are exported; the currency is its setting, the books themselves name none. */
 export interface ExportInstallation {
@@ -22,7 +23,7 @@ export interface Declarations {
 /** One format: what stands at the top, and one entry. */
 export interface ExportFormat {
   head: (declarations: Declarations) => string;
-  entry: (entry: LedgerEntry, installation: ExportInstallation) => string;
+  entry: (entry: JournalEntry, installation: ExportInstallation) => string;
 }
 
 export const exportFormats = { hledger, csv, beancount } as const satisfies Record<string, ExportFormat>;
@@ -33,11 +34,16 @@ export interface ExportOptions {
   installations: ExportInstallation[];
   /** Entry dates, both inclusive; null is open. */
   range: DateRange;
+  /** The sub-ledger: every document's entry, whatever its posting mode. */
+  documents?: boolean;
+  /** Told how many entries of the range are left out, as they wait for their day's summary. */
+  onLeftOut?: (installation: InstallationId, entries: number) => void;
 }
 
 /**
- * The books as text, in pieces, from one snapshot of the database and with one batch in memory (DESIGN `export`): per
- * installation in the order of entry dates. Ending the iteration early ends the snapshot.
+ * The general ledger as text, in pieces, from one snapshot of the database and with one batch in memory (DESIGN `export`):
+ * per installation in the order of entry dates, the documents' entries of mode `document` and the summaries of the others.
+ * Ending the iteration early ends the snapshot.
  */
 export async function* exportEntries(db: Db, options: ExportOptions): AsyncGenerator<string> {
   const format = exportFormats[options.format];
@@ -45,13 +51,35 @@ export async function* exportEntries(db: Db, options: ExportOptions): AsyncGener
   try {
     yield format.head(await declarations(trx, options));
     for (const installation of options.installations) {
-      for await (const entry of entriesByDate(trx, installation.id, options.range)) {
-        yield format.entry(entry, installation);
-      }
+      for await (const entry of journal(trx, installation, options)) yield format.entry(entry, installation);
+      if (options.documents || !options.onLeftOut) continue;
+      const leftOut = await countUnsummarised(trx, installation.id, options.range);
+      if (leftOut > 0) options.onLeftOut(installation.id, leftOut);
     }
   } finally {
     await trx.rollback();
   }
+}
+
+/** An installation's journal by date; a day's documents come before its summaries. */
+async function* journal(
+  db: Db,
+  { id, decimals }: ExportInstallation,
+  { range, documents = false }: ExportOptions,
+): AsyncGenerator<JournalEntry> {
+  if (documents) {
+    for await (const entry of entriesByDate(db, id, range)) yield documentEntry(entry, decimals);
+    return;
+  }
+  const summaries = summariesByDate(db, id, range);
+  let summary = await summaries.next();
+  for await (const entry of entriesByDate(db, id, range, ['document'])) {
+    for (; !summary.done && summary.value.date < entry.date; summary = await summaries.next()) {
+      yield daySummary(summary.value, decimals);
+    }
+    yield documentEntry(entry, decimals);
+  }
+  for (; !summary.done; summary = await summaries.next()) yield daySummary(summary.value, decimals);
 }
 
 async function declarations(db: Db, options: ExportOptions): Promise<Declarations> {
@@ -61,9 +89,10 @@ async function declarations(db: Db, options: ExportOptions): Promise<Declaration
     `select l.account, l.role, array_agg(distinct e.installation) as installations, min(e.entry_date) as first_date
      from entry e join entry_line l on l.entry_id = e.id
      where e.installation = any(?::bigint[])
+       and (? or e.posting_mode = 'document' or exists (select from summary_member m where m.entry_id = e.id))
        and e.entry_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')
      group by l.account, l.role order by l.account, l.role`,
-    [[...currencies.keys()], options.range.from, options.range.to],
+    [[...currencies.keys()], options.documents ?? false, options.range.from, options.range.to],
   );
   const decimals = new Map(options.installations.map((each) => [each.currency, each.decimals]));
   return {

@@ -1,6 +1,6 @@
 import { type Db, query } from '../db/pool.ts';
 import type { LedgerEntry, Line } from '../domain/entry.ts';
-import type { CalendarDate, InstallationId } from '../terms.ts';
+import { type CalendarDate, type InstallationId, type PostingMode, postingModes } from '../terms.ts';
 import { LedgerError } from './errors.ts';
 import { type EntryRow, entryColumns, entryFromRow, type LineRow, lineColumns, lineFromRow } from './rows.ts';
 
@@ -38,19 +38,21 @@ export async function* entriesBySeq(db: Db, installation: InstallationId): Async
   }
 }
 
-/** An installation's entries in the order of their dates, a batch in memory at a time. */
+/** An installation's entries of these modes in the order of their dates, a batch in memory at a time. */
 export async function* entriesByDate(
   db: Db,
   installation: InstallationId,
   range: DateRange,
+  modes: readonly PostingMode[] = postingModes,
 ): AsyncGenerator<LedgerEntry> {
   for (let last = { date: range.from ?? '-infinity', seq: 0 }; ; ) {
     const rows = await query<EntryRow>(
       db,
       `select ${entryColumns.names} from entry
        where installation = ? and (entry_date, seq) > (?::date, ?::bigint) and entry_date <= ?::date
+         and posting_mode = any(?::text[])
        order by entry_date, seq limit ?`,
-      [installation, last.date, last.seq, range.to ?? 'infinity', batchSize],
+      [installation, last.date, last.seq, range.to ?? 'infinity', [...modes], batchSize],
     );
     yield* await withLines(db, rows);
     if (rows.length < batchSize) return;
@@ -59,7 +61,8 @@ export async function* entriesByDate(
   }
 }
 
-async function withLines(db: Db, entries: EntryRow[]): Promise<LedgerEntry[]> {
+/** Entries with their lines, in the order given. */
+export async function withLines(db: Db, entries: EntryRow[]): Promise<LedgerEntry[]> {
   const rows = await query<LineRow>(
     db,
     `select ${lineColumns.names} from entry_line where entry_id = any(?::text[]) order by entry_id, line`,

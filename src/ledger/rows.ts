@@ -1,6 +1,6 @@
 import type { EntryReason, LedgerEntry, Line } from '../domain/entry.ts';
 import { Money } from '../domain/money.ts';
-import type { DocumentKind, LineRole, Side } from '../terms.ts';
+import type { DocumentKind, LineRole, PostingMode, Side } from '../terms.ts';
 
 /** A row of table `entry`, dates and numerics as text. */
 export interface EntryRow {
@@ -10,6 +10,7 @@ export interface EntryRow {
   document_id: number;
   n: number;
   seq: number;
+  posting_mode: PostingMode;
   entry_date: string;
   document_date: string;
   reason: EntryReason;
@@ -95,6 +96,7 @@ const entryTypes = {
   document_id: 'bigint',
   n: 'int',
   seq: 'bigint',
+  posting_mode: 'text',
   entry_date: 'date',
   document_date: 'date',
   reason: 'text',
@@ -112,7 +114,7 @@ const entryTypes = {
 export const entryColumns = columnTexts(entryTypes);
 export const lineColumns = columnTexts(lineTypes);
 
-function columnTexts(types: Record<string, string>): { names: string; typed: string } {
+export function columnTexts(types: Record<string, string>): { names: string; typed: string } {
   return {
     names: Object.keys(types).join(', '),
     typed: Object.entries(types)
@@ -129,6 +131,7 @@ export function entryRow(entry: LedgerEntry): EntryRow {
     document_id: entry.document.id,
     n: entry.n,
     seq: entry.seq,
+    posting_mode: entry.postingMode,
     entry_date: entry.date,
     document_date: entry.documentDate,
     reason: entry.reason,
@@ -224,6 +227,7 @@ export function entryFromRow(row: EntryRow, lines: Line[]): LedgerEntry {
     document: { kind: row.kind, id: row.document_id },
     n: row.n,
     seq: row.seq,
+    postingMode: row.posting_mode,
     date: row.entry_date,
     documentDate: row.document_date,
     reason: row.reason,

@@ -2,18 +2,22 @@ import { type Db, query } from '../db/pool.ts';
 import type { InstallationId } from '../terms.ts';
 import { chainStart, entryHash } from './chain.ts';
 import { entriesBySeq } from './read.ts';
+import { summariesBySeq } from './summaries.ts';
+import { summaryHash } from './summary.ts';
 
 /** The first place where the books are not as they were written. */
 export interface BrokenLink {
-  /** Position in the chain; null when what is missing had the chain's end. */
+  /** Position in its chain, that of entries or that of daily summaries; null when what is missing had the chain's end. */
   seq: number | null;
+  /** The entry, or the daily summary. */
   entryId: string;
   message: string;
 }
 
 /**
  * Walks an installation's hash chain from its first entry and returns the first broken link, or null when the books are as
- * they were written. Entries cut off at the end leave a sound chain, so the documents that name them are asked, too.
+ * they were written. Entries cut off at the end leave a sound chain, so the documents that name them are asked, too. The
+ * chain of daily summaries comes after it: each is hashed over its lines and its entries' hashes.
  */
 export async function verifyChain(db: Db, installation: InstallationId): Promise<BrokenLink | null> {
   let seq = 0;
@@ -29,7 +33,7 @@ export async function verifyChain(db: Db, installation: InstallationId): Promise
     hash = entryHash(hash, entry);
     if (entry.hash !== hash) return broken('its content is not what was posted');
   }
-  return missingEnd(db, installation);
+  return (await missingEnd(db, installation)) ?? (await brokenSummary(db, installation));
 }
 
 async function missingEnd(db: Db, installation: InstallationId): Promise<BrokenLink | null> {
@@ -47,4 +51,18 @@ async function missingEnd(db: Db, installation: InstallationId): Promise<BrokenL
     entryId: row.entry_id,
     message: `${row.kind} ${row.id} has this entry, but it is not in the ledger`,
   };
+}
+
+async function brokenSummary(db: Db, installation: InstallationId): Promise<BrokenLink | null> {
+  let seq = 0;
+  let hash = chainStart;
+  for await (const summary of summariesBySeq(db, installation)) {
+    const broken = (message: string): BrokenLink => ({ seq: summary.seq, entryId: summary.id, message });
+    seq += 1;
+    if (summary.seq !== seq) return broken(`daily summary ${seq} is missing; the next one there is ${summary.seq}`);
+    if (summary.previousHash !== hash) return broken('it does not follow the daily summary before it');
+    hash = summaryHash(hash, summary);
+    if (summary.hash !== hash) return broken('its lines or its entries are not those that it was made of');
+  }
+  return null;
 }

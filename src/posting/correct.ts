@@ -50,7 +50,7 @@ function postNew(judgement: Judgement, entry: DraftEntry, context: PostingContex
 }
 
 /** Reverses the entry in force and posts its successor, if any; both on one open day when either date is locked. */
-function correct(
+export function correct(
   judgement: Judgement,
   inForce: InForce,
   successor: DraftEntry | null,
@@ -59,7 +59,7 @@ function correct(
 ): Decision {
   const parts = successor ? [inForce, successor] : [inForce];
   const [latest, ...others] = parts.map(({ date }) => date) as [CalendarDate, ...CalendarDate[]];
-  const locked = parts.filter(({ date }) => openDay(date, parts, context) !== date);
+  const locked = parts.filter((part) => openDay(part.date, [part], context) !== part.date);
   const open = openDay(latestDate(latest, ...others), parts, context);
   if (locked.length > 0 && context.mapping.policies.locked_period === 'hold') {
     const dates = [...new Set(locked.map(({ date }) => date))].join(' and ');

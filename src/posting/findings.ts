@@ -36,16 +36,17 @@ export class Findings {
     this.reports.push(this.#problem(code, `${this.#name}: ${message}`));
   }
 
+  /** Tells of a document from before the cut-over that the source has no longer: the opening balances still count it. */
+  goneOpening({ startDate }: PostingContext): void {
+    if (this.documentDate === null || startDate === null || this.documentDate >= startDate) return;
+    const dated = `it is dated ${this.documentDate}, before start_date ${startDate}`;
+    this.report('opening_changed', `${dated}, and is gone from the source`);
+  }
+
   /** Holds for each field of the record that could not be read; `part` names the row it is a field of. */
   defects(defects: Defect[], part = ''): void {
     for (const { field, message } of defects) {
-      const code =
-        message === 'is absent'
-          ? 'amount_missing'
-          : message.startsWith('is no decimal')
-            ? 'amount_invalid'
-            : 'field_invalid';
-      this.hold(code, `${part}${field} ${message}`);
+      this.hold(codeOfDefect(message), `${part}${field} ${message}`);
     }
   }
 
@@ -99,6 +100,12 @@ export class Findings {
   #problem(code: ProblemCode, message: string): Problem {
     return { code, document: this.#document, message };
   }
+}
+
+/** What a field that could not be read means; only amounts are ever required. */
+export function codeOfDefect(message: string): ProblemCode {
+  if (message === 'is absent') return 'amount_missing';
+  return message.startsWith('is no decimal') ? 'amount_invalid' : 'field_invalid';
 }
 
 /** The number printed on the document: prefix and number; for a draft its id (practice-api: Invoice). */

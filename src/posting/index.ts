@@ -3,11 +3,13 @@ import { decide } from './correct.ts';
 import { judgeInvoice } from './invoice.ts';
 import { judgePayment } from './payment.ts';
 import { judgePrepayment } from './prepayment.ts';
+import { decideRemap } from './remap.ts';
 import type { Decision, DocumentFacts, Judgement, PostedBefore, PostingContext } from './types.ts';
 
 export { decide } from './correct.ts';
 export * from './look-ups.ts';
 export { type Mapping, parseMapping } from './mapping.ts';
+export * from './remap.ts';
 export type * from './types.ts';
 
 /**
@@ -27,5 +29,6 @@ export function judge(facts: DocumentFacts, context: PostingContext, takenDate: 
 
 /** Judges a document and decides what to write, given what the books hold of it. */
 export function post(facts: DocumentFacts, before: PostedBefore, context: PostingContext): Decision {
-  return decide(judge(facts, context, before.documentDate), before, context);
+  const judgement = judge(facts, context, before.documentDate);
+  return before.remapHeld ? decideRemap(judgement, before, context).decision : decide(judgement, before, context);
 }

@@ -24,7 +24,10 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
   const findings = new Findings({ kind: 'invoice', id: invoice.id }, `${name} (id ${invoice.id})`);
   findings.documentDate = invoice.invoiceDate === null ? null : businessDate(invoice.invoiceDate, context.timezone);
 
-  if (facts.gone) return findings.state('gone');
+  if (facts.gone) {
+    if (invoice.status === finalized) findings.goneOpening(context);
+    return findings.state('gone');
+  }
   if (invoice.status !== null && notFinal.includes(invoice.status)) return findings.state('not_final');
   if (invoice.status !== finalized && invoice.status !== voided) {
     findings.hold('status_unknown', `its status is ${invoice.status ?? 'absent'}`);
@@ -187,7 +190,7 @@ function saleLines(
   }
   for (const { group, amount } of net) {
     if (amount.isZero()) continue;
-    const account = findings.account(revenueAccount(mapping, group.accountNumber, side.departmentId));
+    const account = findings.account(revenueAccount(mapping, group.accountNumber, side.departmentId, group));
     // Where its group has no VAT line, the base travels on the revenue line (a 0 % group must reach the VAT return).
     const hasVatLine = vat.some(({ group: { key }, amount: tax }) => key === group.vat.key && !tax.isZero());
     const { dimensions, internal, rowIds } = group;
@@ -200,7 +203,7 @@ function saleLines(
   }
   for (const { group, amount } of vat) {
     if (amount.isZero()) continue;
-    const account = findings.account(vatAccount(mapping, group));
+    const account = findings.account(vatAccount(mapping, group, side.departmentId));
     const credited = sum(
       net.filter(({ group: { vat: own } }) => own.key === group.key).map(({ amount: base }) => base),
     );

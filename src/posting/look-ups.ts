@@ -49,15 +49,82 @@ export function roleAccount(mapping: Mapping, role: Role): LookUp {
   return { code: 'role_unmapped', message: `the mapping has no account for roles.${role}` };
 }
 
-/** The account of a revenue line: the department's own table first, then the common one. */
-export function revenueAccount(mapping: Mapping, accountNumber: string | null, departmentId: number | null): LookUp {
+/** What a revenue rule can ask of a line's rows besides account and department. */
+export interface RevenueDetails {
+  dimensions: readonly (string | null)[];
+  internal: { account: string | null; dimension1: string | null; dimension2: string | null };
+  vat: { name: string | null; rate: Money | null };
+}
+
+const noDetails: RevenueDetails = {
+  dimensions: [null, null, null],
+  internal: { account: null, dimension1: null, dimension2: null },
+  vat: { name: null, rate: null },
+};
+
+/** The account of a revenue line: the first rule that holds, then the department's own table, then the common one. */
+export function revenueAccount(
+  mapping: Mapping,
+  accountNumber: string | null,
+  departmentId: number | null,
+  details: RevenueDetails = noDetails,
+): LookUp {
   const unmapped = (message: string): Unmapped => ({ code: 'account_unmapped', message });
+  const rule = mapping.revenue_rules.findIndex(({ when }) => holds(when, accountNumber, departmentId, details));
+  if (rule >= 0) {
+    const path = `revenue_rules.${rule}`;
+    const found = mapping.revenue_rules[rule]!.account;
+    const account = found === same ? accountNumber : found;
+    if (account) return { account, mappedBy: path };
+    const row = accountNumber ? `revenue account ${accountNumber}` : 'a row that names no revenue account';
+    return unmapped(`${path} of the mapping gives no account for ${row}`);
+  }
   if (!accountNumber) return unmapped('a row names no revenue account');
   const own = departmentId === null ? undefined : entryOf(mapping.revenue_by_department, String(departmentId));
   const found =
     (own && fromTable(own, accountNumber, accountNumber, `revenue_by_department.${departmentId}`)) ??
     fromTable(mapping.revenue, accountNumber, accountNumber, 'revenue');
   return found ?? unmapped(`the mapping has no account for revenue.${accountNumber}`);
+}
+
+type RevenueConditions = Mapping['revenue_rules'][number]['when'];
+
+function holds(
+  when: RevenueConditions,
+  accountNumber: string | null,
+  departmentId: number | null,
+  { dimensions, internal, vat }: RevenueDetails,
+): boolean {
+  return (
+    among(when.account, accountNumber || null) &&
+    holdsForVat(when, vat, departmentId) &&
+    among(when.dimension_1, named(dimensions[0])) &&
+    among(when.dimension_2, named(dimensions[1])) &&
+    among(when.dimension_3, named(dimensions[2])) &&
+    among(when.internal_account, named(internal.account)) &&
+    among(when.internal_dimension_1, named(internal.dimension1)) &&
+    among(when.internal_dimension_2, named(internal.dimension2))
+  );
+}
+
+function holdsForVat(
+  when: Mapping['vat_rules'][number]['when'],
+  vat: { name: string | null; rate: Money | null },
+  departmentId: number | null,
+): boolean {
+  return (
+    among(when.department, departmentId) &&
+    among(when.vat_group, named(vat.name)) &&
+    (when.vat_rate === undefined || when.vat_rate.includes(vat.rate?.toFixed() ?? null))
+  );
+}
+
+function among<Value>(wanted: readonly Value[] | undefined, found: Value): boolean {
+  return wanted === undefined || wanted.includes(found);
+}
+
+function named(text: string | null | undefined): string | null {
+  return text?.trim() || null;
 }
 
 /** A VAT group as its rows tell it: the same name at two rates is two groups. */
@@ -68,15 +135,23 @@ export interface VatGroupKey {
   accounts: string[];
 }
 
-/** The account of a VAT group: by its name, then `*`; either may be a table by rate. */
-export function vatAccount(mapping: Mapping, group: VatGroupKey): LookUp {
+/** The account of a VAT group: the first rule that holds, then by its name, then `*`; either may be a table by rate. */
+export function vatAccount(mapping: Mapping, group: VatGroupKey, departmentId: number | null = null): LookUp {
   const own = group.accounts.length === 1 ? group.accounts[0]! : null;
-  const found = fromVatTable(mapping.vat, group, own);
+  const rule = mapping.vat_rules.findIndex(({ when }) => holdsForVat(when, group, departmentId));
+  // A rule that was left empty means "not decided yet": it does not fall through to the table.
+  const found = rule < 0 ? fromVatTable(mapping.vat, group, own) : fromVatRule(mapping.vat_rules, rule, own);
   if (found) return found;
   const rate = group.rate === null ? 'no rate' : `${group.rate.toFixed()} %`;
   const called = group.name === null ? `rows at ${rate} that name no VAT group` : `VAT group ${group.name} at ${rate}`;
   const several = group.accounts.length > 1 ? ` (the rows name several: ${group.accounts.join(', ')})` : '';
   return { code: 'vat_group_unmapped', message: `the mapping has no VAT account for ${called}${several}` };
+}
+
+function fromVatRule(rules: Mapping['vat_rules'], index: number, own: string | null): Found | null {
+  const found = rules[index]!.account;
+  const account = found === same ? own : found;
+  return account ? { account, mappedBy: `vat_rules.${index}` } : null;
 }
 
 function fromVatTable(vat: Mapping['vat'], group: VatGroupKey, own: string | null): Found | null {

@@ -1,6 +1,6 @@
 import type { LineFields, Party } from '../domain/entry.ts';
 import type { InvoiceRecord } from '../domain/records.ts';
-import type { CalendarDate } from '../terms.ts';
+import type { CalendarDate, Role } from '../terms.ts';
 import { documentNumber, type Findings } from './findings.ts';
 import type { Fact } from './hash.ts';
 import type { PostingContext } from './types.ts';
@@ -38,15 +38,9 @@ export function clientParty(clientId: number): Party {
   return { code: `client:${clientId}`, name: null, vatNumber: null, countryCode: null };
 }
 
-/** Payment types whose money is owed by a third party. */
-const counterpartyOfType: Record<number, 'insurance_receivable' | 'financing_receivable'> = {
-  10: 'financing_receivable',
-  15: 'insurance_receivable',
-};
-
 /** Who a payment's own line names: the mapping's counterparty for insurance and financing, otherwise `payer`. */
-export function moneyParty(paymentType: number, payer: Party, context: PostingContext): Party {
-  const role = counterpartyOfType[paymentType];
-  const code = role && context.mapping.counterparties[role];
+export function moneyParty(role: Role, payer: Party, context: PostingContext): Party {
+  const isThirdParty = role === 'insurance_receivable' || role === 'financing_receivable';
+  const code = isThirdParty ? context.mapping.counterparties[role] : undefined;
   return code ? { code, name: null, vatNumber: null, countryCode: null } : payer;
 }

@@ -2,7 +2,7 @@ import { businessDate } from '../domain/dates.ts';
 import { entryDefect, lineOf } from '../domain/entry.ts';
 import type { InvoiceRecord, PaymentRecord } from '../domain/records.ts';
 import type { CalendarDate, Role } from '../terms.ts';
-import { Findings, invoiceName } from './findings.ts';
+import { codeOfDefect, Findings, invoiceName } from './findings.ts';
 import { inputHash } from './hash.ts';
 import { paymentAccount, roleAccount } from './look-ups.ts';
 import { clientParty, invoiceSide, moneyParty } from './party.ts';
@@ -24,7 +24,12 @@ export function judgePayment(
   const findings = new Findings({ kind: 'payment', id: payment.id }, `Payment ${payment.id}`);
   const own = payment.dateAdded === null ? null : businessDate(payment.dateAdded, context.timezone);
   findings.documentDate = takenDate ?? own;
-  if (facts.gone) return findings.state('gone');
+  if (facts.gone) {
+    const invoiceDate = invoice?.invoiceDate ? businessDate(invoice.invoiceDate, context.timezone) : null;
+    if (invoiceDate !== null && context.startDate !== null && invoiceDate < context.startDate)
+      findings.goneOpening(context);
+    return findings.state('gone');
+  }
   if (findings.documentDate === null) findings.date(payment.dateAdded, 'date_added', context);
   findings.defects(payment.defects);
   if (invoice === null) {
@@ -33,6 +38,9 @@ export function judgePayment(
       payment.invoiceId === null ? 'it names no invoice' : `its invoice ${payment.invoiceId} has not been seen yet`,
     );
   }
+  // Its amounts are the invoice's own affair; what the payment takes from it must be readable.
+  const taken = invoice?.defects.filter(({ message }) => codeOfDefect(message) === 'field_invalid') ?? [];
+  findings.defects(taken, `its invoice ${invoice?.id}: `);
   if (invoice === null || findings.documentDate === null) return findings.held();
 
   const period = startPeriod(invoice, findings.documentDate, context, findings);
@@ -61,7 +69,7 @@ export function judgePayment(
   const rule = type === fromPrepayment ? 'R7' : type === consolidated ? 'R10' : 'R4';
   const common = { rule, departmentId: side.departmentId, paymentType: type };
   const lines = [
-    lineOf(paid, { ...common, ...money, party: moneyParty(type, client, context) }),
+    lineOf(paid, { ...common, ...money, party: moneyParty(money.role, client, context) }),
     lineOf(paid.negated(), { ...common, ...receivable, ...side.receivable, role: period.role, party: side.party }),
   ].filter((line) => line !== null);
   const defect = entryDefect({ lines }, context.decimals);

@@ -26,8 +26,14 @@ export function judgePrepayment(
   const own = prepayment.created === null ? null : businessDate(prepayment.created, context.timezone);
   findings.documentDate = takenDate ?? own;
   const status = prepayment.status ?? 'ready';
-  if (facts.gone) return findings.state('gone');
-  if (notMoney.includes(status)) return findings.state('not_money');
+  if (facts.gone) {
+    if (!notMoney.includes(status)) findings.goneOpening(context);
+    return findings.state('gone');
+  }
+  if (notMoney.includes(status)) {
+    reviewOpening(facts, status, context, findings);
+    return findings.state('not_money');
+  }
   if (!money.includes(status)) {
     findings.hold('status_unknown', `its status is ${status}`);
     return findings.held();
@@ -51,7 +57,7 @@ export function judgePrepayment(
   const party = clientParty(clientId);
   const common = { rule: paid.lessThan(0) ? 'R6' : 'R5', departmentId, paymentType: type };
   const lines = [
-    lineOf(paid, { ...common, ...account, party: moneyParty(type, party, context) }),
+    lineOf(paid, { ...common, ...account, party: moneyParty(account.role, party, context) }),
     lineOf(paid.negated(), { ...common, ...liability, role: 'prepayment_liability', party }),
   ].filter((line) => line !== null);
   const defect = entryDefect({ lines }, context.decimals);
@@ -71,4 +77,18 @@ export function judgePrepayment(
     inputHash: inputHash(['prepayment', prepayment.id, date, type, paid, clientId, departmentId]),
     lines,
   });
+}
+
+/** One from before the cut-over that stopped being money since may be in the opening balances. */
+function reviewOpening(
+  { prepayment }: PrepaymentFacts,
+  status: string,
+  { startDate, timezone }: PostingContext,
+  findings: Findings,
+): void {
+  const changed = prepayment.modified === null ? null : businessDate(prepayment.modified, timezone);
+  if (findings.documentDate === null || changed === null || startDate === null) return;
+  if (findings.documentDate >= startDate || changed < startDate) return;
+  const dated = `it is dated ${findings.documentDate}, before start_date ${startDate}`;
+  findings.report('opening_changed', `${dated}, and is ${status} since ${prepayment.modified}`);
 }

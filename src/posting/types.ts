@@ -75,6 +75,8 @@ export interface PostedBefore {
   state: DocumentState | null;
   /** The date taken when it was first judged: a payment's or prepayment's never changes (ACCOUNTING Dates). */
   documentDate: CalendarDate | null;
+  /** A correction after a changed mapping was asked for, and a closed period held it. */
+  remapHeld?: boolean;
 }
 
 /** What to write: entries in order (a reversal before its successor), the state after, and what to tell. */
@@ -86,4 +88,6 @@ export interface Decision {
   reports: Problem[];
   refetch: boolean;
   documentDate: CalendarDate | null;
+  /** A correction after a changed mapping still waits for its period to be opened. */
+  remapHeld?: boolean;
 }

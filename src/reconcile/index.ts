@@ -19,6 +19,7 @@ import {
   Tally,
 } from './report.ts';
 import { checkRevenue } from './revenue.ts';
+import { checkSummaries, unsummarised } from './summaries.ts';
 import { checkTrialBalance, trialBalance, unusedPrepayments } from './trial-balance.ts';
 
 export { renderReconcile } from './render.ts';
@@ -42,6 +43,7 @@ export async function reconcile(db: Db, installations: ReconcileInput[]): Promis
 async function reconcileInstallation(db: Db, input: ReconcileInput): Promise<InstallationReport> {
   const run = new Run(input);
   run.tally.E1.add(...(await checkTrialBalance(db, input)));
+  run.tally.E1.add(...(await checkSummaries(db, input)));
   await run.overInvoices(db);
   await run.overPrepayments(db);
   run.tally.E6.add(...(await checkCompleteness(db, input)));
@@ -78,6 +80,7 @@ async function reconcileInstallation(db: Db, input: ReconcileInput): Promise<Ins
       prepayment_clients: run.prepaymentClients,
       unused_prepayments: await unusedPrepayments(db, input),
       residues: run.residues(),
+      unsummarised: await unsummarised(db, input),
       reports: reports.items,
     },
     omitted: Object.fromEntries(omitted),

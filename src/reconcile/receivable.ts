@@ -6,7 +6,7 @@ import { type Difference, figure, type Note, type ReconcileInput } from './repor
 
 export interface ReceivableFinding {
   differences: Difference[];
-  /** Posted payments on an invoice without an entry in force. */
+  /** Posted payments on an invoice without an entry in force, unless they come to nothing. */
   withoutInvoice: Note[];
   /** Facts as posted that differ from the present ones. */
   heldChanges: Note[];
@@ -33,16 +33,23 @@ function receivableOf(book: InvoiceBook, role: LineRole): Money {
 function withoutEntry(book: InvoiceBook, settings: Settings, finding: ReceivableFinding): void {
   const { decimals } = settings;
   const name = `invoice ${book.record.id}`;
-  let posted = zero;
-  for (const payment of book.payments.filter(({ state }) => state === 'posted')) {
-    const amount = isHeldChange(payment) ? postedAmount('payment', payment.figures) : (payment.record.paid ?? zero);
-    posted = posted.plus(amount);
-    finding.withoutInvoice.push({
-      document: `payment ${payment.record.id}`,
-      message: `${figure(amount, decimals)} is posted on ${name}, which is ${book.state ?? 'not judged'}`,
-    });
-  }
+  const payments = book.payments
+    .filter(({ state }) => state === 'posted')
+    .map((payment) => ({
+      id: payment.record.id,
+      amount: isHeldChange(payment) ? postedAmount('payment', payment.figures) : (payment.record.paid ?? zero),
+    }));
+  const posted = sum(payments.map(({ amount }) => amount));
   const role = isBeforeStart(book, settings) ? 'opening_receivable' : 'receivable';
+  // Listed until they are cancelled (example 9); those on the opening balances are where they belong.
+  if (role === 'receivable' && !posted.isZero()) {
+    for (const { id, amount } of payments) {
+      finding.withoutInvoice.push({
+        document: `payment ${id}`,
+        message: `${figure(amount, decimals)} is posted on ${name}, which is ${book.state ?? 'not judged'}`,
+      });
+    }
+  }
   for (const each of ['receivable', 'opening_receivable'] as const) {
     const expected = each === role ? posted.negated() : zero;
     const ledger = receivableOf(book, each);

@@ -1,4 +1,5 @@
-import type { Equation, EquationName, InstallationReport, ReconcileReport } from './report.ts';
+import { Money, sum } from '../domain/money.ts';
+import type { Equation, EquationName, InstallationReport, Listed, ReconcileReport } from './report.ts';
 
 const titles: Record<EquationName, string> = {
   E1: 'the trial balance is zero',
@@ -62,7 +63,6 @@ function equationLines(name: EquationName, equation: Equation, currency: string)
 }
 
 function listedSections({ listed, omitted }: InstallationReport): string[][] {
-  const residues = listed.residues.map(({ account, date, residue }) => `${date}  ${account}  ${residue}`);
   const lists: [title: string, lines: string[], omitted?: number | undefined][] = [
     [
       'Posted payments on invoices without an entry in force',
@@ -86,7 +86,11 @@ function listedSections({ listed, omitted }: InstallationReport): string[][] {
       "Unused prepayments at each month's end",
       listed.unused_prepayments.map(({ month_end, balance }) => `${month_end}  ${balance}`),
     ],
-    ['Cents settled apart from the exact rows, per account and day', residues],
+    ['Accounts with cents settled apart from the exact rows (each day in --json)', residueTable(listed.residues)],
+    [
+      'Days whose entries wait for their summary',
+      listed.unsummarised.map(({ date, entries }) => `${date}  ${entries} ${entries === 1 ? 'entry' : 'entries'}`),
+    ],
     [
       'Reports',
       listed.reports.map(({ document, code, message }) => `${document}: ${code}: ${message}`),
@@ -96,6 +100,17 @@ function listedSections({ listed, omitted }: InstallationReport): string[][] {
   return lists
     .filter(([, lines]) => lines.length > 0)
     .map(([title, lines, more]) => [`${title} (${lines.length + (more ?? 0)})`, ...bullets(lines, more ?? 0, '  ')]);
+}
+
+/** Per account, as a day's fractions of cents are of no interest one by one. */
+function residueTable(residues: Listed['residues']): string[] {
+  const accounts = [...Map.groupBy(residues, ({ account }) => account)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const rows = accounts.map(([account, days]) => {
+    const amount = sum(days.map(({ residue }) => new Money(residue)));
+    return [account, amount.toFixed(4), `over ${days.length} ${days.length === 1 ? 'day' : 'days'}`];
+  });
+  const width = (column: number) => Math.max(...rows.map((row) => row[column]!.length));
+  return rows.map((row) => `${row[0]!.padEnd(width(0))}  ${row[1]!.padStart(width(1))}  ${row[2]}`);
 }
 
 function noteLine({ document, message }: { document: string; message: string }): string {

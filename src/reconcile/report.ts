@@ -64,7 +64,7 @@ export interface TrialBalanceLine {
 
 /** What ACCOUNTING lists beside the equations. */
 export interface Listed {
-  /** E2: posted payments on invoices without an entry in force. */
+  /** E2: posted payments on invoices without an entry in force, unless they are cancelled or on opening balances. */
   payments_without_invoice: Note[];
   /** Posted documents whose present facts differ from the posted ones, or whose facts cannot be told. */
   held_changes: Note[];
@@ -78,6 +78,8 @@ export interface Listed {
   unused_prepayments: { month_end: CalendarDate; balance: string }[];
   /** E5: cents settled apart from the exact rows, per revenue or VAT account and day. */
   residues: { account: string; date: CalendarDate; residue: string }[];
+  /** E1, in posting mode `daily_summary`: entries that wait for their day's summary; what was left out is a difference. */
+  unsummarised: { date: CalendarDate; entries: number }[];
   /** Problems told of without holding their document. */
   reports: { document: string; code: string; message: string }[];
 }

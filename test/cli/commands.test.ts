@@ -108,6 +108,8 @@ describe('after a first sync with a mapping that lacks an account', () => {
     expect(stdout).toMatch(
       /^Invoice \d+ of installation \d+: posted\n[\s\S]*holds +P1[\s\S]*Dr +1700 +receivable +114\.00/,
     );
+    expect(stdout).toMatch(/P1 rows add up to the totals \(rows 100\.00 net, total 100\.00; rows 14\.00 VAT/);
+    expect(stdout).toMatch(/Cr +\S+ +vat +14\.00 +R1 .* at 14 %, base 100\.00/);
   });
 
   test('explain: a held payment says which proof fails and what to do', async () => {

@@ -226,7 +226,7 @@ account 1910:card_clearing  ; type:A
     expect(head).toMatch(/^entry,seq,date,document_date,document,reason,/);
     expect(records).toHaveLength(12);
     expect(records[6]).toBe(
-      '4711/payment/10/1,3,2026-01-20,2026-01-20,payment/10,posted,,,payment 10,1700,receivable,EUR,,81.00,,,,,,,,,,,,,7,,,,,,,R1,roles.receivable',
+      '4711/payment/10/1,3,2026-01-20,2026-01-20,payment/10,posted,,,payment 10,1700,receivable,EUR,,81.00,,,,,,,,,,,,,7,,,,,,,R1,roles.receivable,',
     );
     const csvOnly = (await exported('csv', [{ ...helsinki }])).includes('"Ärla, ""Söner""; [2026-01-01]');
     expect(csvOnly).toBe(true);

@@ -223,6 +223,15 @@ describe('locked periods', () => {
   });
 });
 
+test("another department's lock does not close a date of this one's", () => {
+  const mapping = mappingOf({ policies: { follow_source_lock: true } });
+  const context = contextOf({ mapping, sourceLockDates: new Map([[12, '2026-02-01']]) });
+  const moved = invoice1001({ departmentId: 12, invoiceDate: '2026-02-10' });
+  const decision = post(moved, first(invoice1001()), context);
+  expect(decision.entries.map(({ date }) => date)).toEqual(['2026-01-15', '2026-02-10']);
+  expect(decision.problem).toBeNull();
+});
+
 test('each reversal has its own input hash, and a correction of a correction undoes it', () => {
   const accounts = ['3000', '3005', '3000'];
   let before = nothingBefore;

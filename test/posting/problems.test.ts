@@ -98,6 +98,15 @@ const cases: Case[] = [
     facts: invoice1001({ clientId: null, defects: [{ field: 'client', message: 'is no reference to a record' }] }),
     says: 'client is no reference to a record',
   },
+  {
+    code: 'field_invalid',
+    what: 'a payment on an invoice whose client cannot be read: not the cash customer',
+    facts: paymentFacts(
+      paymentOf(0, '1'),
+      invoiceOf(hundred, { clientId: null, defects: [{ field: 'client', message: 'is no reference to a record' }] }),
+    ),
+    says: 'its invoice 1: client is no reference to a record',
+  },
   { code: 'date_missing', what: 'an undated invoice', facts: invoice1001({ invoiceDate: null }), says: 'invoice date' },
   {
     code: 'date_missing',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PrepaymentRecord } from '../../src/domain/records.ts';
 import { judge, post } from '../../src/posting/index.ts';
+import type { DocumentFacts } from '../../src/posting/types.ts';
 import {
   balances,
   contextOf,
@@ -183,6 +184,22 @@ describe('who and where', () => {
     expect(lines.map(({ party }) => party?.code)).toEqual([code, 'client:7']);
   });
 
+  test.each([
+    ['sent to insurance_receivable names its counterparty', 11, 'insurance_receivable', 'INSURANCE'],
+    ['sent away from it names the payer', 15, 'other_clearing', 'client:7'],
+  ])('a type %s', (_, type, role, code) => {
+    const mapping = mappingOf({
+      payment_types: { [type]: { role } },
+      counterparties: { insurance_receivable: 'INSURANCE' },
+    });
+    const lines = linesOf(paymentFacts(paymentOf(type, '1')), contextOf({ mapping }));
+    expect(lines.map(({ party }) => party?.code)).toEqual([code, 'client:7']);
+    expect(linesOf(prepaymentFacts(type, '1'), contextOf({ mapping })).map(({ party }) => party?.code)).toEqual([
+      code,
+      'client:7',
+    ]);
+  });
+
   test('prepayment lines name the client alone, so that they close per client (R5, R7)', () => {
     const taken = linesOf(prepaymentFacts(7, '1'), contextOf());
     const applied = linesOf(paymentFacts(paymentOf(8, '1'), invoice1001({ payer }).invoice), contextOf());
@@ -320,6 +337,37 @@ describe('the cut-over (start_date 2026-01-01)', () => {
   test('a payment dated before it but recorded since is told of', () => {
     const facts = paymentFacts(paymentOf(0, '1', { ...oldPayment, modified: '2026-01-03' }), invoice1001(old).invoice);
     expect(reportsOf(facts, context)).toEqual(['opening_changed']);
+  });
+
+  test.each([
+    ['a final invoice', { ...invoice1001(old), gone: true }, ['opening_changed']],
+    ['a voided invoice', { ...invoice1001({ ...old, status: 99 }), gone: true }, []],
+    ['a draft', { ...invoice1001({ ...old, status: 0 }), gone: true }, []],
+    ['an invoice after it', { ...invoice1001(), gone: true }, []],
+    [
+      'a payment on an invoice before it',
+      paymentFacts(paymentOf(0, '1', oldPayment), invoice1001(old).invoice, { gone: true }),
+      ['opening_changed'],
+    ],
+    [
+      'a payment on an invoice after it',
+      paymentFacts(paymentOf(0, '1', oldPayment), invoice1001().invoice, { gone: true }),
+      [],
+    ],
+    ['a prepayment', prepaymentFacts(0, '1', { created: '2025-12-15' }, true), ['opening_changed']],
+    ['a pending prepayment', prepaymentFacts(0, '1', { created: '2025-12-15', status: 'pending' }, true), []],
+  ] as [string, DocumentFacts, string[]][])('%s that is gone', (_, facts, reports) => {
+    expect(judge(facts, context)).toMatchObject({ state: 'gone', entry: null, refetch: false });
+    expect(reportsOf(facts, context)).toEqual(reports);
+  });
+
+  test.each([
+    ['since', '2026-01-03', ['opening_changed']],
+    ['before', '2025-12-20', []],
+  ])('a prepayment of before it that failed %s', (_, modified, reports) => {
+    const facts = prepaymentFacts(0, '1', { created: '2025-12-15', status: 'failed', modified });
+    expect(judge(facts, context).state).toBe('not_money');
+    expect(reportsOf(facts, context)).toEqual(reports);
   });
 
   test('prepayments', () => {

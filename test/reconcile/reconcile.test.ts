@@ -118,6 +118,7 @@ describe('sound books', () => {
             prepayment_clients: [],
             unused_prepayments: [],
             residues: [],
+            unsummarised: [],
             reports: [],
           },
           omitted: {},
@@ -290,6 +291,27 @@ describe('E2: receivables', () => {
     });
     await saleOf(books, 12, '60.00');
     await books.document('payment', { record: paymentRecord(12, 12, 0, null) });
+    // Cancelled since (example 9), and paid on what belongs to the opening balances: nothing that an accountant must do.
+    await books.document('invoice', {
+      record: invoiceRecord(13, '100.00', '0.00', '0.00', { status: 99 }),
+      lines: sale(13),
+      reversed: true,
+    });
+    for (const [id, amount] of [
+      [13, '40.00'],
+      [14, '-40.00'],
+    ] as const) {
+      const lines = paid(0, 'card_clearing', amount, 13);
+      await books.document('payment', { record: paymentRecord(id, 13, 0, amount), lines });
+    }
+    await books.document('invoice', {
+      record: invoiceRecord(15, '100.00', '0.00', '60.00', { invoice_date: '2025-12-31' }),
+      state: 'before_start',
+    });
+    await books.document('payment', {
+      record: paymentRecord(15, 15, 0, '40.00'),
+      lines: paid(0, 'card_clearing', '40.00', 15, { opening: true }),
+    });
     const { listed } = await reportOf(books);
     expect(listed.payments_without_invoice).toEqual([
       { document: 'payment 10', message: '40.00 is posted on invoice 10, which is reversed' },
@@ -655,6 +677,11 @@ describe('E5: revenue and VAT', () => {
       { account: 'B', date: '2026-01-15', residue: '-0.0033' },
       { account: 'C', date: '2026-01-15', residue: '-0.0033' },
     ]);
+    expect(renderReconcile(await reconcile(db, [books.input]))).toContain(
+      ['from the exact rows (each day in --json) (3)', '  A   0.0067  over 1 day', '  B  -0.0033  over 1 day'].join(
+        '\n',
+      ),
+    );
   });
 });
 

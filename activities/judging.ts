@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
+import { type InstallationConfig, postingContext } from '../src/config.ts';
+import type { Db } from '../src/db/pool.ts';
+import { appendEntries } from '../src/ledger/append.ts';
+import { closedThrough } from '../src/ledger/close.ts';
+import type { ClaimedDocument, JudgedDocument } from '../src/ledger/documents.ts';
+import { loadFacts } from '../src/mirror/facts.ts';
+import { decideRemap, judge, post, type Remap } from '../src/posting/index.ts';
+import type { DocumentFacts, PostingContext } from '../src/posting/types.ts';
+import type { CalendarDate } from '../src/terms.ts';
+
+/** Documents judged at a time: enough to amortise the round trips, few enough to hold few locks and little memory. */
+export const judgingBatch = 500;
+
+export interface PostingConditions {
+  contextFor(facts: DocumentFacts[]): Promise<PostingContext>;
+}
+
+/** A department's lock date in the source, or null. */
+export type LockOf = (department: number) => Promise<CalendarDate | null>;
+
+/** The posting context of an installation; the source's lock dates are asked for per department, only where they count. */
+export async function postingConditions(
+  db: Db,
+  installation: InstallationConfig,
+  lockOf: LockOf,
+): Promise<PostingConditions> {
+  const through = await closedThrough(db, installation.id);
+  const locks = new Map<number, CalendarDate>();
+  const asked = new Set<number>();
+  return {
+    async contextFor(facts) {
+      if (installation.mapping.policies.follow_source_lock) {
+        for (const department of departmentsOf(facts)) {
+          if (asked.has(department)) continue;
+          asked.add(department);
+          const lock = await lockOf(department);
+          if (lock !== null) locks.set(department, lock);
+        }
+      }
+      return postingContext(installation, through, locks);
+    },
+  };
+}
+
+function departmentsOf(facts: DocumentFacts[]): Set<number> {
+  const departments = new Set<number>();
+  for (const one of facts) {
+    const id =
+      one.kind === 'invoice'
+        ? one.invoice.departmentId
+        : one.kind === 'payment'
+          ? one.invoice?.departmentId
+          : one.prepayment.departmentId;
+    if (id != null) departments.add(id);
+  }
+  return departments;
+}
+
+/**
+ * Judges claimed documents by what the mirror holds, through the pure core; writes nothing. `last` judges even those whose
+ * parts could not be fetched again yet: a preview always does, a window in its last round.
+ */
+export async function judgeDocuments(
+  db: Db | Knex.Transaction,
+  installation: InstallationConfig,
+  conditions: PostingConditions,
+  claimed: ClaimedDocument[],
+  last: boolean,
+): Promise<JudgedDocument[]> {
+  const { facts, context } = await factsOf(db, installation, conditions, claimed);
+  return claimed.map((document, index) => judgeOne(document, facts[index]!, context, last));
+}
+
+function judgeOne(
+  document: ClaimedDocument,
+  facts: DocumentFacts,
+  context: PostingContext,
+  last: boolean,
+): JudgedDocument {
+  const decision = post(facts, document.before, context);
+  const waits = decision.refetch && document.refetch !== 'done';
+  if (!waits || last) return { document, decision, entryIds: [], waits };
+  // Nothing is decided on parts that may be stale.
+  const undecided = {
+    ...decision,
+    state: document.before.state ?? 'pending',
+    entries: [],
+    problem: null,
+    reports: [],
+    documentDate: document.before.documentDate,
+    remapHeld: document.before.remapHeld ?? false,
+  };
+  return { document, decision: undecided, entryIds: [], waits };
+}
+
+/** What the installation's mapping makes of documents in the books, by what the mirror holds; writes nothing. */
+export async function remapDocuments(
+  db: Db | Knex.Transaction,
+  installation: InstallationConfig,
+  conditions: PostingConditions,
+  claimed: ClaimedDocument[],
+): Promise<{ document: ClaimedDocument; remap: Remap }[]> {
+  const { facts, context } = await factsOf(db, installation, conditions, claimed);
+  return claimed.map((document, index) => {
+    const { before } = document;
+    return { document, remap: decideRemap(judge(facts[index]!, context, before.documentDate), before, context) };
+  });
+}
+
+/** The facts of documents in their order, and the context to judge them in. */
+async function factsOf(
+  db: Db | Knex.Transaction,
+  installation: InstallationConfig,
+  conditions: PostingConditions,
+  claimed: ClaimedDocument[],
+): Promise<{ facts: DocumentFacts[]; context: PostingContext }> {
+  const facts = await loadFacts(db, installation.id, installation.dialect, claimed);
+  const byKey = new Map(facts.map((one) => [keyOfFacts(one), one]));
+  const ordered = claimed.map(({ kind, id }) => {
+    const found = byKey.get(`${kind}/${id}`);
+    if (!found) throw new Error(`${kind} ${id} is to be posted but is not in the mirror`);
+    return found;
+  });
+  return { facts: ordered, context: await conditions.contextFor(ordered) };
+}
+
+function keyOfFacts(facts: DocumentFacts): string {
+  switch (facts.kind) {
+    case 'invoice':
+      return `invoice/${facts.invoice.id}`;
+    case 'payment':
+      return `payment/${facts.payment.id}`;
+    case 'prepayment':
+      return `prepayment/${facts.prepayment.id}`;
+  }
+}
+
+/** Appends what was decided, gives each document the ids of its entries, and returns how many there are. */
+export async function appendDecided(
+  trx: Knex.Transaction,
+  installation: InstallationConfig,
+  judged: JudgedDocument[],
+  windowId: number | null,
+): Promise<number> {
+  const drafts = judged.flatMap((one) => one.decision.entries);
+  const { id, decimals, postingMode } = installation;
+  const ids = await appendEntries(trx, id, drafts, { decimals, windowId, postingMode });
+  let next = 0;
+  for (const one of judged) {
+    one.entryIds = ids.slice(next, next + one.decision.entries.length);
+    next += one.decision.entries.length;
+  }
+  return drafts.length;
+}
+
+/** A hash of what held documents hang on besides their facts: when it differs from the last window's, they are judged again. */
+export async function conditionsHash(db: Db, installation: InstallationConfig): Promise<string> {
+  const locks = await db.raw<{ rows: { name: string; value: string }[] }>(
+    `select name, value from installation_fact where installation = ? and name like 'source\\_lock.%' order by name`,
+    [installation.id],
+  );
+  return createHash('sha256')
+    .update(
+      JSON.stringify([
+        installation.mappingHash,
+        installation.startDate,
+        installation.timezone,
+        await closedThrough(db, installation.id),
+        locks.rows,
+      ]),
+    )
+    .digest('hex');
+}
+
+/** Where the hash of the last window is kept (src/sync/facts.ts). */
+export const conditionsFact = 'posting_conditions';

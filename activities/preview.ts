@@ -1,0 +1,110 @@
+import type { Knex } from 'knex';
+import type { InstallationConfig } from '../src/config.ts';
+import type { Db } from '../src/db/pool.ts';
+import { entryId } from '../src/domain/entry.ts';
+import {
+  type ClaimedDocument,
+  type DocumentSelection,
+  documentsInForce,
+  type JudgedDocument,
+  waitingDocuments,
+} from '../src/ledger/documents.ts';
+import type { Remap } from '../src/posting/index.ts';
+import type { Decision } from '../src/posting/types.ts';
+import type { PracticeClient } from '../src/practice/client.ts';
+import { readFact } from '../src/sync/facts.ts';
+import type { CalendarDate } from '../src/terms.ts';
+import {
+  conditionsFact,
+  conditionsHash,
+  judgeDocuments,
+  judgingBatch,
+  type LockOf,
+  postingConditions,
+  remapDocuments,
+} from './judging.ts';
+
+/** A document in the books and what a mapping makes of it; `entryIds` of the correction's entries, in order. */
+export interface RemappedDocument {
+  document: ClaimedDocument;
+  remap: Remap;
+  entryIds: string[];
+}
+
+export const everything: DocumentSelection = { documents: null, from: null, to: null };
+
+/**
+ * What the next window would post, by what is in the mirror now: every document that waits is judged as a window judges it,
+ * with the ids its entries would get. A batch at a time from one snapshot that cannot be written to; ending early ends it.
+ */
+export async function* previewPosting(
+  db: Db,
+  installation: InstallationConfig,
+  practice: PracticeClient,
+): AsyncGenerator<JudgedDocument[]> {
+  const trx = await snapshot(db);
+  try {
+    const conditions = await postingConditions(trx, installation, lockNow(trx, practice, installation.id));
+    const known = await readFact<string>(trx, installation.id, conditionsFact);
+    const doubtful = known !== (await conditionsHash(trx, installation));
+    for (let after: ClaimedDocument | null = null; ; ) {
+      const batch: ClaimedDocument[] = await waitingDocuments(trx, installation.id, {
+        after,
+        limit: judgingBatch,
+        doubtful,
+      });
+      const judged = await judgeDocuments(trx, installation, conditions, batch, true);
+      for (const one of judged) one.entryIds = nextEntryIds(installation.id, one.document, one.decision);
+      if (judged.length > 0) yield judged;
+      if (batch.length < judgingBatch) return;
+      after = batch.at(-1)!;
+    }
+  } finally {
+    await trx.rollback();
+  }
+}
+
+/** What `repost` would post with the installation's mapping, in the same way. */
+export async function* previewRemap(
+  db: Db,
+  installation: InstallationConfig,
+  practice: PracticeClient,
+  selection: DocumentSelection,
+): AsyncGenerator<RemappedDocument[]> {
+  const trx = await snapshot(db);
+  try {
+    const conditions = await postingConditions(trx, installation, lockNow(trx, practice, installation.id));
+    for (let after: ClaimedDocument | null = null; ; ) {
+      const options = { after, limit: judgingBatch, lock: false };
+      const batch: ClaimedDocument[] = await documentsInForce(trx, installation.id, selection, options);
+      const remapped = await remapDocuments(trx, installation, conditions, batch);
+      if (remapped.length > 0) {
+        yield remapped.map(({ document, remap }) => ({
+          document,
+          remap,
+          entryIds: remap.outcome === 'corrected' ? nextEntryIds(installation.id, document, remap.decision) : [],
+        }));
+      }
+      if (batch.length < judgingBatch) return;
+      after = batch.at(-1)!;
+    }
+  } finally {
+    await trx.rollback();
+  }
+}
+
+function snapshot(db: Db): Promise<Knex.Transaction> {
+  return db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
+}
+
+function nextEntryIds(installation: number, document: ClaimedDocument, { entries }: Decision): string[] {
+  return entries.map((_, index) => entryId(installation, document, document.entryCount + index + 1));
+}
+
+/** A department's lock date, as the source says now; when it cannot say, the last one known. Notes nothing. */
+export function lockNow(db: Db, practice: PracticeClient, installation: number): LockOf {
+  return async (department) => {
+    const said = await practice.departmentSettings(department);
+    return said === 'unknown' ? readFact<CalendarDate>(db, installation, `source_lock.${department}`) : said.lockDate;
+  };
+}

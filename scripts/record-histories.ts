@@ -1,0 +1,117 @@
+// Records the histories of real windows into test/histories, which every later version of the workflows must replay
+// (test/workflows/replay.test.ts). Run: `node scripts/record-histories.ts`, and commit what it writes; the histories recorded
+// before stay unless they have the same name.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import proto from '@temporalio/proto';
+import { type App, openApp } from '../src/app.ts';
+import { loadConfig } from '../src/config.ts';
+import { type Sandbox, startSandbox } from '../src/sandbox/index.ts';
+import { startEphemeralPostgres, startEphemeralTemporal } from '../src/services/index.ts';
+import { runWindow } from '../src/windows.ts';
+import { type Engine, startEngine } from '../src/worker.ts';
+
+/** The clinic whose names the test looks for in the histories. */
+const clinic = { seed: 51, invoices: 60, token: 'token-of-the-recorded-clinic' };
+const target = fileURLToPath(new URL('../test/histories/', import.meta.url));
+const mapping = fileURLToPath(new URL('../mappings/demo.yaml', import.meta.url));
+const never = new AbortController().signal;
+
+const postgres = await startEphemeralPostgres();
+const temporal = await startEphemeralTemporal();
+const folder = mkdtempSync(join(tmpdir(), 'vetledger-histories-'));
+const sandbox = await startSandbox({ ...clinic, rateWindowSeconds: 1 });
+try {
+  const app = await open();
+  try {
+    const engine = await startEngine(app, {}, (line) => console.error(line));
+    try {
+      await record(app, engine);
+    } finally {
+      await engine.stop();
+    }
+  } finally {
+    await app.close();
+  }
+} finally {
+  await sandbox.stop();
+  await temporal.release();
+  await postgres.release();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function open(): Promise<App> {
+  const file = join(folder, 'vetledger.yaml');
+  writeFileSync(
+    file,
+    `installations:
+  - id: ${sandbox.installation}
+    base_url: ${sandbox.url}
+    auth: {token: "\${PRACTICE_TOKEN}"}
+    timezone: Europe/Helsinki
+    currency: EUR
+    mapping: ${mapping}
+    rate_window_seconds: 1
+    overlap_seconds: 60
+database_url: "\${DATABASE_URL}"
+temporal: {address: "${temporal.address}"}
+`,
+  );
+  const env = { ...process.env, PRACTICE_TOKEN: sandbox.token, DATABASE_URL: postgres.url, VETLEDGER_DATA_DIR: folder };
+  return openApp(await loadConfig(file, env), { temporal: true, progress: (line) => console.error(line), env });
+}
+
+/** Each kind of course that a window can take, once. */
+async function record(app: App, engine: Engine): Promise<void> {
+  mkdirSync(target, { recursive: true });
+  const { installation } = sandbox;
+  const window = async (name: string, trigger = 'sync', timeoutMinutes = app.config.windowTimeoutMinutes) => {
+    const as = { ...app, config: { ...app.config, windowTimeoutMinutes: timeoutMinutes } };
+    const report = await runWindow(as, engine, installation, { trigger, signal: never });
+    await save(engine, name);
+    console.error(`${name}: ${report.outcome}${report.error ? ` (${report.error.code})` : ''}`);
+  };
+
+  // One page of payments comes at the second attempt: the health signals are in this history.
+  sandbox.setFaults({ http500: { action: 'invoicepayment.list', count: 5 } });
+  await window('first-window');
+  await window('idle-window');
+  await doubtfulDocument(app, sandbox);
+  await window('refetch-window');
+  sandbox.live(10);
+  sandbox.setFaults({ unauthorizedOnce: { action: 'unallocatedpayment.list', count: 9 } });
+  await window('failed-window');
+  sandbox.setFaults({ unauthorizedOnce: null, timeoutMs: { ms: 4_000 } });
+  await window('timed-out-window', 'sync', 2 / 60);
+  sandbox.setFaults({ timeoutMs: null, unauthorizedOnce: { count: 100 } });
+  await window('not-opened-window');
+  sandbox.setFaults({ unauthorizedOnce: null });
+  await window('backfill', 'backfill');
+}
+
+/** An invoice of the mirror loses its rows, as if they had not been received: its proof fails, and its parts are fetched again. */
+async function doubtfulDocument(app: App, { clinic }: Sandbox): Promise<void> {
+  const [invoice] = [...clinic.invoices.all()];
+  await app.db.raw(`delete from mirror_record where kind = 'row' and parent_id = ?`, [invoice!.id]);
+  await app.db.raw(`update document set dirty = true, dirty_mark = dirty_mark + 1 where kind = 'invoice' and id = ?`, [
+    invoice!.id,
+  ]);
+}
+
+/** The newest workflow's history, without what tells of the machine it ran on. */
+async function save(engine: Engine, name: string): Promise<void> {
+  let newest: { workflowId: string; runId: string; startTime: Date } | null = null;
+  for await (const run of engine.client.workflow.list()) if (!newest || run.startTime > newest.startTime) newest = run;
+  if (!newest) throw new Error('no workflow to record');
+  const history = await engine.client.workflow.getHandle(newest.workflowId, newest.runId).fetchHistory();
+  const { History } = proto.temporal.api.history.v1;
+  const told: unknown = History.toObject(History.fromObject(history), { bytes: String, longs: String, enums: String });
+  writeFileSync(join(target, `${name}.json`), `${JSON.stringify(told, withoutMachine)}\n`);
+}
+
+function withoutMachine(key: string, value: unknown): unknown {
+  if (key === 'identity') return 'worker';
+  return key === 'stackTrace' ? undefined : value;
+}

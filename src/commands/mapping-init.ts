@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type App, chosenInstallations, openApp } from '../app.ts';
+import { type Config, loadConfig } from '../config.ts';
+import { ConfigError } from '../errors.ts';
+import { listAccountNumbers } from '../mapping/account-numbers.ts';
+import { type AccountNumber, propose } from '../mapping/propose.ts';
+import { usesOf } from '../mapping/uses.ts';
+import { PracticeError } from '../practice/errors.ts';
+import type { CommandContext } from './context.ts';
+import { count } from './text.ts';
+
+const schema = fileURLToPath(new URL('../../mappings/mapping.schema.json', import.meta.url));
+
+/** `mapping init`: a proposal from the account number list and the mirror, to stdout or into a new file. */
+export async function init(
+  context: CommandContext,
+  { installation, out }: { installation?: number; out?: string },
+): Promise<number> {
+  const path = out === undefined ? null : resolve(out);
+  if (path !== null && existsSync(path)) throw alreadyThere(path);
+  // The mapping file that the configuration names is what this command is about to make.
+  const config = await loadConfig(context.configPath, context.env, { mappingMayBeMissing: true });
+  const one = onlyInstallation(config, installation);
+  const app = await openApp(config, { temporal: false, progress: context.note, env: context.env });
+  try {
+    const { yaml, toChoose } = propose({
+      installation: one.id,
+      schemaPath: path === null ? './mapping.schema.json' : schemaFrom(path),
+      accounts: await accountNumbers(context, app, one.id),
+      uses: await usesOf(app.db, one),
+    });
+    if (path !== null) await write(path, yaml);
+    await context.result({ installation: one.id, file: path, to_choose: toChoose, yaml: path === null ? yaml : null }, () =>
+      path === null ? yaml : `${path} is written; ${count(toChoose.length, 'place')} to choose:\n${list(toChoose)}`,
+    );
+    if (path === null && !context.json) context.note(`${count(toChoose.length, 'place')} to choose, marked in the text.`);
+    return 0;
+  } finally {
+    await app.close();
+  }
+}
+
+function onlyInstallation(config: Config, id: number | undefined) {
+  const chosen = chosenInstallations(config, id);
+  if (chosen.length === 1) return chosen[0]!;
+  throw new ConfigError(
+    'installation_missing',
+    'A mapping is proposed for one installation, and the configuration has several.',
+    `Name one: --installation ${chosen.map((each) => each.id).join(' or ')}`,
+  );
+}
+
+/** Without the permission for the list, what the mirror holds is proposed all the same. */
+async function accountNumbers(context: CommandContext, app: App, installation: number): Promise<AccountNumber[] | null> {
+  try {
+    return await listAccountNumbers(app.practice(installation).forWindow({ signal: context.signal }));
+  } catch (error) {
+    if (!(error instanceof PracticeError) || (error.code !== 'forbidden' && error.code !== 'not_found')) throw error;
+    context.note(`The account number list is left out: ${error.message}. ${error.todo}`);
+    return null;
+  }
+}
+
+async function write(path: string, yaml: string): Promise<void> {
+  try {
+    await writeFile(path, yaml, { flag: 'wx' });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw alreadyThere(path);
+    throw new ConfigError('file_unwritable', `${path} cannot be written (${code}).`, 'Name another file with --out.', error);
+  }
+}
+
+function alreadyThere(path: string): ConfigError {
+  return new ConfigError(
+    'file_exists',
+    `${path} exists already; it is not overwritten.`,
+    'Name another file with --out, and compare the two.',
+  );
+}
+
+/** The schema of this installation of vetledger, as seen from the new file. */
+function schemaFrom(path: string): string {
+  const found = relative(dirname(path), schema).replaceAll('\\', '/');
+  return found.startsWith('.') || found.startsWith('/') ? found : `./${found}`;
+}
+
+function list(places: string[]): string {
+  return places.map((place) => `  ${place}`).join('\n');
+}

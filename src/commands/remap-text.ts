@@ -1,0 +1,114 @@
+import type { RemappedDocument } from '../../activities/preview.ts';
+import { formatMoney, type Money, zero } from '../domain/money.ts';
+import { problemCatalogue } from '../domain/problems.ts';
+import type { RemapOutcome } from '../posting/index.ts';
+import { AccountTotals, columns, entryDocument, entryText, linesDocument, linesText } from './entry-text.ts';
+import type { Item } from './pieces.ts';
+import { count } from './text.ts';
+
+/** Documents that a mapping changes, or would if it could, as elements of a list; the others are only counted. */
+export async function* changeItems(
+  batches: AsyncIterable<RemappedDocument[]>,
+  installation: number,
+  decimals: number,
+  summary: RemapSummary,
+): AsyncGenerator<Item[]> {
+  for await (const batch of batches) {
+    for (const one of batch) summary.add(one);
+    yield batch
+      .filter(({ remap }) => remap.outcome !== 'same' && remap.outcome !== 'left')
+      .map((one) => changeItem(one, installation, decimals));
+  }
+}
+
+function changeItem({ document, remap, entryIds }: RemappedDocument, installation: number, decimals: number): Item {
+  const { decision, wanted, outcome } = remap;
+  const inForce = document.before.inForce!;
+  const { problem } = decision;
+  const todo = problem && problemCatalogue[problem.code].todo;
+  const id = `${installation}/${document.kind}/${document.id}`;
+  const texts = [`in force: ${entryText(inForce.id, inForce, decimals)}`];
+  if (outcome === 'corrected') {
+    const [reversal, successor] = decision.entries;
+    texts.push(`reversed by ${entryIds[0]} on ${reversal!.date}, and instead:`);
+    texts.push(entryText(entryIds[1]!, successor!, decimals));
+  } else {
+    if (wanted) texts.push(`this mapping gives:\n${linesText(wanted.lines, decimals)}`);
+    texts.push(`kept as it is: ${problem?.code}\n    ${problem?.message}\n    what to do: ${todo}`);
+  }
+  return {
+    json: {
+      id,
+      document: `${document.kind} ${document.id}`,
+      outcome,
+      in_force: entryDocument(inForce.id, inForce, decimals),
+      lines: wanted && linesDocument(wanted.lines, decimals),
+      entries: decision.entries.map((entry, index) => entryDocument(entryIds[index]!, entry, decimals)),
+      problem: problem && { code: problem.code, message: problem.message, todo },
+    },
+    text: `${id}\n${texts.join('\n').replace(/^/gm, '  ')}`,
+  };
+}
+
+/** Counts of what a mapping changes, and the amounts it moves between accounts. */
+export class RemapSummary {
+  readonly #decimals: number;
+  readonly #mode: 'preview' | 'posted';
+  readonly #outcomes: Record<RemapOutcome, number> = { same: 0, corrected: 0, change_held: 0, held: 0, left: 0 };
+  readonly #before = new AccountTotals();
+  readonly #after = new AccountTotals();
+  #entries = 0;
+
+  constructor(decimals: number, mode: 'preview' | 'posted') {
+    this.#decimals = decimals;
+    this.#mode = mode;
+  }
+
+  add({ document, remap }: RemappedDocument): void {
+    this.#outcomes[remap.outcome] += 1;
+    if (remap.outcome !== 'corrected') return;
+    this.#entries += remap.decision.entries.length;
+    this.#before.add(document.before.inForce!.lines);
+    this.#after.add(remap.wanted!.lines);
+  }
+
+  document() {
+    return { counts: { ...this.#outcomes, entries: this.#entries }, accounts: this.#moved() };
+  }
+
+  /** Accounts whose balance the corrections move, debits positive. */
+  #moved(): { account: string; in_force: string; instead: string; change: string }[] {
+    const before = new Map(this.#before.all().map(({ account, balance }) => [account, balance]));
+    const after = new Map(this.#after.all().map(({ account, balance }) => [account, balance]));
+    const accounts = [...new Set([...before.keys(), ...after.keys()])].sort();
+    return accounts.flatMap((account) => {
+      const was = before.get(account) ?? zero;
+      const is = after.get(account) ?? zero;
+      if (was.equals(is)) return [];
+      const text = (amount: Money) => formatMoney(amount, this.#decimals);
+      return [{ account, in_force: text(was), instead: text(is), change: text(is.minus(was)) }];
+    });
+  }
+
+  text(): string {
+    const { same, corrected, change_held, held, left } = this.#outcomes;
+    const would = this.#mode === 'preview' ? 'would be posted' : 'posted';
+    const lines = [
+      `${count(corrected, 'document')} corrected (${count(this.#entries, 'entry', 'entries')} ${would}); ${same} the same.`,
+    ];
+    if (change_held > 0) {
+      lines.push(
+        `${count(change_held, 'correction')} held by a closed period; ${this.#mode === 'preview' ? 'once reposted, they post by themselves when it opens' : 'they post by themselves when it opens'}.`,
+      );
+    }
+    if (held > 0)
+      lines.push(`${count(held, 'document')} kept as they are: not to be posted by this mapping or as they are.`);
+    if (left > 0) lines.push(`${count(left, 'document')} changed in the source, too: left to the next window.`);
+    const moved = this.#moved().map(({ account, in_force, instead, change }) => [account, in_force, instead, change]);
+    if (moved.length > 0) {
+      const table = columns([['account', 'in force', 'instead', 'change'], ...moved], [1, 2, 3]);
+      lines.push('', 'Moved per account (debits positive):', ...table.map((line) => `  ${line}`));
+    } else if (corrected > 0) lines.push('No account’s balance changes.');
+    return lines.join('\n');
+  }
+}

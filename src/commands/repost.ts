@@ -1,0 +1,145 @@
+import { previewRemap } from '../../activities/preview.ts';
+import { repost as repostInto } from '../../activities/repost.ts';
+import { type App, chosenInstallations, installationOf } from '../app.ts';
+import type { InstallationConfig } from '../config.ts';
+import { query } from '../db/pool.ts';
+import { UserError } from '../errors.ts';
+import { countInForce, type DocumentSelection } from '../ledger/documents.ts';
+import { type CalendarDate, type DocumentRef, documentKinds } from '../terms.ts';
+import { type CommandContext, usageError } from './context.ts';
+import { Pieces } from './pieces.ts';
+import { membersOf, withProgress } from './preview.ts';
+import { changeItems, RemapSummary } from './remap-text.ts';
+import { withApp } from './with-app.ts';
+
+/** A window may be under way for as long as its own time-out; then the installation is better left alone. */
+const waitSeconds = 600;
+
+export interface RepostCommandOptions {
+  document?: string[];
+  from?: CalendarDate;
+  to?: CalendarDate;
+  all?: true;
+  installation?: number;
+  dryRun?: true;
+}
+
+interface NamedDocument extends DocumentRef {
+  installation: number | null;
+}
+
+/** Posts the corrections that the configured mapping asks for, or with --dry-run says which. */
+export async function repost(context: CommandContext, options: RepostCommandOptions): Promise<number> {
+  const named = options.document === undefined ? null : documentsOf(options.document);
+  const isDated = options.from !== undefined || options.to !== undefined;
+  if ([named !== null, isDated, options.all === true].filter(Boolean).length > 1) {
+    throw usageError('Give --document, or --from and --to, or --all: only one of them.', 'repost');
+  }
+  return withApp(context, { temporal: false, endsItself: true }, async (app) => {
+    const chosen = chosenInstallations(app.config, options.installation);
+    if (named) await checkKnown(app, named, chosen);
+    const isDry = options.dryRun === true;
+    const pieces = new Pieces(context);
+    pieces.json(`{"dry_run":${isDry},"installations":[`);
+    if (isDry) pieces.text('Dry run: nothing is posted.');
+    let isFirst = true;
+    for (const installation of chosen) {
+      const own = named?.filter((one) => one.installation === null || one.installation === installation.id) ?? null;
+      if (own?.length === 0) continue;
+      if (!isFirst) pieces.json(',');
+      isFirst = false;
+      const selection = { documents: own, from: options.from ?? null, to: options.to ?? null };
+      await repostOne(context, app, installation, selection, isDry, pieces);
+    }
+    pieces.json(']}');
+    await pieces.end();
+    return 0;
+  });
+}
+
+async function repostOne(
+  context: CommandContext,
+  app: App,
+  installation: InstallationConfig,
+  selection: DocumentSelection,
+  isDry: boolean,
+  pieces: Pieces,
+): Promise<void> {
+  const { id, mappingPath, decimals } = installation;
+  pieces.json(`{"installation":${id},"mapping":${JSON.stringify(mappingPath)},"documents":`);
+  pieces.text(`Installation ${id}, mapping ${mappingPath}`);
+  const summary = new RemapSummary(decimals, isDry ? 'preview' : 'posted');
+  const practice = app.practice(id);
+  const batches = isDry
+    ? previewRemap(app.db, installation, practice, selection)
+    : repostInto(app.db, installation, practice, {
+        selection,
+        signal: context.signal,
+        waitSeconds,
+        onWait: () => context.note(`A window of installation ${id} is under way; waiting for its end.`),
+      });
+  const total = await countInForce(app.db, id, selection);
+  const shown = withProgress(
+    context,
+    isDry ? 'comparing' : 'reposting',
+    total,
+    untilSignal(batches, context.signal, context.note),
+  );
+  await pieces.list(changeItems(shown, id, decimals, summary));
+  pieces.json(`,${membersOf(summary.document())}}`);
+  pieces.text(summary.text());
+}
+
+/** Ctrl-C ends it between two batches, in the dry run too. */
+async function* untilSignal<One>(
+  batches: AsyncIterable<One>,
+  signal: AbortSignal,
+  note: (line: string) => void,
+): AsyncGenerator<One> {
+  for await (const batch of batches) {
+    yield batch;
+    if (!signal.aborted) continue;
+    note('Ended early: what has been posted stays, and the next repost goes on from there.');
+    signal.throwIfAborted();
+  }
+}
+
+/** `invoice 12`, `invoice/12` or `4711/invoice/12`, any number of them. */
+function documentsOf(words: string[]): NamedDocument[] {
+  const found: NamedDocument[] = [];
+  const text = words.join(' ');
+  const known = `(?:(\\d{1,15})/)?(${documentKinds.join('|')})[ /](\\d{1,15})`;
+  if (!new RegExp(`^${known}( ${known})*$`).test(text)) {
+    throw usageError(`${text} names no document; they look like invoice 123 or 4711/invoice/123.`, 'repost');
+  }
+  for (const [, installation, kind, id] of text.matchAll(new RegExp(known, 'g'))) {
+    found.push({
+      installation: installation === undefined ? null : Number(installation),
+      kind: documentKinds.find((one) => one === kind)!,
+      id: Number(id),
+    });
+  }
+  return found;
+}
+
+/** Every named document must be in the books of an installation that was asked for. */
+async function checkKnown(app: App, named: NamedDocument[], chosen: InstallationConfig[]): Promise<void> {
+  for (const { installation, kind, id } of named) {
+    if (installation !== null) installationOf(app.config, installation);
+    const rows = await query<{ state: string; entry_id: string | null }>(
+      app.db,
+      'select state, entry_id from document where installation = any(?) and kind = ? and id = ?',
+      [installation === null ? chosen.map((one) => one.id) : [installation], kind, id],
+    );
+    if (rows.some(({ entry_id }) => entry_id !== null)) continue;
+    const [row] = rows;
+    throw new UserError(
+      row ? 'not_in_books' : 'document_unknown',
+      row
+        ? `${kind} ${id} is ${row.state}: it has no entry in force that could be corrected.`
+        : `There is no ${kind} ${id} here.`,
+      `Look it up with \`vetledger explain ${kind} ${id}\`; \`vetledger status\` says what has been synchronised.`,
+      1,
+    );
+  }
+}

@@ -1,0 +1,159 @@
+import { createHash } from 'node:crypto';
+import type { LedgerEntry, Line } from '../domain/entry.ts';
+import { type Money, zero } from '../domain/money.ts';
+import type { CalendarDate, InstallationId } from '../terms.ts';
+import { figure } from './chain.ts';
+
+/** What the entries of one day and department amount to in the general ledger. */
+export interface DailySummary {
+  /** The entries' date. */
+  date: CalendarDate;
+  departmentId: number | null;
+  /** Balanced, debits first; the two sides of an account are never netted. */
+  lines: SummaryLine[];
+  /** The entries summed up, in the order of their chain. */
+  members: { entryId: string; hash: string }[];
+}
+
+/** The sum of all lines of the summary's entries that say the same to the general ledger. */
+export interface SummaryLine
+  extends Pick<Line, 'account' | 'role' | 'side' | 'amount' | 'dimensions' | 'internal' | 'paymentType' | 'vat'> {
+  /** Of the buyer, on zero-rated sales only; the party of everything else is in the sub-ledger. */
+  buyer: { vatNumber: string; countryCode: string | null } | null;
+  entryIds: string[];
+}
+
+/** A summary as it stands. `id` is `<installation>/summary/<date>-<department>/<n>`, n from 1 per day and department. */
+export interface SummaryEntry extends DailySummary {
+  id: string;
+  installation: InstallationId;
+  n: number;
+  /** Position in the installation's chain of summaries, from 1. */
+  seq: number;
+  previousHash: string;
+  hash: string;
+}
+
+/**
+ * The summaries of `entries`, by date and department. An entry goes to one summary whole, that of its lines' department, so
+ * that each summary balances. Lines are added up only where account, role, side, payment type, VAT group and rate,
+ * dimensions and internal account are the same, and their VAT bases with them: turnover, VAT return and cost centres read
+ * from summaries are those of the documents. The order of `entries` does not matter.
+ */
+export function summarise(entries: LedgerEntry[]): DailySummary[] {
+  const groups = Map.groupBy(
+    entries.toSorted((a, b) => a.seq - b.seq),
+    (entry) => JSON.stringify([entry.date, departmentOf(entry)]),
+  );
+  return [...groups.values()]
+    .map((group) => ({
+      date: group[0]!.date,
+      departmentId: departmentOf(group[0]!),
+      lines: summedLines(group),
+      members: group.map(({ id, hash }) => ({ entryId: id, hash })),
+    }))
+    .sort((a, b) => compare(a.date, b.date) || (a.departmentId ?? -1) - (b.departmentId ?? -1));
+}
+
+/** All lines of an entry name its document's department. */
+function departmentOf(entry: LedgerEntry): number | null {
+  return entry.lines[0]?.departmentId ?? null;
+}
+
+function summedLines(entries: LedgerEntry[]): SummaryLine[] {
+  const sums = new Map<string, { first: Line; amount: Money; base: Money | null; entryIds: Set<string> }>();
+  for (const entry of entries) {
+    for (const line of entry.lines) {
+      const key = lineKey(line);
+      const base = line.vat?.base ?? null;
+      const sum = sums.get(key);
+      if (sum === undefined) {
+        sums.set(key, { first: line, amount: line.amount, base, entryIds: new Set([entry.id]) });
+        continue;
+      }
+      sum.amount = sum.amount.plus(line.amount);
+      if (base !== null) sum.base = (sum.base ?? zero).plus(base);
+      sum.entryIds.add(entry.id);
+    }
+  }
+  return [...sums]
+    .sort(([a], [b]) => compare(a, b))
+    .map(([, { first, amount, base, entryIds }]) => ({
+      account: first.account,
+      role: first.role,
+      side: first.side,
+      amount,
+      dimensions: first.dimensions,
+      internal: first.internal,
+      paymentType: first.paymentType,
+      vat: first.vat && { group: first.vat.group, rate: first.vat.rate, base },
+      buyer: buyerOf(first),
+      entryIds: [...entryIds],
+    }));
+}
+
+/** Lines with the same key are one line. Debits come first. */
+function lineKey(line: Line): string {
+  const { vat, internal } = line;
+  const buyer = buyerOf(line);
+  return JSON.stringify([
+    line.side === 'debit' ? 0 : 1,
+    line.account,
+    line.role,
+    line.paymentType,
+    // A line that carries a base stays apart from one that does not: its whole amount is what the base is of.
+    vat && [vat.group, figure(vat.rate), vat.base !== null],
+    line.dimensions,
+    [internal.account, internal.dimension1, internal.dimension2],
+    buyer && [buyer.vatNumber, buyer.countryCode],
+  ]);
+}
+
+/** Zero-rated sales are declared per buyer's VAT number (ACCOUNTING worked example 10), so they keep it. */
+function buyerOf({ role, vat, party }: Line): SummaryLine['buyer'] {
+  if (role !== 'revenue' || vat === null || !(vat.rate ?? zero).isZero() || !party?.vatNumber) return null;
+  return { vatNumber: party.vatNumber, countryCode: party.countryCode };
+}
+
+/** By code unit: the same on every machine. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function summaryId(installation: InstallationId, summary: DailySummary, n: number): string {
+  return `${installation}/summary/${summary.date}-${summary.departmentId ?? 'none'}/${n}`;
+}
+
+/** What the summary is, in words. */
+export function summaryDescription({
+  date,
+  departmentId,
+  n,
+}: Pick<SummaryEntry, 'date' | 'departmentId' | 'n'>): string {
+  const department = departmentId === null ? 'no department' : `department ${departmentId}`;
+  return `Summary of ${date}, ${department}${n === 1 ? '' : `, supplement ${n}`}`;
+}
+
+/** sha256 of the previous summary's hash, what the summary says, and its entries' hashes, in hex. */
+export function summaryHash(previousHash: string, summary: Omit<SummaryEntry, 'hash' | 'previousHash'>): string {
+  const content = JSON.stringify([
+    summary.id,
+    summary.seq,
+    summary.date,
+    summary.departmentId,
+    summary.lines.map((line) => [
+      line.account,
+      line.role,
+      line.side,
+      figure(line.amount),
+      line.dimensions,
+      [line.internal.account, line.internal.dimension1, line.internal.dimension2],
+      line.paymentType,
+      line.vat && [line.vat.group, figure(line.vat.rate), figure(line.vat.base)],
+      line.buyer && [line.buyer.vatNumber, line.buyer.countryCode],
+      line.entryIds,
+    ]),
+    summary.members.map(({ entryId, hash }) => [entryId, hash]),
+  ]);
+  return createHash('sha256').update(`${previousHash}\n${content}`).digest('hex');
+}

@@ -1,0 +1,44 @@
+import type { PracticeClient } from '../practice/client.ts';
+import { isJsonObject, type JsonValue } from '../practice/json.ts';
+import { flag, reference, text } from '../practice/values.ts';
+import type { AccountNumber } from './propose.ts';
+
+/** More pages than any chart of accounts has: a list that does not end is given up. */
+const maxPages = 200;
+const pageSize = 1000;
+
+/**
+ * The practice software's account numbers, all pages. Throws PracticeError; `forbidden` where the application lacks the
+ * permission "Financial: Invoices" (practice-api: Permissions).
+ */
+export async function listAccountNumbers(client: PracticeClient): Promise<AccountNumber[]> {
+  const found = new Map<number, AccountNumber>();
+  for (let page = 1; page <= maxPages; page++) {
+    const answer = await client.list('accountnumber', {}, pageSize, { page });
+    for (const { id, value } of answer.results) {
+      const account = read(value);
+      if (account) found.set(id, account);
+    }
+    // A record that moved to another page while we read is seen twice, or once too late; this is a proposal only.
+    if (answer.results.length === 0 || page * pageSize >= answer.count) break;
+  }
+  return [...found.values()].sort(
+    (a, b) => compare(a.number, b.number) || (a.departmentId ?? 0) - (b.departmentId ?? 0),
+  );
+}
+
+function read(value: JsonValue): AccountNumber | null {
+  if (!isJsonObject(value)) return null;
+  const number = text.safeParse(value.number ?? '').data?.trim();
+  if (!number) return null;
+  return {
+    number,
+    description: text.safeParse(value.description ?? '').data?.trim() || null,
+    departmentId: value.department == null ? null : (reference.safeParse(value.department).data ?? null),
+    archived: value.archived == null ? false : (flag.safeParse(value.archived).data ?? false),
+  };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,130 @@
+import { LosslessNumber } from 'lossless-json';
+import { type ParsedNode, parseDocument, visit } from 'yaml';
+import { z } from 'zod';
+import { minorUnitDecimals } from '../domain/money.ts';
+import { nearest } from '../nearest.ts';
+import { type ExpectedEntry, parseEntries, writtenTags } from './written-entries.ts';
+
+/** A record in the source's own field names; amounts keep the digits they were written with. */
+export type WrittenRecord = Record<string, unknown>;
+
+/** One case: what the source says, and what must come of it. */
+export interface SpecCase {
+  name: string;
+  invoices: (WrittenRecord & { rows: WrittenRecord[] })[];
+  payments: WrittenRecord[];
+  prepayments: WrittenRecord[];
+  entries: ExpectedEntry[];
+  /** Problem code by document (`invoice 1`). */
+  held: Record<string, string>;
+}
+
+export interface Specs {
+  timezone: string;
+  currency: string;
+  decimals: number;
+  startDate: string | null;
+  cases: SpecCase[];
+}
+
+const record = z.record(z.string(), z.unknown(), { error: 'must be a record in the field names of the practice API' });
+const date = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date like 2026-01-31');
+
+const caseSchema = z.strictObject({
+  name: z.string({ error: 'must be a text' }).min(1, 'must not be empty').describe('what the case shows'),
+  invoices: z
+    .array(z.looseObject({ rows: z.array(record).optional().describe('its rows') }))
+    .default([])
+    .describe(
+      'invoices and credit notes in the field names of the practice API, their rows in `rows`; final unless `status` says otherwise, totals from the rows unless given',
+    ),
+  payments: z
+    .array(record)
+    .default([])
+    .describe('payments in the field names of the practice API; of the first invoice unless `invoice` says otherwise'),
+  prepayments: z.array(record).default([]).describe('prepayments in the field names of the practice API'),
+  entries: z
+    .string({ error: 'must be a text of entries' })
+    .default('')
+    .describe(
+      `every entry that must come of it, written by hand: a line "DATE KIND ID", below it indented lines "ACCOUNT  AMOUNT", credit negative. After a ";" tags that must be so: ${writtenTags.join(', ')}`,
+    ),
+  held: z
+    .record(
+      z.string().regex(/^(invoice|payment|prepayment) \d+$/, 'must be a document such as `invoice 1`'),
+      z.string(),
+    )
+    .default({})
+    .describe('every document that must be held, with its problem code'),
+});
+
+const specsSchema = z.strictObject({
+  timezone: z.string().default('UTC').refine(isTimezone, 'is no time zone').describe('time zone of the installation'),
+  currency: z.string().default('EUR').refine(isCurrency, 'is no currency').describe('currency of the installation'),
+  start_date: date.optional().describe('the cut-over, as in the configuration'),
+  cases: z.array(caseSchema, { error: 'must be a list of cases' }).min(1, 'must hold a case').describe('the cases'),
+});
+
+/** The JSON schema of a `.specs.yaml` file. */
+export function specsJsonSchema(): Record<string, unknown> {
+  return {
+    title: 'Cases of a mapping of vetledger',
+    ...z.toJSONSchema(specsSchema, { io: 'input', target: 'draft-7' }),
+  };
+}
+
+/** A specs file's text as Specs, or everything that is wrong with it, each with its path. */
+export function parseSpecs(text: string): { specs: Specs } | { errors: string[] } {
+  const document = parseDocument<ParsedNode>(text, { prettyErrors: true });
+  if (document.errors.length > 0) return { errors: document.errors.map(({ message }) => message.split('\n')[0]!) };
+  // A number's own digits are kept: an amount must not pass through binary.
+  visit(document, {
+    Scalar(_, node) {
+      if (typeof node.value !== 'number' || node.source === undefined) return;
+      (node as { value: unknown }).value = /^-?\d+(\.\d+)?$/.test(node.source)
+        ? new LosslessNumber(node.source)
+        : node.source;
+    },
+  });
+  const result = specsSchema.safeParse(document.toJS() ?? {});
+  if (!result.success) return { errors: result.error.issues.flatMap(describe) };
+  const { timezone, currency, start_date, cases } = result.data;
+  const errors: string[] = [];
+  const read = cases.map((written, index): SpecCase => {
+    const entries = parseEntries(written.entries);
+    if ('errors' in entries) errors.push(...entries.errors.map((error) => `cases.${index}.entries: ${error}`));
+    const invoices = written.invoices.map((invoice) => ({ ...invoice, rows: invoice.rows ?? [] }));
+    return { ...written, invoices, entries: 'errors' in entries ? [] : entries.entries };
+  });
+  const names = cases.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice) errors.push(`cases: two cases are called "${twice}"`);
+  if (errors.length > 0) return { errors };
+  return {
+    specs: { timezone, currency, decimals: minorUnitDecimals(currency), startDate: start_date ?? null, cases: read },
+  };
+}
+
+function describe(issue: z.core.$ZodIssue): string[] {
+  const path = issue.path.join('.') || 'the file';
+  if (issue.code === 'invalid_key') return [`${path}: ${issue.issues[0]?.message ?? issue.message}`];
+  if (issue.code !== 'unrecognized_keys') return [`${path}: ${issue.message}`];
+  const known = Object.keys(issue.path.length === 0 ? specsSchema.shape : caseSchema.shape);
+  return issue.keys.map((key) => {
+    const meant = nearest(key, known);
+    const hint = meant ? `did you mean ${meant}?` : `known are ${known.join(', ')}`;
+    return `${[...issue.path, key].join('.')}: unknown key; ${hint}`;
+  });
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch {
+    return false;
+  }
+}
+
+function isCurrency(code: string): boolean {
+  return Intl.supportedValuesOf('currency').includes(code);
+}

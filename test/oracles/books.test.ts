@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Decimal } from 'decimal.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ReconcileReport } from '../../src/reconcile/index.ts';
+import { vetledger } from '../cli/support.ts';
+import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import {
+  balancesByHledger,
+  beanCheck,
+  byErpAccount,
+  hasBeancount,
+  hasHledger,
+  type ReadPosting,
+  readByBeancount,
+  readByHledger,
+  run,
+} from './programs.ts';
+import { add, cents, plain, type VatReturn, vatReturnOf } from './vat-return.ts';
+
+// A year in the life of a large clinic: seeded, pulled and posted by real windows, corrected by a second one, exported by
+// the command. Then the independent programs have the word.
+let clinic: TestClinic;
+let folder: string;
+let report: ReconcileReport['installations'][number];
+const file = (name: string) => join(folder, name);
+const journal = () => file('books.journal');
+const ledger = () => file('books.beancount');
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'vetledger-oracles-'));
+  clinic = await startTestClinic({ seed: 71, invoices: 1500, historyDays: 300, rateWindowSeconds: 0.2 });
+  expect((await clinic.sync()).error).toBeUndefined();
+  // Voided, credited and edited documents: the second window appends reversals.
+  clinic.sandbox.live(250);
+  expect((await clinic.sync()).error).toBeUndefined();
+  const command = (...args: string[]) => vetledger([...args, '--config', clinic.config], clinic.env);
+  const reconciled = await command('reconcile', '--json');
+  expect(reconciled).toMatchObject({ code: 0 });
+  report = reconciled.json().installations[0];
+  for (const [format, out] of [
+    ['hledger', journal()],
+    ['beancount', ledger()],
+  ] as const) {
+    expect(await command('export', '--format', format, '--out', out)).toMatchObject({ code: 0 });
+  }
+});
+afterAll(async () => {
+  await clinic?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What the books say of themselves, per account. */
+const ownBalances = () => report.trial_balance.map(({ account, balance }) => [account, balance]);
+const figures = (totals: Map<string, Decimal>) =>
+  [...totals].sort(([a], [b]) => (a < b ? -1 : 1)).map(([account, total]) => [account, total.toFixed(2)]);
+
+test('the clinic is large, and its books hold corrections', async () => {
+  const [counts] = await clinic.rows<{ entries: number; reversals: number; accounts: number }>(
+    `select count(*) as entries, count(reverses) as reversals,
+       (select count(distinct account) from entry_line) as accounts from entry`,
+  );
+  expect(counts!.entries).toBeGreaterThan(3000);
+  expect(counts!.reversals).toBeGreaterThan(3);
+  expect(counts!.accounts).toBeGreaterThan(20);
+});
+
+describe.skipIf(!hasHledger)('hledger', () => {
+  test.each([['--strict'], ['ordereddates']])('check %s accepts the books', (check) => {
+    expect(run('hledger', ['-f', journal(), 'check', check])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('the books cover every entry once, by its code', async () => {
+    const codes = run('hledger', ['-f', journal(), 'codes']).stdout.trimEnd().split('\n').sort();
+    const entries = await clinic.rows<{ id: string }>(`select id from entry`);
+    expect(codes).toEqual(entries.map(({ id }) => id).sort());
+  });
+
+  test('its balance of each account is the one reconcile gives', () => {
+    const totals = byErpAccount(balancesByHledger(journal()), (name) => decodeURIComponent(name.split(':')[0]!));
+    expect(figures(totals)).toEqual(ownBalances());
+    expect(Decimal.sum(...totals.values()).toFixed(2)).toBe('0.00');
+  });
+});
+
+describe.skipIf(!hasBeancount)('beancount', () => {
+  test('bean-check accepts the books', () => {
+    expect(run(beanCheck, [ledger()])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('its balance of each account is the one reconcile gives', () => {
+    const postings = readByBeancount(ledger()).map(({ account, amount }) => [account, amount] as const);
+    expect(figures(byErpAccount(postings, (name) => name.split(':')[1]!))).toEqual(ownBalances());
+  });
+});
+
+describe.skipIf(!hasHledger || !hasBeancount)('the two programs', () => {
+  test('read the same lines, tag by tag', () => {
+    const [one, other] = [readByHledger(journal()), readByBeancount(ledger())];
+    expect(one.length).toBe(other.length);
+    const key = ({ entry, date, amount, tags }: ReadPosting) =>
+      [
+        entry,
+        date,
+        amount.toFixed(2),
+        ...['role', 'vat_group', 'vat_rate', 'vat_base', 'invoice', 'payment_type', 'department', 'rule'].map(
+          (name) => tags.get(name) ?? '',
+        ),
+      ].join(' ');
+    expect(one.map(key).sort()).toEqual(other.map(key).sort());
+  });
+});
+
+/** Base and tax per month, group and rate, as the tags of the journal's lines add up. */
+function vatReturnFromTags(postings: ReadPosting[]): VatReturn {
+  const found: VatReturn = new Map();
+  for (const { date, account, amount, tags } of postings) {
+    const group = tags.get('vat_group');
+    if (group === undefined) continue;
+    const isVat = /:vat$/i.test(account);
+    // A base goes the way of its line: what is owed is a credit.
+    const sign = amount.isPositive() ? -1n : 1n;
+    const key = `${date.slice(0, 7)} ${group} ${plain(tags.get('vat_rate')!)}`;
+    const base = tags.get('vat_base');
+    add(found, key, base === undefined ? 0n : cents(base) * sign, isVat ? -cents(amount.toFixed(2)) : 0n);
+  }
+  return found;
+}
+
+const readable = (found: VatReturn) =>
+  [...found]
+    .filter(([, { base, tax }]) => base !== 0n || tax !== 0n)
+    .map(([key, { base, tax }]) => `${key}: base ${base} tax ${tax}`)
+    .sort();
+
+describe('the VAT return', () => {
+  const programs: [string, boolean, () => ReadPosting[]][] = [
+    ['hledger', hasHledger, () => readByHledger(journal())],
+    ['beancount', hasBeancount, () => readByBeancount(ledger())],
+  ];
+  for (const [name, isThere, read] of programs) {
+    test.skipIf(!isThere)(`base and tax per month, group and rate are the clinic’s own, read by ${name}`, async () => {
+      const notPosted = await clinic.rows<{ id: number }>(
+        `select id from document where kind = 'invoice' and state not in ('posted', 'nothing_to_post')`,
+      );
+      const expected = vatReturnOf(clinic.sandbox.clinic, new Set(notPosted.map(({ id }) => id)));
+      expect(expected.size).toBeGreaterThan(20);
+      expect(readable(vatReturnFromTags(read()))).toEqual(readable(expected));
+    });
+  }
+
+  test('what is left out of it is held or not final, and that is little', async () => {
+    const held = await clinic.rows<{ id: number }>(`select id from document where kind = 'invoice' and state = 'held'`);
+    expect(held.length).toBeLessThan(15);
+  });
+});

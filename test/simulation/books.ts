@@ -1,0 +1,63 @@
+// The in-memory ledger: appends what it is given without a question, so that the oracle sees every mistake.
+import type { DraftEntry } from '../../src/domain/entry.ts';
+import type { Decision, PostedBefore } from '../../src/posting/types.ts';
+import type { DocumentRef, DocumentState } from '../../src/terms.ts';
+
+export type BookedEntry = DraftEntry & { id: string };
+
+export interface DocumentBook extends DocumentRef {
+  state: DocumentState | null;
+  problem: string | null;
+  documentDate: string | null;
+  /** Waits to be judged; `wanted` once its parts are to be fetched first. */
+  dirty: boolean;
+  wanted: boolean;
+  entries: BookedEntry[];
+}
+
+export const keyOf = ({ kind, id }: DocumentRef): string => `${kind}/${id}`;
+
+export class Books {
+  readonly documents = new Map<string, DocumentBook>();
+
+  of(document: DocumentRef): DocumentBook {
+    const key = keyOf(document);
+    let book = this.documents.get(key);
+    if (!book) {
+      const { kind, id } = document;
+      book = { kind, id, state: null, problem: null, documentDate: null, dirty: false, wanted: false, entries: [] };
+      this.documents.set(key, book);
+    }
+    return book;
+  }
+
+  /** Records a decision and appends its entries; returns them as booked. */
+  save(book: DocumentBook, decision: Decision): BookedEntry[] {
+    const added = decision.entries.map((entry, index) => ({
+      ...entry,
+      id: `4711/${keyOf(book)}/${book.entries.length + index + 1}`,
+    }));
+    book.entries.push(...added);
+    book.state = decision.state;
+    book.problem = decision.problem?.code ?? null;
+    book.documentDate = decision.documentDate ?? book.documentDate;
+    book.dirty = false;
+    book.wanted = false;
+    return added;
+  }
+}
+
+/** The entries that nothing has reversed; more than one is a mistake, which the oracle is there to find. */
+export function inForce(book: DocumentBook): BookedEntry[] {
+  const reversed = new Set(book.entries.map((entry) => entry.reverses));
+  return book.entries.filter((entry) => entry.reverses === null && !reversed.has(entry.id));
+}
+
+export function postedBefore(book: DocumentBook): PostedBefore {
+  return {
+    inForce: inForce(book).at(-1) ?? null,
+    everPosted: book.entries.length > 0,
+    state: book.state,
+    documentDate: book.documentDate,
+  };
+}

@@ -1,0 +1,172 @@
+// The source of a simulated life: the sandbox's clinic, watched, and able to show damaged records on the wire.
+import { departments, inventClient, vatGroups } from '../../src/sandbox/catalogue.ts';
+import { Clinic } from '../../src/sandbox/clinic.ts';
+import type { PaymentInput } from '../../src/sandbox/inputs.ts';
+import { dec, fixed } from '../../src/sandbox/money.ts';
+import { defaultQuirks, type Quirks } from '../../src/sandbox/quirks.ts';
+import type { InvoicePayment, RecordBase } from '../../src/sandbox/records.ts';
+import { Rng } from '../../src/sandbox/rng.ts';
+import type { Table } from '../../src/sandbox/table.ts';
+import { Zone } from '../../src/sandbox/zone.ts';
+import type { RecordKind } from '../../src/terms.ts';
+
+/** A field that the wire shows wrongly; `value` undefined leaves it out. */
+export interface Damage {
+  field: string;
+  value: unknown;
+}
+
+/** Told of each record that changes or goes; a row is told of as its invoice. */
+export type Watcher = (kind: RecordKind, id: number) => void;
+
+/** What differs from life to life besides the events: the installation's currency, zone, wire style and cut-over. */
+export interface Setting {
+  seed: number;
+  decimals: number;
+  currency: string;
+  timezone: string;
+  quirks: Quirks;
+  exposeVatGroup: boolean;
+  startDate: string | null;
+  redate: boolean;
+  followSourceLock: boolean;
+  beginsAt: number;
+}
+
+const dayMs = 86_400_000;
+
+/** The setting of a seed. */
+export function settingOf(seed: number): Setting {
+  const rng = new Rng(seed, 'setting');
+  const [decimals, currency] = rng.weighted([
+    [[2, 'EUR'] as const, 6],
+    [[0, 'JPY'] as const, 2],
+    [[3, 'KWD'] as const, 2],
+  ]);
+  // Beginnings before both changes of clocks, so that a life of some months lives through one.
+  const beginsAt =
+    Date.parse(rng.pick(['2026-01-20', '2026-02-25', '2026-09-20', '2025-12-10'])) + rng.int(0, 23) * 3_600_000;
+  const start = new Date(beginsAt + rng.int(3, 40) * dayMs).toISOString().slice(0, 10);
+  return {
+    seed,
+    decimals,
+    currency,
+    timezone: rng.pick([
+      'Europe/Helsinki',
+      'Europe/Helsinki',
+      'America/New_York',
+      'Asia/Tokyo',
+      'Pacific/Auckland',
+      'UTC',
+    ]),
+    quirks: {
+      ...defaultQuirks,
+      decimals: rng.pick(['mixed', 'string', 'number']),
+      timestamps: rng.pick(['offset', 'zulu', 'naive']),
+      invoiceDateAsDatetime: rng.chance(0.3),
+      extraFields: rng.chance(0.2),
+      urlReferences: rng.pick(['absolute', 'query', 'otherHost']),
+      paymentTouchesInvoice: rng.chance(0.7),
+      refundLowersUnused: rng.chance(0.7),
+    },
+    exposeVatGroup: rng.chance(0.8),
+    startDate: rng.chance(0.6) ? start : null,
+    redate: rng.chance(0.5),
+    followSourceLock: rng.chance(0.5),
+    beginsAt,
+  };
+}
+
+export class WatchedClinic extends Clinic {
+  readonly setting: Setting;
+  readonly watchers: Watcher[] = [];
+  readonly damage = new Map<string, Damage>();
+  #now: number;
+
+  constructor(setting: Setting) {
+    const { seed, timezone, decimals, quirks, beginsAt } = setting;
+    super({ seed, zone: new Zone(timezone), decimals, quirks, clock: () => 0 });
+    this.setting = setting;
+    this.#now = beginsAt;
+    this.clock = () => this.#now;
+    this.vatGroups.push(...Object.values(vatGroups));
+    for (const department of departments()) this.departments.set(department.id, department);
+    const rng = new Rng(seed, 'clients');
+    for (let serial = 1; serial <= 8; serial++) this.insert(this.clients, inventClient(rng, serial));
+  }
+
+  pass(ms: number): void {
+    this.#now += ms;
+  }
+
+  /** A payment that no check refuses: on a draft, a voided or an unknown invoice, of any type and date. */
+  putPayment(
+    invoiceId: number,
+    input: Required<Pick<PaymentInput, 'payment_type' | 'paid' | 'date_added'>>,
+  ): InvoicePayment {
+    const payment = this.insert(this.invoicePayments, {
+      ...input,
+      invoice: invoiceId,
+      paid: fixed(dec(input.paid), this.decimals),
+      info: '',
+      cancels: null,
+      prepayment: null,
+    });
+    const invoice = this.invoices.get(invoiceId);
+    if (invoice) this.settle(invoice);
+    return payment;
+  }
+
+  /** Shows a record wrongly from now on, or (null) rightly again. */
+  setDamage(kind: RecordKind, id: number, damage: Damage | null): void {
+    if (damage) this.damage.set(`${kind}/${id}`, damage);
+    else this.damage.delete(`${kind}/${id}`);
+    this.#tell(kind, kind === 'row' ? (this.invoiceRows.get(id)?.invoice ?? 0) : id);
+  }
+
+  /** What was drawn from a prepayment comes back, as staff would see to when a payment by it is removed. */
+  giveBack(payment: InvoicePayment): void {
+    const prepayment = payment.prepayment === null ? undefined : this.prepayments.get(payment.prepayment);
+    if (!prepayment) return;
+    const unused = dec(prepayment.unused_amount).plus(payment.paid);
+    const fully_used = !unused.greaterThan(0);
+    const status = fully_used ? 'Fully used' : 'Ready';
+    this.update(this.prepayments, prepayment, { unused_amount: fixed(unused, this.decimals), fully_used, status });
+  }
+
+  override insert<T extends RecordBase>(table: Table<T>, fields: Omit<NoInfer<T>, 'id' | 'created' | 'modified'>): T {
+    return this.#noted(table, super.insert(table, fields));
+  }
+
+  override update<T extends RecordBase>(table: Table<T>, record: NoInfer<T>, changes: Partial<NoInfer<T>>): T {
+    return this.#noted(table, super.update(table, record, changes));
+  }
+
+  override updateQuietly<T extends RecordBase>(table: Table<T>, record: NoInfer<T>, changes: Partial<NoInfer<T>>): T {
+    return this.#noted(table, super.updateQuietly(table, record, changes));
+  }
+
+  override deleteRecord(kind: 'invoice' | 'invoicerow' | 'invoicepayment' | 'unallocatedpayment', id: number): void {
+    const payments = kind === 'invoice' ? this.invoicePayments.of(id).map((payment) => payment.id) : [];
+    const rowOf = kind === 'invoicerow' ? this.invoiceRows.get(id)?.invoice : undefined;
+    super.deleteRecord(kind, id);
+    if (kind === 'invoice') this.#tell('invoice', id);
+    else if (kind === 'invoicepayment') this.#tell('payment', id);
+    else if (kind === 'unallocatedpayment') this.#tell('prepayment', id);
+    if (rowOf !== undefined) this.#tell('row', rowOf);
+    for (const payment of payments) this.#tell('payment', payment);
+  }
+
+  #noted<T extends RecordBase>(table: Table<T>, record: T): T {
+    const any: unknown = table;
+    if (any === this.invoices) this.#tell('invoice', record.id);
+    else if (any === this.invoicePayments) this.#tell('payment', record.id);
+    else if (any === this.prepayments) this.#tell('prepayment', record.id);
+    else if (any === this.invoiceRows) this.#tell('row', this.invoiceRows.get(record.id)!.invoice);
+    return record;
+  }
+
+  #tell(kind: RecordKind, id: number): void {
+    for (const watch of this.watchers) watch(kind, id);
+  }
+}

@@ -1,0 +1,91 @@
+// What posting depends on besides the documents: mapping, locks, cut-over. Plain data, read by the oracle as it stands.
+import { parseMapping } from '../../src/posting/mapping.ts';
+import type { PostingContext } from '../../src/posting/types.ts';
+import { Rng } from '../../src/sandbox/rng.ts';
+import type { Setting } from './clinic.ts';
+
+export interface MappingData {
+  roles: Record<string, string>;
+  revenue: 'same' | Record<string, string>;
+  vat: 'same' | Record<string, string>;
+  payment_types: Record<string, Target & { departments?: Record<string, Target> }>;
+  policies: { locked_period: 'hold' | 'redate'; follow_source_lock: boolean };
+  cash_customer: string | null;
+  counterparties: Partial<Record<'insurance_receivable' | 'financing_receivable', string>>;
+}
+
+export interface Target {
+  role?: string;
+  account?: string;
+}
+
+/** The conditions of one moment; replaced as a whole when one changes. */
+export interface Conditions {
+  mapping: MappingData;
+  closedThrough: string | null;
+  /** Department id to its earliest open day in the source. */
+  locks: Map<number, string>;
+  startDate: string | null;
+  /** What posting is given of them. */
+  context: PostingContext;
+}
+
+const accounts = {
+  receivable: '1700',
+  opening_receivable: '1709',
+  card_clearing: '1920',
+  cash: '1900',
+  bank_clearing: '1910',
+  rounding: '3990',
+  cheque_clearing: '1922',
+  voucher_liability: '2410',
+  consolidation_clearing: '1790',
+  mobile_clearing: '1921',
+  prepayment_liability: '2400',
+  gift_card_liability: '2411',
+  financing_receivable: '1715',
+  other_clearing: '1929',
+  credit_settlement: '1791',
+  insurance_receivable: '1710',
+};
+
+/** A complete mapping, of one of the forms that a mapping can have. */
+export function firstMapping(setting: Setting): MappingData {
+  const rng = new Rng(setting.seed, 'mapping');
+  const vatTable = { 'VAT 25.5 %': '2931', 'VAT 14 %': '2932', '*': '2939' };
+  return {
+    roles: { ...accounts },
+    revenue: rng.chance(0.6) ? 'same' : { '3000': '4000', '3010': '4010', '3020': 'same', '*': '4900' },
+    // Rows without a group name no account of their own.
+    vat: setting.exposeVatGroup && rng.chance(0.6) ? 'same' : vatTable,
+    payment_types: rng.chance(0.5)
+      ? {}
+      : {
+          '7': { role: 'card_clearing' },
+          '4': { account: '1923', departments: { '12': { account: '1924' }, '13': { role: 'cash' } } },
+        },
+    policies: { locked_period: setting.redate ? 'redate' : 'hold', follow_source_lock: setting.followSourceLock },
+    cash_customer: 'CASH',
+    counterparties: rng.chance(0.5) ? { insurance_receivable: 'INSURANCE', financing_receivable: 'FINANCING' } : {},
+  };
+}
+
+export function conditionsOf(setting: Setting, parts: Omit<Conditions, 'context'>): Conditions {
+  const parsed = parseMapping(parts.mapping);
+  if ('errors' in parsed) throw new Error(`the simulation's mapping is refused: ${parsed.errors.join('; ')}`);
+  const { closedThrough, locks, startDate } = parts;
+  const { timezone, currency, decimals } = setting;
+  return {
+    ...parts,
+    context: {
+      installation: 4711,
+      timezone,
+      currency,
+      decimals,
+      startDate,
+      mapping: parsed.mapping,
+      closedThrough,
+      sourceLockDates: locks,
+    },
+  };
+}

@@ -1,0 +1,302 @@
+// E1-E6 of ACCOUNTING over the source's own records and the entries; sums are kept up as entries come, and rebuilt from nothing
+// by a full check.
+import { documentStates } from '../../src/terms.ts';
+import { type BookedEntry, type Books, type DocumentBook, inForce, keyOf } from './books.ts';
+import { Broken, type Memory } from './broken.ts';
+import type { WatchedClinic } from './clinic.ts';
+import type { Mirror } from './mirror.ts';
+import { D } from './oracle-rules.ts';
+
+/** Keyed sums, debit positive; zero sums are left out. */
+class Sums {
+  readonly figures = new Map<string, D>();
+
+  add(key: string, amount: D): void {
+    const sum = (this.figures.get(key) ?? new D(0)).plus(amount);
+    if (sum.isZero()) this.figures.delete(key);
+    else this.figures.set(key, sum);
+  }
+
+  of(key: string): D {
+    return this.figures.get(key) ?? new D(0);
+  }
+
+  text(): string {
+    return JSON.stringify([...this.figures].map(([key, sum]) => [key, sum.toFixed()]).sort());
+  }
+}
+
+interface Accumulated {
+  accounts: Sums;
+  /** `role invoice` and `role invoice party`. */
+  receivables: Sums;
+  /** Per document key: its money lines under their tags. */
+  money: Map<string, Sums>;
+  liability: D;
+}
+
+const fresh = (): Accumulated => ({
+  accounts: new Sums(),
+  receivables: new Sums(),
+  money: new Map(),
+  liability: new D(0),
+});
+
+export class Equations {
+  /** How often E2 and E3 could be held against the source's own due_sum and unused_amount. */
+  readonly proved = { E2: 0, E3: 0 };
+  readonly #clinic: WatchedClinic;
+  readonly #mirror: Mirror;
+  readonly #books: Books;
+  readonly #memory: Map<string, Memory>;
+  #sums = fresh();
+
+  constructor(clinic: WatchedClinic, mirror: Mirror, books: Books, memory: Map<string, Memory>) {
+    this.#clinic = clinic;
+    this.#mirror = mirror;
+    this.#books = books;
+    this.#memory = memory;
+  }
+
+  /** E1 for each new entry, E4 for its document. */
+  appended(book: DocumentBook, entries: BookedEntry[]): void {
+    for (const entry of entries) accumulate(this.#sums, book, entry);
+    this.#oneState(book);
+    if (book.kind !== 'invoice') this.#moneyLines(book);
+  }
+
+  /** E2 of the invoices that the documents are of, E6 of the documents, E1 of all. */
+  step(documents: DocumentBook[]): void {
+    const invoices = new Set<number>();
+    for (const book of documents) {
+      this.#oneState(book);
+      if (book.kind === 'invoice') invoices.add(book.id);
+      else if (book.kind === 'payment') invoices.add(this.#mirror.payments.get(book.id)!.source.invoice);
+    }
+    for (const invoice of invoices) this.#receivable(invoice);
+    this.#trialBalance();
+  }
+
+  /** E3 and E6 against the source; true only when everything has been delivered. */
+  complete(): void {
+    this.#liability();
+    this.#nothingLost();
+  }
+
+  /** Everything from nothing. */
+  full(): void {
+    const kept = this.#sums;
+    this.#sums = fresh();
+    for (const book of this.#books.documents.values()) {
+      for (const entry of book.entries) accumulate(this.#sums, book, entry);
+    }
+    for (const part of ['accounts', 'receivables'] as const) {
+      if (kept[part].text() !== this.#sums[part].text())
+        throw new Broken('append-only', [], `the ${part} changed behind the entries`);
+    }
+    for (const book of this.#books.documents.values()) {
+      if (book.kind === 'invoice') this.#revenue(book);
+      else this.#moneyLines(book);
+    }
+    this.step([...this.#books.documents.values()]);
+  }
+
+  #trialBalance(): void {
+    let total = new D(0);
+    for (const sum of this.#sums.accounts.figures.values()) total = total.plus(sum);
+    if (!total.isZero()) throw new Broken('E1', [], `the trial balance is ${total.toFixed()}`);
+  }
+
+  #oneState(book: DocumentBook): void {
+    const standing = inForce(book);
+    const entries = standing.map((entry) => entry.id).join(', ') || 'none';
+    if (standing.length > 1) throw new Broken('one entry in force', [book], `${keyOf(book)} has ${entries} in force`);
+    if (book.state === null ? standing.length > 0 : (book.state === 'posted') !== (standing.length === 1)) {
+      throw new Broken('E6', [book], `${keyOf(book)} is ${book.state} with ${entries} in force`);
+    }
+    if (book.state !== null && (!documentStates.includes(book.state) || book.state === 'pending')) {
+      throw new Broken('E6', [book], `${keyOf(book)} is ${book.state}`);
+    }
+  }
+
+  #receivable(invoice: number): void {
+    const book = this.#books.documents.get(`invoice/${invoice}`);
+    const payments = [...(this.#mirror.paymentsOf.get(invoice) ?? [])].flatMap(
+      (id) => this.#books.documents.get(`payment/${id}`) ?? [],
+    );
+    const posted = payments.filter((payment) => payment.state === 'posted');
+    const asPosted = (role: string) =>
+      posted
+        .map((payment) => this.#memory.get(keyOf(payment))!)
+        .filter((memory) => memory.receivable === role)
+        .reduce((sum, memory) => sum.minus(memory.amount), new D(0));
+    const own = book?.state === 'posted' ? this.#memory.get(keyOf(book))!.amount : new D(0);
+    const all = [...(book ? [book] : [`invoice/${invoice}`]), ...payments];
+    for (const [role, expected] of [
+      ['receivable', own.plus(asPosted('receivable'))],
+      ['opening_receivable', asPosted('opening_receivable')],
+    ] as const) {
+      const ledger = this.#sums.receivables.of(`${role} ${invoice}`);
+      if (!ledger.equals(expected)) {
+        throw new Broken(
+          'E2',
+          all,
+          `${role} of invoice ${invoice} is ${ledger.toFixed()}, facts as posted ask for ${expected.toFixed()}`,
+        );
+      }
+    }
+    if (book?.state === 'posted') this.#dueSum(book, payments);
+  }
+
+  /** E2 against the source's own due_sum, where all parts are in and none is doubtful. */
+  #dueSum(book: DocumentBook, payments: DocumentBook[]): void {
+    const source = this.#clinic.invoices.get(book.id);
+    const parts = [
+      `invoice/${book.id}`,
+      `row/${book.id}`,
+      ...this.#clinic.invoicePayments.of(book.id).map(({ id }) => `payment/${id}`),
+    ];
+    const waits =
+      parts.some((part) => this.#mirror.pending.has(part)) ||
+      payments.some((payment) => this.#mirror.pending.has(keyOf(payment)));
+    const doubtful = [book, ...payments].some(
+      (each) => each.dirty || (each.state === 'posted' && each.problem !== null),
+    );
+    if (!source || waits || doubtful) return;
+    const notPosted = payments
+      .filter((payment) => payment.state !== 'posted')
+      .reduce((sum, { id }) => sum.plus(this.#clinic.invoicePayments.get(id)?.paid ?? 0), new D(0));
+    const expected = notPosted.plus(source.due_sum);
+    const ledger = this.#sums.receivables.of(`receivable ${book.id}`);
+    const party = source.client === null ? 'CASH' : `client:${source.client}`;
+    const ofParty = this.#sums.receivables.of(`receivable ${book.id} ${party}`);
+    this.proved.E2 += 1;
+    if (ledger.equals(expected) && ofParty.equals(expected)) return;
+    throw new Broken(
+      'E2',
+      [book, ...payments],
+      `receivable of invoice ${book.id} is ${ledger.toFixed()} (${ofParty.toFixed()} of ${party}), due_sum and payments not posted ask for ${expected.toFixed()}`,
+    );
+  }
+
+  #liability(): void {
+    const stateOf = (kind: string, id: number) => this.#books.documents.get(`${kind}/${id}`);
+    const isMoney = (status: string) => status === 'Ready' || status === 'Fully used';
+    let expected = new D(0);
+    for (const { id, status, refunds, paid, unused_amount } of this.#clinic.prepayments.all()) {
+      if (!isMoney(status)) continue;
+      if (refunds === null) expected = expected.plus(unused_amount);
+      else if (!this.#clinic.quirks.refundLowersUnused) expected = expected.plus(paid);
+      if (stateOf('prepayment', id)?.state !== 'posted') expected = expected.minus(paid);
+    }
+    for (const { id, payment_type, paid } of this.#clinic.invoicePayments.all()) {
+      if (payment_type === 8 && stateOf('payment', id)?.state !== 'posted') expected = expected.plus(paid);
+    }
+    // Facts as posted, where a change is held.
+    for (const book of this.#books.documents.values()) {
+      if (book.state !== 'posted' || book.problem === null || book.kind === 'invoice') continue;
+      const posted = this.#memory.get(keyOf(book))!.amount;
+      if (book.kind === 'prepayment') {
+        const now = this.#clinic.prepayments.get(book.id);
+        expected = expected.plus(posted).minus(now && isMoney(now.status) ? now.paid : 0);
+      } else if (this.#mirror.payments.get(book.id)!.source.payment_type === 8) {
+        expected = expected.minus(posted).plus(this.#clinic.invoicePayments.get(book.id)?.paid ?? 0);
+      }
+    }
+    this.proved.E3 += 1;
+    const ledger = this.#sums.liability.negated();
+    if (!ledger.equals(expected)) {
+      const documents = this.#clinic.prepayments.all().map(({ id }) => `prepayment/${id}`);
+      throw new Broken(
+        'E3',
+        documents,
+        `prepayment_liability is ${ledger.toFixed()}, the source asks for ${expected.toFixed()}`,
+      );
+    }
+  }
+
+  #moneyLines(book: DocumentBook): void {
+    const sums = this.#sums.money.get(keyOf(book))?.figures ?? new Map<string, D>();
+    const memory = this.#memory.get(keyOf(book));
+    const expected = book.state === 'posted' ? [[memory!.tags, memory!.amount.toFixed()]] : [];
+    const ledger = [...sums].map(([tags, sum]) => [tags, sum.toFixed()]);
+    if (JSON.stringify(ledger) === JSON.stringify(expected)) return;
+    throw new Broken(
+      'E4',
+      [book],
+      `${keyOf(book)} has ${JSON.stringify(ledger)} (type, department, date), should have ${JSON.stringify(expected)}`,
+    );
+  }
+
+  #revenue(book: DocumentBook): void {
+    const entry = inForce(book)[0];
+    const seen = this.#mirror.invoices.get(book.id)!;
+    if (!entry || book.problem !== null || book.dirty || seen.source.consolidated_invoices.length > 0) return;
+    const unit = new D(10).pow(-this.#clinic.decimals);
+    const rows = new Map((this.#mirror.rowSets.get(book.id)?.rows ?? []).map((row) => [row.source.id, row.source]));
+    const totals = { revenue: new D(0), vat: new D(0) };
+    for (const line of entry.lines) {
+      if (line.role !== 'revenue' && line.role !== 'vat') continue;
+      const amount = new D(line.amount.toFixed()).times(line.side === 'credit' ? 1 : -1);
+      totals[line.role] = totals[line.role].plus(amount);
+      const own = line.rowIds.flatMap((id) => rows.get(id) ?? []);
+      const exact = own.reduce((sum, row) => sum.plus(line.role === 'vat' ? row.sum_vat : row.sum), new D(0));
+      if (amount.minus(exact).abs().greaterThan(unit)) {
+        throw new Broken(
+          'E5',
+          [book],
+          `${keyOf(book)}: ${line.role} on ${line.account} is ${amount.toFixed()}, its rows sum to ${exact.toFixed()}`,
+        );
+      }
+    }
+    const { total_with_vat, total_vat } = seen.source;
+    const net = new D(total_with_vat).minus(total_vat);
+    if (totals.revenue.equals(net) && totals.vat.equals(total_vat)) return;
+    throw new Broken(
+      'E5',
+      [book],
+      `${keyOf(book)}: net ${totals.revenue.toFixed()} and VAT ${totals.vat.toFixed()}, should be ${net.toFixed()} and ${total_vat}`,
+    );
+  }
+
+  #nothingLost(): void {
+    for (const [kind, table] of [
+      ['invoice', this.#clinic.invoices],
+      ['payment', this.#clinic.invoicePayments],
+      ['prepayment', this.#clinic.prepayments],
+    ] as const) {
+      let judged = 0;
+      for (const { id } of table.all()) {
+        const book = this.#books.documents.get(`${kind}/${id}`);
+        if (book?.state == null) throw new Broken('E6', [`${kind}/${id}`], `${kind} ${id} is in no state`);
+        judged += 1;
+      }
+      if (judged !== table.size)
+        throw new Broken('E6', [], `${table.size} ${kind}s in the source, ${judged} in a state`);
+    }
+  }
+}
+
+function accumulate(sums: Accumulated, book: DocumentBook, entry: BookedEntry): void {
+  let total = new D(0);
+  for (const line of entry.lines) {
+    const amount = new D(line.amount.toFixed()).times(line.side === 'debit' ? 1 : -1);
+    total = total.plus(amount);
+    sums.accounts.add(line.account, amount);
+    if (line.role === 'prepayment_liability') sums.liability = sums.liability.plus(amount);
+    if (line.role === 'receivable' || line.role === 'opening_receivable') {
+      sums.receivables.add(`${line.role} ${line.invoiceId}`, amount);
+      sums.receivables.add(`${line.role} ${line.invoiceId} ${line.party?.code}`, amount);
+    }
+    const isMoneySide =
+      book.kind === 'payment'
+        ? line.role !== 'receivable' && line.role !== 'opening_receivable'
+        : book.kind === 'prepayment' && line.role !== 'prepayment_liability';
+    if (isMoneySide) {
+      const own = sums.money.get(keyOf(book)) ?? new Sums();
+      own.add(JSON.stringify([line.paymentType, line.departmentId, entry.documentDate]), amount);
+      sums.money.set(keyOf(book), own);
+    }
+  }
+  if (!total.isZero()) throw new Broken('E1', [book], `${entry.id} is out of balance by ${total.toFixed()}`);
+}

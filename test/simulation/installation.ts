@@ -1,0 +1,219 @@
+// One installation in memory: windows of random sizes and orders over its mirror, the real posting core, its books.
+import type { Decision, DocumentFacts, PostedBefore, PostingContext } from '../../src/posting/types.ts';
+import type { Rng } from '../../src/sandbox/rng.ts';
+import type { DocumentRef } from '../../src/terms.ts';
+import { Books, type DocumentBook, inForce, keyOf, postedBefore } from './books.ts';
+import { Broken } from './broken.ts';
+import type { WatchedClinic } from './clinic.ts';
+import type { Conditions } from './conditions.ts';
+import type { LifeSummary } from './life.ts';
+import { type Delivery, Mirror } from './mirror.ts';
+import { Oracle } from './oracle.ts';
+
+export type Post = (facts: DocumentFacts, before: PostedBefore, context: PostingContext) => Decision;
+
+export class Installation {
+  readonly mirror: Mirror;
+  readonly books = new Books();
+  readonly oracle: Oracle;
+  /** Documents that a lock has ever moved or held: when they were seen decides about them. */
+  readonly moved = new Set<string>();
+  readonly #clinic: WatchedClinic;
+  readonly #rng: Rng;
+  readonly #post: Post;
+  #judgements = 0;
+
+  constructor(clinic: WatchedClinic, rng: Rng, post: Post) {
+    this.#clinic = clinic;
+    this.#rng = rng;
+    this.#post = post;
+    this.mirror = new Mirror(clinic);
+    this.oracle = new Oracle(clinic, this.mirror, this.books);
+  }
+
+  /** A step's worth of windows: none, one that sees a part, or a whole one. */
+  step(now: Conditions): void {
+    const size = this.#rng.weighted([
+      ['none', 25],
+      ['part', 25],
+      ['whole', 50],
+    ] as const);
+    if (size !== 'none') this.window(now, size);
+  }
+
+  /** Pulls what has changed, page by page in any order, and posts. */
+  window(now: Conditions, size: 'part' | 'whole'): void {
+    const rng = this.#rng;
+    const judged = new Set<DocumentBook>();
+    let queue = shuffled(rng, [...this.mirror.pending.values()]);
+    if (size === 'part') queue = queue.filter(() => rng.chance(0.5));
+    while (queue.length > 0) {
+      const page = queue.splice(0, rng.int(1, 6));
+      for (const delivery of page) this.#deliver(delivery);
+      // A window may end, and the next one begin, between any two pages.
+      if (rng.chance(0.25)) this.#postAll(now, judged);
+    }
+    this.#postAll(now, judged);
+    if (rng.chance(0.2)) this.#postAgain([...judged], now);
+    this.oracle.equations.step([...judged]);
+    if (size === 'whole') this.oracle.equations.complete();
+  }
+
+  /** What a change of mapping or locks makes the next window judge again. */
+  conditionsChanged(): void {
+    for (const book of this.books.documents.values()) {
+      if (book.problem !== null || book.state === 'before_start') book.dirty = true;
+    }
+  }
+
+  /** Every equation from nothing, and posting everything once more changes nothing. */
+  fullCheck(now: Conditions): void {
+    this.oracle.equations.full();
+    const isWhole =
+      Object.values(now.mapping.roles).every(Boolean) && now.mapping.cash_customer !== null && !isCut(now);
+    if (isWhole) this.#postAgain([...this.books.documents.values()], now);
+  }
+
+  describe(documents: string[]): string {
+    return documents
+      .slice(0, 12)
+      .map((key) => this.#describe(key))
+      .join('\n');
+  }
+
+  summary(): LifeSummary {
+    const books = [...this.books.documents.values()];
+    const countBy = (keyOfBook: (book: DocumentBook) => string | null) => {
+      const counts: Record<string, number> = {};
+      for (const book of books) {
+        const key = keyOfBook(book);
+        if (key !== null) counts[key] = (counts[key] ?? 0) + 1;
+      }
+      return counts;
+    };
+    return {
+      documents: books.length,
+      entries: books.reduce((sum, book) => sum + book.entries.length, 0),
+      judgements: this.#judgements,
+      states: countBy((book) => book.state),
+      problems: countBy((book) => book.problem),
+      proved: this.oracle.equations.proved,
+    };
+  }
+
+  #deliver(delivery: Delivery): void {
+    for (const document of this.mirror.deliver(delivery)) this.books.of(document).dirty = true;
+  }
+
+  #postAll(now: Conditions, judged: Set<DocumentBook>): void {
+    const waiting = shuffled(
+      this.#rng,
+      [...this.books.documents.values()].filter((book) => book.dirty),
+    );
+    const wanted: DocumentBook[] = [];
+    for (const book of waiting) {
+      // Nothing is decided on parts that may be stale; where they cannot be fetched again now, on what is there.
+      const decision = this.#decide(book, now);
+      const fetches = decision.refetch && this.#rng.chance(0.8);
+      if (fetches) wanted.push(book);
+      else this.#save(book, decision, now, judged);
+    }
+    for (const book of wanted) for (const part of this.#partsOf(book)) this.#deliver(part);
+    for (const book of wanted) this.#save(book, this.#decide(book, now), now, judged);
+  }
+
+  #decide(book: DocumentBook, now: Conditions): Decision {
+    return this.#post(this.mirror.facts(book), postedBefore(book), now.context);
+  }
+
+  #save(book: DocumentBook, decision: Decision, now: Conditions, judged: Set<DocumentBook>): void {
+    const standing = inForce(book)[0] ?? null;
+    const added = this.books.save(book, decision);
+    this.#judgements += 1;
+    judged.add(book);
+    const isMoved = book.problem === 'period_locked' || book.problem === 'change_held';
+    if (isMoved || added.some((entry) => entry.date !== entry.documentDate)) this.moved.add(keyOf(book));
+    this.oracle.judged(book, standing, added, now);
+  }
+
+  /** The same facts posted twice change nothing. */
+  #postAgain(books: DocumentBook[], now: Conditions): void {
+    for (const book of shuffled(this.#rng, books)) {
+      if (book.dirty) continue;
+      const decision = this.#decide(book, now);
+      if (decision.entries.length === 0 && decision.state === book.state) continue;
+      const message = `posting ${keyOf(book)} twice gives ${decision.entries.length} entries, ${book.state} becomes ${decision.state}`;
+      throw new Broken('posted twice', [book], message);
+    }
+  }
+
+  #partsOf({ kind, id }: DocumentRef): Delivery[] {
+    if (kind === 'prepayment') return [{ kind, id }];
+    const invoice = kind === 'invoice' ? id : this.mirror.payments.get(id)!.source.invoice;
+    const payments = this.#clinic.invoicePayments
+      .of(invoice)
+      .map((payment) => ({ kind: 'payment' as const, id: payment.id }));
+    return [{ kind: 'invoice', id: invoice }, { kind: 'row', id: invoice }, ...payments];
+  }
+
+  #describe(key: string): string {
+    const book = this.books.documents.get(key);
+    const [kind, id] = key.split('/') as ['invoice' | 'payment' | 'prepayment', string];
+    const seen = { invoice: this.mirror.invoices, payment: this.mirror.payments, prepayment: this.mirror.prepayments }[
+      kind
+    ].get(Number(id));
+    const rows =
+      kind === 'invoice' ? this.mirror.rowSets.get(Number(id))?.rows.map((row) => JSON.stringify(row.source)) : [];
+    const entries = (book?.entries ?? []).map((entry) => {
+      const lines = entry.lines.map(
+        (line) =>
+          `      ${line.side} ${line.account} ${line.role} ${line.amount.toFixed()} ${line.party?.code} ${line.rowIds.join(' ')}`,
+      );
+      return [
+        `    ${entry.id} ${entry.date} (${entry.documentDate}) ${entry.reason} ${entry.reverses ?? ''}`,
+        ...lines,
+      ].join('\n');
+    });
+    return [
+      `  ${key}: ${book?.state ?? 'unknown'} ${book?.problem ?? ''}${seen?.gone ? ' gone' : ''} ${JSON.stringify(seen?.damage ?? null)}`,
+      `    ${JSON.stringify(seen?.source ?? null)}`,
+      ...(rows ?? []).map((row) => `    ${row}`),
+      ...entries,
+    ].join('\n');
+  }
+}
+
+function isCut({ mapping }: Conditions): boolean {
+  return [mapping.revenue, mapping.vat].some((table) => table !== 'same' && !('*' in table));
+}
+
+/** The order of pages and windows does not matter: what is in force per document is the same in both. */
+export function sameBooks(first: Installation, second: Installation): void {
+  for (const key of new Set([...first.books.documents.keys(), ...second.books.documents.keys()])) {
+    const [a, b] = [first.books.documents.get(key), second.books.documents.get(key)];
+    if (first.moved.has(key) || second.moved.has(key) || [a, b].some((book) => book?.problem)) continue;
+    const [left, right] = [standingText(first, a), standingText(second, b)];
+    if (left === right) continue;
+    throw new Broken('order', [key], `${key} depends on the order of windows:\n${left}\nor\n${right}`);
+  }
+}
+
+/** Without accounts, which follow the mapping of the moment; a date once taken for an early payment follows it, too. */
+function standingText(installation: Installation, book: DocumentBook | undefined): string {
+  const entry = book && inForce(book)[0];
+  if (!entry) return 'nothing in force';
+  const lines = entry.lines.map(({ account: _account, mappedBy: _mappedBy, rowIds: _rowIds, ...line }) =>
+    JSON.stringify(line),
+  );
+  const start = installation.mirror.payments.get(book.id)?.source.date_added;
+  const isEarly = book.kind === 'payment' && start !== undefined;
+  return [isEarly ? '' : entry.documentDate, ...lines.sort()].join('\n');
+}
+
+function shuffled<T>(rng: Rng, items: T[]): T[] {
+  for (let at = items.length - 1; at > 0; at--) {
+    const other = rng.int(0, at);
+    [items[at], items[other]] = [items[other]!, items[at]!];
+  }
+  return items;
+}

@@ -1,0 +1,140 @@
+// One random life: a clinic, two installations that see it in different windows and orders, and an oracle beside each.
+import { Rng } from '../../src/sandbox/rng.ts';
+import { addDays } from '../../src/sandbox/zone.ts';
+import { act } from './actions.ts';
+import { Broken } from './broken.ts';
+import { settingOf, WatchedClinic } from './clinic.ts';
+import { type Conditions, conditionsOf, firstMapping } from './conditions.ts';
+import { Installation, type Post, sameBooks } from './installation.ts';
+
+export interface LifeOptions {
+  seed: number;
+  steps: number;
+  /** The posting core, or a mutant of it. */
+  post: Post;
+  /** Told of each step, for `--verbose`. */
+  onStep?: (step: number, text: string) => void;
+}
+
+export interface LifeSummary {
+  documents: number;
+  entries: number;
+  judgements: number;
+  problems: Record<string, number>;
+  states: Record<string, number>;
+  proved: { E2: number; E3: number };
+}
+
+/** An equation failed: seed and step reproduce it. */
+export class LifeFailure extends Error {
+  override readonly name = 'LifeFailure';
+  readonly seed: number;
+  readonly step: number;
+  readonly equation: string;
+
+  constructor(seed: number, step: number, events: string[], cause: Broken, details: string) {
+    const shown = events.map((event) => `  ${event}`).join('\n');
+    super(`seed ${seed}, step ${step}\n${cause.message}\nwhat happened last:\n${shown}\n${details}`, { cause });
+    this.seed = seed;
+    this.step = step;
+    this.equation = cause.equation;
+  }
+}
+
+const minuteMs = 60_000;
+const fullEvery = 50;
+
+/** Lives `steps` steps of a seed. Throws LifeFailure at the first step at which something does not hold. */
+export function live({ seed, steps, post, onStep }: LifeOptions): LifeSummary {
+  const setting = settingOf(seed);
+  const clinic = new WatchedClinic(setting);
+  const rng = new Rng(seed, 'events');
+  const first = new Installation(clinic, new Rng(seed, 'windows A'), post);
+  const second = new Installation(clinic, new Rng(seed, 'windows B'), post);
+  const both = [first, second];
+  let conditions = conditionsOf(setting, {
+    mapping: firstMapping(setting),
+    closedThrough: null,
+    locks: new Map(),
+    startDate: setting.startDate,
+  });
+  const events: string[] = [];
+  for (let step = 1; step <= steps; step++) {
+    const tell = (text: string) => {
+      events.push(`${step}: ${text}`);
+      if (events.length > 12) events.shift();
+      onStep?.(step, text);
+    };
+    try {
+      clinic.pass(rng.int(1, 1200) * minuteMs);
+      if (rng.chance(0.06)) {
+        // Posted under the old conditions first, so that both installations meet the new ones alike.
+        for (const one of both) one.window(conditions, 'whole');
+        const change = changedConditions(conditions, clinic, rng);
+        conditions = conditionsOf(setting, change.conditions);
+        tell(change.text);
+        for (const one of both) one.conditionsChanged();
+      } else tell(act(clinic, rng));
+      for (const one of both) one.step(conditions);
+      if (step % fullEvery === 0 || step === steps) {
+        for (const one of both) one.window(conditions, 'whole');
+        for (const one of both) one.fullCheck(conditions);
+        sameBooks(first, second);
+      }
+    } catch (error) {
+      if (!(error instanceof Broken)) throw error;
+      const details = both.map((one, at) => `installation ${'AB'[at]}:\n${one.describe(error.documents)}`).join('\n');
+      throw new LifeFailure(
+        seed,
+        step,
+        events,
+        error,
+        `${JSON.stringify({ ...setting, quirks: undefined })}\n${details}`,
+      );
+    }
+  }
+  return first.summary();
+}
+
+/** Books are closed, the source is locked, the mapping lacks something for a while or has another account for it. */
+function changedConditions(now: Conditions, clinic: WatchedClinic, rng: Rng): { conditions: Conditions; text: string } {
+  const { mapping } = now;
+  const whole = firstMapping(clinic.setting);
+  const role = rng.pick(Object.keys(whole.roles));
+  const today = clinic.today();
+  const [text, changes] = rng.weighted<() => [string, Partial<Conditions>]>([
+    [
+      () => {
+        const through = addDays(today, -rng.int(5, 40));
+        const later = now.closedThrough === null || through > now.closedThrough ? through : now.closedThrough;
+        return [`books closed through ${later}`, { closedThrough: later }];
+      },
+      3,
+    ],
+    [
+      () => {
+        const department = rng.pick([11, 12, 13]);
+        const lock = addDays(today, -rng.int(3, 40));
+        clinic.department(department).financial_period_lock_date = lock;
+        return [`department ${department} locked before ${lock}`, { locks: new Map(now.locks).set(department, lock) }];
+      },
+      3,
+    ],
+    [
+      () => [`the mapping lacks roles.${role}`, { mapping: { ...mapping, roles: { ...mapping.roles, [role]: '' } } }],
+      3,
+    ],
+    [
+      () => [
+        `roles.${role} is ${whole.roles[role]}9`,
+        { mapping: { ...mapping, roles: { ...mapping.roles, [role]: `${whole.roles[role]}9` } } },
+      ],
+      2,
+    ],
+    [() => ['the mapping lacks most revenue accounts', { mapping: { ...mapping, revenue: { '3000': '4000' } } }], 1],
+    [() => ['the mapping lacks most VAT groups', { mapping: { ...mapping, vat: { 'VAT 14 %': '2932' } } }], 1],
+    [() => ['the mapping lacks the cash customer', { mapping: { ...mapping, cash_customer: null } }], 1],
+    [() => ['the mapping is whole again', { mapping: whole }], 8],
+  ])();
+  return { conditions: { ...now, ...changes }, text };
+}

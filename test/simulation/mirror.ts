@@ -1,0 +1,153 @@
+// What one installation has seen of the clinic: each record as parsed from the wire, beside the source's own version of that
+// moment, which is all the oracle looks at.
+import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../../src/domain/records.ts';
+import type { DocumentFacts } from '../../src/posting/types.ts';
+import { loadDialect } from '../../src/practice/dialect.ts';
+import { parseJson } from '../../src/practice/json.ts';
+import { parseRecord, type RecordOf } from '../../src/practice/schema.ts';
+import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../src/sandbox/records.ts';
+import { encode, Wire, type WireRecord } from '../../src/sandbox/wire.ts';
+import type { DocumentRef, RecordKind } from '../../src/terms.ts';
+import type { Damage, WatchedClinic } from './clinic.ts';
+
+const dialect = loadDialect();
+
+/** One record as it was when it was last delivered. */
+export interface Seen<Record, Source> {
+  record: Record;
+  source: Source;
+  damage: Damage | null;
+  gone: boolean;
+}
+
+export interface SeenRows {
+  rows: Seen<RowRecord, InvoiceRow>[];
+  /** When the set was fetched, epoch milliseconds of the clinic's clock. */
+  at: number;
+}
+
+export interface Delivery {
+  kind: RecordKind;
+  /** Of a row: its invoice, whose whole set is fetched. */
+  id: number;
+}
+
+export class Mirror {
+  readonly invoices = new Map<number, Seen<InvoiceRecord, Invoice>>();
+  readonly rowSets = new Map<number, SeenRows>();
+  readonly payments = new Map<number, Seen<PaymentRecord, InvoicePayment>>();
+  readonly paymentsOf = new Map<number, Set<number>>();
+  readonly prepayments = new Map<number, Seen<PrepaymentRecord, Prepayment>>();
+  /** Changed in the clinic and not delivered yet, as texts `kind/id`, in order of the first change. */
+  readonly pending = new Map<string, Delivery>();
+  readonly #clinic: WatchedClinic;
+  readonly #wire: Wire;
+
+  constructor(clinic: WatchedClinic) {
+    this.#clinic = clinic;
+    this.#wire = new Wire('http://127.0.0.1:8090/4711/api/0.1', clinic.quirks, clinic.zone);
+    clinic.watchers.push((kind, id) => this.pending.set(`${kind}/${id}`, { kind, id }));
+  }
+
+  /** Brings one record (or row set) up to the clinic's present; returns the documents that this touches. */
+  deliver({ kind, id }: Delivery): DocumentRef[] {
+    this.pending.delete(`${kind}/${id}`);
+    if (kind === 'row') return this.#deliverRows(id);
+    if (kind === 'invoice') return this.#deliverInvoice(id);
+    if (kind === 'payment') return this.#deliverPayment(id);
+    return this.#deliverPrepayment(id);
+  }
+
+  facts({ kind, id }: DocumentRef): DocumentFacts {
+    if (kind === 'prepayment') {
+      const { record, gone } = this.prepayments.get(id)!;
+      return { kind, prepayment: record, gone };
+    }
+    if (kind === 'payment') {
+      const { record, gone, source } = this.payments.get(id)!;
+      return { kind, payment: record, invoice: this.invoices.get(source.invoice)?.record ?? null, gone };
+    }
+    const { record, source, gone } = this.invoices.get(id)!;
+    const rows = this.rowSets.get(id);
+    return {
+      kind,
+      invoice: record,
+      rows: rows?.rows.map((row) => row.record) ?? [],
+      rowsFresh: rows !== undefined && rows.at >= source.modified,
+      payments: this.presentPayments(id).map((payment) => payment.record),
+      memberPayments: source.consolidated_invoices.flatMap((member) =>
+        this.presentPayments(member).flatMap((payment) => (payment.record.paymentType === 6 ? payment.record : [])),
+      ),
+      gone,
+    };
+  }
+
+  /** Payments of an invoice that were seen and are not known to be gone. */
+  presentPayments(invoice: number): Seen<PaymentRecord, InvoicePayment>[] {
+    return [...(this.paymentsOf.get(invoice) ?? [])]
+      .sort((a, b) => a - b)
+      .map((id) => this.payments.get(id)!)
+      .filter((payment) => !payment.gone);
+  }
+
+  #deliverInvoice(id: number): DocumentRef[] {
+    const source = this.#clinic.invoices.get(id);
+    const known = this.invoices.get(id);
+    if (source) {
+      const record = this.#parsed('invoice', id, this.#wire.invoice(source));
+      this.invoices.set(id, { record, source: { ...source }, damage: this.#damage('invoice', id), gone: false });
+    } else if (known) known.gone = true;
+    else return [];
+    const payments = [...(this.paymentsOf.get(id) ?? [])].map((payment) => ({ kind: 'payment' as const, id: payment }));
+    return [{ kind: 'invoice', id }, ...payments];
+  }
+
+  #deliverRows(invoice: number): DocumentRef[] {
+    const rows = this.#clinic.invoiceRows.of(invoice).map((source) => ({
+      record: this.#parsed('row', source.id, this.#wire.invoiceRow(source, this.#clinic.setting.exposeVatGroup)),
+      source: { ...source },
+      damage: this.#damage('row', source.id),
+      gone: false,
+    }));
+    this.rowSets.set(invoice, { rows, at: this.#clinic.clock() });
+    return this.invoices.has(invoice) ? [{ kind: 'invoice', id: invoice }] : [];
+  }
+
+  #deliverPayment(id: number): DocumentRef[] {
+    const source = this.#clinic.invoicePayments.get(id);
+    const known = this.payments.get(id);
+    if (source) {
+      const record = this.#parsed('payment', id, this.#wire.invoicePayment(source));
+      this.payments.set(id, { record, source: { ...source }, damage: this.#damage('payment', id), gone: false });
+    } else if (known) known.gone = true;
+    else return [];
+    const invoice = (source ?? known!.source).invoice;
+    const siblings = this.paymentsOf.get(invoice) ?? new Set();
+    this.paymentsOf.set(invoice, siblings.add(id));
+    return [
+      { kind: 'payment', id },
+      ...(this.invoices.has(invoice) ? [{ kind: 'invoice' as const, id: invoice }] : []),
+    ];
+  }
+
+  #deliverPrepayment(id: number): DocumentRef[] {
+    const source = this.#clinic.prepayments.get(id);
+    const known = this.prepayments.get(id);
+    if (source) {
+      const record = this.#parsed('prepayment', id, this.#wire.prepayment(source));
+      this.prepayments.set(id, { record, source: { ...source }, damage: this.#damage('prepayment', id), gone: false });
+    } else if (known) known.gone = true;
+    else return [];
+    return [{ kind: 'prepayment', id }];
+  }
+
+  #damage(kind: RecordKind, id: number): Damage | null {
+    return this.#clinic.damage.get(`${kind}/${id}`) ?? null;
+  }
+
+  #parsed<Kind extends RecordKind>(kind: Kind, id: number, wire: WireRecord): RecordOf<Kind> {
+    const damage = this.#damage(kind, id);
+    const shown = damage ? { ...wire, [damage.field]: damage.value } : wire;
+    return parseRecord(kind, parseJson(encode(shown)), dialect);
+  }
+}

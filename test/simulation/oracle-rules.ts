@@ -1,0 +1,417 @@
+// What ACCOUNTING says that a document is, worked out anew from the source's own records: nothing of src/posting or
+// src/reconcile is used. Amounts are debit positive.
+import { Decimal } from 'decimal.js';
+import type { Invoice, InvoiceRow } from '../../src/sandbox/records.ts';
+import type { DocumentRef } from '../../src/terms.ts';
+import type { Conditions } from './conditions.ts';
+import type { Mirror } from './mirror.ts';
+import { accountOfPayment, accountOfRevenue, accountOfVat } from './oracle-accounts.ts';
+
+export const D = Decimal.clone({ precision: 60, rounding: Decimal.ROUND_HALF_EVEN, toExpNeg: -40, toExpPos: 60 });
+export type D = Decimal;
+
+export interface ExpectedLine {
+  role: string;
+  account: string;
+  amount: D;
+  party: string;
+  /** Payer snapshot: name, VAT number, country; empty for a party known by its code alone. */
+  snapshot: (string | null)[];
+  department: number;
+  /** Reporting dimensions 1-3, internal account, internal dimensions 1-2. */
+  tags: (string | null)[];
+  vat: { group: string | null; rate: string; base: string | null } | null;
+  paymentType: number | null;
+  /** What opens or settles a receivable: invoice, document number, due date, bank reference. */
+  receivable: (string | number | null)[] | null;
+}
+
+/** `entry` is wanted in the books; `held` keeps what is there; any other state wants nothing there. */
+export type Verdict =
+  | { state: 'posted'; date: string; lines: ExpectedLine[]; facts: string }
+  | { state: 'held'; why: string }
+  | { state: 'not_final' | 'voided' | 'not_money' | 'nothing_to_post' | 'before_start' | 'gone' };
+
+const held = (why: string): Verdict => ({ state: 'held', why });
+const noTags = [null, null, null, null, null, null];
+
+export class Rules {
+  readonly #mirror: Mirror;
+  readonly #decimals: number;
+  readonly #exposed: boolean;
+  readonly #dayOf: (ms: number) => string;
+
+  constructor(mirror: Mirror, setting: { decimals: number; timezone: string; exposeVatGroup: boolean }) {
+    this.#mirror = mirror;
+    this.#decimals = setting.decimals;
+    this.#exposed = setting.exposeVatGroup;
+    const format = new Intl.DateTimeFormat('sv-SE', {
+      timeZone: setting.timezone,
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+    });
+    this.#dayOf = (ms) => format.format(ms);
+  }
+
+  /** `taken` is the date the document was given first; returns also the date it has now. */
+  verdict(document: DocumentRef, now: Conditions, taken: string | null): { verdict: Verdict; taken: string | null } {
+    if (document.kind === 'invoice') return { verdict: this.#invoice(document.id, now), taken: null };
+    return document.kind === 'payment'
+      ? this.#payment(document.id, now, taken)
+      : this.#prepayment(document.id, now, taken);
+  }
+
+  #invoice(id: number, now: Conditions): Verdict {
+    const { source, damage, gone } = this.#mirror.invoices.get(id)!;
+    if (gone) return { state: 'gone' };
+    const status = damage?.field === 'status' ? null : source.status;
+    if (status !== null && [0, 1, 2, 4].includes(status)) return { state: 'not_final' };
+    if (status !== 3 && status !== 99) return held('unknown status');
+    const date = damage?.field === 'invoice_date' ? null : source.invoice_date;
+    if (date !== null && now.startDate !== null && date < now.startDate) return { state: 'before_start' };
+    if (status === 99) return { state: 'voided' };
+    if (date === null) return held('no date');
+    if (damage && damage.field !== 'due_sum') return held(`damaged ${damage.field}`);
+    const party = this.#partyOf(source, now);
+    if (party === null) return held('no cash customer');
+    const total = new D(source.total_with_vat);
+    return source.consolidated_invoices.length > 0
+      ? this.#collector(source, total, party, now)
+      : this.#sale(source, total, party, now);
+  }
+
+  #collector(source: Invoice, total: D, party: string, now: Conditions): Verdict {
+    if (total.isZero()) return { state: 'nothing_to_post' };
+    const { receivable, consolidation_clearing } = now.mapping.roles;
+    if (!receivable || !consolidation_clearing) return held('role unmapped');
+    const lines = [
+      this.#line(source, party, {
+        role: 'receivable',
+        account: receivable,
+        amount: total,
+        receivable: receivableOf(source),
+      }),
+      this.#line(source, party, {
+        role: 'consolidation_clearing',
+        account: consolidation_clearing,
+        amount: total.negated(),
+      }),
+    ];
+    return this.#posted(source.invoice_date, lines, [creditOf(source)]);
+  }
+
+  #sale(source: Invoice, total: D, party: string, now: Conditions): Verdict {
+    const seen = this.#mirror.rowSets.get(source.id);
+    if (!seen || seen.at < source.modified) return held('stale rows');
+    const [net, tax] = [new D(source.total), new D(source.total_vat)];
+    if (seen.rows.length === 0 && !(net.isZero() && tax.isZero() && total.isZero())) return held('no rows');
+    if (seen.rows.some((row) => row.damage !== null)) return held('a damaged row');
+    const rows = seen.rows.map((row) => row.source);
+    const unit = new D(10).pow(-this.#decimals);
+    const sums = (['sum', 'sum_vat', 'sum_total'] as const).map((field) => total0(rows.map((row) => row[field])));
+    const rounded = sums.map((sum) => sum.toDecimalPlaces(this.#decimals, Decimal.ROUND_HALF_EVEN));
+    if (![net, tax, total].every((law, at) => law.equals(rounded[at]!))) return held('totals disagree');
+    const apart = (a: D, b: D, c: D) => a.plus(b).minus(c).abs().greaterThan(unit);
+    if (apart(net, tax, total) || rows.some((row) => apart(new D(row.sum), new D(row.sum_vat), new D(row.sum_total)))) {
+      return held('totals disagree');
+    }
+    return this.#settled(source, rows, { total, tax, unit }, party, now);
+  }
+
+  #settled(source: Invoice, rows: InvoiceRow[], { total, tax, unit }: Law, party: string, now: Conditions): Verdict {
+    const byCredited = rows.every((row) => row.credited_invoicerow !== null);
+    const tieOf = (row: InvoiceRow) => (byCredited ? row.credited_invoicerow! : row.id);
+    const ordered = [...rows].sort((a, b) => tieOf(a) - tieOf(b) || a.id - b.id);
+    const vatOf = (row: InvoiceRow) =>
+      this.#exposed
+        ? [row.vat_group.name.trim() || null, new D(row.vat_group.percentage).toFixed()]
+        : [null, new D(row.vat_percentage).toFixed()];
+    const tagsOf = (row: InvoiceRow) => [
+      row.reporting_dimension_1,
+      row.reporting_dimension_2,
+      row.reporting_dimension_3,
+      row.invoice_row_extra.account_number,
+      row.invoice_row_extra.reporting_dimension_1,
+      row.invoice_row_extra.reporting_dimension_2,
+    ];
+    const nets = grouped(ordered, (row) => [row.account_number.trim() || null, tagsOf(row), vatOf(row)], 'sum', tieOf);
+    const vats = grouped(ordered, vatOf, 'sum_vat', tieOf);
+    const signs = [total, tax, ...ordered.map((row) => new D(row.sum)), ...ordered.map((row) => new D(row.sum_vat))];
+    const turn = signs.find((amount) => !amount.isZero())?.isNegative() ?? false;
+    if (!settleCents(nets, total.minus(tax), unit, turn) || !settleCents(vats, tax, unit, turn))
+      return held('cents unsettled');
+
+    const lines: ExpectedLine[] = [];
+    const facts: unknown[] = [creditOf(source)];
+    const missing: string[] = [];
+    if (!total.isZero()) {
+      const account = now.mapping.roles.receivable ?? '';
+      if (!account) missing.push('receivable');
+      lines.push(
+        this.#line(source, party, { role: 'receivable', account, amount: total, receivable: receivableOf(source) }),
+      );
+    }
+    const taxed = new Set(
+      vats.filter(({ settled }) => !settled.isZero()).map(({ rows: [row] }) => JSON.stringify(vatOf(row!))),
+    );
+    for (const { rows: own, settled } of nets) {
+      if (settled.isZero()) continue;
+      const first = own[0]!;
+      const [group, rate] = vatOf(first);
+      const number = first.account_number.trim();
+      const account = number ? accountOfRevenue(now.mapping, number) : '';
+      if (!account) missing.push(`revenue ${number}`);
+      const base = taxed.has(JSON.stringify(vatOf(first))) ? null : settled.abs().toFixed();
+      const vat = { group: group!, rate: rate!, base };
+      lines.push(
+        this.#line(source, party, { role: 'revenue', account, amount: settled.negated(), tags: tagsOf(first), vat }),
+      );
+      facts.push(['net', number, tagsOf(first), group, rate, settled.toFixed()]);
+    }
+    for (const { rows: own, settled } of vats) {
+      if (settled.isZero()) continue;
+      const [group, rate] = vatOf(own[0]!);
+      const named = this.#exposed
+        ? [...new Set(own.map((row) => row.vat_group.account_number.trim()).filter(Boolean))].sort()
+        : [];
+      const account = accountOfVat(now.mapping, group!, named);
+      if (!account) missing.push(`VAT ${group}`);
+      const mine = nets.filter(({ rows: [row] }) => JSON.stringify(vatOf(row!)) === JSON.stringify([group, rate]));
+      const of = mine.reduce((sum, { settled: part }) => sum.plus(part), new D(0));
+      const base = (settled.isNegative() ? of.negated() : of).plus(0).toFixed();
+      const vat = { group: group!, rate: rate!, base: base === '-0' ? '0' : base };
+      lines.push(this.#line(source, party, { role: 'vat', account, amount: settled.negated(), vat }));
+      facts.push(['vat', group, rate, named, settled.toFixed()]);
+    }
+    if (missing.length > 0) return held(`unmapped: ${missing.join(', ')}`);
+    return lines.length === 0 ? { state: 'nothing_to_post' } : this.#posted(source.invoice_date, lines, facts);
+  }
+
+  #payment(id: number, now: Conditions, before: string | null): { verdict: Verdict; taken: string | null } {
+    const { source, damage, gone } = this.#mirror.payments.get(id)!;
+    let taken = before ?? (damage?.field === 'date_added' ? null : this.#dayOf(source.date_added));
+    const seen = this.#mirror.invoices.get(source.invoice);
+    const answer = (verdict: Verdict) => ({ verdict, taken });
+    if (gone) return answer({ state: 'gone' });
+    if (!seen) return answer(held('unknown invoice'));
+    if (taken === null) return answer(held('no date'));
+    const invoice = seen.source;
+    const { startDate, mapping } = now;
+    const invoiceDate = seen.damage?.field === 'invoice_date' ? null : invoice.invoice_date;
+    let role: 'receivable' | 'opening_receivable' = 'receivable';
+    if (startDate !== null && (invoiceDate === null || invoiceDate < startDate || taken < startDate)) {
+      if (invoiceDate === null && taken < startDate) return answer(held('its invoice has no date'));
+      if (invoiceDate !== null && invoiceDate < startDate && taken < startDate) {
+        return answer({ state: 'before_start' });
+      }
+      if (invoiceDate !== null && invoiceDate < startDate) role = 'opening_receivable';
+      else if (taken < startDate) taken = invoiceDate!;
+    }
+    if (damage && damage.field !== 'date_added') return answer(held(`damaged ${damage.field}`));
+    const paid = new D(source.paid);
+    if (paid.isZero()) return answer({ state: 'nothing_to_post' });
+    const party = this.#partyOf(invoice, now);
+    if (party === null) return answer(held('no cash customer'));
+    if (seen.damage?.field === 'invoice_due_date') return answer(held('its invoice has no readable due date'));
+    const target = accountOfPayment(mapping, source.payment_type, invoice.department);
+    const account = mapping.roles[role];
+    if (!target || !account) return answer(held('unmapped'));
+    const own = source.payment_type === 8 && invoice.client !== null ? `client:${invoice.client}` : party;
+    const snapshot =
+      own === party && !(source.payment_type === 8 && invoice.client !== null)
+        ? snapshotOf(invoice)
+        : [null, null, null];
+    const paymentType = source.payment_type;
+    const lines = [
+      { ...this.#moneyLine(invoice.department, target, own, snapshot, paid, now), paymentType },
+      this.#line(invoice, party, {
+        role,
+        account,
+        amount: paid.negated(),
+        paymentType,
+        receivable: receivableOf(invoice),
+      }),
+    ];
+    const facts = [
+      paymentType,
+      paid.toFixed(),
+      role,
+      invoice.id,
+      party,
+      snapshotOf(invoice),
+      invoice.department,
+      receivableOf(invoice),
+    ];
+    return answer({ state: 'posted', date: taken, lines, facts: JSON.stringify([taken, facts]) });
+  }
+
+  #prepayment(id: number, now: Conditions, before: string | null): { verdict: Verdict; taken: string | null } {
+    const { source, damage, gone } = this.#mirror.prepayments.get(id)!;
+    const taken = before ?? this.#dayOf(source.created);
+    const answer = (verdict: Verdict) => ({ verdict, taken });
+    if (gone) return answer({ state: 'gone' });
+    if (damage?.field === 'status') return answer(held('unknown status'));
+    if (['Pending', 'Failed', 'Aborted'].includes(source.status)) return answer({ state: 'not_money' });
+    if (now.startDate !== null && taken < now.startDate) return answer({ state: 'before_start' });
+    if (damage) return answer(held(`damaged ${damage.field}`));
+    const paid = new D(source.paid);
+    if (paid.isZero()) return answer({ state: 'nothing_to_post' });
+    if ([6, 8].includes(source.payment_type)) return answer(held('refused type'));
+    const target = accountOfPayment(now.mapping, source.payment_type, source.department);
+    const account = now.mapping.roles.prepayment_liability;
+    if (!target || !account) return answer(held('unmapped'));
+    const party = `client:${source.client}`;
+    const paymentType = source.payment_type;
+    const plain = {
+      party,
+      snapshot: [null, null, null],
+      department: source.department,
+      tags: noTags,
+      vat: null,
+      receivable: null,
+    };
+    const lines = [
+      { ...this.#moneyLine(source.department, target, party, [null, null, null], paid, now), paymentType },
+      { ...plain, role: 'prepayment_liability', account, amount: paid.negated(), paymentType },
+    ];
+    const facts = [paymentType, paid.toFixed(), source.client, source.department];
+    return answer({ state: 'posted', date: taken, lines, facts: JSON.stringify([taken, facts]) });
+  }
+
+  #moneyLine(
+    department: number,
+    target: { role: string; account: string },
+    own: string,
+    snapshot: (string | null)[],
+    paid: D,
+    now: Conditions,
+  ): ExpectedLine {
+    const { role } = target;
+    const third =
+      role === 'insurance_receivable' || role === 'financing_receivable' ? now.mapping.counterparties[role] : undefined;
+    const who = third ? { party: third, snapshot: [null, null, null] } : { party: own, snapshot };
+    return {
+      ...target,
+      ...who,
+      amount: paid,
+      department,
+      tags: noTags,
+      vat: null,
+      paymentType: null,
+      receivable: null,
+    };
+  }
+
+  #line(
+    invoice: Invoice,
+    party: string,
+    line: Pick<ExpectedLine, 'role' | 'account' | 'amount'> & Partial<ExpectedLine>,
+  ): ExpectedLine {
+    const { department } = invoice;
+    return {
+      party,
+      snapshot: snapshotOf(invoice),
+      department,
+      tags: noTags,
+      vat: null,
+      paymentType: null,
+      receivable: null,
+      ...line,
+    };
+  }
+
+  #posted(date: string, lines: ExpectedLine[], facts: unknown[]): Verdict {
+    const common = lines.map((line) => [
+      line.party,
+      line.snapshot,
+      line.department,
+      line.receivable,
+      line.role === 'receivable' ? line.amount.toFixed() : '',
+    ]);
+    return {
+      state: 'posted',
+      date,
+      lines,
+      facts: JSON.stringify([date, facts.map((fact) => JSON.stringify(fact)).sort(), common[0]]),
+    };
+  }
+
+  #partyOf(invoice: Invoice, now: Conditions): string | null {
+    return invoice.client === null ? now.mapping.cash_customer || null : `client:${invoice.client}`;
+  }
+}
+
+interface Law {
+  total: D;
+  tax: D;
+  unit: D;
+}
+
+interface Group {
+  rows: InvoiceRow[];
+  exact: D;
+  tie: number;
+  settled: D;
+}
+
+const total0 = (amounts: string[]): D => amounts.reduce((sum, amount) => sum.plus(amount), new D(0));
+
+const blank = (text: string): string | null => (text.trim() === '' ? null : text);
+
+const snapshotOf = (invoice: Invoice): (string | null)[] => [
+  blank(invoice.payer_organization_name) ?? blank(invoice.payer_name),
+  blank(invoice.payer_vat_number),
+  blank(invoice.payer_country_code),
+];
+
+const receivableOf = (invoice: Invoice): (string | number | null)[] => {
+  const number =
+    invoice.invoice_number === null ? String(invoice.id) : `${invoice.invoice_prefix}-${invoice.invoice_number}`;
+  return [invoice.id, number, invoice.invoice_due_date, blank(invoice.reference_number)];
+};
+
+const creditOf = (invoice: Invoice): unknown => [
+  'credit',
+  invoice.credit_note,
+  invoice.credit_note ? invoice.credit_note_original_invoice : null,
+];
+
+/** Exact sums per group; groups of exactly zero take no part. */
+function grouped(
+  rows: InvoiceRow[],
+  keyOf: (row: InvoiceRow) => unknown,
+  field: 'sum' | 'sum_vat',
+  tieOf: (row: InvoiceRow) => number,
+): Group[] {
+  const groups = Map.groupBy(rows, (row) => JSON.stringify(keyOf(row)));
+  return [...groups.values()]
+    .map((own) => ({ rows: own, exact: total0(own.map((row) => row[field])), tie: tieOf(own[0]!), settled: new D(0) }))
+    .filter(({ exact }) => !exact.isZero());
+}
+
+/** "Settling the cents", 2 and 3, in whole minor units; false when the target is out of reach. */
+function settleCents(groups: Group[], target: D, unit: D, turn: boolean): boolean {
+  const sign = turn ? -1 : 1;
+  const parts = groups.map((group) => {
+    const exact = group.exact.times(sign).dividedBy(unit);
+    const down = exact.floor();
+    return { group, exact, down, rest: exact.minus(down), tie: group.tie };
+  });
+  let over = target
+    .times(sign)
+    .dividedBy(unit)
+    .minus(parts.reduce((sum, { down }) => sum.plus(down), new D(0)));
+  const give = over.greaterThan(0);
+  const queue = [...parts].sort((a, b) =>
+    give ? b.rest.comparedTo(a.rest) || a.tie - b.tie : a.rest.comparedTo(b.rest) || b.tie - a.tie,
+  );
+  for (const part of queue) {
+    if (over.isZero()) break;
+    part.down = part.down.plus(give ? 1 : -1);
+    over = over.minus(give ? 1 : -1);
+  }
+  if (!over.isZero() || parts.some(({ down, exact }) => down.minus(exact).abs().greaterThan(1))) return false;
+  for (const { group, down } of parts) group.settled = down.times(unit).times(sign).plus(0);
+  return true;
+}

@@ -1,0 +1,217 @@
+// Judges the judge: after each judgement whether state and entries are what ACCOUNTING asks for, and over all books whether
+// the equations hold. Knows the source's own records and the entries, and nothing of src/posting or src/reconcile.
+import type { Line } from '../../src/domain/entry.ts';
+import type { DocumentRef } from '../../src/terms.ts';
+import { type BookedEntry, type Books, type DocumentBook, keyOf } from './books.ts';
+import { Broken, type Memory } from './broken.ts';
+import type { WatchedClinic } from './clinic.ts';
+import type { Conditions } from './conditions.ts';
+import { Equations } from './equations.ts';
+import type { Mirror } from './mirror.ts';
+import { D, type ExpectedLine, Rules, type Verdict } from './oracle-rules.ts';
+
+interface Wanted {
+  state: string;
+  reversalOn: string | null;
+  entryOn: string | null;
+  problem: string | boolean;
+}
+
+const reasons: Record<string, string> = {
+  voided: 'voided',
+  not_final: 'not_final_any_more',
+  not_money: 'not_money_any_more',
+  gone: 'gone',
+};
+
+export class Oracle {
+  readonly memory = new Map<string, Memory>();
+  readonly equations: Equations;
+  readonly #rules: Rules;
+
+  constructor(clinic: WatchedClinic, mirror: Mirror, books: Books) {
+    this.#rules = new Rules(mirror, clinic.setting);
+    this.equations = new Equations(clinic, mirror, books, this.memory);
+  }
+
+  /** Checks one judgement: `standing` is what was in force before it, `added` what it appended. */
+  judged(book: DocumentBook, standing: BookedEntry | null, added: BookedEntry[], now: Conditions): void {
+    const memory = this.#memoryOf(book);
+    const { verdict, taken } = this.#rules.verdict(book, now, memory.taken);
+    memory.taken = taken ?? memory.taken;
+    const everPosted = book.entries.length > added.length;
+    const wanted = wantedOf(verdict, standing, everPosted, memory.facts, now);
+    const asks = 'why' in verdict ? `${verdict.state}: ${verdict.why}` : verdict.state;
+    const fail = (message: string): never => {
+      throw new Broken('judgement', [book], `${keyOf(book)} (${asks}): ${message}`);
+    };
+    if (book.state !== wanted.state)
+      fail(`is ${book.state} (${book.problem ?? 'no problem'}), should be ${wanted.state}`);
+    const hasProblem =
+      typeof wanted.problem === 'string' ? book.problem === wanted.problem : (book.problem !== null) === wanted.problem;
+    if (!hasProblem) fail(`has problem ${book.problem}, should have ${wanted.problem}`);
+    const count = Number(wanted.reversalOn !== null) + Number(wanted.entryOn !== null);
+    if (added.length !== count) fail(`got ${added.length} entries, should get ${count}`);
+    if (wanted.reversalOn !== null) {
+      const reason = verdict.state === 'posted' ? 'source_changed' : (reasons[verdict.state] ?? 'source_changed');
+      reversal(standing!, added[0]!, wanted.reversalOn, reason, fail);
+      memory.facts = null;
+    }
+    if (wanted.entryOn !== null && verdict.state === 'posted') {
+      sameEntry(added.at(-1)!, verdict, wanted.entryOn, fail);
+      Object.assign(memory, rememberedOf(book, verdict));
+    }
+    this.equations.appended(book, added);
+  }
+
+  #memoryOf(document: DocumentRef): Memory {
+    const key = keyOf(document);
+    const memory = this.memory.get(key) ?? { facts: null, taken: null, amount: new D(0), receivable: null, tags: '' };
+    this.memory.set(key, memory);
+    return memory;
+  }
+}
+
+/** R3, R8, "Locked": what the verdict means beside what is in force. */
+function wantedOf(
+  verdict: Verdict,
+  standing: BookedEntry | null,
+  everPosted: boolean,
+  facts: string | null,
+  now: Conditions,
+): Wanted {
+  const nothing = { reversalOn: null, entryOn: null };
+  const { redates, firstOpen } = locksOf(now);
+  if (verdict.state === 'held') return { ...nothing, state: standing ? 'posted' : 'held', problem: true };
+  if (verdict.state === 'posted') {
+    const departments = verdict.lines.map((line) => line.department);
+    const open = firstOpen(verdict.date, departments);
+    if (!standing) {
+      if (open !== verdict.date && !redates) return { ...nothing, state: 'held', problem: 'period_locked' };
+      return { state: 'posted', reversalOn: null, entryOn: open, problem: false };
+    }
+    if (facts === verdict.facts) return { ...nothing, state: 'posted', problem: false };
+    return corrected(standing, verdict, 'posted', now);
+  }
+  if (!standing) {
+    const state = everPosted && verdict.state !== 'before_start' ? 'reversed' : verdict.state;
+    return { ...nothing, state, problem: false };
+  }
+  return corrected(standing, null, verdict.state === 'before_start' ? 'before_start' : 'reversed', now);
+}
+
+function corrected(
+  standing: BookedEntry,
+  next: Extract<Verdict, { state: 'posted' }> | null,
+  state: string,
+  now: Conditions,
+): Wanted {
+  const { redates, firstOpen } = locksOf(now);
+  const before = standing.lines.map((line) => line.departmentId!);
+  const after = next?.lines.map((line) => line.department) ?? [];
+  const isLocked =
+    firstOpen(standing.date, before) !== standing.date || (next !== null && firstOpen(next.date, after) !== next.date);
+  if (!isLocked) return { state, reversalOn: standing.date, entryOn: next?.date ?? null, problem: false };
+  if (!redates) return { state: 'posted', reversalOn: null, entryOn: null, problem: 'change_held' };
+  const later = next !== null && next.date > standing.date ? next.date : standing.date;
+  const open = firstOpen(later, [...before, ...after]);
+  return { state, reversalOn: open, entryOn: next === null ? null : open, problem: false };
+}
+
+function locksOf({ mapping, closedThrough, locks }: Conditions) {
+  return {
+    redates: mapping.policies.locked_period === 'redate',
+    firstOpen(date: string, departments: number[]): string {
+      let open = date;
+      if (closedThrough !== null && closedThrough >= open) {
+        open = new Date(Date.parse(closedThrough) + 86_400_000).toISOString().slice(0, 10);
+      }
+      if (!mapping.policies.follow_source_lock) return open;
+      for (const department of departments) {
+        const lock = locks.get(department);
+        if (lock !== undefined && lock > open) open = lock;
+      }
+      return open;
+    },
+  };
+}
+
+function rememberedOf(book: DocumentBook, verdict: Extract<Verdict, { state: 'posted' }>): Partial<Memory> {
+  const { lines, facts, date } = verdict;
+  const [first, second] = lines;
+  const total = lines
+    .filter((line) => line.role === 'receivable')
+    .reduce((sum, line) => sum.plus(line.amount), new D(0));
+  if (book.kind === 'invoice') return { facts, amount: total };
+  const tags = JSON.stringify([first!.paymentType, first!.department, date]);
+  return { facts, amount: first!.amount, tags, receivable: book.kind === 'payment' ? second!.role : null };
+}
+
+function reversal(
+  of: BookedEntry,
+  entry: BookedEntry,
+  on: string,
+  reason: string,
+  fail: (message: string) => void,
+): void {
+  if (entry.reverses !== of.id) fail(`${entry.id} reverses ${entry.reverses}, should reverse ${of.id}`);
+  if (entry.reason !== reason) fail(`${entry.id} gives the reason ${entry.reason}, should give ${reason}`);
+  if (entry.date !== on || entry.documentDate !== of.documentDate) {
+    fail(`${entry.id} is on ${entry.date} (${entry.documentDate}), should be on ${on} (${of.documentDate})`);
+  }
+  const turned = (line: Line) => JSON.stringify({ ...line, side: line.side === 'debit' ? 'credit' : 'debit' });
+  const left = of.lines.map(turned).sort();
+  const right = entry.lines.map((line) => JSON.stringify(line)).sort();
+  if (left.join('\n') !== right.join('\n')) fail(`${entry.id} does not cancel ${of.id}`);
+}
+
+function sameEntry(
+  entry: BookedEntry,
+  verdict: Extract<Verdict, { state: 'posted' }>,
+  on: string,
+  fail: (message: string) => void,
+): void {
+  if (entry.reverses !== null) fail(`${entry.id} is a reversal, should be a new entry`);
+  if (entry.date !== on || entry.documentDate !== verdict.date) {
+    fail(`${entry.id} is on ${entry.date} (${entry.documentDate}), should be on ${on} (${verdict.date})`);
+  }
+  const got = entry.lines.map(textOfLine).sort();
+  const asked = verdict.lines.map(textOfExpected).sort();
+  if (got.join('\n') !== asked.join('\n')) {
+    fail(`${entry.id} has\n    ${got.join('\n    ')}\n  should have\n    ${asked.join('\n    ')}`);
+  }
+}
+
+function textOfLine(line: Line): string {
+  const { party, dimensions, internal, vat } = line;
+  const isReceivable = line.role === 'receivable' || line.role === 'opening_receivable';
+  return JSON.stringify([
+    line.role,
+    line.account,
+    line.side,
+    line.amount.toFixed(),
+    party!.code,
+    [party!.name, party!.vatNumber, party!.countryCode],
+    line.departmentId,
+    [...dimensions, internal.account, internal.dimension1, internal.dimension2],
+    vat && [vat.group, vat.rate?.toFixed() ?? null, vat.base?.toFixed() ?? null],
+    line.paymentType,
+    isReceivable ? [line.invoiceId, line.documentNumber, line.dueDate, line.bankReference] : null,
+  ]);
+}
+
+function textOfExpected(line: ExpectedLine): string {
+  return JSON.stringify([
+    line.role,
+    line.account,
+    line.amount.isNegative() ? 'credit' : 'debit',
+    line.amount.abs().toFixed(),
+    line.party,
+    line.snapshot,
+    line.department,
+    line.tags,
+    line.vat && [line.vat.group, line.vat.rate, line.vat.base],
+    line.paymentType,
+    line.receivable,
+  ]);
+}

@@ -1,0 +1,83 @@
+// npm run simulate -- --seeds 200 [--steps 300] [--seed N] [--verbose]
+import { parseArgs } from 'node:util';
+import { post } from '../../src/posting/index.ts';
+import { LifeFailure, type LifeSummary, live } from './life.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '200' },
+    steps: { type: 'string', default: '300' },
+    seed: { type: 'string' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+const whole = (name: 'seeds' | 'steps' | 'seed', text: string): number => {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number > 0) return number;
+  console.error(`error: --${name} is a whole number above 0, not ${text}`);
+  process.exit(2);
+};
+const steps = whole('steps', values.steps);
+const seeds =
+  values.seed === undefined
+    ? Array.from({ length: whole('seeds', values.seeds) }, (_, at) => at + 1)
+    : [whole('seed', values.seed)];
+
+const began = performance.now();
+const totals: LifeSummary = {
+  documents: 0,
+  entries: 0,
+  judgements: 0,
+  problems: {},
+  states: {},
+  proved: { E2: 0, E3: 0 },
+};
+const failures: LifeFailure[] = [];
+for (const [at, seed] of seeds.entries()) {
+  try {
+    add(
+      totals,
+      live({
+        seed,
+        steps,
+        post,
+        ...(values.verbose ? { onStep: (step, text) => console.error(`${step}: ${text}`) } : {}),
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof LifeFailure)) throw new Error(`seed ${seed}`, { cause: error });
+    failures.push(error);
+    console.log(`\nFAILED ${error.message}\nagain: npm run simulate -- --seed ${error.seed} --steps ${error.step}\n`);
+  }
+  if ((at + 1) % 10 === 0)
+    console.error(`${at + 1} of ${seeds.length} lives, ${seconds()} s, ${failures.length} failed`);
+}
+const list = (counts: Record<string, number>) =>
+  Object.entries(counts)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ');
+console.log(`${seeds.length} lives of ${steps} steps in ${seconds()} s: ${failures.length} failed`);
+console.log(`documents ${totals.documents}, judgements ${totals.judgements}, entries ${totals.entries}`);
+console.log(`states: ${list(totals.states)}`);
+console.log(`problems: ${list(totals.problems)}`);
+console.log(`held against the source: due_sum ${totals.proved.E2} times, unused_amount ${totals.proved.E3} times`);
+if (failures.length > 0) {
+  console.log(
+    `failed seeds: ${failures.map(({ seed, step, equation }) => `${seed} (step ${step}, ${equation})`).join(', ')}`,
+  );
+  process.exitCode = 1;
+}
+
+function seconds(): string {
+  return ((performance.now() - began) / 1000).toFixed(1);
+}
+
+function add(sum: LifeSummary, life: LifeSummary): void {
+  for (const name of ['documents', 'entries', 'judgements'] as const) sum[name] += life[name];
+  for (const name of ['problems', 'states', 'proved'] as const) {
+    for (const [key, count] of Object.entries(life[name])) {
+      const counts: Record<string, number> = sum[name];
+      counts[key] = (counts[key] ?? 0) + count;
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { runWindow } from '../../src/windows.ts';
+import { type Engine, startEngine } from '../../src/worker.ts';
+import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { listRequests, mirrored, openRow, postedTwice, waitFor, windowRows } from './support.ts';
+
+const never = new AbortController().signal;
+const cli = new URL('../../bin/vetledger.js', import.meta.url).pathname;
+const clinicOptions = { seed: 31, invoices: 200, quirks: { maxPageSize: 50 } };
+
+/** List requests of an undisturbed first load of the same clinic. */
+async function measure(): Promise<Record<string, number>> {
+  const clinic = await startTestClinic(clinicOptions);
+  try {
+    expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+    return listRequests(clinic);
+  } finally {
+    await clinic.stop();
+  }
+}
+
+let measured: ReturnType<typeof measure> | null = null;
+const undisturbed = () => {
+  measured ??= measure();
+  return measured;
+};
+
+/** `vetledger sync` as a process of its own, killed without warning in the middle of its first load. */
+async function killedSync(clinic: TestClinic): Promise<void> {
+  const child = spawn(process.execPath, [cli, 'sync', '--config', clinic.config], { env: clinic.env, stdio: 'ignore' });
+  const exited = once(child, 'exit');
+  await waitFor('open window of the process', () => openRow(clinic));
+  await waitFor('a hundred records', async () => (await mirrored(clinic)) >= 100);
+  child.kill('SIGKILL');
+  await exited;
+}
+
+/** A clinic whose worker is the killed process, and only after that one of this process. */
+async function afterKill(work: (clinic: TestClinic, engine: Engine) => Promise<void>): Promise<void> {
+  const clinic = await startTestClinic({ ...clinicOptions, faults: { timeoutMs: { ms: 400 } } });
+  let engine: Engine | null = null;
+  try {
+    await clinic.engine.stop();
+    clinic.engine.stop = async () => {};
+    await killedSync(clinic);
+    clinic.sandbox.setFaults({ timeoutMs: null });
+    engine = await startEngine(clinic.app, {}, () => undefined);
+    await work({ ...clinic, engine }, engine);
+  } finally {
+    await engine?.stop();
+    await clinic.stop();
+  }
+}
+
+/** Of each list one page more at most, and the question that opens a window. */
+function expectNearly(asked: Record<string, number>, whole: Record<string, number>, windows: number): void {
+  for (const [action, requests] of Object.entries(whole)) {
+    const opening = action === 'invoice.list' ? windows - 1 : 0;
+    expect(asked[action], action).toBeLessThanOrEqual(requests + 1 + opening);
+  }
+}
+
+test.concurrent(
+  'the killed window itself goes on at its page, once another worker is there',
+  { timeout: 120_000 },
+  () =>
+    afterKill(async (clinic, engine) => {
+      const whole = await undisturbed();
+      const [row] = await windowRows(clinic);
+      const outcome = await engine.client.workflow.getHandle(row!.workflow_id, row!.run_id).result();
+      expect(outcome).toMatchObject({ outcome: 'closed' });
+      expectNearly(listRequests(clinic), whole, 1);
+      expect((await clinic.reconcile()).ok).toBe(true);
+      expect(await postedTwice(clinic)).toEqual([]);
+    }),
+);
+
+test.concurrent('a window that takes the killed one’s place goes on at its pages', () =>
+  afterKill(async (clinic, engine) => {
+    const [row] = await windowRows(clinic);
+    // As after the minutes that free its lease, with Temporal's own retry out of the way.
+    await engine.client.workflow.getHandle(row!.workflow_id, row!.run_id).terminate('test');
+    await clinic.rows(`update lease set expires_at = clock_timestamp()`);
+    const before = await mirrored(clinic);
+    const next = await runWindow(clinic.app, engine, 4711, { trigger: 'next', signal: never });
+    expect(next).toMatchObject({ outcome: 'closed', from: null });
+    const { invoices, rows, payments, prepayments } = next.pulled;
+    expect(before + invoices + rows + payments + prepayments).toBe(await mirrored(clinic));
+    expectNearly(listRequests(clinic), await undisturbed(), 2);
+    expect((await clinic.reconcile()).ok).toBe(true);
+    expect(await postedTwice(clinic)).toEqual([]);
+  }));

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runDaemon } from '../../src/windows.ts';
+import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { waitFor } from './support.ts';
+
+let clinic: TestClinic;
+let orphan: string;
+const own = () => `sync-window/4711-${clinic.app.databaseId}`;
+const schedule = () => clinic.engine.client.schedule.getHandle(own());
+
+beforeAll(async () => {
+  clinic = await startTestClinic({ seed: 41, invoices: 80 });
+  orphan = `sync-window/4712-${clinic.app.databaseId}`;
+});
+
+afterAll(async () => {
+  for (const id of [own(), orphan]) {
+    await clinic.engine.client.schedule
+      .getHandle(id)
+      .delete()
+      .catch(() => undefined);
+  }
+  await clinic.stop();
+});
+
+/** A daemon with a window every two seconds; ends when `work` has. */
+async function withDaemon(work: () => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const app = { ...clinic.app, config: { ...clinic.app.config, schedule: { everySeconds: 2 } } };
+  const daemon = runDaemon(app, { signal: stop.signal });
+  try {
+    await Promise.race([work(), daemon]);
+  } finally {
+    stop.abort();
+    await daemon;
+  }
+}
+
+interface Scheduled {
+  id: number;
+  posted: number;
+}
+
+/** Closed windows that the schedule started, after the window `after`. */
+function scheduled(after = 0): Promise<Scheduled[]> {
+  return clinic.rows<Scheduled>(
+    `select id, (counts->>'posted')::int as posted from sync_window
+     where trigger = 'schedule' and outcome = 'closed' and id > ? order by id`,
+    [after],
+  );
+}
+
+/** The next window of the schedule that closes, and for which `wanted` holds. */
+const nextWindow = async (wanted: (window: Scheduled) => boolean = () => true) => {
+  const after = (await scheduled()).at(-1)?.id ?? 0;
+  return waitFor('window of the schedule', async () => (await scheduled(after)).find(wanted), 40_000);
+};
+
+test('a daemon makes the schedule, and its windows post what happens in the clinic', async () => {
+  await withDaemon(async () => {
+    expect((await nextWindow()).posted).toBeGreaterThan(0);
+    clinic.sandbox.live(30);
+    await nextWindow(({ posted }) => posted > 0);
+    await nextWindow(({ posted }) => posted === 0);
+    // Of each run there is one workflow, none is started while another is under way.
+    const overlapping = await clinic.rows(
+      `select a.id from sync_window a join sync_window b on b.id > a.id and b.opened_at < a.closed_at`,
+    );
+    expect(overlapping).toEqual([]);
+  });
+  const report = await clinic.reconcile();
+  expect(report.ok, JSON.stringify(report.installations[0]!.equations)).toBe(true);
+});
+
+test('the next daemon finds the schedule, sets it to its configuration, and opens a window at once', async () => {
+  const { info } = await schedule().describe();
+  await schedule().update((previous) => ({ ...previous, spec: { intervals: [{ every: '1 hour' }] } }));
+  await withDaemon(async () => {
+    await nextWindow();
+  });
+  const described = await schedule().describe();
+  expect(described.info.createdAt).toEqual(info.createdAt);
+  expect(described.spec.intervals).toMatchObject([{ every: 2_000 }]);
+  expect(described.policies).toMatchObject({ overlap: 'BUFFER_ONE', catchupWindow: 60_000 });
+});
+
+test('a schedule that the operator paused stays paused over a restart', async () => {
+  await schedule().pause('the practice moves its server');
+  const before = (await scheduled()).length;
+  await withDaemon(() => sleep(4_000));
+  const { state } = await schedule().describe();
+  expect(state).toMatchObject({ paused: true, note: 'the practice moves its server' });
+  // One that was buffered when it was paused may still run.
+  expect((await scheduled()).length).toBeLessThanOrEqual(before + 1);
+  await schedule().unpause();
+  await withDaemon(async () => {
+    await nextWindow();
+  });
+});
+
+test('the schedule of an installation that is no longer configured is paused, and goes on when it is again', async () => {
+  const { client } = clinic.engine;
+  const { spec, action, policies } = await schedule().describe();
+  await client.schedule.create({ scheduleId: orphan, spec, policies, action: { ...action, workflowId: orphan } });
+  await withDaemon(() =>
+    waitFor('paused orphan', async () => (await client.schedule.getHandle(orphan).describe()).state.paused).then(
+      () => undefined,
+    ),
+  );
+  expect((await schedule().describe()).state.paused).toBe(false);
+  // Paused by the program, not by the operator: it takes its own pause back.
+  await schedule().pause((await client.schedule.getHandle(orphan).describe()).state.note);
+  await withDaemon(async () => {
+    await nextWindow();
+  });
+});

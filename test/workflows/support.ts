@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestClinic } from '../support/clinic.ts';
+
+/** Waits until `check` gives something, asking often; throws with `what` after `timeoutMs`. */
+export async function waitFor<T>(
+  what: string,
+  check: () => Promise<T | null | undefined | false> | T | null | undefined | false,
+  timeoutMs = 20_000,
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const found = await check();
+    if (found) return found;
+    if (performance.now() > deadline) throw new Error(`no ${what} within ${timeoutMs} ms`);
+    await sleep(50);
+  }
+}
+
+export interface WindowRow {
+  id: number;
+  trigger: string;
+  outcome: 'open' | 'closed' | 'failed';
+  error: string | null;
+  opened_at: Date;
+  closed_at: Date | null;
+  workflow_id: string;
+  run_id: string;
+}
+
+/** The windows table, oldest first. */
+export function windowRows(clinic: TestClinic): Promise<WindowRow[]> {
+  return clinic.rows<WindowRow>(
+    `select id, trigger, outcome, error, opened_at, closed_at, workflow_id, run_id from sync_window order by id`,
+  );
+}
+
+export const openRow = (clinic: TestClinic) =>
+  waitFor('open window', async () => (await windowRows(clinic)).find((row) => row.outcome === 'open'));
+
+/** Every SyncHealth that a workflow's history sets, in order. */
+export async function healths(clinic: TestClinic, row: { workflow_id: string; run_id: string }): Promise<string[]> {
+  const { events } = await clinic.engine.client.workflow.getHandle(row.workflow_id, row.run_id).fetchHistory();
+  return (events ?? []).flatMap((event) => {
+    const fields = event.upsertWorkflowSearchAttributesEventAttributes?.searchAttributes?.indexedFields;
+    const data = fields?.SyncHealth?.data;
+    return data ? [JSON.parse(Buffer.from(data).toString()) as string] : [];
+  });
+}
+
+/** Documents that are in the books more than once: an entry in force twice, or entries beyond one without a reversal. */
+export function postedTwice(clinic: TestClinic): Promise<unknown[]> {
+  return clinic.rows(
+    `select e.installation, e.kind, e.document_id, count(*) as entries
+     from entry e where e.reverses is null and not exists (select from entry r where r.reverses = e.id)
+     group by e.installation, e.kind, e.document_id having count(*) > 1`,
+  );
+}
+
+/** List requests that the sandbox has granted so far, by action. */
+export function listRequests(clinic: TestClinic): Record<string, number> {
+  const { byAction } = clinic.sandbox.stats();
+  return Object.fromEntries(
+    Object.entries(byAction)
+      .filter(([action]) => action.endsWith('.list'))
+      .map(([action, { requests }]) => [action, requests]),
+  );
+}
+
+/** Records in the mirror. */
+export async function mirrored(clinic: TestClinic): Promise<number> {
+  const [found] = await clinic.rows<{ n: number }>(`select count(*) as n from mirror_record`);
+  return Number(found!.n);
+}
