@@ -12,7 +12,7 @@ import {
 } from '../src/sync/window.ts';
 import type { ApiUse, PlainError, WindowCounts, WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, alive, installationOf, type Liveness, leaseSeconds, ownWorkflow } from './context.ts';
-import { markAfterChangedConditions } from './post.ts';
+import { markAfterChangedConditions, refreshLocks, refuseMovedStart } from './post.ts';
 import { pullContext } from './pull.ts';
 
 /** How long a window waits for another one of its installation to end. */
@@ -39,8 +39,10 @@ export function windowActivities(deps: ActivityDeps) {
         try {
           if (token !== null) await failAbandoned(deps, input.installation, runId);
           const { context, use } = await pullContext(deps, input, liveness);
+          await refuseMovedStart(deps.db, installation);
           await applyFacts(deps.db, context);
           const answer = await context.client.list('invoice', {}, null, { priority: context.priority });
+          await refreshLocks(deps, installation);
           await markAfterChangedConditions(deps.db, installation);
           const cursors = await readCursors(deps.db, input.installation);
           const row = await openWindowRow(deps.db, {

@@ -1,4 +1,4 @@
-// Writes docs/CLI.md and docs/PROBLEMS.md from the code. Run: `node scripts/docs.ts`; with --check it writes nothing and
+// Writes docs/CLI.md, docs/PROBLEMS.md and the JSON schemas of mapping files and their cases from the code. Run: `node scripts/docs.ts`; with --check it writes nothing and
 // fails where a file is not what the code says.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -6,6 +6,8 @@ import { createProgram, examplesOf } from '../src/commands/program.ts';
 import { type ConfigKey, configKeys } from '../src/config.ts';
 import { type ProblemDefinition, problemCatalogue } from '../src/domain/problems.ts';
 import { exitCodes } from '../src/errors.ts';
+import { specsJsonSchema } from '../src/mapping/specs.ts';
+import { mappingJsonSchema } from '../src/posting/mapping.ts';
 
 const generated = '<!-- Written by `npm run docs`; edit the code it comes from instead. -->';
 
@@ -126,14 +128,16 @@ function table(header: string[], rows: string[][]): string {
 
 const check = process.argv.includes('--check');
 for (const [name, page] of [
-  ['CLI.md', cliPage()],
-  ['PROBLEMS.md', problemsPage()],
+  ['docs/CLI.md', cliPage()],
+  ['docs/PROBLEMS.md', problemsPage()],
+  ['mappings/mapping.schema.json', JSON.stringify(mappingJsonSchema(), null, 2)],
+  ['mappings/specs.schema.json', JSON.stringify(specsJsonSchema(), null, 2)],
 ] as const) {
-  const file = new URL(`../docs/${name}`, import.meta.url);
+  const file = new URL(`../${name}`, import.meta.url);
   const text = `${page}\n`;
   if (!check) writeFileSync(file, text);
   else if (readOr(file) !== text) {
-    console.error(`docs/${name} is not what the code says; run \`npm run docs\`.`);
+    console.error(`${name} is not what the code says; run \`npm run docs\`.`);
     process.exitCode = 1;
   }
 }

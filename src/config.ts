@@ -56,7 +56,11 @@ const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
  * Reads and checks the configuration file, with the mapping files it names (DESIGN "Config"). Relative paths are relative
  * to the file. Throws ConfigError (exit code 2) naming the key and what to do.
  */
-export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<Config> {
+export async function loadConfig(
+  path: string,
+  env: NodeJS.ProcessEnv,
+  { mappingMayBeMissing = false }: { mappingMayBeMissing?: boolean } = {},
+): Promise<Config> {
   const file = resolve(path);
   const source = await readYaml(
     file,
@@ -69,7 +73,7 @@ export async function loadConfig(path: string, env: NodeJS.ProcessEnv): Promise<
     if (installations.some((other) => other.id === entry.id)) {
       throw keyError(file, `installations[${index}].id`, `names installation ${entry.id} a second time`);
     }
-    installations.push(await readInstallation(file, index, entry));
+    installations.push(await readInstallation(file, index, entry, mappingMayBeMissing));
   }
   return {
     file,
@@ -90,6 +94,7 @@ async function readInstallation(
   file: string,
   index: number,
   entry: ConfigFile['installations'][number],
+  mappingMayBeMissing: boolean,
 ): Promise<InstallationConfig> {
   const mappingPath = resolve(dirname(file), entry.mapping);
   const { token, client_id, client_secret } = entry.auth;
@@ -102,7 +107,7 @@ async function readInstallation(
     decimals: minorUnitDecimals(entry.currency),
     startDate: entry.start_date ?? null,
     mappingPath,
-    ...(await loadMapping(mappingPath)),
+    ...(await (mappingMayBeMissing ? loadMappingOrNone(mappingPath) : loadMapping(mappingPath))),
     erp: entry.erp,
     postingMode: entry.posting_mode,
     rateWindowSeconds: entry.rate_window_seconds,
@@ -125,7 +130,7 @@ export async function loadMapping(path: string): Promise<{ mapping: Mapping; map
   const data = await readYaml(
     path,
     'mapping file',
-    'Correct `mapping` in the configuration; mappings/demo.yaml is one to start from.',
+    'Correct `mapping` in the configuration, or make the file with `vetledger mapping init`; mappings/generic.yaml is one to start from.',
   );
   const result = parseMapping(data);
   if ('errors' in result) {
@@ -136,6 +141,17 @@ export async function loadMapping(path: string): Promise<{ mapping: Mapping; map
     );
   }
   return { mapping: result.mapping, mappingHash: createHash('sha256').update(canonicalJson(data)).digest('hex') };
+}
+
+/** As loadMapping; where there is no such file, the mapping that holds everything. */
+async function loadMappingOrNone(path: string): ReturnType<typeof loadMapping> {
+  try {
+    return await loadMapping(path);
+  } catch (error) {
+    const none = parseMapping({});
+    if (!(error instanceof ConfigError) || error.code !== 'mapping_missing' || 'errors' in none) throw error;
+    return { mapping: none.mapping, mappingHash: '' };
+  }
 }
 
 /** A YAML file as plain values. Account codes such as 0100 or 1e3 keep the digits they were written with. */

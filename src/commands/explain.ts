@@ -1,5 +1,6 @@
 import { type App, chosenInstallations } from '../app.ts';
 import { type InstallationConfig, postingContext } from '../config.ts';
+import { query } from '../db/pool.ts';
 import { type LedgerEntry, signed } from '../domain/entry.ts';
 import { formatMoney } from '../domain/money.ts';
 import { problemCatalogue } from '../domain/problems.ts';
@@ -62,11 +63,13 @@ export async function explain(
 ): Promise<number> {
   const kind = documentKinds.find((known) => known === kindText);
   if (!kind) throw usageError(`${kindText} is no kind of document; there are ${documentKinds.join(', ')}.`, 'explain');
-  if (!/^\d{1,15}$/.test(idText))
+  const isId = /^\d{1,15}$/.test(idText);
+  if (!isId && kind !== 'invoice')
     throw usageError(`${idText} is no id; give the id of the ${kind} in the practice software.`, 'explain');
   return withApp(context, { temporal: false }, async (app) => {
     const chosen = chosenInstallations(app.config, options.installation);
-    const { installation, row } = await findDocument(app, chosen, kind, Number(idText));
+    const id = isId ? Number(idText) : await invoiceNumbered(app, chosen, idText);
+    const { installation, row } = await findDocument(app, chosen, kind, id);
     const explanation = await explainDocument(app, installation, row);
     if (context.json) await context.write(`${stringifyJson(asDocument(explanation))}\n`);
     else await context.write(`${explainText(explanation)}\n`);
@@ -84,6 +87,25 @@ interface DocumentRow {
   problem_code: string | null;
   problem_message: string | null;
   problem_since: Date | null;
+}
+
+/** The invoice with this document number, as it stands on the receivables of the books. */
+async function invoiceNumbered(app: App, chosen: InstallationConfig[], documentNumber: string): Promise<number> {
+  const found = await query<{ invoice_id: number }>(
+    app.db,
+    `select distinct l.invoice_id from entry_line l join entry e on e.id = l.entry_id
+     where e.installation = any(?) and e.kind = 'invoice' and l.document_number = ? and l.invoice_id is not null`,
+    [chosen.map((installation) => installation.id), documentNumber],
+  );
+  if (found.length === 1) return found[0]!.invoice_id;
+  throw new UserError(
+    'document_unknown',
+    found.length === 0
+      ? `No invoice numbered ${documentNumber} is in the books.`
+      : `${found.length} invoices are numbered ${documentNumber}.`,
+    'Give the id of the invoice in the practice software: one that is not posted is known by its id only.',
+    1,
+  );
 }
 
 async function findDocument(app: App, chosen: InstallationConfig[], kind: DocumentKind, id: number) {

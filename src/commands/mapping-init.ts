@@ -33,10 +33,13 @@ export async function init(
       uses: await usesOf(app.db, one),
     });
     if (path !== null) await write(path, yaml);
-    await context.result({ installation: one.id, file: path, to_choose: toChoose, yaml: path === null ? yaml : null }, () =>
-      path === null ? yaml : `${path} is written; ${count(toChoose.length, 'place')} to choose:\n${list(toChoose)}`,
+    await context.result(
+      { installation: one.id, file: path, to_choose: toChoose, yaml: path === null ? yaml : null },
+      () =>
+        path === null ? yaml : `${path} is written; ${count(toChoose.length, 'place')} to choose:\n${list(toChoose)}`,
     );
-    if (path === null && !context.json) context.note(`${count(toChoose.length, 'place')} to choose, marked in the text.`);
+    if (path === null && !context.json)
+      context.note(`${count(toChoose.length, 'place')} to choose, marked in the text.`);
     return 0;
   } finally {
     await app.close();
@@ -54,7 +57,11 @@ function onlyInstallation(config: Config, id: number | undefined) {
 }
 
 /** Without the permission for the list, what the mirror holds is proposed all the same. */
-async function accountNumbers(context: CommandContext, app: App, installation: number): Promise<AccountNumber[] | null> {
+async function accountNumbers(
+  context: CommandContext,
+  app: App,
+  installation: number,
+): Promise<AccountNumber[] | null> {
   try {
     return await listAccountNumbers(app.practice(installation).forWindow({ signal: context.signal }));
   } catch (error) {
@@ -70,7 +77,12 @@ async function write(path: string, yaml: string): Promise<void> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') throw alreadyThere(path);
-    throw new ConfigError('file_unwritable', `${path} cannot be written (${code}).`, 'Name another file with --out.', error);
+    throw new ConfigError(
+      'file_unwritable',
+      `${path} cannot be written (${code}).`,
+      'Name another file with --out.',
+      error,
+    );
   }
 }
 

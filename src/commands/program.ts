@@ -250,12 +250,30 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
     .summary('mapping files')
     .description('Mapping files.')
     .helpOption('--help', 'print this help');
-  define(mapping, 'check <file>', {
-    summary: 'check a mapping file, against what the source uses where it is known',
+  define<{ installation?: number }>(mapping, 'check <file>', {
+    summary: 'check a mapping file, run its cases, and compare it with what the source uses',
     description:
-      'Exit code 2 when the file is wrong. With a configuration and a database: lists the accounts, VAT groups and payment types that the source uses and the file lacks, and ends with exit code 1 if there are any.',
-    examples: [['vetledger mapping check mappings/demo.yaml', 'before it is put to use']],
-    action: async (context, _options, [file]) => (await import('./mapping.ts')).check(context, file!),
+      'Exit code 2 when the file, or the file of its cases beside it (`NAME.specs.yaml`), is wrong. Runs the cases. With a configuration and a database: lists the accounts, VAT groups, payment types and roles that the source uses and the file lacks, with counts and exact amounts. Exit code 1 when a case fails or something is lacking.',
+    options: [installation],
+    examples: [
+      ['vetledger mapping check mappings/demo.yaml', 'before it is put to use'],
+      ['vetledger mapping check mappings/finland.yaml --installation 4711 --json', 'for one installation, as JSON'],
+    ],
+    action: async (context, options, [file]) => (await import('./mapping.ts')).check(context, options, file!),
+  });
+  define<{ installation?: number; out?: string }>(mapping, 'init', {
+    summary: 'propose a mapping from what the source uses',
+    description:
+      'Reads the account number list of the practice software, and the VAT groups, payment types and departments that the mirror holds. What only the accountant can choose is left empty and marked; until it is filled in, the documents that need it are held.',
+    options: [
+      installation,
+      new Option('--out <file>', 'write to this file, which must not exist yet (default: stdout)'),
+    ],
+    examples: [
+      ['vetledger mapping init', 'have a look'],
+      ['vetledger mapping init --installation 4711 --out mappings/4711.yaml', 'a file to fill in'],
+    ],
+    action: async (context, options) => (await import('./mapping-init.ts')).init(context, options),
   });
   define<{ installation?: number }>(program, 'doctor', {
     summary: 'try each dependency, credential, permission and filter for real',

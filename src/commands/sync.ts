@@ -46,9 +46,12 @@ export async function runWindows(context: CommandContext, app: App, installation
   return windows;
 }
 
-/** Why no window could be opened, as the error of the command (exit code 3). */
+/** What keeps a window from opening although everything can be reached: the configuration (exit code 2). */
+const configurationCodes = ['start_date_moved'];
+
+/** Why no window could be opened, as the error of the command (exit code 3, or 2 where the configuration is at fault). */
 export function notOpenedError({ code, message, todo }: PlainError): UserError {
-  return new UserError(code, message, todo, 3);
+  return new UserError(code, message, todo, configurationCodes.includes(code) ? 2 : 3);
 }
 
 /** What `sync --json` prints (DESIGN). */

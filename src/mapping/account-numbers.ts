@@ -13,14 +13,16 @@ const pageSize = 1000;
  */
 export async function listAccountNumbers(client: PracticeClient): Promise<AccountNumber[]> {
   const found = new Map<number, AccountNumber>();
+  let received = 0;
   for (let page = 1; page <= maxPages; page++) {
     const answer = await client.list('accountnumber', {}, pageSize, { page });
     for (const { id, value } of answer.results) {
       const account = read(value);
       if (account) found.set(id, account);
     }
+    received += answer.results.length;
     // A record that moved to another page while we read is seen twice, or once too late; this is a proposal only.
-    if (answer.results.length === 0 || page * pageSize >= answer.count) break;
+    if (answer.results.length === 0 || received >= answer.count) break;
   }
   return [...found.values()].sort(
     (a, b) => compare(a.number, b.number) || (a.departmentId ?? 0) - (b.departmentId ?? 0),

@@ -75,10 +75,10 @@ function roleLines(uses: Uses, toChoose: string[]): string[] {
     'roles:',
     ...roles.map((role) => {
       const tally = used.get(role);
-      if (!tally) return `  # ${role}:`.padEnd(34) + `# ${roleMeanings[role]}; not used so far`;
+      if (!tally && used.size > 0) return commented(`  # ${role}:`, 29, `${roleMeanings[role]}; not used so far`);
       toChoose.push(`roles.${role}`);
-      const of = `${tally.count} ${tally.count === 1 ? 'record' : 'records'}, ${money(tally.gross)}`;
-      return `  ${role}:`.padEnd(34) + `# ${mark}: ${roleMeanings[role]} · ${of}`;
+      const of = tally ? `${countOf(tally.count, 'record')}, ${money(tally.gross)}` : 'not used so far';
+      return commented(`  ${role}:`, 29, `${mark}: ${roleMeanings[role]} · ${of}`);
     }),
   ];
 }
@@ -113,16 +113,14 @@ function revenueLines(rows: RowUse[], accounts: AccountNumber[], toChoose: strin
   const numbers = [...new Set([...used.keys(), ...listed.keys()])].sort();
   const lines = [
     '# Revenue by the account number of the row: `same` posts to that number itself; write another one instead.',
-    'revenue:',
+    numbers.length === 0 ? 'revenue: same' : 'revenue:',
     ...numbers.map((number) => {
       const its = listed.get(number) ?? [];
       const names = describeAccounts(its);
       const uses = used.get(number);
       const of = uses ? rowTally(uses) : 'not used so far';
-      const key = `  ${quoted(number)}: same`.padEnd(24);
-      return `${key}# ${[names || 'not in the account number list', of].join(' · ')}`;
+      return commented(`  ${quoted(number)}: same`, 19, `${names || 'not in the account number list'} · ${of}`);
     }),
-    ...(numbers.length === 0 ? ['  # "3000": same'] : []),
   ];
   const nameless = rows.filter(({ account, hasNet }) => account === null && hasNet);
   if (nameless.length > 0) {
@@ -143,7 +141,10 @@ function revenueLines(rows: RowUse[], accounts: AccountNumber[], toChoose: strin
 function describeAccounts(accounts: AccountNumber[]): string {
   return accounts
     .map(({ description, departmentId, archived }) => {
-      const notes = [...(departmentId === null ? [] : [`department ${departmentId}`]), ...(archived ? ['archived'] : [])];
+      const notes = [
+        ...(departmentId === null ? [] : [`department ${departmentId}`]),
+        ...(archived ? ['archived'] : []),
+      ];
       const name = oneLine(description ?? '') || 'no description';
       return notes.length > 0 ? `${name} (${notes.join(', ')})` : name;
     })
@@ -162,7 +163,11 @@ function dimensionLines(rows: RowUse[]): string[] {
     return [`#   dimension_${index + 1}: ${shown.join('; ')}`];
   });
   if (lines.length === 0) return [];
-  return ['', '# Dimensions that rows carry; they are kept as tags, and a rule under `revenue_rules` can ask for them:', ...lines];
+  return [
+    '',
+    '# Dimensions that rows carry; they are kept as tags, and a rule under `revenue_rules` can ask for them:',
+    ...lines,
+  ];
 }
 
 function vatLines(rows: RowUse[], toChoose: string[]): string[] {
@@ -175,7 +180,9 @@ function vatLines(rows: RowUse[], toChoose: string[]): string[] {
   for (const name of names) {
     const its = groups.get(name)!;
     const byRate = groupBy(its, ({ vat: { rate } }) => rate?.toFixed() ?? 'none');
-    const taxed = [...byRate].filter(([, uses]) => uses.some(({ hasVat }) => hasVat)).sort(([a], [b]) => (a < b ? -1 : 1));
+    const taxed = [...byRate]
+      .filter(([, uses]) => uses.some(({ hasVat }) => hasVat))
+      .sort(([a], [b]) => (a < b ? -1 : 1));
     const untaxed = [...byRate].filter(([, uses]) => uses.every(({ hasVat }) => !hasVat));
     const called = name === '*' ? 'rows that name no VAT group' : oneLine(name);
     for (const [rate, uses] of untaxed) {
@@ -189,11 +196,11 @@ function vatLines(rows: RowUse[], toChoose: string[]): string[] {
       const own = [...new Set(uses.flatMap(({ vat: { account } }) => account ?? []))].sort();
       const tax = `${rowTally(uses)}, VAT ${money(sum(uses.map(({ vatAmount }) => vatAmount)))}`;
       if (own.length === 1 && uses.every(({ vat: { account }, hasVat }) => account !== null || !hasVat)) {
-        lines.push(`    ${quoted(key)}: same`.padEnd(25) + `# own account ${own[0]} · ${tax}`);
+        lines.push(commented(`    ${quoted(key)}: same`, 19, `own account ${own[0]} · ${tax}`));
       } else {
         toChoose.push(`vat.${name}.${key}`);
         const why = own.length > 1 ? `the source names ${own.join(' and ')}` : 'not every row names a VAT account';
-        lines.push(`    ${quoted(key)}:`.padEnd(25) + `# ${mark}: ${why} · ${tax}`);
+        lines.push(commented(`    ${quoted(key)}:`, 19, `${mark}: ${why} · ${tax}`));
       }
     }
   }
@@ -237,7 +244,9 @@ function partyLines({ invoices, money: moneyUses }: Uses, toChoose: string[]): s
     toChoose.push('cash_customer');
     const count = clientless.reduce((total, use) => total + use.count, 0);
     const gross = money(sum(clientless.map((use) => use.gross)));
-    lines.push(`cash_customer:          # ${mark}: the party of counter sales without a client · ${count} invoices, ${gross}`);
+    lines.push(
+      `cash_customer:          # ${mark}: the party of counter sales without a client · ${count} invoices, ${gross}`,
+    );
   } else lines.push('# cash_customer: "CASH"   # the party of counter sales without a client; not used so far');
   const third = moneyUses.some(({ type }) => type === 10 || type === 15);
   lines.push(
@@ -252,7 +261,16 @@ function partyLines({ invoices, money: moneyUses }: Uses, toChoose: string[]): s
 
 function rowTally(uses: RowUse[]): string {
   const count = uses.reduce((total, use) => total + use.count, 0);
-  return `${count} ${count === 1 ? 'row' : 'rows'}, net ${money(sum(uses.map(({ net }) => net)))}`;
+  return `${countOf(count, 'row')}, net ${money(sum(uses.map(({ net }) => net)))}`;
+}
+
+function countOf(n: number, one: string): string {
+  return `${n} ${n === 1 ? one : `${one}s`}`;
+}
+
+/** Code with a comment behind it, which a blank must part from the code. */
+function commented(code: string, width: number, comment: string): string {
+  return `${code.padEnd(width)} # ${comment}`;
 }
 
 /** Exact: not rounded to the minor unit. */

@@ -228,7 +228,7 @@ async function upsert(
 
 /**
  * Which documents a change touches: an invoice also its payments (they take their party from it), a row its invoice, a
- * payment also its invoice (proof P3) and that one's collector.
+ * payment also its invoice (proof P3).
  */
 async function markTouched(trx: Knex.Transaction, installation: number, kind: RecordKind, result: SaveResult) {
   if (kind !== 'row') await markDirty(trx, installation, kind, result.changedIds);

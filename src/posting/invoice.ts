@@ -215,19 +215,26 @@ function saleLines(
   return lines.filter((line) => line !== null);
 }
 
+/** What the lines say; a group settled to zero has no line, and nothing of it is posted. */
 function saleFacts(net: Settled<NetGroup>, vat: Settled<VatGroup>): Fact[] {
   return [
     unordered(
-      net.map(({ group: { accountNumber, dimensions, internal, vat: own }, amount }) => [
-        accountNumber,
-        dimensions,
-        [internal.account, internal.dimension1, internal.dimension2],
-        own.name,
-        own.rate,
-        amount,
-      ]),
+      net
+        .filter(({ amount }) => !amount.isZero())
+        .map(({ group: { accountNumber, dimensions, internal, vat: own }, amount }) => [
+          accountNumber,
+          dimensions,
+          [internal.account, internal.dimension1, internal.dimension2],
+          own.name,
+          own.rate,
+          amount,
+        ]),
     ),
-    unordered(vat.map(({ group, amount }) => [group.name, group.rate, unordered(group.accounts), amount])),
+    unordered(
+      vat
+        .filter(({ amount }) => !amount.isZero())
+        .map(({ group, amount }) => [group.name, group.rate, unordered(group.accounts), amount]),
+    ),
   ];
 }
 

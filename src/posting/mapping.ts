@@ -202,8 +202,14 @@ export type Mapping = z.output<typeof mappingSchema>;
 
 /** A mapping file's parsed YAML as a Mapping, or everything that is wrong with it, each with its path. */
 export function parseMapping(data: unknown): { mapping: Mapping } | { errors: string[] } {
-  const result = mappingSchema.safeParse(data ?? {});
+  const result = mappingSchema.safeParse(withoutEmpty(data ?? {}));
   return result.success ? { mapping: result.data } : { errors: result.error.issues.flatMap(describe) };
+}
+
+/** A section of which only comments are left is one that was left out. */
+function withoutEmpty(data: unknown): unknown {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return data;
+  return Object.fromEntries(Object.entries(data).filter(([, section]) => section !== null));
 }
 
 /** The JSON schema of a mapping file, as editors complete and check it. */

@@ -239,7 +239,9 @@ export class Equations {
       if (line.role !== 'revenue' && line.role !== 'vat') continue;
       const amount = new D(line.amount.toFixed()).times(line.side === 'credit' ? 1 : -1);
       totals[line.role] = totals[line.role].plus(amount);
-      const own = line.rowIds.flatMap((id) => rows.get(id) ?? []);
+      // A row entered anew as it was posts nothing, and the line goes on naming the old one.
+      if (!line.rowIds.every((id) => rows.has(id))) continue;
+      const own = line.rowIds.map((id) => rows.get(id)!);
       const exact = own.reduce((sum, row) => sum.plus(line.role === 'vat' ? row.sum_vat : row.sum), new D(0));
       if (amount.minus(exact).abs().greaterThan(unit)) {
         throw new Broken(
