@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { type InstallationConfig, postingContext } from '../src/config.ts';
-import type { Db } from '../src/db/pool.ts';
+import { type Db, query } from '../src/db/pool.ts';
 import { appendEntries } from '../src/ledger/append.ts';
 import { closedThrough } from '../src/ledger/close.ts';
 import type { ClaimedDocument, JudgedDocument } from '../src/ledger/documents.ts';
@@ -9,6 +9,7 @@ import { loadFacts } from '../src/mirror/facts.ts';
 import { decideRemap, judge, post, type Remap } from '../src/posting/index.ts';
 import type { DocumentFacts, PostingContext } from '../src/posting/types.ts';
 import type { CalendarDate } from '../src/terms.ts';
+import type { PlainError } from '../workflows/messages.ts';
 
 /** Documents judged at a time: enough to amortise the round trips, few enough to hold few locks and little memory. */
 export const judgingBatch = 500;
@@ -42,6 +43,17 @@ export async function postingConditions(
       return postingContext(installation, through, locks);
     },
   };
+}
+
+/** Departments whose lock dates were asked for before. */
+export async function knownLocks(db: Db, installation: number): Promise<number[]> {
+  const known = await query<{ department: number }>(
+    db,
+    `select substr(name, length('source_lock.') + 1)::bigint as department from installation_fact
+     where installation = ? and name like 'source\\_lock.%' order by 1`,
+    [installation],
+  );
+  return known.map(({ department }) => department);
 }
 
 function departmentsOf(facts: DocumentFacts[]): Set<number> {
@@ -176,3 +188,31 @@ export async function conditionsHash(db: Db, installation: InstallationConfig): 
 
 /** Where the hash of the last window is kept (src/sync/facts.ts). */
 export const conditionsFact = 'posting_conditions';
+
+/**
+ * What is wrong with a start date that was moved once something is posted: what lies between the old day and the new one would
+ * be posted twice over in the old books, or silently taken out of these (ACCOUNTING Dates: `start_date` is the cut-over). Null
+ * when it stands.
+ */
+export async function movedStart(db: Db, installation: InstallationConfig): Promise<PlainError | null> {
+  const noted = await query<{ value: string }>(
+    db,
+    `select value from installation_fact where installation = ? and name = 'start_date'`,
+    [installation.id],
+  );
+  const before = noted[0] ? (JSON.parse(noted[0].value) as CalendarDate | null) : undefined;
+  if (before === undefined || before === installation.startDate) return null;
+  const [posted] = await query<{ any: boolean }>(
+    db,
+    `select exists (select from entry where installation = ?) as any`,
+    [installation.id],
+  );
+  if (!posted!.any) return null;
+  return {
+    code: 'start_date_moved',
+    message:
+      `start_date of installation ${installation.id} is ${installation.startDate ?? 'absent'}, ` +
+      `but its books were begun with ${before ?? 'none'}`,
+    todo: `set start_date back to ${before ?? 'nothing'}; another cut-over needs a database of its own`,
+  };
+}

@@ -1,13 +1,13 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Knex } from 'knex';
 import type { InstallationConfig } from '../src/config.ts';
-import { type Db, query } from '../src/db/pool.ts';
+import type { Db } from '../src/db/pool.ts';
 import { claimDocuments, countWaiting, isDoubtful, saveJudged } from '../src/ledger/documents.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import { noteFact, readFact } from '../src/sync/facts.ts';
 import type { OpenWindow } from '../src/sync/window.ts';
 import type { CalendarDate } from '../src/terms.ts';
-import type { PlainError, WindowInput } from '../workflows/messages.ts';
+import type { WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, alive, installationOf } from './context.ts';
 import {
   appendDecided,
@@ -15,6 +15,8 @@ import {
   conditionsHash,
   judgeDocuments,
   judgingBatch,
+  knownLocks,
+  movedStart,
   type PostingConditions,
   postingConditions,
 } from './judging.ts';
@@ -101,43 +103,16 @@ async function sourceLock(deps: ActivityDeps, client: PracticeClient, installati
 /** Asks again for the lock dates that are known, where they lock posting: a document may be held by one that has moved. */
 export async function refreshLocks(deps: ActivityDeps, installation: InstallationConfig): Promise<void> {
   if (!installation.mapping.policies.follow_source_lock) return;
-  const known = await query<{ department: number }>(
-    deps.db,
-    `select substr(name, length('source_lock.') + 1)::bigint as department from installation_fact
-     where installation = ? and name like 'source\\_lock.%' order by 1`,
-    [installation.id],
-  );
   const client = deps.practice(installation.id);
-  for (const { department } of known) await sourceLock(deps, client, installation.id, department);
+  for (const department of await knownLocks(deps.db, installation.id)) {
+    await sourceLock(deps, client, installation.id, department);
+  }
 }
 
-/**
- * Refuses a start date that was moved once something is posted: what lies between the old day and the new one would be
- * posted twice over in the old books, or silently taken out of these (ACCOUNTING Dates: `start_date` is the cut-over).
- */
+/** Opens no window over a start date that was moved once something is posted, and notes the one in force. */
 export async function refuseMovedStart(db: Db, installation: InstallationConfig): Promise<void> {
-  const noted = await query<{ value: string }>(
-    db,
-    `select value from installation_fact where installation = ? and name = 'start_date'`,
-    [installation.id],
-  );
-  const before = noted[0] ? (JSON.parse(noted[0].value) as CalendarDate | null) : undefined;
-  if (before === installation.startDate) return;
-  const [posted] = await query<{ any: boolean }>(
-    db,
-    `select exists (select from entry where installation = ?) as any`,
-    [installation.id],
-  );
-  if (before !== undefined && posted!.any) {
-    const plain: PlainError = {
-      code: 'start_date_moved',
-      message:
-        `start_date of installation ${installation.id} is ${installation.startDate ?? 'absent'}, ` +
-        `but its books were begun with ${before ?? 'none'}`,
-      todo: `set start_date back to ${before ?? 'nothing'}; another cut-over needs a database of its own`,
-    };
-    throw ApplicationFailure.nonRetryable(plain.message, plain.code, plain);
-  }
+  const moved = await movedStart(db, installation);
+  if (moved) throw ApplicationFailure.nonRetryable(moved.message, moved.code, moved);
   await noteFact(db, installation.id, 'start_date', installation.startDate);
 }
 

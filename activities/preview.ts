@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { InstallationConfig } from '../src/config.ts';
 import type { Db } from '../src/db/pool.ts';
 import { entryId } from '../src/domain/entry.ts';
+import { ConfigError } from '../src/errors.ts';
 import {
   type ClaimedDocument,
   type DocumentSelection,
@@ -19,7 +20,9 @@ import {
   conditionsHash,
   judgeDocuments,
   judgingBatch,
+  knownLocks,
   type LockOf,
+  movedStart,
   postingConditions,
   remapDocuments,
 } from './judging.ts';
@@ -44,9 +47,12 @@ export async function* previewPosting(
 ): AsyncGenerator<JudgedDocument[]> {
   const trx = await snapshot(db);
   try {
-    const conditions = await postingConditions(trx, installation, lockNow(trx, practice, installation.id));
+    await requireStart(trx, installation);
+    const lockOf = lockNow(trx, practice, installation.id);
+    const conditions = await postingConditions(trx, installation, lockOf);
     const known = await readFact<string>(trx, installation.id, conditionsFact);
-    const doubtful = known !== (await conditionsHash(trx, installation));
+    const doubtful =
+      known !== (await conditionsHash(trx, installation)) || (await haveLocksMoved(trx, installation, lockOf));
     for (let after: ClaimedDocument | null = null; ; ) {
       const batch: ClaimedDocument[] = await waitingDocuments(trx, installation.id, {
         after,
@@ -73,6 +79,7 @@ export async function* previewRemap(
 ): AsyncGenerator<RemappedDocument[]> {
   const trx = await snapshot(db);
   try {
+    await requireStart(trx, installation);
     const conditions = await postingConditions(trx, installation, lockNow(trx, practice, installation.id));
     for (let after: ClaimedDocument | null = null; ; ) {
       const options = { after, limit: judgingBatch, lock: false };
@@ -101,10 +108,34 @@ function nextEntryIds(installation: number, document: ClaimedDocument, { entries
   return entries.map((_, index) => entryId(installation, document, document.entryCount + index + 1));
 }
 
-/** A department's lock date, as the source says now; when it cannot say, the last one known. Notes nothing. */
+/** A moved start date opens no window, so there is nothing to preview or to repost. Throws ConfigError. */
+export async function requireStart(db: Db, installation: InstallationConfig): Promise<void> {
+  const moved = await movedStart(db, installation);
+  if (moved) throw new ConfigError(moved.code, `The ${moved.message}.`, `${moved.todo.replace(/^s/, 'S')}.`);
+}
+
+/** A department's lock date, as the source says now, asked once; when it cannot say, the last one known. Notes nothing. */
 export function lockNow(db: Db, practice: PracticeClient, installation: number): LockOf {
+  const told = new Map<number, CalendarDate | null>();
   return async (department) => {
-    const said = await practice.departmentSettings(department);
-    return said === 'unknown' ? readFact<CalendarDate>(db, installation, `source_lock.${department}`) : said.lockDate;
+    if (!told.has(department)) {
+      const said = await practice.departmentSettings(department);
+      const lock = said === 'unknown' ? await lastLock(db, installation, department) : said.lockDate;
+      told.set(department, lock);
+    }
+    return told.get(department) ?? null;
   };
+}
+
+function lastLock(db: Db, installation: number, department: number): Promise<CalendarDate | null> {
+  return readFact<CalendarDate>(db, installation, `source_lock.${department}`);
+}
+
+/** Whether a window would find known lock dates moved when it opens, and judge again what they may have held. */
+async function haveLocksMoved(db: Db, { id, mapping }: InstallationConfig, lockOf: LockOf): Promise<boolean> {
+  if (!mapping.policies.follow_source_lock) return false;
+  for (const department of await knownLocks(db, id)) {
+    if ((await lockOf(department)) !== (await lastLock(db, id, department))) return true;
+  }
+  return false;
 }

@@ -14,7 +14,7 @@ import type { PracticeClient } from '../src/practice/client.ts';
 import { releaseLease, renewLease, takeLease } from '../src/sync/window.ts';
 import { leaseSeconds } from './context.ts';
 import { appendDecided, judgingBatch, postingConditions, remapDocuments } from './judging.ts';
-import { lockNow, type RemappedDocument } from './preview.ts';
+import { lockNow, type RemappedDocument, requireStart } from './preview.ts';
 
 const pollMs = 1_000;
 
@@ -41,6 +41,7 @@ export async function* repost(
 ): AsyncGenerator<RemappedDocument[]> {
   const token = await waitForLease(db, installation.id, options);
   try {
+    await requireStart(db, installation);
     const conditions = await postingConditions(db, installation, lockNow(db, practice, installation.id));
     for (let after: ClaimedDocument | null = null; ; ) {
       options.signal.throwIfAborted();

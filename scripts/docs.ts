@@ -1,5 +1,5 @@
-// Writes docs/CLI.md, docs/PROBLEMS.md and the JSON schemas of mapping files and their cases from the code. Run: `node scripts/docs.ts`; with --check it writes nothing and
-// fails where a file is not what the code says.
+// Writes docs/CLI.md, docs/PROBLEMS.md and the JSON schemas of mapping files and their cases from the code. Run:
+// `node scripts/docs.ts`; with --check it writes nothing and fails where a file is not what the code says.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { createProgram, examplesOf } from '../src/commands/program.ts';

@@ -113,5 +113,7 @@ async function save(engine: Engine, name: string): Promise<void> {
 
 function withoutMachine(key: string, value: unknown): unknown {
   if (key === 'identity') return 'worker';
+  // A worker's own task queue is named after its process and machine.
+  if (key === 'name' && typeof value === 'string' && /^\d+@/.test(value)) return 'sticky';
   return key === 'stackTrace' ? undefined : value;
 }

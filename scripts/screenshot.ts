@@ -2,7 +2,7 @@
 // Run: `node scripts/screenshot.ts` starts embedded servers and a sandbox clinic, and lets some windows close, one fail and
 // one wait; `--url <Temporal UI>` takes the pictures of a UI that runs already. Needs Chromium (CHROMIUM names another path).
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,9 +16,9 @@ import { startEngine } from '../src/worker.ts';
 
 const target = fileURLToPath(new URL('../docs/images/', import.meta.url));
 const mapping = fileURLToPath(new URL('../mappings/demo.yaml', import.meta.url));
-const size = { width: 1500, height: 620 };
+const size = { width: 1500, height: 560 };
 const stepTimeoutMs = 30_000;
-const columns = ['Status', 'Workflow ID', 'Installation', 'SyncHealth', 'WindowFrom', 'WindowTo', 'Start', 'End'];
+const columns = ['Status', 'Installation', 'SyncHealth', 'WindowFrom', 'WindowTo', 'Workflow ID'];
 
 const { values } = parseArgs({ options: { url: { type: 'string' } } });
 const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -35,6 +35,8 @@ else await withWindows(takePictures);
 /** The parts of the demo with a life of a few windows: closed, failed, covered, and one that tries again just now. */
 async function withWindows(work: (uiUrl: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-pictures-'));
+  // Started by root, PostgreSQL runs as another user, who has to pass through.
+  chmodSync(folder, 0o711);
   const sandbox = await startSandbox({ seed: 1, invoices: 400, rateWindowSeconds: 1 });
   const file = join(folder, 'vetledger.yaml');
   writeFileSync(
@@ -60,18 +62,21 @@ data_dir: data
     const window = (trigger: string) => runWindow(app, engine, sandbox.installation, { trigger, signal: never });
     try {
       await window('sync');
-      await window('schedule');
+      await window('sync');
       sandbox.live(12);
       sandbox.setFaults({ unauthorizedOnce: { action: 'invoicepayment.list', count: 9 } });
-      await window('schedule');
+      await window('sync');
       sandbox.setFaults({ unauthorizedOnce: null });
-      await window('schedule');
+      await window('sync');
       sandbox.setFaults({ http500: { action: 'invoicepayment.list' } });
-      const retrying = window('schedule');
+      const retrying = window('sync');
       await sleep(9_000);
-      await work(app.temporal!.uiUrl!);
-      sandbox.setFaults({ http500: null });
-      await retrying;
+      try {
+        await work(app.temporal!.uiUrl!);
+      } finally {
+        sandbox.setFaults({ http500: null });
+        await retrying;
+      }
     } finally {
       await engine.stop();
     }
@@ -103,12 +108,17 @@ async function takePictures(uiUrl: string): Promise<void> {
       await page.until(
         `document.body.innerText.includes('WindowTo') && document.querySelectorAll('tbody tr').length > 1`,
       );
+      // The saved views take the place of two columns.
+      await page.run(`document.querySelector('[aria-label="Collapse saved views"]')?.click()`);
       await page.picture('temporal-windows.png');
       const failed = `${uiUrl}/namespaces/default/workflows?query=${encodeURIComponent(`SyncHealth='failed'`)}`;
       await page.go(failed);
       await page.until(`document.querySelector('tbody a[href*="/workflows/"]') !== null`);
       await page.go(String(await page.run(`document.querySelector('tbody a[href*="/workflows/"]').href`)));
-      await page.until(`document.body.innerText.includes('Interval')`);
+      await page.until(`[...document.links].some((link) => link.innerText.includes('User Metadata'))`);
+      await page.run(`[...document.links].find((link) => link.innerText.includes('User Metadata')).click()`);
+      // The UI shows Markdown in frames of their own.
+      await page.until(`document.querySelectorAll('iframe').length > 0`);
       await page.picture('temporal-failed-window.png');
     } finally {
       page.close();

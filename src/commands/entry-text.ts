@@ -43,17 +43,23 @@ export function linesText(lines: Line[], decimals: number): string {
   const cells = lines.map((line) => {
     const amount = formatMoney(line.amount, decimals);
     const isDebit = line.side === 'debit';
-    return [isDebit ? 'Dr' : 'Cr', line.account, line.role, isDebit ? amount : '', isDebit ? '' : amount, tagsOf(line)];
+    const tags = tagsOf(line, decimals);
+    return [isDebit ? 'Dr' : 'Cr', line.account, line.role, isDebit ? amount : '', isDebit ? '' : amount, tags];
   });
   return columns(cells, [3, 4])
     .map((line) => `    ${line}`)
     .join('\n');
 }
 
-function tagsOf({ vat, dimensions, party }: Line): string {
+function tagsOf({ vat, dimensions, party }: Line, decimals: number): string {
   const tags = [party?.code ?? '', ...dimensions.map((dimension) => dimension ?? '')];
-  if (vat) tags.push(`${vat.group ?? 'no VAT group'}${vat.rate ? ` ${vat.rate.toFixed()} %` : ''}`);
-  if (vat?.base) tags.push(`base ${vat.base.toFixed()}`);
+  if (vat) {
+    const group = vat.group ?? 'no VAT group';
+    const rate = vat.rate?.toFixed() ?? '';
+    // Many groups are called by their rate.
+    tags.push(group.includes(rate) ? group : `${group} at ${rate} %`);
+  }
+  if (vat?.base) tags.push(`base ${formatMoney(vat.base, decimals)}`);
   return tags.filter((tag) => tag !== '').join(', ');
 }
 

@@ -74,22 +74,26 @@ function specsText(path: string, cases: CaseResult[] | null): string {
   ].join('\n');
 }
 
+/** Of each lack, this many places where it is used; the others are in the JSON. */
+const shownUses = 5;
+
 function comparisonText({ installation, lacks, remarks }: Comparison): string {
   const lines: string[] = [];
-  if (lacks.length === 0)
+  if (lacks.length === 0) {
     lines.push(`Installation ${installation}: it maps everything that the source has used so far.`);
-  else {
-    const rows = lacks.flatMap((lack) => [
-      [lack.count, amount(lack.net), amount(lack.vat), amount(lack.gross), lack.code, lack.message],
-      ...(lack.uses.length < 2 && lack.code !== 'role_unmapped' ? [] : lack.uses).map((use) => [
-        use.count,
-        '',
-        '',
-        amount(use.gross),
-        '',
-        `  ${use.what}`,
-      ]),
-    ]);
+  } else {
+    const amounts = lacks.flatMap(({ net, vat, gross, uses }) => [net, vat, gross, ...uses.map((use) => use.gross)]);
+    // Exact: as many decimals as the finest of them has, so that they stand below one another.
+    const decimals = Math.max(2, ...amounts.map((each) => each?.decimalPlaces() ?? 0));
+    const amount = (money: Money | null) => money?.toFixed(decimals).padStart(decimals + 10) ?? '';
+    const rows = lacks.flatMap((lack) => {
+      const hidden = lack.uses.length - shownUses;
+      return [
+        [lack.count, amount(lack.net), amount(lack.vat), amount(lack.gross), lack.code, lack.message],
+        ...lack.uses.slice(0, shownUses).map((use) => [use.count, '', '', amount(use.gross), '', `  ${use.what}`]),
+        ...(hidden > 0 ? [['', '', '', '', '', `  and ${hidden} more; --json lists them`]] : []),
+      ];
+    });
     lines.push(
       `Installation ${installation} uses what it does not map; documents that need it are held:`,
       table(['records', 'net', 'VAT', 'gross', 'code', 'what is missing, and where it is used'], rows),
@@ -99,11 +103,6 @@ function comparisonText({ installation, lacks, remarks }: Comparison): string {
     lines.push(`Installation ${installation}, a remark: ${message} (${count(rows, 'row')}, net ${net.toFixed()}).`);
   }
   return lines.join('\n');
-}
-
-/** Exact: not rounded to the minor unit. */
-function amount(money: Money | null): string {
-  return money === null ? '' : money.toFixed(Math.max(2, money.decimalPlaces())).padStart(12);
 }
 
 /** The configuration, where there is one with a database to compare with; the file can be checked without. */

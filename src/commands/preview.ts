@@ -17,7 +17,7 @@ export function preview(
   context: CommandContext,
   options: { installation?: number; mapping?: string },
 ): Promise<number> {
-  return withApp(context, { temporal: false }, async (app) => {
+  return withApp(context, { temporal: false, endsItself: true }, async (app) => {
     const other = options.mapping === undefined ? null : resolve(options.mapping);
     const replaced = other === null ? {} : { mappingPath: other, ...(await loadMapping(other)) };
     const pieces = new Pieces(context);
@@ -69,7 +69,7 @@ export function membersOf(document: object): string {
   return JSON.stringify(document).slice(1, -1);
 }
 
-/** Shows how far a walk has come; not while the result itself runs over the terminal. */
+/** Shows how far a walk has come, unless the result itself runs over the terminal; Ctrl-C ends it between two batches. */
 export async function* withProgress<One>(
   context: CommandContext,
   step: string,
@@ -84,6 +84,7 @@ export async function* withProgress<One>(
       done += batch.length;
       bars?.show({ step, done, total });
       yield batch;
+      context.signal.throwIfAborted();
     }
   } finally {
     bars?.end();

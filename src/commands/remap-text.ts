@@ -92,13 +92,14 @@ export class RemapSummary {
 
   text(): string {
     const { same, corrected, change_held, held, left } = this.#outcomes;
-    const would = this.#mode === 'preview' ? 'would be posted' : 'posted';
+    const isPreview = this.#mode === 'preview';
+    const entries = count(this.#entries, 'entry', 'entries');
     const lines = [
-      `${count(corrected, 'document')} corrected (${count(this.#entries, 'entry', 'entries')} ${would}); ${same} the same.`,
+      `${count(corrected, 'document')} ${isPreview ? 'would be ' : ''}corrected by ${entries}; ${same} the same.`,
     ];
     if (change_held > 0) {
       lines.push(
-        `${count(change_held, 'correction')} held by a closed period; ${this.#mode === 'preview' ? 'once reposted, they post by themselves when it opens' : 'they post by themselves when it opens'}.`,
+        `${count(change_held, 'correction')} held by a closed period${isPreview ? '; once asked for,' : ':'} each posts by itself when its period is open or policies.locked_period is \`redate\`.`,
       );
     }
     if (held > 0)

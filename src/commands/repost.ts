@@ -78,30 +78,14 @@ async function repostOne(
         waitSeconds,
         onWait: () => context.note(`A window of installation ${id} is under way; waiting for its end.`),
       });
+  const onAbort = () =>
+    context.note('Ended early: what has been posted stays, and the next repost goes on from there.');
+  if (!isDry) context.signal.addEventListener('abort', onAbort, { once: true });
   const total = await countInForce(app.db, id, selection);
-  const shown = withProgress(
-    context,
-    isDry ? 'comparing' : 'reposting',
-    total,
-    untilSignal(batches, context.signal, context.note),
-  );
+  const shown = withProgress(context, isDry ? 'comparing' : 'reposting', total, batches);
   await pieces.list(changeItems(shown, id, decimals, summary));
   pieces.json(`,${membersOf(summary.document())}}`);
   pieces.text(summary.text());
-}
-
-/** Ctrl-C ends it between two batches, in the dry run too. */
-async function* untilSignal<One>(
-  batches: AsyncIterable<One>,
-  signal: AbortSignal,
-  note: (line: string) => void,
-): AsyncGenerator<One> {
-  for await (const batch of batches) {
-    yield batch;
-    if (!signal.aborted) continue;
-    note('Ended early: what has been posted stays, and the next repost goes on from there.');
-    signal.throwIfAborted();
-  }
 }
 
 /** `invoice 12`, `invoice/12` or `4711/invoice/12`, any number of them. */

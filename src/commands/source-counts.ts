@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { PracticeError } from '../practice/errors.ts';
-import { countCovered, storeCount } from '../sync/counts.ts';
+import { countCovered, countMirror, storeCount, wantCensus } from '../sync/counts.ts';
 import { type DocumentKind, documentKinds } from '../terms.ts';
 import { instant } from './text.ts';
 
@@ -8,7 +8,7 @@ export type SourceCounts = Partial<Record<DocumentKind, { count: number } | null
 
 /**
  * How many documents the source says it has, those aside that are newer than the mirror's: they belong to the next window
- * (ACCOUNTING E6). Asked now, and stored; when the source cannot be asked, the stored counts where no window came since,
+ * (ACCOUNTING E6). Asked now, and stored; one that differs from the mirror has the next window walk the lists. When the source cannot be asked, the stored counts where no window came since,
  * and `note` is told.
  */
 export async function sourceCounts(
@@ -23,7 +23,10 @@ export async function sourceCounts(
       const count = await countCovered({ db: app.db, installation, client }, kind);
       if (count === null)
         note(`${installation}: the source's ${kind}s could not be counted apart from newer ones; E6 goes without.`);
-      else await storeCount(app.db, installation, kind, count);
+      else {
+        await storeCount(app.db, installation, kind, count);
+        if (count !== (await countMirror({ db: app.db, installation }, kind))) await wantCensus(app.db, installation);
+      }
       counts[kind] = count === null ? null : { count };
     }
     return counts;

@@ -67,11 +67,14 @@ function nextDay(date: CalendarDate): CalendarDate {
 
 function parseWire(text: string): Wire | null {
   const day = datePattern.exec(text.trim())?.groups;
-  const time = timePattern.exec(day?.time ?? '00:00')?.groups;
-  if (!day?.date || !time) return null;
+  if (!day?.date) return null;
   const dayStart = Date.UTC(Number(day.year), Number(day.month) - 1, Number(day.day));
   // Date.UTC carries an impossible day over into the next month, so the way back shows it.
-  if (dateOf(dayStart) !== day.date) return null;
+  const back = new Date(dayStart);
+  if (back.getUTCDate() !== Number(day.day) || back.getUTCFullYear() !== Number(day.year)) return null;
+  if (day.time === undefined) return { date: day.date, wallMs: dayStart, offsetMinutes: null };
+  const time = timePattern.exec(day.time)?.groups;
+  if (!time) return null;
   const seconds = Number((time.second ?? '0').replace(',', '.'));
   const wallMs = dayStart + minutesOf(time.hour, time.minute) * minuteMs + Math.floor(seconds * 1000);
   const offset = minutesOf(time.hours, time.minutes);

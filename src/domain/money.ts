@@ -13,6 +13,17 @@ export function minorUnitDecimals(currency: string): number {
   return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
 }
 
+const minorUnits = new Map<number, Money>();
+
+/** The smallest amount of a currency with that many decimals: 0.01 for 2. Kept, since powers are slow and every row asks. */
+export function minorUnit(decimals: number): Money {
+  const known = minorUnits.get(decimals);
+  if (known) return known;
+  const unit = new Money(10).pow(-decimals);
+  minorUnits.set(decimals, unit);
+  return unit;
+}
+
 /** Exact sum. */
 export function sum(amounts: Iterable<Money>): Money {
   let total = zero;

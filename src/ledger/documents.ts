@@ -245,8 +245,14 @@ export async function saveRemapped(
 }
 
 async function saveReports(trx: Knex.Transaction, installation: number, judged: JudgedDocument[]): Promise<void> {
-  const reports = judged.flatMap(({ document, decision }) =>
-    decision.reports.map((report) => ({ ...document, code: report.code, message: report.message })),
+  const reports = judged.flatMap(({ document: { kind, id }, decision }) =>
+    // One row for each code, however often it was found.
+    [...Map.groupBy(decision.reports, ({ code }) => code)].map(([code, found]) => ({
+      kind,
+      id,
+      code,
+      message: found.map(({ message }) => message).join('; '),
+    })),
   );
   await query(
     trx,

@@ -228,7 +228,8 @@ function paymentTypeLines({ money: moneyUses }: Uses, toChoose: string[]): strin
       .sort(([a], [b]) => (a ?? 0) - (b ?? 0))
       .map(([department, its]) => {
         const count = its.reduce((total, use) => total + use.count, 0);
-        return `${department === null ? 'no department' : `department ${department}`} ${count} × ${money(sum(its.map(({ paid }) => paid)))}`;
+        const where = department === null ? 'no department' : `department ${department}`;
+        return `${where}: ${countOf(count, 'record')}, ${money(sum(its.map(({ paid }) => paid)))}`;
       });
     if (!role) toChoose.push(`payment_types.${type}`);
     const goes = role ? `→ ${role}` : `→ ${mark}: say under payment_types to which role it belongs`;

@@ -79,7 +79,8 @@ function internalKey(row: RowRecord): (string | null)[] {
  * where all are so, the first row's VAT tells: otherwise a zero credit note would not undo its zero invoice.
  */
 export function flips(totalWithVat: Money, totalVat: Money, rows: CompleteRow[]): boolean {
+  if (!totalWithVat.isZero()) return totalWithVat.lessThan(0);
   const inOrder = inTieOrder(rows).map(({ row }) => row);
   const ofRows = [...inOrder.map((row) => row.sum), ...inOrder.map((row) => row.sumVat)];
-  return [totalWithVat, totalVat, ...ofRows].find((amount) => !amount.isZero())?.lessThan(0) ?? false;
+  return [totalVat, ...ofRows].find((amount) => !amount.isZero())?.lessThan(0) ?? false;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Decimal } from 'decimal.js';
 
 /** A fact that is posted: text, number, amount, or a list or table of them. */
@@ -9,9 +9,7 @@ export type Fact = string | number | boolean | null | Decimal | readonly Fact[];
  * the mapping made of them (accounts, counterparties) is left out: a changed mapping alone never reposts a document.
  */
 export function inputHash(facts: readonly Fact[]): string {
-  return createHash('sha256')
-    .update(JSON.stringify(facts.map(plain)))
-    .digest('hex');
+  return hash('sha256', JSON.stringify(facts.map(plain)), 'hex');
 }
 
 /** Hash of a reversal: each entry has one reversal. */

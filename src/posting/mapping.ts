@@ -42,7 +42,7 @@ const vatTable = z.record(
 /** Of a condition: one value or a list of them; null stands for "names none". */
 function oneOrMore<Item extends z.ZodType>(item: Item) {
   return z
-    .union([item, z.array(item).min(1)], { error: (issue) => conditionError(issue) })
+    .union([item, z.array(item).min(1, 'must not be empty')], { error: (issue) => conditionError(issue) })
     .transform((value): z.output<Item>[] => (Array.isArray(value) ? value : [value]));
 }
 

@@ -1,5 +1,5 @@
 import { Decimal } from 'decimal.js';
-import { Money, sum } from '../domain/money.ts';
+import { type Money, minorUnit, sum } from '../domain/money.ts';
 
 /** One group of rows, summed exactly, to be brought to the minor unit. */
 export interface CentGroup {
@@ -19,19 +19,22 @@ export function settle(groups: CentGroup[], target: Money, decimals: number, fli
     const negated = groups.map((group) => ({ ...group, exact: group.exact.negated() }));
     return settle(negated, target.negated(), decimals, false)?.map((amount) => amount.negated()) ?? null;
   }
-  const unit = new Money(10).pow(-decimals);
+  const unit = minorUnit(decimals);
   const floors = groups.map((group) => group.exact.toDecimalPlaces(decimals, Decimal.ROUND_FLOOR));
-  const left = target.minus(sum(floors)).dividedBy(unit);
+  // In units: as many to one as there are ones in the unit's inverse.
+  const left = target.minus(sum(floors)).times(minorUnit(-decimals));
   if (!left.isInteger() || left.abs().greaterThan(groups.length)) return null;
 
-  const remainder = (index: number) => groups[index]!.exact.minus(floors[index]!);
+  const remainders = groups.map((group, index) => group.exact.minus(floors[index]!));
   const order = groups
     .map((_, index) => index)
-    .sort((a, b) => remainder(b).comparedTo(remainder(a)) || groups[a]!.tie - groups[b]!.tie);
+    .sort((a, b) => remainders[b]!.comparedTo(remainders[a]!) || groups[a]!.tie - groups[b]!.tie);
   const count = left.abs().toNumber();
   const moved = new Set(left.lessThan(0) ? order.slice(order.length - count) : order.slice(0, count));
   const step = left.lessThan(0) ? unit.negated() : unit;
   const settled = floors.map((floor, index) => (moved.has(index) ? floor.plus(step) : floor));
+  // A floor, or one unit above it, is within a unit of the exact amount; one below it may not be.
+  if (!left.lessThan(0)) return settled;
   const reached = settled.every((amount, index) => amount.minus(groups[index]!.exact).abs().lessThanOrEqualTo(unit));
   return reached ? settled : null;
 }

@@ -1,8 +1,9 @@
 import { markDirty } from '../mirror/store.ts';
 import type { DocumentKind } from '../terms.ts';
 import { documentKinds } from '../terms.ts';
-import { countCovered, storeCount } from './counts.ts';
-import { pullOne } from './parts.ts';
+import { censusFact, countCovered, countMirror, storeCount } from './counts.ts';
+import { noteFact } from './facts.ts';
+import { pullEach } from './parts.ts';
 import { type PullContext, pullList } from './pull.ts';
 
 /** Missing records looked up a second time in one census; the rest waits for the next. */
@@ -30,20 +31,13 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
       gone = await walkDifference(context, kind);
       source = await countCovered(context, kind);
     }
-    // A list that grew between every two questions is counted again tomorrow.
     if (source === null) continue;
     await storeCount(context.db, context.installation, kind, source);
     lines.push({ kind, source, mirror: await countMirror(context, kind), gone });
   }
+  // A list that could not be counted is tried again by the next window.
+  if (lines.length === documentKinds.length) await noteFact(context.db, context.installation, censusFact, 'taken');
   return lines;
-}
-
-async function countMirror(context: PullContext, kind: DocumentKind): Promise<number> {
-  const found = await context.db.raw<{ rows: { n: number }[] }>(
-    `select count(*) as n from mirror_record where installation = ? and kind = ? and gone_at is null`,
-    [context.installation, kind],
-  );
-  return found.rows[0]!.n;
 }
 
 async function walkDifference(context: PullContext, kind: DocumentKind): Promise<number[]> {
@@ -53,8 +47,9 @@ async function walkDifference(context: PullContext, kind: DocumentKind): Promise
      order by id limit ?`,
     [context.installation, kind, earliest, secondLookups],
   );
-  const gone: number[] = [];
-  for (const { id } of missing.rows) if (!(await pullOne(context, kind, id)).found) gone.push(id);
+  const ids = missing.rows.map(({ id }) => id);
+  const found = await pullEach(context, kind, ids);
+  const gone = ids.filter((id) => !found.has(id));
   if (gone.length === 0) return gone;
   await context.db.transaction(async (trx) => {
     await trx.raw(
@@ -66,12 +61,12 @@ async function walkDifference(context: PullContext, kind: DocumentKind): Promise
   return gone;
 }
 
-/** Whether the daily census is due. */
+/** Whether a census is due: a day after the last one, or because reconcile counted a difference since. */
 export async function censusDue(context: Pick<PullContext, 'db' | 'installation'>): Promise<boolean> {
   const found = await context.db.raw<{ rows: { n: number }[] }>(
-    `select count(*) as n from source_count where installation = ? and kind = any(?)
-       and counted_at > clock_timestamp() - interval '24 hours'`,
-    [context.installation, [...documentKinds]],
+    `select count(*) as n from installation_fact where installation = ? and name = ? and value::text = '"taken"'
+       and noted_at > clock_timestamp() - interval '24 hours'`,
+    [context.installation, censusFact],
   );
-  return found.rows[0]!.n < documentKinds.length;
+  return found.rows[0]!.n === 0;
 }

@@ -1,6 +1,7 @@
 import { type Db, query } from '../db/pool.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import type { DocumentKind } from '../terms.ts';
+import { noteFact } from './facts.ts';
 
 /** The clinic works on while we count; so often it is tried to count between two of its records. */
 const countTries = 4;
@@ -40,6 +41,27 @@ export async function countCovered(context: CountContext, kind: DocumentKind): P
     newer = newerAfter;
   }
   return null;
+}
+
+/** How many documents of this kind the mirror holds, those that are gone from the source aside. */
+export async function countMirror(
+  context: Pick<CountContext, 'db' | 'installation'>,
+  kind: DocumentKind,
+): Promise<number> {
+  const [row] = await query<{ n: number }>(
+    context.db,
+    'select count(*) as n from mirror_record where installation = ? and kind = ? and gone_at is null',
+    [context.installation, kind],
+  );
+  return row!.n;
+}
+
+/** Name of the fact that says when the last census was taken, or that one is wanted before its day. */
+export const censusFact = 'census';
+
+/** Has the next window take a census: a count differed from the mirror. */
+export async function wantCensus(db: Db, installation: number): Promise<void> {
+  await noteFact(db, installation, censusFact, 'wanted');
 }
 
 export async function storeCount(db: Db, installation: number, kind: DocumentKind, count: number): Promise<void> {

@@ -29,9 +29,10 @@ export async function pullParts(
   for (const need of needs) {
     if (need.kind === 'invoice') invoices.add(need.id);
     else if (need.kind === 'payment' && need.invoiceId !== null) invoices.add(need.invoiceId);
-    else if (need.kind === 'prepayment') count('prepayment', await pullOne(context, 'prepayment', need.id));
   }
-  for (const id of invoices) count('invoice', await pullOne(context, 'invoice', id));
+  const prepayments = needs.filter(({ kind }) => kind === 'prepayment').map(({ id }) => id);
+  await pullEach(context, 'prepayment', prepayments, (result) => count('prepayment', result));
+  await pullEach(context, 'invoice', [...invoices], (result) => count('invoice', result));
   if (invoices.size > 0) {
     count('row', await pullRowSets(context, [...invoices]));
     for (const id of invoices) count('payment', await pullPaymentsOf(context, id));
@@ -43,6 +44,34 @@ export async function pullParts(
       [context.installation, need.kind, need.id],
     );
   }
+}
+
+/**
+ * Records by their ids, one question each; where no id filter is honoured, one walk of the list answers for all. Gives those
+ * that the source has.
+ */
+export async function pullEach(
+  context: PullContext,
+  kind: RecordKind,
+  ids: number[],
+  count: (result: PullResult) => void = () => undefined,
+): Promise<Set<number>> {
+  const found = new Set<number>();
+  for (const id of ids) {
+    const ignored = await ignoredFilters(context.db, context.installation, kind);
+    if (ids.length > 1 && ignored.has('id__gt') && ignored.has('id__lt')) {
+      const wanted = new Set(ids);
+      const keep = (saved: { ids: number[] }) => {
+        for (const each of saved.ids) if (wanted.has(each)) found.add(each);
+      };
+      count(await pullList(context, kind, {}, null, { keepWalk: false, onSaved: keep }));
+      return found;
+    }
+    const one = await pullOne(context, kind, id);
+    count(one);
+    if (one.found) found.add(id);
+  }
+  return found;
 }
 
 /**

@@ -97,12 +97,17 @@ class Walker {
   private began: Date | null = null;
   private idGt: boolean;
   private idLt: boolean;
+  /** Learnt when a first page is shorter than it was asked for: the server's own cap, where it is below the specification's. */
+  private maxPageSize: number;
+  /** The largest count seen: how much there can be to ask for. */
+  private largest: number | null = null;
 
   constructor(ports: WalkPorts, options: WalkOptions) {
     this.ports = ports;
     this.options = options;
     this.idGt = options.honours.idGt;
     this.idLt = options.honours.idLt;
+    this.maxPageSize = options.maxPageSize;
   }
 
   async run(): Promise<WalkResult> {
@@ -124,6 +129,11 @@ class Walker {
     const answer = await this.ports.ask({ filters, pageSize, ...(page === undefined ? {} : { page }) });
     this.began ??= answer.sourceTime;
     this.received += answer.results.length;
+    this.largest = Math.max(this.largest ?? 0, answer.count);
+    const received = answer.results.length;
+    if (pageSize !== null && (page ?? 1) === 1 && received > 0 && received < Math.min(pageSize, answer.count)) {
+      this.maxPageSize = Math.min(this.maxPageSize, received);
+    }
     for (const item of answer.results) {
       const name = this.ports.violated(filters, item)[0];
       if (name !== undefined) throw new FilterIgnored(name);
@@ -132,7 +142,7 @@ class Walker {
   }
 
   private size(remaining: number): number {
-    return pageSizeFor(remaining, this.options.defaultPageSize, this.options.maxPageSize);
+    return pageSizeFor(remaining, this.options.defaultPageSize, this.maxPageSize);
   }
 
   private state(proven: number | null, after: number | null, expected: number | null): WalkState {
@@ -184,7 +194,7 @@ class Walker {
     if (depth > 64) throw new ListUnprovable('the list changes faster than it can be walked');
     for (let attempt = 0; attempt < rangeTries; attempt++) {
       try {
-        const current: ListAnswer = answer ?? (await this.ask(low, high, this.size(this.options.maxPageSize)));
+        const current: ListAnswer = answer ?? (await this.ask(low, high, this.size(this.largest ?? 1)));
         answer = null;
         await this.ports.save(current, this.state(low, low, null));
         if (current.results.length >= current.count) return;
@@ -198,8 +208,8 @@ class Walker {
           continue;
         }
         const middle = [...ids].sort((a, b) => a - b)[Math.floor(ids.length / 2)]!;
-        const below = await this.ask(low, middle, this.size(this.options.maxPageSize));
-        const above = await this.ask(middle - 1, high, this.size(this.options.maxPageSize));
+        const below = await this.ask(low, middle, this.size(current.count));
+        const above = await this.ask(middle - 1, high, this.size(current.count));
         // Parts that do not add up were changed in between, or the list is cut: ask again.
         if (below.count + above.count !== current.count || below.count === current.count) continue;
         await this.range(low, middle, below, depth + 1);
@@ -216,6 +226,12 @@ class Walker {
 
   /** The dearer way: pages by offset, until their union is as large as a count that did not move. */
   private async pages(): Promise<void> {
+    if (this.largest === null) {
+      // As in `keyset`: weighs 1, and teaches the count.
+      const answer = await this.ask(this.options.after, null, null);
+      await this.ports.save(answer, this.state(this.options.after, this.options.after, null));
+      if (answer.results.length >= answer.count) return;
+    }
     let ids = new Set<number>();
     for (let pass = 0; pass < pagingPasses; pass++) {
       let count: number | null = null;
@@ -223,7 +239,7 @@ class Walker {
       let grown = false;
       // The server may cap the page size: the fullest page of a pass tells what a page is.
       let fullest = 1;
-      const pageSize = this.size(this.options.maxPageSize);
+      let pageSize = this.size(this.largest ?? 1);
       for (let page = 1; ; page++) {
         if (count !== null && (page - 1) * fullest >= maxOffset) {
           throw new ListUnprovable(
@@ -239,6 +255,8 @@ class Walker {
           ids.add(item.id);
         }
         fullest = Math.max(fullest, answer.results.length);
+        // Asked for just what a page holds, the next pages begin where they did and weigh less.
+        if (page === 1) pageSize = Math.min(pageSize, Math.max(1, answer.results.length));
         if (ids.size >= count || answer.results.length === 0 || page * fullest >= count) break;
       }
       if (stable && ids.size === count) return;

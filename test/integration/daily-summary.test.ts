@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { appendEntries } from '../../src/ledger/append.ts';
 import { vetledger } from '../cli/support.ts';
+import { draft } from '../ledger/drafts.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
 const hasHledger = spawnSync('hledger', ['--version']).status === 0;
@@ -134,5 +136,26 @@ describe('posting mode daily_summary, through real windows', () => {
     const documents = [...ids].filter((id) => !id.includes('/summary/'));
     expect(documents).toHaveLength(after!.entries - before!.entries);
     expect(ids.size - documents.length).toBe(after!.summaries);
+  });
+
+  test('a period is closed with its summaries made', async () => {
+    const yesterday = helsinki(-1);
+    const late = draft({
+      kind: 'payment',
+      id: 999_999,
+      date: yesterday,
+      lines: [
+        ['1910', 'card_clearing', '5.00'],
+        ['1700', 'receivable', '-5.00'],
+      ],
+    });
+    const options = { decimals: 2, windowId: null, postingMode: 'daily_summary' as const };
+    const [id] = await clinic.app.db.transaction((trx) =>
+      appendEntries(trx, clinic.sandbox.installation, [late], options),
+    );
+    expect((await command(`ledger close --through ${yesterday}`)).code).toBe(0);
+    expect(await clinic.rows('select summary_id from summary_member where entry_id = ?', [id])).toEqual([
+      { summary_id: `${clinic.sandbox.installation}/summary/${yesterday}-none/1` },
+    ]);
   });
 });

@@ -46,7 +46,7 @@ export function settingOf(seed: number): Setting {
   // Beginnings before both changes of clocks, so that a life of some months lives through one.
   const beginsAt =
     Date.parse(rng.pick(['2026-01-20', '2026-02-25', '2026-09-20', '2025-12-10'])) + rng.int(0, 23) * 3_600_000;
-  const start = new Date(beginsAt + rng.int(3, 40) * dayMs).toISOString().slice(0, 10);
+  const start = new Date(beginsAt + rng.int(1, 20) * dayMs).toISOString().slice(0, 10);
   return {
     seed,
     decimals,

@@ -9,6 +9,7 @@ import type { Conditions } from './conditions.ts';
 import type { LifeSummary } from './life.ts';
 import { type Delivery, Mirror } from './mirror.ts';
 import { Oracle } from './oracle.ts';
+import { reconcileAgrees } from './reconciled.ts';
 
 export type Post = (facts: DocumentFacts, before: PostedBefore, context: PostingContext) => Decision;
 
@@ -23,12 +24,12 @@ export class Installation {
   readonly #post: Post;
   #judgements = 0;
 
-  constructor(clinic: WatchedClinic, rng: Rng, post: Post) {
+  constructor(clinic: WatchedClinic, rng: Rng, post: Post, equationsOnly: boolean) {
     this.#clinic = clinic;
     this.#rng = rng;
     this.#post = post;
     this.mirror = new Mirror(clinic);
-    this.oracle = new Oracle(clinic, this.mirror, this.books);
+    this.oracle = new Oracle(clinic, this.mirror, this.books, equationsOnly);
   }
 
   /** A step's worth of windows: none, one that sees a part, or a whole one. */
@@ -46,7 +47,10 @@ export class Installation {
     const rng = this.#rng;
     const judged = new Set<DocumentBook>();
     let queue = shuffled(rng, [...this.mirror.pending.values()]);
-    if (size === 'part') queue = queue.filter(() => rng.chance(0.5));
+    if (size === 'part') {
+      queue = queue.filter(() => rng.chance(0.5));
+      if (rng.chance(0.1)) this.#loseSight();
+    }
     while (queue.length > 0) {
       const page = queue.splice(0, rng.int(1, 6));
       for (const delivery of page) this.#deliver(delivery);
@@ -67,8 +71,9 @@ export class Installation {
   }
 
   /** Every equation from nothing, and posting everything once more changes nothing. */
-  fullCheck(now: Conditions): void {
+  fullCheck(now: Conditions, withReconcile: boolean): void {
     this.oracle.equations.full();
+    if (withReconcile) reconcileAgrees(this.books, this.mirror, this.#clinic.setting);
     const isWhole =
       Object.values(now.mapping.roles).every(Boolean) && now.mapping.cash_customer !== null && !isCut(now);
     if (isWhole) this.#postAgain([...this.books.documents.values()], now);
@@ -79,6 +84,13 @@ export class Installation {
       .slice(0, 12)
       .map((key) => this.#describe(key))
       .join('\n');
+  }
+
+  /** Paid before the cut-over: it keeps the date that its invoice had when it was first posted. */
+  takesItsInvoicesDate({ kind, id }: DocumentRef): boolean {
+    const paidAt = kind === 'payment' ? this.mirror.payments.get(id)?.source.date_added : undefined;
+    const { startDate } = this.#clinic.setting;
+    return paidAt !== undefined && startDate !== null && this.#clinic.zone.date(paidAt) < startDate;
   }
 
   summary(): LifeSummary {
@@ -99,6 +111,14 @@ export class Installation {
       problems: countBy((book) => book.problem),
       proved: this.oracle.equations.proved,
     };
+  }
+
+  /** A record is taken for gone, and comes back with a later page. */
+  #loseSight(): void {
+    const kind = this.#rng.pick(['invoice', 'payment', 'prepayment'] as const);
+    const id = this.#rng.pick([...this.mirror.seen(kind).keys()]);
+    if (id === undefined) return;
+    for (const document of this.mirror.lose(kind, id)) this.books.of(document).dirty = true;
   }
 
   #deliver(delivery: Delivery): void {
@@ -159,9 +179,7 @@ export class Installation {
   #describe(key: string): string {
     const book = this.books.documents.get(key);
     const [kind, id] = key.split('/') as ['invoice' | 'payment' | 'prepayment', string];
-    const seen = { invoice: this.mirror.invoices, payment: this.mirror.payments, prepayment: this.mirror.prepayments }[
-      kind
-    ].get(Number(id));
+    const seen = this.mirror.seen(kind).get(Number(id));
     const rows =
       kind === 'invoice' ? this.mirror.rowSets.get(Number(id))?.rows.map((row) => JSON.stringify(row.source)) : [];
     const entries = (book?.entries ?? []).map((entry) => {
@@ -198,16 +216,14 @@ export function sameBooks(first: Installation, second: Installation): void {
   }
 }
 
-/** Without accounts, which follow the mapping of the moment; a date once taken for an early payment follows it, too. */
+/** Without accounts, which follow the mapping of the moment. */
 function standingText(installation: Installation, book: DocumentBook | undefined): string {
   const entry = book && inForce(book)[0];
   if (!entry) return 'nothing in force';
   const lines = entry.lines.map(({ account: _account, mappedBy: _mappedBy, rowIds: _rowIds, ...line }) =>
     JSON.stringify(line),
   );
-  const start = installation.mirror.payments.get(book.id)?.source.date_added;
-  const isEarly = book.kind === 'payment' && start !== undefined;
-  return [isEarly ? '' : entry.documentDate, ...lines.sort()].join('\n');
+  return [installation.takesItsInvoicesDate(book) ? '' : entry.documentDate, ...lines.sort()].join('\n');
 }
 
 function shuffled<T>(rng: Rng, items: T[]): T[] {

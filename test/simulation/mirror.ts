@@ -1,13 +1,19 @@
 // What one installation has seen of the clinic: each record as parsed from the wire, beside the source's own version of that
 // moment, which is all the oracle looks at.
-import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../../src/domain/records.ts';
+import type {
+  InvoiceRecord,
+  PaymentRecord,
+  PrepaymentRecord,
+  RowRecord,
+  SourceRecord,
+} from '../../src/domain/records.ts';
 import type { DocumentFacts } from '../../src/posting/types.ts';
 import { loadDialect } from '../../src/practice/dialect.ts';
 import { parseJson } from '../../src/practice/json.ts';
 import { parseRecord, type RecordOf } from '../../src/practice/schema.ts';
 import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../src/sandbox/records.ts';
 import { encode, Wire, type WireRecord } from '../../src/sandbox/wire.ts';
-import type { DocumentRef, RecordKind } from '../../src/terms.ts';
+import type { DocumentKind, DocumentRef, RecordKind } from '../../src/terms.ts';
 import type { Damage, WatchedClinic } from './clinic.ts';
 
 const dialect = loadDialect();
@@ -56,6 +62,18 @@ export class Mirror {
     if (kind === 'invoice') return this.#deliverInvoice(id);
     if (kind === 'payment') return this.#deliverPayment(id);
     return this.#deliverPrepayment(id);
+  }
+
+  seen(kind: DocumentKind): Map<number, Seen<SourceRecord, unknown>> {
+    return { invoice: this.invoices, payment: this.payments, prepayment: this.prepayments }[kind];
+  }
+
+  /** Takes a record for gone although it is there, until it is delivered again. */
+  lose(kind: DocumentKind, id: number): DocumentRef[] {
+    this.seen(kind).get(id)!.gone = true;
+    this.pending.set(`${kind}/${id}`, { kind, id });
+    const invoice = kind === 'payment' ? this.payments.get(id)!.source.invoice : 0;
+    return [{ kind, id }, ...(this.invoices.has(invoice) ? [{ kind: 'invoice' as const, id: invoice }] : [])];
   }
 
   facts({ kind, id }: DocumentRef): DocumentFacts {

@@ -1,4 +1,4 @@
-// npm run simulate -- --seeds 200 [--steps 300] [--seed N] [--verbose]
+// npm run simulate -- --seeds 200 [--steps 300] [--seed N] [--reconcile] [--verbose]
 import { parseArgs } from 'node:util';
 import { post } from '../../src/posting/index.ts';
 import { LifeFailure, type LifeSummary, live } from './life.ts';
@@ -8,6 +8,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '200' },
     steps: { type: 'string', default: '300' },
     seed: { type: 'string' },
+    reconcile: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -41,6 +42,7 @@ for (const [at, seed] of seeds.entries()) {
         seed,
         steps,
         post,
+        reconcile: values.reconcile,
         ...(values.verbose ? { onStep: (step, text) => console.error(`${step}: ${text}`) } : {}),
       }),
     );

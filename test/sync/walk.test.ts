@@ -74,7 +74,10 @@ class ListServer {
   }
 }
 
-async function walkAll(server: ListServer, options: { after?: number; resume?: WalkState; diesAfter?: number } = {}) {
+async function walkAll(
+  server: ListServer,
+  options: { after?: number; resume?: WalkState; diesAfter?: number; honours?: { idGt: boolean; idLt: boolean } } = {},
+) {
   const saved = new Set<number>();
   let state: WalkState | null = null;
   const ignored: string[] = [];
@@ -102,7 +105,7 @@ async function walkAll(server: ListServer, options: { after?: number; resume?: W
       resume: options.resume ?? null,
       defaultPageSize: 50,
       maxPageSize: 1000,
-      honours: { idGt: true, idLt: true },
+      honours: options.honours ?? { idGt: true, idLt: true },
     },
   ).catch((error: unknown) => {
     if (!(error instanceof Error) || error.message !== 'killed') throw error;
@@ -202,6 +205,36 @@ describe('a walk asks for the least', () => {
     const server = new ListServer({ ids: some(100), order: 'ascending' });
     await walkAll(server, { after: 5000 });
     expect(server.weight).toBe(1);
+  });
+
+  const unfiltered: [string, Omit<ServerOptions, 'ids'>, number, number][] = [
+    ['a short list, id__gt and id__lt ignored', { order: 'descending', ignored: ['id__gt', 'id__lt'] }, 120, 6],
+    [
+      'pages capped below what is asked, id__gt and id__lt ignored',
+      { order: 'descending', maxPageSize: 100, ignored: ['id__gt', 'id__lt'] },
+      1234,
+      1234 / 50 + 25,
+    ],
+    ['pages capped below what is asked, ascending', { order: 'ascending', maxPageSize: 100 }, 1234, 1234 / 50 + 25],
+    [
+      'pages capped at no multiple of the default',
+      { order: 'shuffled once', maxPageSize: 60, ignored: ['id__gt', 'id__lt'] },
+      1234,
+      (1234 / 60) * 2 + 25,
+    ],
+  ];
+  test.each(unfiltered)('%s: little more than the records weigh', async (_name, options, n, weight) => {
+    const server = new ListServer({ ...options, ids: some(n) });
+    const { saved } = await walkAll(server);
+    expect(saved.size).toBe(n);
+    expect(server.weight).toBeLessThanOrEqual(weight);
+  });
+
+  test('where id__gt is known to be ignored, a short list weighs what it holds', async () => {
+    const server = new ListServer({ ids: some(120), order: 'descending', ignored: ['id__gt', 'id__lt'] });
+    const { saved } = await walkAll(server, { honours: { idGt: false, idLt: false } });
+    expect(saved.size).toBe(120);
+    expect(server.weight).toBeLessThanOrEqual(4);
   });
 
   test('a killed walk goes on at the page where it was', async () => {

@@ -1,0 +1,493 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { everything, previewPosting, previewRemap, type RemappedDocument } from '../../activities/preview.ts';
+import { repost } from '../../activities/repost.ts';
+import { type Db, migrate, openDatabase, query } from '../../src/db/pool.ts';
+import type { DraftEntry } from '../../src/domain/entry.ts';
+import type { DocumentSelection } from '../../src/ledger/documents.ts';
+import { loadEntries } from '../../src/ledger/read.ts';
+import { verifyChain } from '../../src/ledger/verify.ts';
+import type { PracticeClient } from '../../src/practice/client.ts';
+import { reconcile } from '../../src/reconcile/index.ts';
+import { noteFact } from '../../src/sync/facts.ts';
+import { takeLease } from '../../src/sync/window.ts';
+import { pendingWriteBacks, recordWriteBack } from '../../src/writeback/store.ts';
+import { vetledger } from '../cli/support.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { MirroredClinic } from '../support/mirrored-clinic.ts';
+
+const demo = readFileSync(new URL('../../mappings/demo.yaml', import.meta.url), 'utf8');
+const without = (role: string) => demo.replace(new RegExp(`^ *${role}:.*\n`, 'm'), '');
+const otherCard = demo.replace('card_clearing: "1920"', 'card_clearing: "1925"');
+const redate = (mapping: string) => mapping.replace('locked_period: hold', 'locked_period: redate');
+const followed = (mapping: string) => mapping.replace('follow_source_lock: false', 'follow_source_lock: true');
+
+let database: TestDatabase;
+let db: Db;
+let nextId = 5000;
+const clinics: MirroredClinic[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = openDatabase(database.url);
+  await migrate(db);
+});
+
+afterAll(async () => {
+  for (const clinic of clinics) clinic.remove();
+  await db?.destroy();
+  await database?.drop();
+});
+
+async function clinicOf(options: { seed: number; invoices: number; mapping?: string }): Promise<MirroredClinic> {
+  const clinic = new MirroredClinic(db, database.url, { id: nextId++, ...options });
+  clinics.push(clinic);
+  await clinic.configure(options.mapping ?? demo);
+  return clinic;
+}
+
+async function all<One>(batches: AsyncIterable<One[]>): Promise<One[]> {
+  const found: One[] = [];
+  for await (const batch of batches) found.push(...batch);
+  return found;
+}
+
+/** Asked for nothing but lock dates. */
+const practiceWith = (lock: string | null) =>
+  ({ departmentSettings: async () => ({ lockDate: lock }) }) as unknown as PracticeClient;
+const practice = practiceWith(null);
+
+/** An entry's whole content as plain data, amounts as texts. */
+function plain(id: string, entry: DraftEntry) {
+  const { document, date, documentDate, description, reason, reverses, original, inputHash } = entry;
+  const lines = entry.lines.map((line) => ({
+    ...line,
+    amount: line.amount.toFixed(),
+    vat: line.vat && { ...line.vat, rate: line.vat.rate?.toFixed() ?? null, base: line.vat.base?.toFixed() ?? null },
+  }));
+  return { id, document, date, documentDate, description, reason, reverses, original, inputHash, lines };
+}
+
+async function lastSeq(clinic: MirroredClinic): Promise<number> {
+  const [row] = await query<{ n: number }>(db, 'select count(*) as n from entry where installation = ?', [clinic.id]);
+  return row!.n;
+}
+
+/** Entries beyond the first `seq`, in the order of their posting. */
+async function entriesAfter(clinic: MirroredClinic, seq: number) {
+  const ids = await query<{ id: string }>(db, 'select id from entry where installation = ? and seq > ? order by seq', [
+    clinic.id,
+    seq,
+  ]);
+  const entries = await loadEntries(
+    db,
+    ids.map(({ id }) => id),
+  );
+  return entries.map((entry) => plain(entry.id, entry));
+}
+
+/** Everything a posting could have written, as one value. */
+async function fingerprint(clinic: MirroredClinic): Promise<unknown> {
+  const tables = ['document', 'document_report', 'installation_fact', 'entry', 'write_back', 'lease', 'budget_slot'];
+  const prints = [];
+  for (const name of tables) {
+    const [row] = await query<{ print: string }>(
+      db,
+      `select md5(coalesce(string_agg(t::text, ';' order by t::text), '')) as print from ${name} t where installation = ?`,
+      [clinic.id],
+    );
+    prints.push([name, row!.print]);
+  }
+  return prints;
+}
+
+async function documentsOf(clinic: MirroredClinic) {
+  const rows = await query<{ kind: string; id: number; state: string; problem_code: string | null; entry_id: string }>(
+    db,
+    'select kind, id, state, problem_code, entry_id from document where installation = ?',
+    [clinic.id],
+  );
+  return new Map(rows.map((row) => [`${row.kind}/${row.id}`, row]));
+}
+
+/** Previews, posts, and holds the one against the other. */
+async function previewThenPost(clinic: MirroredClinic, lock: string | null = null): Promise<number> {
+  const before = await fingerprint(clinic);
+  const seq = await lastSeq(clinic);
+  const previewed = await all(previewPosting(db, clinic.installation, practiceWith(lock)));
+  expect(await fingerprint(clinic)).toEqual(before);
+  await clinic.post(async () => lock);
+  const predicted = previewed.flatMap(({ decision, entryIds }) =>
+    decision.entries.map((entry, index) => plain(entryIds[index]!, entry)),
+  );
+  expect(await entriesAfter(clinic, seq)).toEqual(predicted);
+  const documents = await documentsOf(clinic);
+  for (const { document, decision } of previewed) {
+    expect(documents.get(`${document.kind}/${document.id}`)).toMatchObject({
+      state: decision.state,
+      problem_code: decision.problem?.code ?? null,
+    });
+  }
+  return predicted.length;
+}
+
+async function reconciles(clinic: MirroredClinic, startDate: string | null = null) {
+  const { id, currency, decimals, timezone, dialect } = clinic.installation;
+  const input = { id, currency, decimals, timezone, dialect, startDate, refundLowersUnused: true, sourceCounts: {} };
+  return (await reconcile(db, [{ ...clinic.installation, ...input }])).installations[0]!;
+}
+
+describe('preview equals what is posted afterwards, and writes nothing', () => {
+  /** What can happen between two windows. */
+  const happenings = {
+    live: async (clinic: MirroredClinic) => clinic.live(25),
+    accountMissing: (clinic: MirroredClinic) => clinic.configure(without('mobile_clearing')),
+    everythingMapped: (clinic: MirroredClinic) => clinic.configure(demo),
+    redated: (clinic: MirroredClinic) => clinic.configure(redate(demo)),
+    sourceLockFollowed: (clinic: MirroredClinic) => clinic.configure(followed(demo)),
+    cutOver: (clinic: MirroredClinic) => clinic.configure(demo, 'start_date: 2026-02-10'),
+    closed: async (clinic: MirroredClinic) => {
+      await db.raw(`insert into ledger_close (installation, through) values (?, '2026-02-20')`, [clinic.id]);
+    },
+    voidedAndChanged: async (clinic: MirroredClinic) => {
+      clinic.live(1);
+      const posted = clinic.clinic.invoices.all().filter(({ status }) => status === 3);
+      const [voided, changed, edited] = [posted.at(5)!, posted.at(20)!, posted.at(40)!];
+      clinic.clinic.voidInvoice(voided.id);
+      clinic.clinic.changePayer(changed.id, clinic.clinic.clients.all().at(7)!.id);
+      clinic.clinic.updateInvoice(edited.id, { invoice_date: '2026-03-01' });
+    },
+    gone: async (clinic: MirroredClinic) => {
+      clinic.clinic.deleteRecord('unallocatedpayment', clinic.clinic.prepayments.all().at(-1)!.id);
+      clinic.clinic.deleteRecord('invoicepayment', clinic.clinic.invoicePayments.all().at(-1)!.id);
+    },
+  };
+  type Happening = keyof typeof happenings;
+
+  test('over random lives', async () => {
+    const names = Object.keys(happenings) as Happening[];
+    let posted = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 1_000 }),
+        fc.array(fc.tuple(fc.constantFrom(...names), fc.boolean()), { minLength: 4, maxLength: 7 }),
+        async (seed, life) => {
+          const clinic = await clinicOf({ seed, invoices: 60 });
+          await clinic.pull();
+          posted += await previewThenPost(clinic);
+          for (const [name, rowsAreLate] of life) {
+            await happenings[name](clinic);
+            await clinic.pull({ withoutRows: rowsAreLate });
+            posted += await previewThenPost(clinic, '2026-02-15');
+          }
+        },
+      ),
+      { numRuns: 8, endOnFailure: true },
+    );
+    expect(posted).toBeGreaterThan(1_000);
+  }, 120_000);
+
+  test.each(Object.keys(happenings) as Happening[])('%s', async (name) => {
+    const clinic = await clinicOf({ seed: 12, invoices: 60 });
+    await clinic.pull();
+    expect(await previewThenPost(clinic)).toBeGreaterThan(100);
+    await happenings[name](clinic);
+    await clinic.pull();
+    await previewThenPost(clinic, '2026-02-15');
+    expect(await previewThenPost(clinic, '2026-02-15')).toBe(0);
+  });
+
+  test('documents that the source’s lock held, and that it would free now', async () => {
+    const clinic = await clinicOf({ seed: 12, invoices: 60, mapping: followed(demo) });
+    await clinic.pull();
+    const open = await previewThenPost(clinic, '2026-02-15');
+    expect(await previewThenPost(clinic, '2026-02-15')).toBe(0);
+    expect(await previewThenPost(clinic, '2026-02-01')).toBeGreaterThan(20);
+    expect(open).toBeGreaterThan(20);
+  });
+
+  test('over more documents than a batch holds', async () => {
+    const clinic = await clinicOf({ seed: 4, invoices: 300 });
+    await clinic.pull();
+    expect(await previewThenPost(clinic)).toBeGreaterThan(550);
+  });
+});
+
+interface Options {
+  selection?: DocumentSelection;
+  signal?: AbortSignal;
+  waitSeconds?: number;
+}
+
+function reposting(clinic: MirroredClinic, options: Options = {}) {
+  const { selection = everything, signal = new AbortController().signal, waitSeconds = 0 } = options;
+  return repost(db, clinic.installation, practice, { selection, signal, waitSeconds, onWait: () => undefined });
+}
+
+const outcomes = (remapped: RemappedDocument[]) => {
+  const counted: Record<string, number> = {};
+  for (const { remap } of remapped) counted[remap.outcome] = (counted[remap.outcome] ?? 0) + 1;
+  return counted;
+};
+
+/** Previews the corrections, posts them, and holds the one against the other. */
+async function previewThenRepost(clinic: MirroredClinic, selection = everything): Promise<RemappedDocument[]> {
+  const before = await fingerprint(clinic);
+  const seq = await lastSeq(clinic);
+  const previewed = await all(previewRemap(db, clinic.installation, practice, selection));
+  expect(await fingerprint(clinic)).toEqual(before);
+  const posted = await all(reposting(clinic, { selection }));
+  const predicted = previewed
+    .filter(({ remap }) => remap.outcome === 'corrected')
+    .flatMap(({ remap, entryIds }) => remap.decision.entries.map((entry, index) => plain(entryIds[index]!, entry)));
+  expect(await entriesAfter(clinic, seq)).toEqual(predicted);
+  expect(outcomes(posted)).toEqual(outcomes(previewed));
+  return posted;
+}
+
+describe('repost after a changed mapping', () => {
+  async function posted(options: { seed: number; invoices: number }): Promise<MirroredClinic> {
+    const clinic = await clinicOf(options);
+    await clinic.pull();
+    await clinic.post();
+    return clinic;
+  }
+
+  /** What stands on an account, told by SQL. */
+  async function balance(clinic: MirroredClinic, account: string): Promise<string> {
+    const [row] = await query<{ sum: string }>(
+      db,
+      `select coalesce(sum(case l.side when 'debit' then l.amount else -l.amount end), 0)::numeric(20, 2)::text as sum
+       from entry e join entry_line l on l.entry_id = e.id where e.installation = ? and l.account = ?`,
+      [clinic.id, account],
+    );
+    return row!.sum;
+  }
+
+  test('moves the card account’s whole balance, once, and the books reconcile', async () => {
+    const clinic = await posted({ seed: 12, invoices: 300 });
+    const card = await balance(clinic, '1920');
+    expect(card).not.toBe('0.00');
+    await clinic.configure(otherCard);
+    expect(await previewThenPost(clinic)).toBe(0);
+    const { corrected, same, ...others } = outcomes(await previewThenRepost(clinic)) as Record<string, number>;
+    expect(corrected).toBeGreaterThan(100);
+    expect(same).toBeGreaterThan(300);
+    expect(others).toEqual({});
+    expect(await balance(clinic, '1920')).toBe('0.00');
+    expect(await balance(clinic, '1925')).toBe(card);
+
+    const seq = await lastSeq(clinic);
+    expect(outcomes(await previewThenRepost(clinic))).toEqual({ same: corrected! + same! });
+    await clinic.post();
+    expect(await lastSeq(clinic)).toBe(seq);
+    expect(await verifyChain(db, clinic.id)).toBeNull();
+    const report = await reconciles(clinic);
+    expect(Object.values(report.equations).map(({ ok }) => ok)).not.toContain(false);
+  });
+
+  test('a reposted prepayment’s new entry id is told to the source by the next window', async () => {
+    const clinic = await posted({ seed: 12, invoices: 60 });
+    const options = { after: 0, limit: 1_000, dialect: clinic.installation.dialect };
+    for (const one of await pendingWriteBacks(db, clinic.id, options)) {
+      await recordWriteBack(db, clinic.id, one, { state: 'done' });
+    }
+    expect(await pendingWriteBacks(db, clinic.id, options)).toEqual([]);
+    await clinic.configure(demo.replace('prepayment_liability: "2400"', 'prepayment_liability: "2401"'));
+    const reposted = (await previewThenRepost(clinic)).filter(({ remap }) => remap.outcome === 'corrected');
+    const prepayments = reposted.filter(({ document }) => document.kind === 'prepayment');
+    expect(prepayments.length).toBeGreaterThan(3);
+    expect(
+      (await pendingWriteBacks(db, clinic.id, options)).map(({ prepaymentId, entryId }) => [prepaymentId, entryId]),
+    ).toEqual(prepayments.map(({ document }) => [document.id, `${clinic.id}/prepayment/${document.id}/3`]));
+  });
+
+  test('only the documents or dates that were asked for', async () => {
+    const clinic = await posted({ seed: 12, invoices: 60 });
+    await clinic.configure(demo.replace('receivable: "1700"', 'receivable: "1701"'));
+    const invoices = clinic.clinic.invoices.all().filter(({ status }) => status === 3);
+    const [one] = invoices;
+    const named = { documents: [{ kind: 'invoice' as const, id: one!.id }], from: null, to: null };
+    expect(outcomes(await previewThenRepost(clinic, named))).toEqual({ corrected: 1 });
+    const month = { documents: null, from: '2026-02-01', to: '2026-02-28' };
+    const february = await previewThenRepost(clinic, month);
+    expect(february.length).toBeGreaterThan(10);
+    const dates = february.map(({ document }) => document.before.documentDate!);
+    expect(dates.filter((date) => date < '2026-02-01' || date > '2026-02-28')).toEqual([]);
+  });
+
+  test('a closed period holds corrections, and they post by themselves under a policy that lets them', async () => {
+    const clinic = await posted({ seed: 12, invoices: 60 });
+    await db.raw(`insert into ledger_close (installation, through) values (?, '2026-02-20')`, [clinic.id]);
+    await clinic.configure(otherCard);
+    const { corrected, change_held } = outcomes(await previewThenRepost(clinic)) as Record<string, number>;
+    expect(corrected).toBeGreaterThan(0);
+    expect(change_held).toBeGreaterThan(0);
+    const held = [...(await documentsOf(clinic)).values()].filter(({ problem_code }) => problem_code === 'change_held');
+    expect(held).toHaveLength(change_held!);
+    // Judged again for whatever reason, they stay held.
+    await db.raw('update document set dirty = true where installation = ?', [clinic.id]);
+    expect(await previewThenPost(clinic)).toBe(0);
+
+    await clinic.configure(redate(otherCard));
+    expect(await previewThenPost(clinic)).toBe(2 * change_held!);
+    const documents = [...(await documentsOf(clinic)).values()];
+    expect(documents.filter(({ problem_code }) => problem_code === 'change_held')).toEqual([]);
+    expect(await balance(clinic, '1920')).toBe('0.00');
+    const late = await query(
+      db,
+      `select from entry where installation = ? and reason = 'mapping_changed' and entry_date <= '2026-02-20'`,
+      [clinic.id],
+    );
+    expect(late).toEqual([]);
+  });
+
+  test('never beside a window: it waits, gives up in time, and goes on where a lost lease stopped it', async () => {
+    const clinic = await posted({ seed: 12, invoices: 300 });
+    await clinic.configure(demo.replace('receivable: "1700"', 'receivable: "1701"'));
+    await takeLease(db, clinic.id, 'a window', 60);
+    await expect(all(reposting(clinic))).rejects.toMatchObject({ code: 'window_busy', exitCode: 4 });
+    const seq = await lastSeq(clinic);
+    await db.raw(`update lease set expires_at = now() where installation = ?`, [clinic.id]);
+
+    const first = reposting(clinic);
+    await first.next();
+    const afterFirst = await lastSeq(clinic);
+    expect(afterFirst).toBeGreaterThan(seq);
+    await db.raw(`update lease set expires_at = now() where installation = ?`, [clinic.id]);
+    const token = await takeLease(db, clinic.id, 'another window', 60);
+    await expect(first.next()).rejects.toMatchObject({ code: 'repost_superseded' });
+    expect(await lastSeq(clinic)).toBe(afterFirst);
+    const [lease] = await query<{ token: number; alive: boolean }>(
+      db,
+      'select token, expires_at > clock_timestamp() as alive from lease where installation = ?',
+      [clinic.id],
+    );
+    expect(lease).toEqual({ token, alive: true });
+
+    await db.raw(`update lease set expires_at = now() where installation = ?`, [clinic.id]);
+    await all(reposting(clinic));
+    expect(await balance(clinic, '1700')).toBe('0.00');
+    const doubled = await query(
+      db,
+      `select document_id from entry e where installation = ? and reverses is null
+         and not exists (select from entry r where r.reverses = e.id) group by kind, document_id having count(*) > 1`,
+      [clinic.id],
+    );
+    expect(doubled).toEqual([]);
+  });
+
+  test('Ctrl-C ends it between batches, and the lease is free', async () => {
+    const clinic = await posted({ seed: 12, invoices: 300 });
+    await clinic.configure(demo.replace('receivable: "1700"', 'receivable: "1701"'));
+    const interrupt = new AbortController();
+    const run = reposting(clinic, { signal: interrupt.signal });
+    await run.next();
+    interrupt.abort(new Error('interrupted'));
+    await expect(run.next()).rejects.toThrow('interrupted');
+    expect(outcomes(await all(reposting(clinic))).same).toBeGreaterThan(400);
+  });
+});
+
+describe('the commands', () => {
+  let clinic: MirroredClinic;
+  const command = (line: string) => vetledger([...line.split(' '), '--config', clinic.config], clinic.env);
+
+  beforeAll(async () => {
+    clinic = await clinicOf({ seed: 12, invoices: 60, mapping: without('mobile_clearing') });
+    await clinic.pull();
+  });
+
+  test('preview: entries, what would be held and why, totals; as text and as JSON', async () => {
+    const { code, json } = await command('preview --json');
+    expect(code).toBe(0);
+    const [previewed] = json().installations;
+    const { documents, counts, accounts } = previewed;
+    expect(previewed).not.toHaveProperty('changes');
+    const entries = documents.flatMap((one: { entries: unknown[] }) => one.entries);
+    expect(entries).toHaveLength(counts.entries);
+    expect(counts.problems.role_unmapped).toBe(counts.held);
+    expect(counts.held_in_all).toBe(counts.held);
+    const cents = (text: string) => BigInt(text.replace('.', ''));
+    const total = (side: 'debit' | 'credit') =>
+      accounts.reduce((sum: bigint, one: Record<string, string>) => sum + cents(one[side]!), 0n);
+    expect(total('debit')).toBe(total('credit'));
+
+    const { stdout } = await command('preview');
+    const [first] = documents;
+    expect(stdout).toContain(`${first.entries[0].id}  ${first.entries[0].date}  ${first.entries[0].description}`);
+    expect(stdout).toMatch(/^ {4}Dr {2}1700 {2}receivable +\d+\.\d\d/m);
+    expect(stdout).toMatch(/would be held: role_unmapped\n.*mobile_clearing.*\n {4}what to do: /);
+    expect(stdout).toMatch(/\d+ documents wait: \d+ entries would be posted/);
+  });
+
+  test('preview when nothing waits', async () => {
+    await clinic.post();
+    expect((await command('preview')).stdout).toMatch(/Nothing waits: .* \d+ documents in all would be held/);
+  });
+
+  test('preview --mapping: what waits by it, what it would change, and the amounts it moves', async () => {
+    const file = clinic.file('other.yaml', otherCard);
+    const { counts, accounts, changes } = (await command(`preview --mapping ${file} --json`)).json().installations[0];
+    expect(counts.states.posted).toBeGreaterThan(0);
+    expect(counts.held_in_all).toBe(0);
+    expect(accounts.map(({ account }: { account: string }) => account)).toContain('1921');
+    expect(changes.counts.corrected).toBe(changes.documents.length);
+    const [from, to] = changes.accounts;
+    expect(changes.accounts).toHaveLength(2);
+    expect(from).toMatchObject({ account: '1920', instead: '0.00' });
+    expect(to).toMatchObject({ account: '1925', in_force: '0.00', change: from.in_force });
+    const { stdout } = await command(`preview --mapping ${file}`);
+    expect(stdout).toMatch(/in force: \S+ {2}[\s\S]* 1920 [\s\S]*reversed by \S+ on [\s\S]* 1925 /);
+    expect(stdout).toMatch(/Moved per account \(debits positive\):\n +account +in force +instead +change\n +1920 /);
+    expect((await command('preview --mapping nowhere.yaml')).code).toBe(2);
+  });
+
+  test('repost --dry-run shows what repost then posts; a second one posts nothing', async () => {
+    await clinic.configure(otherCard);
+    const dry = (await command('repost --dry-run --json')).json();
+    expect(dry.dry_run).toBe(true);
+    const seq = await lastSeq(clinic);
+    const real = (await command('repost --json')).json();
+    expect(real.installations).toEqual(dry.installations);
+    const ids = real.installations[0].documents.flatMap((one: { entries: { id: string }[] }) =>
+      one.entries.map(({ id }) => id),
+    );
+    expect((await entriesAfter(clinic, seq)).map(({ id }) => id)).toEqual(ids);
+    const again = await command('repost');
+    expect(again).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/0 documents corrected by 0 entries; \d+ the same/),
+    });
+  });
+
+  test('a start date that was moved once something is posted is refused, as a window refuses it', async () => {
+    await noteFact(db, clinic.id, 'start_date', '2026-01-01');
+    for (const line of ['preview', 'repost --dry-run', 'repost']) {
+      const ran = await command(line);
+      expect(ran).toMatchObject({ code: 2, stdout: '' });
+      expect(ran.stderr).toMatch(/start_date .* begun with 2026-01-01\.\nwhat to do: Set start_date back/);
+    }
+    await noteFact(db, clinic.id, 'start_date', null);
+  });
+
+  test.each(['preview', 'repost --dry-run', 'repost'])('%s ends at Ctrl-C with exit code 130', async (line) => {
+    const interrupt = new AbortController();
+    const args = [...line.split(' '), '--config', clinic.config];
+    const running = vetledger(args, clinic.env, interrupt.signal);
+    interrupt.abort(new Error('interrupted'));
+    expect(await running).toMatchObject({ code: 130, stdout: '', stderr: expect.stringContaining('interrupted') });
+  });
+
+  test.each([
+    ['two selections', 'repost --all --from 2026-01-01', 2, 'only one of them'],
+    ['no document', 'repost --document receipt 7', 2, 'invoice 123'],
+    ['one that is not known', 'repost --document invoice 1', 1, 'There is no invoice 1'],
+    ['an installation that is not known', 'repost --document 9/invoice/1', 2, 'Installation 9'],
+  ])('repost with %s', async (_, line, code, message) => {
+    const ran = await command(line);
+    expect(ran.code).toBe(code);
+    expect(ran.stderr).toContain(message);
+  });
+});

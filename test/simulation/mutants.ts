@@ -1,0 +1,73 @@
+// Broken variants of posting, each a mistake that books must not survive; the oracle is to find every one.
+
+import type { DraftEntry } from '../../src/domain/entry.ts';
+import { lineOf, signed } from '../../src/domain/entry.ts';
+import { Money } from '../../src/domain/money.ts';
+import { judge, post } from '../../src/posting/index.ts';
+import type { Decision } from '../../src/posting/types.ts';
+import { addDays } from '../../src/sandbox/zone.ts';
+import type { Post } from './installation.ts';
+
+/** Changes the entries of a third of the documents, always the same ones; reversals stay true to what they reverse. */
+const spoiling =
+  (spoil: (entry: DraftEntry, decimals: number) => DraftEntry): Post =>
+  (facts, before, context) => {
+    const decision = post(facts, before, context);
+    const entries = decision.entries.map((entry) =>
+      entry.reverses === null && entry.document.id % 3 === 0 ? spoil(entry, context.decimals) : entry,
+    );
+    return { ...decision, entries };
+  };
+
+const unitOf = (decimals: number) => new Money(10).pow(-decimals);
+
+/** One unit more on the first `count` lines, alternately debit and credit, so that an even count stays in balance. */
+function centsOff(entry: DraftEntry, decimals: number, count: number): DraftEntry {
+  const lines = entry.lines.map((line, at) => {
+    if (at >= count) return line;
+    const unit = unitOf(decimals).times(at % 2 === 0 ? 1 : -1);
+    return lineOf(signed(line).plus(unit), line) ?? line;
+  });
+  return { ...entry, lines };
+}
+
+function withEntries(decision: Decision, entries: DraftEntry[]): Decision {
+  return { ...decision, entries };
+}
+
+export const mutants: Record<string, Post> = {
+  'sides swapped': spoiling((entry) => ({
+    ...entry,
+    lines: entry.lines.map((line) => ({ ...line, side: line.side === 'debit' ? 'credit' : 'debit' })),
+  })),
+  'a line dropped': spoiling((entry) => ({ ...entry, lines: entry.lines.slice(0, -1) })),
+  'one cent off': spoiling((entry, decimals) => centsOff(entry, decimals, 1)),
+  'one cent off on both sides': spoiling((entry, decimals) => centsOff(entry, decimals, 2)),
+  'a day late': spoiling((entry) => ({ ...entry, date: addDays(entry.date, 1) })),
+  'the department of another': spoiling((entry) => ({
+    ...entry,
+    lines: entry.lines.map((line) => ({ ...line, departmentId: 11 + ((line.departmentId ?? 11) % 3) })),
+  })),
+  'posted twice': (facts, before, context) => {
+    const decision = post(facts, before, context);
+    if (before.inForce === null || decision.entries.length > 0 || decision.state !== 'posted') return decision;
+    const again = judge(facts, context, before.documentDate).entry;
+    return again ? withEntries(decision, [again]) : decision;
+  },
+  'corrected without a reversal': (facts, before, context) => {
+    const decision = post(facts, before, context);
+    return withEntries(
+      decision,
+      decision.entries.filter((entry) => entry.reverses === null),
+    );
+  },
+  'changes not noticed': (facts, before, context) => {
+    const decision = post(facts, before, context);
+    return before.inForce === null ? decision : withEntries({ ...decision, state: 'posted' }, []);
+  },
+  'doubtful documents posted nowhere': (facts, before, context) => {
+    const decision = post(facts, before, context);
+    if (decision.state !== 'posted' || facts.kind !== 'payment' || facts.invoice?.status === 3) return decision;
+    return { ...withEntries(decision, []), state: 'held' };
+  },
+};

@@ -1,0 +1,109 @@
+// The verdict of the project's own reconciliation on the same books: where the oracle finds nothing, it must not either.
+import { signed } from '../../src/domain/entry.ts';
+import { zero } from '../../src/domain/money.ts';
+import type { SourceRecord } from '../../src/domain/records.ts';
+import type { Book, InvoiceBook, LedgerFigure, PaymentBook, PrepaymentBook } from '../../src/reconcile/books.ts';
+import { checkPayment, checkPrepayment } from '../../src/reconcile/payments.ts';
+import { PrepaymentFigures } from '../../src/reconcile/prepayment.ts';
+import { checkReceivable } from '../../src/reconcile/receivable.ts';
+import type { Difference } from '../../src/reconcile/report.ts';
+import { checkRevenue } from '../../src/reconcile/revenue.ts';
+import { type Books, type DocumentBook, inForce } from './books.ts';
+import { Broken } from './broken.ts';
+import type { Setting } from './clinic.ts';
+import type { Mirror, Seen } from './mirror.ts';
+
+/** E2-E5 by src/reconcile over everything seen; to be asked when everything has been delivered and judged. */
+export function reconcileAgrees(books: Books, mirror: Mirror, setting: Setting): void {
+  // An amount that cannot be read leaves E2 and E3 open.
+  const amounts = [...mirror.payments.values(), ...mirror.prepayments.values()];
+  if (amounts.some(({ damage }) => damage?.field === 'paid' || damage?.field === 'payment_type')) return;
+  const settings = { decimals: setting.decimals, timezone: setting.timezone, startDate: setting.startDate };
+  const differences: [string, Difference][] = [];
+  const found = (equation: string, list: Difference[]) => {
+    for (const difference of list) differences.push([equation, difference]);
+  };
+  const prepayments = new PrepaymentFigures();
+  const bookOf = (kind: DocumentBook['kind'], id: number) => books.documents.get(`${kind}/${id}`);
+  for (const [id, seen] of mirror.invoices) {
+    const own = bookOf('invoice', id);
+    const payments: PaymentBook[] = [...(mirror.paymentsOf.get(id) ?? [])].map((payment) => {
+      return asBook(mirror.payments.get(payment)!, bookOf('payment', payment));
+    });
+    const standing = own && inForce(own)[0];
+    const book: InvoiceBook = {
+      ...asBook(seen, own),
+      payments,
+      rows: mirror.rowSets.get(id)?.rows.map((row) => row.record) ?? [],
+      inForce:
+        standing?.lines.map((line) => ({
+          account: line.account,
+          role: line.role,
+          partyCode: line.party?.code ?? null,
+          vatGroup: line.vat?.group ?? null,
+          vatRate: line.vat?.rate ?? null,
+          documentDate: standing.documentDate,
+          rowIds: line.rowIds,
+          amount: signed(line),
+        })) ?? null,
+    };
+    found('E2', checkReceivable(book, settings).differences);
+    found('E5', checkRevenue(book, setting.decimals).differences);
+  }
+  for (const [id, seen] of mirror.payments) {
+    const book: PaymentBook = asBook(seen, bookOf('payment', id));
+    const invoice = mirror.invoices.get(seen.source.invoice)?.record ?? null;
+    found('E4', checkPayment(book, invoice, settings).differences);
+    if (seen.record.paymentType === 8) prepayments.addUse(book, invoice?.clientId ?? null);
+  }
+  for (const [id, seen] of mirror.prepayments) {
+    const book: PrepaymentBook = asBook(seen, bookOf('prepayment', id));
+    found('E4', checkPrepayment(book, settings).differences);
+    prepayments.addPrepayment(book);
+  }
+  found('E3', prepayments.check(setting.quirks.refundLowersUnused, setting.decimals).differences);
+  const [first] = differences;
+  if (!first) return;
+  const [equation, { document, message }] = first;
+  const documents = document.split(', ').map((name) => name.replace(' ', '/'));
+  throw new Broken(`reconcile ${equation}`, documents, `${document}: ${message}, and the oracle finds nothing`);
+}
+
+function asBook<Record extends SourceRecord>(
+  seen: Seen<Record, unknown>,
+  book: DocumentBook | undefined,
+): Book<Record> {
+  return {
+    record: seen.record,
+    gone: seen.gone,
+    changed: true,
+    state: book?.state ?? null,
+    problem: book?.problem ?? null,
+    dirty: book?.dirty ?? true,
+    documentDate: book?.documentDate ?? null,
+    figures: figuresOf(book),
+  };
+}
+
+function figuresOf(book: DocumentBook | undefined): LedgerFigure[] {
+  const figures = new Map<string, LedgerFigure>();
+  for (const { lines, documentDate } of book?.entries ?? []) {
+    for (const line of lines) {
+      const { account, role, invoiceId, paymentType, departmentId } = line;
+      const tags = {
+        account,
+        role,
+        invoiceId,
+        partyCode: line.party?.code ?? null,
+        paymentType,
+        departmentId,
+        documentDate,
+      };
+      const key = JSON.stringify(tags);
+      const figure = figures.get(key) ?? { ...tags, amount: zero };
+      figure.amount = figure.amount.plus(signed(line));
+      figures.set(key, figure);
+    }
+  }
+  return [...figures.values()].filter(({ amount }) => !amount.isZero());
+}

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { post } from '../../src/posting/index.ts';
+import { LifeFailure, live } from './life.ts';
+import { mutants } from './mutants.ts';
+
+/** Lives until an equation fails, at most so many seeds; the failure, or null. */
+function firstFailure(broken: typeof post, seeds = 12): LifeFailure | null {
+  for (let seed = 1; seed <= seeds; seed++) {
+    try {
+      live({ seed, steps: 80, post: broken });
+    } catch (error) {
+      if (error instanceof LifeFailure) return error;
+      throw error;
+    }
+  }
+  return null;
+}
+
+describe('a random clinic’s life', () => {
+  const proved = { E2: 0, E3: 0 };
+
+  test.each([1, 2, 3, 4, 5, 6])('holds every equation at every step, seed %i', (seed) => {
+    const summary = live({ seed, steps: 80, post });
+    expect(summary.documents).toBeGreaterThan(20);
+    proved.E2 += summary.proved.E2;
+    proved.E3 += summary.proved.E3;
+  });
+
+  test('is held against the due_sum and unused_amount of the source', () => {
+    expect(proved.E2).toBeGreaterThan(100);
+    expect(proved.E3).toBeGreaterThan(100);
+  });
+
+  test('is the same whenever it is lived', () => {
+    expect(live({ seed: 7, steps: 40, post })).toEqual(live({ seed: 7, steps: 40, post }));
+  });
+});
+
+describe('the oracle', () => {
+  test.each(Object.entries(mutants))('finds posting that is broken: %s', (_name, broken) => {
+    const failure = firstFailure(broken);
+    expect(failure).not.toBeNull();
+    expect(failure!.message).toMatch(/^seed \d+, step \d+\n.+: .+\nwhat happened last:\n {2}\d+: /s);
+    // The same seed, lived up to the same step, fails in the same way.
+    const { seed, step, message } = failure!;
+    expect(() => live({ seed, steps: step, post: broken })).toThrow(message);
+  });
+});
+
+describe('the equations alone', () => {
+  // Without the line-by-line check of each judgement, the sums over the books still show what they are there to show.
+  test.each([
+    ['sides swapped', 'E2'],
+    ['a line dropped', 'E1'],
+    ['one cent off', 'E1'],
+    ['one cent off on both sides', 'E2'],
+    ['posted twice', 'one entry in force'],
+    ['the department of another', 'E4'],
+    ['corrected without a reversal', 'one entry in force'],
+  ])('find posting that is broken: %s (%s)', (name, equation) => {
+    expect(equationFailing(mutants[name]!)).toContain(equation);
+  });
+});
+
+/** The equations that fail first over some seeds, with the oracle's own verdicts switched off. */
+function equationFailing(broken: typeof post): string[] {
+  const found = new Set<string>();
+  for (let seed = 1; seed <= 8; seed++) {
+    try {
+      live({ seed, steps: 80, post: broken, equationsOnly: true });
+    } catch (error) {
+      if (!(error instanceof LifeFailure)) throw error;
+      found.add(error.equation);
+    }
+  }
+  return [...found];
+}

@@ -1,0 +1,162 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { knownLocks, postingConditions } from '../../activities/judging.ts';
+import { markAfterChangedConditions, postBatch } from '../../activities/post.ts';
+import { type InstallationConfig, loadConfig } from '../../src/config.ts';
+import { type Db, query } from '../../src/db/pool.ts';
+import { type MirrorScope, markDirty, savePage, settleRowSets } from '../../src/mirror/store.ts';
+import { parseJson } from '../../src/practice/json.ts';
+import { Clinic } from '../../src/sandbox/clinic.ts';
+import { generate } from '../../src/sandbox/generator.ts';
+import { live } from '../../src/sandbox/live.ts';
+import { defaultQuirks } from '../../src/sandbox/quirks.ts';
+import { encode, Wire } from '../../src/sandbox/wire.ts';
+import { Zone } from '../../src/sandbox/zone.ts';
+import { noteFact } from '../../src/sync/facts.ts';
+import type { RecordKind } from '../../src/terms.ts';
+
+const zone = new Zone('Europe/Helsinki');
+const finalStatus = 3;
+
+/** A sandbox clinic beside a real database, without HTTP and without Temporal: pulled and posted when a test says so. */
+export class MirroredClinic {
+  readonly clinic: Clinic;
+  readonly id: number;
+  readonly config: string;
+  installation!: InstallationConfig;
+  readonly #db: Db;
+  readonly #folder: string;
+  readonly #databaseUrl: string;
+  #settings = '';
+  #now = Date.parse('2026-03-10T09:00:00Z');
+
+  constructor(db: Db, databaseUrl: string, options: { id: number; seed: number; invoices: number }) {
+    const { id, seed, invoices } = options;
+    this.#db = db;
+    this.#databaseUrl = databaseUrl;
+    this.id = id;
+    this.#folder = mkdtempSync(join(tmpdir(), 'vetledger-mirrored-'));
+    this.config = join(this.#folder, 'vetledger.yaml');
+    this.clinic = new Clinic({ seed, zone, decimals: 2, quirks: defaultQuirks, clock: () => this.#now });
+    generate(this.clinic, { seed, invoices, historyDays: 60, endMs: this.#now });
+  }
+
+  /** Writes mapping and settings, and reads the configuration as a command would. */
+  async configure(mapping: string, settings = this.#settings): Promise<void> {
+    this.#settings = settings;
+    writeFileSync(join(this.#folder, 'mapping.yaml'), mapping);
+    writeFileSync(
+      this.config,
+      `installations:
+  - id: ${this.id}
+    base_url: http://127.0.0.1:9
+    auth: {token: "\${PRACTICE_TOKEN}"}
+    timezone: Europe/Helsinki
+    currency: EUR
+    mapping: mapping.yaml
+    ${settings}
+database_url: "\${DATABASE_URL}"
+`,
+    );
+    this.installation = (await loadConfig(this.config, this.env)).installations[0]!;
+  }
+
+  get env(): NodeJS.ProcessEnv {
+    return {
+      PATH: process.env.PATH,
+      PRACTICE_TOKEN: 'token',
+      DATABASE_URL: this.#databaseUrl,
+      VETLEDGER_LOG: 'silent',
+    };
+  }
+
+  file(name: string, text: string): string {
+    writeFileSync(join(this.#folder, name), text);
+    return join(this.#folder, name);
+  }
+
+  /** Some minutes pass, and so many things happen in the clinic. */
+  live(events: number): void {
+    this.#now += 600_000;
+    live(this.clinic, events);
+  }
+
+  /** Everything that the clinic holds into the mirror, as walks would bring it; `withoutRows` leaves changed row sets unread. */
+  async pull(options: { withoutRows?: boolean } = {}): Promise<void> {
+    this.#now += 10_000;
+    const wire = new Wire(`http://127.0.0.1:9/${this.id}/api/0.1`, defaultQuirks, zone);
+    const { clinic } = this;
+    const records: Record<RecordKind, unknown[]> = {
+      invoice: clinic.invoices.all().map((record) => wire.invoice(record)),
+      row: clinic.invoiceRows.all().map((record) => wire.invoiceRow(record, true)),
+      payment: clinic.invoicePayments.all().map((record) => wire.invoicePayment(record)),
+      prepayment: clinic.prepayments.all().map((record) => wire.prepayment(record)),
+    };
+    const scope: MirrorScope = {
+      installation: this.id,
+      timezone: 'Europe/Helsinki',
+      dialect: this.installation.dialect,
+    };
+    const sourceTime = new Date(this.#now);
+    await this.#db.transaction(async (trx) => {
+      for (const kind of ['invoice', 'row', 'payment', 'prepayment'] as const) {
+        if (kind === 'row' && options.withoutRows) continue;
+        const results = records[kind].map((record) => {
+          const raw = encode(record);
+          const value = parseJson(raw);
+          return { id: (record as { id: number }).id, raw, value };
+        });
+        await savePage(trx, scope, kind, { results, sourceTime, answeredAt: sourceTime });
+        if (kind === 'row') continue;
+        const gone = await query<{ id: number }>(
+          trx,
+          `update mirror_record set gone_at = ? where installation = ? and kind = ? and gone_at is null
+             and id <> all(?::bigint[]) returning id`,
+          [sourceTime, this.id, kind, results.map(({ id }) => id)],
+        );
+        await markDirty(
+          trx,
+          this.id,
+          kind,
+          gone.map(({ id }) => id),
+        );
+      }
+      const final = clinic.invoices.all().filter(({ status }) => status === finalStatus);
+      if (!options.withoutRows)
+        await settleRowSets(
+          trx,
+          this.id,
+          final.map(({ id }) => id),
+          sourceTime,
+        );
+    });
+  }
+
+  /** What a window does after its pull: marks what changed conditions touch, and judges everything for good. */
+  async post(lockOf: (department: number) => Promise<string | null> = async () => null): Promise<void> {
+    const noted = async (department: number) => {
+      const lock = await lockOf(department);
+      await noteFact(this.#db, this.id, `source_lock.${department}`, lock);
+      return lock;
+    };
+    if (this.installation.mapping.policies.follow_source_lock) {
+      for (const department of await knownLocks(this.#db, this.id)) await noted(department);
+    }
+    await markAfterChangedConditions(this.#db, this.installation);
+    const conditions = await postingConditions(this.#db, this.installation, noted);
+    const judgedBefore = new Date(Date.now() + 3_600_000);
+    for (let left = true; left; ) {
+      const options = { last: true, judgedBefore };
+      left = await this.#db.transaction(
+        async (trx) => (await postBatch(trx, this.installation, conditions, null, options)).documents > 0,
+      );
+      // What waits for fresh parts stays marked, and would be judged for ever.
+      await this.#db.raw(`update document set dirty = false where installation = ? and refetch = 'wanted'`, [this.id]);
+    }
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
