@@ -70,6 +70,10 @@ describe('R3: a posted document that is one no longer', () => {
 });
 
 describe('R8: what is a change', () => {
+  const withRow = (...amounts: Parameters<typeof rowOf>) => {
+    const facts = invoice1001();
+    return { ...facts, rows: [...facts.rows, rowOf(...amounts)] };
+  };
   const payment = () => paymentFacts(paymentOf(0, '100.00'));
   const changedInvoice = (changes: Parameters<typeof invoice1001>[0]) =>
     paymentFacts(paymentOf(0, '100.00'), invoice1001(changes).invoice);
@@ -115,6 +119,7 @@ describe('R8: what is a change', () => {
       { ...invoice1001({ modified: '2026-02-01', dueSum: money('81') }), payments: [paymentOf(0, '100')] },
     ],
     ['row ids, names and order', invoice1001(), renumbered()],
+    ['a row of less than half a cent', invoice1001(), withRow('3020', '0.0008', '0.0001', '0.0009')],
     ["a payment's date", payment(), paymentFacts(paymentOf(0, '100.00', { dateAdded: '2026-01-25' }))],
     ["a prepayment's date", prepaymentFacts(0, '1'), prepaymentFacts(0, '1', { created: '2026-01-25' })],
     [

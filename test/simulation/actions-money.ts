@@ -2,8 +2,8 @@
 import { dec, fixed } from '../../src/sandbox/money.ts';
 import { type Invoice, type Prepayment, paymentTypes } from '../../src/sandbox/records.ts';
 import type { Rng } from '../../src/sandbox/rng.ts';
-import { type Action, pick, totalAmount } from './actions.ts';
 import type { WatchedClinic } from './clinic.ts';
+import { type Action, pick, totalAmount } from './picks.ts';
 
 const dayMs = 86_400_000;
 const acceptedTypes = paymentTypes.filter((type) => type !== 8);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { runWindow } from '../../src/windows.ts';
 import { type Engine, startEngine } from '../../src/worker.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
-import { listRequests, mirrored, openRow, postedTwice, waitFor, windowRows } from './support.ts';
+import { listRequests, mirrored, postedTwice, waitFor, windowRows } from './support.ts';
 
 const never = new AbortController().signal;
 const cli = new URL('../../bin/vetledger.js', import.meta.url).pathname;
@@ -29,12 +29,24 @@ const undisturbed = () => {
 
 /** `vetledger sync` as a process of its own, killed without warning in the middle of its first load. */
 async function killedSync(clinic: TestClinic): Promise<void> {
-  const child = spawn(process.execPath, [cli, 'sync', '--config', clinic.config], { env: clinic.env, stdio: 'ignore' });
+  const child = spawn(process.execPath, [cli, 'sync', '--config', clinic.config], {
+    env: clinic.env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (chunk) => {
+    said += chunk;
+  });
   const exited = once(child, 'exit');
-  await waitFor('open window of the process', () => openRow(clinic));
-  await waitFor('a hundred records', async () => (await mirrored(clinic)) >= 100);
-  child.kill('SIGKILL');
-  await exited;
+  try {
+    const loading = waitFor('hundred records', async () => (await mirrored(clinic)) >= 100, 40_000);
+    const ended = exited.then(() => Promise.reject(new Error(`vetledger sync ended by itself: ${said}`)));
+    await Promise.race([loading, ended]);
+    ended.catch(() => undefined);
+  } finally {
+    child.kill('SIGKILL');
+    await exited;
+  }
 }
 
 /** A clinic whose worker is the killed process, and only after that one of this process. */
