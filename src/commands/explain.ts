@@ -64,7 +64,8 @@ export async function explain(
   const kind = documentKinds.find((known) => known === kindText);
   if (!kind) throw usageError(`${kindText} is no kind of document; there are ${documentKinds.join(', ')}.`, 'explain');
   const isId = /^\d{1,15}$/.test(idText);
-  if (!isId && kind !== 'invoice')
+  // Every document number ends in digits.
+  if (!isId && (kind !== 'invoice' || !/\d/.test(idText)))
     throw usageError(`${idText} is no id; give the id of the ${kind} in the practice software.`, 'explain');
   return withApp(context, { temporal: false }, async (app) => {
     const chosen = chosenInstallations(app.config, options.installation);

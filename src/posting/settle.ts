@@ -21,7 +21,7 @@ export function settle(groups: CentGroup[], target: Money, decimals: number, fli
   }
   const unit = minorUnit(decimals);
   const floors = groups.map((group) => group.exact.toDecimalPlaces(decimals, Decimal.ROUND_FLOOR));
-  // In units: as many to one as there are ones in the unit's inverse.
+  // Counted in units: minorUnit(-2) is 100, the cents in one.
   const left = target.minus(sum(floors)).times(minorUnit(-decimals));
   if (!left.isInteger() || left.abs().greaterThan(groups.length)) return null;
 

@@ -39,8 +39,8 @@ describe('help', () => {
     expect(code).toBe(0);
     const first = [...new Set(commands.map((name) => name.split(' ')[0]!))];
     expect(first).toEqual([
-      ...['dev', 'run', 'sync', 'backfill', 'windows', 'status', 'problems', 'explain', 'reconcile', 'ledger'],
-      ...['export', 'mapping', 'doctor', 'sandbox'],
+      ...['dev', 'run', 'sync', 'backfill', 'windows', 'status', 'problems', 'explain', 'preview', 'repost'],
+      ...['reconcile', 'ledger', 'export', 'mapping', 'doctor', 'sandbox'],
     ]);
     for (const name of first) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
     expect(stdout).toContain('Exit codes:');
