@@ -1,6 +1,6 @@
 import type { CalendarDate, DocumentRef, InstallationId, LineRole, PostingMode, Side } from '../terms.ts';
 import type { Money } from './money.ts';
-import { sum } from './money.ts';
+import { zero } from './money.ts';
 
 /** Who a line names: the client, the payer snapshot, or the mapping's counterparty or cash customer. */
 export interface Party {
@@ -105,7 +105,7 @@ export function lineOf(debit: Money, fields: LineFields): Line | null {
     vat: null,
     rowIds: [],
     ...fields,
-    side: debit.lessThan(0) ? 'credit' : 'debit',
+    side: debit.isNegative() ? 'credit' : 'debit',
     amount: debit.abs(),
   };
 }
@@ -118,11 +118,12 @@ export function signed(line: Pick<Line, 'side' | 'amount'>): Money {
 /** Proof P5: debits equal credits, every amount is positive and within the minor unit. Returns what is wrong, or null. */
 export function entryDefect(entry: Pick<DraftEntry, 'lines'>, decimals: number): string | null {
   if (entry.lines.length === 0) return 'it has no lines';
+  let difference = zero;
   for (const line of entry.lines) {
     if (!line.amount.isPositive() || line.amount.isZero()) return `its line on ${line.account} is not positive`;
     if (line.amount.decimalPlaces() > decimals) return `its line on ${line.account} is finer than the minor unit`;
+    difference = line.side === 'debit' ? difference.plus(line.amount) : difference.minus(line.amount);
   }
-  const difference = sum(entry.lines.map(signed));
   return difference.isZero() ? null : `its debits and credits differ by ${difference.toFixed()}`;
 }
 

@@ -116,8 +116,16 @@ class Walker {
       this.began = new Date(resume.began);
       this.received = resume.received;
     }
-    if (this.idGt) await this.keyset();
-    else await this.pages();
+    try {
+      if (this.idGt) await this.keyset();
+      else await this.pages();
+    } catch (error) {
+      // Where the highest ids come first, it can be any later answer that gives the ignored filter away.
+      if (!(error instanceof FilterIgnored) || error.filter !== 'id__gt') throw error;
+      this.idGt = false;
+      await this.ports.ignored('id__gt');
+      await this.pages();
+    }
     return { received: this.received, began: this.began! };
   }
 
@@ -152,18 +160,10 @@ class Walker {
   private async keyset(): Promise<void> {
     let state = this.options.resume ?? this.state(this.options.after, this.options.after, null);
     let tries = 0;
-    let answer: ListAnswer;
     for (;;) {
-      try {
-        // The first page goes without page_size: it weighs 1, and teaches the default and the count.
-        const pageSize = state.expected === null ? null : this.size(state.expected);
-        answer = await this.ask(state.after, null, pageSize);
-      } catch (error) {
-        if (!(error instanceof FilterIgnored) || error.filter !== 'id__gt') throw error;
-        this.idGt = false;
-        await this.ports.ignored('id__gt');
-        return this.pages();
-      }
+      // The first page goes without page_size: it weighs 1, and teaches the default and the count.
+      const pageSize = state.expected === null ? null : this.size(state.expected);
+      const answer = await this.ask(state.after, null, pageSize);
       if (state.expected !== null && answer.count !== state.expected) {
         // The page before is not proven: something was inserted or deleted meanwhile, or the order is not by id.
         if (++tries >= keysetTries) return this.range(state.proven, null, null, 0);

@@ -49,7 +49,9 @@ for (const [at, seed] of seeds.entries()) {
   } catch (error) {
     if (!(error instanceof LifeFailure)) throw new Error(`seed ${seed}`, { cause: error });
     failures.push(error);
-    console.log(`\nFAILED ${error.message}\nagain: npm run simulate -- --seed ${error.seed} --steps ${error.step}\n`);
+    console.log(
+      `\nFAILED ${error.message}\nagain: npm run simulate -- --seed ${error.seed} --steps ${error.step}${values.reconcile ? ' --reconcile' : ''}\n`,
+    );
   }
   if ((at + 1) % 10 === 0)
     console.error(`${at + 1} of ${seeds.length} lives, ${seconds()} s, ${failures.length} failed`);

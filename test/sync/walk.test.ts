@@ -148,6 +148,21 @@ describe('a walk receives every record, whatever the server does (DESIGN: a walk
     expect([...saved]).toEqual(some(500).filter((id) => id > 1000));
   });
 
+  const above: [string, Omit<ServerOptions, 'ids'>][] = [
+    ['id__gt ignored', { order: 'descending', ignored: ['id__gt'] }],
+    ['id__gt and id__lt ignored', { order: 'descending', ignored: ['id__gt', 'id__lt'] }],
+    [
+      'id__gt and id__lt ignored, capped pages',
+      { order: 'descending', ignored: ['id__gt', 'id__lt'], maxPageSize: 60 },
+    ],
+  ];
+  test.each(above)('above a cursor, descending, %s: seen only after the first page', async (_name, options) => {
+    const server = new ListServer({ ...options, ids: some(500) });
+    const { saved, ignored } = await walkAll(server, { after: 1000 });
+    expect([...saved]).toEqual(expect.arrayContaining(some(500).filter((id) => id > 1000)));
+    expect(ignored).toContain('id__gt');
+  });
+
   test('records inserted and deleted under the walk: those that were there all along are received', async () => {
     await fc.assert(
       fc.asyncProperty(
