@@ -113,7 +113,11 @@ export function pullActivities(deps: ActivityDeps) {
       return alive(deps, input, window, async (liveness) => {
         const { context, use } = await pullContext(deps, input, liveness);
         const cursors = await readCursors(deps.db, input.installation);
+        // Half a scan makes the rest look cheaper as sets, which would ask for everything again.
+        const resumed = (await isScanUnfinished(context)) ? await scanRows(context) : null;
         const result = await pullRows(context, since(cursors, 'row', context.overlapMs), { pause: liveness.pause });
+        result.seen += resumed?.seen ?? 0;
+        result.pulled += resumed?.pulled ?? 0;
         // Whatever changed after the window's `to` is noticed by the next one.
         await moveCursor(deps.db, input.installation, 'row', { watermark: window.to }, cursors.row.revision);
         return report('row', result, use());
@@ -162,6 +166,15 @@ export function pullActivities(deps: ActivityDeps) {
       });
     },
   };
+}
+
+/** Whether a scan of all rows was interrupted, by whatever ended its activity. */
+async function isScanUnfinished({ db, installation, owner }: PullContext): Promise<boolean> {
+  const found = await db.raw<{ rows: unknown[] }>(
+    `select from sync_walk where installation = ? and stream = 'row' and owner = ?`,
+    [installation, owner],
+  );
+  return found.rows.length > 0;
 }
 
 function report(stream: RecordKind, result: PullResult, api: ApiUse): PullReport {

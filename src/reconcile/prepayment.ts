@@ -50,8 +50,9 @@ export class PrepaymentFigures {
 
   addUse(payment: PaymentBook, clientId: number | null): void {
     const client = this.#client(clientId);
-    const present = payment.gone ? zero : (payment.record.paid ?? zero);
     const posted = balance(payment.figures, ({ role }) => role === 'prepayment_liability');
+    // An amount that cannot be read now is the posted one.
+    const present = payment.gone ? zero : (payment.record.paid ?? posted);
     client.used = true;
     client.ledger = client.ledger.minus(posted);
     if (payment.state !== 'posted') client.usesNotPosted = client.usesNotPosted.plus(present);
@@ -65,9 +66,10 @@ export class PrepaymentFigures {
     client.documents.push(`prepayment ${record.id}`);
     client.ledger = client.ledger.minus(balance(book.figures, ({ role }) => role === 'prepayment_liability'));
     const isMoney = !book.gone && !notMoney.includes(record.status ?? 'ready');
-    const paid = isMoney ? record.paid : zero;
+    const posted = isHeldChange(book) ? postedAmount('prepayment', book.figures) : null;
+    const paid = isMoney ? (record.paid ?? posted) : zero;
     if (isHeldChange(book)) {
-      client.heldChanges = client.heldChanges.plus(postedAmount('prepayment', book.figures)).minus(paid ?? zero);
+      client.heldChanges = client.heldChanges.plus(posted ?? zero).minus(paid ?? zero);
     }
     // Without an amount it is held, and nothing is known that could be summed.
     if (!isMoney || paid === null) return;

@@ -139,9 +139,9 @@ function expectedReceivable(
   };
 }
 
-/** What the source now says that a payment amounts to. */
+/** What the source now says that a payment amounts to; as posted while that cannot be read. */
 function presentAmount(payment: PaymentBook): Money {
-  return payment.gone ? zero : (payment.record.paid ?? zero);
+  return payment.gone ? zero : (payment.record.paid ?? postedAmount('payment', payment.figures));
 }
 
 function wrongParty(

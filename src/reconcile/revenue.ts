@@ -31,8 +31,8 @@ export function checkRevenue(book: InvoiceBook, decimals: number): RevenueFindin
     if (!revenue.isZero()) difference(revenue, 'it collects other invoices, but has revenue or VAT lines of its own');
     return finding;
   }
-  const groups = [...netGroups(lines, book.rows), ...vatGroups(lines, book.rows)];
   const unit = new Money(10).pow(-decimals);
+  const groups = [...netGroups(lines, book.rows, unit), ...vatGroups(lines, book.rows)];
   for (const { name, account, date, ledger, exact } of groups) {
     const residue = ledger.minus(exact);
     if (residue.abs().greaterThan(unit)) {
@@ -64,13 +64,18 @@ interface Group {
   exact: Money;
 }
 
-function netGroups(lines: BookLine[], rows: RowRecord[]): Group[] {
+function netGroups(lines: BookLine[], rows: RowRecord[], unit: Money): Group[] {
   const left = new Map(rows.map((row) => [row.id, row]));
   const groups: Group[] = [];
-  for (const line of lines.filter(({ role }) => role === 'revenue')) {
+  const revenue = lines.filter(({ role }) => role === 'revenue');
+  const named = revenue.map((line) => {
     // A row is taken once: a line that names it again finds nothing.
     const own = line.rowIds.flatMap((id) => left.get(id) ?? []);
     for (const row of own) left.delete(row.id);
+    return { line, own };
+  });
+  for (const { line, own: kept } of named) {
+    const own = kept.length < line.rowIds.length ? [...kept, ...enteredAgain(line, kept, left, unit)] : kept;
     groups.push({
       name: `the line on ${line.account}`,
       account: line.account,
@@ -79,8 +84,6 @@ function netGroups(lines: BookLine[], rows: RowRecord[]): Group[] {
       exact: sum(own.map((row) => row.sum ?? zero)),
     });
   }
-  const groupOf = (row: RowRecord) =>
-    JSON.stringify([row.accountNumber?.trim() || null, row.dimensions, Object.values(row.internal), vatKeyOfRow(row)]);
   for (const own of Map.groupBy(left.values(), groupOf).values()) {
     groups.push({
       name: `what was posted of row ${own.map((row) => row.id).join(', ')}`,
@@ -91,6 +94,37 @@ function netGroups(lines: BookLine[], rows: RowRecord[]): Group[] {
     });
   }
   return groups;
+}
+
+/**
+ * Rows that were deleted and entered again have other ids, and post nothing anew when they say the same: the rows of the
+ * line's own group, or, where none is left to tell the group, one of the same VAT group with the line's sum.
+ */
+function enteredAgain(line: BookLine, kept: RowRecord[], left: Map<number, RowRecord>, unit: Money): RowRecord[] {
+  const groups = Map.groupBy(left.values(), groupOf);
+  const vat = vatKey(line.vatGroup, line.vatRate);
+  const found =
+    kept.length > 0
+      ? groups.get(groupOf(kept[0]!))
+      : [...groups.values()].find(
+          (rows) =>
+            vatKeyOfRow(rows[0]!) === vat &&
+            sum(rows.map((row) => row.sum ?? zero))
+              .plus(line.amount)
+              .abs()
+              .lessThanOrEqualTo(unit),
+        );
+  for (const row of found ?? []) left.delete(row.id);
+  return found ?? [];
+}
+
+function groupOf(row: RowRecord): string {
+  return JSON.stringify([
+    row.accountNumber?.trim() || null,
+    row.dimensions,
+    Object.values(row.internal),
+    vatKeyOfRow(row),
+  ]);
 }
 
 function vatGroups(lines: BookLine[], rows: RowRecord[]): Group[] {

@@ -27,8 +27,8 @@ const undisturbed = () => {
   return measured;
 };
 
-/** `vetledger sync` as a process of its own, killed without warning in the middle of its first load. */
-async function killedSync(clinic: TestClinic): Promise<void> {
+/** `vetledger sync` as a process of its own, killed without warning when it has loaded two pages of `kind`. */
+async function killedSync(clinic: TestClinic, kind: 'invoice' | 'row'): Promise<void> {
   const child = spawn(process.execPath, [cli, 'sync', '--config', clinic.config], {
     env: clinic.env,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -39,7 +39,7 @@ async function killedSync(clinic: TestClinic): Promise<void> {
   });
   const exited = once(child, 'exit');
   try {
-    const loading = waitFor('hundred records', async () => (await mirrored(clinic)) >= 100, 40_000);
+    const loading = waitFor(`first ${kind}s`, async () => (await mirrored(clinic, kind)) >= 100, 40_000);
     const ended = exited.then(() => Promise.reject(new Error(`vetledger sync ended by itself: ${said}`)));
     await Promise.race([loading, ended]);
     ended.catch(() => undefined);
@@ -50,13 +50,16 @@ async function killedSync(clinic: TestClinic): Promise<void> {
 }
 
 /** A clinic whose worker is the killed process, and only after that one of this process. */
-async function afterKill(work: (clinic: TestClinic, engine: Engine) => Promise<void>): Promise<void> {
+async function afterKill(
+  kind: 'invoice' | 'row',
+  work: (clinic: TestClinic, engine: Engine) => Promise<void>,
+): Promise<void> {
   const clinic = await startTestClinic({ ...clinicOptions, faults: { timeoutMs: { ms: 400 } } });
   let engine: Engine | null = null;
   try {
     await clinic.engine.stop();
     clinic.engine.stop = async () => {};
-    await killedSync(clinic);
+    await killedSync(clinic, kind);
     clinic.sandbox.setFaults({ timeoutMs: null });
     engine = await startEngine(clinic.app, {}, () => undefined);
     await work({ ...clinic, engine }, engine);
@@ -78,7 +81,7 @@ test.concurrent(
   'the killed window itself goes on at its page, once another worker is there',
   { timeout: 120_000 },
   () =>
-    afterKill(async (clinic, engine) => {
+    afterKill('row', async (clinic, engine) => {
       const whole = await undisturbed();
       const [row] = await windowRows(clinic);
       const outcome = await engine.client.workflow.getHandle(row!.workflow_id, row!.run_id).result();
@@ -89,18 +92,21 @@ test.concurrent(
     }),
 );
 
-test.concurrent('a window that takes the killed one’s place goes on at its pages', () =>
-  afterKill(async (clinic, engine) => {
-    const [row] = await windowRows(clinic);
-    // As after the minutes that free its lease, with Temporal's own retry out of the way.
-    await engine.client.workflow.getHandle(row!.workflow_id, row!.run_id).terminate('test');
-    await clinic.rows(`update lease set expires_at = clock_timestamp()`);
-    const before = await mirrored(clinic);
-    const next = await runWindow(clinic.app, engine, 4711, { trigger: 'next', signal: never });
-    expect(next).toMatchObject({ outcome: 'closed', from: null });
-    const { invoices, rows, payments, prepayments } = next.pulled;
-    expect(before + invoices + rows + payments + prepayments).toBe(await mirrored(clinic));
-    expectNearly(listRequests(clinic), await undisturbed(), 2);
-    expect((await clinic.reconcile()).ok).toBe(true);
-    expect(await postedTwice(clinic)).toEqual([]);
-  }));
+test.concurrent.each(['invoice', 'row'] as const)(
+  'a window that takes the place of one killed among its %ss goes on at its pages',
+  (kind) =>
+    afterKill(kind, async (clinic, engine) => {
+      const [row] = await windowRows(clinic);
+      // As after the minutes that free its lease, with Temporal's own retry out of the way.
+      await engine.client.workflow.getHandle(row!.workflow_id, row!.run_id).terminate('test');
+      await clinic.rows(`update lease set expires_at = clock_timestamp()`);
+      const before = await mirrored(clinic);
+      const next = await runWindow(clinic.app, engine, 4711, { trigger: 'next', signal: never });
+      expect(next).toMatchObject({ outcome: 'closed', from: null });
+      const { invoices, rows, payments, prepayments } = next.pulled;
+      expect(before + invoices + rows + payments + prepayments).toBe(await mirrored(clinic));
+      expectNearly(listRequests(clinic), await undisturbed(), 2);
+      expect((await clinic.reconcile()).ok).toBe(true);
+      expect(await postedTwice(clinic)).toEqual([]);
+    }),
+);

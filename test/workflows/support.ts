@@ -66,8 +66,11 @@ export function listRequests(clinic: TestClinic): Record<string, number> {
   );
 }
 
-/** Records in the mirror. */
-export async function mirrored(clinic: TestClinic): Promise<number> {
-  const [found] = await clinic.rows<{ n: number }>(`select count(*) as n from mirror_record`);
+/** Records in the mirror, of one kind or of all. */
+export async function mirrored(clinic: TestClinic, kind: string | null = null): Promise<number> {
+  const [found] = await clinic.rows<{ n: number }>(
+    `select count(*) as n from mirror_record where ?::text is null or kind = ?`,
+    [kind, kind],
+  );
   return Number(found!.n);
 }
