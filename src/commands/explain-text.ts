@@ -2,7 +2,7 @@ import type { LedgerEntry, Line } from '../domain/entry.ts';
 import { formatMoney, type Money } from '../domain/money.ts';
 import type { DocumentFacts } from '../posting/types.ts';
 import { figure } from '../reconcile/report.ts';
-import type { Explanation } from './explain.ts';
+import type { Explanation, RelatedDocument } from './explain.ts';
 import { instant, table } from './text.ts';
 
 /** A document's way from the source to the books, for people. */
@@ -21,10 +21,21 @@ export function explainText(explanation: Explanation): string {
   }
   for (const report of reports) lines.push(`  remark        ${report.code}: ${report.message}`);
   lines.push('', 'Source', ...sourceLines(explanation));
+  if (explanation.related.length > 0) lines.push('', 'Hangs together with', ...explanation.related.map(relatedLine));
   lines.push('', 'Proofs', ...proofLines(explanation));
   lines.push('', 'Entries', ...entryLines(explanation));
   if (document.kind === 'prepayment') lines.push('', 'Write-back', `  ${writeBackLine(explanation)}`);
   return lines.join('\n');
+}
+
+/** A held invoice never keeps its payments out of the books, nor the other way round: each says how the other stands. */
+function relatedLine({ kind, id, state, problemCode, entryId }: RelatedDocument): string {
+  const where = [
+    state.replaceAll('_', ' '),
+    ...(entryId ? [`as ${entryId}`] : []),
+    ...(problemCode ? [problemCode] : []),
+  ];
+  return `  ${kind} ${id}: ${where.join(', ')}`;
 }
 
 /** What the source calls its payment types (practice-api: Invoice payment). */

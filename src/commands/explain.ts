@@ -42,7 +42,15 @@ export interface Explanation {
     error: string | null;
     writtenAt: Date | null;
   } | null;
+  /** The documents it hangs together with: an invoice's payments and original, a payment's invoice, a refund's original. */
+  related: RelatedDocument[];
   decimals: number;
+}
+
+export interface RelatedDocument extends DocumentRef {
+  state: DocumentState;
+  problemCode: string | null;
+  entryId: string | null;
 }
 
 export interface SourceVersion {
@@ -88,6 +96,26 @@ interface DocumentRow {
   problem_code: string | null;
   problem_message: string | null;
   problem_since: Date | null;
+}
+
+async function relatedTo(app: App, installation: number, facts: DocumentFacts): Promise<RelatedDocument[]> {
+  const refs: DocumentRef[] = [];
+  const add = (kind: DocumentKind, id: number | null) => {
+    if (id !== null) refs.push({ kind, id });
+  };
+  if (facts.kind === 'invoice') {
+    add('invoice', facts.invoice.originalInvoiceId);
+    for (const payment of facts.payments) add('payment', payment.id);
+    for (const member of facts.invoice.consolidatedInvoiceIds) add('invoice', member);
+  } else if (facts.kind === 'payment') add('invoice', facts.payment.invoiceId);
+  else add('prepayment', facts.prepayment.refundsId);
+  return query<RelatedDocument>(
+    app.db,
+    `select d.kind, d.id, d.state, d.problem_code as "problemCode", d.entry_id as "entryId"
+     from unnest(?::text[], ?::bigint[]) with ordinality as t(kind, id, place)
+     join document d on d.installation = ? and d.kind = t.kind and d.id = t.id order by t.place`,
+    [refs.map(({ kind }) => kind), refs.map(({ id }) => id), installation],
+  );
 }
 
 /** The invoice with this document number, as it stands on the receivables of the books. */
@@ -158,6 +186,7 @@ async function explainDocument(app: App, installation: InstallationConfig, row: 
       entries.map(({ id }) => id),
     ),
     writeBack: row.kind === 'prepayment' ? await writeBackOf(app, row) : null,
+    related: facts ? await relatedTo(app, installation.id, facts) : [],
     decimals: installation.decimals,
   };
 }
@@ -235,6 +264,12 @@ function asDocument(explanation: Explanation) {
     document_date: explanation.documentDate,
     problem: explanation.problem,
     reports: explanation.reports,
+    related: explanation.related.map(({ kind, id, state, problemCode, entryId }) => ({
+      document: `${kind} ${id}`,
+      state,
+      code: problemCode,
+      entry: entryId,
+    })),
     source: versions.map(({ version, modified, sourceTime, goneAt, current, raw }) => ({
       version,
       current,
