@@ -1,5 +1,6 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import type { WorkflowClient } from '@temporalio/client';
+import { TemporalFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { InstallationConfig } from '../src/config.ts';
 import type { Db } from '../src/db/pool.ts';
@@ -109,7 +110,16 @@ export async function alive<T>(
     if (attempt > 1 || toldWaiting) await tellWorkflow(deps, { health: 'ok', note: '' });
     return result;
   } catch (error) {
-    throw toFailure(error);
+    const failure = toFailure(error);
+    // Nothing else tells of one that is no domain error while it is tried again, perhaps until the window is given up.
+    if (failure === error && !(error instanceof TemporalFailure)) {
+      const { activityType } = activityInfo();
+      deps.log.warn(
+        { err: error, installation: input.installation },
+        `${activityType} failed unexpectedly, attempt ${attempt}`,
+      );
+    }
+    throw failure;
   } finally {
     clearInterval(timer);
   }

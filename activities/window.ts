@@ -60,6 +60,7 @@ export function windowActivities(deps: ActivityDeps) {
           if (!(error instanceof PracticeError)) throw error;
           // The client has tried again by itself; the next window does, too.
           const plain: PlainError = { code: error.code, message: error.message, todo: error.todo };
+          deps.log.error({ installation: input.installation, ...plain }, 'the window could not be opened');
           throw ApplicationFailure.nonRetryable(error.message, error.code, plain);
         }
       });

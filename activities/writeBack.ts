@@ -1,5 +1,6 @@
 import { PracticeError } from '../src/practice/errors.ts';
 import { parseJson } from '../src/practice/json.ts';
+import { pullEach } from '../src/sync/parts.ts';
 import type { OpenWindow } from '../src/sync/window.ts';
 import { pendingWriteBacks, recordWriteBack } from '../src/writeback/store.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
@@ -25,14 +26,16 @@ export function writeBackActivities(deps: ActivityDeps) {
         let written = 0;
         let after = 0;
         for (;;) {
-          const pending = await pendingWriteBacks(deps.db, input.installation, {
-            after,
-            limit: batchSize,
-            dialect: context.dialect,
-          });
-          if (pending.length === 0) return { written, api: use() };
+          const batch = { after, limit: batchSize, dialect: context.dialect };
+          const listed = await pendingWriteBacks(deps.db, input.installation, batch);
+          if (listed.length === 0) return { written, api: use() };
+          // Staff may have changed what stands beside our id since it was pulled, hours ago in a first load.
+          const ids = listed.map(({ prepaymentId }) => prepaymentId);
+          const found = await pullEach(context, 'prepayment', ids);
+          after = ids.at(-1)!;
+          const pending = await pendingWriteBacks(deps.db, input.installation, batch);
           for (const one of pending) {
-            after = one.prepaymentId;
+            if (!found.has(one.prepaymentId)) continue;
             liveness.beat({ step: 'writing back', done: written, total: null });
             try {
               await client.writeExternalId(parseJson(one.raw), one.entryId, context.priority);

@@ -5,6 +5,7 @@ import { ignoredFilters, noteIgnored } from './facts.ts';
 import { contradicted } from './filters.ts';
 import { type PullContext, type PullResult, pullList } from './pull.ts';
 import { pullRowSets } from './rows.ts';
+import { pageSizeFor } from './walk.ts';
 
 /** Documents whose parts are fetched again in one go; a window takes several goes if need be. */
 export const partsBatch = 50;
@@ -47,8 +48,8 @@ export async function pullParts(
 }
 
 /**
- * Records by their ids, one question each; where no id filter is honoured, one walk of the list answers for all. Gives those
- * that the source has.
+ * Records by their ids: in one question where they lie close together, one question each otherwise; where no id filter is
+ * honoured, one walk of the list answers for all. Gives those that the source has.
  */
 export async function pullEach(
   context: PullContext,
@@ -56,6 +57,11 @@ export async function pullEach(
   ids: number[],
   count: (result: PullResult) => void = () => undefined,
 ): Promise<Set<number>> {
+  const near = await pullNear(context, kind, ids);
+  if (near) {
+    count(near);
+    return near.found;
+  }
   const found = new Set<number>();
   for (const id of ids) {
     const ignored = await ignoredFilters(context.db, context.installation, kind);
@@ -72,6 +78,32 @@ export async function pullEach(
     if (one.found) found.add(id);
   }
   return found;
+}
+
+/** Everything between the lowest and the highest id, where that weighs no more than a question each; null where it cannot be. */
+async function pullNear(
+  context: PullContext,
+  kind: RecordKind,
+  ids: number[],
+): Promise<(PullResult & { found: Set<number> }) | null> {
+  const { db, dialect, installation } = context;
+  const lowest = ids.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const highest = ids.reduce((a, b) => Math.max(a, b), 0);
+  const span = highest - lowest + 1;
+  const pageSize = pageSizeFor(span, dialect.default_page_size, dialect.max_page_size);
+  if (ids.length < 2 || span > pageSize || pageSize / dialect.default_page_size > ids.length) return null;
+  const ignored = await ignoredFilters(db, installation, kind);
+  if (ignored.has('id__gt') || ignored.has('id__lt')) return null;
+  const question = { id__gt: String(lowest - 1), id__lt: String(highest + 1) };
+  const answer = await context.client.list(kind, question, pageSize, { priority: context.priority });
+  const received = answer.results.map(({ id }) => id);
+  if (received.length < answer.count || received.some((id) => id < lowest || id > highest)) return null;
+  const saved = await db.transaction((trx) => savePage(trx, context, kind, answer, context.isOwnEcho));
+  const found = new Set(ids.filter((id) => received.includes(id)));
+  return {
+    ...{ seen: saved.received, pulled: saved.pulled, found },
+    ...{ began: answer.sourceTime, earliest: answer.sourceTime },
+  };
 }
 
 /**

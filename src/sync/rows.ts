@@ -9,6 +9,10 @@ const freshnessPauseMs = 1_100;
 /** Invoices asked for at once: bounds the address's length (some 10 bytes an id). */
 const invoicesPerQuestion = 150;
 const staleBatch = 5_000;
+/** What rows that come late would mend. */
+const rowProblems = ['rows_missing', 'rows_stale', 'totals_disagree'];
+/** Held invoices whose sets a window asks for again: together in one question, or one by one. */
+const heldAgain = { together: 50, oneByOne: 5 };
 
 export interface RowPorts {
   /** Sleeps, and keeps the activity alive meanwhile. */
@@ -30,6 +34,7 @@ export async function pullRows(context: PullContext, since: Date | null, ports: 
   if (since !== null) {
     const notice = await pullNotice(context, since);
     if (notice) add(notice);
+    else await doubtHeldSets(context);
   }
   for (let round = 0; round < freshnessRounds; round++) {
     const stale = await countStale(context);
@@ -71,6 +76,32 @@ async function pullNotice(context: PullContext, since: Date): Promise<PullResult
     );
   }
   return result;
+}
+
+/**
+ * Where nothing tells of late rows, the sets of invoices held for their rows count as never fetched again, those asked for
+ * longest ago first. Their other parts were fetched when they were held.
+ */
+async function doubtHeldSets(context: PullContext): Promise<void> {
+  const ignored = await ignoredFilters(context.db, context.installation, 'row');
+  await context.db.raw(
+    `with held as (
+       select m.id from mirror_record m join document d using (installation, kind, id)
+       where m.installation = ? and m.kind = 'invoice' and m.needs_rows and m.gone_at is null
+         and d.state = 'held' and d.problem_code = any(?) and d.refetch = 'no'
+       order by m.rows_source_time, m.id limit ?),
+     doubted as (
+       update mirror_record m set rows_source_time = null from held
+       where m.installation = ? and m.kind = 'invoice' and m.id = held.id)
+     update document d set refetch = 'done' from held where d.installation = ? and d.kind = 'invoice' and d.id = held.id`,
+    [
+      context.installation,
+      rowProblems,
+      ignored.has('invoice__in') ? heldAgain.oneByOne : heldAgain.together,
+      context.installation,
+      context.installation,
+    ],
+  );
 }
 
 async function countStale(context: PullContext): Promise<number> {

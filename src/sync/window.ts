@@ -89,10 +89,11 @@ export async function renewLease(db: Db, installation: number, token: number, se
 }
 
 export async function releaseLease(db: Db | Knex.Transaction, installation: number, token: number): Promise<void> {
-  await db.raw(`update lease set expires_at = clock_timestamp() where installation = ? and token = ?`, [
-    installation,
-    token,
-  ]);
+  // The token moves on, so that a late renewal cannot bring the lease back.
+  await db.raw(
+    `update lease set expires_at = clock_timestamp(), token = token + 1 where installation = ? and token = ?`,
+    [installation, token],
+  );
 }
 
 /** Writes the window's row; the same run opens it once, however often its activity is tried. */

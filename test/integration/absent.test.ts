@@ -62,3 +62,45 @@ test('several vanished invoices are looked up again together where no id filter 
   await sync();
   expect((await states(clinic!, gone)).map(({ state }) => state)).toEqual(gone.map(() => 'reversed'));
 });
+
+test('rows that came late post their invoice, though nothing in the source tells of them', async () => {
+  const { sandbox, sync } = await startLoaded({ ignoredFilters: ['modified__gte', 'id__gt', 'id__lt'] });
+  const { invoices, invoiceRows } = sandbox.clinic;
+  const late = [...invoices.all()].find(({ id, status }) => status === 3 && invoiceRows.of(id).length > 1)!;
+  const rows = [...invoiceRows.of(late.id)];
+  for (const row of rows) invoiceRows.delete(row.id);
+  await sync();
+  await sync();
+  expect(await states(clinic!, [late.id])).toEqual([{ id: late.id, state: 'held' }]);
+  const idle = await sync();
+  const highest = Math.max(...invoiceRows.all().map(({ id }) => id));
+  for (const [i, row] of rows.entries()) invoiceRows.add({ ...row, id: highest + 1 + i });
+  await sync();
+  expect(await states(clinic!, [late.id])).toEqual([{ id: late.id, state: 'posted' }]);
+  // While they are awaited, a window asks one question more: the invoice and its payments are not fetched again.
+  expect(idle.seen.rows).toBe(0);
+  expect(idle.api.requests).toBeLessThan(12);
+});
+
+test('a write-back leaves what staff put beside our id since the prepayment was pulled', async () => {
+  const { sandbox, rows, sync } = await startLoaded();
+  for (const record of sandbox.clinic.prepayments.all()) record.external_info = { external_id: null, till: 'K1' };
+  const before = new Map(sandbox.clinic.prepayments.all().map(({ id, modified }) => [id, modified]));
+  await sync();
+  const posted = await rows<{ id: number; entry_id: string }>(
+    `select id, entry_id from document where kind = 'prepayment' and state = 'posted' order by id limit 3`,
+  );
+  // As if our writing had been refused, and then staff changed what `modified` does not tell.
+  const ids = posted.map(({ id }) => id);
+  const records = ids.map((id) => sandbox.clinic.prepayments.get(id)!);
+  for (const record of records) {
+    record.external_info = { external_id: null, till: 'K9' };
+    record.modified = before.get(record.id)!;
+  }
+  await rows(`update write_back set state = 'failed' where prepayment_id = any(?)`, [ids]);
+  const window = await sync();
+  expect(window.written_back).toBe(3);
+  expect(records.map(({ external_info }) => external_info)).toEqual(
+    posted.map(({ entry_id }) => ({ external_id: entry_id, till: 'K9' })),
+  );
+});

@@ -32,7 +32,7 @@ async function expectWholeBooks(clinic: TestClinic): Promise<void> {
   expect(await postedTwice(clinic)).toEqual([]);
 }
 
-describe.concurrent('a window as the operator sees it', () => {
+describe.concurrent('a window as the operator sees it', { timeout: 120_000 }, () => {
   test('an activity that fails and is tried again shows as retrying, then ok', () =>
     withClinic({ seed: 21, faults: { http500: { action: 'invoicepayment.list' } } }, async (clinic) => {
       const window = clinic.sync();
