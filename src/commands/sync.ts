@@ -57,7 +57,9 @@ export function notOpenedError({ code, message, todo }: PlainError): UserError {
 /** What `sync --json` prints (DESIGN). */
 export function windowsDocument(windows: WindowReport[]) {
   return {
-    windows: windows.map(({ failedToOpen, ...window }) => (failedToOpen ? { ...window, error: failedToOpen } : window)),
+    windows: windows.map(({ failedToOpen, window: _id, ...shown }) =>
+      failedToOpen ? { ...shown, error: failedToOpen } : shown,
+    ),
   };
 }
 

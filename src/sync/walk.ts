@@ -69,6 +69,8 @@ export class ListUnprovable extends Error {}
 const keysetTries = 3;
 const rangeTries = 4;
 const pagingPasses = 40;
+/** Passes in a row that brought nothing new, after which no further one is hoped for. */
+const stalledPasses = 8;
 const maxOffset = 10_000;
 
 /** Smallest page size worth its weight for `remaining` records: a multiple of the default, within the maximum. */
@@ -84,10 +86,18 @@ export async function walk(ports: WalkPorts, options: WalkOptions): Promise<Walk
 
 type Order = 'ascending' | 'descending' | 'none';
 
+/** A record listed twice in a row (a join gone wrong in the server) does not change the order. */
 function orderOf(ids: number[]): Order {
-  if (ids.every((id, i) => i === 0 || id > ids[i - 1]!)) return 'ascending';
-  if (ids.every((id, i) => i === 0 || id < ids[i - 1]!)) return 'descending';
+  if (ids.every((id, i) => i === 0 || id >= ids[i - 1]!)) return 'ascending';
+  if (ids.every((id, i) => i === 0 || id <= ids[i - 1]!)) return 'descending';
   return 'none';
+}
+
+/** Notes how often each record stands in one and the same answer, beyond once: its copies count in `count`, too. */
+function noteCopies(ids: number[], copies: Map<number, number>): void {
+  for (const [id, same] of Map.groupBy(ids, (each) => each)) {
+    if (same.length > 1) copies.set(id, Math.max(copies.get(id) ?? 0, same.length - 1));
+  }
 }
 
 class Walker {
@@ -233,13 +243,16 @@ class Walker {
       if (answer.results.length >= answer.count) return;
     }
     let ids = new Set<number>();
+    let copies = new Map<number, number>();
+    let stalled = 0;
     for (let pass = 0; pass < pagingPasses; pass++) {
       let count: number | null = null;
       let stable = true;
       let grown = false;
       // The server may cap the page size: the fullest page of a pass tells what a page is.
       let fullest = 1;
-      let pageSize = this.size(this.largest ?? 1);
+      // Another size in each third pass, no divisor of the others: copies that stood on two pages come together on one.
+      let pageSize = Math.max(1, this.size(this.largest ?? 1) - (pass % 3) * 7);
       for (let page = 1; ; page++) {
         if (count !== null && (page - 1) * fullest >= maxOffset) {
           throw new ListUnprovable(
@@ -254,15 +267,25 @@ class Walker {
           if (!ids.has(item.id)) grown = true;
           ids.add(item.id);
         }
+        noteCopies(
+          answer.results.map((item) => item.id),
+          copies,
+        );
         fullest = Math.max(fullest, answer.results.length);
         // Asked for just what a page holds, the next pages begin where they did and weigh less.
         if (page === 1) pageSize = Math.min(pageSize, Math.max(1, answer.results.length));
         if (ids.size >= count || answer.results.length === 0 || page * fullest >= count) break;
       }
-      if (stable && ids.size === count) return;
+      const counted = ids.size + [...copies.values()].reduce((n, more) => n + more, 0);
+      if (stable && counted === count) return;
       // Deleted or moved meanwhile: what was gathered no longer tells. Without an order each pass adds some.
-      if (!stable || ids.size > count) ids = new Set();
-      else if (!grown && pass > 8) break;
+      if (!stable || counted > count) {
+        ids = new Set();
+        copies = new Map();
+      } else {
+        stalled = grown ? 0 : stalled + 1;
+        if (stalled >= stalledPasses) break;
+      }
     }
     throw new ListUnprovable('its pages never added up to its count, however often they were asked for');
   }

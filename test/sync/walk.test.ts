@@ -142,6 +142,20 @@ describe('a walk receives every record, whatever the server does (DESIGN: a walk
     expect([...saved].sort((a, b) => a - b)).toEqual(some(n));
   });
 
+  const listedTwice: [string, Omit<ServerOptions, 'ids'>][] = [
+    ['ascending', { order: 'ascending' }],
+    ['descending', { order: 'descending' }],
+    ['ascending, id__lt ignored', { order: 'ascending', ignored: ['id__lt'] }],
+    ['descending by offset', { order: 'descending', maxPageSize: 100, ignored: ['id__gt', 'id__lt'] }],
+    ['no order, by offset', { order: 'random', ignored: ['id__gt', 'id__lt'] }],
+  ];
+  test.each(listedTwice)('records that the server lists and counts twice: %s', async (_name, options) => {
+    const twice = [1, 148, 151, 301, 3001];
+    const server = new ListServer({ ...options, ids: [...some(1100), ...twice] });
+    const { saved } = await walkAll(server);
+    expect([...saved].sort((a, b) => a - b)).toEqual(some(1100));
+  });
+
   test('above a cursor only', async () => {
     const server = new ListServer({ ids: some(500), order: 'ascending' });
     const { saved } = await walkAll(server, { after: 1000 });
