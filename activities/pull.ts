@@ -4,8 +4,7 @@ import { nextPaymentCursor, type PullContext, type PullResult, pullChanged, pull
 import { pullRows, scanRows } from '../src/sync/rows.ts';
 import { moveCursor, type OpenWindow, readCursors, type StreamCursors } from '../src/sync/window.ts';
 import type { RecordKind } from '../src/terms.ts';
-import { isOwnEcho } from '../src/writeback/plan.ts';
-import { writtenEntries } from '../src/writeback/store.ts';
+import { ownEchoes } from '../src/writeback/store.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, alive, installationOf, type Liveness, ownWorkflow } from './context.ts';
 
@@ -33,7 +32,6 @@ export async function pullContext(
       liveness.waited(waitedMs);
     },
   });
-  const written = await writtenEntries(deps.db, input.installation);
   return {
     client,
     use: () => {
@@ -50,10 +48,7 @@ export async function pullContext(
       run: ownWorkflow().runId,
       priority: priorities[input.kind],
       overlapMs: installation.overlapSeconds * 1000,
-      isOwnEcho: (previous, next, id) => {
-        const entry = written.get(id);
-        return entry !== undefined && isOwnEcho(previous, next, entry, installation.dialect);
-      },
+      isOwnEcho: await ownEchoes(deps.db, input.installation, installation.dialect),
       onProgress: ({ stream, received, total }) =>
         liveness.beat({ step: `pulling ${streamNames[stream]}`, done: received, total }),
     },

@@ -3,6 +3,7 @@ import type { InstallationConfig } from '../config.ts';
 import type { Db } from '../db/pool.ts';
 import { businessDate } from '../domain/dates.ts';
 import { UserError } from '../errors.ts';
+import { closedThrough } from '../ledger/close.ts';
 import { summariseDays } from '../ledger/summaries.ts';
 import { type BrokenLink, verifyChain } from '../ledger/verify.ts';
 import type { CalendarDate } from '../terms.ts';
@@ -76,12 +77,8 @@ function checkFuture(installation: InstallationConfig, through: CalendarDate, no
 }
 
 async function closeOne(db: Db, installation: number, through: CalendarDate): Promise<void> {
-  const before = await db.raw<{ rows: { through: CalendarDate }[] }>(
-    'select through from ledger_close where installation = ? order by closed_at desc limit 1',
-    [installation],
-  );
-  const closed = before.rows[0]?.through;
-  if (closed !== undefined && closed > through) {
+  const closed = await closedThrough(db, installation);
+  if (closed !== null && closed > through) {
     throw new UserError(
       'period_closed',
       `The books of installation ${installation} are closed through ${closed} already.`,

@@ -11,8 +11,7 @@ import {
 } from '../reconcile/index.ts';
 import { pullOne } from '../sync/parts.ts';
 import type { PullContext } from '../sync/pull.ts';
-import { isOwnEcho } from '../writeback/plan.ts';
-import { writtenEntries } from '../writeback/store.ts';
+import { ownEchoes } from '../writeback/store.ts';
 import type { CommandContext } from './context.ts';
 import { sourceCounts } from './source-counts.ts';
 import { withApp } from './with-app.ts';
@@ -80,15 +79,11 @@ async function fetchAgain(
   note: (line: string) => void,
 ): Promise<number> {
   const { timezone, dialect, overlapSeconds } = installationOf(app.config, installation);
-  const written = await writtenEntries(app.db, installation);
   const context: PullContext = {
     ...{ installation, timezone, dialect, db: app.db, client: app.practice(installation), owner: 'window', run: '' },
     priority: priorities.live,
     overlapMs: overlapSeconds * 1000,
-    isOwnEcho: (previous, next, id) => {
-      const entry = written.get(id);
-      return entry !== undefined && isOwnEcho(previous, next, entry, dialect);
-    },
+    isOwnEcho: await ownEchoes(app.db, installation, dialect),
     onProgress: () => undefined,
   };
   let changed = 0;

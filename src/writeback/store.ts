@@ -3,7 +3,7 @@ import type { Dialect } from '../practice/dialect.ts';
 import { parseJson } from '../practice/json.ts';
 import { parseRecord } from '../practice/schema.ts';
 import type { InstallationId } from '../terms.ts';
-import { planWriteBack, type RecordedWriteBack } from './plan.ts';
+import { isOwnEcho, planWriteBack, type RecordedWriteBack } from './plan.ts';
 
 /** A posted prepayment whose entry id the source is still to be told. */
 export interface PendingWriteBack {
@@ -86,6 +86,19 @@ export async function recordWriteBack(
       one.entryId,
     ],
   );
+}
+
+/** Tells for a prepayment's new version whether it is but the echo of what we wrote back (the mirror's port). */
+export async function ownEchoes(
+  db: Db,
+  installation: InstallationId,
+  dialect: Dialect,
+): Promise<(previousRaw: string, newRaw: string, prepaymentId: number) => boolean> {
+  const written = await writtenEntries(db, installation);
+  return (previousRaw, newRaw, prepaymentId) => {
+    const entryId = written.get(prepaymentId);
+    return entryId !== undefined && isOwnEcho(previousRaw, newRaw, entryId, dialect);
+  };
 }
 
 /** By prepayment, the entry id that was or is being written back: what an echo of ours carries. */
