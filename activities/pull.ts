@@ -1,8 +1,9 @@
 import type { PracticeClient } from '../src/practice/client.ts';
 import { partsBatch, pullParts, type RefetchNeed } from '../src/sync/parts.ts';
-import { nextPaymentCursor, type PullContext, type PullResult, pullChanged, pullPayments } from '../src/sync/pull.ts';
-import { pullRows, scanRows } from '../src/sync/rows.ts';
-import { moveCursor, type OpenWindow, readCursors, type StreamCursors } from '../src/sync/window.ts';
+import { type PullContext, type PullResult, pullChanged, pullPayments } from '../src/sync/pull.ts';
+import { scanRows } from '../src/sync/rows.ts';
+import { pullStream } from '../src/sync/streams.ts';
+import type { OpenWindow } from '../src/sync/window.ts';
 import type { RecordKind } from '../src/terms.ts';
 import { ownEchoes } from '../src/writeback/store.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
@@ -55,69 +56,18 @@ export async function pullContext(
   };
 }
 
-/** What a stream is asked since: its watermark less the overlap, which covers transactions that commit late. */
-function since(cursors: StreamCursors, stream: 'invoice' | 'prepayment' | 'row', overlapMs: number): Date | null {
-  const watermark = cursors[stream].value?.watermark;
-  return watermark ? new Date(new Date(watermark).getTime() - overlapMs) : null;
-}
-
-/** The new watermark: this window's `to`, or the walk's own beginning where it was taken up from an earlier window. */
-function watermark(window: OpenWindow, began: Date): string {
-  return new Date(Math.min(began.getTime(), new Date(window.to).getTime())).toISOString();
-}
-
 export function pullActivities(deps: ActivityDeps) {
-  const changed = (stream: 'invoice' | 'prepayment') => (input: WindowInput, window: OpenWindow) =>
+  const stream = (name: RecordKind) => (input: WindowInput, window: OpenWindow) =>
     alive(deps, input, window, async (liveness): Promise<PullReport> => {
       const { context, use } = await pullContext(deps, input, liveness);
-      const cursors = await readCursors(deps.db, input.installation);
-      const result = await pullChanged(context, stream, since(cursors, stream, context.overlapMs));
-      await moveCursor(
-        deps.db,
-        input.installation,
-        stream,
-        { watermark: watermark(window, result.began) },
-        cursors[stream].revision,
-      );
-      return report(stream, result, use());
+      return report(name, await pullStream(context, name, window, liveness), use());
     });
 
   return {
-    pullInvoices: changed('invoice'),
-    pullPrepayments: changed('prepayment'),
-
-    async pullPayments(input: WindowInput, window: OpenWindow): Promise<PullReport> {
-      return alive(deps, input, window, async (liveness) => {
-        const { context, use } = await pullContext(deps, input, liveness);
-        const cursors = await readCursors(deps.db, input.installation);
-        const after = cursors.payment.value?.after ?? null;
-        const result = await pullPayments(context, after);
-        const next = await nextPaymentCursor(context, result.began);
-        await moveCursor(
-          deps.db,
-          input.installation,
-          'payment',
-          { after: next === null ? after : Math.max(next, after ?? 0) },
-          cursors.payment.revision,
-        );
-        return report('payment', result, use());
-      });
-    },
-
-    async pullRows(input: WindowInput, window: OpenWindow): Promise<PullReport> {
-      return alive(deps, input, window, async (liveness) => {
-        const { context, use } = await pullContext(deps, input, liveness);
-        const cursors = await readCursors(deps.db, input.installation);
-        // Half a scan makes the rest look cheaper as sets, which would ask for everything again.
-        const resumed = (await isScanUnfinished(context)) ? await scanRows(context) : null;
-        const result = await pullRows(context, since(cursors, 'row', context.overlapMs), { pause: liveness.pause });
-        result.seen += resumed?.seen ?? 0;
-        result.pulled += resumed?.pulled ?? 0;
-        // Whatever changed after the window's `to` is noticed by the next one.
-        await moveCursor(deps.db, input.installation, 'row', { watermark: window.to }, cursors.row.revision);
-        return report('row', result, use());
-      });
-    },
+    pullInvoices: stream('invoice'),
+    pullPrepayments: stream('prepayment'),
+    pullPayments: stream('payment'),
+    pullRows: stream('row'),
 
     /** Fetches the parts of documents whose proofs failed again, a batch at a time. */
     async pullParts(input: WindowInput, window: OpenWindow): Promise<PullReport> {
@@ -161,15 +111,6 @@ export function pullActivities(deps: ActivityDeps) {
       });
     },
   };
-}
-
-/** Whether a scan of all rows was interrupted, by whatever ended its activity. */
-async function isScanUnfinished({ db, installation, owner }: PullContext): Promise<boolean> {
-  const found = await db.raw<{ rows: unknown[] }>(
-    `select from sync_walk where installation = ? and stream = 'row' and owner = ?`,
-    [installation, owner],
-  );
-  return found.rows.length > 0;
 }
 
 function report(stream: RecordKind, result: PullResult, api: ApiUse): PullReport {
