@@ -125,6 +125,12 @@ export async function alive<T>(
   }
 }
 
+/** Waits for all of them whatever happens, so that nothing works on behind a failed activity; then throws the first failure. */
+export async function allEnded(running: Promise<void>[]): Promise<void> {
+  const ended = await Promise.allSettled(running);
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
+}
+
 /** Signals the activity's own workflow; a signal that cannot be sent never fails the work. */
 export async function tellWorkflow(deps: ActivityDeps, note: HealthNote): Promise<void> {
   const { workflowId, runId } = ownWorkflow();

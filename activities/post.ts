@@ -8,7 +8,7 @@ import { noteFact, readFact } from '../src/sync/facts.ts';
 import type { OpenWindow } from '../src/sync/window.ts';
 import type { CalendarDate } from '../src/terms.ts';
 import type { WindowInput } from '../workflows/messages.ts';
-import { type ActivityDeps, alive, installationOf } from './context.ts';
+import { type ActivityDeps, alive, allEnded, installationOf } from './context.ts';
 import {
   appendDecided,
   conditionsFact,
@@ -44,24 +44,29 @@ export function postActivities(deps: ActivityDeps) {
           sourceLock(deps, client, installation.id, department),
         );
         const judgedBefore = await databaseNow(deps.db);
-        let posted = 0;
-        let judged = 0;
-        for (;;) {
-          liveness.signal.throwIfAborted();
-          const batch = await deps.db.transaction((trx) =>
-            postBatch(trx, installation, conditions, window.id, { last, judgedBefore }),
-          );
-          if (batch.documents === 0) break;
-          posted += batch.entries;
-          judged += batch.documents;
-          liveness.beat({ step: 'posting', done: judged, total: null });
-        }
+        const total = { posted: 0, judged: 0 };
+        const postAll = async () => {
+          for (;;) {
+            liveness.signal.throwIfAborted();
+            const batch = await deps.db.transaction((trx) =>
+              postBatch(trx, installation, conditions, window.id, { last, judgedBefore }),
+            );
+            if (batch.documents === 0) return;
+            total.posted += batch.entries;
+            total.judged += batch.documents;
+            liveness.beat({ step: 'posting', done: total.judged, total: null });
+          }
+        };
+        await allEnded(Array.from({ length: posters }, postAll));
         const { held, wanted } = await countWaiting(deps.db, input.installation);
-        return { posted, held, refetch: wanted };
+        return { posted: total.posted, held, refetch: wanted };
       });
     },
   };
 }
+
+/** Each batch is claimed by one of them alone: one judges while the other's entries are on their way into the database. */
+const posters = 2;
 
 /** The database's clock: `judged_at` is written by it. */
 async function databaseNow(db: Db): Promise<Date> {

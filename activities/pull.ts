@@ -1,8 +1,10 @@
 import type { PracticeClient } from '../src/practice/client.ts';
+import { walkOnce } from '../src/sync/finished.ts';
+import { walkInvoices } from '../src/sync/opening.ts';
 import { partsBatch, pullParts, type RefetchNeed } from '../src/sync/parts.ts';
 import { type PullContext, type PullResult, pullChanged, pullPayments } from '../src/sync/pull.ts';
-import { scanRows } from '../src/sync/rows.ts';
-import { pullStream } from '../src/sync/streams.ts';
+import { completeScan, pullRows, type RowPorts, scanRows } from '../src/sync/rows.ts';
+import { pullStep, pullStream } from '../src/sync/streams.ts';
 import type { OpenWindow } from '../src/sync/window.ts';
 import type { RecordKind } from '../src/terms.ts';
 import { ownEchoes } from '../src/writeback/store.ts';
@@ -17,13 +19,11 @@ export interface PullReport {
 /** Live windows go before backfills in the budget (DESIGN "Rate budget"). */
 export const priorities = { window: 1, backfill: 5 } as const;
 
-const streamNames = { invoice: 'invoices', row: 'rows', payment: 'payments', prepayment: 'prepayments' } as const;
-
 export async function pullContext(
   deps: ActivityDeps,
   input: WindowInput,
   liveness: Liveness,
-): Promise<{ context: PullContext; client: PracticeClient; use: () => ApiUse }> {
+): Promise<{ context: PullContext; client: PracticeClient; ports: RowPorts; use: () => ApiUse }> {
   const installation = installationOf(deps, input.installation);
   let waitedMs = 0;
   const client = deps.practice(input.installation).forWindow({
@@ -35,6 +35,7 @@ export async function pullContext(
   });
   return {
     client,
+    ports: { pause: liveness.pause, sourceNow: () => client.sourceNow() },
     use: () => {
       const { requests, weight, throttled, waitedMs: waited } = client.counters();
       return { requests, weight, throttled, waited_seconds: Math.round(waited) / 1000 };
@@ -49,9 +50,8 @@ export async function pullContext(
       run: ownWorkflow().runId,
       priority: priorities[input.kind],
       overlapMs: installation.overlapSeconds * 1000,
-      isOwnEcho: await ownEchoes(deps.db, input.installation, installation.dialect),
-      onProgress: ({ stream, received, total }) =>
-        liveness.beat({ step: `pulling ${streamNames[stream]}`, done: received, total }),
+      findOwnEchoes: ownEchoes(deps.db, input.installation, installation.dialect),
+      onProgress: ({ stream, received, total }) => liveness.beat({ step: pullStep(stream), done: received, total }),
     },
   };
 }
@@ -59,8 +59,8 @@ export async function pullContext(
 export function pullActivities(deps: ActivityDeps) {
   const stream = (name: RecordKind) => (input: WindowInput, window: OpenWindow) =>
     alive(deps, input, window, async (liveness): Promise<PullReport> => {
-      const { context, use } = await pullContext(deps, input, liveness);
-      return report(name, await pullStream(context, name, window, liveness), use());
+      const { context, ports, use } = await pullContext(deps, input, liveness);
+      return report(name, await pullStream(context, name, window, ports), use());
     });
 
   return {
@@ -97,17 +97,36 @@ export function pullActivities(deps: ActivityDeps) {
       });
     },
 
-    /** One list from its beginning, for a backfill; live cursors stay where they are. */
+    /** One list from its beginning, for a backfill; live cursors stay where they are. Lists that are done stay done until it ends. */
     async backfillStream(input: WindowInput, window: OpenWindow, stream: RecordKind): Promise<PullReport> {
       return alive(deps, input, window, async (liveness) => {
         const { context, use } = await pullContext(deps, input, liveness);
         const result =
           stream === 'row'
             ? await scanRows(context)
-            : stream === 'payment'
-              ? await pullPayments(context, null)
-              : await pullChanged(context, stream, null, input.fromDate);
+            : stream === 'invoice'
+              ? await walkInvoices(context, input.fromDate)
+              : await walkOnce(context, stream, '', () =>
+                  stream === 'payment' ? pullPayments(context, null) : pullChanged(context, stream, null),
+                );
         return report(stream, result, use());
+      });
+    },
+
+    /** All rows by id, beside the other lists of a first load: each list has its own budget. */
+    async scanRows(input: WindowInput, window: OpenWindow): Promise<PullReport> {
+      return alive(deps, input, window, async (liveness) => {
+        const { context, use } = await pullContext(deps, input, liveness);
+        return report('row', await scanRows(context), use());
+      });
+    },
+
+    /** What a backfill's scan of the rows did not cover, as sets, once its invoices are there. */
+    async completeRows(input: WindowInput, window: OpenWindow): Promise<PullReport> {
+      return alive(deps, input, window, async (liveness) => {
+        const { context, ports, use } = await pullContext(deps, input, liveness);
+        await completeScan(context);
+        return report('row', await pullRows(context, null, ports), use());
       });
     },
   };

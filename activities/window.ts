@@ -1,6 +1,9 @@
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { PracticeError } from '../src/practice/errors.ts';
 import { censusDue, takeCensus } from '../src/sync/census.ts';
+import { takeNudge } from '../src/sync/facts.ts';
+import { forgetWalks } from '../src/sync/finished.ts';
+import { openWithInvoices } from '../src/sync/opening.ts';
 import { applyFacts } from '../src/sync/pull.ts';
 import {
   closeWindowRow,
@@ -10,13 +13,13 @@ import {
   releaseLease,
   takeLease,
 } from '../src/sync/window.ts';
-import type { ApiUse, PlainError, WindowCounts, WindowInput } from '../workflows/messages.ts';
+import { type ApiUse, noCounts, type PlainError, type WindowCounts, type WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, alive, installationOf, type Liveness, leaseSeconds, ownWorkflow } from './context.ts';
 import { markAfterChangedConditions, refreshLocks, refuseMovedStart } from './post.ts';
 import { pullContext } from './pull.ts';
 
-/** How long a window waits for another one of its installation to end. */
-const leaseWaitMs = 9 * 60_000;
+/** A window waits for another one of its installation until that one has to have ended by itself, and this much longer. */
+const leaseGraceMs = 120_000;
 const leasePollMs = 1_000;
 
 export interface OpenReport {
@@ -41,16 +44,18 @@ export function windowActivities(deps: ActivityDeps) {
           const { context, use } = await pullContext(deps, input, liveness);
           await refuseMovedStart(deps.db, installation);
           await applyFacts(deps.db, context);
-          const answer = await context.client.list('invoice', {}, null, { priority: context.priority });
+          const to = await openWithInvoices(context, input.fromDate);
           await refreshLocks(deps, installation);
           await markAfterChangedConditions(deps.db, installation);
+          if (input.kind === 'backfill') await supersedeBackfills(deps, input.installation, runId);
           const cursors = await readCursors(deps.db, input.installation);
+          const isScheduled = input.trigger === 'schedule';
           const row = await openWindowRow(deps.db, {
             installation: input.installation,
             kind: input.kind,
-            trigger: input.trigger,
+            trigger: isScheduled && (await takeNudge(deps.db, input.installation)) ? 'webhook' : input.trigger,
             from: input.kind === 'window' ? (cursors.invoice.value?.watermark ?? null) : null,
-            to: answer.sourceTime.toISOString(),
+            to: to.toISOString(),
             workflowId,
             runId,
           });
@@ -66,11 +71,14 @@ export function windowActivities(deps: ActivityDeps) {
       });
     },
 
-    /** Once a day: every list's own count against the mirror (ACCOUNTING E6). */
+    /**
+     * Once a day: every list's own count against the mirror (ACCOUNTING E6). A first load or a backfill has just walked them
+     * all, and proven its walks by the same counts: the next window counts.
+     */
     async takeCensus(input: WindowInput, window: OpenWindow): Promise<{ api: ApiUse }> {
       return alive(deps, input, window, async (liveness) => {
         const { context, use } = await pullContext(deps, input, liveness);
-        if (!(await censusDue(context))) return { api: use() };
+        if (window.from === null || !(await censusDue(context))) return { api: use() };
         liveness.beat({ step: 'counting', done: 0, total: null });
         for (const line of await takeCensus(context)) {
           if (line.source === line.mirror && line.gone.length === 0) continue;
@@ -107,6 +115,32 @@ async function failAbandoned(deps: ActivityDeps, installation: number, runId: st
   );
 }
 
+/**
+ * Ends backfills of the installation that are still open: one whose process was killed would otherwise go on beside this one,
+ * asking the same pages. This one takes up the walks where they are.
+ */
+async function supersedeBackfills(deps: ActivityDeps, installation: number, runId: string): Promise<void> {
+  const open = await deps.db.raw<{ rows: { id: number; workflow_id: string; run_id: string }[] }>(
+    `select id, workflow_id, run_id from sync_window
+     where installation = ? and kind = 'backfill' and outcome = 'open' and run_id <> ?`,
+    [installation, runId],
+  );
+  const error: PlainError = {
+    code: 'backfill_superseded',
+    message: `another backfill of installation ${installation} has taken the place of this one`,
+    todo: 'nothing is lost: the other one goes on where this one was',
+  };
+  for (const { id, workflow_id, run_id } of open.rows) {
+    try {
+      await deps.workflows.getHandle(workflow_id, run_id).terminate(error.message);
+    } catch (failure) {
+      // Ended meanwhile, or with its Temporal server.
+      if (!(failure instanceof WorkflowNotFoundError)) throw failure;
+    }
+    await deps.db.transaction((trx) => closeWindowRow(trx, id, 'failed', noCounts, error));
+  }
+}
+
 async function end(
   deps: ActivityDeps,
   input: WindowInput,
@@ -118,6 +152,8 @@ async function end(
   await deps.db.transaction(async (trx) => {
     await closeWindowRow(trx, window.id, outcome, counts, error);
     if (window.token !== null) await releaseLease(trx, input.installation, window.token);
+    // The next backfill starts anew; after a failed one it goes on where this one was.
+    if (input.kind === 'backfill' && error === null) await forgetWalks(trx, input.installation, 'backfill');
   });
   deps.onWindow?.({
     installation: input.installation,
@@ -136,7 +172,7 @@ async function waitForLease(
   holder: string,
   liveness: Liveness,
 ): Promise<number> {
-  const deadline = deps.clock().getTime() + leaseWaitMs;
+  const deadline = deps.clock().getTime() + (input.windowTimeoutSeconds ?? 0) * 1000 + leaseGraceMs;
   for (;;) {
     const token = await takeLease(deps.db, input.installation, holder, leaseSeconds);
     if (token !== null) return token;

@@ -2,9 +2,9 @@ import { PracticeError } from '../src/practice/errors.ts';
 import { parseJson } from '../src/practice/json.ts';
 import { pullEach } from '../src/sync/parts.ts';
 import type { OpenWindow } from '../src/sync/window.ts';
-import { pendingWriteBacks, recordWriteBack } from '../src/writeback/store.ts';
+import { pendingWriteBacks, recordWriteBacks, type WriteBackOutcome } from '../src/writeback/store.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
-import { type ActivityDeps, alive } from './context.ts';
+import { type ActivityDeps, alive, allEnded } from './context.ts';
 import { pullContext } from './pull.ts';
 
 const batchSize = 100;
@@ -13,6 +13,9 @@ export interface WriteBackReport {
   written: number;
   api: ApiUse;
 }
+
+/** Requests under way at a time: enough to hide the latency, few beside what the budget allows. */
+const requestsInFlight = 8;
 
 /**
  * Tells the source the entry id of each posted prepayment (`external_info.external_id`), every other key kept. What the
@@ -34,24 +37,59 @@ export function writeBackActivities(deps: ActivityDeps) {
           const found = await pullEach(context, 'prepayment', ids);
           after = ids.at(-1)!;
           const pending = await pendingWriteBacks(deps.db, input.installation, batch);
-          for (const one of pending) {
-            if (!found.has(one.prepaymentId)) continue;
-            liveness.beat({ step: 'writing back', done: written, total: null });
-            try {
-              await client.writeExternalId(parseJson(one.raw), one.entryId, context.priority);
-              await recordWriteBack(deps.db, input.installation, one, { state: 'done' });
-              written += 1;
-            } catch (error) {
-              if (!(error instanceof PracticeError) || error.retryable || error.code === 'unauthorized') throw error;
-              await recordWriteBack(deps.db, input.installation, one, { state: 'failed', error: error.message });
-              deps.log.warn(
-                { installation: input.installation, prepayment: one.prepaymentId, code: error.code },
-                error.message,
-              );
-            }
+          const outcomes: WriteBackOutcome[] = [];
+          try {
+            await inFlight(
+              pending.filter(({ prepaymentId }) => found.has(prepaymentId)),
+              async (one) => {
+                const error = await refusalOf(() =>
+                  client.writeExternalId(parseJson(one.raw), one.entryId, context.priority),
+                );
+                const { prepaymentId, entryId } = one;
+                outcomes.push({ prepaymentId, entryId, error: error?.message ?? null });
+                if (error === null) written += 1;
+                else {
+                  const { installation } = input;
+                  deps.log.warn({ installation, prepayment: prepaymentId, code: error.code }, error.message);
+                }
+                liveness.beat({ step: 'writing back', done: written, total: null });
+              },
+            );
+          } finally {
+            // Whatever stopped the rest: what stands in the source is not written again.
+            await recordWriteBacks(deps.db, input.installation, outcomes);
           }
         }
       });
     },
   };
+}
+
+/** Does all of them, a few at a time; after a failure begins no more, and throws it when those under way have ended. */
+async function inFlight<Item>(items: Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  let failed = false;
+  const worker = async () => {
+    for (const item of waiting) {
+      if (failed) return;
+      try {
+        await work(item);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  await allEnded(Array.from({ length: requestsInFlight }, worker));
+}
+
+/** Why the source refuses it for good, or null when it is done; throws what trying again later may mend. */
+async function refusalOf(write: () => Promise<unknown>): Promise<PracticeError | null> {
+  try {
+    await write();
+    return null;
+  } catch (error) {
+    if (!(error instanceof PracticeError) || error.retryable || error.code === 'unauthorized') throw error;
+    return error;
+  }
 }

@@ -50,9 +50,20 @@ export function perSecond(value: number): string {
 
 const results = new URL('./RESULTS.md', import.meta.url);
 
+let isWriting = true;
+
+/** Whether `writeSection` writes the file (as it does unless told otherwise), or prints the section only. */
+export function writesSections(isWanted: boolean): void {
+  isWriting = isWanted;
+}
+
 /** Puts `text` under the heading `title` of bench/RESULTS.md, in place of what stood there; other sections stay. */
 export function writeSection(title: string, text: string): void {
   const heading = `## ${title}\n`;
+  if (!isWriting) {
+    console.log(`${heading}\n${text}\n`);
+    return;
+  }
   const [head = '', ...sections] = previous().split(/^(?=## )/m);
   const others = sections.filter((section) => !section.startsWith(heading));
   const all = [head.trim(), ...[...others, `${heading}\n${text}`].map((section) => section.trim()).sort()];

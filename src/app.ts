@@ -1,6 +1,6 @@
 import { destination, type Logger, pino } from 'pino';
 import type { Config, InstallationConfig } from './config.ts';
-import { type Db, migrate, openDatabase } from './db/pool.ts';
+import { type Db, migrate, openDatabase, poolSize } from './db/pool.ts';
 import { ConfigError } from './errors.ts';
 import { type Auth, clientCredentials, staticToken } from './practice/auth.ts';
 import { Budget } from './practice/budget.ts';
@@ -66,11 +66,11 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     if (postgres.status === 'rejected') throw postgres.reason;
     if (temporal.status === 'rejected') throw temporal.reason;
 
-    const db = openDatabase(postgres.value.url);
+    const db = openDatabase(postgres.value.url, { max: poolSize(config.installations.length) });
     opened.push(() => db.destroy());
     await migrate(db);
     const practices = practicesOf(config, db, log);
-    opened.push(async () => practices.close());
+    opened.push(() => practices.close());
     return {
       config,
       db,
@@ -122,8 +122,9 @@ function practicesOf(config: Config, db: Db, log: Logger) {
       made.set(id, practice);
       return practice;
     },
-    close() {
+    async close() {
       for (const { client } of made.values()) client.close();
+      await Promise.all([...made.values()].map(({ budget }) => budget.close()));
     },
   };
 }

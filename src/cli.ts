@@ -3,6 +3,7 @@ import { CommanderError } from 'commander';
 import { debugWanted, type Io, OutputClosed } from './commands/context.ts';
 import { createProgram } from './commands/program.ts';
 import { ConfigError, toUserError, type UserError } from './errors.ts';
+import { keepHeapSmall } from './heap.ts';
 
 /** Exit code of a command that Ctrl-C ended before it was done, as shells give it. */
 const interruptedCode = 130;
@@ -60,6 +61,7 @@ function version(): string {
 
 /** Runs as a program: the first Ctrl-C ends the command in good order, a second one at once. */
 export async function runFromShell(): Promise<void> {
+  keepHeapSmall();
   const interrupt = new AbortController();
   const onSignal = () => {
     if (interrupt.signal.aborted) process.exit(interruptedCode);

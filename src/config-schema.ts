@@ -121,6 +121,20 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe('The Temporal server.'),
+  webhooks: z
+    .strictObject({
+      listen: text
+        .refine((value) => addressOf(value) !== null, 'must be host:port, for example 127.0.0.1:8787')
+        .prefault('127.0.0.1:8787')
+        .describe('Address that `vetledger run` listens on, host:port; a proxy with TLS belongs in front of it.'),
+      secret: text
+        .regex(/^[A-Za-z0-9._-]{16,200}$/, 'must be 16 to 200 letters, digits, dots, hyphens and underscores')
+        .describe(`Last part of the address that webhooks are sent to. ${onlyFromEnvironment}`),
+    })
+    .optional()
+    .describe(
+      'Receives the practice software’s webhooks for record changes at `/webhooks/<installation>/<secret>`: each opens a window now. Absent: off.',
+    ),
   window_timeout_minutes: positive('30')
     .prefault(30)
     .describe('A window that is not closed by then has failed, and the next one covers it; fractions allowed.'),
@@ -134,6 +148,13 @@ export function secondsOf(value: string): number | null {
   if (!parts) return null;
   const seconds = Number(parts[1]) * { s: 1, m: 60, h: 3600 }[parts[2] as 's' | 'm' | 'h'];
   return seconds >= 1 ? seconds : null;
+}
+
+/** Host and port of `host:port` or `[IPv6]:port`; null when it is neither. */
+export function addressOf(value: string): { host: string; port: number } | null {
+  const parts = /^(?:\[([\da-f:.]+)\]|([^\s/:[\]]+)):(\d{1,5})$/i.exec(value);
+  const port = Number(parts?.[3]);
+  return parts && port <= 65_535 ? { host: (parts[1] ?? parts[2])!, port } : null;
 }
 
 /** Whether it is a real day, written `YYYY-MM-DD`. */

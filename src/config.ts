@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { isMap, isScalar, type ParsedNode, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
-import { type ConfigFile, configSchema, secondsOf } from './config-schema.ts';
+import { addressOf, type ConfigFile, configSchema, secondsOf } from './config-schema.ts';
 import { minorUnitDecimals } from './domain/money.ts';
 import { ConfigError } from './errors.ts';
 import { nearest } from './nearest.ts';
@@ -34,6 +34,13 @@ export interface InstallationConfig {
   dialect: Dialect;
 }
 
+export interface WebhookConfig {
+  host: string;
+  /** 0: any free one. */
+  port: number;
+  secret: string;
+}
+
 export interface Config {
   /** The file it was read from. */
   file: string;
@@ -44,12 +51,14 @@ export interface Config {
   databaseUrl: string | null;
   /** A null address: the embedded development server. */
   temporal: { address: string | null; namespace: string; taskQueue: string };
+  /** Where webhooks are received; null: nowhere. */
+  webhooks: WebhookConfig | null;
   windowTimeoutMinutes: number;
 }
 
 /** Values that may name an unset variable: the embedded service takes their place. */
 const optionalPaths = ['database_url', 'temporal.address'];
-const secretPath = /\.auth\.(token|client_secret)$/;
+const secretPath = /\.auth\.(token|client_secret)$|^webhooks\.secret$/;
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /**
@@ -86,6 +95,7 @@ export async function loadConfig(
       namespace: written.temporal.namespace,
       taskQueue: written.temporal.task_queue,
     },
+    webhooks: written.webhooks ? { ...addressOf(written.webhooks.listen)!, secret: written.webhooks.secret } : null,
     windowTimeoutMinutes: written.window_timeout_minutes,
   };
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type App, openApp } from './app.ts';
@@ -48,7 +49,9 @@ export async function runDev(options: DevOptions): Promise<number> {
     const file = writeConfig(folder, sandbox);
     // Embedded parts only, whatever the environment names for other commands.
     const env = { ...options.env, PRACTICE_TOKEN: sandbox.token, VETLEDGER_DATA_DIR: options.dataDir };
-    const config = await loadConfig(file, env);
+    // Not in the file: other commands on the demo have no use for it.
+    const webhooks = { host: '127.0.0.1', port: 0, secret: randomBytes(16).toString('hex') };
+    const config = { ...(await loadConfig(file, env)), webhooks };
     app = await openApp(config, { temporal: true, progress: say, env, ui: options.ui });
     return await work(app, sandbox, options, say);
   } finally {
@@ -69,7 +72,7 @@ async function work(app: App, sandbox: Sandbox, options: DevOptions, say: (line:
         if (first) bars.show(progress);
       },
       onWindow: (window) => {
-        if (!first) say(windowLine(window));
+        if (!first && !isIdle(window)) say(windowLine(window));
       },
     },
     say,
@@ -85,9 +88,11 @@ async function work(app: App, sandbox: Sandbox, options: DevOptions, say: (line:
     const living = setInterval(() => {
       for (const event of sandbox.live(demo.liveEvents)) say(`  clinic: ${event.text}`);
     }, demo.liveEveryMs);
-    say(`the clinic goes on living; a window every ${demo.scheduleEvery}; Ctrl-C ends it`);
+    say(`the clinic goes on living; a window at each of its webhooks, and every ${demo.scheduleEvery}; Ctrl-C ends it`);
+    const sendTo = (url: string) =>
+      sandbox.setWebhooks({ url: `${url}/${demo.installation}/${app.config.webhooks?.secret}` });
     try {
-      await runSchedules(app, engine, options.signal);
+      await runSchedules(app, engine, { signal: options.signal, onListening: sendTo });
     } finally {
       clearInterval(living);
     }
@@ -96,6 +101,11 @@ async function work(app: App, sandbox: Sandbox, options: DevOptions, say: (line:
     bars.end();
     await engine.stop();
   }
+}
+
+/** The echo of our own write-back, for one, opens a window too. */
+function isIdle({ outcome, pulled, posted }: WindowReport): boolean {
+  return outcome === 'closed' && posted === 0 && Object.values(pulled).every((n) => n === 0);
 }
 
 async function firstResult(

@@ -4,37 +4,47 @@ export interface Progress {
   step: string;
   done: number;
   total: number | null;
+  /** How long it will take yet, in words, where that can be told. */
+  left?: string | null;
 }
 
-/** Progress of a long run: bars on a terminal; elsewhere a line when a step begins and at each quarter of it. */
+/** Elsewhere than on a terminal, a step that can tell how long it will take says so as often. */
+const tellEveryMs = 60_000;
+
+/** Progress of a long run: bars on a terminal; elsewhere a line when a step begins, at each quarter of it, and in between. */
 export class ProgressBars {
   private readonly out: NodeJS.WriteStream;
   private readonly bars: cliProgress.MultiBar | null;
   private readonly byStep = new Map<string, cliProgress.SingleBar>();
-  private readonly quarters = new Map<string, number>();
+  private readonly told = new Map<string, { quarter: number; atMs: number }>();
+  private readonly nowMs: () => number;
 
-  constructor(out: NodeJS.WriteStream) {
+  constructor(out: NodeJS.WriteStream, nowMs: () => number = () => performance.now()) {
     this.out = out;
+    this.nowMs = nowMs;
     this.bars = out.isTTY
       ? new cliProgress.MultiBar(
-          { format: '  {step} [{bar}] {value}/{total}', stream: out, hideCursor: true, clearOnComplete: false },
+          { format: '  {step} [{bar}] {value}/{total} {left}', stream: out, hideCursor: true, clearOnComplete: false },
           cliProgress.Presets.legacy,
         )
       : null;
   }
 
-  show({ step, done, total }: Progress): void {
+  show({ step, done, total, left }: Progress): void {
     if (this.bars) {
-      const bar = this.byStep.get(step) ?? this.bars.create(Math.max(total ?? done, 1), 0, { step: step.padEnd(20) });
+      const words = { step: step.padEnd(20), left: left ?? '' };
+      const bar = this.byStep.get(step) ?? this.bars.create(Math.max(total ?? done, 1), 0, words);
       this.byStep.set(step, bar);
       bar.setTotal(Math.max(total ?? done, done, 1));
-      bar.update(done);
+      bar.update(done, words);
       return;
     }
     const quarter = total ? Math.floor((4 * done) / total) : 0;
-    if (this.quarters.get(step) === quarter) return;
-    this.quarters.set(step, quarter);
-    this.out.write(`  ${step}: ${done}${total === null ? '' : ` of ${total}`}\n`);
+    const before = this.told.get(step);
+    const atMs = this.nowMs();
+    if (before?.quarter === quarter && !(left && atMs - before.atMs >= tellEveryMs)) return;
+    this.told.set(step, { quarter, atMs });
+    this.out.write(`  ${step}: ${done}${total === null ? '' : ` of ${total}`}${left ? `, ${left}` : ''}\n`);
   }
 
   end(): void {

@@ -9,6 +9,10 @@ import {
   type WindowOutcome,
 } from '../workflows/messages.ts';
 import type { App } from './app.ts';
+import { systemClock } from './practice/clock.ts';
+import { noteNudge } from './sync/facts.ts';
+import { createNudger, type Nudger } from './webhooks/nudger.ts';
+import { type Receiver, startReceiver } from './webhooks/receiver.ts';
 import { type Engine, startEngine } from './worker.ts';
 
 /** One element of `sync --json`'s `windows`; `failedToOpen` when the source never answered. */
@@ -28,14 +32,15 @@ export interface SyncOptions {
 
 /** A schedule that was down this long makes one window up for it; the interval is in the cursors anyway. */
 const catchupWindow = '1 minute';
+/** Temporal is given this long to take a nudge. */
+const nudgeTimeoutMs = 10_000;
 /** A cancelled window is given this long to note that it was. */
 const cancelGraceMs = 15_000;
 
 /** One window now for each installation, through Temporal, waited for; a worker runs for as long. */
 export async function syncNow(app: App, options: SyncOptions): Promise<WindowReport[]> {
-  const engine = await startEngine(app, options.onProgress ? { onProgress: options.onProgress } : {}, (line) =>
-    app.log.info(line),
-  );
+  const hooks = options.onProgress ? { onProgress: options.onProgress } : {};
+  const engine = await startEngine(app, hooks, (line) => app.log.info(line), kindOf(options.trigger));
   try {
     return await Promise.all(
       options.installations.map((installation) => runWindow(app, engine, installation, options)),
@@ -45,6 +50,10 @@ export async function syncNow(app: App, options: SyncOptions): Promise<WindowRep
   }
 }
 
+function kindOf(trigger: string): WindowInput['kind'] {
+  return trigger === 'backfill' ? 'backfill' : 'window';
+}
+
 /** Starts one window's workflow and waits for its outcome; a failed window is an outcome, not an exception. */
 export async function runWindow(
   app: App,
@@ -52,7 +61,7 @@ export async function runWindow(
   installation: number,
   options: { trigger: string; from?: string | null; signal: AbortSignal },
 ): Promise<WindowReport> {
-  const kind = options.trigger === 'backfill' ? 'backfill' : 'window';
+  const kind = kindOf(options.trigger);
   const input = windowInput(app, engine, installation, kind, options.trigger, options.from ?? null);
   const workflowId = `${kind === 'backfill' ? 'backfill' : 'sync-window'}/${installation}-${app.databaseId}/${options.trigger}-${stamp(app.clock())}`;
   const handle = await engine.client.workflow.start(kind === 'backfill' ? 'backfill' : 'syncWindow', {
@@ -125,13 +134,15 @@ export interface DaemonOptions {
   onWindow?: (report: WindowReport) => void;
   onProgress?: (progress: StepProgress) => void;
   progress?: (line: string) => void;
+  /** Told where webhooks are received, where they are. */
+  onListening?: (url: string) => void;
 }
 
 /** The daemon: workers and a schedule per installation, until the signal. Its schedules stay: another daemon may be at work. */
 export async function runDaemon(app: App, options: DaemonOptions): Promise<void> {
   const engine = await startEngine(app, hooksOf(options), options.progress ?? ((line) => app.log.info(line)));
   try {
-    await runSchedules(app, engine, options.signal);
+    await runSchedules(app, engine, options);
   } finally {
     await engine.stop();
   }
@@ -144,15 +155,67 @@ function hooksOf(options: DaemonOptions) {
   };
 }
 
-/** Sets the schedules going, and waits for the signal or for a worker to fail. */
-export async function runSchedules(app: App, engine: Engine, signal: AbortSignal): Promise<void> {
-  for (const installation of app.config.installations) await ensureSchedule(app, engine, installation.id);
-  await pauseOrphans(app, engine);
-  if (signal.aborted) return;
-  await Promise.race([
-    new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
-    engine.failed,
-  ]);
+/**
+ * Sets the schedules going, receives webhooks where the configuration says so, and waits for the signal or for a worker to
+ * fail. Throws ConfigError, before a schedule is touched, where webhooks cannot be received.
+ */
+export async function runSchedules(
+  app: App,
+  engine: Engine,
+  { signal, onListening }: Pick<DaemonOptions, 'signal' | 'onListening'>,
+): Promise<void> {
+  const nudger = nudgerOf(app, engine);
+  const receiver = await receiverOf(app, nudger);
+  try {
+    if (receiver) onListening?.(receiver.url);
+    for (const installation of app.config.installations) await ensureSchedule(app, engine, installation.id);
+    await pauseOrphans(app, engine);
+    if (signal.aborted) return;
+    await Promise.race([
+      new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
+      engine.failed,
+    ]);
+  } finally {
+    await receiver?.close();
+    await nudger.stop();
+  }
+}
+
+async function receiverOf(app: App, nudger: Nudger): Promise<Receiver | null> {
+  const { webhooks, installations } = app.config;
+  if (!webhooks) return null;
+  return startReceiver({
+    ...webhooks,
+    installations: installations.map(({ id }) => id),
+    nudge: (installation) => nudger.nudge(installation),
+    clock: systemClock,
+    refused: (requests) => app.log.warn({ requests }, 'webhooks with a wrong address or secret were refused'),
+  });
+}
+
+function nudgerOf(app: App, engine: Engine): Nudger {
+  return createNudger({
+    installations: app.config.installations,
+    trigger: (installation, webhooks) => nudgeSchedule(app, engine, installation, webhooks),
+    failed: (installation, err) =>
+      app.log.warn({ err, installation }, 'webhooks could not open a window; the next scheduled one covers them'),
+    clock: systemClock,
+  });
+}
+
+/** A window now by the installation's schedule, or, while one is under way, one more after it. A paused schedule stays so. */
+async function nudgeSchedule(app: App, engine: Engine, installation: number, webhooks: number): Promise<void> {
+  await engine.client.withDeadline(Date.now() + nudgeTimeoutMs, async () => {
+    const schedule = engine.client.schedule.getHandle(scheduleId(app, installation));
+    const { paused } = (await schedule.describe()).state;
+    app.log.info(
+      { installation, webhooks },
+      paused ? 'webhooks came, and the schedule is paused' : 'nudged by webhooks',
+    );
+    if (paused) return;
+    await noteNudge(app.db, installation);
+    await schedule.trigger(ScheduleOverlapPolicy.BUFFER_ONE);
+  });
 }
 
 function scheduleId(app: App, installation: number): string {

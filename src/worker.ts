@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { ActivityDeps } from '../activities/context.ts';
 import { createActivities } from '../activities/index.ts';
+import type { WindowInput } from '../workflows/messages.ts';
 import type { App } from './app.ts';
 import { workflowBundle } from './bundle.ts';
 import { ensureSearchAttributes } from './services/index.ts';
@@ -10,6 +11,15 @@ import { ensureSearchAttributes } from './services/index.ts';
 const shutdownGraceTime = '10 seconds';
 /** An activity learns of its cancellation by a heartbeat; the SDK would hold these back for most of their time-out. */
 const maxHeartbeatThrottleInterval = '5 seconds';
+
+/**
+ * Activities that a worker runs at a time. Each list that is pulled or backfilled waits for its rate budget in an activity of
+ * its own, which costs next to nothing: there must be room for every installation's at once, or a few that are throttled
+ * would keep the others from their turn.
+ */
+export function activitySlots(installations: number): number {
+  return 20 + 5 * installations;
+}
 
 export interface Engine {
   client: Client;
@@ -23,11 +33,15 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-/** Starts this process's workers, one for live windows and one for backfills, and the client that starts workflows. */
+/**
+ * Starts this process's workers, one for live windows and one for backfills, and the client that starts workflows. A command
+ * that runs windows of one kind names it: each worker holds some 60 MB.
+ */
 export async function startEngine(
   app: App,
   hooks: Pick<ActivityDeps, 'onProgress' | 'onWindow'>,
   progress: (line: string) => void,
+  only?: WindowInput['kind'],
 ): Promise<Engine> {
   if (!app.temporal) throw new Error('the engine needs Temporal');
   installRuntime(app);
@@ -49,7 +63,8 @@ export async function startEngine(
   const taskQueue = `${app.config.temporal.taskQueue}-${app.databaseId}`;
   const backfillQueue = `${taskQueue}-backfill`;
   const workers: Worker[] = [];
-  for (const queue of [taskQueue, backfillQueue]) {
+  const queues = { window: [taskQueue], backfill: [backfillQueue] };
+  for (const queue of only ? queues[only] : [taskQueue, backfillQueue]) {
     workers.push(
       await Worker.create({
         connection: native,
@@ -60,7 +75,7 @@ export async function startEngine(
         shutdownGraceTime,
         shutdownForceTime: '30 seconds',
         maxHeartbeatThrottleInterval,
-        maxConcurrentActivityTaskExecutions: 40,
+        maxConcurrentActivityTaskExecutions: activitySlots(app.config.installations.length),
       }),
     );
   }

@@ -1,11 +1,14 @@
 import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
 
-/** Named time-out profiles. An activity that stops heartbeating is tried again elsewhere after `heartbeatTimeout`. */
-const heartbeatTimeout = '60 seconds';
+/**
+ * Named time-out profiles. An activity that stops heartbeating is tried again elsewhere after `heartbeatTimeout`: what a killed
+ * worker costs. It beats every 5 seconds, so that half a dozen beats have to fail to come.
+ */
+const heartbeatTimeout = '30 seconds';
 
-/** Opening: the source and the lease are there within seconds, or the window does not open. */
+/** Opening: the source is there within seconds, or the window does not open; another window is waited for until it has ended. */
 export const opening: ActivityOptions = {
-  startToCloseTimeout: '10 minutes',
+  startToCloseTimeout: '12 hours',
   heartbeatTimeout,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 seconds', maximumAttempts: 3 },
 };

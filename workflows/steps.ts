@@ -132,10 +132,13 @@ export function together<T>(start: () => Promise<T>[]): Promise<T[]> {
 function givenUp(input: WindowInput): PlainError {
   return {
     code: 'window_given_up',
-    message: `the window of installation ${input.installation} was stopped before it was done${
+    message: `the ${input.kind} of installation ${input.installation} was stopped before it was done${
       input.windowTimeoutSeconds === null ? '' : ` or took longer than ${input.windowTimeoutSeconds} s`
     }`,
-    todo: 'nothing is lost: the next window covers it; raise window_timeout_minutes if this happens again',
+    todo:
+      input.kind === 'backfill'
+        ? 'nothing is lost: `vetledger backfill` goes on where it was'
+        : 'nothing is lost: the next window covers it; raise window_timeout_minutes if this happens again',
   };
 }
 

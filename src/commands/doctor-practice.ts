@@ -5,7 +5,8 @@ import type { InvoiceRecord, PrepaymentRecord, RowRecord } from '../domain/recor
 import type { ListAnswer, PracticeClient } from '../practice/client.ts';
 import { PracticeError } from '../practice/errors.ts';
 import { parseRecord } from '../practice/schema.ts';
-import { filterTimestamp, hasOffset } from '../sync/filters.ts';
+import { type FilterFact, filterFacts, noteFilters } from '../sync/facts.ts';
+import { type FilterFinding, probeList, usedFilters } from '../sync/probe.ts';
 import { type RecordKind, recordKinds } from '../terms.ts';
 import { type Check, failure } from './doctor.ts';
 
@@ -18,7 +19,6 @@ const namesOfLists = {
 
 /** A clock that is further off than this makes dates around midnight, and windows, hard to follow. */
 const clockToleranceMs = 60_000;
-const dayMs = 24 * 3_600_000;
 
 /** Tries one installation's practice API: each list, its filters, its clock and page size, the department settings. */
 export async function checkPractice(app: App, installation: InstallationConfig): Promise<Check[]> {
@@ -115,72 +115,41 @@ class Examination {
     }
   }
 
+  /** Which filters it honours, asked now and stored for the windows; for those it does not, what is done instead. */
   async #filters(answers: Answers): Promise<void> {
+    const { db } = this.#app;
+    const { id, dialect, timezone } = this.#installation;
+    const known = await filterFacts(db, id);
     for (const kind of recordKinds) {
       const answer = answers[kind];
       if (!answer) continue;
-      await this.#idFilter(kind, answer);
-      if (kind !== 'payment') await this.#modifiedFilter(kind, answer);
+      const ports = {
+        list: (filters: Record<string, string>) => this.#client.list(kind, filters, null),
+        dialect,
+        timezone,
+      };
+      const findings = await probeList(ports, kind, answer);
+      await noteFilters(db, id, findings);
+      for (const finding of findings) this.#filter(finding, known);
     }
-    await this.#invoiceFilter(answers.row);
   }
 
-  /** Asks for the records above one that is not the highest of the page. */
-  async #idFilter(kind: RecordKind, answer: ListAnswer): Promise<void> {
-    const ids = answer.results.map(({ id }) => id).sort((a, b) => a - b);
-    const middle = ids[Math.floor((ids.length - 1) / 2)];
-    const filters = middle === undefined ? null : { id__gt: String(middle) };
-    await this.#filter(
-      kind,
-      filters,
-      ({ results, count }) => results.every(({ id }) => id > middle!) && count < answer.count,
-    );
-  }
-
-  /** Asks for what will change tomorrow: nothing has. */
-  async #modifiedFilter(kind: RecordKind, answer: ListAnswer): Promise<void> {
-    const { dialect, timezone } = this.#installation;
-    const records = answer.results.map(({ value }) => parseRecord(kind, value, dialect));
-    const stamp = records.find(({ modified }) => modified !== null)?.modified;
-    const style = stamp && !hasOffset(stamp) ? 'naive' : 'offset';
-    const tomorrow = new Date(answer.answeredAt.getTime() + dayMs);
-    const filters = answer.count === 0 ? null : { modified__gte: filterTimestamp(tomorrow, style, timezone) };
-    await this.#filter(kind, filters, ({ count }) => count === 0);
-  }
-
-  /** Asks for the rows of two invoices that have some. */
-  async #invoiceFilter(answer: ListAnswer | undefined): Promise<void> {
-    if (!answer) return;
-    const invoiceOf = ({ value }: { value: unknown }) => this.#row(value).invoiceId;
-    const wanted = [...new Set(answer.results.map(invoiceOf).filter((id) => id !== null))].slice(0, 2);
-    const filters = wanted.length === 0 ? null : { invoice__in: wanted.join(',') };
-    await this.#filter(
-      'row',
-      filters,
-      ({ results }) => results.length > 0 && results.every((row) => wanted.includes(invoiceOf(row)!)),
-    );
-  }
-
-  async #filter(
-    kind: RecordKind,
-    filters: Record<string, string> | null,
-    honoured: (answer: ListAnswer) => boolean,
-  ): Promise<void> {
-    const [filter] = Object.keys(filters ?? {});
-    if (!filters || filter === undefined) return;
-    const name = `filter ${filter} on ${namesOfLists[kind]}`;
-    try {
-      if (honoured(await this.#client.list(kind, filters, null))) this.#add(name, 'ok', 'honoured');
-      else
-        this.#add(
-          name,
-          'warn',
-          'ignored by this server',
-          'Nothing: windows notice it and do without, with more requests.',
-        );
-    } catch (error) {
-      if (!(error instanceof PracticeError)) throw error;
-      this.#add(name, 'warn', error.message, 'Nothing: windows notice it and do without, with more requests.');
+  #filter({ list, filter, verdict, reason }: FilterFinding, known: FilterFact[]): void {
+    const name = `filter ${filter} on ${namesOfLists[list]}`;
+    const use = usedFilters[list][filter];
+    const without = use ? `; without it ${use.without}` : '';
+    if (verdict === 'honoured') this.#add(name, 'ok', use ? 'honoured' : 'honoured, and used instead');
+    else if (verdict === 'ignored') {
+      this.#add(
+        name,
+        'warn',
+        `not honoured by this server: ${reason}${without}`,
+        'Nothing: windows do without it, with more requests.',
+      );
+    } else {
+      const before = known.find((fact) => fact.list === list && fact.filter === filter && fact.verdict !== 'unknown');
+      const earlier = before ? `; ${before.verdict} when last told` : '';
+      this.#add(name, 'ok', `cannot be told now: ${reason}${earlier}${without}`);
     }
   }
 

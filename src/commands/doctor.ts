@@ -3,8 +3,10 @@ import { type App, chosenInstallations, openApp } from '../app.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { toUserError } from '../errors.ts';
 import { acquireTemporal, ensureSearchAttributes } from '../services/index.ts';
+import { latestNudge } from '../sync/facts.ts';
 import type { CommandContext } from './context.ts';
 import { checkPractice } from './doctor-practice.ts';
+import { instant } from './text.ts';
 
 /** One thing that was tried. */
 export interface Check {
@@ -36,7 +38,7 @@ export async function doctor(context: CommandContext, options: { installation?: 
     checks.push(...(await tryTemporal(context, config)));
     for (const installation of chosen) {
       context.signal.throwIfAborted();
-      if (app) checks.push(...(await checkPractice(app, installation)));
+      if (app) checks.push(...(await checkPractice(app, installation)), ...(await webhookChecks(app, installation.id)));
       else checks.push(untried(installation.id));
     }
   } finally {
@@ -116,6 +118,16 @@ async function tryNamespace(address: string, namespace: string): Promise<Check[]
   } finally {
     await connection.close();
   }
+}
+
+/** Whether webhooks have ever come: they come from outside, so that nothing here can be tried. */
+async function webhookChecks({ config, db }: App, installation: number): Promise<Check[]> {
+  if (!config.webhooks) return [];
+  const latest = await latestNudge(db, installation);
+  const message = latest
+    ? `the latest came ${instant(latest.toISOString())}`
+    : `none has come yet; they are sent to /webhooks/${installation}/<secret> while \`vetledger run\` is up`;
+  return [{ installation, check: 'webhooks', status: 'ok', message, todo: null }];
 }
 
 /** The failed check of what threw `error`. */

@@ -293,6 +293,7 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       option('--latency <ms>', 'milliseconds that each answer takes longer', wholeNumber).default(0),
       new Option('--token <token>', 'bearer token it accepts (default: $PRACTICE_TOKEN, or sandbox-token)'),
       new Option('--state <file>', 'keep the clinic in this file over restarts'),
+      option('--webhooks <url>', 'send a webhook for each change to this address', webAddress),
     ],
     examples: [
       ['vetledger sandbox', 'the clinic that vetledger.yaml of a checkout names'],
@@ -311,6 +312,7 @@ export interface SandboxOptions {
   latency: number;
   token?: string;
   state?: string;
+  webhooks?: string;
 }
 
 function option(flags: string, description: string, parse: (value: string) => unknown): Option {
@@ -320,6 +322,12 @@ function option(flags: string, description: string, parse: (value: string) => un
 function wholeNumber(value: string): number {
   if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(value);
+}
+
+function webAddress(value: string): string {
+  if (!/^https?:\/\//.test(value) || !URL.canParse(value))
+    throw new InvalidArgumentError('It must be an http address.');
+  return value;
 }
 
 function decimal(value: string): number {

@@ -83,7 +83,7 @@ async function fetchAgain(
     ...{ installation, timezone, dialect, db: app.db, client: app.practice(installation), owner: 'window', run: '' },
     priority: priorities.live,
     overlapMs: overlapSeconds * 1000,
-    isOwnEcho: await ownEchoes(app.db, installation, dialect),
+    findOwnEchoes: ownEchoes(app.db, installation, dialect),
     onProgress: () => undefined,
   };
   let changed = 0;

@@ -14,6 +14,7 @@ export function run(context: CommandContext): Promise<number> {
     if (app.temporal?.uiUrl) context.note(`Temporal UI: ${app.temporal.uiUrl}`);
     await runDaemon(app, {
       signal: context.signal,
+      onListening: (url) => context.note(`webhooks: POST ${url}/<installation>/<secret>`),
       onWindow: (window) => {
         const text = context.json ? JSON.stringify(windowsDocument([window]).windows[0]) : windowLine(window);
         context.io.stdout.write(`${text}\n`);

@@ -17,7 +17,7 @@ export async function sandbox(context: CommandContext, options: SandboxOptions):
 }
 
 async function start(context: CommandContext, options: SandboxOptions): Promise<Sandbox> {
-  const { port, seed, invoices, rateWindow, latency, state } = options;
+  const { port, seed, invoices, rateWindow, latency, state, webhooks } = options;
   if (port > 65_535)
     throw new ConfigError('port_invalid', `There is no port ${port}.`, 'Give --port a number up to 65535.');
   try {
@@ -29,6 +29,7 @@ async function start(context: CommandContext, options: SandboxOptions): Promise<
       rateWindowSeconds: rateWindow,
       latencyMs: latency,
       ...(state ? { stateFile: resolve(state) } : {}),
+      ...(webhooks ? { webhooks: { url: webhooks } } : {}),
     });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -41,6 +41,7 @@ async function statusOf(app: App, { id }: InstallationConfig) {
       limit: usage.limit,
       limit_now: usage.limitNow,
       used: usage.used,
+      free: usage.free,
       waiting: usage.waiting,
       blocked_until: usage.blockedUntil,
     })),
@@ -108,16 +109,17 @@ function statusText(status: InstallationStatus): string {
 
 function budgetTable(budgets: InstallationStatus['budgets']): string {
   return table(
-    ['action', '', 'used', 'of', ''],
+    ['action', '', 'used', 'free', 'of', ''],
     budgets.map((budget) => [
       budget.action,
-      bar(budget.used, budget.limit),
+      bar(budget),
       budget.used,
+      budget.free,
       budget.limit_now,
       [
         budget.limit_now < budget.limit ? `lowered from ${budget.limit} after a 429` : '',
-        budget.blocked_until ? `blocked until ${instant(budget.blocked_until)}` : '',
-        budget.waiting > 0 ? `${budget.waiting} waiting` : '',
+        budget.blocked_until ? `nobody asks before ${instant(budget.blocked_until)}` : '',
+        budget.waiting > 0 ? `${count(budget.waiting, 'process', 'processes')} waiting` : '',
       ]
         .filter(Boolean)
         .join(', '),

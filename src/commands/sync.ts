@@ -4,6 +4,7 @@ import { UserError } from '../errors.ts';
 import { ProgressBars } from '../progress.ts';
 import { syncNow, type WindowReport } from '../windows.ts';
 import type { CommandContext } from './context.ts';
+import { type LoadPlan, planLoad } from './sync-estimate.ts';
 import { windowBlock } from './window-text.ts';
 import { withApp } from './with-app.ts';
 
@@ -31,19 +32,42 @@ function command(context: CommandContext, installation: number | undefined, run:
 
 /** Runs a window of each installation; throws UserError (exit code 3) when none could be opened. */
 export async function runWindows(context: CommandContext, app: App, installations: number[], run: Run) {
+  const plans = await printPlans(context, app, installations, run);
   const bars = new ProgressBars(context.io.stderr as NodeJS.WriteStream);
   const several = installations.length > 1;
   const windows = await syncNow(app, {
     installations,
     ...run,
     onProgress: (progress) => {
-      bars.show(several ? { ...progress, step: `${progress.installation} ${progress.step}` } : progress);
+      const left = plans.get(progress.installation)?.left(progress) ?? null;
+      bars.show({ ...progress, left, step: several ? `${progress.installation} ${progress.step}` : progress.step });
     },
     signal: context.signal,
   }).finally(() => bars.end());
   const [first] = windows;
   if (first?.failedToOpen && windows.every((window) => window.failedToOpen)) throw notOpenedError(first.failedToOpen);
   return windows;
+}
+
+/** Says how long each full load will take before it starts, and gives the plans by installation. */
+async function printPlans(context: CommandContext, app: App, installations: number[], run: Run) {
+  const plans = new Map<number, LoadPlan>();
+  await Promise.all(
+    installations.map(async (installation) => {
+      const plan = await planLoad(app, installation, run, context.signal);
+      if (plan) plans.set(installation, plan);
+    }),
+  );
+  for (const [installation, plan] of plans) {
+    context.note(installations.length > 1 ? `installation ${installation}: ${plan.text}` : plan.text);
+    const minutes = app.config.windowTimeoutMinutes;
+    if (run.trigger !== 'backfill' && plan.seconds > minutes * 60) {
+      context.note(
+        `that is longer than window_timeout_minutes (${minutes}): it is given up by then, and the next window goes on from there`,
+      );
+    }
+  }
+  return plans;
 }
 
 /** What keeps a window from opening although everything can be reached: the configuration (exit code 2). */

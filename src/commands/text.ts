@@ -15,10 +15,15 @@ export function table(header: string[], rows: (string | number)[][]): string {
     .join('\n');
 }
 
-/** A bar of `width` signs, filled as far as `used` is of `limit`. */
-export function bar(used: number, limit: number, width = 20): string {
-  const filled = limit > 0 ? Math.min(width, Math.round((used / limit) * width)) : 0;
-  return `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}]`;
+/**
+ * A budget as a bar of `width` signs: `#` used, `.` free, `-` not to be had now. What is used or free is seen, however little.
+ */
+export function bar(budget: { used: number; free: number; limit: number }, width = 20): string {
+  const { used, free, limit } = budget;
+  const at = (weight: number) => Math.min(width, Math.round((weight / limit) * width));
+  const usedTo = Math.min(Math.max(at(used), used > 0 ? 1 : 0), free > 0 ? width - 1 : width);
+  const freeTo = Math.max(at(used + free), usedTo + (free > 0 ? 1 : 0));
+  return `[${'#'.repeat(usedTo)}${'.'.repeat(freeTo - usedTo)}${'-'.repeat(width - freeTo)}]`;
 }
 
 /** A length of time for people: `45 s`, `12 min`, `3 h 05 min`, `2 d 4 h`. */

@@ -42,6 +42,13 @@ export function instantOf(text: string, timezone: string): Date | null {
   return new Date(told.length > 0 ? Math.min(...told) : wire.wallMs - before);
 }
 
+/** Whether local clocks tell the time of this instant a second time, an hour later: `instantOf` takes the earlier for it. */
+export function isToldTwice(instant: Date, timezone: string): boolean {
+  const ms = instant.getTime();
+  const hourMs = 60 * minuteMs;
+  return offsetMs(ms + hourMs, timezone) === offsetMs(ms, timezone) - hourMs;
+}
+
 /** What closes the past, each null when there is no such lock. */
 export interface PeriodLock {
   /** Last closed day of our own books. */

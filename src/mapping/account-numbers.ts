@@ -31,13 +31,13 @@ export async function listAccountNumbers(client: PracticeClient): Promise<Accoun
 
 function read(value: JsonValue): AccountNumber | null {
   if (!isJsonObject(value)) return null;
-  const number = text.safeParse(value.number ?? '').data?.trim();
+  const number = text.read(value.number ?? '')?.trim();
   if (!number) return null;
   return {
     number,
-    description: text.safeParse(value.description ?? '').data?.trim() || null,
-    departmentId: value.department == null ? null : (reference.safeParse(value.department).data ?? null),
-    archived: value.archived == null ? false : (flag.safeParse(value.archived).data ?? false),
+    description: text.read(value.description ?? '')?.trim() || null,
+    departmentId: value.department == null ? null : (reference.read(value.department) ?? null),
+    archived: value.archived == null ? false : (flag.read(value.archived) ?? false),
   };
 }
 

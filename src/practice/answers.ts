@@ -6,16 +6,17 @@ import type { HttpAnswer, Method } from './transport.ts';
 const longestMessage = 500;
 
 /**
- * The JSON value of a good answer; null for one without a body. Throws the PracticeError that the status or the body
- * means (practice-api: Errors). `redact` takes secrets out of what the server says.
+ * What `parse` makes of the body of a good answer, which is JSON; null for one without a body. Throws the PracticeError that
+ * the status or the body means (practice-api: Errors). `redact` takes secrets out of what the server says.
  */
-export function readAnswer(
+export function readAnswer<Body>(
   answer: HttpAnswer,
   method: Method,
   path: string,
   clockNow: number,
   redact: (text: string) => string,
-): JsonValue {
+  parse: (body: string) => Body,
+): Body | null {
   const { status } = answer;
   const pause = retryAfterMs(answer.headers['retry-after'], dateOf(answer) ?? clockNow);
   const details = { method, path, status, ...(pause === null ? {} : { retryAfterMs: pause }) };
@@ -33,14 +34,15 @@ export function readAnswer(
   if (status >= 300) throw fail('redirected', `answered with a redirect (${status}), which is not followed`);
   if (answer.body.trim() === '' && method !== 'GET') return null;
   try {
-    return parseJson(answer.body);
-  } catch {
+    return parse(answer.body);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     throw fail('not_json', `the answer (${status}) is not JSON, or not all of it arrived`);
   }
 }
 
 /** The server's clock when it answered, epoch milliseconds, whole seconds; null without a usable `Date` header. */
-export function dateOf(answer: HttpAnswer): number | null {
+export function dateOf(answer: Pick<HttpAnswer, 'headers'>): number | null {
   const header = answer.headers.date;
   const date = typeof header === 'string' ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? null : date;

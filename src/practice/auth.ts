@@ -2,7 +2,7 @@ import { readAnswer } from './answers.ts';
 import type { Clock } from './clock.ts';
 import type { Dialect } from './dialect.ts';
 import { PracticeError } from './errors.ts';
-import { isJsonObject } from './json.ts';
+import { isJsonObject, parseJson } from './json.ts';
 import { backoffMs, longestPauseMs, maxAttempts } from './retry.ts';
 import type { Transport } from './transport.ts';
 import { integer } from './values.ts';
@@ -116,13 +116,13 @@ async function fetchTokenOnce(options: ClientCredentialsOptions): Promise<{ toke
       status: answer.status,
     });
   }
-  const value = readAnswer(answer, 'POST', path, clock.now(), () => '');
+  const value = readAnswer(answer, 'POST', path, clock.now(), () => '', parseJson);
   const token = isJsonObject(value) ? value.access_token : undefined;
   if (!isJsonObject(value) || typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
     throw new PracticeError('malformed_response', 'the answer holds no usable access_token', { method: 'POST', path });
   }
-  const seconds = integer.safeParse(value.expires_in);
+  const seconds = integer.read(value.expires_in);
   // Without a life it is used until the server refuses it.
-  const lifeMs = seconds.success && seconds.data > 0 ? seconds.data * 1000 : Number.POSITIVE_INFINITY;
+  const lifeMs = seconds !== undefined && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY;
   return { token, lifeMs };
 }

@@ -1,16 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import Bottleneck from 'bottleneck';
-import type { Db } from '../db/pool.ts';
+import { type Db, query } from '../db/pool.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { type Dialect, limitOf } from './dialect.ts';
 import { PracticeError } from './errors.ts';
+import { type Waiter, WaitingLine } from './waiting-line.ts';
 
 /** Whose request goes first, within a process and between processes. */
 export const priorities = { live: 1, backfill: 5 } as const;
 
-/** A wait is cut into steps of at most this, so that freed budget and more urgent work are seen soon. */
+/** A wait is cut into steps of at most this, so that budget freed by other processes is seen soon. */
 const longestStepMs = 1000;
 const shortestStepMs = 20;
+/** Answers are told to the database with the next take, or after this. */
+const tellAfterMs = 10;
+/** The server's clock and the database's may differ in pace by this share: the most that NTP slews. */
+const pace = 1.0005;
+/** A grant that takes longer to reach us is given back: the slot must outlive its request. */
+const grantSeconds = 1;
 
 export interface BudgetOptions {
   db: Db;
@@ -22,17 +28,21 @@ export interface BudgetOptions {
   requestTimeoutSeconds: number;
   /** Longest wait of one `take`; then PracticeError `throttled`. Default 30 minutes. */
   maxWaitSeconds?: number;
+  clock?: Pick<Clock, 'elapsed' | 'sleep'>;
 }
 
 /** Told while a take waits, about once a second and at its end: milliseconds waited since it was last told. */
 export type OnWait = (ms: number, action: string) => void;
 
-/** One granted attempt. Left alone, it expires after request time-out + window. */
+/** One granted attempt, to be sent at once. Left alone, it expires after request time-out + window. */
 export interface Slot {
   id: number;
   waitedMs: number;
-  /** The server answered, whatever it said. `notSent`: it never got the request, which counts nothing then. */
-  finish(outcome?: 'answered' | 'notSent'): Promise<void>;
+  /**
+   * The server answered, whatever it said. `notSent`: it never got the request, which counts nothing then. The database hears of
+   * it with the process's next take, or in a moment.
+   */
+  finish(outcome?: 'answered' | 'notSent'): void;
   /** The server answered 429: nobody asks before `retryAfterMs` from now, and the limit is halved. */
   throttled(retryAfterMs: number): Promise<void>;
 }
@@ -44,6 +54,8 @@ export interface BudgetUsage {
   /** The limit in force after 429s. */
   limitNow: number;
   used: number;
+  /** What could be taken now: nothing while it is blocked. */
+  free: number;
   /** Processes that wait. */
   waiting: number;
   blockedUntil: Date | null;
@@ -54,19 +66,22 @@ export type RateBudget = Pick<Budget, 'take' | 'requestTimeoutSeconds'>;
 
 /**
  * The rate budget of one installation (DESIGN "Rate budget"): kept in PostgreSQL, so that it holds over processes, crashes
- * and restarts. In the process, bottleneck orders the waiting by priority; the first of them asks the database, and
- * no connection is held between two askings.
+ * and restarts. In the process the requests of each action wait in a line; the first of them asks the database, and no
+ * connection is held between two askings.
  */
 export class Budget {
   readonly windowSeconds: number;
   readonly requestTimeoutSeconds: number;
   readonly #options: BudgetOptions;
+  readonly #clock: Pick<Clock, 'elapsed' | 'sleep'>;
   readonly #claimant = randomUUID();
-  readonly #queues = new Map<string, Bottleneck>();
+  readonly #lines = new Map<string, ActionLine>();
   readonly #stepMs: number;
+  #isClosed = false;
 
   constructor(options: BudgetOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
     this.windowSeconds = options.windowSeconds;
     this.requestTimeoutSeconds = options.requestTimeoutSeconds;
     this.#stepMs = Math.min(longestStepMs, Math.max(shortestStepMs, options.windowSeconds * 100));
@@ -76,145 +91,167 @@ export class Budget {
    * Waits until a request of `weight` may be sent. Throws the signal's reason when it aborts, PracticeError `throttled`
    * after the longest wait.
    */
-  async take(action: string, weight: number, priority: number, signal?: AbortSignal, onWait?: OnWait): Promise<Slot> {
-    const maxWaitSeconds = this.#options.maxWaitSeconds ?? 1800;
-    const given = new AbortController();
-    const giveUp = () => given.abort(signal?.reason);
-    if (signal?.aborted) giveUp();
-    signal?.addEventListener('abort', giveUp, { once: true });
-    const deadline = setTimeout(() => {
-      given.abort(
-        new PracticeError('throttled', `the rate budget of ${action} had no room for a request in ${maxWaitSeconds} s`),
-      );
-    }, maxWaitSeconds * 1000);
-    const request = { action, weight, priority, signal: given.signal, startedMs: performance.now(), askingMs: 0 };
-    let toldMs = 0;
-    const waitedMs = () => Math.max(0, performance.now() - request.startedMs - request.askingMs);
-    const tell = () => {
-      const waited = waitedMs();
-      // Less is the event loop's own pace.
-      if (waited - toldMs < 1) return;
-      onWait?.(waited - toldMs, action);
-      toldMs = waited;
-    };
-    const ticking = setInterval(tell, this.#stepMs);
-    try {
-      const id = await this.#granted(request);
-      return this.#slot(id, action, waitedMs());
-    } finally {
-      clearInterval(ticking);
-      clearTimeout(deadline);
-      signal?.removeEventListener('abort', giveUp);
-      tell();
-    }
-  }
-
-  /** Every budget of the installation that was ever used. */
-  async usage(): Promise<BudgetUsage[]> {
-    const { rows } = await this.#options.db.raw<{ rows: BudgetUsage[] }>(
-      `select b.action, b.full_limit as "limit",
-         budget_limit(b.full_limit, b.share, b.regains_from, b.window_seconds) as "limitNow",
-         (select coalesce(sum(s.weight), 0)::int from budget_slot s
-          where s.installation = b.installation and s.action = b.action and s.expires_at > clock_timestamp()) as used,
-         (select count(*)::int from budget_claim c
-          where c.installation = b.installation and c.action = b.action and c.expires_at > clock_timestamp()) as waiting,
-         case when b.blocked_until > clock_timestamp() then b.blocked_until end as "blockedUntil"
-       from budget b where b.installation = ? order by b.action`,
-      [this.#options.installation],
-    );
-    return rows;
-  }
-
-  #granted(request: Request): Promise<number> {
+  take(action: string, weight: number, priority: number, signal?: AbortSignal, onWait?: OnWait): Promise<Slot> {
     return new Promise((resolve, reject) => {
-      const abort = () => reject(request.signal.reason);
-      if (request.signal.aborted) abort();
-      request.signal.addEventListener('abort', abort, { once: true });
-      // One that has asked before goes before its equals, or a heavy request would fall behind with each asking.
-      const enqueue = (rank: number) => {
-        this.#queue(request.action)
-          .schedule({ priority: rank }, () => this.#askOnce(request, resolve, () => enqueue(request.priority - 1)))
-          .catch(reject);
+      signal?.throwIfAborted();
+      const { line } = this.#line(action);
+      const cameMs = this.#clock.elapsed();
+      const leave = () => {
+        if (line.leave(waiter)) reject(signal!.reason);
       };
-      enqueue(request.priority);
+      const waiter: Waiter = {
+        weight,
+        priority,
+        cameMs,
+        deadlineMs: cameMs + this.#maxWaitSeconds * 1000,
+        waitedMs: 0,
+        onWait: (ms) => onWait?.(ms, action),
+        granted: (slotId) => {
+          signal?.removeEventListener('abort', leave);
+          resolve(this.#slot(slotId, action, waiter.waitedMs));
+        },
+        failed: (reason) => {
+          signal?.removeEventListener('abort', leave);
+          reject(reason);
+        },
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      line.join(waiter);
     });
   }
 
-  /** Asks once, and waits a step where there is no room; so one of the process asks at a time, chosen anew each time. */
-  async #askOnce(request: Request, grant: (slotId: number) => void, askAgain: () => void): Promise<void> {
-    const { action, signal } = request;
-    if (signal.aborted) return;
-    const { slotId, waitMs } = await this.#ask(request);
-    if (slotId !== null) {
-      if (signal.aborted) await this.#finish(slotId, 0);
-      else grant(slotId);
-      return;
-    }
-    // In the queue before this asking ends, so that its turn is weighed against the others'.
-    askAgain();
-    const pauseMs = Math.min(Math.max(waitMs, this.#stepMs / 10), this.#stepMs);
-    await sleep(pauseMs, undefined, { signal }).catch(() => {});
-    if (signal.aborted) await this.#withdraw(action);
+  /** Every budget of the installation that was ever used. */
+  usage(): Promise<BudgetUsage[]> {
+    return query<BudgetUsage>(
+      this.#options.db,
+      `select *, case when "blockedUntil" is null then greatest(0, "limitNow" - used) else 0 end as free
+       from (
+         select b.action, b.full_limit as "limit",
+           budget_limit(b.full_limit, b.share, b.regains_from, b.window_seconds) as "limitNow",
+           (select coalesce(sum(s.weight), 0)::int from budget_slot s
+            where s.installation = b.installation and s.action = b.action and s.expires_at > clock_timestamp()) as used,
+           (select count(*)::int from budget_claim c
+            where c.installation = b.installation and c.action = b.action and c.expires_at > clock_timestamp()) as waiting,
+           case when b.blocked_until > clock_timestamp() then b.blocked_until end as "blockedUntil"
+         from budget b where b.installation = ?
+       ) as usage order by action`,
+      [this.#options.installation],
+    );
   }
 
-  async #ask(request: Request): Promise<{ slotId: number | null; waitMs: number }> {
-    const { db, installation, dialect } = this.#options;
-    const startedMs = performance.now();
-    const { rows } = await db.raw<{ rows: { slot_id: number | null; wait_ms: number | null }[] }>(
-      'select slot_id, wait_ms from budget_take(?, ?, ?, ?, ?, ?, ?, ?::uuid, ?)',
+  /**
+   * Tells the database what it does not know yet. Requests that wait should have been given up before; those answered later keep
+   * their slots until these expire.
+   */
+  async close(): Promise<void> {
+    for (const [action, { line, answers }] of this.#lines) {
+      await line.ended();
+      await this.#tellAnswers(action, answers);
+    }
+    this.#isClosed = true;
+  }
+
+  get #maxWaitSeconds(): number {
+    return this.#options.maxWaitSeconds ?? 1800;
+  }
+
+  #line(action: string): ActionLine {
+    const found = this.#lines.get(action);
+    if (found) return found;
+    const { installation } = this.#options;
+    const answers: Answer[] = [];
+    const made: ActionLine = {
+      answers,
+      line: new WaitingLine({
+        clock: this.#clock,
+        longestPauseMs: this.#stepMs,
+        ask: (first) => this.#ask(action, answers, first),
+        giveBack: (slotId) => this.#finish(action, slotId, 0),
+        withdraw: () => this.#call('select budget_withdraw(?, ?, ?::uuid)', [installation, action, this.#claimant]),
+        tooLate: () => {
+          const waited = `${this.#maxWaitSeconds} s`;
+          return new PracticeError('throttled', `the rate budget of ${action} had no room for a request in ${waited}`);
+        },
+      }),
+    };
+    this.#lines.set(action, made);
+    return made;
+  }
+
+  async #ask(action: string, answers: Answer[], first: Waiter): Promise<{ slotId: number } | { waitMs: number }> {
+    const { installation, dialect } = this.#options;
+    const askedMs = this.#clock.elapsed();
+    const [row] = await this.#call<{ slot_id: number | null; wait_ms: number | null }>(
+      'select slot_id, wait_ms from budget_take(?, ?, ?, ?, ?, ?, ?, ?, ?::uuid, ?, ?, ?)',
       [
         installation,
-        request.action,
-        request.weight,
-        limitOf(dialect, request.action),
+        action,
+        first.weight,
+        first.priority,
+        (askedMs - first.cameMs) / 1000,
+        limitOf(dialect, action),
         this.windowSeconds,
-        this.requestTimeoutSeconds,
-        request.priority,
+        (this.requestTimeoutSeconds + this.windowSeconds) * pace + grantSeconds,
         this.#claimant,
         Math.max(2, (this.#stepMs * 5) / 1000),
+        ...this.#untold(answers),
       ],
     );
-    request.askingMs += performance.now() - startedMs;
-    return { slotId: rows[0]?.slot_id ?? null, waitMs: rows[0]?.wait_ms ?? this.#stepMs };
+    const slotId = row?.slot_id ?? null;
+    if (slotId === null) return { waitMs: row?.wait_ms ?? this.#stepMs };
+    if (this.#clock.elapsed() - askedMs < grantSeconds * 1000) return { slotId };
+    this.#finish(action, slotId, 0);
+    return { waitMs: 0 };
   }
 
   #slot(id: number, action: string, waitedMs: number): Slot {
     return {
       id,
       waitedMs,
-      finish: (outcome = 'answered') => this.#finish(id, outcome === 'answered' ? this.windowSeconds : 0),
+      finish: (outcome = 'answered') =>
+        this.#finish(action, id, outcome === 'answered' ? this.windowSeconds * pace : 0),
       throttled: async (retryAfterMs) => {
-        const { db, installation } = this.#options;
-        await db.raw('select budget_throttled(?, ?, ?, ?)', [installation, action, id, retryAfterMs / 1000]);
+        const { installation } = this.#options;
+        await this.#call('select budget_throttled(?, ?, ?, ?)', [installation, action, id, retryAfterMs / 1000]);
       },
     };
   }
 
-  async #finish(slotId: number, keepSeconds: number): Promise<void> {
-    await this.#options.db.raw('select budget_finish(?, ?)', [slotId, keepSeconds]);
+  #finish(action: string, slotId: number, keepSeconds: number): void {
+    const { answers } = this.#line(action);
+    answers.push({ slotId, untilMs: this.#clock.elapsed() + keepSeconds * 1000 });
+    if (answers.length > 1) return;
+    void this.#clock.sleep(tellAfterMs).then(() => this.#tellAnswers(action, answers));
   }
 
-  async #withdraw(action: string): Promise<void> {
-    const { db, installation } = this.#options;
-    await db.raw('select budget_withdraw(?, ?, ?::uuid)', [installation, action, this.#claimant]);
+  /** A failure only means that the slots keep their own expiry, which is later. */
+  async #tellAnswers(action: string, answers: Answer[]): Promise<void> {
+    if (answers.length === 0 || this.#isClosed) return;
+    const { installation } = this.#options;
+    const untold = this.#untold(answers);
+    await this.#call('select budget_finish(?, ?, ?, ?)', [installation, action, ...untold]).catch(() => undefined);
   }
 
-  #queue(action: string): Bottleneck {
-    let queue = this.#queues.get(action);
-    if (!queue) {
-      queue = new Bottleneck({ maxConcurrent: 1 });
-      this.#queues.set(action, queue);
-    }
-    return queue;
+  /** Takes the answers out: the slots, and the seconds that each counts for yet. */
+  #untold(answers: Answer[]): [number[], number[]] {
+    const now = this.#clock.elapsed();
+    const told = answers.splice(0);
+    return [told.map(({ slotId }) => slotId), told.map(({ untilMs }) => Math.max(0, untilMs - now) / 1000)];
+  }
+
+  #call<Row>(sql: string, bindings: unknown[]): Promise<Row[]> {
+    return query<Row>(this.#options.db, sql, bindings);
   }
 }
 
-interface Request {
-  action: string;
-  weight: number;
-  priority: number;
-  signal: AbortSignal;
-  startedMs: number;
-  /** Time spent asking the database, which is no waiting. */
-  askingMs: number;
+interface ActionLine {
+  line: WaitingLine;
+  /** Not told to the database yet. */
+  answers: Answer[];
+}
+
+interface Answer {
+  slotId: number;
+  /** When it stops counting, by the clock's `elapsed`. */
+  untilMs: number;
 }

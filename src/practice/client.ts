@@ -8,8 +8,8 @@ import { type ActionKind, actionOf, type Dialect, type ListKind, pathOf, weightO
 import { PracticeError } from './errors.ts';
 import { type ExchangeContext, type Exchanged, exchange, type Log } from './exchange.ts';
 import { type ExternalInfoPorts, writeExternalId } from './external-info.ts';
-import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from './json.ts';
-import { parseEnvelope, recordId } from './schema.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from './json.ts';
+import { parseListBody, recordId } from './schema.ts';
 import {
   createTransport,
   defaultTimeouts,
@@ -92,6 +92,8 @@ export interface PracticeClient {
    * must never stop a sync (field-notes: Lists and filters).
    */
   departmentSettings(departmentId: number): Promise<{ lockDate: CalendarDate | null } | 'unknown'>;
+  /** A time that the source's clock has reached by now, judged by its answers; null before any. For waiting, no proof. */
+  sourceNow(): Date | null;
   /** What the requests of this client, and of those made from it, cost so far. */
   counters(): Counters;
   /** The same client with counters of its own, from zero; and its own signal and onWait where given. */
@@ -129,18 +131,29 @@ function clientWith(
   const { dialect } = options;
   const api = `${options.baseUrl.replace(/\/+$/, '')}/${options.installation}/${dialect.paths.api}`;
 
-  const send = (
+  interface Sent {
+    method: Method;
+    path: string;
+    body?: JsonObject;
+    weight?: number;
+    priority?: number;
+  }
+
+  const sendAs = <Body>(
     kind: ListKind,
     action: ActionKind,
-    request: { method: Method; path: string; body?: JsonObject; weight?: number; priority?: number },
-  ): Promise<Exchanged> =>
+    request: Sent,
+    parse: (body: string) => Body,
+  ): Promise<Exchanged<Body>> =>
     exchange(context, {
       weight: 1,
       priority: priorities.live,
       ...request,
+      parse,
       url: `${api}${request.path}`,
       action: actionOf(dialect, kind, action),
     });
+  const send = (kind: ListKind, action: ActionKind, request: Sent) => sendAs(kind, action, request, parseJson);
 
   const prepaymentPath = (id: number) => `${pathOf(dialect, 'prepayment')}${id}/`;
 
@@ -167,16 +180,18 @@ function clientWith(
       const flags = expose ? (dialect.expose[kind] ?? []) : [];
       const parts = [query.toString(), ...flags.map(encodeURIComponent)].filter((part) => part !== '');
       const path = `${pathOf(dialect, kind)}${parts.length > 0 ? '?' : ''}${parts.join('&')}`;
-      const { value, answer } = await send(kind, 'list', { method: 'GET', path, weight, priority });
-      const envelope = parseEnvelope(kind, value);
-      const received = envelope.results.length;
-      if (pageSizeAsked === null && page === undefined && received > 0 && received < envelope.count) {
+      const { value, answer } = await sendAs(kind, 'list', { method: 'GET', path, weight, priority }, (body) =>
+        parseListBody(kind, body),
+      );
+      const { count, results } = value!;
+      const received = results.length;
+      if (pageSizeAsked === null && page === undefined && received > 0 && received < count) {
         pageSizes.set(kind, received);
       }
       const idField = idFieldOf(dialect, kind);
       return {
-        count: envelope.count,
-        results: envelope.results.map((record) => rawRecord(kind, record, idField)),
+        count,
+        results: results.map((each) => ({ id: recordId(kind, each.value, idField), ...each })),
         ...timesOf(answer, context.clock),
         weight,
         pageSizeAsked,
@@ -213,6 +228,11 @@ function clientWith(
       }
     },
 
+    sourceNow: () => {
+      const now = context.transport.serverNow();
+      return now === null ? null : new Date(now);
+    },
+
     counters: () => context.counters.read(),
 
     forWindow: (overrides = {}) =>
@@ -227,12 +247,16 @@ function idFieldOf(dialect: Dialect, kind: ListKind): string {
   return synchronised ? dialect.fields[synchronised].id : 'id';
 }
 
-/** The snapshot behind an answer lies between these (DESIGN "Sync": source time). */
+/**
+ * The snapshot behind an answer lies between these (DESIGN "Sync": source time). It is also later than an answer that was here
+ * before the request was sent: where whole seconds tell nothing of a request of milliseconds, that tells the second.
+ */
 function timesOf(answer: HttpAnswer, clock: Clock): Pick<ListAnswer, 'sourceTime' | 'answeredAt' | 'clock'> {
   const date = dateOf(answer);
   const now = clock.now();
+  const before = date === null || answer.dateBefore === null ? 0 : Math.min(date, answer.dateBefore);
   return {
-    sourceTime: new Date((date ?? now) - answer.durationMs),
+    sourceTime: new Date(Math.max((date ?? now) - answer.durationMs, before)),
     // The header has whole seconds, the rest cut off.
     answeredAt: new Date(date === null ? now : date + 1000),
     clock: date === null ? 'local' : 'server',

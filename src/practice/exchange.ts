@@ -30,17 +30,20 @@ export interface ExchangeContext {
   onWait: OnWait | undefined;
 }
 
-export interface ExchangeRequest {
+export interface ExchangeRequest<Body> {
   method: Method;
   url: string;
   body?: JsonValue;
   action: string;
   weight: number;
   priority: number;
+  /** Reads the body of a good answer; throws SyntaxError where it is no JSON. */
+  parse(body: string): Body;
 }
 
-export interface Exchanged {
-  value: JsonValue;
+export interface Exchanged<Body> {
+  /** Null for an answer without a body. */
+  value: Body | null;
   answer: HttpAnswer;
 }
 
@@ -49,7 +52,10 @@ export interface Exchanged {
  * it might do its work twice. Repeated are time-outs, broken connections, 5xx and what is not JSON (4 attempts), 429 once the
  * budget allows (8), and 401 once, with a renewed token. Throws PracticeError, or the signal's reason.
  */
-export async function exchange(context: ExchangeContext, request: ExchangeRequest): Promise<Exchanged> {
+export async function exchange<Body>(
+  context: ExchangeContext,
+  request: ExchangeRequest<Body>,
+): Promise<Exchanged<Body>> {
   const { auth, clock, counters, log, random, signal } = context;
   const repeatable = request.method !== 'POST';
   let failures = 0;
@@ -80,7 +86,11 @@ export async function exchange(context: ExchangeContext, request: ExchangeReques
   }
 }
 
-async function attemptOnce(context: ExchangeContext, request: ExchangeRequest, token: string): Promise<Exchanged> {
+async function attemptOnce<Body>(
+  context: ExchangeContext,
+  request: ExchangeRequest<Body>,
+  token: string,
+): Promise<Exchanged<Body>> {
   const { budget, clock, counters, log, onWait, signal, transport } = context;
   const { action, method, url, weight } = request;
   const slot = await budget.take(action, weight, request.priority, signal, (ms) => {
@@ -107,7 +117,8 @@ async function attemptOnce(context: ExchangeContext, request: ExchangeRequest, t
   const path = new URL(url).pathname;
   log.debug({ action, method, path, status: answer.status, weight, ms: Math.round(answer.durationMs) }, 'practice API');
   try {
-    const value = readAnswer(answer, method, path, clock.now(), (said) => said.replaceAll(token, '…'));
+    const redact = (said: string) => said.replaceAll(token, '…');
+    const value = readAnswer(answer, method, path, clock.now(), redact, request.parse);
     return { value, answer };
   } catch (error) {
     if (answer.status === 429 && error instanceof PracticeError) {

@@ -44,13 +44,13 @@ export async function writeExternalId(
     await ports.create(id, { [idKey]: externalId });
     return null;
   }
-  const infoId = idType.safeParse(existing.id);
-  if (!infoId.success) {
+  const infoId = idType.read(existing.id);
+  if (infoId === undefined) {
     throw new PracticeError('malformed_response', `the external_info of prepayment ${id} has no usable id`);
   }
   // Its address is the server's; everything else goes back as it came.
   const { id: _id, url: _url, ...kept } = existing;
-  await ports.update(id, infoId.data, { ...kept, [idKey]: externalId });
+  await ports.update(id, infoId, { ...kept, [idKey]: externalId });
   return null;
 }
 

@@ -24,6 +24,66 @@ export function stringifyJson(value: JsonValue): string {
   return text;
 }
 
+/**
+ * The texts of the elements of the array that `key` names in a JSON object, cut from the object's own text, and the object
+ * with that array empty; null where there is no such array. Cut, not checked: parseJson says whether a part is JSON.
+ */
+export function splitArray(text: string, key: string): { rest: string; elements: string[] } | null {
+  const start = arrayStart(text, key);
+  if (start === null) return null;
+  const elements: string[] = [];
+  let depth = 0;
+  let from = start;
+  for (let i = start; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === quote) i = stringEnd(text, i);
+    else if (code === openBrace || code === openBracket) depth++;
+    else if (depth > 0) {
+      if (code === closeBrace || code === closeBracket) depth--;
+    } else if (code === comma || code === closeBracket) {
+      const element = text.slice(from, i).trim();
+      from = i + 1;
+      // Nothing at all between the brackets is an empty array; anything else that is missing is no JSON.
+      if (code === comma || element !== '' || elements.length > 0) elements.push(element);
+      if (code === closeBracket) return { rest: text.slice(0, start) + text.slice(i), elements };
+    }
+  }
+  return null;
+}
+
+const [quote, backslash, comma] = [34, 92, 44];
+const [openBrace, closeBrace, openBracket, closeBracket] = [123, 125, 91, 93];
+
+/** Where the array's first element begins: behind the bracket of the outermost object's member `key`. */
+function arrayStart(text: string, key: string): number | null {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === openBrace || code === openBracket) depth++;
+    else if (code === closeBrace || code === closeBracket) depth--;
+    else if (code === quote) {
+      const end = stringEnd(text, i);
+      const isKey = depth === 1 && end - i === key.length + 1 && text.startsWith(key, i + 1);
+      i = end;
+      if (!isKey) continue;
+      const opening = /\s*:\s*\[/y;
+      opening.lastIndex = end + 1;
+      if (opening.test(text)) return opening.lastIndex;
+    }
+  }
+  return null;
+}
+
+/** The closing quote of the string that begins at `start`; the end of the text where there is none. */
+function stringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (text.charCodeAt(end - 1 - escapes) === backslash) escapes++;
+    if (escapes % 2 === 0) return end;
+  }
+  return text.length;
+}
+
 /** Whether it is a JSON object: no array, number or null. */
 export function isJsonObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);

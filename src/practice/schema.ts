@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type {
   Defect,
   InvoiceRecord,
@@ -10,33 +9,36 @@ import type {
 import type { RecordKind } from '../terms.ts';
 import type { Dialect } from './dialect.ts';
 import { PracticeError } from './errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from './json.ts';
-import { amount, flag, id, integer, reference, references, text } from './values.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, splitArray, stringifyJson } from './json.ts';
+import { amount, flag, id, integer, reference, references, type Scalar, text } from './values.ts';
 
 export type RecordOf<Kind extends RecordKind> = Extract<SourceRecord, { kind: Kind }>;
 
 /** One page of a list (practice-api: Conventions 5). */
-export interface Envelope {
+export interface ListBody {
   count: number;
-  results: JsonValue[];
+  /** Each with its own text as it came. */
+  results: { raw: string; value: JsonValue }[];
 }
 
-/** The envelope of an answer of the list `kind`. Throws PracticeError `malformed_response`. */
-export function parseEnvelope(kind: string, value: JsonValue): Envelope {
-  const count = isJsonObject(value) ? integer.safeParse(value.count) : null;
-  if (!isJsonObject(value) || !count?.success || count.data < 0 || !Array.isArray(value.results)) {
+/** The body of an answer of the list `kind`. Throws PracticeError `malformed_response`, SyntaxError where it is no JSON. */
+export function parseListBody(kind: string, body: string): ListBody {
+  const parts = splitArray(body, 'results');
+  const envelope = parseJson(parts?.rest ?? body);
+  const count = isJsonObject(envelope) ? integer.read(envelope.count) : undefined;
+  if (parts === null || count === undefined || count < 0) {
     throw new PracticeError(
       'malformed_response',
       `the answer of the ${kind} list is no list: it lacks a usable count or results`,
     );
   }
-  return { count: count.data, results: value.results };
+  return { count, results: parts.elements.map((raw) => ({ raw, value: parseJson(raw) })) };
 }
 
 /** A record's id. Throws PracticeError `malformed_record`: without its id a record cannot be kept, nor left out. */
 export function recordId(kind: string, value: JsonValue, idField: string): number {
-  const found = isJsonObject(value) ? id.safeParse(at(value, idField)) : null;
-  if (found?.success) return found.data;
+  const found = isJsonObject(value) ? id.read(at(value, idField)) : undefined;
+  if (found !== undefined) return found;
   throw new PracticeError('malformed_record', `a record of the ${kind} list has no usable ${idField}`);
 }
 
@@ -46,14 +48,22 @@ export function recordId(kind: string, value: JsonValue, idField: string): numbe
  * `malformed_record` when there is no usable id.
  */
 export function parseRecord<Kind extends RecordKind>(kind: Kind, value: JsonValue, dialect: Dialect): RecordOf<Kind> {
-  const parsers: { [K in RecordKind]: (value: JsonValue, dialect: Dialect) => RecordOf<K> } = {
-    invoice: parseInvoice,
-    row: parseRow,
-    payment: parsePayment,
-    prepayment: parsePrepayment,
-  };
-  return parsers[kind](value, dialect);
+  const before = isJsonObject(value) ? parsed.get(value) : undefined;
+  if (before?.kind === kind && before.dialect === dialect) return before.record as RecordOf<Kind>;
+  const record = parsers[kind](value, dialect) as RecordOf<Kind>;
+  parsed.set(value as JsonObject, { kind, dialect, record });
+  return record;
 }
+
+/** The walk and the mirror both read a page's records: parsed once, for as long as the page itself is held. */
+const parsed = new WeakMap<JsonObject, { kind: RecordKind; dialect: Dialect; record: SourceRecord }>();
+
+const parsers: { [K in RecordKind]: (value: JsonValue, dialect: Dialect) => RecordOf<K> } = {
+  invoice: parseInvoice,
+  row: parseRow,
+  payment: parsePayment,
+  prepayment: parsePrepayment,
+};
 
 function parseInvoice(value: JsonValue, dialect: Dialect): InvoiceRecord {
   const names = dialect.fields.invoice;
@@ -187,19 +197,19 @@ class RecordReader {
   }
 
   /** The field's value; null when it is absent or, which is a defect, cannot be read. */
-  optional<T>(field: string, type: z.ZodType<T>): T | null {
+  optional<T>(field: string, type: Scalar<T>): T | null {
     const value = at(this.#record, field);
     if (value == null) return null;
-    const result = type.safeParse(value);
-    if (result.success) return result.data;
+    const result = type.read(value);
+    if (result !== undefined) return result;
     const shown = stringifyJson(value);
     const clipped = shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
-    this.defects.push({ field, message: `${result.error.issues[0]!.message} (${clipped})` });
+    this.defects.push({ field, message: `${type.failure} (${clipped})` });
     return null;
   }
 
   /** As `optional`; absence is a defect too. */
-  required<T>(field: string, type: z.ZodType<T>): T | null {
+  required<T>(field: string, type: Scalar<T>): T | null {
     if (!this.has(field)) this.defects.push({ field, message: 'is absent' });
     return this.optional(field, type);
   }
@@ -207,6 +217,7 @@ class RecordReader {
 
 /** The value a dotted field name reaches. */
 function at(record: JsonObject, field: string): JsonValue {
+  if (!field.includes('.')) return Object.hasOwn(record, field) ? record[field] : undefined;
   let value: JsonValue = record;
   for (const key of field.split('.')) {
     if (!isJsonObject(value) || !Object.hasOwn(value, key)) return undefined;

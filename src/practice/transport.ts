@@ -1,6 +1,7 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got, { type Got, RequestError, TimeoutError } from 'got';
+import { dateOf } from './answers.ts';
 import type { Clock } from './clock.ts';
 import { PracticeError } from './errors.ts';
 
@@ -14,6 +15,9 @@ export interface Timeouts {
 }
 
 export const defaultTimeouts: Timeouts = { connectMs: 10_000, responseMs: 60_000, requestMs: 90_000 };
+
+/** Of two clocks against each other, far above what real ones do. */
+const longestDrift = 0.001;
 
 /** Far above the largest page there can be (1000 records of some kilobytes). */
 const defaultMaxBytes = 64 * 1024 * 1024;
@@ -33,6 +37,8 @@ export interface HttpAnswer {
   headers: Record<string, string | string[] | undefined>;
   body: string;
   durationMs: number;
+  /** The `Date` of the latest answer that was here before this request was sent, epoch milliseconds; null without one. */
+  dateBefore: number | null;
 }
 
 /** Without an answer: why, and whether the server can have received the request at all. */
@@ -44,6 +50,8 @@ export interface NoAnswer {
 /** One HTTP request, tried once: no retry, no redirect. Throws only the signal's reason. */
 export interface Transport {
   send(request: HttpRequest): Promise<HttpAnswer | NoAnswer>;
+  /** A time that the server's clock has reached by now, epoch milliseconds, judged by its answers; null before any. */
+  serverNow(): number | null;
   /** Ends idle connections. */
   close(): void;
 }
@@ -68,14 +76,29 @@ export function createTransport(options: { timeouts: Timeouts; clock: Clock; max
     },
     headers: { 'user-agent': 'vetledger', accept: 'application/json' },
   });
+  let latestDate: number | null = null;
+  // How far the server's clock is ahead of ours, at least: what the answers show best, given up slowly, since clocks drift.
+  let ahead: { ms: number; at: number } | null = null;
+  const aheadNow = () => ahead && ahead.ms - (clock.elapsed() - ahead.at) * longestDrift;
   return {
     send: async (request) => {
+      const dateBefore = latestDate;
       try {
-        return await sendOnce(client, request, clock, maxBytes);
+        const answer = await sendOnce(client, request, clock, maxBytes);
+        const date = dateOf(answer);
+        if (date !== null) {
+          latestDate = date;
+          ahead = { ms: Math.max(date - clock.now(), aheadNow() ?? Number.NEGATIVE_INFINITY), at: clock.elapsed() };
+        }
+        return { ...answer, dateBefore };
       } catch (error) {
         request.signal?.throwIfAborted();
         return { ...noAnswer(error, request, maxBytes) };
       }
+    },
+    serverNow: () => {
+      const ms = aheadNow();
+      return ms === null ? null : clock.now() + ms;
     },
     close: () => {
       agent.http.destroy();
@@ -84,7 +107,12 @@ export function createTransport(options: { timeouts: Timeouts; clock: Clock; max
   };
 }
 
-async function sendOnce(client: Got, request: HttpRequest, clock: Clock, maxBytes: number): Promise<HttpAnswer> {
+async function sendOnce(
+  client: Got,
+  request: HttpRequest,
+  clock: Clock,
+  maxBytes: number,
+): Promise<Omit<HttpAnswer, 'dateBefore'>> {
   const stop = new AbortController();
   const giveUp = () => stop.abort(request.signal?.reason);
   if (request.signal?.aborted) giveUp();

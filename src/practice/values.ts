@@ -1,19 +1,15 @@
 import { isLosslessNumber } from 'lossless-json';
-import { z } from 'zod';
-import { parseMoney } from '../domain/money.ts';
+import { type Money, parseMoney } from '../domain/money.ts';
 import { isJsonObject, type JsonValue } from './json.ts';
 
 /**
- * The scalars of the wire, as tolerant as the services of this shape are varied (practice-api: Conventions): each takes
- * a value as parseJson gives it, never null or undefined. A failure's message ends the sentence "<field> …".
+ * A scalar of the wire, as tolerant as the services of this shape are varied (practice-api: Conventions). `read` takes a value
+ * as parseJson gives it, never null or undefined, and gives undefined for what it cannot be; `failure` then ends the
+ * sentence "<field> …". Plain functions: a large clinic has tens of millions of fields.
  */
-function scalar<T>(read: (value: JsonValue) => T | undefined, failure: string) {
-  return z.unknown().transform((value, context): T => {
-    const result = read(value);
-    if (result !== undefined) return result;
-    context.addIssue({ code: 'custom', message: failure });
-    return z.NEVER;
-  });
+export interface Scalar<T> {
+  read(value: JsonValue): T | undefined;
+  failure: string;
 }
 
 /** The text of a string or number; undefined for anything else. */
@@ -25,6 +21,8 @@ function textOf(value: JsonValue): string | undefined {
 function integerOf(value: JsonValue): number | undefined {
   const text = textOf(value)?.trim();
   if (text === undefined) return undefined;
+  // Nearly all of them; the rest may be written 1.0 or 1e3.
+  if (/^\d{1,15}$/.test(text)) return Number(text);
   const exact = parseMoney(text);
   const number = exact?.isInteger() ? exact.toNumber() : Number.NaN;
   return Number.isSafeInteger(number) ? number : undefined;
@@ -44,37 +42,50 @@ function referenceOf(value: JsonValue): number | undefined {
 }
 
 /** A decimal, as string or number. */
-export const amount = scalar((value) => {
-  const text = textOf(value);
-  return text === undefined ? undefined : (parseMoney(text) ?? undefined);
-}, 'is no decimal number');
+export const amount: Scalar<Money> = {
+  read: (value) => {
+    const text = textOf(value);
+    return text === undefined ? undefined : (parseMoney(text) ?? undefined);
+  },
+  failure: 'is no decimal number',
+};
 
 /** A record's own id. */
-export const id = scalar(positiveIntegerOf, 'is no positive integer');
+export const id: Scalar<number> = { read: positiveIntegerOf, failure: 'is no positive integer' };
 
 /** A code or a count. */
-export const integer = scalar(integerOf, 'is no integer');
+export const integer: Scalar<number> = { read: integerOf, failure: 'is no integer' };
 
 /** The id that a url-reference names: an absolute URL with or without its last slash or a query, a bare id, an object. */
-export const reference = scalar(referenceOf, 'is no reference to a record');
+export const reference: Scalar<number> = { read: referenceOf, failure: 'is no reference to a record' };
 
-export const references = scalar((value) => {
-  if (!Array.isArray(value)) return undefined;
-  const ids = value.map(referenceOf);
-  return ids.every((each) => each !== undefined) ? ids : undefined;
-}, 'is no list of references to records');
+export const references: Scalar<number[]> = {
+  read: (value) => {
+    if (!Array.isArray(value)) return undefined;
+    const ids = value.map(referenceOf);
+    return ids.every((each) => each !== undefined) ? ids : undefined;
+  },
+  failure: 'is no list of references to records',
+};
 
-export const flag = scalar((value) => {
-  const text = typeof value === 'boolean' ? String(value) : textOf(value)?.trim().toLowerCase();
-  if (text === 'true' || text === '1') return true;
-  return text === 'false' || text === '0' ? false : undefined;
-}, 'is neither true nor false');
+export const flag: Scalar<boolean> = {
+  read: (value) => {
+    if (typeof value === 'boolean') return value;
+    const text = textOf(value)?.trim().toLowerCase();
+    if (text === 'true' || text === '1') return true;
+    return text === 'false' || text === '0' ? false : undefined;
+  },
+  failure: 'is neither true nor false',
+};
 
 /**
  * A text that every store and screen can hold: NUL and lone surrogates become the replacement character (the raw record
  * keeps them). Blank is null.
  */
-export const text = scalar((value) => {
-  const found = textOf(value)?.toWellFormed().replaceAll('\0', '\ufffd');
-  return found === undefined ? undefined : found.trim() === '' ? null : found;
-}, 'is no text');
+export const text: Scalar<string | null> = {
+  read: (value) => {
+    const found = textOf(value)?.toWellFormed().replaceAll('\0', '\ufffd');
+    return found === undefined ? undefined : found.trim() === '' ? null : found;
+  },
+  failure: 'is no text',
+};

@@ -22,14 +22,15 @@ export interface AppliedFilter<T> {
   matches: (record: T) => boolean;
 }
 
-/** The filters of a query that this resource knows and the server does not ignore. */
+/** The filters of a query that this resource knows and the server does not ignore; a refused one throws. */
 export const parseFilters = <T>(
   query: URLSearchParams,
   fields: FilterFields<T>,
-  options: { ignored: readonly string[]; zone: Zone },
+  options: { ignored: readonly string[]; refused: readonly string[]; zone: Zone },
 ): AppliedFilter<T>[] => {
   const applied: AppliedFilter<T>[] = [];
   for (const [name, text] of query) {
+    if (options.refused.includes(name)) throw new ValidationProblem(name, 'This filter is not supported.');
     const split = name.lastIndexOf('__');
     const field = name.slice(0, split);
     const operator = name.slice(split + 2) as Operator;

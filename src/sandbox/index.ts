@@ -10,6 +10,7 @@ import { defaultQuirks, type Quirks } from './quirks.ts';
 import { RateLimits } from './rate.ts';
 import { createServer } from './server.ts';
 import { type Stats, StatsKeeper } from './stats.ts';
+import { WebhookSender, type WebhookTarget } from './webhooks.ts';
 import { Zone } from './zone.ts';
 
 export type { Clinic } from './clinic.ts';
@@ -19,6 +20,7 @@ export type { LiveEvent } from './live.ts';
 export type { Quirks } from './quirks.ts';
 export type { Invoice, InvoicePayment, InvoiceRow, Prepayment, VatGroup } from './records.ts';
 export type { ActionStats, Stats } from './stats.ts';
+export type { WebhookTarget } from './webhooks.ts';
 
 const saveEveryMs = 2000;
 
@@ -46,6 +48,8 @@ export interface SandboxOptions {
   stateFile?: string;
   quirks?: Partial<Quirks>;
   faults?: Partial<Faults>;
+  /** Where webhooks for record changes are sent to; nowhere unless given. */
+  webhooks?: WebhookTarget | null;
 }
 
 export interface Sandbox {
@@ -64,6 +68,7 @@ export interface Sandbox {
   /** Sets the faults that are named and leaves the others; null switches one off. */
   setFaults(faults: Partial<Faults>): void;
   setQuirks(quirks: Partial<Quirks>): void;
+  setWebhooks(target: WebhookTarget | null): void;
   /** Saves, closes every connection and the server. */
   stop(): Promise<void>;
 }
@@ -81,7 +86,11 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   }
   const saver = stateFile === undefined ? null : new Saver(() => saveClinic(clinic, stateFile), saveEveryMs);
   if (!isLoaded) saver?.finish();
-  clinic.onChange = () => saver?.changed();
+  const webhooks = new WebhookSender(options.webhooks ?? null);
+  clinic.onChange = (changed) => {
+    saver?.changed();
+    webhooks.send(changed);
+  };
 
   const faults = new FaultInjector(seed, options.faults ?? {});
   const stats = new StatsKeeper();
@@ -108,7 +117,9 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
     clientSecret,
     clinic,
     ...controls,
+    setWebhooks: (target) => webhooks.setTarget(target),
     stop: async () => {
+      webhooks.stop();
       await app.close();
       clinic.onChange = () => {};
       saver?.finish();

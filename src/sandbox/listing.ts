@@ -45,7 +45,8 @@ export const list = <T extends RecordBase>(request: ApiRequest, table: Table<T>,
     const detail = `Offset ${offset} is above ${maxOffset}. Filter by date range or id__gt instead.`;
     return { status: 400, body: { detail } };
   }
-  const filters = parseFilters(query, listing.filters, { ignored: quirks.ignoredFilters, zone: clinic.zone });
+  const { ignoredFilters: ignored, refusedFilters: refused } = quirks;
+  const filters = parseFilters(query, listing.filters, { ignored, refused, zone: clinic.zone });
   const matching = find(table, filters, listing, query.get('filter_type') === 'or', clinic.clock());
   const count = matching.length;
   const pages = Math.max(1, Math.ceil(count / size));

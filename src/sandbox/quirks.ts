@@ -6,6 +6,8 @@ export interface Quirks {
   order: 'id' | 'id_desc' | 'random' | 'modified';
   /** Query names that are silently ignored, for example `id__gt` or `invoice__in`. */
   ignoredFilters: string[];
+  /** Query names that are answered with 400. */
+  refusedFilters: string[];
   /** `mixed`: numbers on invoices and rows, strings on payments and prepayments. */
   decimals: 'mixed' | 'string' | 'number';
   timestamps: TimestampStyle;
@@ -37,6 +39,7 @@ export interface Quirks {
 export const defaultQuirks: Quirks = {
   order: 'id',
   ignoredFilters: [],
+  refusedFilters: [],
   decimals: 'mixed',
   timestamps: 'offset',
   invoiceDateAsDatetime: false,

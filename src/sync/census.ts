@@ -1,7 +1,7 @@
 import { markDirty } from '../mirror/store.ts';
 import type { DocumentKind } from '../terms.ts';
 import { documentKinds } from '../terms.ts';
-import { censusFact, countCovered, countMirror, storeCount } from './counts.ts';
+import { censusFact, countCovered, countMirror, listsTwice, storeCount } from './counts.ts';
 import { noteFact } from './facts.ts';
 import { pullEach } from './parts.ts';
 import { type PullContext, pullList } from './pull.ts';
@@ -20,45 +20,59 @@ export interface CensusLine {
 
 /**
  * Nothing lost, checked against the source (DESIGN): each list's own count is compared with the mirror. A difference is
- * walked: what was missed is pulled, what is missing from the source is looked up once more and then marked gone.
+ * walked: what was missed is pulled, what is missing from the source is looked up once more and then marked gone. A list that
+ * holds records twice is walked whatever it counts.
  */
 export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
+  const { db, installation } = context;
   const lines: CensusLine[] = [];
   for (const kind of documentKinds) {
+    const twice = () => listsTwice(db, installation, kind);
     let source = await countCovered(context, kind);
     let gone: number[] = [];
-    if (source !== (await countMirror(context, kind))) {
-      gone = await walkDifference(context, kind);
-      source = await countCovered(context, kind);
+    if ((await twice()) || source !== (await countMirror(context, kind))) {
+      const walked = await walkDifference(context, kind);
+      gone = walked.gone;
+      source = (await twice()) ? walked.received : await countCovered(context, kind);
     }
     if (source === null) continue;
-    await storeCount(context.db, context.installation, kind, source);
+    await storeCount(db, installation, kind, source);
     lines.push({ kind, source, mirror: await countMirror(context, kind), gone });
   }
   // A list that could not be counted is tried again by the next window.
-  if (lines.length === documentKinds.length) await noteFact(context.db, context.installation, censusFact, 'taken');
+  if (lines.length === documentKinds.length) await noteFact(db, installation, censusFact, 'taken');
   return lines;
 }
 
-async function walkDifference(context: PullContext, kind: DocumentKind): Promise<number[]> {
-  const { earliest } = await pullList(context, kind, {}, null, { keepWalk: false });
+/** `received`: different records that the list holds. */
+async function walkDifference(context: PullContext, kind: DocumentKind): Promise<{ gone: number[]; received: number }> {
+  const received = new Set<number>();
+  const onSaved = (saved: { ids: number[] }) => {
+    for (const id of saved.ids) received.add(id);
+  };
+  const { earliest } = await pullList(context, kind, {}, null, { keepWalk: false, onSaved });
   const missing = await context.db.raw<{ rows: { id: number }[] }>(
     `select id from mirror_record where installation = ? and kind = ? and gone_at is null and source_time < ?
      order by id limit ?`,
     [context.installation, kind, earliest, secondLookups],
   );
   const ids = missing.rows.map(({ id }) => id);
-  const found = await pullEach(context, kind, ids);
+  let confirmed = earliest;
+  const found = await pullEach(context, kind, ids, ({ began }) => {
+    if (began > confirmed) confirmed = began;
+  });
   const gone = ids.filter((id) => !found.has(id));
-  if (gone.length === 0) return gone;
+  if (gone.length === 0) return { gone, received: received.size };
   await context.db.transaction(async (trx) => {
+    // An answer from before this look-up, arriving late, does not bring them back.
     await trx.raw(
-      `update mirror_record set gone_at = clock_timestamp() where installation = ? and kind = ? and id = any(?)`,
-      [context.installation, kind, gone],
+      `update mirror_record set gone_at = clock_timestamp(), source_time = greatest(source_time, ?)
+       where installation = ? and kind = ? and id = any(?)`,
+      [confirmed, context.installation, kind, gone],
     );
     await markDirty(trx, context.installation, kind, gone);
   });
-  return gone;
+  return { gone, received: received.size };
 }
 
 /** Whether a census is due: a day after the last one, or because reconcile counted a difference since. */

@@ -1,7 +1,8 @@
+import type { Knex } from 'knex';
 import { type Db, query } from '../db/pool.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import type { DocumentKind } from '../terms.ts';
-import { noteFact } from './facts.ts';
+import { noteFact, readFact } from './facts.ts';
 
 /** The clinic works on while we count; so often it is tried to count between two of its records. */
 const countTries = 4;
@@ -71,4 +72,13 @@ export async function storeCount(db: Db, installation: number, kind: DocumentKin
      on conflict (installation, kind) do update set count = excluded.count, counted_at = excluded.counted_at`,
     [installation, kind, count],
   );
+}
+
+/** Notes that a list was seen to hold a record twice (a join gone wrong in the server): its count tells nothing then. */
+export async function noteListedTwice(db: Db | Knex.Transaction, installation: number, kind: string): Promise<void> {
+  await noteFact(db, installation, `listed_twice.${kind}`, true);
+}
+
+export async function listsTwice(db: Db, installation: number, kind: string): Promise<boolean> {
+  return (await readFact<boolean>(db, installation, `listed_twice.${kind}`)) ?? false;
 }

@@ -98,7 +98,7 @@ async function pullNear(
   const answer = await context.client.list(kind, question, pageSize, { priority: context.priority });
   const received = answer.results.map(({ id }) => id);
   if (received.length < answer.count || received.some((id) => id < lowest || id > highest)) return null;
-  const saved = await db.transaction((trx) => savePage(trx, context, kind, answer, context.isOwnEcho));
+  const saved = await db.transaction((trx) => savePage(trx, context, kind, answer, context.findOwnEchoes));
   const found = new Set(ids.filter((id) => received.includes(id)));
   return {
     ...{ seen: saved.received, pulled: saved.pulled, found },
@@ -124,7 +124,7 @@ export async function pullOne(
     const answer = await context.client.list(kind, question, null, { priority: context.priority });
     const found = answer.results.some((item) => item.id === id);
     if (found || answer.count === 0) {
-      const saved = await db.transaction((trx) => savePage(trx, context, kind, answer, context.isOwnEcho));
+      const saved = await db.transaction((trx) => savePage(trx, context, kind, answer, context.findOwnEchoes));
       return {
         seen: saved.received,
         pulled: saved.pulled,

@@ -1,12 +1,16 @@
 import type { Knex } from 'knex';
 import type { Db } from '../db/pool.ts';
-import { type IsOwnEcho, type MirrorScope, type SaveResult, savePage } from '../mirror/store.ts';
+import { type FindOwnEchoes, type MirrorScope, type SaveResult, savePage } from '../mirror/store.ts';
 import type { ListAnswer, PracticeClient } from '../practice/client.ts';
+import { PracticeError } from '../practice/errors.ts';
 import { parseRecord } from '../practice/schema.ts';
 import type { RecordKind } from '../terms.ts';
+import { pullByInvoice } from './by-invoice.ts';
+import { noteListedTwice } from './counts.ts';
+import { furtherDimensions } from './dimensions.ts';
 import { ignoredFilters, noteFact, noteIgnored, readFact } from './facts.ts';
 import { contradicted, filterTimestamp, hasOffset } from './filters.ts';
-import { FilterIgnored, type WalkResult, type WalkState, walk } from './walk.ts';
+import { FilterIgnored, ListUnprovable, type WalkRequest, type WalkResult, type WalkState, walk } from './walk.ts';
 
 /** Who pulls: a live window, or a backfill beside it. Each keeps its own walks; live work goes first. */
 export type PullOwner = 'window' | 'backfill';
@@ -20,7 +24,7 @@ export interface PullContext extends MirrorScope {
   /** Priority in the budget; lower goes first. */
   priority: number;
   overlapMs: number;
-  isOwnEcho: IsOwnEcho;
+  findOwnEchoes: FindOwnEchoes;
   /** Liveness and progress, after each page. `total` is the source's count for this walk. */
   onProgress(progress: { stream: RecordKind; received: number; total: number }): void;
 }
@@ -50,7 +54,7 @@ export async function pullChanged(
   since: Date | null,
   invoicedFrom: string | null = null,
 ): Promise<PullResult> {
-  const style = (await readFact<'offset' | 'naive'>(context.db, context.installation, 'timestamp_style')) ?? 'offset';
+  const style = await timestampStyle(context);
   const base: Record<string, string> = {};
   if (since !== null) base.modified__gte = filterTimestamp(since, style, context.timezone);
   if (kind === 'invoice' && invoicedFrom !== null) base.invoice_date__gte = invoicedFrom;
@@ -112,6 +116,7 @@ export async function pullList(
   let earliest = Number.POSITIVE_INFINITY;
   const ignored = await ignoredFilters(db, installation, kind);
   for (const filter of Object.keys(filters)) if (ignored.has(filter)) delete filters[filter];
+  const style = await timestampStyle(context);
   for (;;) {
     const question = JSON.stringify([filters, after]);
     const stored = keepWalk ? await loadWalk(context, kind, question) : null;
@@ -124,10 +129,8 @@ export async function pullList(
       const result: WalkResult = await walk(
         {
           ask: async (request) => {
-            const answer = await context.client.list(kind, request.filters, request.pageSize, {
-              priority: context.priority,
-              ...(request.page === undefined ? {} : { page: request.page }),
-            });
+            const answer = await askPage(context, kind, request);
+            if (answer === null) return null;
             await learn(context, kind, answer);
             earliest = Math.min(earliest, answer.sourceTime.getTime());
             return answer;
@@ -138,10 +141,11 @@ export async function pullList(
           },
           save: async (answer, state) => {
             await db.transaction(async (trx) => {
-              const saved = await savePage(trx, context, kind, answer, context.isOwnEcho);
+              const saved = await savePage(trx, context, kind, answer, context.findOwnEchoes);
               pulled += saved.pulled;
               options.onSaved?.(saved);
               received += answer.results.length;
+              if (saved.ids.length < answer.results.length) await noteListedTwice(trx, installation, kind);
               if (keepWalk) await saveWalk(trx, context, kind, { question, state, run: context.run, received, pulled });
             });
             total = Math.max(total, answer.count, received);
@@ -158,7 +162,8 @@ export async function pullList(
           resume,
           defaultPageSize: context.dialect.default_page_size,
           maxPageSize: context.dialect.max_page_size,
-          honours: { idGt: !ignored.has('id__gt'), idLt: !ignored.has('id__lt') },
+          ignored,
+          dimensions: furtherDimensions(kind, { dialect: context.dialect, timezone: context.timezone, style }),
         },
       );
       if (keepWalk) await dropWalk(context, kind);
@@ -167,12 +172,54 @@ export async function pullList(
       if (resume) earliest = Math.min(earliest, result.began.getTime() - resumeMarginMs);
       return { seen: received, pulled, began: result.began, earliest: new Date(earliest) };
     } catch (error) {
+      if (error instanceof ListUnprovable) return await dearer(context, kind, base, options, error);
       if (!(error instanceof FilterIgnored) || !(error.filter in filters)) throw error;
       // Asked without it, the same records come among others: dearer, and right.
       delete filters[error.filter];
       await noteIgnored(db, installation, kind, error.filter);
     }
   }
+}
+
+/** What is left when a list cannot be proven as a whole; throws where nothing is, naming the list and what was tried. */
+async function dearer(
+  context: PullContext,
+  kind: RecordKind,
+  base: Record<string, string>,
+  options: { onSaved?: (result: SaveResult) => void },
+  error: ListUnprovable,
+): Promise<PullResult> {
+  const isWhole = Object.keys(base).length === 0;
+  const pull = (filters: Record<string, string>, onSaved: (saved: SaveResult) => void) =>
+    pullList(context, kind, filters, null, {
+      keepWalk: false,
+      onSaved: (saved) => {
+        onSaved(saved);
+        options.onSaved?.(saved);
+      },
+    });
+  const result = isWhole ? await pullByInvoice(context, kind, pull) : null;
+  if (result) return result;
+  throw new ListUnprovable(`the list of ${kind}s, ${error.message}`);
+}
+
+/** One page; null when a page after the first does not exist, the list having become shorter. */
+async function askPage(context: PullContext, kind: RecordKind, request: WalkRequest): Promise<ListAnswer | null> {
+  const { filters, pageSize, page } = request;
+  try {
+    return await context.client.list(kind, filters, pageSize, {
+      priority: context.priority,
+      ...(page === undefined ? {} : { page }),
+    });
+  } catch (error) {
+    if (page !== undefined && error instanceof PracticeError && error.code === 'not_found') return null;
+    throw error;
+  }
+}
+
+/** How the server writes timestamps, as its invoices have shown. */
+async function timestampStyle({ db, installation }: PullContext): Promise<'offset' | 'naive'> {
+  return (await readFact<'offset' | 'naive'>(db, installation, 'timestamp_style')) ?? 'offset';
 }
 
 async function learn(context: PullContext, kind: RecordKind, answer: ListAnswer): Promise<void> {
@@ -188,7 +235,7 @@ async function learn(context: PullContext, kind: RecordKind, answer: ListAnswer)
   const stamp = record.modified;
   if (stamp === null) return;
   const style = hasOffset(stamp) ? 'offset' : 'naive';
-  if (style !== ((await readFact(context.db, context.installation, 'timestamp_style')) ?? 'offset')) {
+  if (style !== (await timestampStyle(context))) {
     await noteFact(context.db, context.installation, 'timestamp_style', style);
   }
 }

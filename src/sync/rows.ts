@@ -1,14 +1,22 @@
 import { settleRowSets } from '../mirror/store.ts';
 import { ignoredFilters, readFact } from './facts.ts';
 import { filterTimestamp } from './filters.ts';
+import { finishedWalk, forgetWalks, walkOnce } from './finished.ts';
 import { type PullContext, type PullResult, pullList } from './pull.ts';
+import { mayUse } from './recheck.ts';
 
 /** Rows have whole seconds of freshness to wait out (proof P2); twice, then posting fetches them once more or holds. */
 const freshnessRounds = 2;
+/** Longest wait before a round; what is younger is the next window's. */
 const freshnessPauseMs = 1_100;
+/** Beyond the second itself: the source's clock is only known by its answers. */
+const freshnessMarginMs = 20;
 /** Invoices asked for at once: bounds the address's length (some 10 bytes an id). */
 const invoicesPerQuestion = 150;
-const staleBatch = 5_000;
+/** Invoices settled in one transaction. */
+const settleBatch = 5_000;
+const clockSecondMs = 1_000;
+const clockChangeMs = 3_600_000;
 /** What rows that come late would mend. */
 const rowProblems = ['rows_missing', 'rows_stale', 'totals_disagree'];
 /** Held invoices whose sets a window asks for again: together in one question, or one by one. */
@@ -17,12 +25,14 @@ const heldAgain = { together: 50, oneByOne: 5 };
 export interface RowPorts {
   /** Sleeps, and keeps the activity alive meanwhile. */
   pause(ms: number): Promise<void>;
+  /** A time that the source's clock has reached by now; null when nothing is known of it. */
+  sourceNow(): Date | null;
 }
 
 /**
  * Completes the row sets of every final invoice whose rows are missing or older than the invoice (DESIGN "Rows"): by one
- * scan over all rows where that weighs less, as for a first load, otherwise as whole sets of the changed invoices.
- * `since` null skips the notice (a first load needs none).
+ * scan over all rows where that weighs less, and what it does not cover as whole sets of the changed invoices. `since` null
+ * skips the notice (a first load and a backfill need none).
  */
 export async function pullRows(context: PullContext, since: Date | null, ports: RowPorts): Promise<PullResult> {
   const total = { seen: 0, pulled: 0, began: null as Date | null };
@@ -32,18 +42,32 @@ export async function pullRows(context: PullContext, since: Date | null, ports: 
     total.began ??= result.began;
   };
   if (since !== null) {
+    // Before the notice, not after it: an answer of that second is what shows the next one to be fresh.
+    if (ports.sourceNow() !== null) await untilFresh(context, ports);
     const notice = await pullNotice(context, since);
     if (notice) add(notice);
     else await doubtHeldSets(context);
   }
-  for (let round = 0; round < freshnessRounds; round++) {
-    const stale = await countStale(context);
-    if (stale === 0) break;
-    if (round > 0) await ports.pause(freshnessPauseMs);
-    add((await scanIsCheaper(context, stale)) ? await scanRows(context) : await pullStaleSets(context));
+  if (await scanIsCheaper(context)) add(await scanStale(context));
+  for (let round = 0; round < freshnessRounds && (await countStale(context)) > 0; round++) {
+    if (round > 0) await untilFresh(context, ports);
+    add(await pullStaleSets(context));
   }
   const began = total.began ?? new Date(0);
   return { seen: total.seen, pulled: total.pulled, began, earliest: began };
+}
+
+/** Waits until an answer can show that the rows of every invoice are fresh: the second after its last change has begun. */
+async function untilFresh({ db, installation }: PullContext, ports: RowPorts): Promise<void> {
+  const found = await db.raw<{ rows: { fresh_from: Date | null }[] }>(
+    `select max(rows_fresh_from) as fresh_from from mirror_record where installation = ? and ${isStale}`,
+    [installation],
+  );
+  const freshFrom = found.rows[0]!.fresh_from;
+  if (freshFrom === null) return;
+  const now = ports.sourceNow();
+  const waitMs = now === null ? freshnessPauseMs : freshFrom.getTime() - now.getTime() + freshnessMarginMs;
+  if (waitMs > 0) await ports.pause(Math.min(waitMs, freshnessPauseMs));
 }
 
 /**
@@ -51,31 +75,11 @@ export async function pullRows(context: PullContext, since: Date | null, ports: 
  * loses the untouched ones). Null where the server does not filter rows by `modified`.
  */
 async function pullNotice(context: PullContext, since: Date): Promise<PullResult | null> {
-  const ignored = await ignoredFilters(context.db, context.installation, 'row');
-  if (ignored.has('modified__gte')) return null;
+  if (!(await mayUse(context, 'row', 'modified__gte'))) return null;
   const style = (await readFact<'offset' | 'naive'>(context.db, context.installation, 'timestamp_style')) ?? 'offset';
-  const changed = new Set<number>();
-  const result = await pullList(
-    context,
-    'row',
-    { modified__gte: filterTimestamp(since, style, context.timezone) },
-    null,
-    {
-      keepWalk: false,
-      onSaved: (saved) => {
-        for (const id of saved.changedParents) changed.add(id);
-      },
-    },
-  );
-  // Their sets count as never fetched from here on.
-  if (changed.size > 0) {
-    await context.db.raw(
-      `update mirror_record set rows_source_time = null
-       where installation = ? and kind = 'invoice' and needs_rows and id = any(?)`,
-      [context.installation, [...changed]],
-    );
-  }
-  return result;
+  // Whose rows have changed counts as never fetched from then on (`savePage`).
+  const question = { modified__gte: filterTimestamp(since, style, context.timezone) };
+  return pullList(context, 'row', question, null, { keepWalk: false });
 }
 
 /**
@@ -104,16 +108,21 @@ async function doubtHeldSets(context: PullContext): Promise<void> {
   );
 }
 
+/** An invoice whose row set is missing, or older than the invoice. */
+const isStale = `kind = 'invoice' and needs_rows and gone_at is null
+  and (rows_source_time is null or rows_source_time < rows_fresh_from)`;
+
 async function countStale(context: PullContext): Promise<number> {
   const found = await context.db.raw<{ rows: { n: number }[] }>(
-    `select count(*) as n from mirror_record where installation = ? and kind = 'invoice' and needs_rows
-       and gone_at is null and (rows_source_time is null or rows_source_time < rows_fresh_from)`,
+    `select count(*) as n from mirror_record where installation = ? and ${isStale}`,
     [context.installation],
   );
   return found.rows[0]!.n;
 }
 
-async function scanIsCheaper(context: PullContext, stale: number): Promise<boolean> {
+async function scanIsCheaper(context: PullContext): Promise<boolean> {
+  const stale = await countStale(context);
+  if (stale === 0) return false;
   const found = await context.db.raw<{ rows: { invoices: number; rows: number }[] }>(
     `select count(*) filter (where kind = 'invoice') as invoices, count(*) filter (where kind = 'row') as rows
      from mirror_record where installation = ? and kind in ('invoice', 'row') and gone_at is null`,
@@ -129,28 +138,102 @@ async function scanIsCheaper(context: PullContext, stale: number): Promise<boole
   return scanWeight < setsWeight;
 }
 
-/** All rows by id; every final invoice that the mirror held when the scan began has its whole set afterwards. */
-export async function scanRows(context: PullContext): Promise<PullResult> {
-  const result = await pullList(context, 'row', {}, null);
+/** All rows by id, once: beside the other lists of a first load or a backfill. What it covers is settled by `completeScan`. */
+export function scanRows(context: PullContext): Promise<PullResult> {
+  return walkOnce(context, 'row', '', () => pullList(context, 'row', {}, null));
+}
+
+/**
+ * Ends a scan that ran beside the other lists, once these have ended, or takes up one that was interrupted: settles the row
+ * sets that it covers. Null when there is none; what was received in the scan's own activity is not counted again.
+ */
+export async function completeScan(context: PullContext): Promise<PullResult | null> {
+  const finished = await finishedWalk(context, 'row', '');
+  if (!finished && !(await isScanUnderWay(context))) return null;
+  const scan = finished ? { ...finished, seen: 0, pulled: 0 } : await scanRows(context);
+  await settleCovered(context, scan.earliest);
+  return scan;
+}
+
+/** A scan asked for after the invoices were: it covers every version that the mirror held by then, whatever its `modified`. */
+async function scanStale(context: PullContext): Promise<PullResult> {
+  const { db, installation, owner } = context;
+  await forgetWalks(db, installation, owner, 'row');
+  const before = await finalVersions(context);
+  const scan = await scanRows(context);
+  const changed = await changedSince(context, scan.earliest);
+  const ids = [...(await finalVersions(context))]
+    .filter(([id, version]) => before.get(id) === version && !changed.has(id))
+    .map(([id]) => id);
+  for (let i = 0; i < ids.length; i += settleBatch) {
+    await db.transaction((trx) => settleRowSets(trx, installation, ids.slice(i, i + settleBatch), scan.earliest));
+  }
+  return scan;
+}
+
+/** The final invoices of the mirror and which version of each it holds. */
+async function finalVersions({ db, installation }: PullContext): Promise<Map<number, number>> {
+  const found = await db.raw<{ rows: { id: number; version: number }[] }>(
+    `select id, version from mirror_record where installation = ? and kind = 'invoice' and needs_rows and gone_at is null`,
+    [installation],
+  );
+  return new Map(found.rows.map(({ id, version }) => [id, version]));
+}
+
+/** Invoices that have a row which changed after `instant`, by its own account. */
+async function changedSince({ db, installation }: PullContext, instant: Date): Promise<Set<number>> {
+  const found = await db.raw<{ rows: { id: number }[] }>(
+    `select distinct parent_id as id from mirror_record
+     where installation = ? and kind = 'row' and modified > ? and parent_id is not null`,
+    [installation, instant],
+  );
+  return new Set(found.rows.map(({ id }) => id));
+}
+
+/**
+ * Settles the sets that a scan beside the invoices' walk, or one taken up again, has brought whole. Let S be the source time
+ * of its earliest answer: each of its answers shows what was committed by S, and the walk has proven that they are all of it.
+ *
+ * - An invoice whose `modified`, as the mirror has it, lies more than the overlap before S: whatever transaction wrote that
+ *   version and its rows had committed by S, since the overlap is how late a transaction may commit (DESIGN "Sync"). The
+ *   margin is a second wider for clocks that cut it off, and an hour where a timestamp without an offset may be meant an hour
+ *   later than it is read. A version that comes after it has a later `modified`, and is stale against S (proof P2).
+ * - An invoice without `modified`, or with one that lies after the answer that brought it, has to have been answered by S to
+ *   be fresh (`rows_fresh_from` is bounded by the answer): its version was read before the scan.
+ * - A set in which a row has changed since, by the same measure, may lack what changed with it. Rows that change later still
+ *   are noticed by their own `modified`, asked for since S at the latest (src/sync/streams.ts).
+ *
+ * `first_seen_at` before S would not do: of two walks side by side it does not tell which one asked first, since source times
+ * are lower bounds of whole seconds, and a version can be younger than its invoice. Everything else is fetched as sets.
+ */
+async function settleCovered(context: PullContext, earliest: Date): Promise<void> {
   const { db, installation } = context;
+  const style = await readFact<'offset' | 'naive'>(db, installation, 'timestamp_style');
+  const marginMs = context.overlapMs + clockSecondMs + (style === 'naive' ? clockChangeMs : 0);
+  const committed = new Date(earliest.getTime() - marginMs);
+  const changed = [...(await changedSince(context, committed))];
   let after = 0;
   for (;;) {
     const batch = await db.raw<{ rows: { id: number }[] }>(
       `select id from mirror_record where installation = ? and kind = 'invoice' and needs_rows and id > ?
-         and first_seen_at <= ? order by id limit ?`,
-      [installation, after, result.earliest, staleBatch],
+         and (modified <= ? or modified is null or modified > rows_fresh_from) and id <> all(?::bigint[])
+       order by id limit ?`,
+      [installation, after, committed, changed, settleBatch],
     );
-    if (batch.rows.length === 0) return result;
-    await db.transaction((trx) =>
-      settleRowSets(
-        trx,
-        installation,
-        batch.rows.map((row) => row.id),
-        result.earliest,
-      ),
-    );
-    after = batch.rows[batch.rows.length - 1]!.id;
+    if (batch.rows.length === 0) return;
+    const ids = batch.rows.map(({ id }) => id);
+    await db.transaction((trx) => settleRowSets(trx, installation, ids, earliest));
+    after = ids[ids.length - 1]!;
   }
+}
+
+/** Whether a scan of all rows was interrupted, by whatever ended its activity. */
+async function isScanUnderWay({ db, installation, owner }: PullContext): Promise<boolean> {
+  const found = await db.raw<{ rows: unknown[] }>(
+    `select from sync_walk where installation = ? and stream = 'row' and owner = ?`,
+    [installation, owner],
+  );
+  return found.rows.length > 0;
 }
 
 async function pullStaleSets(context: PullContext): Promise<PullResult> {
@@ -158,8 +241,7 @@ async function pullStaleSets(context: PullContext): Promise<PullResult> {
   let after = 0;
   for (;;) {
     const batch = await context.db.raw<{ rows: { id: number }[] }>(
-      `select id from mirror_record where installation = ? and kind = 'invoice' and needs_rows and gone_at is null
-         and id > ? and (rows_source_time is null or rows_source_time < rows_fresh_from) order by id limit ?`,
+      `select id from mirror_record where installation = ? and ${isStale} and id > ? order by id limit ?`,
       [context.installation, after, invoicesPerQuestion],
     );
     if (batch.rows.length === 0) return total;
@@ -176,8 +258,7 @@ async function pullStaleSets(context: PullContext): Promise<PullResult> {
 export async function pullRowSets(context: PullContext, invoices: number[]): Promise<PullResult> {
   const { db, installation } = context;
   const total: PullResult = { seen: 0, pulled: 0, began: new Date(0), earliest: new Date(0) };
-  const known = await ignoredFilters(db, installation, 'row');
-  const name = known.has('invoice__in') ? 'invoice__is' : 'invoice__in';
+  const name = (await mayUse(context, 'row', 'invoice__in')) ? 'invoice__in' : 'invoice__is';
   const questions = name === 'invoice__in' ? [invoices] : invoices.map((invoice) => [invoice]);
   for (const question of questions) {
     const filter = { [name]: question.join(',') };

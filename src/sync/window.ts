@@ -112,7 +112,7 @@ export async function openWindowRow(
   const opened = await db.raw<{ rows: { id: number; from_time: Date | null; to_time: Date }[] }>(
     `insert into sync_window (installation, kind, trigger, from_time, to_time, workflow_id, run_id)
      values (?, ?, ?, ?, ?, ?, ?)
-     on conflict (workflow_id, run_id) do update set trigger = excluded.trigger
+     on conflict (workflow_id, run_id) do update set trigger = sync_window.trigger
      returning id, from_time, to_time`,
     [row.installation, row.kind, row.trigger, row.from, row.to, row.workflowId, row.runId],
   );

@@ -1,4 +1,5 @@
 import { type Db, query } from '../db/pool.ts';
+import type { FindOwnEchoes, NewVersion } from '../mirror/store.ts';
 import type { Dialect } from '../practice/dialect.ts';
 import { parseJson } from '../practice/json.ts';
 import { parseRecord } from '../practice/schema.ts';
@@ -15,7 +16,10 @@ export interface PendingWriteBack {
   previousValue: string | null;
 }
 
-export type WriteBackOutcome = { state: 'done' } | { state: 'failed'; error: string };
+/** How one ended: done, or refused with what the source said. */
+export interface WriteBackOutcome extends Pick<PendingWriteBack, 'prepaymentId' | 'entryId'> {
+  error: string | null;
+}
 
 interface CandidateRow {
   id: number;
@@ -65,48 +69,51 @@ export async function pendingWriteBacks(
   return pending;
 }
 
-/** Notes how one write-back ended, and counts the attempt. */
-export async function recordWriteBack(
+/** Notes how write-backs ended, and counts the attempts. */
+export async function recordWriteBacks(
   db: Db,
   installation: InstallationId,
-  one: Pick<PendingWriteBack, 'prepaymentId' | 'entryId'>,
-  outcome: WriteBackOutcome,
+  outcomes: WriteBackOutcome[],
 ): Promise<void> {
+  if (outcomes.length === 0) return;
   await query(
     db,
-    `update write_back set state = ?, attempts = attempts + 1, error = ?,
-       written_at = case when ? = 'done' then clock_timestamp() else written_at end
-     where installation = ? and prepayment_id = ? and entry_id = ?`,
+    `update write_back w set state = case when t.error is null then 'done' else 'failed' end, error = t.error,
+       attempts = attempts + 1, written_at = case when t.error is null then clock_timestamp() else written_at end
+     from unnest(?::bigint[], ?::text[], ?::text[]) as t(prepayment_id, entry_id, error)
+     where w.installation = ? and w.prepayment_id = t.prepayment_id and w.entry_id = t.entry_id`,
     [
-      outcome.state,
-      outcome.state === 'failed' ? outcome.error : null,
-      outcome.state,
+      outcomes.map((one) => one.prepaymentId),
+      outcomes.map((one) => one.entryId),
+      outcomes.map((one) => one.error),
       installation,
-      one.prepaymentId,
-      one.entryId,
     ],
   );
 }
 
-/** Tells for a prepayment's new version whether it is but the echo of what we wrote back (the mirror's port). */
-export async function ownEchoes(
-  db: Db,
-  installation: InstallationId,
-  dialect: Dialect,
-): Promise<(previousRaw: string, newRaw: string, prepaymentId: number) => boolean> {
-  const written = await writtenEntries(db, installation);
-  return (previousRaw, newRaw, prepaymentId) => {
-    const entryId = written.get(prepaymentId);
-    return entryId !== undefined && isOwnEcho(previousRaw, newRaw, entryId, dialect);
+/** Which of some prepayments' new versions are but the echo of what we wrote back (the mirror's port). */
+export function ownEchoes(db: Db, installation: InstallationId, dialect: Dialect): FindOwnEchoes {
+  return async (versions) => {
+    const ids = versions.map(({ id }) => id);
+    const written = await writtenEntries(db, installation, ids);
+    const isEcho = ({ id, previousRaw, raw }: NewVersion) => {
+      const entryId = written.get(id);
+      return entryId !== undefined && isOwnEcho(previousRaw, raw, entryId, dialect);
+    };
+    return new Set(versions.filter(isEcho).map(({ id }) => id));
   };
 }
 
 /** By prepayment, the entry id that was or is being written back: what an echo of ours carries. */
-export async function writtenEntries(db: Db, installation: InstallationId): Promise<Map<number, string>> {
+export async function writtenEntries(
+  db: Db,
+  installation: InstallationId,
+  prepaymentIds: number[],
+): Promise<Map<number, string>> {
   const rows = await query<{ prepayment_id: number; entry_id: string }>(
     db,
-    'select prepayment_id, entry_id from write_back where installation = ?',
-    [installation],
+    'select prepayment_id, entry_id from write_back where installation = ? and prepayment_id = any(?)',
+    [installation, prepaymentIds],
   );
   return new Map(rows.map((row) => [row.prepayment_id, row.entry_id]));
 }

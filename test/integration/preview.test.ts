@@ -12,7 +12,7 @@ import type { PracticeClient } from '../../src/practice/client.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
 import { noteFact } from '../../src/sync/facts.ts';
 import { takeLease } from '../../src/sync/window.ts';
-import { pendingWriteBacks, recordWriteBack } from '../../src/writeback/store.ts';
+import { pendingWriteBacks, recordWriteBacks } from '../../src/writeback/store.ts';
 import { vetledger } from '../cli/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
@@ -291,7 +291,7 @@ describe('repost after a changed mapping', () => {
     const clinic = await posted({ seed: 12, invoices: 60 });
     const options = { after: 0, limit: 1_000, dialect: clinic.installation.dialect };
     for (const one of await pendingWriteBacks(db, clinic.id, options)) {
-      await recordWriteBack(db, clinic.id, one, { state: 'done' });
+      await recordWriteBacks(db, clinic.id, [{ ...one, error: null }]);
     }
     expect(await pendingWriteBacks(db, clinic.id, options)).toEqual([]);
     await clinic.configure(demo.replace('prepayment_liability: "2400"', 'prepayment_liability: "2401"'));

@@ -108,6 +108,46 @@ describe('the rolling window', () => {
   });
 });
 
+describe('what the database hears of answers', () => {
+  const leftSeconds = async () => {
+    const { rows } = await db.raw(
+      `select extract(epoch from max(expires_at) - clock_timestamp())::float as left from budget_slot where installation = ?`,
+      [nextInstallation - 1],
+    );
+    return rows[0].left as number;
+  };
+
+  test('it hears in a moment, with the age that the answer has by then', async () => {
+    const [budget] = budgets(20, { windowSeconds: 60 });
+    const slot = await budget.take(action, 1, priorities.live);
+    expect(await leftSeconds()).toBeGreaterThan(88);
+    slot.finish();
+    await expect.poll(leftSeconds, { interval: 20 }).toBeLessThan(60.04);
+    expect(await leftSeconds()).toBeGreaterThan(58);
+  });
+
+  test('at once when the budget is closed, and nothing after that', async () => {
+    const [budget] = budgets(20, { windowSeconds: 60 });
+    const slots = [await budget.take(action, 1, priorities.live), await budget.take(action, 1, priorities.live)];
+    for (const slot of slots) slot.finish();
+    await budget.close();
+    expect(await leftSeconds()).toBeLessThan(60.04);
+  });
+
+  test('a window that became longer counts what was answered before, too', async () => {
+    const [short] = budgets(2, { windowSeconds: 0.2 });
+    const slot = await short.take(action, 2, priorities.live);
+    slot.finish();
+    await short.close();
+    const dialect = loadDialect({ limits: { actions: { [action]: 2 } } });
+    const options = { db, installation: nextInstallation - 1, dialect, requestTimeoutSeconds: 30 };
+    await sleep(250);
+    const started = performance.now();
+    await new Budget({ ...options, windowSeconds: 1 }).take(action, 1, priorities.live);
+    expect(performance.now() - started).toBeGreaterThan(790);
+  });
+});
+
 describe('who goes first', () => {
   test('weight 20 is not starved by a stream of weight 1 from another process', { timeout: 30_000 }, async () => {
     const [heavy, light] = budgets(20);
@@ -166,11 +206,48 @@ describe('who goes first', () => {
     expect(order).toEqual(['live', 'backfill', 'backfill']);
   });
 
+  test('the older of two processes goes first, though the younger has been asking for longer', async () => {
+    const [one, other] = budgets(20, { windowSeconds: 1 });
+    await (await one.take(action, 15, priorities.live)).finish();
+    const order: string[] = [];
+    const take = async (budget: Budget, name: string, weight: number, priority: number) => {
+      const slot = await budget.take(action, weight, priority);
+      order.push(name);
+      slot.finish();
+    };
+    // What is more urgent in its own process keeps the eldest from asking.
+    const urgent = take(one, 'urgent', 20, priorities.live);
+    const eldest = take(one, 'eldest', 20, priorities.backfill);
+    await sleep(50);
+    const younger = take(other, 'younger', 20, priorities.backfill);
+    await Promise.all([urgent, eldest, younger]);
+    expect(order).toEqual(['urgent', 'eldest', 'younger']);
+  });
+
+  test('a light live request does not wait for the pause of a heavy backfill', async () => {
+    const [budget] = budgets(20, { windowSeconds: 60 });
+    await budget.take(action, 5, priorities.live);
+    const stop = new AbortController();
+    const heavy = budget.take(action, 20, priorities.backfill, stop.signal).catch(() => 'given up');
+    await sleep(100);
+    const started = performance.now();
+    await budget.take(action, 1, priorities.live);
+    expect(performance.now() - started).toBeLessThan(500);
+    stop.abort();
+    expect(await heavy).toBe('given up');
+  });
+
   test('the claim of a killed process holds nobody up for long', async () => {
     const [, alive] = budgets(20);
     const dead = '00000000-0000-4000-8000-000000000000';
-    await db.raw('select budget_take(?, ?, 1, 20, 1, 0, 1, ?::uuid, 2)', [nextInstallation - 1, action, dead]);
-    await db.raw('select budget_take(?, ?, 20, 20, 1, 0, 1, ?::uuid, 1)', [nextInstallation - 1, action, dead]);
+    for (const weight of [1, 20]) {
+      await db.raw(`select budget_take(?, ?, ?, 1, 0, 20, 1, 1, ?::uuid, 1, '{}', '{}')`, [
+        nextInstallation - 1,
+        action,
+        weight,
+        dead,
+      ]);
+    }
     expect(await usageOf(alive)).toMatchObject({ used: 1, waiting: 1 });
     const slot = await alive.take(action, 1, priorities.live);
     expect(slot.waitedMs).toBeLessThan(3_000);

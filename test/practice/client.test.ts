@@ -144,6 +144,26 @@ describe('a list', () => {
   });
 
   test.each([
+    ['in the second of the answer before', '22:30:00', '22:30:00', 0],
+    ['in the second after it', '22:30:00', '22:30:01', 119],
+    ['by a clock that was set back', '22:30:00', '22:29:00', 0],
+  ])('source time is no earlier than an answer that was here before: %s', async (_, first, second, atLeastMs) => {
+    const at = (time: string): Handler => {
+      return async (_, response) => {
+        await new Promise((resolve) => setTimeout(resolve, 120));
+        response.writeHead(200, { date: `Sat, 31 Jan 2026 ${time} GMT` });
+        response.end('{"count":0,"results":[]}');
+      };
+    };
+    const { client } = await setup([at(first), at(second)]);
+    await client.list('invoice', {}, null);
+    const { sourceTime } = await client.list('invoice', {}, null);
+    const lag = Date.parse(`2026-01-31T${second}Z`) - sourceTime.getTime();
+    expect(lag).toBeGreaterThanOrEqual(atLeastMs);
+    expect(lag).toBeLessThanOrEqual(atLeastMs === 0 ? 0 : 600);
+  });
+
+  test.each([
     ['no Date', (response: Parameters<Handler>[1]) => response.removeHeader('date')],
     ['an unreadable Date', (response: Parameters<Handler>[1]) => response.setHeader('date', 'yesterday')],
   ])('%s: our own clock, and said so', async (_, change) => {

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, parseJson, stringifyJson } from '../../src/practice/json.ts';
+import { canonicalJson, parseJson, splitArray, stringifyJson } from '../../src/practice/json.ts';
 
 describe('the wire comes back as it was', () => {
   test.each([
@@ -55,5 +56,39 @@ describe('canonical text', () => {
     ['null is not absent', '{"a":null}', '{}'],
   ])('%s', (_, one, other) => {
     expect(canonical(one)).not.toBe(canonical(other));
+  });
+});
+
+describe('the elements of a list, cut from its text', () => {
+  test.each([
+    ['two records', '{"count":2,"results":[{"a":1.50},{"b":"]}\\\\"}]}', ['{"a":1.50}', '{"b":"]}\\\\"}']],
+    ['none', '{"results":[ ],"count":0}', []],
+    ['lists in records, spaces around', '{ "results" : [ [1,[2]] , {"c":[3]} ] }', ['[1,[2]]', '{"c":[3]}']],
+    ['the key inside another object first', '{"x":{"results":[1]},"results":[2]}', ['2']],
+    ['the key as a text first', '{"x":"results","results":[2]}', ['2']],
+    ['a missing element', '{"results":[1,]}', ['1', '']],
+  ])('%s', (_, text, elements) => {
+    expect(splitArray(text, 'results')?.elements).toEqual(elements);
+  });
+
+  test.each([
+    ['no such key', '{"count":1}'],
+    ['an object', '{"results":{"a":[1]}}'],
+    ['cut off', '{"results":[{"a":1}'],
+    ['cut off in a string', '{"results":["a'],
+    ['no object', '[1]'],
+  ])('%s: no array', (_, text) => {
+    expect(splitArray(text, 'results')).toBeNull();
+  });
+
+  test('of any list they are the elements, and what is left is the list without them', () => {
+    fc.assert(
+      fc.property(fc.array(fc.json()), fc.json(), fc.constantFrom('', ' ', '\n\t'), (elements, other, space) => {
+        const text = `{"other":${other},${space}"results"${space}:${space}[${elements.join(`${space},${space}`)}${space}],"last":${other}}`;
+        const parts = splitArray(text, 'results');
+        expect(parts?.elements).toEqual(elements.map((each) => each.trim()));
+        expect(parseJson(parts!.rest)).toEqual(parseJson(`{"other":${other},"results":[],"last":${other}}`));
+      }),
+    );
   });
 });

@@ -76,7 +76,7 @@ class ListServer {
 
 async function walkAll(
   server: ListServer,
-  options: { after?: number; resume?: WalkState; diesAfter?: number; honours?: { idGt: boolean; idLt: boolean } } = {},
+  options: { after?: number; resume?: WalkState; diesAfter?: number; knownIgnored?: string[] } = {},
 ) {
   const saved = new Set<number>();
   let state: WalkState | null = null;
@@ -86,8 +86,13 @@ async function walkAll(
     {
       ask: async ({ filters, pageSize, page }) => server.answer(filters, pageSize, page),
       violated: (filters, { id }) => {
-        if (filters.id__gt !== undefined && id <= Number(filters.id__gt)) return ['id__gt'];
-        return filters.id__lt !== undefined && id >= Number(filters.id__lt) ? ['id__lt'] : [];
+        const keeps: Record<string, (bound: number) => boolean> = {
+          id__gt: (bound) => id > bound,
+          id__gte: (bound) => id >= bound,
+          id__lt: (bound) => id < bound,
+          id__lte: (bound) => id <= bound,
+        };
+        return Object.keys(filters).filter((name) => keeps[name]?.(Number(filters[name])) === false);
       },
       save: async (answer, next) => {
         if (options.diesAfter !== undefined && saves >= options.diesAfter) throw new Error('killed');
@@ -105,7 +110,8 @@ async function walkAll(
       resume: options.resume ?? null,
       defaultPageSize: 50,
       maxPageSize: 1000,
-      honours: options.honours ?? { idGt: true, idLt: true },
+      ignored: new Set(options.knownIgnored ?? []),
+      dimensions: [],
     },
   ).catch((error: unknown) => {
     if (!(error instanceof Error) || error.message !== 'killed') throw error;
@@ -261,7 +267,7 @@ describe('a walk asks for the least', () => {
 
   test('where id__gt is known to be ignored, a short list weighs what it holds', async () => {
     const server = new ListServer({ ids: some(120), order: 'descending', ignored: ['id__gt', 'id__lt'] });
-    const { saved } = await walkAll(server, { honours: { idGt: false, idLt: false } });
+    const { saved } = await walkAll(server, { knownIgnored: ['id__gt', 'id__gte', 'id__lt', 'id__lte'] });
     expect(saved.size).toBe(120);
     expect(server.weight).toBeLessThanOrEqual(4);
   });
@@ -305,7 +311,8 @@ test('a filter of the question that is ignored is told apart from the walk’s o
       resume: null,
       defaultPageSize: 50,
       maxPageSize: 1000,
-      honours: { idGt: true, idLt: true },
+      ignored: new Set<string>(),
+      dimensions: [],
     },
   );
   await expect(asked).rejects.toBeInstanceOf(FilterIgnored);

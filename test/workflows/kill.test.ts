@@ -28,9 +28,9 @@ const undisturbed = () => {
   return measured;
 };
 
-/** `vetledger sync` as a process of its own, killed without warning when it has loaded two pages of `kind`. */
-async function killedSync(clinic: TestClinic, kind: 'invoice' | 'row'): Promise<void> {
-  const child = spawn(process.execPath, [cli, 'sync', '--config', clinic.config], {
+/** A command as a process of its own, killed without warning when it has loaded two pages of `kind`. */
+async function killedCommand(clinic: TestClinic, command: string, kind: 'invoice' | 'row'): Promise<void> {
+  const child = spawn(process.execPath, [cli, command, '--config', clinic.config], {
     env: clinic.env,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -41,7 +41,7 @@ async function killedSync(clinic: TestClinic, kind: 'invoice' | 'row'): Promise<
   const exited = once(child, 'exit');
   try {
     const loading = waitFor(`first ${kind}s`, async () => (await mirrored(clinic, kind)) >= 100, 40_000);
-    const ended = exited.then(() => Promise.reject(new Error(`vetledger sync ended by itself: ${said}`)));
+    const ended = exited.then(() => Promise.reject(new Error(`vetledger ${command} ended by itself: ${said}`)));
     await Promise.race([loading, ended]);
     ended.catch(() => undefined);
   } finally {
@@ -52,6 +52,7 @@ async function killedSync(clinic: TestClinic, kind: 'invoice' | 'row'): Promise<
 
 /** A clinic whose worker is the killed process, and only after that one of this process. */
 async function afterKill(
+  command: 'sync' | 'backfill',
   kind: 'invoice' | 'row',
   work: (clinic: TestClinic, engine: Engine) => Promise<void>,
 ): Promise<void> {
@@ -60,9 +61,7 @@ async function afterKill(
   try {
     await clinic.engine.stop();
     clinic.engine.stop = async () => {};
-    await killedSync(clinic, kind);
-    // As in a load of some minutes: rows cover invoices that were there two minutes before their scan.
-    await clinic.rows(`update mirror_record set first_seen_at = first_seen_at - interval '5 minutes'`);
+    await killedCommand(clinic, command, kind);
     clinic.sandbox.setFaults({ timeoutMs: null });
     engine = await startEngine(clinic.app, {}, () => undefined);
     await work({ ...clinic, engine }, engine);
@@ -72,10 +71,10 @@ async function afterKill(
   }
 }
 
-/** Of each list one page more at most. */
+/** Of each list one page more at most, and the count that a command's estimate is made from. */
 function expectNearly(asked: Record<string, number>, whole: Record<string, number>): void {
   for (const [action, requests] of Object.entries(whole)) {
-    expect(asked[action], action).toBeLessThanOrEqual(requests + 1);
+    expect(asked[action], action).toBeLessThanOrEqual(requests + 1 + 1);
   }
 }
 
@@ -83,7 +82,7 @@ test.concurrent(
   'the killed window itself goes on at its page, once another worker is there',
   { timeout: 120_000 },
   () =>
-    afterKill('row', async (clinic, engine) => {
+    afterKill('sync', 'row', async (clinic, engine) => {
       const whole = await undisturbed();
       const [row] = await windowRows(clinic);
       const outcome = await engine.client.workflow.getHandle(row!.workflow_id, row!.run_id).result();
@@ -98,7 +97,7 @@ test.concurrent.each(['invoice', 'row'] as const)(
   'a window that takes the place of one killed among its %ss goes on at its pages',
   { timeout: 120_000 },
   (kind) =>
-    afterKill(kind, async (clinic, engine) => {
+    afterKill('sync', kind, async (clinic, engine) => {
       const [row] = await windowRows(clinic);
       // As after the minutes that free its lease, with Temporal's own retry out of the way.
       await engine.client.workflow.getHandle(row!.workflow_id, row!.run_id).terminate('test');
@@ -110,6 +109,30 @@ test.concurrent.each(['invoice', 'row'] as const)(
       const { seen, pulled } = next;
       expect(kind === 'invoice' ? pulled.invoices : pulled.rows).toBe(rest);
       expect(kind === 'invoice' ? seen.invoices : seen.rows).toBeLessThanOrEqual(rest + onePage);
+      expect((await clinic.reconcile()).ok).toBe(true);
+      expect(await postedTwice(clinic)).toEqual([]);
+    }),
+);
+
+test.concurrent(
+  'a backfill takes the place of one that was killed, and goes on at its pages at once',
+  { timeout: 120_000 },
+  () =>
+    afterKill('backfill', 'row', async (clinic, engine) => {
+      const whole = await undisturbed();
+      const before = await mirrored(clinic, 'row');
+      const next = await runWindow(clinic.app, engine, 4711, { trigger: 'backfill', signal: never });
+      expect(next).toMatchObject({ outcome: 'closed' });
+      // Nobody goes on beside it: the killed one's own retry would ask the same pages.
+      const [killed, closed] = await windowRows(clinic);
+      expect(killed).toMatchObject({ outcome: 'failed', error: expect.stringContaining('backfill_superseded') });
+      expect((closed!.closed_at!.getTime() - closed!.opened_at.getTime()) / 1000).toBeLessThan(25);
+      expect(next.seen.rows).toBeLessThanOrEqual((await mirrored(clinic, 'row')) - before + onePage);
+      // A second opening asks for the first page of invoices once more.
+      expectNearly(listRequests(clinic), { ...whole, 'invoice.list': whole['invoice.list']! + 1 });
+      expect(await clinic.rows(`select from sync_walk`)).toEqual([]);
+      // The live windows' cursors are not a backfill's business.
+      expect(await clinic.rows(`select from sync_cursor`)).toEqual([]);
       expect((await clinic.reconcile()).ok).toBe(true);
       expect(await postedTwice(clinic)).toEqual([]);
     }),

@@ -27,7 +27,10 @@ describe('stored histories', () => {
     expect(activitiesOf('failed-window.json')).toContain('failWindow');
     expect(activitiesOf('timed-out-window.json')).toContain('failWindow');
     expect(activitiesOf('not-opened-window.json')).toEqual(['openWindow']);
-    expect(activitiesOf('backfill.json')).toContain('backfillStream');
+    expect(activitiesOf('first-window.json')).toContain('scanRows');
+    expect(activitiesOf('backfill.json')).toEqual(
+      expect.arrayContaining(['backfillStream', 'scanRows', 'completeRows']),
+    );
   });
 
   test.each(names)('%s replays with the present workflows', async (name) => {
@@ -37,6 +40,7 @@ describe('stored histories', () => {
   test.each([
     ['first-window.json', 'work.writeBack(input, window)', 'work.takeCensus(input, window)'],
     ['refetch-window.json', 'work.pullParts(input, window)', 'work.pullRows(input, window)'],
+    ['backfill.json', 'completeRows(input, window)', 'scanRows(input, window)'],
     [
       'failed-window.json',
       'close.failWindow(input, window, counts, plain)',

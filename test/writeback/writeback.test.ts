@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Db, migrate, openDatabase } from '../../src/db/pool.ts';
 import { loadDialect } from '../../src/practice/dialect.ts';
 import { isOwnEcho, planWriteBack, type RecordedWriteBack } from '../../src/writeback/plan.ts';
-import { pendingWriteBacks, recordWriteBack, writtenEntries } from '../../src/writeback/store.ts';
+import { pendingWriteBacks, recordWriteBacks, writtenEntries } from '../../src/writeback/store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const dialect = loadDialect();
@@ -129,13 +129,13 @@ describe('the record of it', () => {
     expect((await pending(2, 2)).map((one) => one.prepaymentId)).toEqual([5]);
     const [first, second, third] = await pending();
     expect(second).toMatchObject({ prepaymentId: 2, entryId: '4711/prepayment/2/1', previousValue: 'SAP-2' });
-    expect([...(await writtenEntries(db, installation)).keys()].sort()).toEqual([1, 2, 4, 5]);
+    expect([...(await writtenEntries(db, installation, [1, 2, 3, 4, 5, 6])).keys()].sort()).toEqual([1, 2, 4, 5]);
 
-    await recordWriteBack(db, installation, first!, { state: 'done' });
-    await recordWriteBack(db, installation, second!, { state: 'done' });
-    await recordWriteBack(db, installation, third!, { state: 'failed', error: 'refused' });
+    await recordWriteBacks(db, installation, [{ ...first!, error: null }]);
+    await recordWriteBacks(db, installation, [{ ...second!, error: null }]);
+    await recordWriteBacks(db, installation, [{ ...third!, error: 'refused' }]);
     expect((await pending()).map((one) => one.prepaymentId)).toEqual([5]);
-    await recordWriteBack(db, installation, third!, { state: 'done' });
+    await recordWriteBacks(db, installation, [{ ...third!, error: null }]);
     expect(await pending()).toEqual([]);
 
     const { rows } = await db.raw(

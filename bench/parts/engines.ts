@@ -1,0 +1,245 @@
+// The three that are compared, behind one face: load what the source has into a place of their own, again and again.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type pg from 'pg';
+import type { ListCounts } from './clinic.ts';
+import { lists } from './figures.ts';
+import { type Command, type Ended, type Running, run, start } from './processes.ts';
+import type { Source } from './sandbox.ts';
+import type { Services } from './services.ts';
+import { peerCommand } from './venvs.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const timeoutMs = 3_600_000;
+
+export type Versions = Record<keyof ListCounts, Map<number, number | null>>;
+
+export interface Engine {
+  name: string;
+  /** One run, waited for; throws when it fails. `full` is the first load, the others bring what changed since. */
+  run(full?: boolean): Promise<Ended>;
+  start(full?: boolean): Running;
+  /** Ids and, where they have it, `modified` (milliseconds) of what it holds now. */
+  versions(): Promise<Versions>;
+  counts(): Promise<ListCounts>;
+  /** Seconds from the start of its first to the end of its last pull activity, where it does other things, too. */
+  pullSeconds?(): Promise<number>;
+  dispose(): Promise<void>;
+}
+
+export interface EngineOptions {
+  source: Source;
+  services: Services;
+  pageSize?: number;
+  overlapSeconds?: number;
+  /** dlt: a full load replaces what is there, without staging tables; otherwise every run merges. */
+  replace?: boolean;
+  airbyteKeeps?: boolean;
+}
+
+export type EngineName = 'vetledger' | 'dlt' | 'airbyte';
+
+export async function openEngine(name: EngineName, options: EngineOptions): Promise<Engine> {
+  if (name === 'vetledger') return vetledger(options);
+  return name === 'dlt' ? dlt(options) : airbyte(options);
+}
+
+export interface Vetledger extends Engine {
+  databaseUrl: string;
+  configFile: string;
+  daemon(): Running;
+  query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
+}
+
+/** Secrets stand in the environment only. */
+function fromEnvironment(name: string): string {
+  return `\${${name}}`;
+}
+
+/** Our own budget, for sandboxes whose limits are off. */
+const unlimited = 1_000_000_000;
+
+export async function vetledger({ source, services, overlapSeconds = 600 }: EngineOptions): Promise<Vetledger> {
+  const folder = mkdtempSync(join(tmpdir(), 'vetledger-bench-'));
+  const database = await services.newDatabase();
+  const configFile = join(folder, 'vetledger.yaml');
+  const isUnlimited = source.settings.rateWindowSeconds === 0;
+  const actions = Object.fromEntries(lists.map((list) => [`${list}.list`, unlimited]));
+  const limits = { unknown: { list: unlimited, retrieve: unlimited, write: unlimited }, actions };
+  writeFileSync(
+    configFile,
+    // JSON is YAML.
+    JSON.stringify({
+      installations: [
+        {
+          id: source.installation,
+          base_url: source.url,
+          auth: { token: fromEnvironment('PRACTICE_TOKEN') },
+          timezone: 'Europe/Helsinki',
+          currency: 'EUR',
+          mapping: join(root, 'mappings/demo.yaml'),
+          rate_window_seconds: isUnlimited ? 1 : source.settings.rateWindowSeconds,
+          overlap_seconds: overlapSeconds,
+          ...(isUnlimited ? { practice_api: { limits } } : {}),
+        },
+      ],
+      data_dir: folder,
+      schedule: { every: '1h' },
+      database_url: fromEnvironment('DATABASE_URL'),
+      temporal: { address: services.temporalAddress },
+      window_timeout_minutes: 240,
+    }),
+  );
+  const command = (...args: string[]): Command => ({
+    command: process.execPath,
+    args: [join(root, 'bin/vetledger.js'), ...args, '--config', configFile],
+    env: { PRACTICE_TOKEN: source.token, DATABASE_URL: database.url },
+    timeoutMs,
+  });
+  const query = async <Row extends pg.QueryResultRow>(text: string) => (await database.client.query<Row>(text)).rows;
+  const kinds = {
+    invoice: 'invoice',
+    row: 'invoicerow',
+    payment: 'invoicepayment',
+    prepayment: 'unallocatedpayment',
+  } as const;
+  const versions = async () => {
+    const found = emptyVersions();
+    const rows = await query<{ kind: keyof typeof kinds; id: string; modified: Date | null }>(
+      'select kind, id, modified from mirror_record where gone_at is null',
+    );
+    for (const { kind, id, modified } of rows) found[kinds[kind]].set(Number(id), modified?.getTime() ?? null);
+    return found;
+  };
+  return {
+    name: 'vetledger',
+    databaseUrl: database.url,
+    configFile,
+    run: () => run(command('sync', '--json')),
+    start: () => start(command('sync', '--json')),
+    daemon: () => start(command('run')),
+    versions,
+    counts: async () => {
+      const found = await query<{ kind: keyof typeof kinds; n: number }>(
+        'select kind, count(*)::int as n from mirror_record where gone_at is null group by kind',
+      );
+      return { ...nothing, ...Object.fromEntries(found.map(({ kind, n }) => [kinds[kind], n])) };
+    },
+    query,
+    pullSeconds: async () => {
+      const [window] = await query<{ workflow_id: string; run_id: string }>(
+        'select workflow_id, run_id from sync_window order by id desc limit 1',
+      );
+      return services.activitySeconds(window!.workflow_id, window!.run_id, /^pull/);
+    },
+    dispose: async () => {
+      await database.drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function dlt({
+  source,
+  services,
+  pageSize = 1000,
+  overlapSeconds = 600,
+  replace = false,
+}: EngineOptions): Promise<Engine> {
+  const folder = mkdtempSync(join(tmpdir(), 'vetledger-bench-dlt-'));
+  const database = await services.newDatabase();
+  const { python, program, version } = await peerCommand('dlt');
+  const command = (): Command => ({
+    command: python,
+    args: [
+      ...[program, '--url', source.api, '--token', source.token, '--database-url', database.url, '--folder', folder],
+      ...['--mode', replace ? 'full' : 'incremental', '--page-size', String(pageSize)],
+      ...['--lag-seconds', String(overlapSeconds)],
+    ],
+    timeoutMs,
+  });
+  const versions = async () => {
+    const found = emptyVersions();
+    for (const list of lists) {
+      const column = list === 'invoicepayment' ? 'null::timestamptz' : 'modified';
+      const { rows } = await database.client.query<{ id: string; modified: Date | null }>(
+        `select id, ${column} as modified from dlt_practice.${list}`,
+      );
+      for (const { id, modified } of rows) found[list].set(Number(id), modified?.getTime() ?? null);
+    }
+    return found;
+  };
+  return {
+    name: `dlt ${version}`,
+    run: () => run(command()),
+    start: () => start(command()),
+    versions,
+    counts: async () => {
+      const counts = { ...nothing };
+      for (const list of lists) {
+        const { rows } = await database.client.query<{ n: number }>(
+          `select count(distinct id)::int as n from dlt_practice.${list}`,
+        );
+        counts[list] = rows[0]!.n;
+      }
+      return counts;
+    },
+    dispose: async () => {
+      await database.drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function airbyte({
+  source,
+  pageSize = 1000,
+  overlapSeconds = 600,
+  airbyteKeeps = false,
+}: EngineOptions): Promise<Engine> {
+  const folder = mkdtempSync(join(tmpdir(), 'vetledger-bench-airbyte-'));
+  const { python, program, version } = await peerCommand('airbyte');
+  const command = (): Command => ({
+    command: python,
+    args: [
+      ...[program, '--url', source.api, '--token', source.token, '--folder', folder, '--page-size', String(pageSize)],
+      ...['--window-seconds', String(source.settings.rateWindowSeconds)],
+      ...['--lookback-seconds', String(overlapSeconds), ...(airbyteKeeps ? ['--seen'] : [])],
+    ],
+    timeoutMs,
+  });
+  let last = nothing;
+  const noted = async () => {
+    const ended = await run(command());
+    last = (JSON.parse(ended.stdout.trim().split('\n').at(-1)!) as { records: ListCounts }).records;
+    return ended;
+  };
+  const versions = async () => {
+    const found = emptyVersions();
+    const seen = JSON.parse(readFileSync(join(folder, 'seen.json'), 'utf8')) as Record<
+      keyof ListCounts,
+      Record<string, string>
+    >;
+    for (const list of lists) {
+      for (const [id, modified] of Object.entries(seen[list]))
+        found[list].set(Number(id), modified ? Date.parse(modified) : null);
+    }
+    return found;
+  };
+  return {
+    name: `Airbyte CDK ${version}`,
+    run: noted,
+    start: () => start(command()),
+    versions,
+    counts: async () => last,
+    dispose: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+const nothing: ListCounts = { invoice: 0, invoicerow: 0, invoicepayment: 0, unallocatedpayment: 0 };
+
+function emptyVersions(): Versions {
+  return { invoice: new Map(), invoicerow: new Map(), invoicepayment: new Map(), unallocatedpayment: new Map() };
+}

@@ -1,0 +1,101 @@
+// Plain arithmetic on what was measured.
+import type { ListCounts } from './clinic.ts';
+import type { Mark } from './sandbox-process.ts';
+
+/** practice-api: Limits; field notes: Lists and filters. Weight per rolling window. */
+export const listLimits: Record<keyof ListCounts, number> = {
+  invoice: 60,
+  invoicerow: 100,
+  invoicepayment: 100,
+  unallocatedpayment: 200,
+};
+export const lists = Object.keys(listLimits) as (keyof ListCounts)[];
+
+export function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+export function total(counts: ListCounts): number {
+  return lists.reduce((sum, list) => sum + counts[list], 0);
+}
+
+/** The least weight that brings all records of a list: 50 for each unit, whatever the page size. */
+export function leastWeight(counts: ListCounts, list: keyof ListCounts): number {
+  return Math.ceil(counts[list] / 50);
+}
+
+/** Whole windows that must pass before that much weight of a list has been granted: the first limit is free at once. */
+export function windowsFor(weight: number, limit: number): number {
+  return Math.max(0, Math.ceil(weight / limit) - 1);
+}
+
+/** Seconds of the quickest possible load: its slowest list, no time lost anywhere. */
+export function leastSeconds(counts: ListCounts, windowSeconds: number): number {
+  return Math.max(...lists.map((list) => windowsFor(leastWeight(counts, list), listLimits[list]) * windowSeconds));
+}
+
+export interface Use {
+  requests: number;
+  weight: number;
+  throttled: number;
+  /** Seconds from the first to the last grant. */
+  seconds: number;
+  /**
+   * Share of the budget used while there was work: the time in which that weight could have been granted, over the time it
+   * took. Null when one window's limit was enough.
+   */
+  share: number | null;
+}
+
+export function useOf(marks: Mark[], action: string, limit: number, windowSeconds: number): Use {
+  const own = marks.filter((mark) => mark.action === action);
+  const granted = own.filter((mark) => mark.weight > 0);
+  const sum = (field: 'requests' | 'weight' | 'throttled') => own.reduce((all, mark) => all + mark[field], 0);
+  const seconds = granted.length ? (granted.at(-1)!.at - granted[0]!.at) / 1000 : 0;
+  const windows = windowsFor(sum('weight'), limit);
+  const share = windows > 0 && seconds > 0 ? (windows * windowSeconds) / seconds : null;
+  return { requests: sum('requests'), weight: sum('weight'), throttled: sum('throttled'), seconds, share };
+}
+
+export function sumOf(marks: Mark[], field: 'requests' | 'weight' | 'throttled', actions?: string[]): number {
+  return marks.filter(({ action }) => !actions || actions.includes(action)).reduce((all, mark) => all + mark[field], 0);
+}
+
+export const listActions = lists.map((list) => `${list}.list`);
+
+/**
+ * The list requests of pulling: prepayments are also read before they are written back, and those readings come after all else
+ * has been pulled.
+ */
+export function pullMarks(marks: Mark[]): Mark[] {
+  const isPull = ({ action, weight }: Mark) => weight > 0 && action !== prepaymentList && listActions.includes(action);
+  const end = marks.findLastIndex(isPull);
+  const written = marks.findIndex(({ action }) => action === 'unallocatedpayment.partial_update');
+  return marks.filter(
+    ({ action }, index) =>
+      listActions.includes(action) && (index <= end || (written === -1 && action === prepaymentList)),
+  );
+}
+
+const prepaymentList = 'unallocatedpayment.list';
+
+/** Seconds between the first and the last grant of any list. */
+export function pullSeconds(marks: Mark[]): number {
+  const granted = pullMarks(marks).filter(({ weight }) => weight > 0);
+  return granted.length ? (granted.at(-1)!.at - granted[0]!.at) / 1000 : 0;
+}
+
+export function table(head: string[], rows: (string | number)[][]): string {
+  const line = (cells: (string | number)[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map((_, index) => (index === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
+}
+
+export function fixed(value: number | null, decimals = 2): string {
+  return value === null ? '–' : value.toFixed(decimals);
+}
+
+export function count(value: number): string {
+  return Math.round(value).toLocaleString('en');
+}

@@ -1,0 +1,87 @@
+// The benchmarks: vetledger beside dlt and the Airbyte CDK, on the same sandbox, in the same run.
+//
+//     node bench/run.ts [scenario…] [--quick]          (npm run bench)
+//
+//     posting          the pure posting core on one core
+//     full-load        (a) a full load of 20,000 invoices, unthrottled, three times: records/s, peak memory
+//     full-load-large  the same of 200,000, once
+//     throttled        (b) a full load under the limits, a window of 10 s: budget used, 429s, weight, time
+//     throttled-60s    the same at the true window
+//     idle             (c) idle and small windows: requests, weight, time
+//     nudge            (c) from a change in the source to its entry in the ledger
+//     two-workers      (d) two workers, and one killed and restarted
+//     killed           (e) killed in the middle of a throttled load and resumed: weight spent twice
+//     late-commits     (f) records missing and stale after late commits
+//
+// Without a name all of them run, one after the other: an hour and a half. Each writes its section of bench/RESULTS.md; --quick
+// runs small versions within a few minutes to prove that the harness works, and writes nothing. The sandbox is a process of its
+// own, new for each run; PostgreSQL and Temporal are ephemeral and shared. The peers' programs are in bench/peers/, with their pinned
+// requirements; their Python environments are made once, under .vetledger/bench/ (python3 with venv is needed, and PyPI).
+// Nothing else should run on the machine meanwhile.
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { writesSections } from './measure.ts';
+import { run } from './parts/processes.ts';
+import { type Services, startServices } from './parts/services.ts';
+import { fullLoad, largeFullLoad } from './scenarios/full-load.ts';
+import { idle } from './scenarios/idle.ts';
+import { killed } from './scenarios/killed.ts';
+import { lateCommits } from './scenarios/late-commits.ts';
+import { throttled, throttledAtTrueWindow } from './scenarios/throttled.ts';
+import { twoWorkers } from './scenarios/two-workers.ts';
+
+type Scenario = (services: Services, quick: boolean) => Promise<void>;
+
+const scenarios: Record<string, Scenario> = {
+  posting: async (_services, quick) => {
+    // It has no small version, and takes seconds only; but it writes its section.
+    if (!quick) await script('posting.ts', []);
+  },
+  'full-load': fullLoad,
+  'full-load-large': largeFullLoad,
+  throttled,
+  'throttled-60s': throttledAtTrueWindow,
+  idle,
+  nudge: (_services, quick) => script('nudge.ts', quick ? ['--changes', '1', '--print'] : []),
+  'two-workers': twoWorkers,
+  killed,
+  'late-commits': lateCommits,
+};
+
+/** A benchmark that is a program of its own. */
+async function script(file: string, args: string[]): Promise<void> {
+  const program = fileURLToPath(new URL(file, import.meta.url));
+  const { stdout } = await run({ command: process.execPath, args: [program, ...args], timeoutMs: 1_800_000 });
+  console.log(stdout);
+}
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean', default: false } },
+});
+const unknown = positionals.filter((name) => !Object.hasOwn(scenarios, name));
+if (unknown.length > 0) {
+  console.error(`error: no scenario ${unknown.join(', ')}; there are ${Object.keys(scenarios).join(', ')}`);
+  process.exit(2);
+}
+writesSections(!values.quick);
+const chosen = positionals.length > 0 ? positionals : Object.keys(scenarios);
+const services = await startServices();
+let failures = 0;
+try {
+  for (const name of chosen) {
+    const started = performance.now();
+    console.error(`${name}: starting`);
+    try {
+      await scenarios[name]!(services, values.quick);
+      console.error(`${name}: done in ${Math.round((performance.now() - started) / 1000)} s`);
+    } catch (error) {
+      // The others still have something to tell.
+      failures += 1;
+      console.error(`${name}: FAILED`, error);
+    }
+  }
+} finally {
+  await services.stop();
+}
+process.exitCode = failures > 0 ? 1 : 0;

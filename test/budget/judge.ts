@@ -1,0 +1,161 @@
+import type { Scenario } from './scenario.ts';
+import { RollingWindow } from './server-model.ts';
+
+/** One asking as the database met it. */
+export interface Asking {
+  claimant: string;
+  weight: number;
+  priority: number;
+  /** When the request came to its line. */
+  cameMs: number;
+  claimMs: number;
+}
+
+interface OwnSlot {
+  weight: number;
+  grantedMs: number;
+  answeredMs: number | null;
+  /** When the database had heard of the answer. */
+  toldMs: number | null;
+  neverSent: boolean;
+}
+
+interface Claim extends Asking {
+  askedMs: number;
+}
+
+/**
+ * Holds what the budget decides against the rules as DESIGN "Rate budget" words them, and against a server that nobody else
+ * uses. It knows what really happened, so it keeps no slots and expiries of its own: every decision is compared with the least
+ * and the most that the rules allow, clocks' and queries' own pace aside.
+ */
+export class Judge {
+  readonly violations: string[] = [];
+  /** What the server would have counted without anybody else: self-caused 429s. */
+  readonly alone: RollingWindow;
+  readonly granted: { atMs: number; weight: number }[] = [];
+  readonly #scenario: Scenario;
+  readonly #slots = new Map<number, OwnSlot>();
+  readonly #claims = new Map<string, Claim>();
+  #windowMs: number;
+  #share = 1;
+  #halvedMs = Number.NEGATIVE_INFINITY;
+  #blockedUntilMs = Number.NEGATIVE_INFINITY;
+  #changedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(scenario: Scenario, windowMs: number) {
+    this.#scenario = scenario;
+    this.#windowMs = windowMs;
+    this.alone = new RollingWindow({ limit: scenario.limit, windowMs: this.#windowMs, countsRefused: true });
+  }
+
+  changeWindow(now: number, windowMs: number): void {
+    this.#windowMs = windowMs;
+    this.alone.windowMs = this.#windowMs;
+    this.#changedMs = now;
+  }
+
+  arrived(now: number, weight: number, sentMs: number): void {
+    // What was under way when the server changed its window, nobody could know.
+    if (!this.alone.arrive(now, weight) && sentMs > this.#changedMs) this.#object(now, 'a 429 of our own making');
+  }
+
+  asked(now: number, asking: Asking, answer: { slotId: number | null }): void {
+    const { weight } = asking;
+    const surely = this.#ahead(now, asking, -1);
+    const perhaps = this.#ahead(now, asking, 1);
+    if (answer.slotId !== null) {
+      const used = this.alone.used(now);
+      const mostAllowed = this.#limit(now, 1);
+      if (used + surely + weight > mostAllowed && used + surely > 0) {
+        this.#object(now, `granted ${weight} with ${used} used and ${surely} ahead of ${mostAllowed}`);
+      }
+      if (now < this.#blockedUntilMs - this.#slackMs) this.#object(now, 'granted before Retry-After');
+      this.#claims.delete(asking.claimant);
+      this.#slots.set(answer.slotId, { weight, grantedMs: now, answeredMs: null, toldMs: null, neverSent: false });
+      this.granted.push({ atMs: now, weight });
+      return;
+    }
+    this.#claims.set(asking.claimant, { ...asking, askedMs: now });
+    if (this.#changedMs >= 0 || now <= this.#blockedUntilMs + this.#slackMs) return;
+    const used = this.#mostUsed(now);
+    const leastAllowed = this.#limit(now, -1);
+    if (used + perhaps === 0 || used + perhaps + weight <= leastAllowed) {
+      this.#object(now, `refused ${weight} with at most ${used} used and ${perhaps} ahead of ${leastAllowed}`);
+    }
+  }
+
+  withdrew(claimant: string): void {
+    this.#claims.delete(claimant);
+  }
+
+  answered(now: number, slotId: number, neverSent: boolean): void {
+    Object.assign(this.#slots.get(slotId)!, { answeredMs: now, neverSent });
+  }
+
+  told(now: number, slotIds: number[]): void {
+    for (const id of slotIds) this.#slots.get(id)!.toldMs ??= now;
+  }
+
+  throttled(now: number, slotId: number, retryAfterMs: number): void {
+    if (this.#slots.get(slotId)!.grantedMs > this.#halvedMs) {
+      this.#share = this.#limit(now, 0) / 2 / this.#scenario.limit;
+      this.#halvedMs = now;
+    }
+    this.#blockedUntilMs = Math.max(this.#blockedUntilMs, now + retryAfterMs);
+  }
+
+  object(now: number, what: string): void {
+    this.#object(now, what);
+  }
+
+  /** What clocks and rounding may differ by. */
+  get #slackMs(): number {
+    return 2 + this.#windowMs * 0.001;
+  }
+
+  #cleanWindows(now: number, lean: number): number {
+    const since = now - this.#blockedUntilMs + lean * (this.#slackMs + Math.max(0, now - this.#blockedUntilMs) * 0.001);
+    return Math.max(0, Math.floor(since / this.#windowMs));
+  }
+
+  /** The limit after 429s: at most (lean 1), at least (-1). */
+  #limit(now: number, lean: number): number {
+    const { limit } = this.#scenario;
+    if (this.#halvedMs === Number.NEGATIVE_INFINITY) return limit;
+    const share = Math.min(1, this.#share + 0.1 * this.#cleanWindows(now, lean));
+    return Math.max(1, Math.floor(limit * share + 1e-9));
+  }
+
+  /** Weight of the living claims that go first: surely (lean -1), perhaps (1). */
+  #ahead(now: number, asking: Asking, lean: number): number {
+    const doubtMs = lean * (this.#scenario.longestQueryMs + this.#slackMs);
+    return [...this.#claims.values()]
+      .filter(
+        ({ claimant, askedMs, claimMs }) =>
+          claimant !== asking.claimant && now < askedMs + claimMs + lean * this.#slackMs,
+      )
+      .filter(
+        ({ priority, cameMs }) =>
+          priority < asking.priority || (priority === asking.priority && cameMs < asking.cameMs + doubtMs),
+      )
+      .reduce((sum, { weight }) => sum + weight, 0);
+  }
+
+  /** The most that may still be counted. */
+  #mostUsed(now: number): number {
+    const { requestTimeoutSeconds, longestQueryMs } = this.#scenario;
+    // A second for the way of the grant to its process.
+    const unansweredMs = (requestTimeoutSeconds * 1000 + this.#windowMs) * 1.001 + 1000 + 2 * this.#slackMs;
+    return [...this.#slots.values()]
+      .filter(({ grantedMs, answeredMs, toldMs, neverSent }) => {
+        if (answeredMs === null || toldMs === null || toldMs > now) return now < grantedMs + unansweredMs;
+        return !neverSent && now < answeredMs + this.#windowMs + longestQueryMs + 2 * this.#slackMs;
+      })
+      .reduce((sum, { weight }) => sum + weight, 0);
+  }
+
+  #object(now: number, what: string): void {
+    this.violations.push(`${(now / 1000).toFixed(3)} s: ${what}`);
+  }
+}

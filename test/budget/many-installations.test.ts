@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { type App, openApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { query } from '../../src/db/pool.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { runWindow } from '../../src/windows.ts';
+import { type Engine, startEngine } from '../../src/worker.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const mapping = new URL('../../mappings/demo.yaml', import.meta.url).pathname;
+/** Their three lists wait side by side in more activities than a worker's default number of slots, 40. */
+const throttled = Array.from({ length: 15 }, (_, i) => 9001 + i);
+const prompt = 4711;
+
+let folder: string;
+let database: TestDatabase;
+let sandbox: Sandbox;
+let busy: Server;
+let app: App;
+let engine: Engine;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sandbox = await startSandbox({ installation: prompt, invoices: 30, rateWindowSeconds: 1 });
+  const opened = new Set<string>();
+  // Lets the window of each installation open, then has no budget left for an hour.
+  busy = createServer((request, response) => {
+    const installation = request.url!.split('/')[1]!;
+    const isOpening = !opened.has(installation);
+    opened.add(installation);
+    response.writeHead(isOpening ? 200 : 429, { 'content-type': 'application/json', 'retry-after': '3600' });
+    response.end(isOpening ? '{"count":0,"num_pages":1,"next":null,"previous":null,"results":[]}' : '{}');
+  });
+  await once(busy.listen(0, '127.0.0.1'), 'listening');
+  folder = mkdtempSync(join(tmpdir(), 'vetledger-many-'));
+  const busyUrl = `http://127.0.0.1:${(busy.address() as AddressInfo).port}`;
+  const one = (id: number, url: string, window: number) => `  - id: ${id}
+    base_url: ${url}
+    auth: {token: "\${PRACTICE_TOKEN}"}
+    timezone: Europe/Helsinki
+    currency: EUR
+    mapping: ${mapping}
+    rate_window_seconds: ${window}
+`;
+  const config = join(folder, 'vetledger.yaml');
+  writeFileSync(
+    config,
+    `installations:
+${throttled.map((id) => one(id, busyUrl, 60)).join('')}${one(prompt, sandbox.url, 1)}
+database_url: "\${DATABASE_URL}"
+temporal: {address: "\${TEMPORAL_ADDRESS}"}
+`,
+  );
+  const env = {
+    ...process.env,
+    PRACTICE_TOKEN: sandbox.token,
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    VETLEDGER_DATA_DIR: folder,
+    VETLEDGER_LOG: 'silent',
+  };
+  app = await openApp(await loadConfig(config, env), { temporal: true, progress: () => undefined, env });
+  engine = await startEngine(app, {}, () => undefined);
+});
+
+afterAll(async () => {
+  await engine?.stop();
+  await app?.close();
+  await database?.drop();
+  await sandbox?.stop();
+  busy?.closeAllConnections();
+  busy?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('installations that wait for their budgets keep no other from its window', async () => {
+  const stop = new AbortController();
+  const windows = throttled.map((id) => runWindow(app, engine, id, { trigger: 'sync', signal: stop.signal }));
+  const waiting = async () => {
+    const rows = await query<{ n: number }>(app.db, 'select count(*) as n from budget_claim where expires_at > now()');
+    return rows[0]!.n;
+  };
+  await expect.poll(waiting, { timeout: 40_000, interval: 250 }).toBeGreaterThan(40);
+  const started = performance.now();
+  const report = await runWindow(app, engine, prompt, { trigger: 'sync', signal: new AbortController().signal });
+  expect(report).toMatchObject({ outcome: 'closed', seen: { invoices: expect.any(Number) } });
+  expect(report.seen.invoices).toBeGreaterThan(0);
+  expect((performance.now() - started) / 1000).toBeLessThan(30);
+  expect(await waiting()).toBeGreaterThan(40);
+  stop.abort();
+  const outcomes = await Promise.all(windows);
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(throttled.map(() => 'failed'));
+});

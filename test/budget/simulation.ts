@@ -1,0 +1,316 @@
+import type { Db } from '../../src/db/pool.ts';
+import { Budget, type Slot } from '../../src/practice/budget.ts';
+import { loadDialect } from '../../src/practice/dialect.ts';
+import type { SimulatedDatabase } from './database.ts';
+import { Judge } from './judge.ts';
+import { type Fate, type Job, type Scenario, seeded } from './scenario.ts';
+import { RollingWindow } from './server-model.ts';
+import { machineClock, VirtualTime } from './virtual-time.ts';
+
+/** A change to how a process uses its budget that the simulation has to notice. */
+export interface ProcessMutant {
+  windowFactor?: number;
+  forgetsTimeout?: boolean;
+  /** Gives the slot back when it sends. */
+  finishesAtSending?: boolean;
+}
+
+const action = 'invoice.list';
+const restartMs = 700;
+/** Long after everything must have been served. */
+const horizonMs = 4 * 3600_000;
+let installations = 0;
+
+interface Stream {
+  jobs: Job[];
+  next: number;
+  /** Of the job that is next; each meets its fate once. */
+  fate: Fate;
+}
+
+/** Runs the scenario in virtual time, with the real Budget and the real SQL. Gives the judge, and how long it took. */
+export async function simulate(
+  scenario: Scenario,
+  database: SimulatedDatabase,
+  mutant: ProcessMutant = {},
+): Promise<{ judge: Judge; endedMs: number }> {
+  const simulation = new Simulation(scenario, database, mutant);
+  await simulation.run();
+  return { judge: simulation.judge, endedMs: simulation.time.now };
+}
+
+class Simulation {
+  readonly time = new VirtualTime();
+  readonly judge: Judge;
+  readonly random: () => number;
+  readonly server: RollingWindow;
+  readonly scenario: Scenario;
+  readonly database: SimulatedDatabase;
+  readonly mutant: ProcessMutant;
+  readonly installation = ++installations;
+  windowSeconds: number;
+  processes: Process[] = [];
+
+  constructor(scenario: Scenario, database: SimulatedDatabase, mutant: ProcessMutant) {
+    const { limit, windowSeconds, seed, serverCountsRefused: countsRefused } = scenario;
+    this.scenario = scenario;
+    this.database = database;
+    this.mutant = mutant;
+    this.windowSeconds = windowSeconds;
+    this.random = seeded(seed);
+    this.judge = new Judge(scenario, this.serverWindowMs());
+    this.server = new RollingWindow({ limit, windowMs: this.serverWindowMs(), countsRefused });
+  }
+
+  async run(): Promise<void> {
+    const { processes, foreign, windowChange, windowSeconds } = this.scenario;
+    const all = processes.map((streams) =>
+      streams.map((jobs): Stream => ({ jobs, next: 0, fate: jobs[0]?.fate ?? 'answered' })),
+    );
+    for (const { at, weight } of foreign) {
+      this.time.at(at * windowSeconds * 10_000, () => void this.server.arrive(this.time.now, weight));
+    }
+    if (windowChange) this.time.at(windowChange.atMs, () => this.changeWindow(windowChange.windowSeconds));
+    this.processes = all.map((streams, index) => new Process(this, index, streams));
+    const isDone = () => all.flat().every(({ jobs, next }) => next >= jobs.length);
+    const isLost = () => this.judge.violations.length > 0;
+    await this.time.run(() => isDone() || isLost(), horizonMs);
+    if (!isDone() && !isLost()) this.judge.object(this.time.now, 'somebody was never served');
+  }
+
+  /** The server's window by our time. */
+  serverWindowMs(): number {
+    return (this.windowSeconds * 1000) / this.scenario.clocks.serverPace;
+  }
+
+  /** A whole number of milliseconds would hide what happens between two of them. */
+  between(least: number, most: number): number {
+    return least + this.random() * (most - least);
+  }
+
+  restart(dead: Process, afterMs: number): void {
+    this.time.at(this.time.now + afterMs, () => {
+      this.processes[dead.index] = new Process(this, dead.index, dead.streams);
+    });
+  }
+
+  changeWindow(windowSeconds: number): void {
+    for (const process of this.processes) process.crash(1);
+    this.windowSeconds = windowSeconds;
+    this.server.windowMs = this.serverWindowMs();
+    this.judge.changeWindow(this.time.now, this.serverWindowMs());
+  }
+}
+
+/** One process from its start to its end: the streams that it works on, and the budget that it takes from. */
+class Process {
+  readonly index: number;
+  readonly streams: Stream[];
+  readonly #simulation: Simulation;
+  readonly #budget: Budget;
+  readonly #waiting = new Set<{ priority: number; cameMs: number }>();
+  #isAlive = true;
+  #nextAskingMs = Number.POSITIVE_INFINITY;
+
+  constructor(simulation: Simulation, index: number, streams: Stream[]) {
+    this.#simulation = simulation;
+    this.index = index;
+    this.streams = streams;
+    const { scenario, mutant, windowSeconds, installation, time } = simulation;
+    const clock = machineClock(time, {
+      offsetMs: simulation.between(0, 1e7),
+      pace: 1,
+      timerErrorMs: () => simulation.between(-0.9, 2),
+    });
+    this.#budget = new Budget({
+      db: { raw: (sql: string, bindings: unknown[]) => this.#query(sql, bindings) } as unknown as Db,
+      installation,
+      dialect: loadDialect({ limits: { actions: { [action]: scenario.limit } } }),
+      windowSeconds: windowSeconds * (mutant.windowFactor ?? 1),
+      requestTimeoutSeconds: mutant.forgetsTimeout ? 0 : scenario.requestTimeoutSeconds,
+      maxWaitSeconds: 1e6,
+      clock: {
+        elapsed: clock.elapsed,
+        sleep: (ms, signal) => this.#lives(clock.sleep(ms, signal)),
+      },
+    });
+    for (const stream of streams) void this.#work(stream);
+  }
+
+  /** From now on nothing here goes on; what was sent is under way. Another process takes over its work. */
+  crash(restartAfterMs = restartMs): void {
+    if (!this.#isAlive) return;
+    this.#isAlive = false;
+    this.#simulation.restart(this, restartAfterMs);
+  }
+
+  /** What a process waits for never comes once it is dead. */
+  #lives<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      promise.then(
+        (value) => this.#isAlive && resolve(value),
+        (error) => this.#isAlive && reject(error),
+      );
+    });
+  }
+
+  async #work(stream: Stream): Promise<void> {
+    const { time, judge } = this.#simulation;
+    try {
+      while (stream.next < stream.jobs.length) {
+        const job = stream.jobs[stream.next]!;
+        await this.#lives(time.pass(job.thinkMs));
+        await this.#do(job, stream);
+        stream.next += 1;
+        stream.fate = stream.jobs[stream.next]?.fate ?? 'answered';
+      }
+    } catch (error) {
+      judge.object(time.now, `a request failed: ${error}`);
+    }
+  }
+
+  async #do(job: Job, stream: Stream): Promise<void> {
+    const { time, judge, random, scenario, mutant } = this.#simulation;
+    const { latencyMs, requestTimeoutSeconds } = scenario;
+    const never = new Promise<never>(() => undefined);
+    for (;;) {
+      const slot = await this.#take(job);
+      const { fate } = stream;
+      stream.fate = 'answered';
+      if (mutant.finishesAtSending) slot.finish();
+      if (fate === 'crashBeforeSending') {
+        this.crash();
+        await never;
+      }
+      if (fate === 'notSent') {
+        judge.answered(time.now, slot.id, true);
+        slot.finish('notSent');
+        continue;
+      }
+      const answersMs =
+        fate === 'unanswered'
+          ? requestTimeoutSeconds * 1000
+          : this.#simulation.between(latencyMs.shortest, latencyMs.longest);
+      // At once, with the answer, or any time between.
+      const share = [0, 1, random()][Math.floor(random() * 3)]!;
+      const served = this.#arrive(job.weight, share * answersMs);
+      if (fate === 'crashBeforeFinishing') {
+        time.at(time.now + answersMs * random(), () => this.crash());
+        await never;
+      }
+      await this.#lives(time.pass(answersMs));
+      if (fate === 'unanswered') continue;
+      const answer = await served;
+      judge.answered(time.now, slot.id, false);
+      slot.finish();
+      if (answer.served) return;
+      await slot.throttled(answer.retryAfterMs);
+    }
+  }
+
+  async #take({ weight, priority }: Job): Promise<Slot> {
+    const { time } = this.#simulation;
+    const waiter = { priority, cameMs: time.now };
+    this.#waiting.add(waiter);
+    const slot = await this.#budget.take(action, weight, priority);
+    this.#waiting.delete(waiter);
+    return slot;
+  }
+
+  /** The request reaches the server, whatever happens here. A Retry-After is whole seconds, and 1 s where it is missing. */
+  #arrive(weight: number, afterMs: number): Promise<{ served: boolean; retryAfterMs: number }> {
+    const { time, server, judge } = this.#simulation;
+    const sentMs = time.now;
+    return new Promise((resolve) => {
+      time.at(sentMs + afterMs, () => {
+        const { now } = time;
+        const served = server.arrive(now, weight);
+        judge.arrived(now, weight, sentMs);
+        const isSilent = this.#simulation.random() < 0.3;
+        const seconds = isSilent ? 1 : Math.max(1, Math.ceil(server.roomAfterMs(now, weight) / 1000));
+        resolve({ served, retryAfterMs: seconds * 1000 });
+      });
+    });
+  }
+
+  /** A statement takes a while to get there and a while to come back; in between it happens at the database's own time. */
+  #query(sql: string, bindings: unknown[]): Promise<{ rows: unknown[] }> {
+    const { time, scenario, database } = this.#simulation;
+    const { databaseOffsetMs, databasePace } = scenario.clocks;
+    const calledMs = time.now;
+    if (sql.includes('budget_take')) this.#checkChoice(bindings);
+    const wayMs = () => this.#simulation.between(0, scenario.longestQueryMs / 2);
+    return this.#lives(
+      new Promise((resolve, reject) => {
+        time.at(time.now + wayMs(), async () => {
+          // A dying process's last statement may still get there.
+          if (!this.#isAlive && this.#simulation.random() < 0.5) return;
+          try {
+            const atMs = 2e9 + databaseOffsetMs + time.now * databasePace;
+            const rows = await database.execute(atMs, sql, bindings);
+            this.#observe(sql, bindings, rows, calledMs);
+            time.at(time.now + wayMs(), () => {
+              this.#noteAnswer(rows);
+              resolve({ rows });
+            });
+          } catch (error) {
+            reject(error);
+          }
+        });
+      }),
+    );
+  }
+
+  /** The most urgent of the process asks, the oldest of these; and soon enough after the last asking. */
+  #checkChoice(bindings: unknown[]): void {
+    const { time, judge } = this.#simulation;
+    const [, , , priority, ageSeconds] = bindings as [unknown, unknown, unknown, number, number];
+    const { now } = time;
+    if (now > this.#nextAskingMs) judge.object(now, 'asked too late');
+    this.#nextAskingMs = Number.POSITIVE_INFINITY;
+    // Once those that were granted have gone; who comes just now may have come after the asking.
+    time.at(now, () => {
+      const before = [...this.#waiting].filter(({ cameMs }) => cameMs < now);
+      const ahead = before.some(
+        (waiter) =>
+          waiter.priority < priority ||
+          (waiter.priority === priority && waiter.cameMs < now - ageSeconds * 1000 - 0.01),
+      );
+      if (ahead) judge.object(now, `priority ${priority} asks at age ${ageSeconds} s before one that goes first`);
+    });
+  }
+
+  /** A waiting process asks again after a second, or a tenth of a short window, at the latest. */
+  #noteAnswer(rows: unknown[]): void {
+    const waitMs = (rows[0] as { wait_ms?: number | null } | undefined)?.wait_ms;
+    if (waitMs === null || waitMs === undefined) return;
+    const stepMs = Math.min(1000, this.#simulation.windowSeconds * 100);
+    this.#nextAskingMs = this.#simulation.time.now + Math.min(waitMs, stepMs) + 3;
+  }
+
+  #observe(sql: string, bindings: unknown[], rows: unknown[], calledMs: number): void {
+    const { time, judge } = this.#simulation;
+    const { now } = time;
+    if (sql.includes('budget_take')) {
+      const [, , weight, priority, ageSeconds] = bindings as number[];
+      judge.told(now, bindings[10] as number[]);
+      judge.asked(
+        now,
+        {
+          claimant: bindings[8] as string,
+          weight: weight!,
+          priority: priority!,
+          cameMs: calledMs - ageSeconds! * 1000,
+          claimMs: (bindings[9] as number) * 1000,
+        },
+        { slotId: (rows[0] as { slot_id: number | null }).slot_id },
+      );
+    } else if (sql.includes('budget_finish')) {
+      judge.told(now, bindings[2] as number[]);
+    } else if (sql.includes('budget_throttled')) {
+      judge.throttled(now, bindings[2] as number, (bindings[3] as number) * 1000);
+    } else if (sql.includes('budget_withdraw')) {
+      judge.withdrew(bindings[2] as string);
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bar } from '../../src/commands/text.ts';
+import { type Db, migrate, openDatabase } from '../../src/db/pool.ts';
+import { Budget, priorities } from '../../src/practice/budget.ts';
+import { loadDialect } from '../../src/practice/dialect.ts';
+import { vetledger } from '../cli/support.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+test.each([
+  // used, free, limit, the bar
+  [0, 60, 60, '[....................]'],
+  [30, 30, 60, '[##########..........]'],
+  [60, 0, 60, '[####################]'],
+  [1, 299, 300, '[#...................]'],
+  [299, 1, 300, '[###################.]'],
+  [0, 30, 60, '[..........----------]'],
+  [20, 10, 60, '[#######...----------]'],
+  [0, 0, 60, '[--------------------]'],
+  [40, 0, 60, '[#############-------]'],
+  [59, 1, 60, '[###################.]'],
+])('%i used and %i free of %i', (used, free, limit, expected) => {
+  expect(bar({ used, free, limit })).toBe(expected);
+});
+
+describe('status', () => {
+  let database: TestDatabase;
+  let db: Db;
+  let folder: string;
+  let config: string;
+  const stop = new AbortController();
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    db = openDatabase(database.url);
+    await migrate(db);
+    folder = mkdtempSync(join(tmpdir(), 'vetledger-status-'));
+    config = join(folder, 'vetledger.yaml');
+    writeFileSync(
+      config,
+      `installations:
+  - id: 4711
+    base_url: http://127.0.0.1:9
+    auth: {token: "\${PRACTICE_TOKEN}"}
+    timezone: Europe/Helsinki
+    currency: EUR
+    mapping: ${new URL('../../mappings/demo.yaml', import.meta.url).pathname}
+database_url: "\${DATABASE_URL}"
+`,
+    );
+  });
+
+  afterAll(async () => {
+    stop.abort();
+    await db?.destroy();
+    await database?.drop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('shows what of each budget is used and free, who waits, and what a 429 did', async () => {
+    const dialect = loadDialect();
+    const budget = new Budget({ db, installation: 4711, dialect, windowSeconds: 60, requestTimeoutSeconds: 90 });
+    const take = (action: string, weight: number) => budget.take(action, weight, priorities.live, stop.signal);
+    await take('invoice.list', 20);
+    await take('invoicerow.list', 90);
+    const waiting = take('invoicerow.list', 20).catch(() => 'given up');
+    const refused = await take('unallocatedpayment.list', 20);
+    refused.finish();
+    await refused.throttled(1);
+    const blocked = await take('invoicepayment.list', 20);
+    await blocked.throttled(3_600_000);
+    // The first Retry-After has passed, and what waits has asked.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+
+    const env = { PATH: process.env.PATH, PRACTICE_TOKEN: 'x', DATABASE_URL: database.url, VETLEDGER_LOG: 'silent' };
+    const { json } = await vetledger(['status', '--config', config, '--json'], env);
+    const whole = { limit_now: 100, waiting: 0, blocked_until: null };
+    expect(json().installations[0].budgets).toEqual([
+      { ...whole, action: 'invoice.list', limit: 60, limit_now: 60, used: 20, free: 40 },
+      {
+        ...whole,
+        action: 'invoicepayment.list',
+        limit: 100,
+        limit_now: 50,
+        used: 20,
+        free: 0,
+        blocked_until: expect.any(String),
+      },
+      { ...whole, action: 'invoicerow.list', limit: 100, used: 90, free: 10, waiting: 1 },
+      { ...whole, action: 'unallocatedpayment.list', limit: 200, limit_now: 100, used: 20, free: 80 },
+    ]);
+    const { stdout } = await vetledger(['status', '--config', config], env);
+    const lines = stdout.split('\n').map((line) => line.trim());
+    expect(lines).toContain('invoice.list             [#######.............]    20    40   60');
+    expect(lines).toContain('invoicerow.list          [##################..]    90    10  100  1 process waiting');
+    expect(lines).toContain(
+      'unallocatedpayment.list  [##........----------]    20    80  100  lowered from 200 after a 429',
+    );
+    expect(stdout).toMatch(
+      /invoicepayment\.list +\[#{4}-{16}\] +20 +0 +50 +lowered from 100 after a 429, nobody asks before .* UTC/,
+    );
+    stop.abort();
+    expect(await waiting).toBe('given up');
+    await budget.close();
+  });
+});

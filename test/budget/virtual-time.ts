@@ -1,0 +1,62 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../../src/practice/clock.ts';
+
+interface Event {
+  at: number;
+  order: number;
+  happen(): void | Promise<void>;
+}
+
+/** Discrete events in the order of their virtual milliseconds; nothing happens between two of them. */
+export class VirtualTime {
+  now = 0;
+  #order = 0;
+  readonly #events: Event[] = [];
+
+  at(ms: number, happen: Event['happen']): void {
+    const event = { at: Math.max(ms, this.now), order: this.#order++, happen };
+    let low = 0;
+    let high = this.#events.length;
+    // Sorted with the next event last.
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const other = this.#events[middle]!;
+      if (other.at > event.at || (other.at === event.at && other.order > event.order)) low = middle + 1;
+      else high = middle;
+    }
+    this.#events.splice(low, 0, event);
+  }
+
+  pass(ms: number): Promise<void> {
+    return new Promise((resolve) => this.at(this.now + ms, resolve));
+  }
+
+  /** Lets events happen until `isDone`, or `untilMs`, or until nothing is left. */
+  async run(isDone: () => boolean, untilMs: number): Promise<void> {
+    // Everything that runs between two events waits for promises only: one turn of the real event loop is enough for it.
+    await setImmediate();
+    while (!isDone()) {
+      const event = this.#events.pop();
+      if (!event || event.at > untilMs) return;
+      this.now = event.at;
+      await event.happen();
+      await setImmediate();
+    }
+  }
+}
+
+/** One machine's clock over virtual time: it starts somewhere and runs a little fast or slow; its timers are a little off. */
+export function machineClock(
+  time: VirtualTime,
+  { offsetMs, pace, timerErrorMs }: { offsetMs: number; pace: number; timerErrorMs: () => number },
+): Pick<Clock, 'elapsed' | 'sleep'> {
+  return {
+    elapsed: () => offsetMs + time.now * pace,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        signal?.throwIfAborted();
+        signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+        time.at(time.now + Math.max(0, ms / pace + timerErrorMs()), resolve);
+      }),
+  };
+}

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import type { ListAnswer } from '../../src/practice/client.ts';
+import { loadDialect } from '../../src/practice/dialect.ts';
+import { parseJson } from '../../src/practice/json.ts';
+import { parseRecord } from '../../src/practice/schema.ts';
+import { Rng } from '../../src/sandbox/rng.ts';
+import { furtherDimensions } from '../../src/sync/dimensions.ts';
+import { contradicted } from '../../src/sync/filters.ts';
+import { ListUnprovable, walk } from '../../src/sync/walk.ts';
+import type { RecordKind } from '../../src/terms.ts';
+
+const dialect = loadDialect();
+const timezone = 'Europe/Helsinki';
+
+interface Item {
+  id: number;
+  day?: string | null;
+  /** Epoch seconds. */
+  at?: number;
+}
+
+type Order = 'ascending' | 'descending' | 'shuffled' | 'modified' | 'another each time';
+
+/** A list in memory whose pages end at offset 10,000 and that honours some filters only. */
+function server(kind: RecordKind, items: Item[], order: Order, honoured: string[], cap = 1000) {
+  const iso = (at: number) => new Date(at * 1000).toISOString();
+  const records = items.map(({ id, day, at = 1_770_000_000 }) => ({
+    ...{ id, day, at },
+    value: parseJson(JSON.stringify({ id, invoice_date: day ?? null, modified: iso(at), date_added: iso(at) })),
+  }));
+  if (order === 'descending') records.reverse();
+  if (order === 'modified') records.sort((a, b) => a.at - b.at || ((a.id * 7919) % 1009) - ((b.id * 7919) % 1009));
+  if (order === 'shuffled') records.sort((a, b) => ((a.id * 7919) % 10_007) - ((b.id * 7919) % 10_007));
+  const seconds = (value: string) => Date.parse(value) / 1000;
+  const keeps = (name: string, value: string, record: (typeof records)[number]): boolean => {
+    if (name === 'ordering' || !honoured.includes(name)) return true;
+    const [field, operator] = name.split('__') as [string, string];
+    if (operator === 'is_null') return record.day === null;
+    const [found, asked] =
+      field === 'id'
+        ? [record.id, Number(value)]
+        : field === 'invoice_date'
+          ? [record.day, value]
+          : [record.at, seconds(value)];
+    if (found == null) return false;
+    return { gt: found > asked, gte: found >= asked, lt: found < asked, lte: found <= asked }[operator]!;
+  };
+  let weight = 0;
+  let questions = 0;
+  const ask = (filters: Record<string, string>, pageSize: number | null, page = 1): ListAnswer => {
+    weight += Math.ceil((pageSize ?? 50) / 50);
+    const size = Math.min(pageSize ?? 50, cap);
+    const offset = (page - 1) * size;
+    if (offset > 10_000) throw new Error(`offset ${offset}`);
+    const kept = records.filter((record) =>
+      Object.entries(filters).every(([name, value]) => keeps(name, value, record)),
+    );
+    if (order === 'another each time') {
+      questions += 1;
+      const rng = new Rng(questions, 'order');
+      const place = new Map(kept.map(({ id }) => [id, rng.next()]));
+      kept.sort((a, b) => place.get(a.id)! - place.get(b.id)!);
+    }
+    if (filters.ordering === 'id' && honoured.includes('ordering')) kept.sort((a, b) => a.id - b.id);
+    const at = new Date(1_780_000_000_000);
+    return {
+      ...{ count: kept.length, sourceTime: at, answeredAt: at, clock: 'server', weight: 1, pageSizeAsked: pageSize },
+      results: kept.slice(offset, offset + size).map(({ id, value }) => ({ id, raw: '{}', value })),
+    };
+  };
+  const walked = async (after: number | null = null) => {
+    const saved = new Set<number>();
+    await walk(
+      {
+        ask: async ({ filters, pageSize, page }) => ask(filters, pageSize, page),
+        violated: (sent, { value }) => {
+          const name = contradicted(sent, parseRecord(kind, value, dialect), timezone);
+          return name === null ? [] : [name];
+        },
+        save: async ({ results }) => {
+          for (const { id } of results) saved.add(id);
+        },
+        ignored: async () => undefined,
+      },
+      {
+        ...{ base: {}, after, resume: null, defaultPageSize: 50, maxPageSize: 1000, ignored: new Set<string>() },
+        dimensions: furtherDimensions(kind, { dialect, timezone, style: 'offset' }),
+      },
+    );
+    return saved;
+  };
+  return { walked, weight: () => weight };
+}
+
+const many = 10_400;
+const day = (n: number) => new Date(1_767_225_600_000 + n * 86_400_000).toISOString().slice(0, 10);
+const inOneSecond: Item[] = Array.from({ length: many }, (_, i) => ({ id: i + 1, day: day(i % 90) }));
+const overTime: Item[] = inOneSecond.map((item) => ({ ...item, at: 1_770_000_000 + ((item.id * 7919) % 500_000) }));
+const withDrafts: Item[] = overTime.map((item) => ({ ...item, day: item.id % 9 === 0 ? null : item.day! }));
+
+describe('more records than offsets reach, each way in which they can be told apart', () => {
+  const cases: [string, RecordKind, Item[], Order, string[], number][] = [
+    ['descending, id__lt ignored, id__lte honoured', 'payment', inOneSecond, 'descending', ['id__gt', 'id__lte'], 1.1],
+    ['descending, id__gt ignored', 'payment', inOneSecond, 'descending', ['id__lt'], 1.1],
+    ['any order, ids bounded on both sides', 'row', inOneSecond, 'shuffled', ['id__gt', 'id__lt'], 1.5],
+    ['any order, other bounds of ids', 'row', inOneSecond, 'shuffled', ['id__gte', 'id__lte'], 1.6],
+    ['any order, ordering honoured', 'row', inOneSecond, 'shuffled', ['id__gt', 'ordering'], 1.1],
+    [
+      'descending, nothing below an id',
+      'invoice',
+      overTime,
+      'descending',
+      ['id__gt', 'invoice_date__gte', 'invoice_date__lte'],
+      2,
+    ],
+    ['no ids, days', 'invoice', inOneSecond, 'shuffled', ['invoice_date__gte', 'invoice_date__lte'], 2],
+    [
+      'no ids, days, of some records none',
+      'invoice',
+      withDrafts,
+      'ascending',
+      ['invoice_date__gte', 'invoice_date__lte', 'invoice_date__is_null'],
+      2,
+    ],
+    ['no ids, times', 'prepayment', overTime, 'modified', ['modified__gte', 'modified__lt'], 2],
+    ['no ids, times with the other bound', 'payment', overTime, 'modified', ['date_added__gte', 'date_added__lte'], 2],
+  ];
+  test.each(cases)('%s', async (_name, kind, items, order, honoured, dearer) => {
+    const source = server(kind, items, order, honoured);
+    const saved = await source.walked();
+    expect(saved.size).toBe(many);
+    expect(source.weight()).toBeLessThanOrEqual((many / 50) * dearer + 60);
+  });
+
+  test('no filter and no order at all: passes taken together', async () => {
+    const saved = await server('payment', inOneSecond, 'another each time', []).walked();
+    expect(saved.size).toBe(many);
+  });
+
+  test('above a cursor, where only an upper bound is honoured', async () => {
+    const saved = await server('payment', inOneSecond, 'descending', ['id__lt']).walked(many - 10);
+    expect([...saved].filter((id) => id > many - 10)).toHaveLength(10);
+  });
+
+  test('where nothing serves, the error says what was tried', async () => {
+    const beyond = Array.from({ length: 11_500 }, (_, i) => ({ id: i + 1 }));
+    const walked = server('payment', beyond, 'shuffled', []).walked();
+    await expect(walked).rejects.toBeInstanceOf(ListUnprovable);
+    await expect(walked).rejects.toThrow(
+      /^11500 records cannot be proven complete; tried: ids in order, ranges of id \(id__gt.+\), ranges of date_added .+, pages by offset, which end at 10000$/,
+    );
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { about, estimateList, estimateLoad, estimateText, ListProgress } from '../../src/sync/estimate.ts';
+
+const pace = { defaultPageSize: 50, maxPageSize: 1000, windowSeconds: 60, latencySeconds: 1 };
+
+describe('a list by its rate budget, worked by hand', () => {
+  test.each([
+    // Nothing to do takes nothing.
+    { what: 'an empty list', records: 0, limit: 60, busy: [], requests: 0, weight: 0, seconds: 0 },
+    // One page without a page size.
+    { what: 'one page', records: 50, limit: 60, busy: [], requests: 1, weight: 1, seconds: 1 },
+    // 50 at weight 1; the 1,150 left as 1,000 at 20 and 150 at 3: 24 of 60, three answers.
+    { what: 'room for all of it', records: 1200, limit: 60, busy: [], requests: 3, weight: 24, seconds: 3 },
+    // 1 + 20 + 20 = 41 by second 3; the next 20 would make 61. The first is free at 1 + 60 = 61: asked then, answered at 62.
+    { what: 'one page too many', records: 3050, limit: 60, busy: [], requests: 4, weight: 61, seconds: 62 },
+    // The same at 62; the second page, answered at 2, is free at 62, so that the next goes at once: 63. The third likewise: 64.
+    // Now 60 are in use until 122, when the fourth one is free: 123.
+    { what: 'two windows', records: 6050, limit: 60, busy: [], requests: 7, weight: 121, seconds: 123 },
+    // 55 of 60 in use for 30 s yet: 1 fits at once (1 s), 20 only at 30, then 31.
+    {
+      what: 'a budget in use',
+      records: 1050,
+      limit: 60,
+      busy: [{ weight: 55, seconds: 30 }],
+      requests: 2,
+      weight: 21,
+      seconds: 31,
+    },
+    // Halved after a 429 to less than a page: 1 at once; a page of 20 when nothing else is under way, at 61: 62.
+    { what: 'a page over the limit', records: 1050, limit: 15, busy: [], requests: 2, weight: 21, seconds: 62 },
+  ])('$what', ({ records, limit, busy, requests, weight, seconds }) => {
+    expect(estimateList({ action: 'a.list', records, limit, busy }, pace)).toEqual({
+      action: 'a.list',
+      requests,
+      weight,
+      seconds,
+    });
+  });
+
+  test('in the long run a window and an answer give the limit: 20,000 a 61 s, of pages of 20', () => {
+    // 300,000 rows: 300 pages of 20, five at a time, every 61 s: 60 times.
+    const { seconds } = estimateList({ action: 'invoicerow.list', records: 300_000, limit: 100, busy: [] }, pace);
+    expect(seconds).toBeGreaterThan(59 * 61);
+    expect(seconds).toBeLessThan(61 * 61);
+  });
+});
+
+test('the slowest list is the limit', () => {
+  const lists = [
+    { action: 'invoice.list', records: 100_000, limit: 60, busy: [] },
+    { action: 'invoicerow.list', records: 300_000, limit: 100, busy: [] },
+    { action: 'invoicepayment.list', records: 80_000, limit: 100, busy: [] },
+    { action: 'unallocatedpayment.list', records: 20_000, limit: 200, busy: [] },
+  ];
+  const estimate = estimateLoad(lists, pace);
+  expect(estimateText(estimate)).toBe('about 61 minutes: invoicerow is the limit');
+  expect(estimate.lists.map(({ weight }) => weight)).toEqual([2000, 6000, 1600, 400]);
+});
+
+test.each([
+  [0, 'about 1 second'],
+  [1.4, 'about 1 second'],
+  [89, 'about 89 seconds'],
+  [91, 'about 2 minutes'],
+  [61 * 60 + 20, 'about 61 minutes'],
+  [119 * 60, 'about 119 minutes'],
+  [120 * 60, 'about 2 hours'],
+  [304 * 60, 'about 5 hours'],
+  [318 * 60, 'about 5 hours 20 minutes'],
+])('%d s are %s', (seconds, text) => {
+  expect(about(seconds)).toBe(text);
+});
+
+test('what is left is reckoned from the pages of the last window', () => {
+  const progress = new ListProgress({ action: 'invoice.list', records: 3050, limit: 60, busy: [] }, pace, 0);
+  progress.note(50, 1_000);
+  progress.note(1_050, 2_000);
+  progress.note(2_050, 3_000);
+  // A page of 1 is asked for first, as if the walk began again: 42 of 60 in use; 950 more need 19, at 61 s and 62 s.
+  expect(progress.secondsLeft(1_000, 3_000)).toBe(59);
+  // Two windows later all of it is free again.
+  expect(progress.secondsLeft(1_000, 130_000)).toBe(2);
+});

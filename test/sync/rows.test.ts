@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Db, migrate, openDatabase, query } from '../../src/db/pool.ts';
+import { loadDialect } from '../../src/practice/dialect.ts';
+import { parseJson } from '../../src/practice/json.ts';
+import { noteFact } from '../../src/sync/facts.ts';
+import { walkOnce } from '../../src/sync/finished.ts';
+import type { PullContext } from '../../src/sync/pull.ts';
+import { completeScan, pullRows } from '../../src/sync/rows.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const installation = 1;
+const overlapSeconds = 600;
+/** Source time of the scan's earliest answer. */
+const scanned = Date.parse('2026-03-02T12:00:00Z');
+const at = (secondsBeforeScan: number) => new Date(scanned - 1000 * secondsBeforeScan);
+
+let database: TestDatabase;
+let db: Db;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = openDatabase(database.url);
+  await migrate(db);
+});
+afterAll(async () => {
+  await db?.destroy();
+  await database?.drop();
+});
+beforeEach(async () => {
+  for (const table of ['mirror_record', 'mirror_version', 'sync_walk', 'installation_fact'])
+    await db.raw(`delete from ${table}`);
+});
+
+const context: () => PullContext = () => ({
+  ...{ installation, timezone: 'Europe/Helsinki', dialect: loadDialect(), db, owner: 'window', run: 'run' },
+  ...{
+    priority: 1,
+    overlapMs: overlapSeconds * 1000,
+    findOwnEchoes: async () => new Set(),
+    onProgress: () => undefined,
+  },
+  client: { list: () => Promise.reject(new Error('a finished scan is not asked for again')) },
+});
+
+/** A final invoice as a walk beside the scan brought it; times in seconds before the scan, negative after it. */
+async function mirrored(modified: number | null, answered: number): Promise<void> {
+  const freshFrom = modified === null ? answered : Math.max(modified, answered);
+  await db.raw(
+    `insert into mirror_record (installation, kind, id, version, modified, source_time, first_seen_at, content_hash, raw,
+       needs_rows, rows_fresh_from) values (?, 'invoice', 1, 1, ?, ?, ?, '', '{}', true, ?)`,
+    [installation, modified === null ? null : at(modified), at(answered + 1), at(answered + 1), at(freshFrom)],
+  );
+}
+
+/** A row of that invoice, changed so many seconds before the scan, as a notice brought it. */
+async function rowChanged(modified: number): Promise<void> {
+  await db.raw(
+    `insert into mirror_record (installation, kind, id, parent_id, version, modified, source_time, first_seen_at, content_hash, raw)
+     values (?, 'row', 11, 1, 1, ?, ?, ?, '', '{}')`,
+    [installation, at(modified), at(-900), at(-900)],
+  );
+}
+
+/** Whether the invoice's rows count as whole and fresh. */
+async function isFresh(): Promise<boolean> {
+  const [invoice] = await query<{ fresh: boolean }>(
+    db,
+    `select coalesce(rows_source_time >= rows_fresh_from, false) as fresh from mirror_record where id = 1`,
+  );
+  return invoice!.fresh;
+}
+
+test.each<[string, { modified: number | null; answered: number; style?: 'naive' }, boolean]>([
+  ['changed long before the scan, answered long after it began', { modified: 602, answered: -900 }, true],
+  [
+    'changed within the overlap, so that its rows may have been committed after the scan',
+    { modified: 600, answered: -5 },
+    false,
+  ],
+  [
+    'the same, answered before the scan: of two walks side by side that does not tell',
+    { modified: 300, answered: 200 },
+    false,
+  ],
+  ['changed after the scan began', { modified: -1, answered: -5 }, false],
+  [
+    'changed half an hour before, by a clock without offset that may mean an hour later',
+    { modified: 1800, answered: -5, style: 'naive' },
+    false,
+  ],
+  ['changed more than the hour and the overlap before', { modified: 4202, answered: -5, style: 'naive' }, true],
+  ['without a time of change, answered before the scan', { modified: null, answered: 1 }, true],
+  ['without a time of change, answered after the scan began', { modified: null, answered: -1 }, false],
+  ['changed in the future by its own account, answered before the scan', { modified: -9_000, answered: 1 }, true],
+  [
+    'changed in the future by its own account, answered after the scan began',
+    { modified: -9_000, answered: -1 },
+    false,
+  ],
+])('rows of an invoice %s', async (_case, { modified, answered, style }, whole) => {
+  if (style) await noteFact(db, installation, 'timestamp_style', style);
+  await mirrored(modified, answered);
+  await walkOnce(context(), 'row', '', async () => ({ seen: 3, pulled: 3, began: at(0), earliest: at(0) }));
+  expect(await completeScan(context())).toMatchObject({ began: at(0), seen: 0, pulled: 0 });
+  expect(await isFresh()).toBe(whole);
+});
+
+test.each([
+  ['long before the scan', 602, true],
+  ['within the overlap before it', 600, false],
+  ['after it began', -30, false],
+])('a set in which a row changed %s', async (_case, modified, whole) => {
+  await mirrored(9_000, -900);
+  await rowChanged(modified);
+  await walkOnce(context(), 'row', '', async () => ({ seen: 3, pulled: 3, began: at(0), earliest: at(0) }));
+  await completeScan(context());
+  expect(await isFresh()).toBe(whole);
+});
+
+test('without a scan there is nothing to complete', async () => {
+  expect(await completeScan(context())).toBeNull();
+});
+
+/** Forty final invoices of four rows each, all in the mirror; a list of rows that honours what it is not told to ignore. */
+const invoices = 40;
+const rowsEach = 4;
+const rows = Array.from({ length: invoices * rowsEach }, (_, i) => ({
+  id: i + 1,
+  invoice: Math.floor(i / rowsEach) + 1,
+}));
+
+function rowList(ignored: string[]) {
+  const asked: { filters: string[]; weight: number }[] = [];
+  const list: PullContext['client']['list'] = async (_kind, filters, pageSize) => {
+    const keeps = (row: (typeof rows)[number]) =>
+      Object.entries(filters).every(([name, value]) => {
+        if (ignored.includes(name)) return true;
+        if (name === 'id__gt') return row.id > Number(value);
+        return value.split(',').includes(String(row.invoice));
+      });
+    const found = rows.filter(keeps);
+    const weight = Math.ceil((pageSize ?? 50) / 50);
+    asked.push({ filters: Object.keys(filters), weight });
+    const results = found.slice(0, pageSize ?? 50).map(({ id, invoice }) => {
+      const raw = `{"id": ${id}, "invoice": "http://127.0.0.1/1/api/0.1/invoice/${invoice}/"}`;
+      return { id, raw, value: parseJson(raw) };
+    });
+    const times = { sourceTime: at(0), answeredAt: at(-1), clock: 'server' as const };
+    return { count: found.length, results, ...times, weight, pageSizeAsked: pageSize };
+  };
+  return { list, asked };
+}
+
+test.each([
+  // invoice__in: four rows an invoice, so that any number of sets weighs no more than all of them together.
+  { ignored: [], stale: 10, weight: 1, by: 'invoice__in' },
+  { ignored: [], stale: 39, weight: 4, by: 'invoice__in' },
+  // invoice__is: a question each, against 160 rows at 50 for a weight of 1.
+  { ignored: ['invoice__in'], stale: 4, weight: 4, by: 'invoice__is' },
+  { ignored: ['invoice__in'], stale: 5, weight: 4, by: 'id__gt' },
+  { ignored: ['invoice__in', 'invoice__is'], stale: 1, weight: 4, by: 'id__gt' },
+])('$stale stale sets, $ignored ignored: by $by at a weight of $weight', async ({ ignored, stale, weight, by }) => {
+  for (const filter of ignored) await noteFact(db, installation, `filter.row.${filter}`, 'ignored');
+  const columns = 'installation, kind, id, parent_id, version, source_time, first_seen_at, content_hash, raw';
+  await db.raw(
+    `insert into mirror_record (${columns})
+     select ?, 'row', id, (id - 1) / ? + 1, 1, ?, ?, '', '{}' from generate_series(1, ?) id`,
+    [installation, rowsEach, at(9_000), at(9_000), rows.length],
+  );
+  await db.raw(
+    `insert into mirror_record (${columns}, modified, needs_rows, rows_fresh_from, rows_source_time)
+     select ?, 'invoice', id, null, 1, ?, ?, '', '{}', ?, true, ?, case when id > ? then ?::timestamptz end
+     from generate_series(1, ?) id`,
+    [installation, at(60), at(60), at(60), at(60), stale, at(60), invoices],
+  );
+  const { list, asked } = rowList(ignored);
+  await pullRows({ ...context(), client: { list } }, null, {
+    pause: () => Promise.reject(new Error('no need to wait')),
+    sourceNow: () => null,
+  });
+  expect(asked.reduce((sum, question) => sum + question.weight, 0)).toBe(weight);
+  expect(asked.at(-1)!.filters).toContain(by);
+  const [left] = await query<{ n: number }>(
+    db,
+    `select count(*) as n from mirror_record where kind = 'invoice' and rows_source_time is null`,
+  );
+  expect(left!.n).toBe(0);
+});

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { WindowReport } from '../../src/windows.ts';
+import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+
+/** DESIGN "Sync": what a window asks where nothing has changed. */
+const idle = { 'invoice.list': 1, 'unallocatedpayment.list': 1, 'invoicepayment.list': 1, 'invoicerow.list': 1 };
+const page = 50;
+const overlapSeconds = 120;
+
+let clinic: TestClinic;
+beforeAll(async () => {
+  clinic = await startTestClinic({ seed: 81, invoices: 150, overlapSeconds });
+  await clinic.sync();
+  await settled();
+  // Counts the lists, which is due once a day, and finds that its payments have settled.
+  await clinic.sync();
+});
+afterAll(() => clinic?.stop());
+
+/** As if everything so far had been seen yesterday. */
+async function settled(): Promise<void> {
+  await clinic.rows(`update mirror_record set first_seen_at = first_seen_at - interval '1 day'`);
+}
+
+/** As if everything so far had changed before the overlap: the next window asks for what changes from now on. */
+async function passOverlap(): Promise<void> {
+  await clinic.rows(
+    `update sync_cursor set value = json_build_object('watermark', clock_timestamp() + interval '${overlapSeconds - 1} s')
+     where stream <> 'payment'`,
+  );
+}
+
+/** One window, and what it weighed, by action. */
+async function window(): Promise<{ report: WindowReport; weights: Record<string, number>; weight: number }> {
+  const before = clinic.sandbox.stats();
+  const report = await clinic.sync();
+  expect(report).toMatchObject({ outcome: 'closed' });
+  const after = clinic.sandbox.stats();
+  const spent = Object.entries(after.byAction).map(
+    ([action, { weight }]) => [action, weight - (before.byAction[action]?.weight ?? 0)] as const,
+  );
+  const weight = after.weight - before.weight;
+  expect(report.api.weight).toBe(weight);
+  return { report, weights: Object.fromEntries(spent.filter(([, each]) => each > 0)), weight };
+}
+
+test('an idle window weighs 4: it asks three lists for changes, the first as its opening, and takes the notice of rows', async () => {
+  const { report, weights } = await window();
+  expect(weights).toEqual(idle);
+  expect(report.pulled).toEqual({ invoices: 0, rows: 0, payments: 0, prepayments: 0 });
+});
+
+test('so does one that reads up to a page of its own write-backs again', async () => {
+  const written = 40;
+  for (let n = 0; n < written; n++) clinic.sandbox.clinic.takePrepayment({ payment_type: 0, paid: '25.00' });
+  expect((await window()).report).toMatchObject({ written_back: written });
+  const { report, weights } = await window();
+  expect(weights).toEqual(idle);
+  expect(report.seen.prepayments).toBeGreaterThanOrEqual(written);
+  expect(report).toMatchObject({ posted: 0, written_back: 0, pulled: { prepayments: 0 } });
+});
+
+test.each([1, 60])('%i new invoices cost their own records beside that', async (invoices) => {
+  await settled();
+  await passOverlap();
+  const row = { sum: '50.00', vat_percentage: '14', account_number: '3000' };
+  for (let n = 0; n < invoices; n++) clinic.sandbox.clinic.createInvoice({ rows: [row, row] });
+  // Rows are fresh from the second after their invoice's `modified` (proof P2).
+  await sleep(2_100);
+  const { report, weights } = await window();
+  expect(report.pulled).toMatchObject({ invoices, rows: 2 * invoices });
+  const pages = (records: number) => Math.max(1, Math.ceil(records / page));
+  expect(weights).toEqual({
+    ...idle,
+    'invoice.list': pages(invoices),
+    // Named by the notice, fetched as whole sets.
+    'invoicerow.list': 2 * pages(2 * invoices),
+  });
+});
