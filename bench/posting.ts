@@ -1,5 +1,5 @@
 // How fast the pure posting core is, on one core: invoices of three rows in two VAT groups, judged and decided, nothing
-// else. Run: `npm run bench` (or `node bench/posting.ts`). Prints a table and keeps it in bench/RESULTS.md.
+// else. Run: `node bench/posting.ts` (or `npm run bench posting`). Prints a table and keeps it in bench/RESULTS.md.
 import { Money, sum } from '../src/domain/money.ts';
 import { type InvoiceFacts, type PostedBefore, type PostingContext, parseMapping, post } from '../src/posting/index.ts';
 import { loadDialect } from '../src/practice/dialect.ts';

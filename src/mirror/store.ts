@@ -237,10 +237,7 @@ async function upsert(
     `insert into mirror_record (installation, kind, id, parent_id, version, modified, source_time, first_seen_at,
        content_hash, raw, needs_rows, rows_fresh_from)
      select ?, ?, t.id, t.parent_id, 1, t.modified, ?, ?, t.hash, t.raw, t.needs_rows,
-       case when t.needs_rows then least(
-         date_trunc('second', coalesce(t.modified, ?)) + case
-           when coalesce(t.modified, ?) = date_trunc('second', coalesce(t.modified, ?)) then interval '0' else interval '1 second' end,
-         ?) end
+       case when t.needs_rows then least(date_trunc('second', coalesce(t.modified, ?)) + interval '1 second', ?) end
      from rows from (unnest(?::bigint[]), unnest(?::bigint[]), unnest(?::timestamptz[]), unnest(?::text[]),
        json_array_elements(?::json), unnest(?::boolean[])) as t(id, parent_id, modified, hash, raw, needs_rows)
      on conflict (installation, kind, id) do update set
@@ -252,8 +249,6 @@ async function upsert(
       installation,
       kind,
       page.sourceTime,
-      page.sourceTime,
-      page.answeredAt,
       page.answeredAt,
       page.answeredAt,
       new Date(Math.ceil(page.answeredAt.getTime() / 1000) * 1000),

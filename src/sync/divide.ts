@@ -137,7 +137,7 @@ class Division {
       const part: Part = { ...this.#part, [dimension.name]: 'absent' };
       pieces.push({ part, answer: await questions.first(part, null) });
     }
-    if (pieces.reduce((sum, { answer }) => sum + answer.count, 0) === current.count) {
+    if (pieces.reduce((records, { answer }) => records + answer.count, 0) === current.count) {
       return pieces.filter(({ answer }) => answer.count > 0);
     }
     if (attempt > 0) await this.#noteIgnored(dimension, current.count, below, above);

@@ -35,7 +35,7 @@ export async function pages(
     if (pass.isChain) return true;
     for (const [id, more] of pass.copies) copies.set(id, Math.max(copies.get(id) ?? 0, more));
     const sequence = pass.sequence.join();
-    const counted = union.size + [...copies.values()].reduce((sum, more) => sum + more, 0);
+    const counted = union.size + [...copies.values()].reduce((all, more) => all + more, 0);
     if (pass.isStable && (counted === pass.count || (pass.sequence.length === pass.count && sequence === before)))
       return true;
     if (pass.isBeyondReach && sequence === before) return false;
@@ -73,6 +73,7 @@ class Pass {
   readonly #n: number;
   readonly #union: Set<number>;
   readonly #save: (answer: ListAnswer) => Promise<void>;
+  readonly #ordered: boolean;
   #rises = true;
   #falls = true;
 
@@ -88,9 +89,10 @@ class Pass {
     this.#n = n;
     this.#union = union;
     this.#save = save;
+    this.#ordered = !questions.ignored.has('ordering');
   }
 
-  async run(): Promise<this> {
+  async run(): Promise<Pass> {
     const questions = this.#questions;
     // The server may cap the page size: the fullest page of a pass tells what a page is.
     let fullest = 1;
@@ -115,6 +117,11 @@ class Pass {
       this.count = answer.count;
       const received = answer.results.map(({ id }) => id);
       this.#take(received);
+      if (this.#ordered && !this.#rises) {
+        // Not in the order that was asked for: from the first page on without asking.
+        await questions.note('ordering');
+        return new Pass(questions, this.#part, this.#n, this.#union, this.#save).run();
+      }
       fullest = Math.max(fullest, received.length);
       // Asked for just what a page holds, the next pages begin where they did and weigh less.
       if (page === 1) pageSize = Math.min(pageSize, Math.max(1, received.length));
@@ -133,7 +140,7 @@ class Pass {
 
   async #ask(pageSize: number, page: number): Promise<ListAnswer | null> {
     for (let n = 1; ; n++) {
-      const answer = await this.#questions.ask(this.#part, pageSize, page);
+      const answer = await this.#questions.ask(this.#part, pageSize, page, this.#ordered);
       if (answer === null) return null;
       await this.#save(answer);
       if (answer.results.length > 0 || answer.count === 0 || n > emptyTries) return answer;

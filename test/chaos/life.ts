@@ -17,7 +17,7 @@ import { differences, falselyFresh } from './oracle.ts';
 import { judge } from './posting.ts';
 import { Practice } from './practice.ts';
 import { Server } from './server.ts';
-import { Source } from './source.ts';
+import { Source, type Stored } from './source.ts';
 import { type Traits, timezone, traitsOf } from './traits.ts';
 
 export interface LifeReport {
@@ -38,6 +38,8 @@ class Killed extends Error {}
 
 /** Live attempts of one step before the window is given up. */
 const attempts = 4;
+/** Transactions while one window's questions are answered: a long window is no reason for a practice to grow without end. */
+const mostStirred = 40;
 /** Enough to take up any number of missing records, some hundred at a time. */
 const lastCensuses = 60;
 
@@ -60,6 +62,7 @@ class Life {
   #isCalm = false;
   #crashes = 0;
   #gaveUp = 0;
+  #stirred = 0;
   #windows = 0;
   #dialect: Dialect;
 
@@ -77,7 +80,8 @@ class Life {
     this.#server = new Server(this.#source, traits, new Rng(seed, 'server'));
     this.#practice = new Practice(this.#source, traits, new Rng(seed, 'practice'));
     this.#dialect = loadDialect();
-    this.#server.onQuestion = (from, to) => this.#stir(from, to);
+    this.#server.onQuestion = (kind, from, to) => this.#stir(kind, from, to);
+    if (traits.bursts) this.#server.onAnswer = (records, kind) => this.#burst(records, kind);
   }
 
   async run(): Promise<LifeReport> {
@@ -125,9 +129,24 @@ class Life {
   }
 
   /** While a question is answered the practice works on, now and then within the very second of the answer. */
-  #stir(from: number, to: number): void {
-    if (this.#isCalm || !this.#rng.chance(this.#traits.unrest)) return;
+  #stir(kind: RecordKind, from: number, to: number): void {
+    if (!this.#isCalm && this.#traits.bursts && kind === 'invoice' && this.#rng.chance(0.5))
+      this.#practice.invoiceNow(from);
+    if (this.#isCalm || this.#stirred >= mostStirred || !this.#rng.chance(this.#traits.unrest)) return;
+    this.#stirred += 1;
     this.#practice.transact(from + Math.floor(this.#rng.next() * (to - from + 600)));
+  }
+
+  /** An invoice of this second whose rows were just read has them changed in the same second. */
+  #burst(records: Stored[], kind: RecordKind): void {
+    const { now, tables } = this.#source;
+    if (this.#isCalm || kind !== 'row') return;
+    const second = Math.floor(now / 1000) * 1000;
+    const parents = new Set(records.map(({ parent }) => parent!));
+    for (const id of parents) {
+      if (tables.invoice.get(id)?.modifiedMs !== second || !this.#rng.chance(0.5)) continue;
+      this.#practice.shift(id, now + Math.floor(this.#rng.next() * (second + 998 - now)));
+    }
   }
 
   #context(owner: PullOwner, client: Pick<PracticeClient, 'list'>, run: string): PullContext {
@@ -162,6 +181,7 @@ class Life {
   /** One window, each step tried a few times; what it failed with, or null. */
   async #window(): Promise<unknown> {
     this.#windows += 1;
+    this.#stirred = 0;
     const run = `run ${this.#windows}`;
     const context = this.#context('window', this.#client, run);
     const rng = this.#rng;

@@ -57,8 +57,8 @@ export const mutants: Record<string, Patch[]> = {
   'rows accepted within the second of modified': [
     {
       file: 'src/mirror/store.ts',
-      find: `then interval '0' else interval '1 second' end`,
-      replace: `then interval '0' else interval '0' end`,
+      find: `date_trunc('second', coalesce(t.modified, ?)) + interval '1 second'`,
+      replace: `date_trunc('second', coalesce(t.modified, ?))`,
     },
   ],
 };

@@ -50,6 +50,21 @@ export class Practice {
     });
   }
 
+  /** A new invoice, to be seen at once. */
+  invoiceNow(at: number): void {
+    this.source.schedule(at, () => this.source.commit(newInvoice(this, at, 4), at + 1));
+  }
+
+  /** Moves an amount from one row of an invoice to another: nothing of the invoice but its `modified` shows it. */
+  shift(id: number, at: number): void {
+    this.source.schedule(at, () => {
+      const invoice = this.source.tables.invoice.get(id);
+      const rows = this.source.rowsOf(id);
+      if (!invoice || [invoice, ...rows].some((record) => this.source.isLocked(record.kind, record.id))) return;
+      this.source.commit(editRows(this, at, 'shift', invoice), at + 1);
+    });
+  }
+
   /** Many records in one transaction, with one and the same `modified`: an import. */
   importMany(at: number, kind: RecordKind, records: number, atOnce = true): void {
     this.source.schedule(at, () => {
@@ -181,11 +196,15 @@ function newPrepayment(practice: Practice, at: number): Change {
 }
 
 /** A change of an invoice's rows, and of the invoice with them where its total or its own fields change. */
-function editRows(practice: Practice, at: number, change: 'amounts' | 'names only' | 'shift' | 'delete'): Change[] {
+function editRows(
+  practice: Practice,
+  at: number,
+  change: 'amounts' | 'names only' | 'shift' | 'delete',
+  one: Stored | null = null,
+): Change[] {
   const { source, rng } = practice;
-  const invoice = practice.some('invoice', ({ id }) =>
-    source.rowsOf(id).every((row) => !source.isLocked('row', row.id)),
-  );
+  const invoice =
+    one ?? practice.some('invoice', ({ id }) => source.rowsOf(id).every((row) => !source.isLocked('row', row.id)));
   const rows = invoice ? source.rowsOf(invoice.id) : [];
   if (!invoice || rows.length === 0) return [];
   const facts = practice.factsOf(invoice);

@@ -20,7 +20,7 @@ export class Server {
   /** What the source knows of filters may change when its server is mended. */
   honoured: Traits['honoured'];
   /** Told of each question before it is answered. */
-  onQuestion: (from: number, to: number) => void = () => {};
+  onQuestion: (kind: RecordKind, from: number, to: number) => void = () => {};
   onAnswer: (records: Stored[], kind: RecordKind) => void = () => {};
   readonly #source: Source;
   readonly #traits: Traits;
@@ -49,7 +49,7 @@ export class Server {
     const durationMs = Math.ceil(
       rng.chance(0.05) ? rng.next() * latencyMs.longest : latencyMs.usual * (0.2 + rng.next()),
     );
-    this.onQuestion(began, began + durationMs);
+    this.onQuestion(kind, began, began + durationMs);
     this.#source.advance(began + Math.floor(durationMs * rng.next()));
     const weight = Math.max(1, Math.ceil((pageSize ?? defaultPageSize) / defaultPageSize));
     this.requests += 1;

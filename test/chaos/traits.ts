@@ -29,6 +29,8 @@ export interface Traits {
   crashes: number;
   /** Share of questions during which something happens at the source. */
   unrest: number;
+  /** Invoices are changed again in the very second in which they were read, and nothing but the clock can tell. */
+  bursts: boolean;
   /** Deletions happen at all. */
   deletes: boolean;
   /** The life begins so many ms before the zone's clocks are put back or forward; null: far from it. */
@@ -83,7 +85,9 @@ export function traitsOf(seed: number): Traits {
   }
   const listedTwice = rng.chance(0.15) ? 0.05 : 0;
   const defaultPageSize = rng.pick([5, 10, 20, 50]);
-  const hasDateHeader = rng.chance(0.9);
+  const bursts = rng.chance(0.1);
+  const hasDateHeader = rng.chance(bursts ? 0.3 : 0.9);
+  if (bursts) honoured.row.delete('modified__gte');
   const large = rng.chance(0.015)
     ? { kind: rng.pick(recordKinds), records: rng.int(10_200, 11_000), atOnce: rng.chance(0.7) }
     : null;
@@ -98,23 +102,26 @@ export function traitsOf(seed: number): Traits {
     order,
     honoured,
     style: rng.chance(0.3) ? 'naive' : 'offset',
-    precision: rng.chance(0.5) ? 'seconds' : 'fractions',
+    precision: bursts || rng.chance(0.5) ? 'seconds' : 'fractions',
     defaultPageSize: large ? 50 : defaultPageSize,
     pageCap: large ? rng.pick([250, 1000]) : rng.pick([defaultPageSize, 25, 40, 100, 1000]),
     emptyPages: rng.chance(0.2) ? 0.04 : 0,
     listedTwice,
     // Without a Date header our own clock stands in: that case is one of clocks that agree.
-    dateSkewMs: hasDateHeader ? rng.pick([0, 0, 0, -2_000, 1_500]) : 0,
+    dateSkewMs: hasDateHeader && !bursts ? rng.pick([0, 0, 0, -2_000, 1_500]) : 0,
     hasDateHeader,
-    latencyMs: rng.pick([
-      { usual: 60, longest: 300 },
-      { usual: 300, longest: 4_000 },
-      { usual: 20, longest: 20_000 },
-    ]),
+    latencyMs: bursts
+      ? { usual: 20, longest: 300 }
+      : rng.pick([
+          { usual: 60, longest: 300 },
+          { usual: 300, longest: 4_000 },
+          { usual: 20, longest: 20_000 },
+        ]),
     overlapMs: rng.pick([60_000, 600_000]),
     latenessMs: 0.85,
     crashes: rng.pick([0, 0, 0.01, 0.05]),
     unrest: rng.pick([0, 0.1, 0.3]),
+    bursts,
     deletes: rng.chance(0.6),
     clockChange: rng.chance(0.1) ? { at: rng.pick(changes), before: rng.int(600_000, 7_200_000) } : null,
     large,
