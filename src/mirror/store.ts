@@ -5,7 +5,7 @@ import { instantOf, isToldTwice } from '../domain/dates.ts';
 import type { SourceRecord } from '../domain/records.ts';
 import type { Dialect } from '../practice/dialect.ts';
 import { canonicalJson, parseJson } from '../practice/json.ts';
-import { parseRecord } from '../practice/schema.ts';
+import { parseRecord, recordOf } from '../practice/schema.ts';
 import type { DocumentKind, RecordKind } from '../terms.ts';
 
 /** Status 3 Finalized: the only one that posts (practice-api: Invoice status). */
@@ -20,7 +20,7 @@ export interface MirrorScope {
 
 /** One answer's records, as received. */
 export interface IncomingPage {
-  results: { id: number; raw: string; value: unknown }[];
+  results: { id: number; raw: string; value: unknown; record?: SourceRecord | undefined }[];
   /** Lower bound of the snapshot (DESIGN "Source time"). */
   sourceTime: Date;
   /** Upper bound of it, by the same clock. */
@@ -52,7 +52,6 @@ interface Held {
 interface Incoming {
   id: number;
   raw: string;
-  value: unknown;
   /** Of the text: a server that writes the same otherwise is told by its content, once. */
   hash: string;
   parentId: number | null;
@@ -140,8 +139,8 @@ export async function savePage(
   return result;
 }
 
-function describe(scope: MirrorScope, kind: RecordKind, item: { id: number; raw: string; value: unknown }): Incoming {
-  const record = parseRecord(kind, item.value, scope.dialect);
+function describe(scope: MirrorScope, kind: RecordKind, item: IncomingPage['results'][number]): Incoming {
+  const record = recordOf(kind, item, scope.dialect);
   // A payment has no `modified` of its own: its `date_added` stands in, it is never changed (practice-api: Invoice payment).
   const stamp = record.kind === 'payment' ? (record.modified ?? record.dateAdded) : record.modified;
   const modified = stamp === null ? null : instantOf(stamp, scope.timezone);
@@ -149,7 +148,6 @@ function describe(scope: MirrorScope, kind: RecordKind, item: { id: number; raw:
     id: item.id,
     raw: item.raw,
     hash: hash('sha256', item.raw),
-    value: item.value,
     parentId: record.kind === 'row' || record.kind === 'payment' ? record.invoiceId : null,
     modified,
     mayBeLater: modified !== null && !/(Z|[+-]\d{2}:?\d{2})$/i.test(stamp!) && isToldTwice(modified, scope.timezone),
@@ -160,7 +158,7 @@ function describe(scope: MirrorScope, kind: RecordKind, item: { id: number; raw:
 
 /** Whether it says the same in other words: keys in another order, 1.50 for 1.5. */
 function isSameContent(previousRaw: string, next: Incoming): boolean {
-  return canonicalJson(parseJson(previousRaw)) === canonicalJson(next.value);
+  return canonicalJson(parseJson(previousRaw)) === canonicalJson(parseJson(next.raw));
 }
 
 function idsOf(records: Incoming[]): number[] {

@@ -1,3 +1,4 @@
+import type { SourceRecord } from '../domain/records.ts';
 import { type CalendarDate, recordKinds } from '../terms.ts';
 import { dateOf } from './answers.ts';
 import type { Auth } from './auth.ts';
@@ -9,7 +10,7 @@ import { PracticeError } from './errors.ts';
 import { type ExchangeContext, type Exchanged, exchange, type Log } from './exchange.ts';
 import { type ExternalInfoPorts, writeExternalId } from './external-info.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from './json.ts';
-import { parseListBody, recordId } from './schema.ts';
+import { parseListBody, parseRecord, recordId } from './schema.ts';
 import {
   createTransport,
   defaultTimeouts,
@@ -43,7 +44,10 @@ export interface RawRecord {
   id: number;
   /** Its JSON text, the wire's digits kept. */
   raw: string;
-  value: JsonValue;
+  /** Of a list's answer parsed anew each time. */
+  readonly value: JsonValue;
+  /** Its facts, where it is of one of the synchronised lists (`recordOf`). */
+  record?: SourceRecord | undefined;
 }
 
 export interface ListAnswer {
@@ -180,18 +184,18 @@ function clientWith(
       const flags = expose ? (dialect.expose[kind] ?? []) : [];
       const parts = [query.toString(), ...flags.map(encodeURIComponent)].filter((part) => part !== '');
       const path = `${pathOf(dialect, kind)}${parts.length > 0 ? '?' : ''}${parts.join('&')}`;
+      const read = readerOf(dialect, kind);
       const { value, answer } = await sendAs(kind, 'list', { method: 'GET', path, weight, priority }, (body) =>
-        parseListBody(kind, body),
+        parseListBody(kind, body, read),
       );
       const { count, results } = value!;
       const received = results.length;
       if (pageSizeAsked === null && page === undefined && received > 0 && received < count) {
         pageSizes.set(kind, received);
       }
-      const idField = idFieldOf(dialect, kind);
       return {
         count,
-        results: results.map((each) => ({ id: recordId(kind, each.value, idField), ...each })),
+        results,
         ...timesOf(answer, context.clock),
         weight,
         pageSizeAsked,
@@ -242,9 +246,18 @@ function clientWith(
   };
 }
 
-function idFieldOf(dialect: Dialect, kind: ListKind): string {
+/** How the records of a list are read. */
+function readerOf(dialect: Dialect, kind: ListKind): (raw: string, value: JsonValue) => RawRecord {
   const synchronised = recordKinds.find((each) => each === kind);
-  return synchronised ? dialect.fields[synchronised].id : 'id';
+  const idField = synchronised ? dialect.fields[synchronised].id : 'id';
+  return (raw, value) => ({
+    id: recordId(kind, value, idField),
+    raw,
+    get value() {
+      return parseJson(raw);
+    },
+    record: synchronised && parseRecord(synchronised, value, dialect),
+  });
 }
 
 /**

@@ -15,14 +15,20 @@ import { amount, flag, id, integer, reference, references, type Scalar, text } f
 export type RecordOf<Kind extends RecordKind> = Extract<SourceRecord, { kind: Kind }>;
 
 /** One page of a list (practice-api: Conventions 5). */
-export interface ListBody {
+export interface ListBody<Item> {
   count: number;
-  /** Each with its own text as it came. */
-  results: { raw: string; value: JsonValue }[];
+  results: Item[];
 }
 
-/** The body of an answer of the list `kind`. Throws PracticeError `malformed_response`, SyntaxError where it is no JSON. */
-export function parseListBody(kind: string, body: string): ListBody {
+/**
+ * The body of an answer of the list `kind`, each record as `read` makes it of its text as it came and its value; the value is
+ * let go with that, so that a page's memory is its text. Throws PracticeError `malformed_response`, SyntaxError where it is no JSON.
+ */
+export function parseListBody<Item>(
+  kind: string,
+  body: string,
+  read: (raw: string, value: JsonValue) => Item,
+): ListBody<Item> {
   const parts = splitArray(body, 'results');
   const envelope = parseJson(parts?.rest ?? body);
   const count = isJsonObject(envelope) ? integer.read(envelope.count) : undefined;
@@ -32,7 +38,7 @@ export function parseListBody(kind: string, body: string): ListBody {
       `the answer of the ${kind} list is no list: it lacks a usable count or results`,
     );
   }
-  return { count, results: parts.elements.map((raw) => ({ raw, value: parseJson(raw) })) };
+  return { count, results: parts.elements.map((raw) => read(raw, parseJson(raw))) };
 }
 
 /** A record's id. Throws PracticeError `malformed_record`: without its id a record cannot be kept, nor left out. */
@@ -48,15 +54,17 @@ export function recordId(kind: string, value: JsonValue, idField: string): numbe
  * `malformed_record` when there is no usable id.
  */
 export function parseRecord<Kind extends RecordKind>(kind: Kind, value: JsonValue, dialect: Dialect): RecordOf<Kind> {
-  const before = isJsonObject(value) ? parsed.get(value) : undefined;
-  if (before?.kind === kind && before.dialect === dialect) return before.record as RecordOf<Kind>;
-  const record = parsers[kind](value, dialect) as RecordOf<Kind>;
-  parsed.set(value as JsonObject, { kind, dialect, record });
-  return record;
+  return parsers[kind](value, dialect) as RecordOf<Kind>;
 }
 
-/** The walk and the mirror both read a page's records: parsed once, for as long as the page itself is held. */
-const parsed = new WeakMap<JsonObject, { kind: RecordKind; dialect: Dialect; record: SourceRecord }>();
+/** The facts of a record of a list's answer, which the client has parsed already where it is one of the synchronised lists. */
+export function recordOf(
+  kind: RecordKind,
+  item: { value: JsonValue; record?: SourceRecord | undefined },
+  dialect: Dialect,
+): SourceRecord {
+  return item.record?.kind === kind ? item.record : parseRecord(kind, item.value, dialect);
+}
 
 const parsers: { [K in RecordKind]: (value: JsonValue, dialect: Dialect) => RecordOf<K> } = {
   invoice: parseInvoice,

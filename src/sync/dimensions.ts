@@ -1,7 +1,7 @@
 import { businessDate, instantOf } from '../domain/dates.ts';
 import type { SourceRecord } from '../domain/records.ts';
 import type { Dialect } from '../practice/dialect.ts';
-import { parseRecord } from '../practice/schema.ts';
+import { recordOf } from '../practice/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { filterTimestamp } from './filters.ts';
 
@@ -61,7 +61,7 @@ export function furtherDimensions(
   const { dialect, timezone, style } = zone;
   const names = dialect.fields;
   const text = (item: { value: unknown }, field: (record: SourceRecord) => string | null) =>
-    field(parseRecord(kind, item.value, dialect));
+    field(recordOf(kind, item, dialect));
   const days = (name: string, field: (record: SourceRecord) => string | null): Dimension => ({
     name,
     lower: [{ filter: `${name}__gte`, write: dayText }],

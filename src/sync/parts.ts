@@ -1,5 +1,5 @@
 import { savePage } from '../mirror/store.ts';
-import { parseRecord } from '../practice/schema.ts';
+import { recordOf } from '../practice/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { ignoredFilters, noteIgnored } from './facts.ts';
 import { contradicted } from './filters.ts';
@@ -134,7 +134,7 @@ export async function pullOne(
       };
     }
     for (const item of answer.results) {
-      const filter = contradicted(question, parseRecord(kind, item.value, context.dialect), context.timezone);
+      const filter = contradicted(question, recordOf(kind, item, context.dialect), context.timezone);
       if (filter !== null) await noteIgnored(db, installation, kind, filter);
     }
   }

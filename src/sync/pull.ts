@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts';
 import { type FindOwnEchoes, type MirrorScope, type SaveResult, savePage } from '../mirror/store.ts';
 import type { ListAnswer, PracticeClient } from '../practice/client.ts';
 import { PracticeError } from '../practice/errors.ts';
-import { parseRecord } from '../practice/schema.ts';
+import { recordOf } from '../practice/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { pullByInvoice } from './by-invoice.ts';
 import { noteListedTwice } from './counts.ts';
@@ -136,7 +136,7 @@ export async function pullList(
             return answer;
           },
           violated: (sent, item) => {
-            const name = contradicted(sent, parseRecord(kind, item.value, context.dialect), context.timezone);
+            const name = contradicted(sent, recordOf(kind, item, context.dialect), context.timezone);
             return name === null ? [] : [name];
           },
           save: async (answer, state) => {
@@ -231,7 +231,7 @@ async function learn(context: PullContext, kind: RecordKind, answer: ListAnswer)
     }
   }
   if (kind !== 'invoice' || answer.results.length === 0) return;
-  const record = parseRecord(kind, answer.results[0]!.value, context.dialect);
+  const record = recordOf(kind, answer.results[0]!, context.dialect);
   const stamp = record.modified;
   if (stamp === null) return;
   const style = hasOffset(stamp) ? 'offset' : 'naive';
