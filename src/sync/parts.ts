@@ -3,6 +3,7 @@ import { recordOf } from '../practice/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { ignoredFilters, noteIgnored } from './facts.ts';
 import { contradicted } from './filters.ts';
+import { unlessRefused } from './probe.ts';
 import { type PullContext, type PullResult, pullList } from './pull.ts';
 import { pullRowSets } from './rows.ts';
 import { pageSizeFor } from './walk.ts';
@@ -95,7 +96,8 @@ async function pullNear(
   const ignored = await ignoredFilters(db, installation, kind);
   if (ignored.has('id__gt') || ignored.has('id__lt')) return null;
   const question = { id__gt: String(lowest - 1), id__lt: String(highest + 1) };
-  const answer = await context.client.list(kind, question, pageSize, { priority: context.priority });
+  const answer = await askUnlessRefused(context, kind, question, pageSize);
+  if (answer === null) return null;
   const received = answer.results.map(({ id }) => id);
   if (received.length < answer.count || received.some((id) => id < lowest || id > highest)) return null;
   const saved = await db.transaction((trx) => savePage(trx, context, kind, answer, context.findOwnEchoes));
@@ -121,9 +123,9 @@ export async function pullOne(
   if (!ignored.has('id__gt')) question.id__gt = String(id - 1);
   if (!ignored.has('id__lt')) question.id__lt = String(id + 1);
   if (Object.keys(question).length > 0) {
-    const answer = await context.client.list(kind, question, null, { priority: context.priority });
-    const found = answer.results.some((item) => item.id === id);
-    if (found || answer.count === 0) {
+    const answer = await askUnlessRefused(context, kind, question, null);
+    const found = answer?.results.some((item) => item.id === id) ?? false;
+    if (answer !== null && (found || answer.count === 0)) {
       const saved = await db.transaction((trx) => savePage(trx, context, kind, answer, context.findOwnEchoes));
       return {
         seen: saved.received,
@@ -133,7 +135,7 @@ export async function pullOne(
         found,
       };
     }
-    for (const item of answer.results) {
+    for (const item of answer?.results ?? []) {
       const filter = contradicted(question, recordOf(kind, item, context.dialect), context.timezone);
       if (filter !== null) await noteIgnored(db, installation, kind, filter);
     }
@@ -146,6 +148,19 @@ export async function pullOne(
     },
   });
   return { ...result, found };
+}
+
+function askUnlessRefused(
+  { db, installation, client, priority }: PullContext,
+  kind: RecordKind,
+  filters: Record<string, string>,
+  pageSize: number | null,
+) {
+  return unlessRefused(
+    () => client.list(kind, filters, pageSize, { priority }),
+    filters,
+    (filter) => noteIgnored(db, installation, kind, filter),
+  );
 }
 
 async function pullPaymentsOf(context: PullContext, invoice: number): Promise<PullResult> {

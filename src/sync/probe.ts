@@ -248,6 +248,25 @@ function answeredBy(
 }
 
 /**
+ * The answer to a question with filters; null where the server refuses one of them, which is noted by `refused` and done
+ * without from then on. Throws every other error.
+ */
+export async function unlessRefused<Answer>(
+  ask: () => Promise<Answer>,
+  filters: Record<string, string>,
+  refused: (filter: string) => Promise<void>,
+): Promise<Answer | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    const filter = refusedFilter(error, filters);
+    if (filter === null) throw error;
+    await refused(filter);
+    return null;
+  }
+}
+
+/**
  * The filter that a 400 is about: the one of those sent that it names, or the only one that was sent. Null for every other
  * error, and where it cannot be told.
  */

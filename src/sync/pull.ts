@@ -10,6 +10,7 @@ import { noteListedTwice } from './counts.ts';
 import { furtherDimensions } from './dimensions.ts';
 import { ignoredFilters, noteFact, noteIgnored, readFact } from './facts.ts';
 import { contradicted, filterTimestamp, hasOffset } from './filters.ts';
+import { refusedFilter } from './probe.ts';
 import { FilterIgnored, ListUnprovable, type WalkRequest, type WalkResult, type WalkState, walk } from './walk.ts';
 
 /** Who pulls: a live window, or a backfill beside it. Each keeps its own walks; live work goes first. */
@@ -213,7 +214,8 @@ async function askPage(context: PullContext, kind: RecordKind, request: WalkRequ
     });
   } catch (error) {
     if (page !== undefined && error instanceof PracticeError && error.code === 'not_found') return null;
-    throw error;
+    const refused = refusedFilter(error, filters);
+    throw refused === null ? error : new FilterIgnored(refused);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ListAnswer } from '../practice/client.ts';
 import type { Dimension } from './dimensions.ts';
-import { FilterIgnored, type WalkOptions, type WalkPorts, type WalkState } from './walk-types.ts';
+import { FilterIgnored, type WalkOptions, type WalkPorts, type WalkRequest, type WalkState } from './walk-types.ts';
 
 /** A range of one dimension, `from <= number < to`, or the records that have no number in it. */
 export type Range = { from: number | null; to: number | null } | 'absent';
@@ -65,13 +65,15 @@ export class Questions {
 
   /**
    * One page of a part; null when there is no such page. `ordered` asks for the list in the order of ids. A filter found
-   * ignored is noted, and the next one that serves is sent. Throws Unbounded when none is left, FilterIgnored for a filter of
+   * ignored, or refused, is noted, and the next one that serves is sent. Throws Unbounded when none is left, FilterIgnored for a filter of
    * the walk's base.
    */
   async ask(part: Part, pageSize: number | null, page = 1, ordered = false): Promise<ListAnswer | null> {
     for (;;) {
-      const filters = { ...this.#options.base, ...this.#filtersOf(part), ...(ordered ? { ordering: 'id' } : {}) };
-      const answer = await this.#ports.ask({ filters, pageSize, ...(page === 1 ? {} : { page }) });
+      const order = ordered && !this.ignored.has('ordering') ? { ordering: 'id' } : {};
+      const filters = { ...this.#options.base, ...this.#filtersOf(part), ...order };
+      const answer = await this.#unlessRefused({ filters, pageSize, ...(page === 1 ? {} : { page }) });
+      if (answer === 'refused') continue;
       if (answer === null) return null;
       const received = answer.results.length;
       this.began ??= answer.sourceTime;
@@ -84,6 +86,16 @@ export class Questions {
       if (ignored === null) return answer;
       if (ignored in this.#options.base) throw new FilterIgnored(ignored);
       await this.note(ignored);
+    }
+  }
+
+  async #unlessRefused(request: WalkRequest): Promise<ListAnswer | null | 'refused'> {
+    try {
+      return await this.#ports.ask(request);
+    } catch (error) {
+      if (!(error instanceof FilterIgnored) || error.filter in this.#options.base) throw error;
+      await this.note(error.filter);
+      return 'refused';
     }
   }
 

@@ -1,0 +1,91 @@
+// What the mirror must hold, told by the source's own state; nothing of the code under test decides here.
+
+import { type Db, query } from '../../src/db/pool.ts';
+import { type DocumentKind, documentKinds } from '../../src/terms.ts';
+import { rowsText, type Source } from './source.ts';
+
+const finalStatus = 3;
+/** Enough to see what is wrong. */
+const mostTold = 5;
+
+interface Mirrored {
+  id: number;
+  raw: string;
+}
+
+/**
+ * Sets of rows that are accepted as fresh and were never, since their invoice's version, what the source had committed. At any
+ * time, whatever is under way.
+ */
+export async function falselyFresh(db: Db, installation: number, source: Source): Promise<string[]> {
+  const invoices = await query<Mirrored>(
+    db,
+    `select id, raw::text from mirror_record where installation = ? and kind = 'invoice' and needs_rows and gone_at is null
+       and rows_source_time >= rows_fresh_from`,
+    [installation],
+  );
+  const rows = await rowsByInvoice(db, installation);
+  const wrong: string[] = [];
+  for (const { id, raw } of invoices) {
+    const states = source.history.get(id) ?? [];
+    const first = states.findIndex((state) => state.raw === raw);
+    const have = rowsText(rows.get(id) ?? []);
+    if (first >= 0 && states.slice(first).some((state) => state.rows === have)) continue;
+    const what = first < 0 ? 'a version that the source never had' : 'rows that it never had together';
+    wrong.push(`invoice ${id} is taken as fresh with ${what}`);
+  }
+  return wrong.slice(0, mostTold);
+}
+
+/** Everything missing or wrong once the source is quiet and all of it was to be known. */
+export async function differences(db: Db, installation: number, source: Source): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const kind of documentKinds) wrong.push(...(await documentDifferences(db, installation, source, kind)));
+  const rows = await rowsByInvoice(db, installation);
+  const fresh = await query<{ id: number }>(
+    db,
+    `select id from mirror_record where installation = ? and kind = 'invoice' and needs_rows and gone_at is null
+       and rows_source_time >= rows_fresh_from`,
+    [installation],
+  );
+  const freshIds = new Set(fresh.map(({ id }) => id));
+  for (const invoice of source.tables.invoice.values()) {
+    if (invoice.status !== finalStatus) continue;
+    const expected = source.rowsOf(invoice.id);
+    const have = rows.get(invoice.id) ?? [];
+    if (!freshIds.has(invoice.id)) wrong.push(`invoice ${invoice.id}: its rows are not accepted as fresh`);
+    if (rowsText(expected) === rowsText(have)) continue;
+    const known = new Map(have.map(({ id, raw }) => [id, raw]));
+    const missing = expected.filter(({ id }) => !known.has(id)).length;
+    const stale = expected.filter(({ id, raw }) => known.has(id) && known.get(id) !== raw).length;
+    const tooMany = have.filter(({ id }) => !expected.some((row) => row.id === id)).length;
+    wrong.push(`invoice ${invoice.id}: of its rows ${missing} missing, ${stale} stale, ${tooMany} too many`);
+  }
+  return wrong;
+}
+
+async function documentDifferences(db: Db, installation: number, source: Source, kind: DocumentKind) {
+  const alive = await query<Mirrored>(
+    db,
+    `select id, raw::text from mirror_record where installation = ? and kind = ? and gone_at is null`,
+    [installation, kind],
+  );
+  const table = source.tables[kind];
+  const known = new Map(alive.map(({ id, raw }) => [id, raw]));
+  const wrong: string[] = [];
+  for (const { id, raw } of table.values()) {
+    if (!known.has(id)) wrong.push(`${kind} ${id} is missing`);
+    else if (known.get(id) !== raw) wrong.push(`${kind} ${id} is stale`);
+  }
+  for (const id of known.keys()) if (!table.has(id)) wrong.push(`${kind} ${id} is no longer there, but held as alive`);
+  return wrong;
+}
+
+async function rowsByInvoice(db: Db, installation: number): Promise<Map<number, Mirrored[]>> {
+  const all = await query<Mirrored & { parent_id: number }>(
+    db,
+    `select id, parent_id, raw::text from mirror_record where installation = ? and kind = 'row' and gone_at is null`,
+    [installation],
+  );
+  return Map.groupBy(all, (row) => row.parent_id);
+}

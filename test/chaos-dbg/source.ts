@@ -1,0 +1,171 @@
+// The practice as a database sees it: transactions that begin, give out ids and `modified`, and commit later.
+
+import type { JsonValue } from '../../src/practice/json.ts';
+import { parseJson } from '../../src/practice/json.ts';
+import type { RecordKind } from '../../src/terms.ts';
+
+/** A record as committed. */
+export interface Stored {
+  kind: RecordKind;
+  id: number;
+  raw: string;
+  value: JsonValue;
+  /** Epoch ms, as precise as the server keeps it. */
+  modifiedMs: number;
+  /** The invoice of a row or payment. */
+  parent: number | null;
+  invoiceDate: string | null;
+  status: number | null;
+}
+
+export interface Change {
+  kind: RecordKind;
+  id: number;
+  /** Null: deleted. */
+  record: Stored | null;
+}
+
+/** One commit's effect on an invoice and its row set. */
+export interface InvoiceState {
+  raw: string | null;
+  rows: string;
+}
+
+interface Due {
+  at: number;
+  /** Order among equals: as they were scheduled. */
+  serial: number;
+  run(): void;
+}
+
+export function stored(
+  kind: RecordKind,
+  fields: Record<string, unknown> & { id: number },
+  known: { modifiedMs: number; parent?: number; invoiceDate?: string; status?: number },
+): Stored {
+  const raw = JSON.stringify(fields);
+  return {
+    kind,
+    id: fields.id,
+    raw,
+    value: parseJson(raw),
+    modifiedMs: known.modifiedMs,
+    parent: known.parent ?? null,
+    invoiceDate: known.invoiceDate ?? null,
+    status: known.status ?? null,
+  };
+}
+
+/** One text for a set of rows. */
+export function rowsText(rows: { id: number; raw: string }[]): string {
+  return [...rows]
+    .sort((a, b) => a.id - b.id)
+    .map(({ raw }) => raw)
+    .join('\n');
+}
+
+export class Source {
+  now: number;
+  readonly tables: Record<RecordKind, Map<number, Stored>> = {
+    invoice: new Map(),
+    row: new Map(),
+    payment: new Map(),
+    prepayment: new Map(),
+  };
+  /** Every state that an invoice and its rows have had, by commit. */
+  readonly history = new Map<number, InvoiceState[]>();
+  readonly #rowsOf = new Map<number, Set<number>>();
+  readonly #locked = new Set<string>();
+  readonly #next: Record<RecordKind, number> = { invoice: 1000, row: 5000, payment: 300, prepayment: 70 };
+  #due: Due[] = [];
+  #serial = 0;
+  deletions = 0;
+
+  constructor(now: number) {
+    this.now = now;
+  }
+
+  /** Ids are given out in order, as a sequence does, whenever their transactions commit. */
+  nextId(kind: RecordKind): number {
+    return this.#next[kind]++;
+  }
+
+  skipIds(kind: RecordKind, count: number): void {
+    this.#next[kind] += count;
+  }
+
+  schedule(at: number, run: () => void): void {
+    this.#due.push({ at: Math.max(at, this.now), serial: this.#serial++, run });
+  }
+
+  /** Whether a transaction that has not committed yet holds the record. */
+  isLocked(kind: RecordKind, id: number): boolean {
+    return this.#locked.has(`${kind}/${id}`);
+  }
+
+  /** Commits at a later time; what it touches is locked until then. */
+  commit(changes: Change[], at: number): void {
+    const names = changes.map(({ kind, id }) => `${kind}/${id}`);
+    for (const name of names) this.#locked.add(name);
+    this.schedule(at, () => {
+      for (const name of names) this.#locked.delete(name);
+      this.#apply(changes);
+    });
+  }
+
+  /** Lets time pass: everything due by then happens, in order. */
+  advance(to: number): void {
+    for (;;) {
+      let first: Due | null = null;
+      for (const due of this.#due) {
+        if (due.at > to) continue;
+        if (first === null || due.at < first.at || (due.at === first.at && due.serial < first.serial)) first = due;
+      }
+      if (first === null) break;
+      this.#due.splice(this.#due.indexOf(first), 1);
+      this.now = Math.max(this.now, first.at);
+      first.run();
+    }
+    this.now = Math.max(this.now, to);
+  }
+
+  /** When the last thing that is scheduled happens. */
+  get quietFrom(): number {
+    return this.#due.reduce((latest, { at }) => Math.max(latest, at), this.now);
+  }
+
+  get isQuiet(): boolean {
+    return this.#due.length === 0;
+  }
+
+  rowsOf(invoice: number): Stored[] {
+    return [...(this.#rowsOf.get(invoice) ?? [])].map((id) => this.tables.row.get(id)!);
+  }
+
+  #apply(changes: Change[]): void {
+    const invoices = new Set<number>();
+    for (const { kind, id, record } of changes) {
+      if (process.env.DBG && (id==+process.env.DBG||record?.parent==+process.env.DBG||this.tables[kind].get(id)?.parent==+process.env.DBG)) console.error('COMMIT', new Date(this.now).toISOString().slice(11,23), kind, id, record?.raw.slice(0,60), record?.modifiedMs);
+      const before = this.tables[kind].get(id);
+      if (kind === 'invoice') invoices.add(id);
+      if (kind === 'row') {
+        const parent = (record ?? before)?.parent;
+        if (parent != null) {
+          invoices.add(parent);
+          const rows = this.#rowsOf.get(parent) ?? new Set();
+          if (record) rows.add(id);
+          else rows.delete(id);
+          this.#rowsOf.set(parent, rows);
+        }
+      }
+      if (record) this.tables[kind].set(id, record);
+      else if (this.tables[kind].delete(id) && kind !== 'row') this.deletions += 1;
+    }
+    for (const invoice of invoices) {
+      const states = this.history.get(invoice) ?? [];
+      const raw = this.tables.invoice.get(invoice)?.raw ?? null;
+      states.push({ raw, rows: rowsText(this.rowsOf(invoice)) });
+      this.history.set(invoice, states);
+    }
+  }
+}

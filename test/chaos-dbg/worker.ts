@@ -1,0 +1,23 @@
+// Lives the seeds it is sent, one after the other, in a database of its own; with a mutant's patches where one is named.
+
+import { migrate, openDatabase } from '../../src/db/pool.ts';
+import { applyMutant } from './mutants.ts';
+
+const [url, mutant] = process.argv.slice(2);
+if (mutant) applyMutant(mutant);
+// After the patches: they change what is loaded from here on.
+const { live } = await import('./life.ts');
+
+const db = openDatabase(url!);
+await migrate(db);
+let installation = 0;
+
+process.on('message', async ({ seed }: { seed: number | null }) => {
+  if (seed === null) {
+    await db.destroy();
+    process.disconnect();
+    return;
+  }
+  installation += 1;
+  process.send!(await live(db, seed, installation));
+});
