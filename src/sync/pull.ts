@@ -88,8 +88,14 @@ export async function nextPaymentCursor(
     [context.installation, context.installation, new Date(began.getTime() - 86_400_000)],
   );
   const { thousandth, last_day } = unsettled.rows[0]!;
-  if (thousandth === null) return null;
-  return last_day === null ? thousandth : Math.min(thousandth, last_day - 1);
+  if (thousandth === null || last_day === null) return thousandth;
+  // Ids between the known ones may belong to transactions that have not committed yet.
+  const below = await context.db.raw<{ rows: { id: number | null }[] }>(
+    `select max(id) as id from mirror_record where installation = ? and kind = 'payment' and id < ?`,
+    [context.installation, last_day],
+  );
+  const { id } = below.rows[0]!;
+  return id === null ? null : Math.min(thousandth, id);
 }
 
 interface StoredWalk {

@@ -46,7 +46,10 @@ export async function pullRows(context: PullContext, since: Date | null, ports: 
     if (ports.sourceNow() !== null) await untilFresh(context, ports);
     const notice = await pullNotice(context, since);
     if (notice) add(notice);
-    else await doubtHeldSets(context);
+    else {
+      await doubtRecentSets(context, since);
+      await doubtHeldSets(context);
+    }
   }
   if (await scanIsCheaper(context)) add(await scanStale(context));
   for (let round = 0; round < freshnessRounds && (await countStale(context)) > 0; round++) {
@@ -80,6 +83,19 @@ async function pullNotice(context: PullContext, since: Date): Promise<PullResult
   // Whose rows have changed counts as never fetched from then on (`savePage`).
   const question = { modified__gte: filterTimestamp(since, style, context.timezone) };
   return pullList(context, 'row', question, null, { keepWalk: false });
+}
+
+/**
+ * Where nothing tells of late rows, the sets of invoices changed since then, their overlap included, count as never fetched
+ * again: a transaction that commits late may have changed rows and left nothing of their invoice but a `modified` of the second
+ * that is known already.
+ */
+async function doubtRecentSets({ db, installation }: PullContext, since: Date): Promise<void> {
+  await db.raw(
+    `update mirror_record set rows_source_time = null
+     where installation = ? and kind = 'invoice' and needs_rows and gone_at is null and modified >= ?`,
+    [installation, since],
+  );
 }
 
 /**

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Db, migrate, openDatabase } from '../../src/db/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type LifeReport, live } from './life.ts';
+import { isNoticed, type LifeReport, live } from './life.ts';
 import { mutants, patched } from './mutants.ts';
 
 let database: TestDatabase;
@@ -19,6 +19,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
+/** So many lives show a mutant at the latest. */
+const mutantSeeds = 100;
 /** A few of the lives of `npm run chaos`, none with a large list. */
 const seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 
@@ -44,32 +46,43 @@ describe('the oracle notices a sync that loses records', () => {
     }
   });
 
-  // Seeds that show each of them; `npm run chaos -- --mutants` looks for others.
-  const noticed: Record<keyof typeof mutants, number[]> = {
+  // Where each shows at once; a changed sync asks other questions, so that a later seed may be the first to show it.
+  const shows: Record<string, number> = {
+    'cursor = the highest id seen': 31,
+    'settled judged when the question is asked': 111,
+    'overlap 0': 4,
+    'ascending order trusted': 2,
+    'an older answer overwrites a newer one': 47,
+    'rows accepted within the second of modified': 175,
   };
-  test.each(Object.entries(noticed))('%s', async (name, some) => {
-    const reports = await livesOf(name, some);
-    const wrong = reports.flatMap((report) => report.wrong).filter((one) => !one.includes(' failed: '));
-    expect(wrong).not.toEqual([]);
-  });
-  test('none is left out', () => expect(Object.keys(noticed)).toEqual(Object.keys(mutants)));
+  test.each(Object.entries(shows))(
+    '%s',
+    async (name, from) => {
+      expect(await firstNoticed(name, from)).not.toBeNull();
+    },
+    180_000,
+  );
+  test('none is left out', () => expect(Object.keys(shows)).toEqual(Object.keys(mutants)));
 });
 
-/** Lives in a process of their own, which loads the mutant instead of the sync. */
-async function livesOf(mutant: string, some: number[]): Promise<LifeReport[]> {
+/** The first life that goes wrong, in a process of its own, which loads the mutant instead of the sync; null when none does. */
+async function firstNoticed(mutant: string, from: number): Promise<LifeReport | null> {
   const own = await createTestDatabase();
   const worker = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [own.url, mutant], { execArgv: [] });
+  const ended = new Promise<never>((_, reject) => {
+    worker.once('exit', (code) => reject(new Error(`the worker ended with ${code}`)));
+  });
+  ended.catch(() => {});
   try {
-    const reports: LifeReport[] = [];
-    for (const seed of some) {
-      const reported = new Promise<LifeReport>((resolve, reject) => {
+    for (let seed = from; seed < from + mutantSeeds; seed++) {
+      const reported = new Promise<LifeReport>((resolve) => {
         worker.once('message', (report: LifeReport) => resolve(report));
-        worker.once('exit', (code) => reject(new Error(`the worker ended with ${code}`)));
       });
       worker.send({ seed });
-      reports.push(await reported);
+      const report = await Promise.race([reported, ended]);
+      if (isNoticed(report)) return report;
     }
-    return reports;
+    return null;
   } finally {
     worker.kill();
     await own.drop();

@@ -33,6 +33,11 @@ export interface LifeReport {
   records: number;
 }
 
+/** Something was found missing or wrong: no mere error. */
+export function isNoticed({ wrong }: LifeReport): boolean {
+  return wrong.some((one) => !one.includes(' failed: '));
+}
+
 /** The process died here, from the sync's point of view. */
 class Killed extends Error {}
 
@@ -130,11 +135,12 @@ class Life {
 
   /** While a question is answered the practice works on, now and then within the very second of the answer. */
   #stir(kind: RecordKind, from: number, to: number): void {
-    if (!this.#isCalm && this.#traits.bursts && kind === 'invoice' && this.#rng.chance(0.5))
-      this.#practice.invoiceNow(from);
-    if (this.#isCalm || this.#stirred >= mostStirred || !this.#rng.chance(this.#traits.unrest)) return;
+    const { bursts, unrest } = this.#traits;
+    const isBurst = bursts && kind === 'invoice' && this.#rng.chance(0.5);
+    if (this.#isCalm || this.#stirred >= mostStirred || !(isBurst || this.#rng.chance(unrest))) return;
     this.#stirred += 1;
-    this.#practice.transact(from + Math.floor(this.#rng.next() * (to - from + 600)));
+    if (isBurst) this.#practice.invoiceNow(from);
+    else this.#practice.transact(from + Math.floor(this.#rng.next() * (to - from + 600)));
   }
 
   /** An invoice of this second whose rows were just read has them changed in the same second. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { startEphemeralPostgres } from '../../src/services/index.ts';
-import type { LifeReport } from './life.ts';
+import { isNoticed, type LifeReport } from './life.ts';
 import { mutants } from './mutants.ts';
 
 /** A mutant that lives so many lives unnoticed is not noticed. */
@@ -112,11 +112,6 @@ async function lives(mutant: string | null, some: number[], stopAtFirst: boolean
   await Promise.all(Array.from({ length: Math.min(processes, some.length) }, work));
   failed.sort((a, b) => a.seed - b.seed);
   return { reports, failed, seconds: secondsSince(began) };
-}
-
-/** Something was found missing or wrong: no mere error. */
-function isNoticed({ wrong }: LifeReport): boolean {
-  return wrong.some((one) => !one.includes(' failed: '));
 }
 
 async function freshDatabase(): Promise<string> {

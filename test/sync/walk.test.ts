@@ -236,6 +236,19 @@ describe('a walk asks for the least', () => {
     expect(server.questions.every(({ page }) => page === 1)).toBe(true);
   });
 
+  test('what is inserted under the walk costs a question of weight 1, not the page again', async () => {
+    const server = new ListServer({
+      ids: some(10_000),
+      order: 'ascending',
+      before: (list, question) => {
+        if (question % 3 === 2) list.ids.push(100_000 + question);
+      },
+    });
+    const { saved } = await walkAll(server);
+    expect(some(10_000).every((id) => saved.has(id))).toBe(true);
+    expect(server.weight).toBeLessThanOrEqual(10_000 / 50 + 12);
+  });
+
   test('nothing new weighs 1', async () => {
     const server = new ListServer({ ids: some(100), order: 'ascending' });
     await walkAll(server, { after: 5000 });

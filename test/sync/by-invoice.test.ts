@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Db, migrate, openDatabase, query } from '../../src/db/pool.ts';
+import { savePage } from '../../src/mirror/store.ts';
+import { loadDialect } from '../../src/practice/dialect.ts';
+import { PracticeError } from '../../src/practice/errors.ts';
+import { parseJson } from '../../src/practice/json.ts';
+import { type PullContext, pullPayments } from '../../src/sync/pull.ts';
+import { ListUnprovable } from '../../src/sync/walk.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let db: Db;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = openDatabase(database.url);
+  await migrate(db);
+});
+afterAll(async () => {
+  await db?.destroy();
+  await database?.drop();
+});
+
+const invoices = 200;
+const payments = Array.from({ length: 11_600 }, (_, i) => {
+  const raw = JSON.stringify({
+    id: i + 1,
+    invoice: (i % invoices) + 1,
+    paid: '1.00',
+    date_added: '2026-05-01T08:00:00Z',
+  });
+  return { id: i + 1, invoice: (i % invoices) + 1, raw, value: parseJson(raw) };
+}).sort((a, b) => ((a.id * 7919) % 11_601) - ((b.id * 7919) % 11_601));
+
+/** Pulls from a list of payments in no order, more than offsets reach, that honours nothing but the given filters. */
+async function pull(installation: number, honoured: string[], known = invoices) {
+  const now = new Date('2026-05-04T08:00:00Z');
+  const scope = { installation, timezone: 'Europe/Helsinki', dialect: loadDialect() };
+  const mirrored = Array.from({ length: known }, (_, i) => {
+    const raw = `{"id":${i + 1},"status":3}`;
+    return { id: i + 1, raw, value: parseJson(raw) };
+  });
+  await db.transaction((trx) =>
+    savePage(trx, scope, 'invoice', { results: mirrored, sourceTime: now, answeredAt: now }),
+  );
+  const questions: string[] = [];
+  const context: PullContext = {
+    ...scope,
+    ...{ db, owner: 'window', run: 'run', priority: 1, overlapMs: 600_000 },
+    findOwnEchoes: async () => new Set(),
+    onProgress: () => {},
+    client: {
+      list: async (_kind, filters, pageSize, options = {}) => {
+        questions.push(...Object.keys(filters));
+        const [name, value] = Object.entries(filters).find(([filter]) => honoured.includes(filter)) ?? [];
+        const wanted = value?.split(',').map(Number);
+        const kept = name === undefined ? payments : payments.filter(({ invoice }) => wanted!.includes(invoice));
+        const size = pageSize ?? 50;
+        const offset = ((options.page ?? 1) - 1) * size;
+        if (offset > 10_000) throw new PracticeError('refused', 'offset');
+        return {
+          ...{ count: kept.length, results: kept.slice(offset, offset + size), sourceTime: now, answeredAt: now },
+          ...{ clock: 'server' as const, weight: 1, pageSizeAsked: pageSize },
+        };
+      },
+    },
+  };
+  const failure = await pullPayments(context, null).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  const [row] = await query<{ n: number }>(
+    db,
+    `select count(*) as n from mirror_record where installation = ? and kind = 'payment'`,
+    [installation],
+  );
+  return { failure, held: row!.n, questions };
+}
+
+test.each([
+  ['many at a time', ['invoice__in'], 'invoice__in'],
+  ['one by one', ['invoice__is'], 'invoice__is'],
+])('payments that nothing divides come by their invoices, %s', async (_name, honoured, filter) => {
+  const { failure, held, questions } = await pull(honoured.length + filter.charCodeAt(10), honoured);
+  expect(failure).toBeNull();
+  expect(held).toBe(payments.length);
+  expect(questions).toContain(filter);
+});
+
+test('an invoice that the mirror lacks is known from those of its payments that came', async () => {
+  expect(await pull(91, ['invoice__in'], invoices - 1)).toMatchObject({ failure: null, held: payments.length });
+});
+
+test('a list that honours nothing is an error that names the list and what was tried', async () => {
+  const nothing = await pull(92, []);
+  expect(nothing.failure).toBeInstanceOf(ListUnprovable);
+  expect(String(nothing.failure)).toMatch(/the list of payments, .*11600 records cannot be proven complete; tried: /);
+});

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { loadDialect } from '../../src/practice/dialect.ts';
+import { parseJson } from '../../src/practice/json.ts';
+import { parseRecord } from '../../src/practice/schema.ts';
+import { contradicted, filterTimestamp } from '../../src/sync/filters.ts';
+import type { RecordKind } from '../../src/terms.ts';
+
+const zone = 'Europe/Helsinki';
+const check = (kind: RecordKind, fields: object, filter: string, value: string) =>
+  contradicted(
+    { [filter]: value },
+    parseRecord(kind, parseJson(JSON.stringify({ id: 7, ...fields })), loadDialect()),
+    zone,
+  );
+
+describe('a record that shows its filter to be ignored', () => {
+  const cases: [RecordKind, object, string, string, boolean][] = [
+    ['invoice', {}, 'id__gt', '7', true],
+    ['invoice', {}, 'id__gte', '7', false],
+    ['invoice', {}, 'id__lt', '7', true],
+    ['invoice', {}, 'id__lte', '7', false],
+    ['invoice', {}, 'id__lte', '6', true],
+    ['invoice', { invoice_date: '2026-03-01' }, 'invoice_date__gte', '2026-03-02', true],
+    ['invoice', { invoice_date: '2026-03-01' }, 'invoice_date__lte', '2026-03-01', false],
+    ['invoice', { invoice_date: '2026-03-02' }, 'invoice_date__lte', '2026-03-01', true],
+    ['invoice', { invoice_date: '2026-03-01T23:30:00Z' }, 'invoice_date__lte', '2026-03-01', false],
+    ['invoice', { invoice_date: '2026-03-03T23:30:00Z' }, 'invoice_date__lte', '2026-03-01', true],
+    ['invoice', { invoice_date: '2026-03-03' }, 'invoice_date__is_null', 'true', true],
+    ['invoice', {}, 'invoice_date__gte', '2026-03-01', false],
+    ['prepayment', { modified: '2026-03-01T10:00:00Z' }, 'modified__lt', '2026-03-01T10:00:00Z', false],
+    ['prepayment', { modified: '2026-03-01T10:00:02Z' }, 'modified__lt', '2026-03-01T10:00:00Z', true],
+    ['prepayment', { modified: '2026-03-01T10:00:02Z' }, 'modified__lte', '2026-03-01T10:00:00.999999Z', true],
+    ['payment', { date_added: '2026-03-01T10:00:00Z' }, 'date_added__gte', '2026-03-01T10:00:05Z', true],
+    ['payment', { date_added: '2026-03-01T10:00:00Z' }, 'date_added__lte', '2026-03-01T10:00:05Z', false],
+    ['payment', { invoice: 5 }, 'invoice__is', '6', true],
+    ['payment', { invoice: 5 }, 'invoice__in', '4,5,6', false],
+    ['row', {}, 'invoice__in', '4,5,6', true],
+  ];
+  test.each(cases)('%s %j under %s=%s: %s', (kind, fields, filter, value, ignored) => {
+    expect(check(kind, fields, filter, value)).toBe(ignored ? filter : null);
+  });
+});
+
+test.each([
+  ['with an offset', 'offset', '2026-10-25T00:30:00.500Z', '2026-10-25T00:30:00Z'],
+  ['local', 'naive', '2026-06-01T09:00:00Z', '2026-06-01T12:00:00'],
+  ['near a change of clocks an hour earlier', 'naive', '2026-10-25T00:30:00Z', '2026-10-25T02:30:00'],
+] as const)('a lower bound %s', (_name, style, instant, text) => {
+  expect(filterTimestamp(new Date(instant), style, zone)).toBe(text);
+});
