@@ -12,7 +12,7 @@ import type { CalendarDate } from '../src/terms.ts';
 import type { PlainError } from '../workflows/messages.ts';
 
 /** Documents judged at a time: enough to amortise the round trips, few enough to hold few locks and little memory. */
-export const judgingBatch = 500;
+export const judgingBatch = 300;
 
 export interface PostingConditions {
   contextFor(facts: DocumentFacts[]): Promise<PostingContext>;

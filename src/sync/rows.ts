@@ -4,6 +4,7 @@ import { filterTimestamp } from './filters.ts';
 import { finishedWalk, forgetWalks, walkOnce } from './finished.ts';
 import { type PullContext, type PullResult, pullList } from './pull.ts';
 import { mayUse } from './recheck.ts';
+import { pullAndSettle } from './row-sets.ts';
 
 /** Rows have whole seconds of freshness to wait out (proof P2); twice, then posting fetches them once more or holds. */
 const freshnessRounds = 2;
@@ -277,14 +278,15 @@ export async function pullRowSets(context: PullContext, invoices: number[]): Pro
   const name = (await mayUse(context, 'row', 'invoice__in')) ? 'invoice__in' : 'invoice__is';
   const questions = name === 'invoice__in' ? [invoices] : invoices.map((invoice) => [invoice]);
   for (const question of questions) {
-    const filter = { [name]: question.join(',') };
-    const result = await pullList(context, 'row', filter, null, { keepWalk: false });
+    let wholeList = false;
+    const result = await pullAndSettle(context, invoices, { [name]: question.join(',') }, async () => {
+      // A filter that was ignored brought the whole list: every set is in, and the rest need not be asked for.
+      wholeList = (await ignoredFilters(db, installation, 'row')).has(name);
+      return wholeList ? invoices : question;
+    });
     total.seen += result.seen;
     total.pulled += result.pulled;
     if (total.began.getTime() === 0) total.began = result.began;
-    // A filter that was ignored brought the whole list: every set is in, and the rest need not be asked for.
-    const wholeList = (await ignoredFilters(db, installation, 'row')).has(name);
-    await db.transaction((trx) => settleRowSets(trx, installation, wholeList ? invoices : question, result.earliest));
     if (wholeList) return total;
   }
   return total;

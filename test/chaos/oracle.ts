@@ -14,14 +14,16 @@ interface Mirrored {
 }
 
 /**
- * Sets of rows that are accepted as fresh and were never, since their invoice's version, what the source had committed. At any
- * time, whatever is under way.
+ * Sets of rows that are accepted, being fresh (P2) and adding up to their invoice's total (P1), and were never, since their
+ * invoice's version, what the source had committed. At any time, whatever is under way.
  */
 export async function falselyFresh(db: Db, installation: number, source: Source): Promise<string[]> {
   const invoices = await query<Mirrored>(
     db,
-    `select id, raw::text from mirror_record where installation = ? and kind = 'invoice' and needs_rows and gone_at is null
-       and rows_source_time >= rows_fresh_from`,
+    `select id, raw::text from mirror_record i where installation = ? and kind = 'invoice' and needs_rows and gone_at is null
+       and rows_source_time >= rows_fresh_from and (raw::json->>'total_with_vat')::numeric = (
+         select sum((r.raw::json->>'sum_total')::numeric) from mirror_record r where r.installation = i.installation
+           and r.kind = 'row' and r.parent_id = i.id and r.gone_at is null)`,
     [installation],
   );
   const rows = await rowsByInvoice(db, installation);
