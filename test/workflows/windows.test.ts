@@ -133,8 +133,8 @@ describe.concurrent('a window as the operator sees it', { timeout: 120_000 }, ()
       await clinic.engine.client.workflow.getHandle(row.workflow_id, row.run_id).terminate('by the operator');
       expect(await window).toMatchObject({ outcome: 'failed', error: { code: 'window_interrupted' } });
       clinic.sandbox.setFaults({ timeoutMs: null });
-      // As if the lease had run out.
-      await clinic.rows(`update lease set expires_at = clock_timestamp()`);
+      // As if the lease had run out; the token moves on, since an activity of the terminated window may still renew it.
+      await clinic.rows(`update lease set expires_at = clock_timestamp(), token = token + 1`);
       expect(await clinic.sync()).toMatchObject({ outcome: 'closed', from: null });
       const [first, second] = await windowRows(clinic);
       expect(first).toMatchObject({ outcome: 'failed' });
