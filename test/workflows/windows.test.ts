@@ -135,7 +135,8 @@ describe.concurrent('a window as the operator sees it', { timeout: 120_000 }, ()
       clinic.sandbox.setFaults({ timeoutMs: null });
       // As if the lease had run out; the token moves on, since an activity of the terminated window may still renew it.
       await clinic.rows(`update lease set expires_at = clock_timestamp(), token = token + 1`);
-      expect(await clinic.sync()).toMatchObject({ outcome: 'closed', from: null });
+      // From where the lists that the terminated window had read to their end now stand.
+      expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
       const [first, second] = await windowRows(clinic);
       expect(first).toMatchObject({ outcome: 'failed' });
       expect(JSON.parse(first!.error!) as PlainError).toMatchObject({ code: 'window_interrupted' });
