@@ -7,6 +7,8 @@ import { ExitedEarly, identify, isRunning, type ProcessIdentity } from './proces
 
 const lockWaitMs = 150_000;
 const joinWaitMs = 60_000;
+/** Between attempts while an earlier server is still ending. */
+const notGoneYetMs = 1_000;
 const startAttempts = 3;
 
 /** What is known of a running server, kept in `server.json` of its folder. */
@@ -90,7 +92,11 @@ export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): P
         folder.forget();
         // A free port is chosen before the server takes it; another process can be quicker.
         const portLost = error instanceof ExitedEarly && /address already in use/i.test(error.log);
-        if (!portLost || attempt === startAttempts) throw error;
+        // One that was killed a moment ago is not quite gone: its lock file, or its children's memory, stands in the way.
+        const notGoneYet =
+          error instanceof ExitedEarly && /lock file .* already exists|pre-existing shared memory/i.test(error.log);
+        if ((!portLost && !notGoneYet) || attempt === startAttempts) throw error;
+        if (notGoneYet) await sleep(notGoneYetMs);
       }
     }
   };
