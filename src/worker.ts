@@ -17,7 +17,7 @@ const maxHeartbeatThrottleInterval = '5 seconds';
  * its own, which costs next to nothing: there must be room for every installation's at once, or a few that are throttled
  * would keep the others from their turn.
  */
-export function activitySlots(installations: number): number {
+function activitySlots(installations: number): number {
   return 20 + 5 * installations;
 }
 

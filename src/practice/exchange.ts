@@ -110,10 +110,10 @@ async function attemptOnce<Body>(
   });
   if ('error' in answer) {
     // One that may be on its way yet keeps its slot.
-    if (!answer.sent) await slot.finish('notSent');
+    if (!answer.sent) slot.finish('notSent');
     throw answer.error;
   }
-  await slot.finish();
+  slot.finish();
   const path = new URL(url).pathname;
   log.debug({ action, method, path, status: answer.status, weight, ms: Math.round(answer.durationMs) }, 'practice API');
   try {

@@ -2,7 +2,7 @@ import type { Clock } from '../practice/clock.ts';
 import { TokenBucket } from './limits.ts';
 
 /** One thing done in the practice software fires several webhooks; they are awaited this long, and nudge once. */
-export const coalesceMs = 100;
+const coalesceMs = 100;
 /** Nudges that may follow each other at once; then one for each twelfth of the rate window. */
 const burst = 6;
 const nudgesPerRateWindow = 12;
