@@ -106,7 +106,10 @@ interface StoredWalk {
   pulled: number;
 }
 
-/** Walks one list, saving each page with the walk's state in one transaction; a filter found ignored is done without. */
+/**
+ * Walks one list, saving each page with the walk's state in one transaction; a filter found ignored is done without. The state
+ * of a walk that has ended stays until it is noted as finished (`walkOnce`), so that a kill between the two costs one question.
+ */
 export async function pullList(
   context: PullContext,
   kind: RecordKind,
@@ -132,6 +135,7 @@ export async function pullList(
       received = stored.received;
       pulled = stored.pulled;
     }
+    const receivedBefore = stored?.run === context.run ? stored.received : 0;
     try {
       const result: WalkResult = await walk(
         {
@@ -155,7 +159,7 @@ export async function pullList(
               if (saved.ids.length < answer.results.length) await noteListedTwice(trx, installation, kind);
               if (keepWalk) await saveWalk(trx, context, kind, { question, state, run: context.run, received, pulled });
             });
-            total = Math.max(total, answer.count, received);
+            total = Math.max(total, receivedBefore + answer.count, received);
             context.onProgress({ stream: kind, received, total });
           },
           ignored: async (filter) => {
@@ -173,7 +177,6 @@ export async function pullList(
           dimensions: furtherDimensions(kind, { dialect: context.dialect, timezone: context.timezone, style }),
         },
       );
-      if (keepWalk) await dropWalk(context, kind);
       if (pulled >= analyzeFrom) await analyze(context);
       // Pages received before a resume are not known by their own times; lower bounds differ by a second or so.
       if (resume) earliest = Math.min(earliest, result.began.getTime() - resumeMarginMs);
@@ -278,12 +281,4 @@ const analyzeFrom = 500;
 
 async function analyze(context: PullContext): Promise<void> {
   await context.db.raw('analyze mirror_record, document');
-}
-
-async function dropWalk(context: PullContext, kind: RecordKind): Promise<void> {
-  await context.db.raw(`delete from sync_walk where installation = ? and stream = ? and owner = ?`, [
-    context.installation,
-    kind,
-    context.owner,
-  ]);
 }

@@ -85,11 +85,13 @@ async function ascend(questions: Questions, from: WalkState, ordered: boolean): 
     if (expected !== null) mismatches = 0;
     // Everything up to `after` is proven.
     proven = after;
-    if (answer.results.length >= answer.count) {
-      await questions.save(answer, { proven, after, expected: null, open: null });
+    const ids = answer.results.map(({ id }) => id);
+    if (ids.length >= answer.count) {
+      // In whatever order: taken up again, the walk has only to see that there is nothing above.
+      const last = ids.reduce((highest, id) => Math.max(highest, id), after ?? 0);
+      await questions.save(answer, { proven: last, after: last, expected: null, open: null });
       return 'complete';
     }
-    const ids = answer.results.map(({ id }) => id);
     if (ids.length === 0) {
       if (++empties > keysetTries) return { low: proven, answer: null };
       [expected, open, answer] = [answer.count, 0, null];

@@ -200,3 +200,13 @@ describe.each(loads)('a %s', (_name, owner, load) => {
     }
   });
 });
+
+test('a list walked to its end by a process that died before it was noted costs one question more', async () => {
+  await forgetAll();
+  const context = contextOf('backfill', 'one run', clinic.app.practice(4711).forWindow());
+  const first = await pullPayments(context, null);
+  const weights = await spent(async () => {
+    expect(await pullPayments(context, null)).toMatchObject({ seen: first.seen, pulled: first.pulled });
+  });
+  expect(weights['invoicepayment.list']).toBe(1);
+});
