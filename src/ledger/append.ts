@@ -1,3 +1,4 @@
+import { insertRows } from '../db/bulk.ts';
 import { type Db, query } from '../db/pool.ts';
 import type { DraftEntry, LedgerEntry, Line } from '../domain/entry.ts';
 import { entryDefect, entryId } from '../domain/entry.ts';
@@ -5,7 +6,7 @@ import { storable } from '../domain/text.ts';
 import { type DocumentRef, documentKinds, type InstallationId, type PostingMode } from '../terms.ts';
 import { chainStart, entryHash } from './chain.ts';
 import { LedgerError } from './errors.ts';
-import { entryColumns, entryRow, lineColumns, lineRow } from './rows.ts';
+import { entryRow, entryTypes, lineRow, lineTypes } from './rows.ts';
 
 export { loadEntries } from './read.ts';
 
@@ -172,18 +173,8 @@ async function postedBefore(
 }
 
 async function insert(trx: Db, entries: LedgerEntry[], windowId: number | null): Promise<void> {
-  // json carries rows with arrays of different lengths, which unnest cannot.
-  await query(
-    trx,
-    `insert into entry (${entryColumns.names}, window_id)
-     select ${entryColumns.names}, ?::bigint from json_to_recordset(?::json) as e(${entryColumns.typed})`,
-    [windowId, JSON.stringify(entries.map(entryRow))],
-  );
+  const rows = entries.map((entry) => ({ ...entryRow(entry), window_id: windowId }));
+  await insertRows(trx, 'entry', { ...entryTypes, window_id: 'bigint' }, rows);
   const lines = entries.flatMap((entry) => entry.lines.map((line, index) => lineRow(entry.id, index, line)));
-  await query(
-    trx,
-    `insert into entry_line (${lineColumns.names})
-     select ${lineColumns.names} from json_to_recordset(?::json) as l(${lineColumns.typed})`,
-    [JSON.stringify(lines)],
-  );
+  await insertRows(trx, 'entry_line', lineTypes, lines);
 }

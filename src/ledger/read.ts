@@ -15,7 +15,7 @@ export interface DateRange {
 /** The entries with these ids, in their order. Throws LedgerError when one is not in the ledger. */
 export async function loadEntries(db: Db, ids: string[]): Promise<LedgerEntry[]> {
   if (ids.length === 0) return [];
-  const rows = await query<EntryRow>(db, `select ${entryColumns.names} from entry where id = any(?::text[])`, [ids]);
+  const rows = await query<EntryRow>(db, `select ${entryColumns} from entry where id = any(?::text[])`, [ids]);
   const byId = new Map((await withLines(db, rows)).map((entry) => [entry.id, entry]));
   return ids.map((id) => {
     const entry = byId.get(id);
@@ -29,7 +29,7 @@ export async function* entriesBySeq(db: Db, installation: InstallationId): Async
   for (let last = 0; ; ) {
     const rows = await query<EntryRow>(
       db,
-      `select ${entryColumns.names} from entry where installation = ? and seq > ? order by seq limit ?`,
+      `select ${entryColumns} from entry where installation = ? and seq > ? order by seq limit ?`,
       [installation, last, batchSize],
     );
     yield* await withLines(db, rows);
@@ -48,7 +48,7 @@ export async function* entriesByDate(
   for (let last = { date: range.from ?? '-infinity', seq: 0 }; ; ) {
     const rows = await query<EntryRow>(
       db,
-      `select ${entryColumns.names} from entry
+      `select ${entryColumns} from entry
        where installation = ? and (entry_date, seq) > (?::date, ?::bigint) and entry_date <= ?::date
          and posting_mode = any(?::text[])
        order by entry_date, seq limit ?`,
@@ -65,7 +65,7 @@ export async function* entriesByDate(
 export async function withLines(db: Db, entries: EntryRow[]): Promise<LedgerEntry[]> {
   const rows = await query<LineRow>(
     db,
-    `select ${lineColumns.names} from entry_line where entry_id = any(?::text[]) order by entry_id, line`,
+    `select ${lineColumns} from entry_line where entry_id = any(?::text[]) order by entry_id, line`,
     [entries.map((entry) => entry.id)],
   );
   const lines = new Map<string, Line[]>();

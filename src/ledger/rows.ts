@@ -57,7 +57,8 @@ export interface LineRow {
   row_ids: number[];
 }
 
-const lineTypes = {
+/** The columns of `entry_line` and their types. */
+export const lineTypes = {
   entry_id: 'text',
   line: 'int',
   account: 'text',
@@ -89,7 +90,8 @@ const lineTypes = {
   row_ids: 'bigint[]',
 } as const satisfies Record<keyof LineRow, string>;
 
-const entryTypes = {
+/** The columns of `entry` and their types, but for the window that posted it. */
+export const entryTypes = {
   id: 'text',
   installation: 'bigint',
   kind: 'text',
@@ -110,18 +112,9 @@ const entryTypes = {
   hash: 'text',
 } as const satisfies Record<keyof EntryRow, string>;
 
-/** Column names, and the same with their types, for multi-row inserts from one json value. */
-export const entryColumns = columnTexts(entryTypes);
-export const lineColumns = columnTexts(lineTypes);
-
-export function columnTexts(types: Record<string, string>): { names: string; typed: string } {
-  return {
-    names: Object.keys(types).join(', '),
-    typed: Object.entries(types)
-      .map(([name, type]) => `${name} ${type}`)
-      .join(', '),
-  };
-}
+/** Column names, as a query lists them. */
+export const entryColumns = Object.keys(entryTypes).join(', ');
+export const lineColumns = Object.keys(lineTypes).join(', ');
 
 export function entryRow(entry: LedgerEntry): EntryRow {
   return {

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { insertRows } from '../db/bulk.ts';
 import { type Db, query } from '../db/pool.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import { chainStart } from './chain.ts';
@@ -12,7 +13,9 @@ import {
   summaryLineColumns,
   summaryLineFromRow,
   summaryLineRow,
+  summaryLineTypes,
   summaryRow,
+  summaryTypes,
 } from './summary-rows.ts';
 
 /** Entries summed up in one transaction, unless one day alone has more: days are never split. */
@@ -89,7 +92,7 @@ async function waitingEntries(
          and not exists (select from summary_member m where m.entry_id = e.id)
        group by e.entry_date),
      days as (select day, sum(n) over (order by day) - n as entries_before from waiting)
-     select ${entryColumns.names} from entry e
+     select ${entryColumns} from entry e
      where e.installation = ? and e.posting_mode = 'daily_summary'
        and e.entry_date in (select day from days where entries_before < ?)
        and not exists (select from summary_member m where m.entry_id = e.id)
@@ -122,18 +125,10 @@ async function chainHead(trx: Knex.Transaction, installation: InstallationId): P
 }
 
 async function insert(trx: Knex.Transaction, summaries: SummaryEntry[], windowId: number | null): Promise<void> {
-  await query(
-    trx,
-    `insert into summary_entry (${summaryColumns.names}, window_id)
-     select ${summaryColumns.names}, ?::bigint from json_to_recordset(?::json) as s(${summaryColumns.typed})`,
-    [windowId, JSON.stringify(summaries.map(summaryRow))],
-  );
-  await query(
-    trx,
-    `insert into summary_line (${summaryLineColumns.names})
-     select ${summaryLineColumns.names} from json_to_recordset(?::json) as l(${summaryLineColumns.typed})`,
-    [JSON.stringify(summaries.flatMap(({ id, lines }) => lines.map((line, index) => summaryLineRow(id, index, line))))],
-  );
+  const rows = summaries.map((summary) => ({ ...summaryRow(summary), window_id: windowId }));
+  await insertRows(trx, 'summary_entry', { ...summaryTypes, window_id: 'bigint' }, rows);
+  const lines = summaries.flatMap(({ id, lines }) => lines.map((line, index) => summaryLineRow(id, index, line)));
+  await insertRows(trx, 'summary_line', summaryLineTypes, lines);
   const members = summaries.flatMap(({ id, members }) => members.map(({ entryId }) => ({ entryId, summaryId: id })));
   await query(trx, 'insert into summary_member (entry_id, summary_id) select * from unnest(?::text[], ?::text[])', [
     members.map(({ entryId }) => entryId),
@@ -146,7 +141,7 @@ export async function* summariesBySeq(db: Db, installation: InstallationId): Asy
   for (let last = 0; ; ) {
     const rows = await query<SummaryRow>(
       db,
-      `select ${summaryColumns.names} from summary_entry where installation = ? and seq > ? order by seq limit ?`,
+      `select ${summaryColumns} from summary_entry where installation = ? and seq > ? order by seq limit ?`,
       [installation, last, summariesPerBatch],
     );
     yield* await whole(db, rows);
@@ -164,7 +159,7 @@ export async function* summariesByDate(
   for (let last = { date: range.from ?? '-infinity', seq: 0 }; ; ) {
     const rows = await query<SummaryRow>(
       db,
-      `select ${summaryColumns.names} from summary_entry
+      `select ${summaryColumns} from summary_entry
        where installation = ? and (summary_date, seq) > (?::date, ?::bigint) and summary_date <= ?::date
        order by summary_date, seq limit ?`,
       [installation, last.date, last.seq, range.to ?? 'infinity', summariesPerBatch],
@@ -182,7 +177,7 @@ async function whole(db: Db, rows: SummaryRow[]): Promise<SummaryEntry[]> {
   const ids = rows.map(({ id }) => id);
   const lineRows = await query<SummaryLineRow>(
     db,
-    `select ${summaryLineColumns.names} from summary_line where summary_id = any(?::text[]) order by summary_id, line`,
+    `select ${summaryLineColumns} from summary_line where summary_id = any(?::text[]) order by summary_id, line`,
     [ids],
   );
   const memberRows = await query<{ summary_id: string; entry_id: string; hash: string }>(

@@ -1,6 +1,5 @@
 import { Money } from '../domain/money.ts';
 import type { CalendarDate, LineRole, Side } from '../terms.ts';
-import { columnTexts } from './rows.ts';
 import type { SummaryEntry, SummaryLine } from './summary.ts';
 
 /** A row of table `summary_entry`, dates as text. */
@@ -39,8 +38,8 @@ export interface SummaryLineRow {
   entry_ids: string[];
 }
 
-/** Column names, and the same with their types, as in rows.ts. */
-export const summaryColumns = columnTexts({
+/** The columns of `summary_entry` and their types, but for the window that posted it. */
+export const summaryTypes = {
   id: 'text',
   installation: 'bigint',
   summary_date: 'date',
@@ -49,9 +48,9 @@ export const summaryColumns = columnTexts({
   seq: 'bigint',
   previous_hash: 'text',
   hash: 'text',
-} satisfies Record<keyof SummaryRow, string>);
+} as const satisfies Record<keyof SummaryRow, string>;
 
-export const summaryLineColumns = columnTexts({
+export const summaryLineTypes = {
   summary_id: 'text',
   line: 'int',
   account: 'text',
@@ -72,7 +71,11 @@ export const summaryLineColumns = columnTexts({
   vat_number: 'text',
   country_code: 'text',
   entry_ids: 'text[]',
-} satisfies Record<keyof SummaryLineRow, string>);
+} as const satisfies Record<keyof SummaryLineRow, string>;
+
+/** Column names, as a query lists them. */
+export const summaryColumns = Object.keys(summaryTypes).join(', ');
+export const summaryLineColumns = Object.keys(summaryLineTypes).join(', ');
 
 export function summaryRow(summary: SummaryEntry): SummaryRow {
   return {

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { insertRows } from '../../src/db/bulk.ts';
+import { type Db, openDatabase, query } from '../../src/db/pool.ts';
+import { storable } from '../../src/domain/text.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const types = {
+  id: 'bigint',
+  said: 'text',
+  amount: 'numeric',
+  day: 'date',
+  yes: 'boolean',
+  ids: 'bigint[]',
+  words: 'text[]',
+};
+
+let database: TestDatabase;
+let db: Db;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = openDatabase(database.url);
+  await db.raw(
+    `create table public.kept (${Object.entries(types)
+      .map((column) => column.join(' '))
+      .join(', ')})`,
+  );
+});
+beforeEach(async () => {
+  await db.raw('truncate public.kept');
+});
+afterAll(async () => {
+  await db.destroy();
+  await database.drop();
+});
+
+const text = fc
+  .oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('', 'NULL', 'null', '{}', '{"a",b}', '\\', '"', 'a\\"b', ' x ', '\n\t', 'Ä, ö', '?', '$1'),
+  )
+  .map(storable);
+
+const row = fc.record({
+  id: fc.integer({ min: 0 }),
+  said: fc.option(text),
+  amount: fc.constantFrom('0.10', '-12345678901234567890.05', '3', null),
+  day: fc.constantFrom('2026-02-28', null),
+  yes: fc.boolean(),
+  ids: fc.array(fc.integer(), { maxLength: 3 }),
+  words: fc.array(text, { maxLength: 3 }),
+});
+
+test('what is read back is what was given, whatever the texts', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { maxLength: 6 }), async (rows) => {
+      await db.raw('truncate public.kept');
+      const numbered = rows.map((each, id) => ({ ...each, id }));
+      await insertRows(db, 'public.kept', types, numbered);
+      expect(await query(db, 'select * from public.kept order by id')).toEqual(numbered);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('a value of the wrong type is refused, and nothing is kept', async () => {
+  const good = { id: 1, said: 'a', amount: '1', day: null, yes: true, ids: [], words: [] };
+  await expect(insertRows(db, 'public.kept', types, [good, { ...good, day: 'today, I say' }])).rejects.toThrow(/date/);
+  expect(await query(db, 'select * from public.kept')).toEqual([]);
+});
