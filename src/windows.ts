@@ -27,6 +27,8 @@ export interface SyncOptions {
   trigger: 'sync' | 'backfill';
   from?: string | null;
   onProgress?: (progress: StepProgress) => void;
+  /** Waited for when everything is ready to open the windows. */
+  beforeWindows?: () => Promise<void>;
   signal: AbortSignal;
 }
 
@@ -42,6 +44,7 @@ export async function syncNow(app: App, options: SyncOptions): Promise<WindowRep
   const hooks = options.onProgress ? { onProgress: options.onProgress } : {};
   const engine = await startEngine(app, hooks, (line) => app.log.info(line), kindOf(options.trigger));
   try {
+    await options.beforeWindows?.();
     return await Promise.all(
       options.installations.map((installation) => runWindow(app, engine, installation, options)),
     );

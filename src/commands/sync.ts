@@ -32,12 +32,16 @@ function command(context: CommandContext, installation: number | undefined, run:
 
 /** Runs a window of each installation; throws UserError (exit code 3) when none could be opened. */
 export async function runWindows(context: CommandContext, app: App, installations: number[], run: Run) {
-  const plans = await printPlans(context, app, installations, run);
+  let plans = new Map<number, LoadPlan>();
   const bars = new ProgressBars(context.io.stderr as NodeJS.WriteStream);
   const several = installations.length > 1;
   const windows = await syncNow(app, {
     installations,
     ...run,
+    // Not before: the budget that the counts cost is idle until the first window's questions follow them.
+    beforeWindows: async () => {
+      plans = await printPlans(context, app, installations, run);
+    },
     onProgress: (progress) => {
       const left = plans.get(progress.installation)?.left(progress) ?? null;
       bars.show({ ...progress, left, step: several ? `${progress.installation} ${progress.step}` : progress.step });
