@@ -14,18 +14,18 @@ interface Run {
   records: number;
 }
 
-const engines: EngineName[] = ['vetledger', 'dlt', 'airbyte'];
-
 export function fullLoad(services: Services, quick: boolean): Promise<void> {
-  return quick ? atSize(services, 1_000, 1) : atSize(services, 20_000, 3);
+  const engines: EngineName[] = ['vetledger', 'dlt', 'airbyte'];
+  return quick ? atSize(services, engines, 1_000, 1) : atSize(services, engines, 20_000, 3);
 }
 
 export async function largeFullLoad(services: Services, quick: boolean): Promise<void> {
   // The same but for its size: nothing that a small version would show.
-  if (!quick) await atSize(services, 200_000, 1);
+  // The Airbyte CDK asks for pages by number, which costs the sandbox so much at this size that it alone would be measured.
+  if (!quick) await atSize(services, ['vetledger', 'dlt'], 200_000, 1);
 }
 
-async function atSize(services: Services, invoices: number, runs: number): Promise<void> {
+async function atSize(services: Services, engines: EngineName[], invoices: number, runs: number): Promise<void> {
   const all = new Map<EngineName, Run[]>(engines.map((name) => [name, []]));
   let records = 0;
   // In turns, so that whatever else the machine does falls on all of them.
@@ -58,8 +58,8 @@ async function atSize(services: Services, invoices: number, runs: number): Promi
       `${count(records)} records: ${count(invoices)} invoices, 3 rows each, 0.8 payments, 0.2 prepayments. Limits off, no latency. ${runs > 1 ? `Median of ${runs} runs in turns` : 'One run'};`,
       'the whole process, its start included. Peak: the largest sum of resident memory of the process and its children.',
       'Pull only: for vetledger from the start of its first pull activity to the end of its last, by the Temporal history (there is no',
-      'command that only pulls), without the start of the process; for the others, which do nothing else, the whole. The Airbyte CDK',
-      'only reads and counts: it writes nothing.',
+      'command that only pulls), without the start of the process; for the others, which do nothing else, the whole.',
+      ...(engines.includes('airbyte') ? ['The Airbyte CDK only reads and counts: it writes nothing.'] : []),
       '',
       table(['engine', 'seconds', 'records/s', 'pull only, s', 'pull only, records/s', 'processor s', 'peak MB'], rows),
       '',
