@@ -144,7 +144,9 @@ class Examination {
         name,
         'warn',
         `not honoured by this server: ${reason}${without}`,
-        'Nothing: windows do without it, with more requests.',
+        list === 'row' && filter === 'modified__gte'
+          ? 'Correct rows by their invoice: what changes in a row alone, its invoice posted and untouched, is not noticed here.'
+          : 'Nothing: windows do without it, with more requests.',
       );
     } else {
       const before = known.find((fact) => fact.list === list && fact.filter === filter && fact.verdict !== 'unknown');

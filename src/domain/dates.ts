@@ -3,7 +3,7 @@ import type { CalendarDate } from '../terms.ts';
 
 const datePattern = /^(?<date>(?<year>\d{4})-(?<month>\d{2})-(?<day>\d{2}))(?:[T ](?<time>.+))?$/i;
 const timePattern =
-  /^(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d([.,]\d+)?))?\s*(?<zone>Z|(?<sign>[+-])(?<hours>[01]\d|2[0-3]):?(?<minutes>[0-5]\d)?)?$/i;
+  /^(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d)(?:[.,](?<fraction>\d+))?)?\s*(?<zone>Z|(?<sign>[+-])(?<hours>[01]\d|2[0-3]):?(?<minutes>[0-5]\d)?)?$/i;
 
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
@@ -82,8 +82,9 @@ function parseWire(text: string): Wire | null {
   if (day.time === undefined) return { date: day.date, wallMs: dayStart, offsetMinutes: null };
   const time = timePattern.exec(day.time)?.groups;
   if (!time) return null;
-  const seconds = Number((time.second ?? '0').replace(',', '.'));
-  const wallMs = dayStart + minutesOf(time.hour, time.minute) * minuteMs + Math.floor(seconds * 1000);
+  // By its digits: 32.352 × 1000 is a little less than 32352.
+  const ms = Number(time.second ?? '0') * 1000 + Number((time.fraction ?? '').padEnd(3, '0').slice(0, 3));
+  const wallMs = dayStart + minutesOf(time.hour, time.minute) * minuteMs + ms;
   const offset = minutesOf(time.hours, time.minutes);
   return { date: day.date, wallMs, offsetMinutes: !time.zone ? null : time.sign === '-' ? -offset : offset };
 }

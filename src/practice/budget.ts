@@ -219,9 +219,13 @@ export class Budget {
 
   #finish(action: string, slotId: number, keepSeconds: number): void {
     const { answers } = this.#line(action);
-    answers.push({ slotId, untilMs: this.#clock.elapsed() + keepSeconds * 1000 });
+    const answer = { slotId, untilMs: this.#clock.elapsed() + keepSeconds * 1000 };
+    answers.push(answer);
     if (answers.length > 1) return;
-    void this.#clock.sleep(tellAfterMs).then(() => this.#tellAnswers(action, answers));
+    void this.#clock.sleep(tellAfterMs).then(async () => {
+      // Told with a take meanwhile, it leaves those behind it to theirs.
+      if (answers[0] === answer) await this.#tellAnswers(action, answers);
+    });
   }
 
   /** A failure only means that the slots keep their own expiry, which is later. */

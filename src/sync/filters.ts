@@ -99,3 +99,13 @@ export function filterTimestamp(instant: Date, style: 'offset' | 'naive', timezo
   );
   return text.replace(' ', 'T');
 }
+
+/**
+ * As `filterTimestamp`, for asking what has changed since an instant. A time without offset may be the installation's or UTC
+ * (practice-api, Conventions 4, says neither): the earlier of the two loses nothing with either, and asks for some hours more
+ * where it is not needed.
+ */
+export function sinceTimestamp(instant: Date, style: 'offset' | 'naive', timezone: string): string {
+  const texts = [timezone, 'UTC'].map((zone) => filterTimestamp(instant, style, zone));
+  return texts.sort()[0]!;
+}

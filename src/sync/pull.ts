@@ -9,7 +9,7 @@ import { pullByInvoice } from './by-invoice.ts';
 import { noteListedTwice } from './counts.ts';
 import { furtherDimensions } from './dimensions.ts';
 import { ignoredFilters, noteFact, noteIgnored, readFact } from './facts.ts';
-import { contradicted, filterTimestamp, hasOffset } from './filters.ts';
+import { contradicted, hasOffset, sinceTimestamp } from './filters.ts';
 import { refusedFilter } from './probe.ts';
 import { FilterIgnored, ListUnprovable, type WalkRequest, type WalkResult, type WalkState, walk } from './walk.ts';
 
@@ -57,7 +57,7 @@ export async function pullChanged(
 ): Promise<PullResult> {
   const style = await timestampStyle(context);
   const base: Record<string, string> = {};
-  if (since !== null) base.modified__gte = filterTimestamp(since, style, context.timezone);
+  if (since !== null) base.modified__gte = sinceTimestamp(since, style, context.timezone);
   if (kind === 'invoice' && invoicedFrom !== null) base.invoice_date__gte = invoicedFrom;
   return pullList(context, kind, base, null);
 }

@@ -57,6 +57,13 @@ describe('instant', () => {
   test('nothing of an impossible day', () => {
     expect(instantOf('2026-04-31T10:00:00Z', helsinki)).toBeNull();
   });
+
+  test('each thousandth of a minute is read as it is written, finer digits cut off', () => {
+    const misread = Array.from({ length: 60_000 }, (_, ms) => new Date(Date.UTC(2026, 0, 15, 10, 0, 0, ms)))
+      .map((instant) => [instant.toISOString(), instant.toISOString().replace('Z', '999Z')] as const)
+      .filter((texts) => texts.some((text) => instantOf(text, helsinki)?.toISOString() !== texts[0]));
+    expect(misread).toEqual([]);
+  });
 });
 
 describe('first open day', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/practice/dialect.ts';
 import { parseJson } from '../../src/practice/json.ts';
 import { parseRecord } from '../../src/practice/schema.ts';
-import { contradicted, filterTimestamp } from '../../src/sync/filters.ts';
+import { contradicted, filterTimestamp, sinceTimestamp } from '../../src/sync/filters.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
 const zone = 'Europe/Helsinki';
@@ -47,4 +47,12 @@ test.each([
   ['near a change of clocks an hour earlier', 'naive', '2026-10-25T00:30:00Z', '2026-10-25T02:30:00'],
 ] as const)('a lower bound %s', (_name, style, instant, text) => {
   expect(filterTimestamp(new Date(instant), style, zone)).toBe(text);
+});
+
+test.each([
+  ['with an offset nothing is in doubt', 'offset', zone, '2026-06-01T09:00:00Z', '2026-06-01T09:00:00Z'],
+  ['east of Greenwich UTC is the earlier', 'naive', zone, '2026-06-01T09:00:00Z', '2026-06-01T09:00:00'],
+  ['west of it the local time is', 'naive', 'America/New_York', '2026-06-01T09:00:00Z', '2026-06-01T05:00:00'],
+] as const)('what has changed since, where a time may be local or UTC: %s', (_name, style, timezone, instant, text) => {
+  expect(sinceTimestamp(new Date(instant), style, timezone)).toBe(text);
 });
