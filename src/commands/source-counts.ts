@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 import { PracticeError } from '../practice/errors.ts';
-import { countCovered, countMirror, storeCount, wantCensus } from '../sync/counts.ts';
+import { countCovered, countMirror, listsTwice, storeCount, wantCensus } from '../sync/counts.ts';
 import { type DocumentKind, documentKinds } from '../terms.ts';
 import { instant } from './text.ts';
 
@@ -8,8 +8,9 @@ export type SourceCounts = Partial<Record<DocumentKind, { count: number } | null
 
 /**
  * How many documents the source says it has, those aside that are newer than the mirror's: they belong to the next window
- * (ACCOUNTING E6). Asked now, and stored; one that differs from the mirror has the next window walk the lists. When the source cannot be asked, the stored counts where no window came since,
- * and `note` is told.
+ * (ACCOUNTING E6). Asked now, and stored; one that differs from the mirror has the next window walk the lists. A list that holds
+ * records twice is not asked: the daily census walks it. When the source cannot be asked, the stored counts where no window came
+ * since, and `note` is told.
  */
 export async function sourceCounts(
   app: App,
@@ -19,6 +20,11 @@ export async function sourceCounts(
   const counts: SourceCounts = {};
   try {
     for (const kind of documentKinds) {
+      if (await listsTwice(app.db, installation, kind)) {
+        note(`${installation}: the source lists some ${kind}s twice, so its count tells nothing; E6 goes without.`);
+        counts[kind] = null;
+        continue;
+      }
       const client = app.practice(installation);
       const count = await countCovered({ db: app.db, installation, client }, kind);
       if (count === null)

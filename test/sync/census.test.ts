@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { wantCensus } from '../../src/sync/counts.ts';
+import { sourceCounts } from '../../src/commands/source-counts.ts';
+import { noteListedTwice, wantCensus } from '../../src/sync/counts.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
 let clinic: TestClinic;
@@ -27,4 +28,17 @@ test('a new record that no question has named is found by the census, and posted
   expect(await states()).toHaveLength(1);
   await clinic.sync();
   expect(await states()).toEqual([{ state: 'posted' }]);
+});
+
+test('a list that holds records twice is not compared by its count, which would differ every time', async () => {
+  const { installation } = clinic.sandbox;
+  await noteListedTwice(clinic.app.db, installation, 'payment');
+  const notes: string[] = [];
+  const counts = await sourceCounts(clinic.app, installation, (line) => notes.push(line));
+  expect(counts).toEqual({
+    invoice: { count: clinic.sandbox.clinic.invoices.size },
+    payment: null,
+    prepayment: { count: clinic.sandbox.clinic.prepayments.size },
+  });
+  expect(notes).toEqual([expect.stringContaining('lists some payments twice')]);
 });
