@@ -1,8 +1,8 @@
 import { markDirty } from '../mirror/store.ts';
 import type { DocumentKind } from '../terms.ts';
 import { documentKinds } from '../terms.ts';
-import { censusFact, countCovered, countMirror, highestId, listsTwice, storeCount } from './counts.ts';
-import { ignoredFilters, noteFact } from './facts.ts';
+import { censusFact, countCovered, countMirror, listsTwice, storeCount } from './counts.ts';
+import { noteFact } from './facts.ts';
 import { pullEach } from './parts.ts';
 import { type PullContext, pullList } from './pull.ts';
 
@@ -28,7 +28,6 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
   const lines: CensusLine[] = [];
   for (const kind of documentKinds) {
     const twice = () => listsTwice(db, installation, kind);
-    await pullAbove(context, kind);
     let source = await countCovered(context, kind);
     let gone: number[] = [];
     if ((await twice()) || source !== (await countMirror(context, kind))) {
@@ -43,17 +42,6 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
   // A list that could not be counted is tried again by the next window.
   if (lines.length === documentKinds.length) await noteFact(db, installation, censusFact, 'taken');
   return lines;
-}
-
-/**
- * Records above the highest id known are set aside when the others are counted, since newer ones belong to the next window. They
- * are fetched here, in case no window's question has named them: a clock gone wrong, a record without `modified`.
- */
-async function pullAbove(context: PullContext, kind: DocumentKind): Promise<void> {
-  const highest = await highestId(context, kind);
-  // Where ids bound nothing, newer ones are counted with the others.
-  if (highest === null || (await ignoredFilters(context.db, context.installation, kind)).has('id__gt')) return;
-  await pullList(context, kind, {}, highest, { keepWalk: false });
 }
 
 /** `received`: different records that the list holds. */

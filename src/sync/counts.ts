@@ -23,7 +23,12 @@ export interface CountContext {
 export async function countCovered(context: CountContext, kind: DocumentKind): Promise<number | null> {
   const list = (filters: Record<string, string>) =>
     context.client.list(kind, filters, null, context.priority === undefined ? {} : { priority: context.priority });
-  const highest = await highestId(context, kind);
+  const [row] = await query<{ highest: number | null }>(
+    context.db,
+    'select max(id) as highest from mirror_record where installation = ? and kind = ?',
+    [context.installation, kind],
+  );
+  const highest = row!.highest;
   if (highest === null) return (await list({})).count;
   const countNewer = async () => {
     const newer = { id__gt: String(highest) };
@@ -44,19 +49,6 @@ export async function countCovered(context: CountContext, kind: DocumentKind): P
     newer = newerAfter;
   }
   return null;
-}
-
-/** The highest id that the mirror has of a kind; null while it has none. */
-export async function highestId(
-  context: Pick<CountContext, 'db' | 'installation'>,
-  kind: DocumentKind,
-): Promise<number | null> {
-  const [row] = await query<{ highest: number | null }>(
-    context.db,
-    'select max(id) as highest from mirror_record where installation = ? and kind = ?',
-    [context.installation, kind],
-  );
-  return row!.highest;
 }
 
 /** How many documents of this kind the mirror holds, those that are gone from the source aside. */
