@@ -102,10 +102,9 @@ export function filterTimestamp(instant: Date, style: 'offset' | 'naive', timezo
 
 /**
  * As `filterTimestamp`, for asking what has changed since an instant. A time without offset may be the installation's or UTC
- * (practice-api, Conventions 4, says neither): the earlier of the two loses nothing with either, and asks for some hours more
- * where it is not needed.
+ * (practice-api, Conventions 4, says neither): the earliest of the zones it may be in loses nothing with any of them, and asks for
+ * some hours more where that is not needed.
  */
-export function sinceTimestamp(instant: Date, style: 'offset' | 'naive', timezone: string): string {
-  const texts = [timezone, 'UTC'].map((zone) => filterTimestamp(instant, style, zone));
-  return texts.sort()[0]!;
+export function sinceTimestamp(instant: Date, style: 'offset' | 'naive', zones: readonly string[]): string {
+  return zones.map((zone) => filterTimestamp(instant, style, zone)).sort()[0]!;
 }

@@ -26,6 +26,8 @@ export interface PullContext extends MirrorScope {
   priority: number;
   overlapMs: number;
   findOwnEchoes: FindOwnEchoes;
+  /** Whether the source's times without offset are known to be the installation's; they may be UTC otherwise. */
+  naiveTimesAreLocal?: boolean;
   /** Liveness and progress, after each page. `total` is the source's count for this walk. */
   onProgress(progress: { stream: RecordKind; received: number; total: number }): void;
 }
@@ -57,7 +59,7 @@ export async function pullChanged(
 ): Promise<PullResult> {
   const style = await timestampStyle(context);
   const base: Record<string, string> = {};
-  if (since !== null) base.modified__gte = sinceTimestamp(since, style, context.timezone);
+  if (since !== null) base.modified__gte = sinceTimestamp(since, style, zonesOf(context));
   if (kind === 'invoice' && invoicedFrom !== null) base.invoice_date__gte = invoicedFrom;
   return pullList(context, kind, base, null);
 }
@@ -226,6 +228,11 @@ async function askPage(context: PullContext, kind: RecordKind, request: WalkRequ
     const refused = refusedFilter(error, filters);
     throw refused === null ? error : new FilterIgnored(refused);
   }
+}
+
+/** Zones that the source's times without offset may be in. */
+export function zonesOf({ timezone, naiveTimesAreLocal }: PullContext): string[] {
+  return naiveTimesAreLocal ? [timezone] : [timezone, 'UTC'];
 }
 
 /** How the server writes timestamps, as its invoices have shown. */

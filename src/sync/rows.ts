@@ -2,7 +2,7 @@ import { settleRowSets } from '../mirror/store.ts';
 import { ignoredFilters, readFact } from './facts.ts';
 import { sinceTimestamp } from './filters.ts';
 import { finishedWalk, forgetWalks, walkOnce } from './finished.ts';
-import { type PullContext, type PullResult, pullList } from './pull.ts';
+import { type PullContext, type PullResult, pullList, zonesOf } from './pull.ts';
 import { mayUse } from './recheck.ts';
 import { pullAndSettle } from './row-sets.ts';
 
@@ -82,7 +82,7 @@ async function pullNotice(context: PullContext, since: Date): Promise<PullResult
   if (!(await mayUse(context, 'row', 'modified__gte'))) return null;
   const style = (await readFact<'offset' | 'naive'>(context.db, context.installation, 'timestamp_style')) ?? 'offset';
   // Whose rows have changed counts as never fetched from then on (`savePage`).
-  const question = { modified__gte: sinceTimestamp(since, style, context.timezone) };
+  const question = { modified__gte: sinceTimestamp(since, style, zonesOf(context)) };
   return pullList(context, 'row', question, null, { keepWalk: false });
 }
 

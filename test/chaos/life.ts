@@ -159,6 +159,8 @@ class Life {
       priority: owner === 'window' ? 1 : 5,
       overlapMs: this.#traits.overlapMs,
       findOwnEchoes: async () => new Set(),
+      // Hours read again would mend whatever a mutant spoils.
+      naiveTimesAreLocal: true,
       onProgress: () => {},
     };
   }
