@@ -35,7 +35,7 @@ function listText(value: Value): Value {
 }
 
 /** PostgreSQL's text of an array of one dimension. */
-export function arrayText(values: readonly Value[]): string {
+function arrayText(values: readonly Value[]): string {
   return `{${values.map(elementText).join(',')}}`;
 }
 

@@ -57,11 +57,9 @@ export async function pullChanged(
   since: Date | null,
   invoicedFrom: string | null = null,
 ): Promise<PullResult> {
-  const style = await timestampStyle(context);
-  const base: Record<string, string> = {};
-  if (since !== null) base.modified__gte = sinceTimestamp(since, style, zonesOf(context));
-  if (kind === 'invoice' && invoicedFrom !== null) base.invoice_date__gte = invoicedFrom;
-  return pullList(context, kind, base, null);
+  const base = since === null ? {} : await changedSinceFilter(context, since);
+  const dated = kind === 'invoice' && invoicedFrom !== null ? { invoice_date__gte: invoicedFrom } : {};
+  return pullList(context, kind, { ...base, ...dated }, null);
 }
 
 /** Pulls the payments above the id `after`, or all when null. A payment is never changed: ids are its cursor. */
@@ -133,11 +131,8 @@ export async function pullList(
     const question = JSON.stringify([filters, after]);
     const stored = keepWalk ? await loadWalk(context, kind, question) : null;
     const resume = stored?.state ?? null;
-    if (stored?.run === context.run) {
-      received = stored.received;
-      pulled = stored.pulled;
-    }
-    const receivedBefore = stored?.run === context.run ? stored.received : 0;
+    const earlier = stored?.run === context.run ? stored : null;
+    if (earlier) ({ received, pulled } = earlier);
     try {
       const result: WalkResult = await walk(
         {
@@ -161,7 +156,7 @@ export async function pullList(
               if (saved.ids.length < answer.results.length) await noteListedTwice(trx, installation, kind);
               if (keepWalk) await saveWalk(trx, context, kind, { question, state, run: context.run, received, pulled });
             });
-            total = Math.max(total, receivedBefore + answer.count, received);
+            total = Math.max(total, (earlier?.received ?? 0) + answer.count, received);
             context.onProgress({ stream: kind, received, total });
           },
           ignored: async (filter) => {
@@ -230,9 +225,10 @@ async function askPage(context: PullContext, kind: RecordKind, request: WalkRequ
   }
 }
 
-/** Zones that the source's times without offset may be in. */
-export function zonesOf({ timezone, naiveTimesAreLocal }: PullContext): string[] {
-  return naiveTimesAreLocal ? [timezone] : [timezone, 'UTC'];
+/** The filter that asks a list for what has changed since, in the style of the server's own timestamps. */
+export async function changedSinceFilter(context: PullContext, since: Date): Promise<Record<string, string>> {
+  const zones = context.naiveTimesAreLocal ? [context.timezone] : [context.timezone, 'UTC'];
+  return { modified__gte: sinceTimestamp(since, await timestampStyle(context), zones) };
 }
 
 /** How the server writes timestamps, as its invoices have shown. */

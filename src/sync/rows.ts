@@ -1,8 +1,7 @@
 import { settleRowSets } from '../mirror/store.ts';
 import { ignoredFilters, readFact } from './facts.ts';
-import { sinceTimestamp } from './filters.ts';
 import { finishedWalk, forgetWalks, walkOnce } from './finished.ts';
-import { type PullContext, type PullResult, pullList, zonesOf } from './pull.ts';
+import { changedSinceFilter, type PullContext, type PullResult, pullList } from './pull.ts';
 import { mayUse } from './recheck.ts';
 import { pullAndSettle } from './row-sets.ts';
 
@@ -80,10 +79,8 @@ async function untilFresh({ db, installation }: PullContext, ports: RowPorts): P
  */
 async function pullNotice(context: PullContext, since: Date): Promise<PullResult | null> {
   if (!(await mayUse(context, 'row', 'modified__gte'))) return null;
-  const style = (await readFact<'offset' | 'naive'>(context.db, context.installation, 'timestamp_style')) ?? 'offset';
   // Whose rows have changed counts as never fetched from then on (`savePage`).
-  const question = { modified__gte: sinceTimestamp(since, style, zonesOf(context)) };
-  return pullList(context, 'row', question, null, { keepWalk: false });
+  return pullList(context, 'row', await changedSinceFilter(context, since), null, { keepWalk: false });
 }
 
 /**
