@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { type App, openApp } from '../src/app.ts';
 import { loadConfig } from '../src/config.ts';
 import { query } from '../src/db/pool.ts';
-import { type Sandbox, startSandbox } from '../src/sandbox/index.ts';
+import { type Sandbox, startSandbox } from '../sandbox/index.ts';
 import { runSchedules, runWindow } from '../src/windows.ts';
 import { type Engine, startEngine } from '../src/worker.ts';
 import { machine, writeSection } from './measure.ts';

@@ -6,4 +6,4 @@ if (Number(process.versions.node.split('.')[0]) < needed) {
   console.error('what to do: in a checkout run `npm ci` and then `npx vetledger …`, which brings its own Node.js.');
   process.exit(2);
 }
-import('../src/cli.ts').then(({ runFromShell }) => runFromShell());
+import('../src/cli/main.ts').then(({ runFromShell }) => runFromShell());

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
 import { type App, openApp } from '../src/app.ts';
 import { loadConfig } from '../src/config.ts';
-import { type Sandbox, startSandbox } from '../src/sandbox/index.ts';
+import { type Sandbox, startSandbox } from '../sandbox/index.ts';
 import { startEphemeralPostgres, startEphemeralTemporal } from '../src/services/index.ts';
 import { runWindow } from '../src/windows.ts';
 import { type Engine, startEngine } from '../src/worker.ts';

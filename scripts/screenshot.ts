@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openApp } from '../src/app.ts';
 import { loadConfig } from '../src/config.ts';
-import { startSandbox } from '../src/sandbox/index.ts';
+import { startSandbox } from '../sandbox/index.ts';
 import { runWindow } from '../src/windows.ts';
 import { startEngine } from '../src/worker.ts';
 

@@ -8,7 +8,7 @@ import { apiUse, windowLine } from './commands/window-text.ts';
 import { loadConfig } from './config.ts';
 import { ProgressBars } from './progress.ts';
 import { renderReconcile } from './reconcile/index.ts';
-import { type Sandbox, startSandbox } from './sandbox/index.ts';
+import { type Sandbox, startSandbox } from '../sandbox/index.ts';
 import { runSchedules, runWindow, type WindowReport } from './windows.ts';
 import { startEngine } from './worker.ts';
 

@@ -1,4 +1,4 @@
-import type { Clinic } from '../../src/sandbox/index.ts';
+import type { Clinic } from '../../sandbox/index.ts';
 
 const dayMs = 86_400_000;
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type App, openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { query } from '../../src/db/pool.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { runWindow } from '../../src/windows.ts';
 import { type Engine, startEngine } from '../../src/worker.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -10,7 +10,7 @@ import { createPracticeClient } from '../../src/practice/client.ts';
 import { systemClock } from '../../src/practice/clock.ts';
 import { limitOf, loadDialect } from '../../src/practice/dialect.ts';
 import { createTransport, defaultTimeouts } from '../../src/practice/transport.ts';
-import { startSandbox } from '../../src/sandbox/index.ts';
+import { startSandbox } from '../../sandbox/index.ts';
 import { startEphemeralPostgres } from '../../src/services/index.ts';
 
 interface Part {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Invoice } from '../../src/sandbox/index.ts';
+import type { Invoice } from '../../sandbox/index.ts';
 import { useSandbox } from './harness.ts';
 
 const now = '2026-05-20T12:00:00.000Z';

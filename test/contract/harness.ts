@@ -1,7 +1,7 @@
 // A sandbox over real HTTP, and the few calls the contract tests make of it.
 import { parse } from 'lossless-json';
 import { afterAll, beforeAll } from 'vitest';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts';
 
 export interface Reply {
   status: number;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startSandbox } from '../../src/sandbox/index.ts';
+import { startSandbox } from '../../sandbox/index.ts';
 import { callApi, exactly, useSandbox } from './harness.ts';
 
 describe('practice-api "Conventions that hold for all endpoints"', () => {

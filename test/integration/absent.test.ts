@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import type { Quirks } from '../../src/sandbox/index.ts';
+import type { Quirks } from '../../sandbox/index.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
 let clinic: TestClinic | null = null;

@@ -1,6 +1,6 @@
 // The seeded clinic, checked against the sums it must keep, in arithmetic of the test's own (whole ten-thousandths).
 import { describe, expect, test } from 'vitest';
-import { type Invoice, type InvoiceRow, type Sandbox, startSandbox } from '../../src/sandbox/index.ts';
+import { type Invoice, type InvoiceRow, type Sandbox, startSandbox } from '../../sandbox/index.ts';
 
 const nowMs = Date.parse('2026-05-20T12:00:00Z');
 const now = () => new Date(nowMs);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { dec, fixed, negated } from '../../src/sandbox/money.ts';
-import { RateLimits } from '../../src/sandbox/rate.ts';
-import type { RecordBase } from '../../src/sandbox/records.ts';
-import { Table } from '../../src/sandbox/table.ts';
-import { Zone } from '../../src/sandbox/zone.ts';
+import { dec, fixed, negated } from '../../sandbox/money.ts';
+import { RateLimits } from '../../sandbox/rate.ts';
+import type { RecordBase } from '../../sandbox/records.ts';
+import { Table } from '../../sandbox/table.ts';
+import { Zone } from '../../sandbox/zone.ts';
 
 describe('Zone', () => {
   const zone = new Zone('Europe/Helsinki');

@@ -1,9 +1,9 @@
 // The random steps of a life: everything that staff do to invoices and their payments, the odd things among them.
-import type { RowInput } from '../../src/sandbox/inputs.ts';
-import { dec, fixed, rowAmount } from '../../src/sandbox/money.ts';
-import { type Invoice, invoiceStatus, NotFound, ValidationProblem } from '../../src/sandbox/records.ts';
-import type { Rng } from '../../src/sandbox/rng.ts';
-import { addDays } from '../../src/sandbox/zone.ts';
+import type { RowInput } from '../../sandbox/inputs.ts';
+import { dec, fixed, rowAmount } from '../../sandbox/money.ts';
+import { type Invoice, invoiceStatus, NotFound, ValidationProblem } from '../../sandbox/records.ts';
+import type { Rng } from '../../sandbox/rng.ts';
+import { addDays } from '../../sandbox/zone.ts';
 import { moneyActions } from './actions-money.ts';
 import type { WatchedClinic } from './clinic.ts';
 import { type Action, pick } from './picks.ts';

@@ -11,8 +11,8 @@ import type { DocumentFacts } from '../../src/posting/types.ts';
 import { loadDialect } from '../../src/practice/dialect.ts';
 import { parseJson } from '../../src/practice/json.ts';
 import { parseRecord, type RecordOf } from '../../src/practice/schema.ts';
-import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../src/sandbox/records.ts';
-import { encode, Wire, type WireRecord } from '../../src/sandbox/wire.ts';
+import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/records.ts';
+import { encode, Wire, type WireRecord } from '../../sandbox/wire.ts';
 import type { DocumentKind, DocumentRef, RecordKind } from '../../src/terms.ts';
 import type { Damage, WatchedClinic } from './clinic.ts';
 

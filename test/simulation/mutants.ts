@@ -5,7 +5,7 @@ import { lineOf, signed } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
 import { judge, post } from '../../src/posting/index.ts';
 import type { Decision } from '../../src/posting/types.ts';
-import { addDays } from '../../src/sandbox/zone.ts';
+import { addDays } from '../../sandbox/zone.ts';
 import type { Post } from './installation.ts';
 
 /** Changes the entries of a third of the documents, always the same ones; reversals stay true to what they reverse. */

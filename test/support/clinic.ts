@@ -6,7 +6,7 @@ import { type App, openApp } from '../../src/app.ts';
 import { reconcileApp } from '../../src/commands/reconcile.ts';
 import { loadConfig } from '../../src/config.ts';
 import { query } from '../../src/db/pool.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts';
 import { runWindow, type WindowReport } from '../../src/windows.ts';
 import { type Engine, startEngine } from '../../src/worker.ts';
 import { createTestDatabase } from './database.ts';

@@ -7,12 +7,12 @@ import { type InstallationConfig, loadConfig } from '../../src/config.ts';
 import { type Db, query } from '../../src/db/pool.ts';
 import { type MirrorScope, markDirty, savePage, settleRowSets } from '../../src/mirror/store.ts';
 import { parseJson } from '../../src/practice/json.ts';
-import { Clinic } from '../../src/sandbox/clinic.ts';
-import { generate } from '../../src/sandbox/generator.ts';
-import { live } from '../../src/sandbox/live.ts';
-import { defaultQuirks } from '../../src/sandbox/quirks.ts';
-import { encode, Wire } from '../../src/sandbox/wire.ts';
-import { Zone } from '../../src/sandbox/zone.ts';
+import { Clinic } from '../../sandbox/clinic.ts';
+import { generate } from '../../sandbox/generator.ts';
+import { live } from '../../sandbox/live.ts';
+import { defaultQuirks } from '../../sandbox/quirks.ts';
+import { encode, Wire } from '../../sandbox/wire.ts';
+import { Zone } from '../../sandbox/zone.ts';
 import { noteFact } from '../../src/sync/facts.ts';
 import type { RecordKind } from '../../src/terms.ts';
 

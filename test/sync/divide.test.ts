@@ -3,7 +3,7 @@ import type { ListAnswer } from '../../src/practice/client.ts';
 import { loadDialect } from '../../src/practice/dialect.ts';
 import { parseJson } from '../../src/practice/json.ts';
 import { parseRecord } from '../../src/practice/schema.ts';
-import { Rng } from '../../src/sandbox/rng.ts';
+import { Rng } from '../../sandbox/rng.ts';
 import { furtherDimensions } from '../../src/sync/dimensions.ts';
 import { contradicted } from '../../src/sync/filters.ts';
 import { ListUnprovable, walk } from '../../src/sync/walk.ts';

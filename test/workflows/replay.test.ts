@@ -4,7 +4,7 @@ import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { workflowBundle } from '../../src/bundle.ts';
-import { startSandbox } from '../../src/sandbox/index.ts';
+import { startSandbox } from '../../sandbox/index.ts';
 
 /** Histories of real windows, written by scripts/record-histories.ts. */
 const folder = new URL('../histories/', import.meta.url);
