@@ -2,7 +2,7 @@
 // `node scripts/docs.ts`; with --check it writes nothing and fails where a file is not what the code says.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { createProgram, examplesOf } from '../src/commands/program.ts';
+import { createProgram, examplesOf } from '../src/cli/program.ts';
 import { type ConfigKey, configKeys } from '../src/config.ts';
 import { type ProblemDefinition, problemCatalogue } from '../src/domain/problems.ts';
 import { exitCodes } from '../src/errors.ts';

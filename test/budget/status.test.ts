@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bar } from '../../src/commands/text.ts';
+import { bar } from '../../src/cli/render/text.ts';
 import { type Db, migrate, openDatabase } from '../../src/db/pool.ts';
 import { Budget, priorities } from '../../src/practice/budget.ts';
 import { loadDialect } from '../../src/practice/dialect.ts';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { describe, expect, inject, test } from 'vitest';
-import { createProgram, examplesOf } from '../../src/commands/program.ts';
+import { createProgram, examplesOf } from '../../src/cli/program.ts';
 import { toUserError } from '../../src/errors.ts';
 import { PracticeError } from '../../src/practice/errors.ts';
 import { ServiceError } from '../../src/services/errors.ts';

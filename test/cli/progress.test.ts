@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { ProgressBars } from '../../src/progress.ts';
+import { ProgressBars } from '../../src/cli/progress.ts';
 
 test('without a terminal: a line when a step begins, at each quarter, and each minute where it can tell what is left', () => {
   const written: string[] = [];

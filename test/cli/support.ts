@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach } from 'vitest';
-import { main } from '../../src/cli.ts';
+import { main } from '../../src/cli/main.ts';
 
 export interface Ran {
   code: number;

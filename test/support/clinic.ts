@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { type App, openApp } from '../../src/app.ts';
-import { reconcileApp } from '../../src/commands/reconcile.ts';
+import { reconcileApp } from '../../src/cli/commands/reconcile.ts';
 import { loadConfig } from '../../src/config.ts';
 import { query } from '../../src/db/pool.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sourceCounts } from '../../src/commands/source-counts.ts';
+import { sourceCounts } from '../../src/cli/commands/source-counts.ts';
 import { noteListedTwice } from '../../src/sync/counts.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 

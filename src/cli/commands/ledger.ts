@@ -1,14 +1,14 @@
-import { chosenInstallations } from '../app.ts';
-import type { InstallationConfig } from '../config.ts';
-import type { Db } from '../db/pool.ts';
-import { businessDate } from '../domain/dates.ts';
-import { UserError } from '../errors.ts';
-import { closedThrough } from '../ledger/close.ts';
-import { summariseDays } from '../ledger/summaries.ts';
-import { type BrokenLink, verifyChain } from '../ledger/verify.ts';
-import type { CalendarDate } from '../terms.ts';
-import { type CommandContext, usageError } from './context.ts';
-import { withApp } from './with-app.ts';
+import { chosenInstallations } from '../../app.ts';
+import type { InstallationConfig } from '../../config.ts';
+import type { Db } from '../../db/pool.ts';
+import { businessDate } from '../../domain/dates.ts';
+import { UserError } from '../../errors.ts';
+import { closedThrough } from '../../ledger/close.ts';
+import { summariseDays } from '../../ledger/summaries.ts';
+import { type BrokenLink, verifyChain } from '../../ledger/verify.ts';
+import type { CalendarDate } from '../../terms.ts';
+import { type CommandContext, usageError } from '../context.ts';
+import { withApp } from '../with-app.ts';
 
 /** Walks the hash chain of each journal; exit code 1 when a link is broken. */
 export function verify(context: CommandContext, options: { installation?: number }): Promise<number> {

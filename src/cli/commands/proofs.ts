@@ -1,7 +1,7 @@
-import { entryDefect } from '../domain/entry.ts';
-import { type Money, roundHalfEven, sum, zero } from '../domain/money.ts';
-import type { DocumentFacts, InvoiceFacts, Judgement } from '../posting/types.ts';
-import { figure } from '../reconcile/report.ts';
+import { entryDefect } from '../../domain/entry.ts';
+import { type Money, roundHalfEven, sum, zero } from '../../domain/money.ts';
+import type { DocumentFacts, InvoiceFacts, Judgement } from '../../posting/types.ts';
+import { figure } from '../../reconcile/report.ts';
 
 /** One proof of a document (ACCOUNTING "Proofs before posting"), for people. */
 export interface Proof {

@@ -1,8 +1,8 @@
-import type { PlainError } from '../../workflows/messages.ts';
-import { chosenInstallations } from '../app.ts';
-import type { CommandContext } from './context.ts';
-import { instant, table } from './text.ts';
-import { withApp } from './with-app.ts';
+import type { PlainError } from '../../../workflows/messages.ts';
+import { chosenInstallations } from '../../app.ts';
+import type { CommandContext } from '../context.ts';
+import { instant, table } from '../render/text.ts';
+import { withApp } from '../with-app.ts';
 
 interface WindowRow {
   id: number;

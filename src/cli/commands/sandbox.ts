@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { ConfigError } from '../errors.ts';
-import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
-import type { CommandContext } from './context.ts';
-import type { SandboxOptions } from './program.ts';
+import { ConfigError } from '../../errors.ts';
+import { type Sandbox, startSandbox } from '../../../sandbox/index.ts';
+import type { CommandContext } from '../context.ts';
+import type { SandboxOptions } from '../program.ts';
 
 /** Runs the sandbox until Ctrl-C. With --json one line on stdout says where it is. */
 export async function sandbox(context: CommandContext, options: SandboxOptions): Promise<number> {

@@ -1,12 +1,12 @@
 import { Connection } from '@temporalio/client';
-import { type App, chosenInstallations, openApp } from '../app.ts';
-import { type Config, loadConfig } from '../config.ts';
-import { toUserError } from '../errors.ts';
-import { acquireTemporal, ensureSearchAttributes } from '../services/index.ts';
-import { latestNudge } from '../sync/facts.ts';
-import type { CommandContext } from './context.ts';
+import { type App, chosenInstallations, openApp } from '../../app.ts';
+import { type Config, loadConfig } from '../../config.ts';
+import { toUserError } from '../../errors.ts';
+import { acquireTemporal, ensureSearchAttributes } from '../../services/index.ts';
+import { latestNudge } from '../../sync/facts.ts';
+import type { CommandContext } from '../context.ts';
 import { checkPractice } from './doctor-practice.ts';
-import { instant } from './text.ts';
+import { instant } from '../render/text.ts';
 
 /** One thing that was tried. */
 export interface Check {

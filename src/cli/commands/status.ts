@@ -1,9 +1,9 @@
-import type { PlainError } from '../../workflows/messages.ts';
-import type { App } from '../app.ts';
-import type { InstallationConfig } from '../config.ts';
-import type { CommandContext } from './context.ts';
-import { bar, count, duration, instant, table } from './text.ts';
-import { withApp } from './with-app.ts';
+import type { PlainError } from '../../../workflows/messages.ts';
+import type { App } from '../../app.ts';
+import type { InstallationConfig } from '../../config.ts';
+import type { CommandContext } from '../context.ts';
+import { bar, count, duration, instant, table } from '../render/text.ts';
+import { withApp } from '../with-app.ts';
 
 interface WindowRow {
   outcome: string;

@@ -1,8 +1,8 @@
-import type { RemappedDocument } from '../../activities/preview.ts';
-import { formatMoney, type Money, zero } from '../domain/money.ts';
-import { problemCatalogue } from '../domain/problems.ts';
-import type { RemapOutcome } from '../posting/index.ts';
-import { AccountTotals, columns, entryDocument, entryText, linesDocument, linesText } from './entry-text.ts';
+import type { RemappedDocument } from '../../../activities/preview.ts';
+import { formatMoney, type Money, zero } from '../../domain/money.ts';
+import { problemCatalogue } from '../../domain/problems.ts';
+import type { RemapOutcome } from '../../posting/index.ts';
+import { AccountTotals, columns, entryDocument, entryText, linesDocument, linesText } from './entry.ts';
 import type { Item } from './pieces.ts';
 import { count } from './text.ts';
 

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type App, openApp } from './app.ts';
+import { type App, openApp } from '../app.ts';
 import { reconcileApp } from './commands/reconcile.ts';
 import { exitCodeOf, notOpenedError, windowsDocument } from './commands/sync.ts';
-import { apiUse, windowLine } from './commands/window-text.ts';
-import { loadConfig } from './config.ts';
+import { apiUse, windowLine } from './render/window.ts';
+import { loadConfig } from '../config.ts';
 import { ProgressBars } from './progress.ts';
-import { renderReconcile } from './reconcile/index.ts';
-import { type Sandbox, startSandbox } from '../sandbox/index.ts';
-import { runSchedules, runWindow, type WindowReport } from './windows.ts';
-import { startEngine } from './worker.ts';
+import { renderReconcile } from '../reconcile/index.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { runSchedules, runWindow, type WindowReport } from '../windows.ts';
+import { startEngine } from '../worker.ts';
 
 export interface DevOptions {
   once: boolean;
@@ -166,7 +166,7 @@ async function startClinic(folder: string): Promise<Sandbox> {
 /** A configuration like any other, so that every command works on the demo as well. */
 function writeConfig(folder: string, sandbox: Sandbox): string {
   const file = join(folder, 'vetledger.yaml');
-  const mapping = new URL('../mappings/demo.yaml', import.meta.url).pathname;
+  const mapping = new URL('../../mappings/demo.yaml', import.meta.url).pathname;
   writeFileSync(
     file,
     `# Written by \`vetledger dev\` at each start.

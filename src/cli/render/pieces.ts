@@ -1,4 +1,4 @@
-import type { CommandContext } from './context.ts';
+import type { CommandContext } from '../context.ts';
 
 /** One element of a long list, both ways. */
 export interface Item {

@@ -1,16 +1,16 @@
-import { previewRemap } from '../../activities/preview.ts';
-import { repost as repostInto } from '../../activities/repost.ts';
-import { type App, chosenInstallations, installationOf } from '../app.ts';
-import type { InstallationConfig } from '../config.ts';
-import { query } from '../db/pool.ts';
-import { UserError } from '../errors.ts';
-import { countInForce, type DocumentSelection } from '../ledger/documents.ts';
-import { type CalendarDate, type DocumentRef, documentKinds } from '../terms.ts';
-import { type CommandContext, usageError } from './context.ts';
-import { Pieces } from './pieces.ts';
+import { previewRemap } from '../../../activities/preview.ts';
+import { repost as repostInto } from '../../../activities/repost.ts';
+import { type App, chosenInstallations, installationOf } from '../../app.ts';
+import type { InstallationConfig } from '../../config.ts';
+import { query } from '../../db/pool.ts';
+import { UserError } from '../../errors.ts';
+import { countInForce, type DocumentSelection } from '../../ledger/documents.ts';
+import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
+import { type CommandContext, usageError } from '../context.ts';
+import { Pieces } from '../render/pieces.ts';
 import { membersOf, withProgress } from './preview.ts';
-import { changeItems, RemapSummary } from './remap-text.ts';
-import { withApp } from './with-app.ts';
+import { changeItems, RemapSummary } from '../render/remap.ts';
+import { withApp } from '../with-app.ts';
 
 /** A window may be under way for as long as its own time-out; then the installation is better left alone. */
 const waitSeconds = 600;

@@ -1,8 +1,8 @@
-import type { App } from '../app.ts';
-import { PracticeError } from '../practice/errors.ts';
-import { countCovered, countMirror, listsTwice, storeCount, wantCensus } from '../sync/counts.ts';
-import { type DocumentKind, documentKinds } from '../terms.ts';
-import { instant } from './text.ts';
+import type { App } from '../../app.ts';
+import { PracticeError } from '../../practice/errors.ts';
+import { countCovered, countMirror, listsTwice, storeCount, wantCensus } from '../../sync/counts.ts';
+import { type DocumentKind, documentKinds } from '../../terms.ts';
+import { instant } from '../render/text.ts';
 
 export type SourceCounts = Partial<Record<DocumentKind, { count: number } | null>>;
 

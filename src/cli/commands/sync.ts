@@ -1,12 +1,12 @@
-import type { PlainError } from '../../workflows/messages.ts';
-import { type App, chosenInstallations } from '../app.ts';
-import { UserError } from '../errors.ts';
+import type { PlainError } from '../../../workflows/messages.ts';
+import { type App, chosenInstallations } from '../../app.ts';
+import { UserError } from '../../errors.ts';
 import { ProgressBars } from '../progress.ts';
-import { syncNow, type WindowReport } from '../windows.ts';
-import type { CommandContext } from './context.ts';
+import { syncNow, type WindowReport } from '../../windows.ts';
+import type { CommandContext } from '../context.ts';
 import { type LoadPlan, planLoad } from './sync-estimate.ts';
-import { windowBlock } from './window-text.ts';
-import { withApp } from './with-app.ts';
+import { windowBlock } from '../render/window.ts';
+import { withApp } from '../with-app.ts';
 
 interface Run {
   trigger: 'sync' | 'backfill';

@@ -1,20 +1,20 @@
 import { setTimeout } from 'node:timers/promises';
-import { type App, chosenInstallations, installationOf } from '../app.ts';
-import { query } from '../db/pool.ts';
-import { priorities } from '../practice/budget.ts';
-import { PracticeError } from '../practice/errors.ts';
+import { type App, chosenInstallations, installationOf } from '../../app.ts';
+import { query } from '../../db/pool.ts';
+import { priorities } from '../../practice/budget.ts';
+import { PracticeError } from '../../practice/errors.ts';
 import {
   type ReconcileInput,
   type ReconcileReport,
   reconcile as reconcileBooks,
   renderReconcile,
-} from '../reconcile/index.ts';
-import { pullOne } from '../sync/parts.ts';
-import type { PullContext } from '../sync/pull.ts';
-import { ownEchoes } from '../writeback/store.ts';
-import type { CommandContext } from './context.ts';
+} from '../../reconcile/index.ts';
+import { pullOne } from '../../sync/parts.ts';
+import type { PullContext } from '../../sync/pull.ts';
+import { ownEchoes } from '../../writeback/store.ts';
+import type { CommandContext } from '../context.ts';
 import { sourceCounts } from './source-counts.ts';
-import { withApp } from './with-app.ts';
+import { withApp } from '../with-app.ts';
 
 /** The equations over the whole books; exit code 1 on a difference. */
 export function reconcile(context: CommandContext, options: { installation?: number }): Promise<number> {

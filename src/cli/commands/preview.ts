@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
-import { everything, previewPosting, previewRemap } from '../../activities/preview.ts';
-import { type App, chosenInstallations } from '../app.ts';
-import { type InstallationConfig, loadMapping } from '../config.ts';
-import { problemCatalogue } from '../domain/problems.ts';
-import { countInForce, countWaiting, type JudgedDocument } from '../ledger/documents.ts';
+import { everything, previewPosting, previewRemap } from '../../../activities/preview.ts';
+import { type App, chosenInstallations } from '../../app.ts';
+import { type InstallationConfig, loadMapping } from '../../config.ts';
+import { problemCatalogue } from '../../domain/problems.ts';
+import { countInForce, countWaiting, type JudgedDocument } from '../../ledger/documents.ts';
 import { ProgressBars } from '../progress.ts';
-import type { CommandContext } from './context.ts';
-import { AccountTotals, columns, entryDocument, entryText } from './entry-text.ts';
-import { type Item, Pieces } from './pieces.ts';
-import { changeItems, RemapSummary } from './remap-text.ts';
-import { count } from './text.ts';
-import { withApp } from './with-app.ts';
+import type { CommandContext } from '../context.ts';
+import { AccountTotals, columns, entryDocument, entryText } from '../render/entry.ts';
+import { type Item, Pieces } from '../render/pieces.ts';
+import { changeItems, RemapSummary } from '../render/remap.ts';
+import { count } from '../render/text.ts';
+import { withApp } from '../with-app.ts';
 
 /** What the next window would post, and with another mapping what that one would change; writes nothing. */
 export function preview(

@@ -2,17 +2,17 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type App, chosenInstallations, openApp } from '../app.ts';
-import { type Config, loadConfig } from '../config.ts';
-import { ConfigError } from '../errors.ts';
-import { listAccountNumbers } from '../mapping/account-numbers.ts';
-import { type AccountNumber, propose } from '../mapping/propose.ts';
-import { usesOf } from '../mapping/uses.ts';
-import { PracticeError } from '../practice/errors.ts';
-import type { CommandContext } from './context.ts';
-import { count } from './text.ts';
+import { type App, chosenInstallations, openApp } from '../../app.ts';
+import { type Config, loadConfig } from '../../config.ts';
+import { ConfigError } from '../../errors.ts';
+import { listAccountNumbers } from '../../mapping/account-numbers.ts';
+import { type AccountNumber, propose } from '../../mapping/propose.ts';
+import { usesOf } from '../../mapping/uses.ts';
+import { PracticeError } from '../../practice/errors.ts';
+import type { CommandContext } from '../context.ts';
+import { count } from '../render/text.ts';
 
-const schema = fileURLToPath(new URL('../../mappings/mapping.schema.json', import.meta.url));
+const schema = fileURLToPath(new URL('../../../mappings/mapping.schema.json', import.meta.url));
 
 /** `mapping init`: a proposal from the account number list and the mirror, to stdout or into a new file. */
 export async function init(

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { chosenInstallations, openApp } from '../app.ts';
-import { type Config, loadConfig, loadMapping } from '../config.ts';
-import type { Money } from '../domain/money.ts';
-import { ConfigError } from '../errors.ts';
-import { loadSpecs, specsPathOf } from '../mapping/files.ts';
-import { type Lack, lacksOf, type Remark, remarksOf } from '../mapping/lacks.ts';
-import { type CaseResult, runSpecs } from '../mapping/run-specs.ts';
-import { usesOf } from '../mapping/uses.ts';
-import type { Mapping } from '../posting/mapping.ts';
-import { loadDialect } from '../practice/dialect.ts';
-import { postgresFolder } from '../services/postgres.ts';
-import type { CommandContext } from './context.ts';
-import { count, table } from './text.ts';
+import { chosenInstallations, openApp } from '../../app.ts';
+import { type Config, loadConfig, loadMapping } from '../../config.ts';
+import type { Money } from '../../domain/money.ts';
+import { ConfigError } from '../../errors.ts';
+import { loadSpecs, specsPathOf } from '../../mapping/files.ts';
+import { type Lack, lacksOf, type Remark, remarksOf } from '../../mapping/lacks.ts';
+import { type CaseResult, runSpecs } from '../../mapping/run-specs.ts';
+import { usesOf } from '../../mapping/uses.ts';
+import type { Mapping } from '../../posting/mapping.ts';
+import { loadDialect } from '../../practice/dialect.ts';
+import { postgresFolder } from '../../services/postgres.ts';
+import type { CommandContext } from '../context.ts';
+import { count, table } from '../render/text.ts';
 
 /** What was found of one installation. */
 interface Comparison {

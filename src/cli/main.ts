@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
-import { debugWanted, type Io, OutputClosed } from './commands/context.ts';
-import { createProgram } from './commands/program.ts';
-import { ConfigError, toUserError, type UserError } from './errors.ts';
-import { keepHeapSmall } from './heap.ts';
+import { debugWanted, type Io, OutputClosed } from './context.ts';
+import { createProgram } from './program.ts';
+import { ConfigError, toUserError, type UserError } from '../errors.ts';
+import { keepHeapSmall } from '../heap.ts';
 
 /** Exit code of a command that Ctrl-C ended before it was done, as shells give it. */
 const interruptedCode = 130;
@@ -56,7 +56,7 @@ function stackOf(error: unknown): string {
 }
 
 function version(): string {
-  return (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+  return (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version;
 }
 
 /** Runs as a program: the first Ctrl-C ends the command in good order, a second one at once. */

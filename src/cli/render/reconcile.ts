@@ -1,5 +1,5 @@
-import { Money, sum } from '../domain/money.ts';
-import type { Equation, EquationName, InstallationReport, Listed, ReconcileReport } from './report.ts';
+import { Money, sum } from '../../domain/money.ts';
+import type { Equation, EquationName, InstallationReport, Listed, ReconcileReport } from '../../reconcile/report.ts';
 
 const titles: Record<EquationName, string> = {
   E1: 'the trial balance is zero',

@@ -2,8 +2,8 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { isCalendarDate } from '../config-schema.ts';
 import { exitCodes } from '../errors.ts';
 import { CommandContext, type CommonOptions, type Io } from './context.ts';
-import type { ExportCommandOptions } from './export.ts';
-import type { RepostCommandOptions } from './repost.ts';
+import type { ExportCommandOptions } from './commands/export.ts';
+import type { RepostCommandOptions } from './commands/repost.ts';
 
 /** Runs a command; gives its exit code. */
 type Action<Options> = (context: CommandContext, options: Options, names: string[]) => Promise<number>;
@@ -92,14 +92,14 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       ['vetledger dev', 'try vetledger out'],
       ['vetledger dev --once', 'one sync, reconciled, and the end'],
     ],
-    action: async (context, options) => (await import('./dev.ts')).dev(context, options),
+    action: async (context, options) => (await import('./commands/dev.ts')).dev(context, options),
   });
   define(program, 'run', {
     summary: 'the daemon: schedules and worker',
     description:
       'Opens a window of every installation as often as `schedule.every` says, until Ctrl-C or SIGTERM. Each window is one line on stdout.',
     examples: [['vetledger run --config /etc/vetledger/vetledger.yaml', 'run as a service']],
-    action: async (context) => (await import('./run.ts')).run(context),
+    action: async (context) => (await import('./commands/run.ts')).run(context),
   });
   define<{ installation?: number }>(program, 'sync', {
     summary: 'one window now, waited for',
@@ -109,7 +109,7 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       ['vetledger sync', 'every installation'],
       ['vetledger sync --installation 4711 --json', 'one installation, the figures as JSON'],
     ],
-    action: async (context, options) => (await import('./sync.ts')).sync(context, options),
+    action: async (context, options) => (await import('./commands/sync.ts')).sync(context, options),
   });
   define<{ installation?: number; from?: string }>(program, 'backfill', {
     summary: 'load everything again, beside the live windows',
@@ -119,7 +119,7 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       ['vetledger backfill', 'all of every installation'],
       ['vetledger backfill --installation 4711 --from 2026-01-01', 'this year of one installation'],
     ],
-    action: async (context, options) => (await import('./sync.ts')).backfill(context, options),
+    action: async (context, options) => (await import('./commands/sync.ts')).backfill(context, options),
   });
   define<{ installation?: number; failed?: true; limit: number }>(program, 'windows', {
     summary: 'the latest windows and how they ended',
@@ -132,12 +132,12 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       ['vetledger windows', 'the last twenty'],
       ['vetledger windows --failed', 'what went wrong lately'],
     ],
-    action: async (context, options) => (await import('./windows.ts')).windows(context, options),
+    action: async (context, options) => (await import('./commands/windows.ts')).windows(context, options),
   });
   define(program, 'status', {
     summary: 'lag, rate budgets, states and problems at a glance',
     examples: [['vetledger status', 'how things are, and what to do next']],
-    action: async (context) => (await import('./status.ts')).status(context),
+    action: async (context) => (await import('./commands/status.ts')).status(context),
   });
   const problems = define<{ installation?: number }>(program, 'problems', {
     summary: 'what is held, why, and what to do',
@@ -146,14 +146,14 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       ['vetledger problems', 'every document that needs somebody'],
       ['vetledger problems retry 4711/invoice/123', 'judge a document again now'],
     ],
-    action: async (context, options) => (await import('./problems.ts')).problems(context, options),
+    action: async (context, options) => (await import('./commands/problems.ts')).problems(context, options),
   });
   define(problems, 'retry <id...>', {
     summary: 'judge documents again now, in a window of their own',
     description:
       'Held documents are tried again by themselves when their record, the mapping or a lock changes; this does it at once. Ids are those that `vetledger problems` prints.',
     examples: [['vetledger problems retry 4711/invoice/123 4711/payment/7', 'two documents']],
-    action: async (context, _options, ids) => (await import('./problems.ts')).retry(context, ids),
+    action: async (context, _options, ids) => (await import('./commands/problems.ts')).retry(context, ids),
   });
   define<{ installation?: number }>(program, 'explain <kind> <id>', {
     summary: 'one document from source to books: proofs, rules, entries, write-back',
@@ -164,7 +164,7 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       ['vetledger explain prepayment 7 --json', 'the same as JSON'],
     ],
     action: async (context, options, [kind, id]) =>
-      (await import('./explain.ts')).explain(context, options, kind!, id!),
+      (await import('./commands/explain.ts')).explain(context, options, kind!, id!),
   });
   define<{ installation?: number; mapping?: string }>(program, 'preview', {
     summary: 'what the next window would post, or what another mapping would change; writes nothing',
@@ -175,7 +175,7 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       ['vetledger preview', 'before the next window'],
       ['vetledger preview --mapping mappings/new.yaml', 'before a changed mapping is put to use'],
     ],
-    action: async (context, options) => (await import('./preview.ts')).preview(context, options),
+    action: async (context, options) => (await import('./commands/preview.ts')).preview(context, options),
   });
   define<RepostCommandOptions>(program, 'repost', {
     summary: 'post corrections after a changed mapping',
@@ -194,7 +194,7 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       ['vetledger repost --from 2026-01-01 --to 2026-01-31', 'one month'],
       ['vetledger repost --document invoice 123', 'one document'],
     ],
-    action: async (context, options) => (await import('./repost.ts')).repost(context, options),
+    action: async (context, options) => (await import('./commands/repost.ts')).repost(context, options),
   });
   define<{ installation?: number }>(program, 'reconcile', {
     summary: 'the equations E1-E6 over the whole books; exit code 1 on a difference',
@@ -203,7 +203,7 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       ['vetledger reconcile', 'trial balance, states and equations'],
       ['vetledger reconcile --json', 'the same as JSON'],
     ],
-    action: async (context, options) => (await import('./reconcile.ts')).reconcile(context, options),
+    action: async (context, options) => (await import('./commands/reconcile.ts')).reconcile(context, options),
   });
   const ledger = program
     .command('ledger')
@@ -214,7 +214,7 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
     summary: 'check the hash chain of the journal; exit code 1 when it is broken',
     options: [installation],
     examples: [['vetledger ledger verify', 'nobody changed an entry']],
-    action: async (context, options) => (await import('./ledger.ts')).verify(context, options),
+    action: async (context, options) => (await import('./commands/ledger.ts')).verify(context, options),
   });
   define<{ installation?: number; through: string }>(ledger, 'close', {
     summary: 'close our own books through a day',
@@ -225,7 +225,7 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       installation,
     ],
     examples: [['vetledger ledger close --through 2026-01-31', 'January is done']],
-    action: async (context, options) => (await import('./ledger.ts')).close(context, options),
+    action: async (context, options) => (await import('./commands/ledger.ts')).close(context, options),
   });
   define<ExportCommandOptions>(program, 'export', {
     summary: 'the journal as hledger, CSV or beancount',
@@ -243,7 +243,7 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       ['vetledger export --format hledger | hledger -f - balance', 'the trial balance by another program'],
       ['vetledger export --format csv --from 2026-01-01 --to 2026-01-31 --out january.csv', 'one month as a table'],
     ],
-    action: async (context, options) => (await import('./export.ts')).exportJournal(context, options),
+    action: async (context, options) => (await import('./commands/export.ts')).exportJournal(context, options),
   });
   const mapping = program
     .command('mapping')
@@ -259,7 +259,7 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       ['vetledger mapping check mappings/demo.yaml', 'before it is put to use'],
       ['vetledger mapping check mappings/finland.yaml --installation 4711 --json', 'for one installation, as JSON'],
     ],
-    action: async (context, options, [file]) => (await import('./mapping.ts')).check(context, options, file!),
+    action: async (context, options, [file]) => (await import('./commands/mapping.ts')).check(context, options, file!),
   });
   define<{ installation?: number; out?: string }>(mapping, 'init', {
     summary: 'propose a mapping from what the source uses',
@@ -273,13 +273,13 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       ['vetledger mapping init', 'have a look'],
       ['vetledger mapping init --installation 4711 --out mappings/4711.yaml', 'a file to fill in'],
     ],
-    action: async (context, options) => (await import('./mapping-init.ts')).init(context, options),
+    action: async (context, options) => (await import('./commands/mapping-init.ts')).init(context, options),
   });
   define<{ installation?: number }>(program, 'doctor', {
     summary: 'try each dependency, credential, permission and filter for real',
     options: [installation],
     examples: [['vetledger doctor', 'after setting up, and when something is wrong']],
-    action: async (context, options) => (await import('./doctor.ts')).doctor(context, options),
+    action: async (context, options) => (await import('./commands/doctor.ts')).doctor(context, options),
   });
   define<SandboxOptions>(program, 'sandbox', {
     summary: 'a practice API to try things on: a real HTTP server with an invented clinic',
@@ -299,7 +299,7 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
       ['vetledger sandbox', 'the clinic that vetledger.yaml of a checkout names'],
       ['vetledger sandbox --port 0 --seed 7 --rate-window 5 --json', 'for tests: any port, short rate window'],
     ],
-    action: async (context, options) => (await import('./sandbox.ts')).sandbox(context, options),
+    action: async (context, options) => (await import('./commands/sandbox.ts')).sandbox(context, options),
   });
   return program;
 }

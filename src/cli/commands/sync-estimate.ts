@@ -1,13 +1,13 @@
-import type { StepProgress } from '../../activities/context.ts';
-import { type App, installationOf } from '../app.ts';
-import { priorities } from '../practice/budget.ts';
-import { actionOf, type Dialect, limitOf } from '../practice/dialect.ts';
-import { PracticeError } from '../practice/errors.ts';
-import { about, estimateLoad, estimateText, type ListLoad, ListProgress, type Pace } from '../sync/estimate.ts';
-import { applyFacts, type PullOwner } from '../sync/pull.ts';
-import { recordsLeft } from '../sync/remaining.ts';
-import { pullStep, streamNames } from '../sync/streams.ts';
-import { type RecordKind, recordKinds } from '../terms.ts';
+import type { StepProgress } from '../../../activities/context.ts';
+import { type App, installationOf } from '../../app.ts';
+import { priorities } from '../../practice/budget.ts';
+import { actionOf, type Dialect, limitOf } from '../../practice/dialect.ts';
+import { PracticeError } from '../../practice/errors.ts';
+import { about, estimateLoad, estimateText, type ListLoad, ListProgress, type Pace } from '../../sync/estimate.ts';
+import { applyFacts, type PullOwner } from '../../sync/pull.ts';
+import { recordsLeft } from '../../sync/remaining.ts';
+import { pullStep, streamNames } from '../../sync/streams.ts';
+import { type RecordKind, recordKinds } from '../../terms.ts';
 
 /** Counting gives up after this long: the budget is busy, or the window's opening will tell what is wrong. */
 const countingMs = 15_000;

@@ -1,5 +1,5 @@
-import { type DraftEntry, type Line, signed } from '../domain/entry.ts';
-import { formatMoney, type Money, sum, zero } from '../domain/money.ts';
+import { type DraftEntry, type Line, signed } from '../../domain/entry.ts';
+import { formatMoney, type Money, sum, zero } from '../../domain/money.ts';
 
 /** An entry as `--json` prints it, amounts as texts with debits positive. */
 export function entryDocument(id: string, entry: DraftEntry, decimals: number) {
