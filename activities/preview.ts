@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { InstallationConfig } from '../src/config.ts';
 import type { Db } from '../src/db/pool.ts';
 import { entryId } from '../src/domain/entry.ts';
-import { ConfigError } from '../src/errors.ts';
+import { ConfigError } from '../src/domain/errors.ts';
 import {
   type ClaimedDocument,
   type DocumentSelection,

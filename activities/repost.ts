@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InstallationConfig } from '../src/config.ts';
 import type { Db } from '../src/db/pool.ts';
-import { UserError } from '../src/errors.ts';
+import { UserError } from '../src/domain/errors.ts';
 import {
   type ClaimedDocument,
   type DocumentSelection,

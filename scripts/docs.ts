@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { createProgram, examplesOf } from '../src/cli/program.ts';
 import { type ConfigKey, configKeys } from '../src/config.ts';
 import { type ProblemDefinition, problemCatalogue } from '../src/domain/problems.ts';
-import { exitCodes } from '../src/errors.ts';
+import { exitCodes } from '../src/domain/errors.ts';
 import { specsJsonSchema } from '../src/mapping/specs.ts';
 import { mappingJsonSchema } from '../src/posting/mapping.ts';
 

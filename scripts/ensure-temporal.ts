@@ -1,7 +1,7 @@
 // Makes sure that the program of the Temporal server is there, installing it where it is missing, and prints its path.
 // Run: `node scripts/ensure-temporal.ts`.
 import { resolve } from 'node:path';
-import { toUserError } from '../src/errors.ts';
+import { toUserError } from '../src/domain/errors.ts';
 import { temporalBinary } from '../src/services/temporal-binary.ts';
 
 try {

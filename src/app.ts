@@ -1,11 +1,11 @@
 import { destination, type Logger, pino } from 'pino';
 import type { Config, InstallationConfig } from './config.ts';
 import { type Db, migrate, openDatabase, poolSize } from './db/pool.ts';
-import { ConfigError } from './errors.ts';
+import { ConfigError } from './domain/errors.ts';
 import { type Auth, clientCredentials, staticToken } from './practice/auth.ts';
 import { Budget } from './practice/budget.ts';
 import { createPracticeClient, type PracticeClient } from './practice/client.ts';
-import { systemClock } from './practice/clock.ts';
+import { systemClock } from './domain/clock.ts';
 import { createTransport, defaultTimeouts, type Transport } from './practice/transport.ts';
 import { acquirePostgres, acquireTemporal } from './services/index.ts';
 

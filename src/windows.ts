@@ -9,7 +9,7 @@ import {
   type WindowOutcome,
 } from '../workflows/messages.ts';
 import type { App } from './app.ts';
-import { systemClock } from './practice/clock.ts';
+import { systemClock } from './domain/clock.ts';
 import { noteNudge } from './sync/facts.ts';
 import { createNudger, type Nudger } from './webhooks/nudger.ts';
 import { type Receiver, startReceiver } from './webhooks/receiver.ts';

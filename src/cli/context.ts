@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { ConfigError } from '../errors.ts';
+import { ConfigError } from '../domain/errors.ts';
 
 /** Where a command reads from and writes to; tests bring their own. */
 export interface Io {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
 import { debugWanted, type Io, OutputClosed } from './context.ts';
 import { createProgram } from './program.ts';
-import { ConfigError, toUserError, type UserError } from '../errors.ts';
+import { ConfigError, toUserError, type UserError } from '../domain/errors.ts';
 import { keepHeapSmall } from '../heap.ts';
 
 /** Exit code of a command that Ctrl-C ended before it was done, as shells give it. */

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { isCalendarDate } from '../config-schema.ts';
-import { exitCodes } from '../errors.ts';
+import { exitCodes } from '../domain/errors.ts';
 import { CommandContext, type CommonOptions, type Io } from './context.ts';
 import type { ExportCommandOptions } from './commands/export.ts';
 import type { RepostCommandOptions } from './commands/repost.ts';

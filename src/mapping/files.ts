@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { ConfigError } from '../errors.ts';
+import { ConfigError } from '../domain/errors.ts';
 import { parseSpecs, type Specs } from './specs.ts';
 
 /** Where the cases of a mapping file stand: `finland.specs.yaml` beside `finland.yaml`. */

@@ -2,7 +2,7 @@ import { LosslessNumber } from 'lossless-json';
 import { type ParsedNode, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { minorUnitDecimals } from '../domain/money.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../domain/nearest.ts';
 import { type ExpectedEntry, parseEntries, writtenTags } from './written-entries.ts';
 
 /** A record in the source's own field names; amounts keep the digits they were written with. */

@@ -1,6 +1,6 @@
 import { type Line, signed } from '../domain/entry.ts';
 import { type Money, parseMoney, sum } from '../domain/money.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../domain/nearest.ts';
 import { type DocumentKind, documentKinds } from '../terms.ts';
 
 /** A line that was written by hand: debit positive, as in hledger. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseMoney } from '../domain/money.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../domain/nearest.ts';
 import { type Role, roles } from '../terms.ts';
 import { roleMeanings } from './role-meanings.ts';
 

@@ -1,5 +1,5 @@
 import { readAnswer } from './answers.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { Dialect } from './dialect.ts';
 import { PracticeError } from './errors.ts';
 import { isJsonObject, parseJson } from './json.ts';

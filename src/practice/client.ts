@@ -3,7 +3,7 @@ import { type CalendarDate, recordKinds } from '../terms.ts';
 import { dateOf } from './answers.ts';
 import type { Auth } from './auth.ts';
 import { type OnWait, priorities, type RateBudget } from './budget.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, systemClock } from '../domain/clock.ts';
 import { CounterSet, type Counters } from './counters.ts';
 import { type ActionKind, actionOf, type Dialect, type ListKind, pathOf, weightOf } from './dialect.ts';
 import { PracticeError } from './errors.ts';

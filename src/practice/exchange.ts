@@ -1,7 +1,7 @@
 import { readAnswer } from './answers.ts';
 import type { Auth } from './auth.ts';
 import type { OnWait, RateBudget } from './budget.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { CounterSet } from './counters.ts';
 import { PracticeError } from './errors.ts';
 import { type JsonValue, stringifyJson } from './json.ts';

@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got, { type Got, RequestError, TimeoutError } from 'got';
 import { dateOf } from './answers.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from './errors.ts';
 
 export interface Timeouts {

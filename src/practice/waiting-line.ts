@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../domain/clock.ts';
 
 /** One request that waits for its turn. */
 export interface Waiter {

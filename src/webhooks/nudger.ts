@@ -1,4 +1,4 @@
-import type { Clock } from '../practice/clock.ts';
+import type { Clock } from '../domain/clock.ts';
 import { TokenBucket } from './limits.ts';
 
 /** One thing done in the practice software fires several webhooks; they are awaited this long, and nudge once. */

@@ -7,7 +7,7 @@ import { migrate, openDatabase } from '../../src/db/pool.ts';
 import { staticToken } from '../../src/practice/auth.ts';
 import { Budget, priorities } from '../../src/practice/budget.ts';
 import { createPracticeClient } from '../../src/practice/client.ts';
-import { systemClock } from '../../src/practice/clock.ts';
+import { systemClock } from '../../src/domain/clock.ts';
 import { limitOf, loadDialect } from '../../src/practice/dialect.ts';
 import { createTransport, defaultTimeouts } from '../../src/practice/transport.ts';
 import { startSandbox } from '../../sandbox/index.ts';

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../../src/practice/clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 
 interface Event {
   at: number;

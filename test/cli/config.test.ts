@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { ConfigError } from '../../src/errors.ts';
+import { ConfigError } from '../../src/domain/errors.ts';
 import { folderOf } from './support.ts';
 
 const good = `installations:

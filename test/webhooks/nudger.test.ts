@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Clock } from '../../src/practice/clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 import { KeyedBuckets, TokenBucket } from '../../src/webhooks/limits.ts';
 import { createNudger, type Nudger } from '../../src/webhooks/nudger.ts';
 

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Clock } from '../../src/practice/clock.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 import { type Receiver, startReceiver } from '../../src/webhooks/receiver.ts';
 
 const secret = 'a-secret.of_the-test1';

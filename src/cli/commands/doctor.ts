@@ -1,7 +1,7 @@
 import { Connection } from '@temporalio/client';
 import { type App, chosenInstallations, openApp } from '../../app.ts';
 import { type Config, loadConfig } from '../../config.ts';
-import { toUserError } from '../../errors.ts';
+import { toUserError } from '../../domain/errors.ts';
 import { acquireTemporal, ensureSearchAttributes } from '../../services/index.ts';
 import { latestNudge } from '../../sync/facts.ts';
 import type { CommandContext } from '../context.ts';

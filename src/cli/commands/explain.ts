@@ -4,7 +4,7 @@ import { query } from '../../db/pool.ts';
 import { type LedgerEntry, signed } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
-import { UserError } from '../../errors.ts';
+import { UserError } from '../../domain/errors.ts';
 import { closedThrough } from '../../ledger/close.ts';
 import { loadEntries } from '../../ledger/read.ts';
 import { summariesOf } from '../../ledger/summaries.ts';

@@ -2,7 +2,7 @@ import { chosenInstallations } from '../../app.ts';
 import type { InstallationConfig } from '../../config.ts';
 import type { Db } from '../../db/pool.ts';
 import { businessDate } from '../../domain/dates.ts';
-import { UserError } from '../../errors.ts';
+import { UserError } from '../../domain/errors.ts';
 import { closedThrough } from '../../ledger/close.ts';
 import { summariseDays } from '../../ledger/summaries.ts';
 import { type BrokenLink, verifyChain } from '../../ledger/verify.ts';

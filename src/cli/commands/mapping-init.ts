@@ -4,7 +4,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type App, chosenInstallations, openApp } from '../../app.ts';
 import { type Config, loadConfig } from '../../config.ts';
-import { ConfigError } from '../../errors.ts';
+import { ConfigError } from '../../domain/errors.ts';
 import { listAccountNumbers } from '../../mapping/account-numbers.ts';
 import { type AccountNumber, propose } from '../../mapping/propose.ts';
 import { usesOf } from '../../mapping/uses.ts';

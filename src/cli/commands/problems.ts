@@ -1,7 +1,7 @@
 import { type App, chosenInstallations, installationOf } from '../../app.ts';
 import type { Db } from '../../db/pool.ts';
 import { type ProblemCode, problemCatalogue } from '../../domain/problems.ts';
-import { UserError } from '../../errors.ts';
+import { UserError } from '../../domain/errors.ts';
 import { markDirty } from '../../mirror/store.ts';
 import { type DocumentKind, documentKinds } from '../../terms.ts';
 import { type CommandContext, usageError } from '../context.ts';

@@ -3,7 +3,7 @@ import { repost as repostInto } from '../../../activities/repost.ts';
 import { type App, chosenInstallations, installationOf } from '../../app.ts';
 import type { InstallationConfig } from '../../config.ts';
 import { query } from '../../db/pool.ts';
-import { UserError } from '../../errors.ts';
+import { UserError } from '../../domain/errors.ts';
 import { countInForce, type DocumentSelection } from '../../ledger/documents.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
 import { type CommandContext, usageError } from '../context.ts';

@@ -1,6 +1,6 @@
 import type { PlainError } from '../../../workflows/messages.ts';
 import { type App, chosenInstallations } from '../../app.ts';
-import { UserError } from '../../errors.ts';
+import { UserError } from '../../domain/errors.ts';
 import { ProgressBars } from '../progress.ts';
 import { syncNow, type WindowReport } from '../../windows.ts';
 import type { CommandContext } from '../context.ts';
