@@ -2,7 +2,7 @@ import { activityInfo, Context } from '@temporalio/activity';
 import type { WorkflowClient } from '@temporalio/client';
 import { TemporalFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
-import type { InstallationConfig } from '../src/config.ts';
+import type { InstallationConfig } from '../src/config/load.ts';
 import type { Db } from '../src/db/pool.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import { type OpenWindow, renewLease } from '../src/sync/window.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
-import { type InstallationConfig, postingContext } from '../src/config.ts';
+import { type InstallationConfig, postingContext } from '../src/config/load.ts';
 import { type Db, query } from '../src/db/pool.ts';
 import { appendEntries } from '../src/ledger/append.ts';
 import { closedThrough } from '../src/ledger/close.ts';

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Knex } from 'knex';
-import type { InstallationConfig } from '../src/config.ts';
+import type { InstallationConfig } from '../src/config/load.ts';
 import type { Db } from '../src/db/pool.ts';
 import { claimDocuments, countWaiting, isDoubtful, saveJudged } from '../src/ledger/documents.ts';
 import type { PracticeClient } from '../src/practice/client.ts';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { InstallationConfig } from '../src/config.ts';
+import type { InstallationConfig } from '../src/config/load.ts';
 import type { Db } from '../src/db/pool.ts';
 import { entryId } from '../src/domain/entry.ts';
 import { ConfigError } from '../src/domain/errors.ts';

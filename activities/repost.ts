@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { InstallationConfig } from '../src/config.ts';
+import type { InstallationConfig } from '../src/config/load.ts';
 import type { Db } from '../src/db/pool.ts';
 import { UserError } from '../src/domain/errors.ts';
 import {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type App, openApp } from '../src/app.ts';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/config/load.ts';
 import { query } from '../src/db/pool.ts';
 import { type Sandbox, startSandbox } from '../sandbox/index.ts';
 import { runSchedules, runWindow } from '../src/windows.ts';

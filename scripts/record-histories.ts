@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
 import { type App, openApp } from '../src/app.ts';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/config/load.ts';
 import { type Sandbox, startSandbox } from '../sandbox/index.ts';
 import { startEphemeralPostgres, startEphemeralTemporal } from '../src/services/index.ts';
 import { runWindow } from '../src/windows.ts';

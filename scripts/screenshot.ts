@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openApp } from '../src/app.ts';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/config/load.ts';
 import { startSandbox } from '../sandbox/index.ts';
 import { runWindow } from '../src/windows.ts';
 import { startEngine } from '../src/worker.ts';

@@ -1,5 +1,5 @@
 import { destination, type Logger, pino } from 'pino';
-import type { Config, InstallationConfig } from './config.ts';
+import type { Config, InstallationConfig } from './config/load.ts';
 import { type Db, migrate, openDatabase, poolSize } from './db/pool.ts';
 import { ConfigError } from './domain/errors.ts';
 import { type Auth, clientCredentials, staticToken } from './practice/auth.ts';

@@ -5,7 +5,7 @@ import { type App, openApp } from '../app.ts';
 import { reconcileApp } from './commands/reconcile.ts';
 import { exitCodeOf, notOpenedError, windowsDocument } from './commands/sync.ts';
 import { apiUse, windowLine } from './render/window.ts';
-import { loadConfig } from '../config.ts';
+import { loadConfig } from '../config/load.ts';
 import { ProgressBars } from './progress.ts';
 import { renderReconcile } from '../reconcile/index.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';

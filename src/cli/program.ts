@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { isCalendarDate } from '../config-schema.ts';
+import { isCalendarDate } from '../config/schema.ts';
 import { exitCodes } from '../domain/errors.ts';
 import { CommandContext, type CommonOptions, type Io } from './context.ts';
 import type { ExportCommandOptions } from './commands/export.ts';

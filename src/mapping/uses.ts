@@ -1,4 +1,4 @@
-import type { InstallationConfig } from '../config.ts';
+import type { InstallationConfig } from '../config/load.ts';
 import { type Db, query } from '../db/pool.ts';
 import { type Money, parseMoney, zero } from '../domain/money.ts';
 

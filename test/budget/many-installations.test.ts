@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type App, openApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { query } from '../../src/db/pool.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { runWindow } from '../../src/windows.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { runWindow } from '../../src/windows.ts';
 import { startEngine } from '../../src/worker.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';

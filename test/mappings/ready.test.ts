@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { loadMapping } from '../../src/config.ts';
-import { loadSpecs } from '../../src/mapping/files.ts';
+import { loadMapping } from '../../src/config/load.ts';
+import { loadSpecs } from '../../src/config/mapping-files.ts';
 import { runSpecs } from '../../src/mapping/run-specs.ts';
 import { loadDialect } from '../../src/practice/dialect.ts';
 

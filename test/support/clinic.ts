@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { type App, openApp } from '../../src/app.ts';
 import { reconcileApp } from '../../src/cli/commands/reconcile.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { query } from '../../src/db/pool.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts';
 import { runWindow, type WindowReport } from '../../src/windows.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { knownLocks, postingConditions } from '../../activities/judging.ts';
 import { markAfterChangedConditions, postBatch } from '../../activities/post.ts';
-import { type InstallationConfig, loadConfig } from '../../src/config.ts';
+import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
 import { type Db, query } from '../../src/db/pool.ts';
 import { type MirrorScope, markDirty, savePage, settleRowSets } from '../../src/mirror/store.ts';
 import { parseJson } from '../../src/practice/json.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../../app.ts';
-import type { InstallationConfig } from '../../config.ts';
+import type { InstallationConfig } from '../../config/load.ts';
 import { sum } from '../../domain/money.ts';
 import type { InvoiceRecord, PrepaymentRecord, RowRecord } from '../../domain/records.ts';
 import type { ListAnswer, PracticeClient } from '../../practice/client.ts';

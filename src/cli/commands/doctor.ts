@@ -1,6 +1,6 @@
 import { Connection } from '@temporalio/client';
 import { type App, chosenInstallations, openApp } from '../../app.ts';
-import { type Config, loadConfig } from '../../config.ts';
+import { type Config, loadConfig } from '../../config/load.ts';
 import { toUserError } from '../../domain/errors.ts';
 import { acquireTemporal, ensureSearchAttributes } from '../../services/index.ts';
 import { latestNudge } from '../../sync/facts.ts';

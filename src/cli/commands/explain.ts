@@ -1,5 +1,5 @@
 import { type App, chosenInstallations } from '../../app.ts';
-import { type InstallationConfig, postingContext } from '../../config.ts';
+import { type InstallationConfig, postingContext } from '../../config/load.ts';
 import { query } from '../../db/pool.ts';
 import { type LedgerEntry, signed } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';

@@ -1,5 +1,5 @@
 import { chosenInstallations } from '../../app.ts';
-import type { InstallationConfig } from '../../config.ts';
+import type { InstallationConfig } from '../../config/load.ts';
 import type { Db } from '../../db/pool.ts';
 import { businessDate } from '../../domain/dates.ts';
 import { UserError } from '../../domain/errors.ts';

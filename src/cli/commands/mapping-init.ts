@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type App, chosenInstallations, openApp } from '../../app.ts';
-import { type Config, loadConfig } from '../../config.ts';
+import { type Config, loadConfig } from '../../config/load.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { listAccountNumbers } from '../../mapping/account-numbers.ts';
 import { type AccountNumber, propose } from '../../mapping/propose.ts';

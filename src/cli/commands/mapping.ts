@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { chosenInstallations, openApp } from '../../app.ts';
-import { type Config, loadConfig, loadMapping } from '../../config.ts';
+import { type Config, loadConfig, loadMapping } from '../../config/load.ts';
 import type { Money } from '../../domain/money.ts';
 import { ConfigError } from '../../domain/errors.ts';
-import { loadSpecs, specsPathOf } from '../../mapping/files.ts';
+import { loadSpecs, specsPathOf } from '../../config/mapping-files.ts';
 import { type Lack, lacksOf, type Remark, remarksOf } from '../../mapping/lacks.ts';
 import { type CaseResult, runSpecs } from '../../mapping/run-specs.ts';
 import { usesOf } from '../../mapping/uses.ts';

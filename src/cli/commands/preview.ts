@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { everything, previewPosting, previewRemap } from '../../../activities/preview.ts';
 import { type App, chosenInstallations } from '../../app.ts';
-import { type InstallationConfig, loadMapping } from '../../config.ts';
+import { type InstallationConfig, loadMapping } from '../../config/load.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
 import { countInForce, countWaiting, type JudgedDocument } from '../../ledger/documents.ts';
 import { ProgressBars } from '../progress.ts';

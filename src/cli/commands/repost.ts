@@ -1,7 +1,7 @@
 import { previewRemap } from '../../../activities/preview.ts';
 import { repost as repostInto } from '../../../activities/repost.ts';
 import { type App, chosenInstallations, installationOf } from '../../app.ts';
-import type { InstallationConfig } from '../../config.ts';
+import type { InstallationConfig } from '../../config/load.ts';
 import { query } from '../../db/pool.ts';
 import { UserError } from '../../domain/errors.ts';
 import { countInForce, type DocumentSelection } from '../../ledger/documents.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../domain/errors.ts';
-import { parseSpecs, type Specs } from './specs.ts';
+import { parseSpecs, type Specs } from '../mapping/specs.ts';
 
 /** Where the cases of a mapping file stand: `finland.specs.yaml` beside `finland.yaml`. */
 export function specsPathOf(mappingPath: string): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { minorUnitDecimals } from './domain/money.ts';
-import { postingModes } from './terms.ts';
+import { minorUnitDecimals } from '../domain/money.ts';
+import { postingModes } from '../terms.ts';
 
 /**
  * The configuration file as written, key by key. Descriptions, defaults and examples are those of docs/CLI.md, which is
