@@ -7,7 +7,7 @@ import { type ConfigKey, configKeys } from '../src/config/load.ts';
 import { type ProblemDefinition, problemCatalogue } from '../src/domain/problems.ts';
 import { exitCodes } from '../src/domain/errors.ts';
 import { specsJsonSchema } from '../src/mapping/specs.ts';
-import { mappingJsonSchema } from '../src/posting/mapping.ts';
+import { mappingJsonSchema } from '../src/mapping/parse.ts';
 
 const generated = '<!-- Written by `npm run docs`; edit the code it comes from instead. -->';
 

@@ -7,7 +7,7 @@ import { addressOf, type ConfigFile, configSchema, secondsOf } from './schema.ts
 import { minorUnitDecimals } from '../domain/money.ts';
 import { ConfigError } from '../domain/errors.ts';
 import { nearest } from '../domain/nearest.ts';
-import { type Mapping, parseMapping } from '../posting/mapping.ts';
+import { type Mapping, parseMapping } from '../mapping/parse.ts';
 import type { PostingContext } from '../posting/types.ts';
 import { type Dialect, DialectError, loadDialect } from '../practice/dialect.ts';
 import { canonicalJson } from '../practice/json.ts';

@@ -2,7 +2,7 @@ import { LosslessNumber } from 'lossless-json';
 import type { DraftEntry } from '../domain/entry.ts';
 import { parseMoney, roundHalfEven, sum } from '../domain/money.ts';
 import { judge } from '../posting/index.ts';
-import type { Mapping } from '../posting/mapping.ts';
+import type { Mapping } from './parse.ts';
 import type { DocumentFacts, PostingContext } from '../posting/types.ts';
 import type { Dialect } from '../practice/dialect.ts';
 import { parseRecord } from '../practice/schema.ts';

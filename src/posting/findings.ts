@@ -4,7 +4,7 @@ import type { Money } from '../domain/money.ts';
 import type { Problem, ProblemCode } from '../domain/problems.ts';
 import type { Defect, InvoiceRecord } from '../domain/records.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
-import { type Found, isUnmapped, type LookUp } from './look-ups.ts';
+import { type Found, isUnmapped, type LookUp } from '../mapping/look-ups.ts';
 import type { Judgement, PostingContext } from './types.ts';
 
 /** Gathers what is wrong with one document while it is judged: what holds it, and what is only reported. */

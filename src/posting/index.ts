@@ -7,8 +7,8 @@ import { decideRemap } from './remap.ts';
 import type { Decision, DocumentFacts, Judgement, PostedBefore, PostingContext } from './types.ts';
 
 export { decide } from './correct.ts';
-export * from './look-ups.ts';
-export { type Mapping, parseMapping } from './mapping.ts';
+export * from '../mapping/look-ups.ts';
+export { type Mapping, parseMapping } from '../mapping/parse.ts';
 export * from './remap.ts';
 export type * from './types.ts';
 

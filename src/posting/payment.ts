@@ -4,7 +4,7 @@ import type { InvoiceRecord, PaymentRecord } from '../domain/records.ts';
 import type { CalendarDate, Role } from '../terms.ts';
 import { codeOfDefect, Findings, invoiceName } from './findings.ts';
 import { inputHash } from './hash.ts';
-import { paymentAccount, roleAccount } from './look-ups.ts';
+import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
 import { clientParty, invoiceSide, moneyParty } from './party.ts';
 import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { revenueAccount, vatAccount } from '../../src/posting/look-ups.ts';
-import { parseMapping } from '../../src/posting/mapping.ts';
+import { revenueAccount, vatAccount } from '../../src/mapping/look-ups.ts';
+import { parseMapping } from '../../src/mapping/parse.ts';
 import { mappingOf, money } from '../posting/support.ts';
 
 const mapping = mappingOf({

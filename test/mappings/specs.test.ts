@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { runSpecs } from '../../src/mapping/run-specs.ts';
 import { parseSpecs, specsJsonSchema } from '../../src/mapping/specs.ts';
-import { mappingJsonSchema } from '../../src/posting/mapping.ts';
+import { mappingJsonSchema } from '../../src/mapping/parse.ts';
 import { loadDialect } from '../../src/practice/dialect.ts';
 import { folderOf, vetledger } from '../cli/support.ts';
 import { mappingOf } from '../posting/support.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { paymentAccount, revenueAccount, roleAccount, vatAccount } from '../../src/posting/look-ups.ts';
-import { parseMapping } from '../../src/posting/mapping.ts';
+import { paymentAccount, revenueAccount, roleAccount, vatAccount } from '../../src/mapping/look-ups.ts';
+import { parseMapping } from '../../src/mapping/parse.ts';
 import { roles } from '../../src/terms.ts';
 import { mappingOf, money } from './support.ts';
 

@@ -1,7 +1,7 @@
-import type { PracticeClient } from '../practice/client.ts';
-import { isJsonObject, type JsonValue } from '../practice/json.ts';
-import { flag, reference, text } from '../practice/values.ts';
-import type { AccountNumber } from './propose.ts';
+import type { PracticeClient } from './client.ts';
+import { isJsonObject, type JsonValue } from './json.ts';
+import { flag, reference, text } from './values.ts';
+import type { AccountNumber } from '../mapping/propose.ts';
 
 /** More pages than any chart of accounts has: a list that does not end is given up. */
 const maxPages = 200;

@@ -6,10 +6,10 @@ import {
   revenueAccount,
   roleAccount,
   vatAccount,
-} from '../posting/look-ups.ts';
-import type { Mapping } from '../posting/mapping.ts';
+} from './look-ups.ts';
+import type { Mapping } from './parse.ts';
 import { paymentTypeName } from './payment-types.ts';
-import type { Uses } from './uses.ts';
+import type { Uses } from '../queries/source-usage.ts';
 
 /** Something the source uses and the mapping lacks: documents that need it are held. */
 export interface Lack {

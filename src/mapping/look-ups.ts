@@ -1,7 +1,7 @@
 import type { Money } from '../domain/money.ts';
 import type { ProblemCode } from '../domain/problems.ts';
 import type { Role } from '../terms.ts';
-import type { Mapping } from './mapping.ts';
+import type { Mapping } from './parse.ts';
 
 /** An account, and the line of the mapping that gave it. */
 export interface Found {
