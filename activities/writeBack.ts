@@ -1,5 +1,5 @@
 import { PracticeError } from '../src/practice/errors.ts';
-import { parseJson } from '../src/practice/json.ts';
+import { parseJson } from '../src/records/json.ts';
 import { pullEach } from '../src/sync/parts.ts';
 import type { OpenWindow } from '../src/sync/window.ts';
 import { pendingWriteBacks, recordWriteBacks, type WriteBackOutcome } from '../src/writeback/store.ts';

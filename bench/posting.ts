@@ -2,9 +2,9 @@
 // else. Run: `node bench/posting.ts` (or `npm run bench posting`). Prints a table and keeps it in bench/RESULTS.md.
 import { Money, sum } from '../src/domain/money.ts';
 import { type InvoiceFacts, type PostedBefore, type PostingContext, parseMapping, post } from '../src/posting/index.ts';
-import { loadDialect } from '../src/practice/dialect.ts';
-import { parseJson } from '../src/practice/json.ts';
-import { parseRecord } from '../src/practice/schema.ts';
+import { loadDialect } from '../src/records/dialect.ts';
+import { parseJson } from '../src/records/json.ts';
+import { parseRecord } from '../src/records/schema.ts';
 import { type Measured, machine, measure, perSecond, writeSection } from './measure.ts';
 import { type WireInvoice, wireInvoices } from './wire-invoices.ts';
 

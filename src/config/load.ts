@@ -9,8 +9,8 @@ import { ConfigError } from '../domain/errors.ts';
 import { nearest } from '../domain/nearest.ts';
 import { type Mapping, parseMapping } from '../mapping/parse.ts';
 import type { PostingContext } from '../posting/types.ts';
-import { type Dialect, DialectError, loadDialect } from '../practice/dialect.ts';
-import { canonicalJson } from '../practice/json.ts';
+import { type Dialect, DialectError, loadDialect } from '../records/dialect.ts';
+import { canonicalJson } from '../records/json.ts';
 import type { CalendarDate, PostingMode } from '../terms.ts';
 
 export interface InstallationConfig {

@@ -1,4 +1,4 @@
-import { DialectError } from '../practice/dialect.ts';
+import { DialectError } from '../records/dialect.ts';
 import { PracticeError } from '../practice/errors.ts';
 import { ServiceError } from '../services/errors.ts';
 

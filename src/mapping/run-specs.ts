@@ -4,8 +4,8 @@ import { parseMoney, roundHalfEven, sum } from '../domain/money.ts';
 import { judge } from '../posting/index.ts';
 import type { Mapping } from './parse.ts';
 import type { DocumentFacts, PostingContext } from '../posting/types.ts';
-import type { Dialect } from '../practice/dialect.ts';
-import { parseRecord } from '../practice/schema.ts';
+import type { Dialect } from '../records/dialect.ts';
+import { parseRecord } from '../records/schema.ts';
 import type { SpecCase, Specs, WrittenRecord } from './specs.ts';
 import { compareLines, writeLine } from './written-entries.ts';
 

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import type { Db } from '../db/pool.ts';
-import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceRecord } from '../domain/records.ts';
+import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceRecord } from '../records/types.ts';
 import type { DocumentFacts } from '../posting/types.ts';
-import type { Dialect } from '../practice/dialect.ts';
+import type { Dialect } from '../records/dialect.ts';
 import type { DocumentRef, RecordKind } from '../terms.ts';
 import { readRecord } from './store.ts';
 

@@ -1,5 +1,5 @@
 import { type Money, zero } from '../domain/money.ts';
-import type { RowRecord } from '../domain/records.ts';
+import type { RowRecord } from '../records/types.ts';
 import type { VatGroupKey } from '../mapping/look-ups.ts';
 import type { CentGroup } from './settle.ts';
 

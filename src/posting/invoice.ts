@@ -1,7 +1,7 @@
 import { businessDate } from '../domain/dates.ts';
 import { entryDefect, type Line, lineOf } from '../domain/entry.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
-import type { InvoiceRecord, RowRecord } from '../domain/records.ts';
+import type { InvoiceRecord, RowRecord } from '../records/types.ts';
 import type { DocumentRef } from '../terms.ts';
 import { capitalised, Findings, invoiceName } from './findings.ts';
 import { type CompleteRow, flips, groupRows, type NetGroup, type VatGroup } from './groups.ts';

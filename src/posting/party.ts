@@ -1,5 +1,5 @@
 import type { LineFields, Party } from '../domain/entry.ts';
-import type { InvoiceRecord } from '../domain/records.ts';
+import type { InvoiceRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
 import { documentNumber, type Findings } from './findings.ts';
 import type { Fact } from './hash.ts';

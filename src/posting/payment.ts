@@ -1,6 +1,6 @@
 import { businessDate } from '../domain/dates.ts';
 import { entryDefect, lineOf } from '../domain/entry.ts';
-import type { InvoiceRecord, PaymentRecord } from '../domain/records.ts';
+import type { InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
 import { codeOfDefect, Findings, invoiceName } from './findings.ts';
 import { inputHash } from './hash.ts';

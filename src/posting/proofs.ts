@@ -1,5 +1,5 @@
 import { Money, minorUnit, roundHalfEven, sum } from '../domain/money.ts';
-import type { InvoiceRecord, PaymentRecord } from '../domain/records.ts';
+import type { InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { Findings } from './findings.ts';
 import { type CompleteRow, rateOf } from './groups.ts';
 

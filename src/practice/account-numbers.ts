@@ -1,6 +1,6 @@
 import type { PracticeClient } from './client.ts';
-import { isJsonObject, type JsonValue } from './json.ts';
-import { flag, reference, text } from './values.ts';
+import { isJsonObject, type JsonValue } from '../records/json.ts';
+import { flag, reference, text } from '../records/values.ts';
 import type { AccountNumber } from '../mapping/propose.ts';
 
 /** More pages than any chart of accounts has: a list that does not end is given up. */

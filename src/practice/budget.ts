@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Db, query } from '../db/pool.ts';
 import { type Clock, systemClock } from '../domain/clock.ts';
-import { type Dialect, limitOf } from './dialect.ts';
+import { type Dialect, limitOf } from '../records/dialect.ts';
 import { PracticeError } from './errors.ts';
 import { type Waiter, WaitingLine } from './waiting-line.ts';
 

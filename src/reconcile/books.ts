@@ -1,5 +1,5 @@
 import { type Money, sum } from '../domain/money.ts';
-import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceRecord } from '../domain/records.ts';
+import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentState, LineRole } from '../terms.ts';
 
 /** What the ledger holds of one document under one set of tags, over all of its entries; zero sums are left out. */

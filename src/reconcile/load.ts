@@ -1,7 +1,7 @@
 import { type Db, query } from '../db/pool.ts';
 import { Money, zero } from '../domain/money.ts';
-import { parseJson } from '../practice/json.ts';
-import { parseRecord, type RecordOf } from '../practice/schema.ts';
+import { parseJson } from '../records/json.ts';
+import { parseRecord, type RecordOf } from '../records/schema.ts';
 import type { DocumentKind, DocumentState, LineRole, RecordKind } from '../terms.ts';
 import type { Book, BookLine, InvoiceBook, LedgerFigure, PaymentBook, PrepaymentBook } from './books.ts';
 import type { ReconcileInput } from './report.ts';

@@ -1,6 +1,6 @@
 import type { Money } from '../domain/money.ts';
 import { zero } from '../domain/money.ts';
-import type { Dialect } from '../practice/dialect.ts';
+import type { Dialect } from '../records/dialect.ts';
 import type { CalendarDate, InstallationId, RecordKind } from '../terms.ts';
 
 /** One installation to reconcile. */

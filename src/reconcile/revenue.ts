@@ -1,5 +1,5 @@
 import { Money, sum, zero } from '../domain/money.ts';
-import type { RowRecord } from '../domain/records.ts';
+import type { RowRecord } from '../records/types.ts';
 import type { CalendarDate } from '../terms.ts';
 import { type BookLine, balance, type InvoiceBook, isHeldChange, waitingHint } from './books.ts';
 import { type Difference, figure } from './report.ts';

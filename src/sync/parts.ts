@@ -1,5 +1,5 @@
 import { savePage } from '../mirror/store.ts';
-import { recordOf } from '../practice/schema.ts';
+import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { ignoredFilters, noteIgnored } from './facts.ts';
 import { contradicted } from './filters.ts';

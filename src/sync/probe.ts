@@ -1,9 +1,9 @@
 import { businessDate, instantOf } from '../domain/dates.ts';
-import type { SourceRecord } from '../domain/records.ts';
+import type { SourceRecord } from '../records/types.ts';
 import type { ListAnswer } from '../practice/client.ts';
-import type { Dialect } from '../practice/dialect.ts';
+import type { Dialect } from '../records/dialect.ts';
 import { PracticeError } from '../practice/errors.ts';
-import { parseRecord } from '../practice/schema.ts';
+import { parseRecord } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { filterTimestamp, hasOffset } from './filters.ts';
 

@@ -3,7 +3,7 @@ import type { Db } from '../db/pool.ts';
 import { type FindOwnEchoes, type MirrorScope, type SaveResult, savePage } from '../mirror/store.ts';
 import type { ListAnswer, PracticeClient } from '../practice/client.ts';
 import { PracticeError } from '../practice/errors.ts';
-import { recordOf } from '../practice/schema.ts';
+import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { pullByInvoice } from './by-invoice.ts';
 import { noteListedTwice } from './counts.ts';

@@ -1,5 +1,5 @@
-import type { Dialect } from '../practice/dialect.ts';
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '../practice/json.ts';
+import type { Dialect } from '../records/dialect.ts';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '../records/json.ts';
 
 /** What was told to the source of a prepayment so far. */
 export interface RecordedWriteBack {

@@ -1,8 +1,8 @@
 import { type Db, query } from '../db/pool.ts';
 import type { FindOwnEchoes, NewVersion } from '../mirror/store.ts';
-import type { Dialect } from '../practice/dialect.ts';
-import { parseJson } from '../practice/json.ts';
-import { parseRecord } from '../practice/schema.ts';
+import type { Dialect } from '../records/dialect.ts';
+import { parseJson } from '../records/json.ts';
+import { parseRecord } from '../records/schema.ts';
 import type { InstallationId } from '../terms.ts';
 import { isOwnEcho, planWriteBack, type RecordedWriteBack } from './plan.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bar } from '../../src/cli/render/text.ts';
 import { type Db, migrate, openDatabase } from '../../src/db/pool.ts';
 import { Budget, priorities } from '../../src/practice/budget.ts';
-import { loadDialect } from '../../src/practice/dialect.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
 import { vetledger } from '../cli/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

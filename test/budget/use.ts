@@ -8,7 +8,7 @@ import { staticToken } from '../../src/practice/auth.ts';
 import { Budget, priorities } from '../../src/practice/budget.ts';
 import { createPracticeClient } from '../../src/practice/client.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import { limitOf, loadDialect } from '../../src/practice/dialect.ts';
+import { limitOf, loadDialect } from '../../src/records/dialect.ts';
 import { createTransport, defaultTimeouts } from '../../src/practice/transport.ts';
 import { startSandbox } from '../../sandbox/index.ts';
 import { startEphemeralPostgres } from '../../src/services/index.ts';

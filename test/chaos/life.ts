@@ -2,7 +2,7 @@
 
 import { type Db, query } from '../../src/db/pool.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
-import { type Dialect, loadDialect } from '../../src/practice/dialect.ts';
+import { type Dialect, loadDialect } from '../../src/records/dialect.ts';
 import { Rng } from '../../sandbox/rng.ts';
 import { takeCensus } from '../../src/sync/census.ts';
 import { forgetWalks, walkOnce } from '../../src/sync/finished.ts';

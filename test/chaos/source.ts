@@ -1,7 +1,7 @@
 // The practice as a database sees it: transactions that begin, give out ids and `modified`, and commit later.
 
-import type { JsonValue } from '../../src/practice/json.ts';
-import { parseJson } from '../../src/practice/json.ts';
+import type { JsonValue } from '../../src/records/json.ts';
+import { parseJson } from '../../src/records/json.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
 /** A record as committed. */

@@ -7,7 +7,7 @@ import { appendEntries } from '../../src/ledger/append.ts';
 import { type ExportFormatName, exportEntries } from '../../src/ledger/export.ts';
 import { countUnsummarised, summariesOf, summariseBatch, summariseDays } from '../../src/ledger/summaries.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
-import { loadDialect } from '../../src/practice/dialect.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
 import type { PostingMode } from '../../src/terms.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

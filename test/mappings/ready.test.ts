@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { loadMapping } from '../../src/config/load.ts';
 import { loadSpecs } from '../../src/config/mapping-files.ts';
 import { runSpecs } from '../../src/mapping/run-specs.ts';
-import { loadDialect } from '../../src/practice/dialect.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
 
 const folder = fileURLToPath(new URL('../../mappings/', import.meta.url));
 const mappings = readdirSync(folder).filter(

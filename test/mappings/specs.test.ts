@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { runSpecs } from '../../src/mapping/run-specs.ts';
 import { parseSpecs, specsJsonSchema } from '../../src/mapping/specs.ts';
 import { mappingJsonSchema } from '../../src/mapping/parse.ts';
-import { loadDialect } from '../../src/practice/dialect.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
 import { folderOf, vetledger } from '../cli/support.ts';
 import { mappingOf } from '../posting/support.ts';
 

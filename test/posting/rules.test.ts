@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PrepaymentRecord } from '../../src/domain/records.ts';
+import type { PrepaymentRecord } from '../../src/records/types.ts';
 import { judge, post } from '../../src/posting/index.ts';
 import type { DocumentFacts } from '../../src/posting/types.ts';
 import {

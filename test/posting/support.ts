@@ -1,6 +1,6 @@
 import type { DraftEntry, Line } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
-import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../../src/domain/records.ts';
+import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../../src/records/types.ts';
 import { type Mapping, parseMapping } from '../../src/mapping/parse.ts';
 import type {
   Decision,

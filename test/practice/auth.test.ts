@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Auth, clientCredentials, staticToken } from '../../src/practice/auth.ts';
-import { loadDialect } from '../../src/practice/dialect.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
 import { createTransport } from '../../src/practice/transport.ts';
 import { type Handler, hastyClock, json, startServer } from './fakes.ts';
 

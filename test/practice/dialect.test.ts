@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { actionOf, DialectError, limitOf, loadDialect, pathOf, weightOf } from '../../src/practice/dialect.ts';
+import { actionOf, DialectError, limitOf, loadDialect, pathOf, weightOf } from '../../src/records/dialect.ts';
 
 describe('the description of the practice API', () => {
   const dialect = loadDialect();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, parseJson, splitArray, stringifyJson } from '../../src/practice/json.ts';
+import { canonicalJson, parseJson, splitArray, stringifyJson } from '../../src/records/json.ts';
 
 describe('the wire comes back as it was', () => {
   test.each([

@@ -3,7 +3,7 @@ import { type Db, migrate, openDatabase } from '../../src/db/pool.ts';
 import { staticToken } from '../../src/practice/auth.ts';
 import { Budget, priorities } from '../../src/practice/budget.ts';
 import { createPracticeClient } from '../../src/practice/client.ts';
-import { loadDialect } from '../../src/practice/dialect.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type FakeServer, type Handler, keptLog, startServer } from './fakes.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { loadDialect } from '../../src/practice/dialect.ts';
-import { parseJson } from '../../src/practice/json.ts';
-import { parseListBody, parseRecord } from '../../src/practice/schema.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
+import { parseJson } from '../../src/records/json.ts';
+import { parseListBody, parseRecord } from '../../src/records/schema.ts';
 
 const dialect = loadDialect();
 const api = 'https://clinic.example/4711/api/0.1';

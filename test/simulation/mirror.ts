@@ -6,11 +6,11 @@ import type {
   PrepaymentRecord,
   RowRecord,
   SourceRecord,
-} from '../../src/domain/records.ts';
+} from '../../src/records/types.ts';
 import type { DocumentFacts } from '../../src/posting/types.ts';
-import { loadDialect } from '../../src/practice/dialect.ts';
-import { parseJson } from '../../src/practice/json.ts';
-import { parseRecord, type RecordOf } from '../../src/practice/schema.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
+import { parseJson } from '../../src/records/json.ts';
+import { parseRecord, type RecordOf } from '../../src/records/schema.ts';
 import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/records.ts';
 import { encode, Wire, type WireRecord } from '../../sandbox/wire.ts';
 import type { DocumentKind, DocumentRef, RecordKind } from '../../src/terms.ts';

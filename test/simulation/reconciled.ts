@@ -1,7 +1,7 @@
 // The verdict of the project's own reconciliation on the same books: where the oracle finds nothing, it must not either.
 import { signed } from '../../src/domain/entry.ts';
 import { zero } from '../../src/domain/money.ts';
-import type { SourceRecord } from '../../src/domain/records.ts';
+import type { SourceRecord } from '../../src/records/types.ts';
 import type { Book, InvoiceBook, LedgerFigure, PaymentBook, PrepaymentBook } from '../../src/reconcile/books.ts';
 import { checkPayment, checkPrepayment } from '../../src/reconcile/payments.ts';
 import { PrepaymentFigures } from '../../src/reconcile/prepayment.ts';

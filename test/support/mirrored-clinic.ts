@@ -6,7 +6,7 @@ import { markAfterChangedConditions, postBatch } from '../../activities/post.ts'
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
 import { type Db, query } from '../../src/db/pool.ts';
 import { type MirrorScope, markDirty, savePage, settleRowSets } from '../../src/mirror/store.ts';
-import { parseJson } from '../../src/practice/json.ts';
+import { parseJson } from '../../src/records/json.ts';
 import { Clinic } from '../../sandbox/clinic.ts';
 import { generate } from '../../sandbox/generator.ts';
 import { live } from '../../sandbox/live.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Db, migrate, openDatabase, query } from '../../src/db/pool.ts';
 import { savePage } from '../../src/mirror/store.ts';
-import { loadDialect } from '../../src/practice/dialect.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
 import { PracticeError } from '../../src/practice/errors.ts';
-import { parseJson } from '../../src/practice/json.ts';
+import { parseJson } from '../../src/records/json.ts';
 import { type PullContext, pullPayments } from '../../src/sync/pull.ts';
 import { ListUnprovable } from '../../src/sync/walk.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { ListAnswer } from '../../src/practice/client.ts';
-import { loadDialect } from '../../src/practice/dialect.ts';
-import { parseJson } from '../../src/practice/json.ts';
-import { parseRecord } from '../../src/practice/schema.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
+import { parseJson } from '../../src/records/json.ts';
+import { parseRecord } from '../../src/records/schema.ts';
 import { Rng } from '../../sandbox/rng.ts';
 import { furtherDimensions } from '../../src/sync/dimensions.ts';
 import { contradicted } from '../../src/sync/filters.ts';

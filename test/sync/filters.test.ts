@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { loadDialect } from '../../src/practice/dialect.ts';
-import { parseJson } from '../../src/practice/json.ts';
-import { parseRecord } from '../../src/practice/schema.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
+import { parseJson } from '../../src/records/json.ts';
+import { parseRecord } from '../../src/records/schema.ts';
 import { contradicted, filterTimestamp, sinceTimestamp } from '../../src/sync/filters.ts';
 import type { RecordKind } from '../../src/terms.ts';
 

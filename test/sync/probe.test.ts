@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { SourceRecord } from '../../src/domain/records.ts';
-import { loadDialect } from '../../src/practice/dialect.ts';
+import type { SourceRecord } from '../../src/records/types.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
 import { PracticeError } from '../../src/practice/errors.ts';
-import { parseJson } from '../../src/practice/json.ts';
-import { parseRecord } from '../../src/practice/schema.ts';
+import { parseJson } from '../../src/records/json.ts';
+import { parseRecord } from '../../src/records/schema.ts';
 import { judge, probeList, type Question, questionOf, refusedFilter } from '../../src/sync/probe.ts';
 
 const dialect = loadDialect();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Db, migrate, openDatabase, query } from '../../src/db/pool.ts';
 import { savePage, settleRowSets } from '../../src/mirror/store.ts';
-import { loadDialect } from '../../src/practice/dialect.ts';
-import { parseJson } from '../../src/practice/json.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
+import { parseJson } from '../../src/records/json.ts';
 import { nextPaymentCursor } from '../../src/sync/pull.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

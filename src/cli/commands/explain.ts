@@ -11,7 +11,7 @@ import { summariesOf } from '../../ledger/summaries.ts';
 import { loadFacts } from '../../mirror/facts.ts';
 import { judge } from '../../posting/index.ts';
 import type { DocumentFacts, Judgement } from '../../posting/types.ts';
-import { parseJson, stringifyJson } from '../../practice/json.ts';
+import { parseJson, stringifyJson } from '../../records/json.ts';
 import { type CalendarDate, type DocumentKind, type DocumentRef, type DocumentState, documentKinds } from '../../terms.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { explainText } from '../render/explain.ts';

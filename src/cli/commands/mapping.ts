@@ -9,7 +9,7 @@ import { type Lack, lacksOf, type Remark, remarksOf } from '../../mapping/check.
 import { type CaseResult, runSpecs } from '../../mapping/run-specs.ts';
 import { usesOf } from '../../queries/source-usage.ts';
 import type { Mapping } from '../../mapping/parse.ts';
-import { loadDialect } from '../../practice/dialect.ts';
+import { loadDialect } from '../../records/dialect.ts';
 import { postgresFolder } from '../../services/postgres.ts';
 import type { CommandContext } from '../context.ts';
 import { count, table } from '../render/text.ts';

@@ -1,7 +1,7 @@
 import type { StepProgress } from '../../../activities/context.ts';
 import { type App, installationOf } from '../../app.ts';
 import { priorities } from '../../practice/budget.ts';
-import { actionOf, type Dialect, limitOf } from '../../practice/dialect.ts';
+import { actionOf, type Dialect, limitOf } from '../../records/dialect.ts';
 import { PracticeError } from '../../practice/errors.ts';
 import { about, estimateLoad, estimateText, type ListLoad, ListProgress, type Pace } from '../../sync/estimate.ts';
 import { applyFacts, type PullOwner } from '../../sync/pull.ts';

@@ -1,4 +1,4 @@
-import type { Money } from './money.ts';
+import type { Money } from '../domain/money.ts';
 
 /**
  * The source's records as facts: parsed at the edge (src/practice/schema.ts), amounts exact, dates still as the wire gave

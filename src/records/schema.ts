@@ -5,10 +5,10 @@ import type {
   PrepaymentRecord,
   RowRecord,
   SourceRecord,
-} from '../domain/records.ts';
+} from './types.ts';
 import type { RecordKind } from '../terms.ts';
 import type { Dialect } from './dialect.ts';
-import { PracticeError } from './errors.ts';
+import { PracticeError } from '../practice/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, splitArray, stringifyJson } from './json.ts';
 import { amount, flag, id, integer, reference, references, type Scalar, text } from './values.ts';
 
