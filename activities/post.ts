@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Knex } from 'knex';
 import type { InstallationConfig } from '../src/config/load.ts';
 import type { Db } from '../src/db/pool.ts';
-import { claimDocuments, countWaiting, isDoubtful, saveJudged } from '../src/ledger/documents.ts';
+import { claimDocuments, countWaiting, isDoubtful, saveJudged } from '../src/documents/documents.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import { noteFact, readFact } from '../src/sync/facts.ts';
 import type { OpenWindow } from '../src/sync/window.ts';
@@ -19,7 +19,7 @@ import {
   movedStart,
   type PostingConditions,
   postingConditions,
-} from './judging.ts';
+} from '../src/bookkeeping/judge.ts';
 
 export interface PostReport {
   /** Entries appended, reversals included. */

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { everything, previewPosting, previewRemap, type RemappedDocument } from '../../activities/preview.ts';
-import { repost } from '../../activities/repost.ts';
+import { everything, previewPosting, previewRemap, type RemappedDocument } from '../../src/bookkeeping/preview.ts';
+import { repost } from '../../src/bookkeeping/repost.ts';
 import { type Db, migrate, openDatabase, query } from '../../src/db/pool.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
-import type { DocumentSelection } from '../../src/ledger/documents.ts';
+import type { DocumentSelection } from '../../src/documents/documents.ts';
 import { loadEntries } from '../../src/ledger/read.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';

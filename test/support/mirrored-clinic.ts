@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { knownLocks, postingConditions } from '../../activities/judging.ts';
+import { knownLocks, postingConditions } from '../../src/bookkeeping/judge.ts';
 import { markAfterChangedConditions, postBatch } from '../../activities/post.ts';
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
 import { type Db, query } from '../../src/db/pool.ts';

@@ -8,7 +8,7 @@ import { UserError } from '../../domain/errors.ts';
 import { closedThrough } from '../../ledger/close.ts';
 import { loadEntries } from '../../ledger/read.ts';
 import { summariesOf } from '../../ledger/summaries.ts';
-import { loadFacts } from '../../mirror/facts.ts';
+import { loadFacts } from '../../bookkeeping/facts.ts';
 import { judge } from '../../posting/index.ts';
 import type { DocumentFacts, Judgement } from '../../posting/types.ts';
 import { parseJson, stringifyJson } from '../../records/json.ts';

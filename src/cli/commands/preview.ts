@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { everything, previewPosting, previewRemap } from '../../../activities/preview.ts';
+import { everything, previewPosting, previewRemap } from '../../bookkeeping/preview.ts';
 import { type App, chosenInstallations } from '../../app.ts';
 import { type InstallationConfig, loadMapping } from '../../config/load.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
-import { countInForce, countWaiting, type JudgedDocument } from '../../ledger/documents.ts';
+import { countInForce, countWaiting, type JudgedDocument } from '../../documents/documents.ts';
 import { ProgressBars } from '../progress.ts';
 import type { CommandContext } from '../context.ts';
 import { AccountTotals, columns, entryDocument, entryText } from '../render/entry.ts';

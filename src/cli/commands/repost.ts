@@ -1,10 +1,10 @@
-import { previewRemap } from '../../../activities/preview.ts';
-import { repost as repostInto } from '../../../activities/repost.ts';
+import { previewRemap } from '../../bookkeeping/preview.ts';
+import { repost as repostInto } from '../../bookkeeping/repost.ts';
 import { type App, chosenInstallations, installationOf } from '../../app.ts';
 import type { InstallationConfig } from '../../config/load.ts';
 import { query } from '../../db/pool.ts';
 import { UserError } from '../../domain/errors.ts';
-import { countInForce, type DocumentSelection } from '../../ledger/documents.ts';
+import { countInForce, type DocumentSelection } from '../../documents/documents.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { Pieces } from '../render/pieces.ts';

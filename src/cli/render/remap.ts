@@ -1,4 +1,4 @@
-import type { RemappedDocument } from '../../../activities/preview.ts';
+import type { RemappedDocument } from '../../bookkeeping/preview.ts';
 import { formatMoney, type Money, zero } from '../../domain/money.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
 import type { RemapOutcome } from '../../posting/index.ts';

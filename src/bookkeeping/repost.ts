@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { InstallationConfig } from '../src/config/load.ts';
-import type { Db } from '../src/db/pool.ts';
-import { UserError } from '../src/domain/errors.ts';
+import type { InstallationConfig } from '../config/load.ts';
+import type { Db } from '../db/pool.ts';
+import { UserError } from '../domain/errors.ts';
 import {
   type ClaimedDocument,
   type DocumentSelection,
   documentsInForce,
   type JudgedDocument,
   saveRemapped,
-} from '../src/ledger/documents.ts';
-import type { PracticeClient } from '../src/practice/client.ts';
-import { releaseLease, renewLease, takeLease } from '../src/sync/window.ts';
-import { leaseSeconds } from './context.ts';
-import { appendDecided, judgingBatch, postingConditions, remapDocuments } from './judging.ts';
+} from '../documents/documents.ts';
+import type { PracticeClient } from '../practice/client.ts';
+import { releaseLease, renewLease, takeLease } from '../sync/window.ts';
+import { leaseSeconds } from '../../activities/context.ts';
+import { appendDecided, judgingBatch, postingConditions, remapDocuments } from './judge.ts';
 import { lockNow, type RemappedDocument, requireStart } from './preview.ts';
 
 const pollMs = 1_000;

@@ -4,7 +4,7 @@ import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceR
 import type { DocumentFacts } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { DocumentRef, RecordKind } from '../terms.ts';
-import { readRecord } from './store.ts';
+import { readRecord } from '../mirror/store.ts';
 
 /** Payments by which a consolidated invoice's members are settled (practice-api: Invoice payment). */
 const consolidatedPaymentType = 6;

@@ -1,20 +1,20 @@
 import type { Knex } from 'knex';
-import type { InstallationConfig } from '../src/config/load.ts';
-import type { Db } from '../src/db/pool.ts';
-import { entryId } from '../src/domain/entry.ts';
-import { ConfigError } from '../src/domain/errors.ts';
+import type { InstallationConfig } from '../config/load.ts';
+import type { Db } from '../db/pool.ts';
+import { entryId } from '../domain/entry.ts';
+import { ConfigError } from '../domain/errors.ts';
 import {
   type ClaimedDocument,
   type DocumentSelection,
   documentsInForce,
   type JudgedDocument,
   waitingDocuments,
-} from '../src/ledger/documents.ts';
-import type { Remap } from '../src/posting/index.ts';
-import type { Decision } from '../src/posting/types.ts';
-import type { PracticeClient } from '../src/practice/client.ts';
-import { readFact } from '../src/sync/facts.ts';
-import type { CalendarDate } from '../src/terms.ts';
+} from '../documents/documents.ts';
+import type { Remap } from '../posting/index.ts';
+import type { Decision } from '../posting/types.ts';
+import type { PracticeClient } from '../practice/client.ts';
+import { readFact } from '../sync/facts.ts';
+import type { CalendarDate } from '../terms.ts';
 import {
   conditionsFact,
   conditionsHash,
@@ -25,7 +25,7 @@ import {
   movedStart,
   postingConditions,
   remapDocuments,
-} from './judging.ts';
+} from './judge.ts';
 
 /** A document in the books and what a mapping makes of it; `entryIds` of the correction's entries, in order. */
 export interface RemappedDocument {

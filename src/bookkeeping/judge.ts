@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
-import { type InstallationConfig, postingContext } from '../src/config/load.ts';
-import { type Db, query } from '../src/db/pool.ts';
-import { appendEntries } from '../src/ledger/append.ts';
-import { closedThrough } from '../src/ledger/close.ts';
-import type { ClaimedDocument, JudgedDocument } from '../src/ledger/documents.ts';
-import { loadFacts } from '../src/mirror/facts.ts';
-import { decideRemap, judge, post, type Remap } from '../src/posting/index.ts';
-import type { DocumentFacts, PostingContext } from '../src/posting/types.ts';
-import type { CalendarDate } from '../src/terms.ts';
-import type { PlainError } from '../workflows/messages.ts';
+import { type InstallationConfig, postingContext } from '../config/load.ts';
+import { type Db, query } from '../db/pool.ts';
+import { appendEntries } from '../ledger/append.ts';
+import { closedThrough } from '../ledger/close.ts';
+import type { ClaimedDocument, JudgedDocument } from '../documents/documents.ts';
+import { loadFacts } from './facts.ts';
+import { decideRemap, judge, post, type Remap } from '../posting/index.ts';
+import type { DocumentFacts, PostingContext } from '../posting/types.ts';
+import type { CalendarDate } from '../terms.ts';
+import type { PlainError } from '../../workflows/messages.ts';
 
 /** Documents judged at a time: enough to amortise the round trips, few enough to hold few locks and little memory. */
 export const judgingBatch = 300;
