@@ -2,7 +2,7 @@
 // Run: `node scripts/ensure-temporal.ts`.
 import { resolve } from 'node:path';
 import { toUserError } from '../src/domain/errors.ts';
-import { temporalBinary } from '../src/services/temporal-binary.ts';
+import { temporalBinary } from '../src/embedded/temporal-binary.ts';
 
 try {
   const path = await temporalBinary({

@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import { Client, Connection } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import pg from 'pg';
-import { startEphemeralPostgres, startEphemeralTemporal } from '../../src/services/index.ts';
+import { startEphemeralPostgres, startEphemeralTemporal } from '../../src/embedded/index.ts';
 import { machine } from '../measure.ts';
 import { run } from './processes.ts';
 import { peerCommand } from './venvs.ts';

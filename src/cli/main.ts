@@ -3,7 +3,7 @@ import { CommanderError } from 'commander';
 import { debugWanted, type Io, OutputClosed } from './context.ts';
 import { createProgram } from './program.ts';
 import { ConfigError, toUserError, type UserError } from '../domain/errors.ts';
-import { keepHeapSmall } from '../heap.ts';
+import { keepHeapSmall } from '../runtime/heap.ts';
 
 /** Exit code of a command that Ctrl-C ended before it was done, as shells give it. */
 const interruptedCode = 130;

@@ -1,4 +1,4 @@
-import { type App, openApp } from '../app.ts';
+import { type App, openApp } from '../runtime/app.ts';
 import { loadConfig } from '../config/load.ts';
 import type { CommandContext } from './context.ts';
 

@@ -1,6 +1,6 @@
 import { DialectError } from '../records/dialect.ts';
 import { PracticeError } from '../practice/errors.ts';
-import { ServiceError } from '../services/errors.ts';
+import { ServiceError } from '../embedded/errors.ts';
 
 /** What a command ends with (DESIGN "Exit codes"); the texts are also those of docs/CLI.md. */
 export const exitCodes = {

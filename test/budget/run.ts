@@ -1,6 +1,6 @@
 // node test/budget/run.ts [--runs N] [--seed N]: the budget's simulation with many scenarios, on a PostgreSQL of its own.
 import { parseArgs } from 'node:util';
-import { startEphemeralPostgres } from '../../src/services/index.ts';
+import { startEphemeralPostgres } from '../../src/embedded/index.ts';
 import { SimulatedDatabase } from './database.ts';
 import { checkRules, checkUse, mutants } from './property.ts';
 

@@ -11,7 +11,7 @@ import { systemClock } from '../../src/domain/clock.ts';
 import { limitOf, loadDialect } from '../../src/records/dialect.ts';
 import { createTransport, defaultTimeouts } from '../../src/practice/transport.ts';
 import { startSandbox } from '../../sandbox/index.ts';
-import { startEphemeralPostgres } from '../../src/services/index.ts';
+import { startEphemeralPostgres } from '../../src/embedded/index.ts';
 
 interface Part {
   databaseUrl: string;

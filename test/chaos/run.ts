@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { startEphemeralPostgres } from '../../src/services/index.ts';
+import { startEphemeralPostgres } from '../../src/embedded/index.ts';
 import { isNoticed, type LifeReport } from './life.ts';
 import { mutants } from './mutants.ts';
 

@@ -11,7 +11,7 @@ import { describe, expect, inject, test } from 'vitest';
 import { createProgram, examplesOf } from '../../src/cli/program.ts';
 import { toUserError } from '../../src/domain/errors.ts';
 import { PracticeError } from '../../src/practice/errors.ts';
-import { ServiceError } from '../../src/services/errors.ts';
+import { ServiceError } from '../../src/embedded/errors.ts';
 import { folderOf, vetledger } from './support.ts';
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
 // A program for the tests: takes what its first argument names, says so on stdout in one line, and waits to be killed.
-import { acquirePostgres } from '../../src/services/index.ts';
-import { withLock } from '../../src/services/lock.ts';
+import { acquirePostgres } from '../../src/embedded/index.ts';
+import { withLock } from '../../src/embedded/lock.ts';
 
 const [kind, path] = process.argv.slice(2) as [string, string];
 const stay = new Promise<never>(() => setInterval(() => {}, 60_000));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { LockTimeout, withLock } from '../../src/services/lock.ts';
+import { LockTimeout, withLock } from '../../src/embedded/lock.ts';
 import { signalGroup, startHolder, temporaryFolder } from './support.ts';
 
 test('one at a time, within a process too', async () => {

@@ -8,7 +8,7 @@ import {
   type ServiceError,
   type ServicesOptions,
   startEphemeralPostgres,
-} from '../../src/services/index.ts';
+} from '../../src/embedded/index.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { canListen, signalGroup, startHolder, temporaryFolder, unusedPort } from './support.ts';
 

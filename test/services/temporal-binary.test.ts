@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { ServiceError } from '../../src/services/index.ts';
-import { installers, temporalBinary } from '../../src/services/temporal-binary.ts';
+import type { ServiceError } from '../../src/embedded/index.ts';
+import { installers, temporalBinary } from '../../src/embedded/temporal-binary.ts';
 import { temporaryFolder } from './support.ts';
 
 const stub = '#!/bin/sh\necho temporal version 0\n';

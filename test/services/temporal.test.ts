@@ -7,7 +7,7 @@ import {
   type ServiceError,
   type ServicesOptions,
   type TemporalHandle,
-} from '../../src/services/index.ts';
+} from '../../src/embedded/index.ts';
 import { canListen, takenPort, temporaryFolder, unusedPort } from './support.ts';
 
 const quiet = { progress: () => {}, env: process.env };

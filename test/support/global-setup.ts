@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { startEphemeralPostgres, startEphemeralTemporal } from '../../src/services/index.ts';
+import { startEphemeralPostgres, startEphemeralTemporal } from '../../src/embedded/index.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

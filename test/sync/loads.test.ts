@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { installationOf } from '../../src/app.ts';
+import { installationOf } from '../../src/runtime/app.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
 import { Rng } from '../../sandbox/rng.ts';
 import { forgetWalks, walkOnce } from '../../src/sync/finished.ts';

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
-import { type Receiver, startReceiver } from '../../src/webhooks/receiver.ts';
+import { type Receiver, startReceiver } from '../../src/http/webhooks.ts';
 
 const secret = 'a-secret.of_the-test1';
 let elapsed = 0;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { runWindow } from '../../src/windows.ts';
+import { runWindow } from '../../src/windows/windows.ts';
 import type { PlainError } from '../../workflows/messages.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { healths, listRequests, mirrored, openRow, postedTwice, waitFor, windowRows } from './support.ts';

@@ -1,4 +1,4 @@
-import type { App } from '../../app.ts';
+import type { App } from '../../runtime/app.ts';
 import type { InstallationConfig } from '../../config/load.ts';
 import { sum } from '../../domain/money.ts';
 import type { InvoiceRecord, PrepaymentRecord, RowRecord } from '../../records/types.ts';

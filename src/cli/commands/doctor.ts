@@ -1,8 +1,8 @@
 import { Connection } from '@temporalio/client';
-import { type App, chosenInstallations, openApp } from '../../app.ts';
+import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
 import { type Config, loadConfig } from '../../config/load.ts';
 import { toUserError } from '../../domain/errors.ts';
-import { acquireTemporal, ensureSearchAttributes } from '../../services/index.ts';
+import { acquireTemporal, ensureSearchAttributes } from '../../embedded/index.ts';
 import { latestNudge } from '../../sync/facts.ts';
 import type { CommandContext } from '../context.ts';
 import { checkPractice } from './doctor-practice.ts';

@@ -1,4 +1,4 @@
-import { type App, chosenInstallations } from '../../app.ts';
+import { type App, chosenInstallations } from '../../runtime/app.ts';
 import { type InstallationConfig, postingContext } from '../../config/load.ts';
 import { query } from '../../db/pool.ts';
 import { type LedgerEntry, signed } from '../../domain/entry.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { chosenInstallations } from '../../app.ts';
+import { chosenInstallations } from '../../runtime/app.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { type ExportFormatName, exportEntries } from '../../ledger/export.ts';
 import { type CommandContext, usageError } from '../context.ts';

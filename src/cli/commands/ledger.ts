@@ -1,4 +1,4 @@
-import { chosenInstallations } from '../../app.ts';
+import { chosenInstallations } from '../../runtime/app.ts';
 import type { InstallationConfig } from '../../config/load.ts';
 import type { Db } from '../../db/pool.ts';
 import { businessDate } from '../../domain/dates.ts';

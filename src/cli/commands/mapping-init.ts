@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type App, chosenInstallations, openApp } from '../../app.ts';
+import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
 import { type Config, loadConfig } from '../../config/load.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { listAccountNumbers } from '../../practice/account-numbers.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { everything, previewPosting, previewRemap } from '../../bookkeeping/preview.ts';
-import { type App, chosenInstallations } from '../../app.ts';
+import { type App, chosenInstallations } from '../../runtime/app.ts';
 import { type InstallationConfig, loadMapping } from '../../config/load.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
 import { countInForce, countWaiting, type JudgedDocument } from '../../documents/documents.ts';

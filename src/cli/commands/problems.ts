@@ -1,4 +1,4 @@
-import { type App, chosenInstallations, installationOf } from '../../app.ts';
+import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
 import type { Db } from '../../db/pool.ts';
 import { type ProblemCode, problemCatalogue } from '../../domain/problems.ts';
 import { UserError } from '../../domain/errors.ts';

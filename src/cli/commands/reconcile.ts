@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { type App, chosenInstallations, installationOf } from '../../app.ts';
+import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
 import { query } from '../../db/pool.ts';
 import { priorities } from '../../practice/budget.ts';
 import { PracticeError } from '../../practice/errors.ts';

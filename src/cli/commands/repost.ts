@@ -1,6 +1,6 @@
 import { previewRemap } from '../../bookkeeping/preview.ts';
 import { repost as repostInto } from '../../bookkeeping/repost.ts';
-import { type App, chosenInstallations, installationOf } from '../../app.ts';
+import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
 import type { InstallationConfig } from '../../config/load.ts';
 import { query } from '../../db/pool.ts';
 import { UserError } from '../../domain/errors.ts';

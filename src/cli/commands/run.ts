@@ -1,4 +1,4 @@
-import { runDaemon } from '../../windows.ts';
+import { runDaemon } from '../../windows/windows.ts';
 import type { CommandContext } from '../context.ts';
 import { windowsDocument } from './sync.ts';
 import { windowLine } from '../render/window.ts';

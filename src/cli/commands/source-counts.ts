@@ -1,4 +1,4 @@
-import type { App } from '../../app.ts';
+import type { App } from '../../runtime/app.ts';
 import { PracticeError } from '../../practice/errors.ts';
 import { countCovered, countMirror, listsTwice, storeCount, wantCensus } from '../../sync/counts.ts';
 import { type DocumentKind, documentKinds } from '../../terms.ts';

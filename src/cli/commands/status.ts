@@ -1,5 +1,5 @@
 import type { PlainError } from '../../../workflows/messages.ts';
-import type { App } from '../../app.ts';
+import type { App } from '../../runtime/app.ts';
 import type { InstallationConfig } from '../../config/load.ts';
 import type { CommandContext } from '../context.ts';
 import { bar, count, duration, instant, table } from '../render/text.ts';

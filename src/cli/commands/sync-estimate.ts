@@ -1,5 +1,5 @@
 import type { StepProgress } from '../../../activities/context.ts';
-import { type App, installationOf } from '../../app.ts';
+import { type App, installationOf } from '../../runtime/app.ts';
 import { priorities } from '../../practice/budget.ts';
 import { actionOf, type Dialect, limitOf } from '../../records/dialect.ts';
 import { PracticeError } from '../../practice/errors.ts';

@@ -1,8 +1,8 @@
 import type { PlainError } from '../../../workflows/messages.ts';
-import { type App, chosenInstallations } from '../../app.ts';
+import { type App, chosenInstallations } from '../../runtime/app.ts';
 import { UserError } from '../../domain/errors.ts';
 import { ProgressBars } from '../progress.ts';
-import { syncNow, type WindowReport } from '../../windows.ts';
+import { syncNow, type WindowReport } from '../../windows/windows.ts';
 import type { CommandContext } from '../context.ts';
 import { type LoadPlan, planLoad } from './sync-estimate.ts';
 import { windowBlock } from '../render/window.ts';

@@ -1,5 +1,5 @@
 import type { PlainError } from '../../../workflows/messages.ts';
-import { chosenInstallations } from '../../app.ts';
+import { chosenInstallations } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';
 import { instant, table } from '../render/text.ts';
 import { withApp } from '../with-app.ts';

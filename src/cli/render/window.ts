@@ -1,4 +1,4 @@
-import type { WindowReport } from '../../windows.ts';
+import type { WindowReport } from '../../windows/windows.ts';
 import { count, instant } from './text.ts';
 
 type Streams = WindowReport['seen'];

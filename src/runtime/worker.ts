@@ -1,11 +1,11 @@
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import type { ActivityDeps } from '../activities/context.ts';
-import { createActivities } from '../activities/index.ts';
-import type { WindowInput } from '../workflows/messages.ts';
+import type { ActivityDeps } from '../../activities/context.ts';
+import { createActivities } from '../../activities/index.ts';
+import type { WindowInput } from '../../workflows/messages.ts';
 import type { App } from './app.ts';
 import { workflowBundle } from './bundle.ts';
-import { ensureSearchAttributes } from './services/index.ts';
+import { ensureSearchAttributes } from '../embedded/index.ts';
 
 /** A worker that has been told to stop gives its activities this long to notice. */
 const shutdownGraceTime = '10 seconds';

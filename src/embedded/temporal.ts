@@ -4,7 +4,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { reasonOf, ServiceError, startFailure } from './errors.ts';
 import type { ServicesOptions } from './options.ts';
 import { freePort, isPortFree, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';
-import { searchAttributes } from './search-attributes.ts';
+import { searchAttributes } from '../runtime/search-attributes.ts';
 import { type Ports, type ServerRecord, shareServer } from './shared-server.ts';
 import { temporalBinary } from './temporal-binary.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
-import { TokenBucket } from './limits.ts';
+import { TokenBucket } from '../http/limits.ts';
 
 /** One thing done in the practice software fires several webhooks; they are awaited this long, and nudge once. */
 const coalesceMs = 100;

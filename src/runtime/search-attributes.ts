@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
-import { reasonOf } from './errors.ts';
+import { reasonOf } from '../embedded/errors.ts';
 
 const callTimeoutMs = 10_000;
 const confirmTimeoutMs = 30_000;

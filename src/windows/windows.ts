@@ -1,19 +1,19 @@
 import { ScheduleOverlapPolicy, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { StepProgress } from '../activities/context.ts';
+import type { StepProgress } from '../../activities/context.ts';
 import {
   failureTypes,
   noCounts,
   type PlainError,
   type WindowInput,
   type WindowOutcome,
-} from '../workflows/messages.ts';
-import type { App } from './app.ts';
-import { systemClock } from './domain/clock.ts';
-import { noteNudge } from './sync/facts.ts';
-import { createNudger, type Nudger } from './webhooks/nudger.ts';
-import { type Receiver, startReceiver } from './webhooks/receiver.ts';
-import { type Engine, startEngine } from './worker.ts';
+} from '../../workflows/messages.ts';
+import type { App } from '../runtime/app.ts';
+import { systemClock } from '../domain/clock.ts';
+import { noteNudge } from '../sync/facts.ts';
+import { createNudger, type Nudger } from './nudger.ts';
+import { type Receiver, startReceiver } from '../http/webhooks.ts';
+import { type Engine, startEngine } from '../runtime/worker.ts';
 
 /** One element of `sync --json`'s `windows`; `failedToOpen` when the source never answered. */
 export interface WindowReport extends Omit<WindowOutcome, 'window' | 'to'> {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
-const root = new URL('../', import.meta.url);
+const root = new URL('../../', import.meta.url);
 const workflowsDir = new URL('workflows/', root);
 
 /**
