@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { type InstallationConfig, postingContext } from '../config/load.ts';
 import { type Db, query } from '../db/pool.ts';
-import { appendEntries } from '../ledger/append.ts';
+import { appendEntries } from '../ledger/journal/append.ts';
 import { closedThrough } from '../ledger/close.ts';
 import type { ClaimedDocument, JudgedDocument } from '../documents/documents.ts';
 import { loadFacts } from './facts.ts';

@@ -1,9 +1,9 @@
 import { type Db, query } from '../db/pool.ts';
 import type { InstallationId } from '../terms.ts';
-import { chainStart, entryHash } from './chain.ts';
-import { entriesBySeq } from './read.ts';
-import { summariesBySeq } from './summaries.ts';
-import { summaryHash } from './summary.ts';
+import { chainStart, entryHash } from './journal/chain.ts';
+import { entriesBySeq } from './journal/read.ts';
+import { summariesBySeq } from './summaries/store.ts';
+import { summaryHash } from './summaries/summary.ts';
 
 /** The first place where the books are not as they were written. */
 export interface BrokenLink {

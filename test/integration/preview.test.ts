@@ -6,7 +6,7 @@ import { repost } from '../../src/bookkeeping/repost.ts';
 import { type Db, migrate, openDatabase, query } from '../../src/db/pool.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import type { DocumentSelection } from '../../src/documents/documents.ts';
-import { loadEntries } from '../../src/ledger/read.ts';
+import { loadEntries } from '../../src/ledger/journal/read.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
 import { reconcile } from '../../src/reconcile/index.ts';

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Db, migrate, openDatabase } from '../../src/db/pool.ts';
 import { Money } from '../../src/domain/money.ts';
-import { appendEntries } from '../../src/ledger/append.ts';
-import { type ExportFormatName, type ExportInstallation, exportEntries } from '../../src/ledger/export.ts';
+import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { type ExportFormatName, type ExportInstallation, exportEntries } from '../../src/ledger/export/export.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { draft, party } from './drafts.ts';
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../src/db/pool.ts';
 import { Money } from '../../src/domain/money.ts';
-import { appendEntries } from '../../src/ledger/append.ts';
+import { appendEntries } from '../../src/ledger/journal/append.ts';
 import { loadDialect } from '../../src/records/dialect.ts';
 import type { ReconcileInput } from '../../src/reconcile/index.ts';
 import type { DocumentKind, DocumentState, RecordKind } from '../../src/terms.ts';

@@ -1,7 +1,7 @@
-import { type Db, query } from '../db/pool.ts';
-import type { LedgerEntry, Line } from '../domain/entry.ts';
-import { type CalendarDate, type InstallationId, type PostingMode, postingModes } from '../terms.ts';
-import { LedgerError } from './errors.ts';
+import { type Db, query } from '../../db/pool.ts';
+import type { LedgerEntry, Line } from '../../domain/entry.ts';
+import { type CalendarDate, type InstallationId, type PostingMode, postingModes } from '../../terms.ts';
+import { LedgerError } from '../errors.ts';
 import { type EntryRow, entryColumns, entryFromRow, type LineRow, lineColumns, lineFromRow } from './rows.ts';
 
 const batchSize = 500;

@@ -1,11 +1,11 @@
-import { insertRows } from '../db/bulk.ts';
-import { type Db, query } from '../db/pool.ts';
-import type { DraftEntry, LedgerEntry, Line } from '../domain/entry.ts';
-import { entryDefect, entryId } from '../domain/entry.ts';
-import { storable } from '../domain/text.ts';
-import { type DocumentRef, documentKinds, type InstallationId, type PostingMode } from '../terms.ts';
+import { insertRows } from '../../db/bulk.ts';
+import { type Db, query } from '../../db/pool.ts';
+import type { DraftEntry, LedgerEntry, Line } from '../../domain/entry.ts';
+import { entryDefect, entryId } from '../../domain/entry.ts';
+import { storable } from '../../domain/text.ts';
+import { type DocumentRef, documentKinds, type InstallationId, type PostingMode } from '../../terms.ts';
 import { chainStart, entryHash } from './chain.ts';
-import { LedgerError } from './errors.ts';
+import { LedgerError } from '../errors.ts';
 import { entryRow, entryTypes, lineRow, lineTypes } from './rows.ts';
 
 export { loadEntries } from './read.ts';

@@ -1,7 +1,7 @@
-import type { LedgerEntry, Line } from '../domain/entry.ts';
-import { formatMoney } from '../domain/money.ts';
-import type { CalendarDate, LineRole } from '../terms.ts';
-import { type SummaryEntry, type SummaryLine, summaryDescription } from './summary.ts';
+import type { LedgerEntry, Line } from '../../domain/entry.ts';
+import { formatMoney } from '../../domain/money.ts';
+import type { CalendarDate, LineRole } from '../../terms.ts';
+import { type SummaryEntry, type SummaryLine, summaryDescription } from '../summaries/summary.ts';
 
 /** A named fact of an entry or line, as tags carry it. */
 export type Fact = [name: string, value: string];

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
-import { insertRows } from '../db/bulk.ts';
-import { type Db, query } from '../db/pool.ts';
-import type { CalendarDate, InstallationId } from '../terms.ts';
-import { chainStart } from './chain.ts';
-import { type DateRange, withLines } from './read.ts';
-import { type EntryRow, entryColumns } from './rows.ts';
+import { insertRows } from '../../db/bulk.ts';
+import { type Db, query } from '../../db/pool.ts';
+import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { chainStart } from '../journal/chain.ts';
+import { type DateRange, withLines } from '../journal/read.ts';
+import { type EntryRow, entryColumns } from '../journal/rows.ts';
 import { type SummaryEntry, summarise, summaryHash, summaryId } from './summary.ts';
 import {
   type SummaryLineRow,
@@ -16,7 +16,7 @@ import {
   summaryLineTypes,
   summaryRow,
   summaryTypes,
-} from './summary-rows.ts';
+} from './rows.ts';
 
 /** Entries summed up in one transaction, unless one day alone has more: days are never split. */
 const entriesPerBatch = 2_000;

@@ -1,8 +1,8 @@
-import { signed } from '../domain/entry.ts';
-import { formatMoney } from '../domain/money.ts';
-import type { LineRole } from '../terms.ts';
+import { signed } from '../../domain/entry.ts';
+import { formatMoney } from '../../domain/money.ts';
+import type { LineRole } from '../../terms.ts';
 import type { ExportFormat } from './export.ts';
-import { accountType, type Fact, oneLine } from './export-facts.ts';
+import { accountType, type Fact, oneLine } from './facts.ts';
 
 const typeLetters = { asset: 'A', liability: 'L', income: 'R', expense: 'X' } as const;
 

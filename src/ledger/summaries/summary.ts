@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { LedgerEntry, Line } from '../domain/entry.ts';
-import { type Money, zero } from '../domain/money.ts';
-import type { CalendarDate, InstallationId } from '../terms.ts';
-import { figure } from './chain.ts';
+import type { LedgerEntry, Line } from '../../domain/entry.ts';
+import { type Money, zero } from '../../domain/money.ts';
+import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { figure } from '../journal/chain.ts';
 
 /** What the entries of one day and department amount to in the general ledger. */
 export interface DailySummary {

@@ -1,6 +1,6 @@
-import type { EntryReason, LedgerEntry, Line } from '../domain/entry.ts';
-import { Money } from '../domain/money.ts';
-import type { DocumentKind, LineRole, PostingMode, Side } from '../terms.ts';
+import type { EntryReason, LedgerEntry, Line } from '../../domain/entry.ts';
+import { Money } from '../../domain/money.ts';
+import type { DocumentKind, LineRole, PostingMode, Side } from '../../terms.ts';
 
 /** A row of table `entry`, dates and numerics as text. */
 export interface EntryRow {

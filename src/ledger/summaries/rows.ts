@@ -1,5 +1,5 @@
-import { Money } from '../domain/money.ts';
-import type { CalendarDate, LineRole, Side } from '../terms.ts';
+import { Money } from '../../domain/money.ts';
+import type { CalendarDate, LineRole, Side } from '../../terms.ts';
 import type { SummaryEntry, SummaryLine } from './summary.ts';
 
 /** A row of table `summary_entry`, dates as text. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { LedgerEntry, Line, Party } from '../domain/entry.ts';
-import type { Money } from '../domain/money.ts';
+import type { LedgerEntry, Line, Party } from '../../domain/entry.ts';
+import type { Money } from '../../domain/money.ts';
 
 /** `previousHash` of an installation's first entry. */
 export const chainStart = '0'.repeat(64);
