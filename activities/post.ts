@@ -4,7 +4,7 @@ import type { InstallationConfig } from '../src/config/load.ts';
 import type { Db } from '../src/db/pool.ts';
 import { claimDocuments, countWaiting, isDoubtful, saveJudged } from '../src/documents/documents.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
-import { noteFact, readFact } from '../src/sync/facts.ts';
+import { noteFact, readFact } from '../src/sync/capabilities/facts.ts';
 import type { OpenWindow } from '../src/sync/window.ts';
 import type { CalendarDate } from '../src/terms.ts';
 import type { WindowInput } from '../workflows/messages.ts';

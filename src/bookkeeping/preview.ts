@@ -13,7 +13,7 @@ import {
 import type { Remap } from '../posting/index.ts';
 import type { Decision } from '../posting/types.ts';
 import type { PracticeClient } from '../practice/client.ts';
-import { readFact } from '../sync/facts.ts';
+import { readFact } from '../sync/capabilities/facts.ts';
 import type { CalendarDate } from '../terms.ts';
 import {
   conditionsFact,

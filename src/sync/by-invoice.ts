@@ -1,8 +1,8 @@
 import type { SaveResult } from '../mirror/store.ts';
 import type { RecordKind } from '../terms.ts';
-import { ignoredFilters } from './facts.ts';
+import { ignoredFilters } from './capabilities/facts.ts';
 import type { PullContext, PullResult } from './pull.ts';
-import { ListUnprovable } from './walk.ts';
+import { ListUnprovable } from './walk/walk.ts';
 
 /** Invoices asked for at once: bounds the address's length (some 10 bytes an id). */
 const invoicesPerQuestion = 150;

@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import { type Db, query } from '../db/pool.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import type { DocumentKind } from '../terms.ts';
-import { noteFact, readFact } from './facts.ts';
-import { unlessRefused } from './probe.ts';
+import { noteFact, readFact } from './capabilities/facts.ts';
+import { unlessRefused } from './capabilities/probe.ts';
 
 /** The clinic works on while we count; so often it is tried to count between two of its records. */
 const countTries = 4;

@@ -1,4 +1,4 @@
-import { pageSizeFor } from './walk.ts';
+import { pageSizeFor } from './walk/walk.ts';
 
 /** Weight that counts against a budget, and in how many seconds it is free again. */
 export interface BusyWeight {

@@ -10,7 +10,7 @@ import {
 } from '../../workflows/messages.ts';
 import type { App } from '../runtime/app.ts';
 import { systemClock } from '../domain/clock.ts';
-import { noteNudge } from '../sync/facts.ts';
+import { noteNudge } from '../sync/capabilities/facts.ts';
 import { createNudger, type Nudger } from './nudger.ts';
 import { type Receiver, startReceiver } from '../http/webhooks.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';

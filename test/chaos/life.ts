@@ -10,7 +10,7 @@ import { pullParts } from '../../src/sync/parts.ts';
 import { applyFacts, type PullContext, type PullOwner, pullChanged, pullPayments } from '../../src/sync/pull.ts';
 import { completeScan, pullRows, scanRows } from '../../src/sync/rows.ts';
 import { pullStream } from '../../src/sync/streams.ts';
-import { ListUnprovable } from '../../src/sync/walk.ts';
+import { ListUnprovable } from '../../src/sync/walk/walk.ts';
 import { readCursors } from '../../src/sync/window.ts';
 import { type RecordKind, recordKinds } from '../../src/terms.ts';
 import { Beside, Killed } from './beside.ts';

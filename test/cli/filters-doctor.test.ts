@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { filterFacts, ignoredFilters, noteFilters } from '../../src/sync/facts.ts';
-import { usedFilters } from '../../src/sync/probe.ts';
-import { mayUse } from '../../src/sync/recheck.ts';
+import { filterFacts, ignoredFilters, noteFilters } from '../../src/sync/capabilities/facts.ts';
+import { usedFilters } from '../../src/sync/capabilities/probe.ts';
+import { mayUse } from '../../src/sync/capabilities/recheck.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { vetledger } from './support.ts';
 

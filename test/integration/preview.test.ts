@@ -10,7 +10,7 @@ import { loadEntries } from '../../src/ledger/journal/read.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
-import { noteFact } from '../../src/sync/facts.ts';
+import { noteFact } from '../../src/sync/capabilities/facts.ts';
 import { takeLease } from '../../src/sync/window.ts';
 import { pendingWriteBacks, recordWriteBacks } from '../../src/writeback/store.ts';
 import { vetledger } from '../cli/support.ts';

@@ -13,7 +13,7 @@ import { live } from '../../sandbox/live.ts';
 import { defaultQuirks } from '../../sandbox/quirks.ts';
 import { encode, Wire } from '../../sandbox/wire.ts';
 import { Zone } from '../../sandbox/zone.ts';
-import { noteFact } from '../../src/sync/facts.ts';
+import { noteFact } from '../../src/sync/capabilities/facts.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
 const zone = new Zone('Europe/Helsinki');

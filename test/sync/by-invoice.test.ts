@@ -5,7 +5,7 @@ import { loadDialect } from '../../src/records/dialect.ts';
 import { PracticeError } from '../../src/practice/errors.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { type PullContext, pullPayments } from '../../src/sync/pull.ts';
-import { ListUnprovable } from '../../src/sync/walk.ts';
+import { ListUnprovable } from '../../src/sync/walk/walk.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

@@ -4,9 +4,9 @@ import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
 import { Rng } from '../../sandbox/rng.ts';
-import { furtherDimensions } from '../../src/sync/dimensions.ts';
-import { contradicted } from '../../src/sync/filters.ts';
-import { ListUnprovable, walk } from '../../src/sync/walk.ts';
+import { furtherDimensions } from '../../src/sync/walk/dimensions.ts';
+import { contradicted } from '../../src/sync/walk/filters.ts';
+import { ListUnprovable, walk } from '../../src/sync/walk/walk.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
 const dialect = loadDialect();

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
-import { contradicted, filterTimestamp, sinceTimestamp } from '../../src/sync/filters.ts';
+import { contradicted, filterTimestamp, sinceTimestamp } from '../../src/sync/walk/filters.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
 const zone = 'Europe/Helsinki';

@@ -4,7 +4,7 @@ import { loadDialect } from '../../src/records/dialect.ts';
 import { PracticeError } from '../../src/practice/errors.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
-import { judge, probeList, type Question, questionOf, refusedFilter } from '../../src/sync/probe.ts';
+import { judge, probeList, type Question, questionOf, refusedFilter } from '../../src/sync/capabilities/probe.ts';
 
 const dialect = loadDialect();
 const zone = 'Europe/Helsinki';

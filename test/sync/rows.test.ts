@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Db, migrate, openDatabase, query } from '../../src/db/pool.ts';
 import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
-import { noteFact } from '../../src/sync/facts.ts';
+import { noteFact } from '../../src/sync/capabilities/facts.ts';
 import { walkOnce } from '../../src/sync/finished.ts';
 import type { PullContext } from '../../src/sync/pull.ts';
 import { completeScan, pullRows } from '../../src/sync/rows.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ListAnswer } from '../../src/practice/client.ts';
-import { FilterIgnored, ListUnprovable, pageSizeFor, type WalkState, walk } from '../../src/sync/walk.ts';
+import { FilterIgnored, ListUnprovable, pageSizeFor, type WalkState, walk } from '../../src/sync/walk/walk.ts';
 
 type Order = 'ascending' | 'descending' | 'random' | 'shuffled once';
 

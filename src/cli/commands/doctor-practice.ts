@@ -5,8 +5,8 @@ import type { InvoiceRecord, PrepaymentRecord, RowRecord } from '../../records/t
 import type { ListAnswer, PracticeClient } from '../../practice/client.ts';
 import { PracticeError } from '../../practice/errors.ts';
 import { parseRecord } from '../../records/schema.ts';
-import { type FilterFact, filterFacts, noteFilters } from '../../sync/facts.ts';
-import { type FilterFinding, probeList, usedFilters } from '../../sync/probe.ts';
+import { type FilterFact, filterFacts, noteFilters } from '../../sync/capabilities/facts.ts';
+import { type FilterFinding, probeList, usedFilters } from '../../sync/capabilities/probe.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
 import { type Check, failure } from './doctor.ts';
 

@@ -3,7 +3,7 @@ import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
 import { type Config, loadConfig } from '../../config/load.ts';
 import { toUserError } from '../../domain/errors.ts';
 import { acquireTemporal, ensureSearchAttributes } from '../../embedded/index.ts';
-import { latestNudge } from '../../sync/facts.ts';
+import { latestNudge } from '../../sync/capabilities/facts.ts';
 import type { CommandContext } from '../context.ts';
 import { checkPractice } from './doctor-practice.ts';
 import { instant } from '../render/text.ts';

@@ -1,5 +1,5 @@
-import { businessDate, instantOf } from '../domain/dates.ts';
-import type { SourceRecord } from '../records/types.ts';
+import { businessDate, instantOf } from '../../domain/dates.ts';
+import type { SourceRecord } from '../../records/types.ts';
 
 /** Source clocks and ours may differ by this much in a comparison of `modified` (DESIGN "Sync": 1 s of tolerance). */
 const toleranceMs = 1_000;

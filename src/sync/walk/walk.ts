@@ -1,11 +1,11 @@
-import type { ListAnswer } from '../practice/client.ts';
+import type { ListAnswer } from '../../practice/client.ts';
 import { idDimension } from './dimensions.ts';
 import { divide } from './divide.ts';
 import { type Part, Questions, Unbounded } from './questions.ts';
-import type { WalkOptions, WalkPorts, WalkResult, WalkState } from './walk-types.ts';
+import type { WalkOptions, WalkPorts, WalkResult, WalkState } from './types.ts';
 
 export { pageSizeFor } from './questions.ts';
-export * from './walk-types.ts';
+export * from './types.ts';
 
 /**
  * Walks one list of the source completely, whatever its order (DESIGN "Sync: a walk is believed only when it proves itself").

@@ -1,8 +1,8 @@
-import { businessDate, instantOf } from '../domain/dates.ts';
-import type { SourceRecord } from '../records/types.ts';
-import type { Dialect } from '../records/dialect.ts';
-import { recordOf } from '../records/schema.ts';
-import type { RecordKind } from '../terms.ts';
+import { businessDate, instantOf } from '../../domain/dates.ts';
+import type { SourceRecord } from '../../records/types.ts';
+import type { Dialect } from '../../records/dialect.ts';
+import { recordOf } from '../../records/schema.ts';
+import type { RecordKind } from '../../terms.ts';
 import { filterTimestamp } from './filters.ts';
 
 /** A filter that bounds a dimension, and how the bound `v` is written for it. */

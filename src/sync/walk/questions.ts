@@ -1,6 +1,6 @@
-import type { ListAnswer } from '../practice/client.ts';
+import type { ListAnswer } from '../../practice/client.ts';
 import type { Dimension } from './dimensions.ts';
-import { FilterIgnored, type WalkOptions, type WalkPorts, type WalkRequest, type WalkState } from './walk-types.ts';
+import { FilterIgnored, type WalkOptions, type WalkPorts, type WalkRequest, type WalkState } from './types.ts';
 
 /** A range of one dimension, `from <= number < to`, or the records that have no number in it. */
 export type Range = { from: number | null; to: number | null } | 'absent';

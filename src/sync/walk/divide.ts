@@ -1,8 +1,8 @@
-import type { ListAnswer } from '../practice/client.ts';
+import type { ListAnswer } from '../../practice/client.ts';
 import { type Dimension, idDimension } from './dimensions.ts';
 import { maxOffset, pages } from './pages.ts';
 import type { Part, Questions } from './questions.ts';
-import { ListUnprovable } from './walk-types.ts';
+import { ListUnprovable } from './types.ts';
 
 interface Piece {
   part: Part;

@@ -1,9 +1,9 @@
-import type { Db } from '../db/pool.ts';
-import type { PracticeClient } from '../practice/client.ts';
-import type { Dialect } from '../records/dialect.ts';
-import { parseJson } from '../records/json.ts';
-import { parseRecord } from '../records/schema.ts';
-import type { RecordKind } from '../terms.ts';
+import type { Db } from '../../db/pool.ts';
+import type { PracticeClient } from '../../practice/client.ts';
+import type { Dialect } from '../../records/dialect.ts';
+import { parseJson } from '../../records/json.ts';
+import { parseRecord } from '../../records/schema.ts';
+import type { RecordKind } from '../../terms.ts';
 import { ignoredForHours, noteFilters } from './facts.ts';
 import { type Answered, probeFilter } from './probe.ts';
 

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import type { Db } from '../db/pool.ts';
-import type { RecordKind } from '../terms.ts';
+import type { Db } from '../../db/pool.ts';
+import type { RecordKind } from '../../terms.ts';
 import type { FilterFinding, FilterVerdict } from './probe.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ListAnswer } from '../practice/client.ts';
+import type { ListAnswer } from '../../practice/client.ts';
 import type { Dimension } from './dimensions.ts';
 
 export interface WalkRequest {

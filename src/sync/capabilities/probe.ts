@@ -1,11 +1,11 @@
-import { businessDate, instantOf } from '../domain/dates.ts';
-import type { SourceRecord } from '../records/types.ts';
-import type { ListAnswer } from '../practice/client.ts';
-import type { Dialect } from '../records/dialect.ts';
-import { PracticeError } from '../practice/errors.ts';
-import { parseRecord } from '../records/schema.ts';
-import type { RecordKind } from '../terms.ts';
-import { filterTimestamp, hasOffset } from './filters.ts';
+import { businessDate, instantOf } from '../../domain/dates.ts';
+import type { SourceRecord } from '../../records/types.ts';
+import type { ListAnswer } from '../../practice/client.ts';
+import type { Dialect } from '../../records/dialect.ts';
+import { PracticeError } from '../../practice/errors.ts';
+import { parseRecord } from '../../records/schema.ts';
+import type { RecordKind } from '../../terms.ts';
+import { filterTimestamp, hasOffset } from '../walk/filters.ts';
 
 /**
  * Whether the server does what a filter says (field-notes: an unsupported one is silently ignored, the whole list comes back).

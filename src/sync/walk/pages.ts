@@ -1,4 +1,4 @@
-import type { ListAnswer } from '../practice/client.ts';
+import type { ListAnswer } from '../../practice/client.ts';
 import type { Part, Questions } from './questions.ts';
 
 /** Offsets above are refused (practice-api: Limits). */
