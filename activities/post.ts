@@ -1,14 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Knex } from 'knex';
-import type { InstallationConfig } from '../src/config/load.ts';
-import type { Db } from '../src/db/pool.ts';
-import { claimDocuments, countWaiting, isDoubtful, saveJudged } from '../src/documents/documents.ts';
-import type { PracticeClient } from '../src/practice/client.ts';
-import { noteFact, readFact } from '../src/sync/capabilities/facts.ts';
-import type { OpenWindow } from '../src/sync/window.ts';
-import type { CalendarDate } from '../src/terms.ts';
-import type { WindowInput } from '../workflows/messages.ts';
-import { type ActivityDeps, alive, allEnded, installationOf } from './context.ts';
 import {
   appendDecided,
   conditionsFact,
@@ -20,6 +11,15 @@ import {
   type PostingConditions,
   postingConditions,
 } from '../src/bookkeeping/judge.ts';
+import type { InstallationConfig } from '../src/config/load.ts';
+import type { Db } from '../src/db/pool.ts';
+import { claimDocuments, countWaiting, isDoubtful, saveJudged } from '../src/documents/documents.ts';
+import type { PracticeClient } from '../src/practice/client.ts';
+import { noteFact, readFact } from '../src/sync/capabilities/facts.ts';
+import type { OpenWindow } from '../src/sync/window.ts';
+import type { CalendarDate } from '../src/terms.ts';
+import type { WindowInput } from '../workflows/messages.ts';
+import { type ActivityDeps, alive, allEnded, installationOf } from './context.ts';
 
 export interface PostReport {
   /** Entries appended, reversals included. */

@@ -1,7 +1,7 @@
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { PracticeError } from '../src/practice/errors.ts';
-import { censusDue, takeCensus } from '../src/sync/census.ts';
 import { takeNudge } from '../src/sync/capabilities/facts.ts';
+import { censusDue, takeCensus } from '../src/sync/census.ts';
 import { forgetWalks } from '../src/sync/finished.ts';
 import { openWithInvoices } from '../src/sync/opening.ts';
 import { applyFacts } from '../src/sync/pull.ts';

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type App, openApp } from '../src/runtime/app.ts';
+import { type Sandbox, startSandbox } from '../sandbox/index.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { query } from '../src/db/pool.ts';
-import { type Sandbox, startSandbox } from '../sandbox/index.ts';
-import { runSchedules, runWindow } from '../src/windows/windows.ts';
+import { type App, openApp } from '../src/runtime/app.ts';
 import { type Engine, startEngine } from '../src/runtime/worker.ts';
+import { runSchedules, runWindow } from '../src/windows/windows.ts';
 import { machine, writeSection } from './measure.ts';
 
 const { values: options } = parseArgs({

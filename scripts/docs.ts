@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { createProgram, examplesOf } from '../src/cli/program.ts';
 import { type ConfigKey, configKeys } from '../src/config/load.ts';
-import { type ProblemDefinition, problemCatalogue } from '../src/domain/problems.ts';
 import { exitCodes } from '../src/domain/errors.ts';
-import { specsJsonSchema } from '../src/mapping/specs.ts';
+import { type ProblemDefinition, problemCatalogue } from '../src/domain/problems.ts';
 import { mappingJsonSchema } from '../src/mapping/parse.ts';
+import { specsJsonSchema } from '../src/mapping/specs.ts';
 
 const generated = '<!-- Written by `npm run docs`; edit the code it comes from instead. -->';
 

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
-import { type App, openApp } from '../src/runtime/app.ts';
-import { loadConfig } from '../src/config/load.ts';
 import { type Sandbox, startSandbox } from '../sandbox/index.ts';
+import { loadConfig } from '../src/config/load.ts';
 import { startEphemeralPostgres, startEphemeralTemporal } from '../src/embedded/index.ts';
-import { runWindow } from '../src/windows/windows.ts';
+import { type App, openApp } from '../src/runtime/app.ts';
 import { type Engine, startEngine } from '../src/runtime/worker.ts';
+import { runWindow } from '../src/windows/windows.ts';
 
 /** The clinic whose names the test looks for in the histories. */
 const clinic = { seed: 51, invoices: 60, token: 'token-of-the-recorded-clinic' };

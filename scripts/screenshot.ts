@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { openApp } from '../src/runtime/app.ts';
-import { loadConfig } from '../src/config/load.ts';
 import { startSandbox } from '../sandbox/index.ts';
-import { runWindow } from '../src/windows/windows.ts';
+import { loadConfig } from '../src/config/load.ts';
+import { openApp } from '../src/runtime/app.ts';
 import { startEngine } from '../src/runtime/worker.ts';
+import { runWindow } from '../src/windows/windows.ts';
 
 const target = fileURLToPath(new URL('../docs/images/', import.meta.url));
 const mapping = fileURLToPath(new URL('../mappings/demo.yaml', import.meta.url));

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 import type { Db } from '../db/pool.ts';
-import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceRecord } from '../records/types.ts';
+import { readRecord } from '../mirror/store.ts';
 import type { DocumentFacts } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
+import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceRecord } from '../records/types.ts';
 import type { DocumentRef, RecordKind } from '../terms.ts';
-import { readRecord } from '../mirror/store.ts';
 
 /** Payments by which a consolidated invoice's members are settled (practice-api: Invoice payment). */
 const consolidatedPaymentType = 6;

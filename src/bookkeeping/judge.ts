@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
+import type { PlainError } from '../../workflows/messages.ts';
 import { type InstallationConfig, postingContext } from '../config/load.ts';
 import { type Db, query } from '../db/pool.ts';
-import { appendEntries } from '../ledger/journal/append.ts';
-import { closedThrough } from '../ledger/close.ts';
 import type { ClaimedDocument, JudgedDocument } from '../documents/documents.ts';
-import { loadFacts } from './facts.ts';
+import { closedThrough } from '../ledger/close.ts';
+import { appendEntries } from '../ledger/journal/append.ts';
 import { decideRemap, judge, post, type Remap } from '../posting/index.ts';
 import type { DocumentFacts, PostingContext } from '../posting/types.ts';
 import type { CalendarDate } from '../terms.ts';
-import type { PlainError } from '../../workflows/messages.ts';
+import { loadFacts } from './facts.ts';
 
 /** Documents judged at a time: enough to amortise the round trips, few enough to hold few locks and little memory. */
 export const judgingBatch = 300;

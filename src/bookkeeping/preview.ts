@@ -1,8 +1,6 @@
 import type { Knex } from 'knex';
 import type { InstallationConfig } from '../config/load.ts';
 import type { Db } from '../db/pool.ts';
-import { entryId } from '../domain/entry.ts';
-import { ConfigError } from '../domain/errors.ts';
 import {
   type ClaimedDocument,
   type DocumentSelection,
@@ -10,6 +8,8 @@ import {
   type JudgedDocument,
   waitingDocuments,
 } from '../documents/documents.ts';
+import { entryId } from '../domain/entry.ts';
+import { ConfigError } from '../domain/errors.ts';
 import type { Remap } from '../posting/index.ts';
 import type { Decision } from '../posting/types.ts';
 import type { PracticeClient } from '../practice/client.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { leaseSeconds } from '../../activities/context.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import type { Db } from '../db/pool.ts';
-import { UserError } from '../domain/errors.ts';
 import {
   type ClaimedDocument,
   type DocumentSelection,
@@ -10,9 +10,9 @@ import {
   type JudgedDocument,
   saveRemapped,
 } from '../documents/documents.ts';
+import { UserError } from '../domain/errors.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import { releaseLease, renewLease, takeLease } from '../sync/window.ts';
-import { leaseSeconds } from '../../activities/context.ts';
 import { appendDecided, judgingBatch, postingConditions, remapDocuments } from './judge.ts';
 import { lockNow, type RemappedDocument, requireStart } from './preview.ts';
 

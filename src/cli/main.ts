@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
+import { ConfigError, type UserError } from '../domain/errors.ts';
+import { keepHeapSmall } from '../runtime/heap.ts';
+import { toUserError } from '../runtime/user-errors.ts';
 import { debugWanted, type Io, OutputClosed } from './context.ts';
 import { createProgram } from './program.ts';
-import { ConfigError, toUserError, type UserError } from '../domain/errors.ts';
-import { keepHeapSmall } from '../runtime/heap.ts';
 
 /** Exit code of a command that Ctrl-C ended before it was done, as shells give it. */
 const interruptedCode = 130;
@@ -56,7 +57,8 @@ function stackOf(error: unknown): string {
 }
 
 function version(): string {
-  return (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+  return (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string })
+    .version;
 }
 
 /** Runs as a program: the first Ctrl-C ends the command in good order, a second one at once. */

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { isCalendarDate } from '../config/schema.ts';
 import { exitCodes } from '../domain/errors.ts';
-import { CommandContext, type CommonOptions, type Io } from './context.ts';
 import type { ExportCommandOptions } from './commands/export.ts';
 import type { RepostCommandOptions } from './commands/repost.ts';
+import { CommandContext, type CommonOptions, type Io } from './context.ts';
 
 /** Runs a command; gives its exit code. */
 type Action<Options> = (context: CommandContext, options: Options, names: string[]) => Promise<number>;

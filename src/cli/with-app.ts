@@ -1,5 +1,5 @@
-import { type App, openApp } from '../runtime/app.ts';
 import { loadConfig } from '../config/load.ts';
+import { type App, openApp } from '../runtime/app.ts';
 import type { CommandContext } from './context.ts';
 
 interface Needs {

@@ -3,15 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { isMap, isScalar, type ParsedNode, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
-import { addressOf, type ConfigFile, configSchema, secondsOf } from './schema.ts';
-import { minorUnitDecimals } from '../domain/money.ts';
 import { ConfigError } from '../domain/errors.ts';
+import { minorUnitDecimals } from '../domain/money.ts';
 import { nearest } from '../domain/nearest.ts';
 import { type Mapping, parseMapping } from '../mapping/parse.ts';
 import type { PostingContext } from '../posting/types.ts';
 import { type Dialect, DialectError, loadDialect } from '../records/dialect.ts';
 import { canonicalJson } from '../records/json.ts';
 import type { CalendarDate, PostingMode } from '../terms.ts';
+import { addressOf, type ConfigFile, configSchema, secondsOf } from './schema.ts';
 
 export interface InstallationConfig {
   id: number;

@@ -1,33 +1,50 @@
-import type { Knex } from 'knex';
-import { type Db, query } from './pool.ts';
+import { type Binding, type Connection, execute } from './rows.ts';
 
 /** What a column holds; a list becomes an array of PostgreSQL. */
 type Value = string | number | boolean | null | readonly (number | string)[];
 
+/** Column names and their PostgreSQL types, in the order of the statement; an array's type ends with `[]`. */
+export type ColumnTypes<Row> = Record<keyof Row & string, string>;
+
 /**
- * Inserts rows in one statement, a parameter for each column: PostgreSQL reads arrays in half the time that it needs for the same
- * rows as json. `types` names the columns and their types, in the order of the statement; an array's type ends with `[]`.
+ * Many rows as one parameter for each column: `from` stands in a statement as a table of the rows, named `alias`, and `bindings`
+ * are its parameters. PostgreSQL reads arrays in half the time that it needs for the same rows as json.
  */
+export function rowsAsArrays<Row extends Record<keyof Row, Value>>(
+  alias: string,
+  types: ColumnTypes<Row>,
+  rows: readonly Row[],
+): { from: string; bindings: Binding[] } {
+  const columns = Object.entries<string>(types) as [keyof Row & string, string][];
+  const names = columns.map(([name]) => name).join(', ');
+  // Lists of different lengths cannot be one array of two dimensions: each travels as the text of an array.
+  const selected = columns.map(([name, type]) => (isList(type) ? `${name}::${type}` : name)).join(', ');
+  const unnested = columns.map(([, type]) => `?::${isList(type) ? 'text' : type}[]`).join(', ');
+  const unnest = `unnest(${unnested}) as ${alias}(${names})`;
+  const from = columns.some(([, type]) => isList(type)) ? `(select ${selected} from ${unnest}) as ${alias}` : unnest;
+  return {
+    from,
+    bindings: columns.map(([name, type]) =>
+      arrayText(isList(type) ? rows.map((row) => listText(row[name])) : rows.map((row) => row[name])),
+    ),
+  };
+}
+
+/** Inserts rows in one statement; no rows, no statement. `types` names the columns. */
 export async function insertRows<Row extends Record<keyof Row, Value>>(
-  trx: Db | Knex.Transaction,
+  db: Connection,
   table: string,
-  types: Record<keyof Row & string, string>,
+  types: ColumnTypes<Row>,
   rows: readonly Row[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  const columns = Object.entries<string>(types) as [keyof Row & string, string][];
-  const names = columns.map(([name]) => name).join(', ');
-  // Arrays of arrays would have to be of one length: lists travel as the texts of arrays.
-  const isList = (type: string) => type.endsWith('[]');
-  const selected = columns.map(([name, type]) => (isList(type) ? `${name}::${type}` : name)).join(', ');
-  const unnested = columns.map(([, type]) => `?::${isList(type) ? 'text' : type}[]`).join(', ');
-  await query(
-    trx,
-    `insert into ${table} (${names}) select ${selected} from unnest(${unnested}) as t(${names})`,
-    columns.map(([name, type]) =>
-      arrayText(isList(type) ? rows.map((row) => listText(row[name])) : rows.map((row) => row[name])),
-    ),
-  );
+  const { from, bindings } = rowsAsArrays('new_row', types, rows);
+  const names = Object.keys(types).join(', ');
+  await execute(db, `insert into ${table} (${names}) select ${names} from ${from}`, bindings);
+}
+
+function isList(type: string): boolean {
+  return type.endsWith('[]');
 }
 
 function listText(value: Value): Value {

@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
 
@@ -7,8 +5,6 @@ export type Db = Knex;
 
 /** Everything of ours lives in this schema, so that a database can be shared. */
 export const schemaName = 'vetledger';
-
-const migrationsDir = new URL('./migrations/', import.meta.url);
 
 // int8 and numeric must not become floats: ids are checked safe integers, amounts stay text (in lists, too), dates stay
 // `YYYY-MM-DD`, json and jsonb stay the wire's text (read by src/practice/json.ts where it is needed).
@@ -59,26 +55,4 @@ export function openDatabase(url: string, options: { max?: number; statementTime
 export async function query<Row>(db: Db | Knex.Transaction, sql: string, bindings: unknown[] = []): Promise<Row[]> {
   const result = (await db.raw(sql, bindings as Knex.RawBinding[])) as { rows: Row[] };
   return result.rows;
-}
-
-const migrationSource: Knex.MigrationSource<string> = {
-  getMigrations: async () =>
-    readdirSync(migrationsDir)
-      .filter((name) => name.endsWith('.sql'))
-      .sort(),
-  getMigrationName: (name) => basename(name, '.sql'),
-  getMigration: async (name) => ({
-    up: async (db) => {
-      await db.raw(readFileSync(new URL(name, migrationsDir), 'utf8').replaceAll('?', '\\?'));
-    },
-    down: async () => {
-      throw new Error('migrations only go forward');
-    },
-  }),
-};
-
-/** Brings the schema up to date; several processes may call it at once. */
-export async function migrate(db: Db): Promise<void> {
-  await db.raw(`create schema if not exists ${schemaName}`);
-  await db.migrate.latest({ migrationSource, schemaName, tableName: 'migration' });
 }

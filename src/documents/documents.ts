@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import { type Db, query } from '../db/pool.ts';
+import { loadEntries } from '../ledger/journal/read.ts';
 import type { Decision, PostedBefore } from '../posting/types.ts';
 import type { CalendarDate, DocumentKind, DocumentRef, DocumentState } from '../terms.ts';
-import { loadEntries } from '../ledger/journal/read.ts';
 
 /** A document that waits to be judged, as claimed by one poster. */
 export interface ClaimedDocument extends DocumentRef {

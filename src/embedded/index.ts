@@ -1,6 +1,6 @@
+export { ensureSearchAttributes } from '../runtime/search-attributes.ts';
 export { startEphemeralPostgres, startEphemeralTemporal } from './ephemeral.ts';
 export { ServiceError, type ServiceErrorCode } from './errors.ts';
 export type { ServicesOptions } from './options.ts';
 export { acquirePostgres, type PostgresHandle } from './postgres.ts';
-export { ensureSearchAttributes } from '../runtime/search-attributes.ts';
 export { acquireTemporal, type TemporalHandle } from './temporal.ts';

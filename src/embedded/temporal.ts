@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
+import { searchAttributes } from '../runtime/search-attributes.ts';
 import { reasonOf, ServiceError, startFailure } from './errors.ts';
 import type { ServicesOptions } from './options.ts';
 import { freePort, isPortFree, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';
-import { searchAttributes } from '../runtime/search-attributes.ts';
 import { type Ports, type ServerRecord, shareServer } from './shared-server.ts';
 import { temporalBinary } from './temporal-binary.ts';
 

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { ConfigError } from '../domain/errors.ts';
 import type { Clock } from '../domain/clock.ts';
+import { ConfigError } from '../domain/errors.ts';
 import { KeyedBuckets, TokenBucket } from './limits.ts';
 
 /** A webhook carries the id of one record (field-notes: Webhooks for record changes). */

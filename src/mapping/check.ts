@@ -1,15 +1,8 @@
 import { type Money, sum, zero } from '../domain/money.ts';
-import {
-  isUnmapped,
-  type LookUp,
-  paymentAccount,
-  revenueAccount,
-  roleAccount,
-  vatAccount,
-} from './look-ups.ts';
+import type { Uses } from '../queries/source-usage.ts';
+import { isUnmapped, type LookUp, paymentAccount, revenueAccount, roleAccount, vatAccount } from './look-ups.ts';
 import type { Mapping } from './parse.ts';
 import { paymentTypeName } from './payment-types.ts';
-import type { Uses } from '../queries/source-usage.ts';
 
 /** Something the source uses and the mapping lacks: documents that need it are held. */
 export interface Lack {

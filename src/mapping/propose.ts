@@ -1,9 +1,9 @@
 import { type Money, sum } from '../domain/money.ts';
-import { defaultPaymentRoles } from './look-ups.ts';
-import { roleMeanings } from './role-meanings.ts';
-import { type Role, roles } from '../terms.ts';
-import { paymentTypeName } from './payment-types.ts';
 import type { RowUse, Uses } from '../queries/source-usage.ts';
+import { type Role, roles } from '../terms.ts';
+import { defaultPaymentRoles } from './look-ups.ts';
+import { paymentTypeName } from './payment-types.ts';
+import { roleMeanings } from './role-meanings.ts';
 
 /** A record of the practice software's account number list. */
 export interface AccountNumber {

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { type Db, query } from '../db/pool.ts';
 import { instantOf, isToldTwice } from '../domain/dates.ts';
-import type { SourceRecord } from '../records/types.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { canonicalJson, parseJson } from '../records/json.ts';
 import { parseRecord, recordOf } from '../records/schema.ts';
+import type { SourceRecord } from '../records/types.ts';
 import type { DocumentKind, RecordKind } from '../terms.ts';
 
 /** Status 3 Finalized: the only one that posts (practice-api: Invoice status). */

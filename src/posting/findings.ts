@@ -2,9 +2,9 @@ import { businessDate } from '../domain/dates.ts';
 import type { DraftEntry } from '../domain/entry.ts';
 import type { Money } from '../domain/money.ts';
 import type { Problem, ProblemCode } from '../domain/problems.ts';
+import { type Found, isUnmapped, type LookUp } from '../mapping/look-ups.ts';
 import type { Defect, InvoiceRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
-import { type Found, isUnmapped, type LookUp } from '../mapping/look-ups.ts';
 import type { Judgement, PostingContext } from './types.ts';
 
 /** Gathers what is wrong with one document while it is judged: what holds it, and what is only reported. */

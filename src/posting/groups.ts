@@ -1,6 +1,6 @@
 import { type Money, zero } from '../domain/money.ts';
-import type { RowRecord } from '../records/types.ts';
 import type { VatGroupKey } from '../mapping/look-ups.ts';
+import type { RowRecord } from '../records/types.ts';
 import type { CentGroup } from './settle.ts';
 
 /** A row whose amounts could all be read. */

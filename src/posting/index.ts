@@ -6,9 +6,9 @@ import { judgePrepayment } from './prepayment.ts';
 import { decideRemap } from './remap.ts';
 import type { Decision, DocumentFacts, Judgement, PostedBefore, PostingContext } from './types.ts';
 
-export { decide } from './correct.ts';
 export * from '../mapping/look-ups.ts';
 export { type Mapping, parseMapping } from '../mapping/parse.ts';
+export { decide } from './correct.ts';
 export * from './remap.ts';
 export type * from './types.ts';
 

@@ -1,12 +1,12 @@
 import { businessDate } from '../domain/dates.ts';
 import { entryDefect, type Line, lineOf } from '../domain/entry.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
+import { revenueAccount, roleAccount, vatAccount } from '../mapping/look-ups.ts';
 import type { InvoiceRecord, RowRecord } from '../records/types.ts';
 import type { DocumentRef } from '../terms.ts';
 import { capitalised, Findings, invoiceName } from './findings.ts';
 import { type CompleteRow, flips, groupRows, type NetGroup, type VatGroup } from './groups.ts';
 import { type Fact, inputHash, unordered } from './hash.ts';
-import { revenueAccount, roleAccount, vatAccount } from '../mapping/look-ups.ts';
 import { type InvoiceSide, invoiceSide } from './party.ts';
 import { proveTotals, reviewCollector, reviewDueSum, reviewVatRates, type Totals } from './proofs.ts';
 import { settle } from './settle.ts';

@@ -1,10 +1,10 @@
 import { businessDate } from '../domain/dates.ts';
 import { entryDefect, lineOf } from '../domain/entry.ts';
+import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
 import type { InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
 import { codeOfDefect, Findings, invoiceName } from './findings.ts';
 import { inputHash } from './hash.ts';
-import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
 import { clientParty, invoiceSide, moneyParty } from './party.ts';
 import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
 

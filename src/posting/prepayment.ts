@@ -1,9 +1,9 @@
 import { businessDate } from '../domain/dates.ts';
 import { entryDefect, lineOf } from '../domain/entry.ts';
+import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
 import type { CalendarDate } from '../terms.ts';
 import { Findings } from './findings.ts';
 import { inputHash } from './hash.ts';
-import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
 import { clientParty, moneyParty } from './party.ts';
 import type { Judgement, PostingContext, PrepaymentFacts } from './types.ts';
 

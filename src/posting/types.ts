@@ -1,8 +1,8 @@
 import type { DraftEntry } from '../domain/entry.ts';
 import type { Problem } from '../domain/problems.ts';
+import type { Mapping } from '../mapping/parse.ts';
 import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentState } from '../terms.ts';
-import type { Mapping } from '../mapping/parse.ts';
 
 /** Everything posting needs besides the document itself. All data; no clock, no I/O. */
 export interface PostingContext {

@@ -1,7 +1,7 @@
-import type { PracticeClient } from './client.ts';
+import type { AccountNumber } from '../mapping/propose.ts';
 import { isJsonObject, type JsonValue } from '../records/json.ts';
 import { flag, reference, text } from '../records/values.ts';
-import type { AccountNumber } from '../mapping/propose.ts';
+import type { PracticeClient } from './client.ts';
 
 /** More pages than any chart of accounts has: a list that does not end is given up. */
 const maxPages = 200;

@@ -1,5 +1,5 @@
-import { PracticeError, type PracticeErrorCode } from './errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../records/json.ts';
+import { PracticeError, type PracticeErrorCode } from './errors.ts';
 import { retryAfterMs } from './retry.ts';
 import type { HttpAnswer, Method } from './transport.ts';
 

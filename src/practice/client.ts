@@ -1,16 +1,16 @@
+import { type Clock, systemClock } from '../domain/clock.ts';
+import { type ActionKind, actionOf, type Dialect, type ListKind, pathOf, weightOf } from '../records/dialect.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../records/json.ts';
+import { parseListBody, parseRecord, recordId } from '../records/schema.ts';
 import type { SourceRecord } from '../records/types.ts';
 import { type CalendarDate, recordKinds } from '../terms.ts';
 import { dateOf } from './answers.ts';
 import type { Auth } from './auth.ts';
 import { type OnWait, priorities, type RateBudget } from './budget.ts';
-import { type Clock, systemClock } from '../domain/clock.ts';
 import { CounterSet, type Counters } from './counters.ts';
-import { type ActionKind, actionOf, type Dialect, type ListKind, pathOf, weightOf } from '../records/dialect.ts';
 import { PracticeError } from './errors.ts';
 import { type ExchangeContext, type Exchanged, exchange, type Log } from './exchange.ts';
 import { type ExternalInfoPorts, writeExternalId } from './external-info.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../records/json.ts';
-import { parseListBody, parseRecord, recordId } from '../records/schema.ts';
 import {
   createTransport,
   defaultTimeouts,

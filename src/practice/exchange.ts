@@ -1,10 +1,10 @@
+import type { Clock } from '../domain/clock.ts';
+import { type JsonValue, stringifyJson } from '../records/json.ts';
 import { readAnswer } from './answers.ts';
 import type { Auth } from './auth.ts';
 import type { OnWait, RateBudget } from './budget.ts';
-import type { Clock } from '../domain/clock.ts';
 import type { CounterSet } from './counters.ts';
 import { PracticeError } from './errors.ts';
-import { type JsonValue, stringifyJson } from '../records/json.ts';
 import { backoffMs, longestPauseMs, maxAttempts } from './retry.ts';
 import type { HttpAnswer, Method, Transport } from './transport.ts';
 

@@ -1,8 +1,8 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got, { type Got, RequestError, TimeoutError } from 'got';
-import { dateOf } from './answers.ts';
 import type { Clock } from '../domain/clock.ts';
+import { dateOf } from './answers.ts';
 import { PracticeError } from './errors.ts';
 
 export interface Timeouts {

@@ -1,15 +1,8 @@
-import type {
-  Defect,
-  InvoiceRecord,
-  PaymentRecord,
-  PrepaymentRecord,
-  RowRecord,
-  SourceRecord,
-} from './types.ts';
+import { PracticeError } from '../practice/errors.ts';
 import type { RecordKind } from '../terms.ts';
 import type { Dialect } from './dialect.ts';
-import { PracticeError } from '../practice/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, splitArray, stringifyJson } from './json.ts';
+import type { Defect, InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceRecord } from './types.ts';
 import { amount, flag, id, integer, reference, references, type Scalar, text } from './values.ts';
 
 export type RecordOf<Kind extends RecordKind> = Extract<SourceRecord, { kind: Kind }>;

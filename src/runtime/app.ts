@@ -1,13 +1,14 @@
 import { destination, type Logger, pino } from 'pino';
 import type { Config, InstallationConfig } from '../config/load.ts';
-import { type Db, migrate, openDatabase, poolSize } from '../db/pool.ts';
+import { migrate } from '../db/migrate.ts';
+import { type Db, openDatabase, poolSize } from '../db/pool.ts';
+import { systemClock } from '../domain/clock.ts';
 import { ConfigError } from '../domain/errors.ts';
+import { acquirePostgres, acquireTemporal } from '../embedded/index.ts';
 import { type Auth, clientCredentials, staticToken } from '../practice/auth.ts';
 import { Budget } from '../practice/budget.ts';
 import { createPracticeClient, type PracticeClient } from '../practice/client.ts';
-import { systemClock } from '../domain/clock.ts';
 import { createTransport, defaultTimeouts, type Transport } from '../practice/transport.ts';
-import { acquirePostgres, acquireTemporal } from '../embedded/index.ts';
 
 /** Everything a command works with, opened; `close` gives all of it back. */
 export interface App {

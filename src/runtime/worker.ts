@@ -3,9 +3,9 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import type { ActivityDeps } from '../../activities/context.ts';
 import { createActivities } from '../../activities/index.ts';
 import type { WindowInput } from '../../workflows/messages.ts';
+import { ensureSearchAttributes } from '../embedded/index.ts';
 import type { App } from './app.ts';
 import { workflowBundle } from './bundle.ts';
-import { ensureSearchAttributes } from '../embedded/index.ts';
 
 /** A worker that has been told to stop gives its activities this long to notice. */
 const shutdownGraceTime = '10 seconds';

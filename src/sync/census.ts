@@ -1,8 +1,8 @@
 import { markDirty } from '../mirror/store.ts';
 import type { DocumentKind } from '../terms.ts';
 import { documentKinds } from '../terms.ts';
-import { censusFact, countCovered, countMirror, listsTwice, storeCount } from './counts.ts';
 import { noteFact } from './capabilities/facts.ts';
+import { censusFact, countCovered, countMirror, listsTwice, storeCount } from './counts.ts';
 import { pullEach } from './parts.ts';
 import { type PullContext, pullList } from './pull.ts';
 

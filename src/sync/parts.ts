@@ -2,10 +2,10 @@ import { savePage } from '../mirror/store.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { ignoredFilters, noteIgnored } from './capabilities/facts.ts';
-import { contradicted } from './walk/filters.ts';
 import { unlessRefused } from './capabilities/probe.ts';
 import { type PullContext, type PullResult, pullList } from './pull.ts';
 import { pullRowSets } from './rows.ts';
+import { contradicted } from './walk/filters.ts';
 import { pageSizeFor } from './walk/walk.ts';
 
 /** Documents whose parts are fetched again in one go; a window takes several goes if need be. */

@@ -6,11 +6,11 @@ import { PracticeError } from '../practice/errors.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { pullByInvoice } from './by-invoice.ts';
+import { ignoredFilters, noteFact, noteIgnored, readFact } from './capabilities/facts.ts';
+import { refusedFilter } from './capabilities/probe.ts';
 import { noteListedTwice } from './counts.ts';
 import { furtherDimensions } from './walk/dimensions.ts';
-import { ignoredFilters, noteFact, noteIgnored, readFact } from './capabilities/facts.ts';
 import { contradicted, hasOffset, sinceTimestamp } from './walk/filters.ts';
-import { refusedFilter } from './capabilities/probe.ts';
 import { FilterIgnored, ListUnprovable, type WalkRequest, type WalkResult, type WalkState, walk } from './walk/walk.ts';
 
 /** Who pulls: a live window, or a backfill beside it. Each keeps its own walks; live work goes first. */

@@ -1,8 +1,8 @@
 import { settleRowSets } from '../mirror/store.ts';
 import { ignoredFilters, readFact } from './capabilities/facts.ts';
+import { mayUse } from './capabilities/recheck.ts';
 import { finishedWalk, forgetWalks, walkOnce } from './finished.ts';
 import { changedSinceFilter, type PullContext, type PullResult, pullList } from './pull.ts';
-import { mayUse } from './capabilities/recheck.ts';
 import { pullAndSettle } from './row-sets.ts';
 
 /** Rows have whole seconds of freshness to wait out (proof P2); twice, then posting fetches them once more or holds. */

@@ -8,12 +8,12 @@ import {
   type WindowInput,
   type WindowOutcome,
 } from '../../workflows/messages.ts';
-import type { App } from '../runtime/app.ts';
 import { systemClock } from '../domain/clock.ts';
+import { type Receiver, startReceiver } from '../http/webhooks.ts';
+import type { App } from '../runtime/app.ts';
+import { type Engine, startEngine } from '../runtime/worker.ts';
 import { noteNudge } from '../sync/capabilities/facts.ts';
 import { createNudger, type Nudger } from './nudger.ts';
-import { type Receiver, startReceiver } from '../http/webhooks.ts';
-import { type Engine, startEngine } from '../runtime/worker.ts';
 
 /** One element of `sync --json`'s `windows`; `failedToOpen` when the source never answered. */
 export interface WindowReport extends Omit<WindowOutcome, 'window' | 'to'> {

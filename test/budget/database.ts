@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { migrate, openDatabase, schemaName } from '../../src/db/pool.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { openDatabase, schemaName } from '../../src/db/pool.ts';
 
 /** A change to one of the budget's functions that the simulation has to notice. */
 export interface SqlMutant {

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { type App, openApp } from '../../src/runtime/app.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { query } from '../../src/db/pool.ts';
-import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
-import { runWindow } from '../../src/windows/windows.ts';
+import { type App, openApp } from '../../src/runtime/app.ts';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
+import { runWindow } from '../../src/windows/windows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const mapping = new URL('../../mappings/demo.yaml', import.meta.url).pathname;

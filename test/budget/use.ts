@@ -3,15 +3,16 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { migrate, openDatabase } from '../../src/db/pool.ts';
+import { startSandbox } from '../../sandbox/index.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { openDatabase } from '../../src/db/pool.ts';
+import { systemClock } from '../../src/domain/clock.ts';
+import { startEphemeralPostgres } from '../../src/embedded/index.ts';
 import { staticToken } from '../../src/practice/auth.ts';
 import { Budget, priorities } from '../../src/practice/budget.ts';
 import { createPracticeClient } from '../../src/practice/client.ts';
-import { systemClock } from '../../src/domain/clock.ts';
-import { limitOf, loadDialect } from '../../src/records/dialect.ts';
 import { createTransport, defaultTimeouts } from '../../src/practice/transport.ts';
-import { startSandbox } from '../../sandbox/index.ts';
-import { startEphemeralPostgres } from '../../src/embedded/index.ts';
+import { limitOf, loadDialect } from '../../src/records/dialect.ts';
 
 interface Part {
   databaseUrl: string;

@@ -37,12 +37,12 @@ export const mutants: Record<string, Patch[]> = {
   ],
   'ascending order trusted': [
     {
-      file: 'src/sync/walk.ts',
+      file: 'src/sync/walk/walk.ts',
       find: 'if (ids.some((id, i) => i > 0 && id < ids[i - 1]!)) {',
       replace: 'if (ids.length < 0) {',
     },
     {
-      file: 'src/sync/walk.ts',
+      file: 'src/sync/walk/walk.ts',
       find: 'if (expected !== null && answer.count !== expected) {',
       replace: 'if (answer.count < 0) {',
     },

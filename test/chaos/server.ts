@@ -1,9 +1,9 @@
 // The simulated source's lists, as its clients see them: filters, order, pages and clock after the server's traits.
 
-import type { ListAnswer, ListOptions, PracticeClient } from '../../src/practice/client.ts';
-import { PracticeError } from '../../src/practice/errors.ts';
 import type { Rng } from '../../sandbox/rng.ts';
 import { Zone } from '../../sandbox/zone.ts';
+import type { ListAnswer, ListOptions, PracticeClient } from '../../src/practice/client.ts';
+import { PracticeError } from '../../src/practice/errors.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import type { Source, Stored } from './source.ts';
 import { type Traits, timezone } from './traits.ts';

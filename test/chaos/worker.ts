@@ -1,6 +1,7 @@
 // Lives the seeds it is sent, one after the other, in a database of its own; with a mutant's patches where one is named.
 
-import { migrate, openDatabase } from '../../src/db/pool.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { openDatabase } from '../../src/db/pool.ts';
 import { applyMutant } from './mutants.ts';
 
 const [url, mutant] = process.argv.slice(2);

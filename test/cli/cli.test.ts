@@ -9,9 +9,9 @@ import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { describe, expect, inject, test } from 'vitest';
 import { createProgram, examplesOf } from '../../src/cli/program.ts';
-import { toUserError } from '../../src/domain/errors.ts';
-import { PracticeError } from '../../src/practice/errors.ts';
 import { ServiceError } from '../../src/embedded/errors.ts';
+import { PracticeError } from '../../src/practice/errors.ts';
+import { toUserError } from '../../src/runtime/user-errors.ts';
 import { folderOf, vetledger } from './support.ts';
 
 const run = promisify(execFile);

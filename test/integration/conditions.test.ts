@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openApp } from '../../src/runtime/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { runWindow } from '../../src/windows/windows.ts';
+import { openApp } from '../../src/runtime/app.ts';
 import { startEngine } from '../../src/runtime/worker.ts';
+import { runWindow } from '../../src/windows/windows.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
 describe('what a window depends on besides the source’s records', () => {

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Db, migrate, openDatabase } from '../../src/db/pool.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type Db, openDatabase } from '../../src/db/pool.ts';
 import { Money } from '../../src/domain/money.ts';
-import { appendEntries } from '../../src/ledger/journal/append.ts';
 import { type ExportFormatName, type ExportInstallation, exportEntries } from '../../src/ledger/export/export.ts';
+import { appendEntries } from '../../src/ledger/journal/append.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { draft, party } from './drafts.ts';
 

@@ -1,14 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Db, migrate, openDatabase, query } from '../../src/db/pool.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type Db, openDatabase, query } from '../../src/db/pool.ts';
 import { type DraftEntry, reversedLines } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
-import { appendEntries } from '../../src/ledger/journal/append.ts';
 import { type ExportFormatName, exportEntries } from '../../src/ledger/export/export.ts';
+import { appendEntries } from '../../src/ledger/journal/append.ts';
 import { countUnsummarised, summariesOf, summariseBatch, summariseDays } from '../../src/ledger/summaries/store.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
 import type { PostingMode } from '../../src/terms.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { draft } from './drafts.ts';

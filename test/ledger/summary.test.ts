@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { DraftEntry, LedgerEntry } from '../../src/domain/entry.ts';
 import { reversedLines } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
-import { type DailySummary, type SummaryLine, summarise, summaryDescription } from '../../src/ledger/summaries/summary.ts';
+import {
+  type DailySummary,
+  type SummaryLine,
+  summarise,
+  summaryDescription,
+} from '../../src/ledger/summaries/summary.ts';
 import { type DraftLine, draft } from './drafts.ts';
 
 let seq = 0;

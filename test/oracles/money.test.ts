@@ -1,7 +1,8 @@
 import { globSync } from 'node:fs';
 import { API, type Project } from 'typescript/unstable/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Db, migrate, openDatabase, query } from '../../src/db/pool.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type Db, openDatabase, query } from '../../src/db/pool.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { allowed, isAllowed } from './money-allowed.ts';
 import { type Finding, findMoneyLeaks, isMoneyName, type Rule } from './money-guard.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Money } from '../../src/domain/money.ts';
-import type { InvoiceRecord, RowRecord } from '../../src/records/types.ts';
 import { judge, post } from '../../src/posting/index.ts';
 import type { InvoiceFacts } from '../../src/posting/types.ts';
+import type { InvoiceRecord, RowRecord } from '../../src/records/types.ts';
 import {
   balances,
   contextOf,

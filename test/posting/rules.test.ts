@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { PrepaymentRecord } from '../../src/records/types.ts';
 import { judge, post } from '../../src/posting/index.ts';
 import type { DocumentFacts } from '../../src/posting/types.ts';
+import type { PrepaymentRecord } from '../../src/records/types.ts';
 import {
   balances,
   contextOf,

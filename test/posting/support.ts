@@ -1,6 +1,5 @@
 import type { DraftEntry, Line } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
-import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../../src/records/types.ts';
 import { type Mapping, parseMapping } from '../../src/mapping/parse.ts';
 import type {
   Decision,
@@ -10,6 +9,7 @@ import type {
   PostingContext,
   PrepaymentFacts,
 } from '../../src/posting/types.ts';
+import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../../src/records/types.ts';
 
 export const money = (text: string) => new Money(text);
 const maybe = (text: string | null) => (text === null ? null : money(text));

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Db, migrate, openDatabase } from '../../src/db/pool.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type Db, openDatabase } from '../../src/db/pool.ts';
 import { Budget, type BudgetOptions, priorities } from '../../src/practice/budget.ts';
 import { loadDialect } from '../../src/records/dialect.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

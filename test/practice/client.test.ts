@@ -2,10 +2,10 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { staticToken } from '../../src/practice/auth.ts';
 import { createPracticeClient, type PracticeClient, type PracticeClientOptions } from '../../src/practice/client.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
 import { PracticeError } from '../../src/practice/errors.ts';
-import { parseJson } from '../../src/records/json.ts';
 import { createTransport } from '../../src/practice/transport.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
+import { parseJson } from '../../src/records/json.ts';
 import {
   emptyList,
   type FakeBudget,

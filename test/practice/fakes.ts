@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { RateBudget } from '../../src/practice/budget.ts';
 import type { Clock } from '../../src/domain/clock.ts';
+import type { RateBudget } from '../../src/practice/budget.ts';
 import type { Log } from '../../src/practice/exchange.ts';
 
 export interface SeenRequest {

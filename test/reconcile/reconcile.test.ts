@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Db, migrate, openDatabase } from '../../src/db/pool.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type Db, openDatabase } from '../../src/db/pool.ts';
 import { type InstallationReport, type ReconcileInput, reconcile, renderReconcile } from '../../src/reconcile/index.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import {

@@ -1,7 +1,8 @@
 // What posting depends on besides the documents: mapping, locks, cut-over. Plain data, read by the oracle as it stands.
+
+import { Rng } from '../../sandbox/rng.ts';
 import { parseMapping } from '../../src/mapping/parse.ts';
 import type { PostingContext } from '../../src/posting/types.ts';
-import { Rng } from '../../sandbox/rng.ts';
 import type { Setting } from './clinic.ts';
 
 export interface MappingData {

@@ -1,6 +1,7 @@
 // One installation in memory: windows of random sizes and orders over its mirror, the real posting core, its books.
-import type { Decision, DocumentFacts, PostedBefore, PostingContext } from '../../src/posting/types.ts';
+
 import type { Rng } from '../../sandbox/rng.ts';
+import type { Decision, DocumentFacts, PostedBefore, PostingContext } from '../../src/posting/types.ts';
 import type { DocumentRef } from '../../src/terms.ts';
 import { Books, type DocumentBook, inForce, keyOf, postedBefore } from './books.ts';
 import { Broken } from './broken.ts';

@@ -1,5 +1,12 @@
 // What one installation has seen of the clinic: each record as parsed from the wire, beside the source's own version of that
 // moment, which is all the oracle looks at.
+
+import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/records.ts';
+import { encode, Wire, type WireRecord } from '../../sandbox/wire.ts';
+import type { DocumentFacts } from '../../src/posting/types.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
+import { parseJson } from '../../src/records/json.ts';
+import { parseRecord, type RecordOf } from '../../src/records/schema.ts';
 import type {
   InvoiceRecord,
   PaymentRecord,
@@ -7,12 +14,6 @@ import type {
   RowRecord,
   SourceRecord,
 } from '../../src/records/types.ts';
-import type { DocumentFacts } from '../../src/posting/types.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
-import { parseJson } from '../../src/records/json.ts';
-import { parseRecord, type RecordOf } from '../../src/records/schema.ts';
-import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/records.ts';
-import { encode, Wire, type WireRecord } from '../../sandbox/wire.ts';
 import type { DocumentKind, DocumentRef, RecordKind } from '../../src/terms.ts';
 import type { Damage, WatchedClinic } from './clinic.ts';
 

@@ -1,11 +1,11 @@
 // Broken variants of posting, each a mistake that books must not survive; the oracle is to find every one.
 
+import { addDays } from '../../sandbox/zone.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { lineOf, signed } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
 import { judge, post } from '../../src/posting/index.ts';
 import type { Decision } from '../../src/posting/types.ts';
-import { addDays } from '../../sandbox/zone.ts';
 import type { Post } from './installation.ts';
 
 /** Changes the entries of a third of the documents, always the same ones; reversals stay true to what they reverse. */

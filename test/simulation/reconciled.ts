@@ -1,13 +1,13 @@
 // The verdict of the project's own reconciliation on the same books: where the oracle finds nothing, it must not either.
 import { signed } from '../../src/domain/entry.ts';
 import { zero } from '../../src/domain/money.ts';
-import type { SourceRecord } from '../../src/records/types.ts';
 import type { Book, InvoiceBook, LedgerFigure, PaymentBook, PrepaymentBook } from '../../src/reconcile/books.ts';
 import { checkPayment, checkPrepayment } from '../../src/reconcile/payments.ts';
 import { PrepaymentFigures } from '../../src/reconcile/prepayment.ts';
 import { checkReceivable } from '../../src/reconcile/receivable.ts';
 import type { Difference } from '../../src/reconcile/report.ts';
 import { checkRevenue } from '../../src/reconcile/revenue.ts';
+import type { SourceRecord } from '../../src/records/types.ts';
 import { type Books, type DocumentBook, inForce } from './books.ts';
 import { Broken } from './broken.ts';
 import type { Setting } from './clinic.ts';

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { type App, openApp } from '../../src/runtime/app.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts';
 import { reconcileApp } from '../../src/cli/commands/reconcile.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { query } from '../../src/db/pool.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts';
-import { runWindow, type WindowReport } from '../../src/windows/windows.ts';
+import { type App, openApp } from '../../src/runtime/app.ts';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
+import { runWindow, type WindowReport } from '../../src/windows/windows.ts';
 import { createTestDatabase } from './database.ts';
 
 export interface TestClinic {

@@ -1,18 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { knownLocks, postingConditions } from '../../src/bookkeeping/judge.ts';
 import { markAfterChangedConditions, postBatch } from '../../activities/post.ts';
-import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
-import { type Db, query } from '../../src/db/pool.ts';
-import { type MirrorScope, markDirty, savePage, settleRowSets } from '../../src/mirror/store.ts';
-import { parseJson } from '../../src/records/json.ts';
 import { Clinic } from '../../sandbox/clinic.ts';
 import { generate } from '../../sandbox/generator.ts';
 import { live } from '../../sandbox/live.ts';
 import { defaultQuirks } from '../../sandbox/quirks.ts';
 import { encode, Wire } from '../../sandbox/wire.ts';
 import { Zone } from '../../sandbox/zone.ts';
+import { knownLocks, postingConditions } from '../../src/bookkeeping/judge.ts';
+import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
+import { type Db, query } from '../../src/db/pool.ts';
+import { type MirrorScope, markDirty, savePage, settleRowSets } from '../../src/mirror/store.ts';
+import { parseJson } from '../../src/records/json.ts';
 import { noteFact } from '../../src/sync/capabilities/facts.ts';
 import type { RecordKind } from '../../src/terms.ts';
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Db, migrate, openDatabase, query } from '../../src/db/pool.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type Db, openDatabase, query } from '../../src/db/pool.ts';
 import { savePage } from '../../src/mirror/store.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
 import { PracticeError } from '../../src/practice/errors.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { type PullContext, pullPayments } from '../../src/sync/pull.ts';
 import { ListUnprovable } from '../../src/sync/walk/walk.ts';

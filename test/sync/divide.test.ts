@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { Rng } from '../../sandbox/rng.ts';
 import type { ListAnswer } from '../../src/practice/client.ts';
 import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
-import { Rng } from '../../sandbox/rng.ts';
 import { furtherDimensions } from '../../src/sync/walk/dimensions.ts';
 import { contradicted } from '../../src/sync/walk/filters.ts';
 import { ListUnprovable, walk } from '../../src/sync/walk/walk.ts';

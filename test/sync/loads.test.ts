@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { installationOf } from '../../src/runtime/app.ts';
-import type { PracticeClient } from '../../src/practice/client.ts';
 import { Rng } from '../../sandbox/rng.ts';
+import type { PracticeClient } from '../../src/practice/client.ts';
+import { installationOf } from '../../src/runtime/app.ts';
 import { forgetWalks, walkOnce } from '../../src/sync/finished.ts';
 import { openWithInvoices, walkInvoices } from '../../src/sync/opening.ts';
 import { type PullContext, type PullOwner, pullChanged, pullPayments } from '../../src/sync/pull.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { SourceRecord } from '../../src/records/types.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
 import { PracticeError } from '../../src/practice/errors.ts';
+import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
+import type { SourceRecord } from '../../src/records/types.ts';
 import { judge, probeList, type Question, questionOf, refusedFilter } from '../../src/sync/capabilities/probe.ts';
 
 const dialect = loadDialect();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Db, migrate, openDatabase, query } from '../../src/db/pool.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type Db, openDatabase, query } from '../../src/db/pool.ts';
 import { savePage, settleRowSets } from '../../src/mirror/store.ts';
 import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';

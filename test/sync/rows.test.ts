@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Db, migrate, openDatabase, query } from '../../src/db/pool.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type Db, openDatabase, query } from '../../src/db/pool.ts';
 import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { noteFact } from '../../src/sync/capabilities/facts.ts';

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { runWindow } from '../../src/windows/windows.ts';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
+import { runWindow } from '../../src/windows/windows.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { listRequests, mirrored, postedTwice, waitFor, windowRows } from './support.ts';
 

@@ -3,8 +3,8 @@ import proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { workflowBundle } from '../../src/runtime/bundle.ts';
 import { startSandbox } from '../../sandbox/index.ts';
+import { workflowBundle } from '../../src/runtime/bundle.ts';
 
 /** Histories of real windows, written by scripts/record-histories.ts. */
 const folder = new URL('../histories/', import.meta.url);

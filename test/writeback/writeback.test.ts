@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Db, migrate, openDatabase } from '../../src/db/pool.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type Db, openDatabase } from '../../src/db/pool.ts';
 import { loadDialect } from '../../src/records/dialect.ts';
 import { isOwnEcho, planWriteBack, type RecordedWriteBack } from '../../src/writeback/plan.ts';
 import { pendingWriteBacks, recordWriteBacks, writtenEntries } from '../../src/writeback/store.ts';

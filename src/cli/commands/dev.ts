@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { runDev } from '../dev.ts';
 import type { CommandContext } from '../context.ts';
+import { runDev } from '../dev.ts';
 
 export function dev(context: CommandContext, options: { once?: true; ui: boolean }): Promise<number> {
   return runDev({

@@ -1,10 +1,10 @@
-import type { App } from '../../runtime/app.ts';
 import type { InstallationConfig } from '../../config/load.ts';
 import { sum } from '../../domain/money.ts';
-import type { InvoiceRecord, PrepaymentRecord, RowRecord } from '../../records/types.ts';
 import type { ListAnswer, PracticeClient } from '../../practice/client.ts';
 import { PracticeError } from '../../practice/errors.ts';
 import { parseRecord } from '../../records/schema.ts';
+import type { InvoiceRecord, PrepaymentRecord, RowRecord } from '../../records/types.ts';
+import type { App } from '../../runtime/app.ts';
 import { type FilterFact, filterFacts, noteFilters } from '../../sync/capabilities/facts.ts';
 import { type FilterFinding, probeList, usedFilters } from '../../sync/capabilities/probe.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';

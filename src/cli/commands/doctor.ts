@@ -1,12 +1,12 @@
 import { Connection } from '@temporalio/client';
-import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
 import { type Config, loadConfig } from '../../config/load.ts';
-import { toUserError } from '../../domain/errors.ts';
 import { acquireTemporal, ensureSearchAttributes } from '../../embedded/index.ts';
+import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
+import { toUserError } from '../../runtime/user-errors.ts';
 import { latestNudge } from '../../sync/capabilities/facts.ts';
 import type { CommandContext } from '../context.ts';
-import { checkPractice } from './doctor-practice.ts';
 import { instant } from '../render/text.ts';
+import { checkPractice } from './doctor-practice.ts';
 
 /** One thing that was tried. */
 export interface Check {

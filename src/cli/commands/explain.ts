@@ -1,22 +1,28 @@
-import { type App, chosenInstallations } from '../../runtime/app.ts';
+import { loadFacts } from '../../bookkeeping/facts.ts';
 import { type InstallationConfig, postingContext } from '../../config/load.ts';
 import { query } from '../../db/pool.ts';
 import { type LedgerEntry, signed } from '../../domain/entry.ts';
+import { UserError } from '../../domain/errors.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
-import { UserError } from '../../domain/errors.ts';
 import { closedThrough } from '../../ledger/close.ts';
 import { loadEntries } from '../../ledger/journal/read.ts';
 import { summariesOf } from '../../ledger/summaries/store.ts';
-import { loadFacts } from '../../bookkeeping/facts.ts';
 import { judge } from '../../posting/index.ts';
 import type { DocumentFacts, Judgement } from '../../posting/types.ts';
 import { parseJson, stringifyJson } from '../../records/json.ts';
-import { type CalendarDate, type DocumentKind, type DocumentRef, type DocumentState, documentKinds } from '../../terms.ts';
+import { type App, chosenInstallations } from '../../runtime/app.ts';
+import {
+  type CalendarDate,
+  type DocumentKind,
+  type DocumentRef,
+  type DocumentState,
+  documentKinds,
+} from '../../terms.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { explainText } from '../render/explain.ts';
-import { type Proof, proofsOf } from './proofs.ts';
 import { withApp } from '../with-app.ts';
+import { type Proof, proofsOf } from './proofs.ts';
 
 /** Everything known of one document, from source to books. */
 export interface Explanation {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { chosenInstallations } from '../../runtime/app.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { type ExportFormatName, exportEntries } from '../../ledger/export/export.ts';
+import { chosenInstallations } from '../../runtime/app.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { withApp } from '../with-app.ts';
 

@@ -1,4 +1,3 @@
-import { chosenInstallations } from '../../runtime/app.ts';
 import type { InstallationConfig } from '../../config/load.ts';
 import type { Db } from '../../db/pool.ts';
 import { businessDate } from '../../domain/dates.ts';
@@ -6,6 +5,7 @@ import { UserError } from '../../domain/errors.ts';
 import { closedThrough } from '../../ledger/close.ts';
 import { summariseDays } from '../../ledger/summaries/store.ts';
 import { type BrokenLink, verifyChain } from '../../ledger/verify.ts';
+import { chosenInstallations } from '../../runtime/app.ts';
 import type { CalendarDate } from '../../terms.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { withApp } from '../with-app.ts';

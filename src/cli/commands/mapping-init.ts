@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
 import { type Config, loadConfig } from '../../config/load.ts';
 import { ConfigError } from '../../domain/errors.ts';
-import { listAccountNumbers } from '../../practice/account-numbers.ts';
 import { type AccountNumber, propose } from '../../mapping/propose.ts';
-import { usesOf } from '../../queries/source-usage.ts';
+import { listAccountNumbers } from '../../practice/account-numbers.ts';
 import { PracticeError } from '../../practice/errors.ts';
+import { usesOf } from '../../queries/source-usage.ts';
+import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';
 import { count } from '../render/text.ts';
 

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { chosenInstallations, openApp } from '../../runtime/app.ts';
 import { type Config, loadConfig, loadMapping } from '../../config/load.ts';
-import type { Money } from '../../domain/money.ts';
-import { ConfigError } from '../../domain/errors.ts';
 import { loadSpecs, specsPathOf } from '../../config/mapping-files.ts';
+import { ConfigError } from '../../domain/errors.ts';
+import type { Money } from '../../domain/money.ts';
+import { postgresFolder } from '../../embedded/postgres.ts';
 import { type Lack, lacksOf, type Remark, remarksOf } from '../../mapping/check.ts';
+import type { Mapping } from '../../mapping/parse.ts';
 import { type CaseResult, runSpecs } from '../../mapping/run-specs.ts';
 import { usesOf } from '../../queries/source-usage.ts';
-import type { Mapping } from '../../mapping/parse.ts';
 import { loadDialect } from '../../records/dialect.ts';
-import { postgresFolder } from '../../embedded/postgres.ts';
+import { chosenInstallations, openApp } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';
 import { count, table } from '../render/text.ts';
 

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { everything, previewPosting, previewRemap } from '../../bookkeeping/preview.ts';
-import { type App, chosenInstallations } from '../../runtime/app.ts';
 import { type InstallationConfig, loadMapping } from '../../config/load.ts';
-import { problemCatalogue } from '../../domain/problems.ts';
 import { countInForce, countWaiting, type JudgedDocument } from '../../documents/documents.ts';
-import { ProgressBars } from '../progress.ts';
+import { problemCatalogue } from '../../domain/problems.ts';
+import { type App, chosenInstallations } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';
+import { ProgressBars } from '../progress.ts';
 import { AccountTotals, columns, entryDocument, entryText } from '../render/entry.ts';
 import { type Item, Pieces } from '../render/pieces.ts';
 import { changeItems, RemapSummary } from '../render/remap.ts';

@@ -1,14 +1,14 @@
-import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
 import type { Db } from '../../db/pool.ts';
-import { type ProblemCode, problemCatalogue } from '../../domain/problems.ts';
 import { UserError } from '../../domain/errors.ts';
+import { type ProblemCode, problemCatalogue } from '../../domain/problems.ts';
 import { markDirty } from '../../mirror/store.ts';
+import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
 import { type DocumentKind, documentKinds } from '../../terms.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { exitCodeOf, runWindows, windowsDocument } from './sync.ts';
 import { count, instant } from '../render/text.ts';
 import { windowBlock } from '../render/window.ts';
 import { withApp } from '../with-app.ts';
+import { exitCodeOf, runWindows, windowsDocument } from './sync.ts';
 
 /** One problem as `problems --json` prints it (DESIGN). */
 interface ProblemRow {

@@ -1,5 +1,4 @@
 import { setTimeout } from 'node:timers/promises';
-import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
 import { query } from '../../db/pool.ts';
 import { priorities } from '../../practice/budget.ts';
 import { PracticeError } from '../../practice/errors.ts';
@@ -9,12 +8,13 @@ import {
   reconcile as reconcileBooks,
   renderReconcile,
 } from '../../reconcile/index.ts';
+import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
 import { pullOne } from '../../sync/parts.ts';
 import type { PullContext } from '../../sync/pull.ts';
 import { ownEchoes } from '../../writeback/store.ts';
 import type { CommandContext } from '../context.ts';
-import { sourceCounts } from './source-counts.ts';
 import { withApp } from '../with-app.ts';
+import { sourceCounts } from './source-counts.ts';
 
 /** The equations over the whole books; exit code 1 on a difference. */
 export function reconcile(context: CommandContext, options: { installation?: number }): Promise<number> {

@@ -1,16 +1,16 @@
 import { previewRemap } from '../../bookkeeping/preview.ts';
 import { repost as repostInto } from '../../bookkeeping/repost.ts';
-import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
 import type { InstallationConfig } from '../../config/load.ts';
 import { query } from '../../db/pool.ts';
-import { UserError } from '../../domain/errors.ts';
 import { countInForce, type DocumentSelection } from '../../documents/documents.ts';
+import { UserError } from '../../domain/errors.ts';
+import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { Pieces } from '../render/pieces.ts';
-import { membersOf, withProgress } from './preview.ts';
 import { changeItems, RemapSummary } from '../render/remap.ts';
 import { withApp } from '../with-app.ts';
+import { membersOf, withProgress } from './preview.ts';
 
 /** A window may be under way for as long as its own time-out; then the installation is better left alone. */
 const waitSeconds = 600;

@@ -1,8 +1,8 @@
 import { runDaemon } from '../../windows/windows.ts';
 import type { CommandContext } from '../context.ts';
-import { windowsDocument } from './sync.ts';
 import { windowLine } from '../render/window.ts';
 import { withApp } from '../with-app.ts';
+import { windowsDocument } from './sync.ts';
 
 /** The daemon. With --json each window is one JSON document on a line of its own. */
 export function run(context: CommandContext): Promise<number> {

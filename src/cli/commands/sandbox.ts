@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { ConfigError } from '../../domain/errors.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/index.ts';
+import { ConfigError } from '../../domain/errors.ts';
 import type { CommandContext } from '../context.ts';
 import type { SandboxOptions } from '../program.ts';
 

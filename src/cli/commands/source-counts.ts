@@ -1,5 +1,5 @@
-import type { App } from '../../runtime/app.ts';
 import { PracticeError } from '../../practice/errors.ts';
+import type { App } from '../../runtime/app.ts';
 import { countCovered, countMirror, listsTwice, storeCount, wantCensus } from '../../sync/counts.ts';
 import { type DocumentKind, documentKinds } from '../../terms.ts';
 import { instant } from '../render/text.ts';

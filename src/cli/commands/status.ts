@@ -1,6 +1,6 @@
 import type { PlainError } from '../../../workflows/messages.ts';
-import type { App } from '../../runtime/app.ts';
 import type { InstallationConfig } from '../../config/load.ts';
+import type { App } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';
 import { bar, count, duration, instant, table } from '../render/text.ts';
 import { withApp } from '../with-app.ts';

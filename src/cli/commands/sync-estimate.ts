@@ -1,8 +1,8 @@
 import type { StepProgress } from '../../../activities/context.ts';
-import { type App, installationOf } from '../../runtime/app.ts';
 import { priorities } from '../../practice/budget.ts';
-import { actionOf, type Dialect, limitOf } from '../../records/dialect.ts';
 import { PracticeError } from '../../practice/errors.ts';
+import { actionOf, type Dialect, limitOf } from '../../records/dialect.ts';
+import { type App, installationOf } from '../../runtime/app.ts';
 import { about, estimateLoad, estimateText, type ListLoad, ListProgress, type Pace } from '../../sync/estimate.ts';
 import { applyFacts, type PullOwner } from '../../sync/pull.ts';
 import { recordsLeft } from '../../sync/remaining.ts';

@@ -1,12 +1,12 @@
 import type { PlainError } from '../../../workflows/messages.ts';
-import { type App, chosenInstallations } from '../../runtime/app.ts';
 import { UserError } from '../../domain/errors.ts';
-import { ProgressBars } from '../progress.ts';
+import { type App, chosenInstallations } from '../../runtime/app.ts';
 import { syncNow, type WindowReport } from '../../windows/windows.ts';
 import type { CommandContext } from '../context.ts';
-import { type LoadPlan, planLoad } from './sync-estimate.ts';
+import { ProgressBars } from '../progress.ts';
 import { windowBlock } from '../render/window.ts';
 import { withApp } from '../with-app.ts';
+import { type LoadPlan, planLoad } from './sync-estimate.ts';
 
 interface Run {
   trigger: 'sync' | 'backfill';

@@ -1,11 +1,11 @@
 import { type Db, query } from '../../db/pool.ts';
 import type { CalendarDate, InstallationId, LineRole } from '../../terms.ts';
+import { type DateRange, entriesByDate } from '../journal/read.ts';
+import { countUnsummarised, summariesByDate } from '../summaries/store.ts';
 import { beancount } from './beancount.ts';
 import { csv } from './csv.ts';
 import { daySummary, documentEntry, type JournalEntry } from './facts.ts';
 import { hledger } from './hledger.ts';
-import { type DateRange, entriesByDate } from '../journal/read.ts';
-import { countUnsummarised, summariesByDate } from '../summaries/store.ts';
 
 /** An installation whose books are exported; the currency is its setting, the books themselves name none. */
 export interface ExportInstallation {

@@ -4,8 +4,8 @@ import type { DraftEntry, LedgerEntry, Line } from '../../domain/entry.ts';
 import { entryDefect, entryId } from '../../domain/entry.ts';
 import { storable } from '../../domain/text.ts';
 import { type DocumentRef, documentKinds, type InstallationId, type PostingMode } from '../../terms.ts';
-import { chainStart, entryHash } from './chain.ts';
 import { LedgerError } from '../errors.ts';
+import { chainStart, entryHash } from './chain.ts';
 import { entryRow, entryTypes, lineRow, lineTypes } from './rows.ts';
 
 export { loadEntries } from './read.ts';

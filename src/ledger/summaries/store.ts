@@ -5,7 +5,6 @@ import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { chainStart } from '../journal/chain.ts';
 import { type DateRange, withLines } from '../journal/read.ts';
 import { type EntryRow, entryColumns } from '../journal/rows.ts';
-import { type SummaryEntry, summarise, summaryHash, summaryId } from './summary.ts';
 import {
   type SummaryLineRow,
   type SummaryRow,
@@ -17,6 +16,7 @@ import {
   summaryRow,
   summaryTypes,
 } from './rows.ts';
+import { type SummaryEntry, summarise, summaryHash, summaryId } from './summary.ts';
 
 /** Entries summed up in one transaction, unless one day alone has more: days are never split. */
 const entriesPerBatch = 2_000;

@@ -1,9 +1,9 @@
 import { businessDate, instantOf } from '../../domain/dates.ts';
-import type { SourceRecord } from '../../records/types.ts';
 import type { ListAnswer } from '../../practice/client.ts';
-import type { Dialect } from '../../records/dialect.ts';
 import { PracticeError } from '../../practice/errors.ts';
+import type { Dialect } from '../../records/dialect.ts';
 import { parseRecord } from '../../records/schema.ts';
+import type { SourceRecord } from '../../records/types.ts';
 import type { RecordKind } from '../../terms.ts';
 import { filterTimestamp, hasOffset } from '../walk/filters.ts';
 

@@ -1,7 +1,7 @@
 import { businessDate, instantOf } from '../../domain/dates.ts';
-import type { SourceRecord } from '../../records/types.ts';
 import type { Dialect } from '../../records/dialect.ts';
 import { recordOf } from '../../records/schema.ts';
+import type { SourceRecord } from '../../records/types.ts';
 import type { RecordKind } from '../../terms.ts';
 import { filterTimestamp } from './filters.ts';
 

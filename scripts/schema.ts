@@ -1,0 +1,23 @@
+// Writes src/db/schema.sql, the whole schema as the migrations make it, read back from PostgreSQL's catalogues. Run:
+// `node scripts/schema.ts`; with --check it writes nothing and fails where the file is not what the migrations make.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { migrate } from '../src/db/migrate.ts';
+import { openDatabase } from '../src/db/pool.ts';
+import { schemaText } from '../src/db/schema-text.ts';
+import { startEphemeralPostgres } from '../src/embedded/index.ts';
+
+const file = new URL('../src/db/schema.sql', import.meta.url);
+const postgres = await startEphemeralPostgres();
+const db = openDatabase(postgres.url);
+try {
+  await migrate(db);
+  const text = await schemaText(db);
+  if (!process.argv.includes('--check')) writeFileSync(file, text);
+  else if (readFileSync(file, 'utf8') !== text) {
+    console.error('src/db/schema.sql is not what the migrations make; run `npm run schema`.');
+    process.exitCode = 1;
+  }
+} finally {
+  await db.destroy();
+  await postgres.release();
+}

@@ -1,0 +1,56 @@
+/**
+ * What a statement gives back, declared once: the TypeScript type of its rows is inferred from the declaration, and the
+ * declaration is checked against the types that PostgreSQL reports with the result (src/db/rows.ts). Nothing is cast.
+ */
+
+/** A column of a result: the PostgreSQL types it accepts, and whether and which values may stand in it. */
+export interface Column<T> {
+  /** Type OIDs of pg_type; null accepts any. */
+  readonly oids: readonly number[] | null;
+  readonly nullable: boolean;
+  /** Refuses a value that the type alone does not rule out; undefined checks nothing. */
+  readonly accepts?: ((value: unknown) => boolean) | undefined;
+  /** Carries the type only; never set. */
+  readonly type?: T;
+}
+
+/** The columns of a result, by name. */
+export type Shape = Readonly<Record<string, Column<unknown>>>;
+
+/** The row that a shape describes. */
+export type RowOf<S extends Shape> = { -readonly [Name in keyof S]: S[Name] extends Column<infer T> ? T : never };
+
+function column<T>(...oids: number[]): Column<T> {
+  return { oids, nullable: false };
+}
+
+/** bigint, int, smallint: a safe integer (src/db/pool.ts refuses others). */
+export const integer = column<number>(20, 21, 23);
+/** double precision: seconds and shares, never an amount. */
+export const float = column<number>(701);
+/** text and its kin. */
+export const text = column<string>(25, 1043, 19);
+export const uuid = column<string>(2950);
+export const bool = column<boolean>(16);
+/** Amounts and rates, as text so that no digit is lost. */
+export const numeric = column<string>(1700);
+/** A calendar date, `YYYY-MM-DD`. */
+export const date = column<string>(1082);
+/** An instant. */
+export const instant = column<Date>(1184);
+/** json and jsonb, as text: read with src/records/json.ts where digits matter. */
+export const json = column<string>(114, 3802);
+export const integers = column<number[]>(1016);
+export const texts = column<string[]>(1009);
+export const numerics = column<string[]>(1231);
+
+/** The same column where it may hold null. */
+export function nullable<T>(of: Column<T>): Column<T | null> {
+  return { oids: of.oids, nullable: true, accepts: of.accepts };
+}
+
+/** A text column that holds one of the words given (an enumeration of src/terms.ts). */
+export function oneOf<const Word extends string>(words: readonly Word[]): Column<Word> {
+  const known = new Set<unknown>(words);
+  return { oids: text.oids, nullable: false, accepts: (value) => known.has(value) };
+}

@@ -1,0 +1,93 @@
+import type { Knex } from 'knex';
+import type { RowOf, Shape } from './columns.ts';
+import type { Db } from './pool.ts';
+
+/** A pool, or a transaction of it. */
+export type Connection = Db | Knex.Transaction;
+
+/** A parameter for a `?` of a statement; an array becomes one array of PostgreSQL. */
+export type Binding = string | number | boolean | Date | null | readonly (string | number | boolean | null)[];
+
+/** A statement gave back something else than its shape says: the statement or the schema is wrong, never the data of a user. */
+export class UnexpectedResult extends Error {
+  readonly code = 'unexpected_result';
+}
+
+interface Result {
+  rows: Record<string, unknown>[];
+  rowCount: number | null;
+  fields: { name: string; dataTypeID: number }[];
+}
+
+/**
+ * The rows of one SQL statement. `shape` names the result's columns and their types: the names and types are checked once per
+ * result, nulls and enumerations in every row. Throws UnexpectedResult where they do not agree.
+ */
+export async function rows<S extends Shape>(
+  db: Connection,
+  shape: S,
+  sql: string,
+  bindings: readonly Binding[] = [],
+): Promise<RowOf<S>[]> {
+  const result = await run(db, sql, bindings);
+  checkFields(result, shape, sql);
+  checkValues(result.rows, shape, sql);
+  return result.rows as RowOf<S>[];
+}
+
+/** The first row, or null where there is none. */
+export async function maybeRow<S extends Shape>(
+  db: Connection,
+  shape: S,
+  sql: string,
+  bindings: readonly Binding[] = [],
+): Promise<RowOf<S> | null> {
+  return (await rows(db, shape, sql, bindings))[0] ?? null;
+}
+
+/** The one row of a statement that always gives one (an aggregate, an `insert … returning`). Throws UnexpectedResult without one. */
+export async function row<S extends Shape>(
+  db: Connection,
+  shape: S,
+  sql: string,
+  bindings: readonly Binding[] = [],
+): Promise<RowOf<S>> {
+  const [first] = await rows(db, shape, sql, bindings);
+  if (first === undefined) throw new UnexpectedResult(`no row came of: ${sql}`);
+  return first;
+}
+
+/** Runs a statement for its effect; returns how many rows it touched. */
+export async function execute(db: Connection, sql: string, bindings: readonly Binding[] = []): Promise<number> {
+  return (await run(db, sql, bindings)).rowCount ?? 0;
+}
+
+async function run(db: Connection, sql: string, bindings: readonly Binding[]): Promise<Result> {
+  return (await db.raw(sql, bindings as Knex.RawBinding[])) as Result;
+}
+
+function checkFields({ fields }: Result, shape: Shape, sql: string): void {
+  for (const { name, dataTypeID } of fields) {
+    const declared = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (declared === undefined) throw new UnexpectedResult(`column ${name} is not declared, of: ${sql}`);
+    if (declared.oids !== null && !declared.oids.includes(dataTypeID))
+      throw new UnexpectedResult(`column ${name} has the type with the oid ${dataTypeID}, of: ${sql}`);
+  }
+  const declaredCount = Object.keys(shape).length;
+  if (fields.length !== declaredCount)
+    throw new UnexpectedResult(`${fields.length} columns came where ${declaredCount} are declared, of: ${sql}`);
+}
+
+function checkValues(found: Record<string, unknown>[], shape: Shape, sql: string): void {
+  for (const [name, { nullable, accepts }] of Object.entries(shape)) {
+    if (nullable && accepts === undefined) continue;
+    for (const each of found) {
+      const value = each[name];
+      if (value === null) {
+        if (!nullable) throw new UnexpectedResult(`column ${name} is null, of: ${sql}`);
+      } else if (accepts?.(value) === false) {
+        throw new UnexpectedResult(`column ${name} holds ${String(value)}, which is no value of it, of: ${sql}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { text } from './columns.ts';
+import { type Db, schemaName } from './pool.ts';
+import { rows } from './rows.ts';
+
+/**
+ * The schema of a migrated database as SQL text, in an order that depends on names only: tables with their columns, then
+ * constraints, indexes, functions and triggers. Kept as src/db/schema.sql, so that a change of a migration shows as a change of
+ * the schema that comes of it.
+ */
+export async function schemaText(db: Db): Promise<string> {
+  const parts = [
+    '-- Written by `npm run schema` from src/db/migrations; edit those instead.',
+    ...(await tables(db)),
+    ...(await statements(db, functionsSql)),
+    ...(await statements(db, triggersSql)),
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+async function tables(db: Db): Promise<string[]> {
+  const columns = await rows(db, { table_name: text, line: text }, columnsSql, [schemaName]);
+  const constraints = await rows(db, { table_name: text, line: text }, constraintsSql, [schemaName]);
+  const indexes = await rows(db, { table_name: text, line: text }, indexesSql, [schemaName]);
+  const byTable = Map.groupBy([...columns, ...constraints], (each) => each.table_name);
+  return [...byTable].map(([name, lines]) => {
+    const body = lines.map(({ line }) => `  ${line}`).join(',\n');
+    const own = indexes.filter((index) => index.table_name === name).map(({ line }) => `${line};`);
+    return [`create table ${name} (\n${body}\n);`, ...own].join('\n');
+  });
+}
+
+async function statements(db: Db, sql: string): Promise<string[]> {
+  const found = await rows(db, { line: text }, sql, [schemaName]);
+  return found.map(({ line }) => `${line.trim()};`);
+}
+
+// The table of migrations is knex's own.
+const ours = `n.nspname = ? and c.relkind = 'r' and c.relname not like 'migration%'`;
+
+const columnsSql = `
+  select c.relname::text as table_name,
+    a.attname || ' ' || format_type(a.atttypid, a.atttypmod) ||
+      case when a.attidentity = 'a' then ' generated always as identity' else '' end ||
+      case when a.attnotnull then ' not null' else '' end ||
+      coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '') as line
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+  left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
+  where ${ours} order by c.relname, a.attnum`;
+
+// Not-null constraints stand with their columns.
+const constraintsSql = `
+  select c.relname::text as table_name, 'constraint ' || k.conname || ' ' || pg_get_constraintdef(k.oid) as line
+  from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
+  where ${ours} and k.contype <> 'n' order by c.relname, k.contype desc, k.conname`;
+
+const indexesSql = `
+  select c.relname::text as table_name, pg_get_indexdef(i.indexrelid) as line
+  from pg_index i join pg_class c on c.oid = i.indrelid join pg_namespace n on n.oid = c.relnamespace
+  where ${ours} and not exists (select from pg_constraint k where k.conindid = i.indexrelid)
+  order by c.relname, line`;
+
+const functionsSql = `
+  select pg_get_functiondef(p.oid) as line
+  from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = ? order by p.proname`;
+
+const triggersSql = `
+  select pg_get_triggerdef(t.oid) as line
+  from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = ? and not t.tgisinternal order by c.relname, t.tgname`;

@@ -1,0 +1,498 @@
+-- Written by `npm run schema` from src/db/migrations; edit those instead.
+
+create table budget (
+  installation bigint not null,
+  action text not null,
+  full_limit integer not null,
+  window_seconds double precision not null,
+  share double precision not null default 1,
+  regains_from timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  throttled_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  blocked_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint budget_pkey PRIMARY KEY (installation, action)
+);
+
+create table budget_claim (
+  installation bigint not null,
+  action text not null,
+  claimant uuid not null,
+  weight integer not null,
+  priority integer not null,
+  claimed_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint budget_claim_pkey PRIMARY KEY (installation, action, claimant)
+);
+
+create table budget_slot (
+  id bigint generated always as identity not null,
+  installation bigint not null,
+  action text not null,
+  weight integer not null,
+  taken_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint budget_slot_pkey PRIMARY KEY (id)
+);
+CREATE INDEX budget_slot_live ON vetledger.budget_slot USING btree (installation, action, expires_at);
+
+create table document (
+  installation bigint not null,
+  kind text not null,
+  id bigint not null,
+  state text not null default 'pending'::text,
+  dirty boolean not null default true,
+  dirty_mark bigint not null default 1,
+  refetch text not null default 'no'::text,
+  document_date date,
+  entry_id text,
+  entry_count integer not null default 0,
+  input_hash text,
+  problem_code text,
+  problem_message text,
+  problem_since timestamp with time zone,
+  judged_at timestamp with time zone,
+  remap_held boolean not null default false,
+  constraint document_pkey PRIMARY KEY (installation, kind, id),
+  constraint document_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text]))),
+  constraint document_refetch_check CHECK ((refetch = ANY (ARRAY['no'::text, 'wanted'::text, 'done'::text])))
+);
+CREATE INDEX document_dirty ON vetledger.document USING btree (installation, kind, id) WHERE dirty;
+CREATE INDEX document_problem ON vetledger.document USING btree (installation) WHERE (problem_code IS NOT NULL);
+CREATE INDEX document_refetch ON vetledger.document USING btree (installation) WHERE (refetch = 'wanted'::text);
+
+create table document_report (
+  installation bigint not null,
+  kind text not null,
+  id bigint not null,
+  code text not null,
+  message text not null,
+  since timestamp with time zone not null default clock_timestamp(),
+  constraint document_report_pkey PRIMARY KEY (installation, kind, id, code)
+);
+
+create table entry (
+  id text not null,
+  installation bigint not null,
+  kind text not null,
+  document_id bigint not null,
+  n integer not null,
+  seq bigint not null,
+  posting_mode text not null default 'document'::text,
+  entry_date date not null,
+  document_date date not null,
+  reason text not null,
+  description text not null,
+  reverses text,
+  original_kind text,
+  original_id bigint,
+  idempotency_key text not null,
+  input_hash text not null,
+  previous_hash text not null,
+  hash text not null,
+  window_id bigint,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint entry_idempotency_key_key UNIQUE (idempotency_key),
+  constraint entry_installation_kind_document_id_n_key UNIQUE (installation, kind, document_id, n),
+  constraint entry_installation_seq_key UNIQUE (installation, seq),
+  constraint entry_pkey PRIMARY KEY (id),
+  constraint entry_reverses_fkey FOREIGN KEY (reverses) REFERENCES entry(id),
+  constraint entry_posting_mode_check CHECK ((posting_mode = ANY (ARRAY['document'::text, 'daily_summary'::text])))
+);
+CREATE INDEX entry_date ON vetledger.entry USING btree (installation, entry_date);
+CREATE INDEX entry_for_summary ON vetledger.entry USING btree (installation, entry_date, id) WHERE (posting_mode = 'daily_summary'::text);
+CREATE UNIQUE INDEX entry_reverses ON vetledger.entry USING btree (reverses) WHERE (reverses IS NOT NULL);
+
+create table entry_line (
+  entry_id text not null,
+  line integer not null,
+  account text not null,
+  role text not null,
+  side text not null,
+  amount numeric not null,
+  rule text not null,
+  mapped_by text not null,
+  party_code text,
+  party_name text,
+  party_vat_number text,
+  party_country_code text,
+  department_id bigint,
+  dimension_1 text,
+  dimension_2 text,
+  dimension_3 text,
+  internal_account text,
+  internal_dimension_1 text,
+  internal_dimension_2 text,
+  invoice_id bigint,
+  payment_type integer,
+  document_number text,
+  due_date date,
+  bank_reference text,
+  vat_group text,
+  vat_rate numeric,
+  vat_base numeric,
+  has_vat boolean not null default false,
+  row_ids bigint[] not null default '{}'::bigint[],
+  constraint entry_line_pkey PRIMARY KEY (entry_id, line),
+  constraint entry_line_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES entry(id),
+  constraint entry_line_amount_check CHECK ((amount > (0)::numeric)),
+  constraint entry_line_side_check CHECK ((side = ANY (ARRAY['debit'::text, 'credit'::text])))
+);
+
+create table installation_fact (
+  installation bigint not null,
+  name text not null,
+  value json not null,
+  noted_at timestamp with time zone not null default clock_timestamp(),
+  constraint installation_fact_pkey PRIMARY KEY (installation, name)
+);
+
+create table lease (
+  installation bigint not null,
+  token bigint not null,
+  holder text not null,
+  expires_at timestamp with time zone not null,
+  constraint lease_pkey PRIMARY KEY (installation)
+);
+
+create table ledger_close (
+  installation bigint not null,
+  through date not null,
+  closed_at timestamp with time zone not null default clock_timestamp(),
+  constraint ledger_close_pkey PRIMARY KEY (installation, closed_at)
+);
+
+create table meta (
+  key text not null,
+  value text not null,
+  constraint meta_pkey PRIMARY KEY (key)
+);
+
+create table mirror_record (
+  installation bigint not null,
+  kind text not null,
+  id bigint not null,
+  parent_id bigint,
+  version integer not null,
+  modified timestamp with time zone,
+  source_time timestamp with time zone not null,
+  first_seen_at timestamp with time zone not null,
+  content_hash text not null,
+  raw json not null,
+  needs_rows boolean not null default false,
+  rows_fresh_from timestamp with time zone,
+  rows_source_time timestamp with time zone,
+  gone_at timestamp with time zone,
+  constraint mirror_record_pkey PRIMARY KEY (installation, kind, id),
+  constraint mirror_record_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'row'::text, 'payment'::text, 'prepayment'::text])))
+);
+CREATE INDEX mirror_record_parent ON vetledger.mirror_record USING btree (installation, kind, parent_id) WHERE (parent_id IS NOT NULL);
+CREATE INDEX mirror_record_stale_rows ON vetledger.mirror_record USING btree (installation, id) WHERE ((kind = 'invoice'::text) AND needs_rows AND ((rows_source_time IS NULL) OR (rows_source_time < rows_fresh_from)));
+
+create table mirror_version (
+  installation bigint not null,
+  kind text not null,
+  id bigint not null,
+  version integer not null,
+  modified timestamp with time zone,
+  source_time timestamp with time zone not null,
+  content_hash text not null,
+  raw json not null,
+  constraint mirror_version_pkey PRIMARY KEY (installation, kind, id, version)
+);
+
+create table source_count (
+  installation bigint not null,
+  kind text not null,
+  count bigint not null,
+  counted_at timestamp with time zone not null,
+  constraint source_count_pkey PRIMARY KEY (installation, kind)
+);
+
+create table summary_entry (
+  id text not null,
+  installation bigint not null,
+  summary_date date not null,
+  department_id bigint,
+  n integer not null,
+  seq bigint not null,
+  previous_hash text not null,
+  hash text not null,
+  window_id bigint,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint summary_entry_installation_seq_key UNIQUE (installation, seq),
+  constraint summary_entry_pkey PRIMARY KEY (id)
+);
+CREATE INDEX summary_entry_date ON vetledger.summary_entry USING btree (installation, summary_date, department_id, n);
+
+create table summary_line (
+  summary_id text not null,
+  line integer not null,
+  account text not null,
+  role text not null,
+  side text not null,
+  amount numeric not null,
+  dimension_1 text,
+  dimension_2 text,
+  dimension_3 text,
+  internal_account text,
+  internal_dimension_1 text,
+  internal_dimension_2 text,
+  payment_type integer,
+  vat_group text,
+  vat_rate numeric,
+  vat_base numeric,
+  has_vat boolean not null,
+  vat_number text,
+  country_code text,
+  entry_ids text[] not null,
+  constraint summary_line_pkey PRIMARY KEY (summary_id, line),
+  constraint summary_line_summary_id_fkey FOREIGN KEY (summary_id) REFERENCES summary_entry(id),
+  constraint summary_line_amount_check CHECK ((amount > (0)::numeric)),
+  constraint summary_line_side_check CHECK ((side = ANY (ARRAY['debit'::text, 'credit'::text])))
+);
+
+create table summary_member (
+  entry_id text not null,
+  summary_id text not null,
+  constraint summary_member_pkey PRIMARY KEY (entry_id),
+  constraint summary_member_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES entry(id),
+  constraint summary_member_summary_id_fkey FOREIGN KEY (summary_id) REFERENCES summary_entry(id)
+);
+CREATE INDEX summary_member_summary ON vetledger.summary_member USING btree (summary_id);
+
+create table sync_cursor (
+  installation bigint not null,
+  stream text not null,
+  value json not null,
+  revision bigint not null default 1,
+  moved_at timestamp with time zone not null default clock_timestamp(),
+  constraint sync_cursor_pkey PRIMARY KEY (installation, stream)
+);
+
+create table sync_walk (
+  installation bigint not null,
+  stream text not null,
+  owner text not null,
+  state json not null,
+  saved_at timestamp with time zone not null default clock_timestamp(),
+  constraint sync_walk_pkey PRIMARY KEY (installation, stream, owner)
+);
+
+create table sync_window (
+  id bigint generated always as identity not null,
+  installation bigint not null,
+  kind text not null,
+  trigger text not null,
+  from_time timestamp with time zone,
+  to_time timestamp with time zone,
+  outcome text not null default 'open'::text,
+  error json,
+  counts json not null default '{}'::json,
+  workflow_id text not null,
+  run_id text not null,
+  opened_at timestamp with time zone not null default clock_timestamp(),
+  closed_at timestamp with time zone,
+  constraint sync_window_pkey PRIMARY KEY (id),
+  constraint sync_window_kind_check CHECK ((kind = ANY (ARRAY['window'::text, 'backfill'::text, 'replay'::text]))),
+  constraint sync_window_outcome_check CHECK ((outcome = ANY (ARRAY['open'::text, 'closed'::text, 'failed'::text])))
+);
+CREATE INDEX sync_window_recent ON vetledger.sync_window USING btree (installation, id DESC);
+CREATE UNIQUE INDEX sync_window_run ON vetledger.sync_window USING btree (workflow_id, run_id);
+
+create table write_back (
+  installation bigint not null,
+  prepayment_id bigint not null,
+  entry_id text not null,
+  previous_value text,
+  state text not null default 'pending'::text,
+  attempts integer not null default 0,
+  error text,
+  written_at timestamp with time zone,
+  constraint write_back_pkey PRIMARY KEY (installation, prepayment_id),
+  constraint write_back_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text])))
+);
+CREATE INDEX write_back_pending ON vetledger.write_back USING btree (installation) WHERE (state <> 'done'::text);
+
+CREATE OR REPLACE FUNCTION vetledger.budget_finish(for_installation bigint, for_action text, slots bigint[], keep_seconds double precision[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  perform budget_lock(for_installation, for_action);
+  perform budget_shorten(slots, keep_seconds);
+end $function$;
+
+CREATE OR REPLACE FUNCTION vetledger.budget_lengthen(for_installation bigint, for_action text, by_seconds double precision, hold_seconds double precision)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update budget_slot
+  set expires_at = least(expires_at + make_interval(secs => by_seconds * 1.001), clock_timestamp() + make_interval(secs => hold_seconds))
+  where installation = for_installation and action = for_action;
+  update budget set blocked_until = greatest(blocked_until, clock_timestamp() + make_interval(secs => by_seconds * 1.001))
+  where installation = for_installation and action = for_action;
+$function$;
+
+CREATE OR REPLACE FUNCTION vetledger.budget_limit(full_limit integer, share double precision, regains_from timestamp with time zone, window_seconds double precision)
+ RETURNS integer
+ LANGUAGE sql
+AS $function$
+  select greatest(1, floor(full_limit * least(1, share + 0.1 * floor(
+    greatest(0, least(1e6, extract(epoch from clock_timestamp() - greatest(regains_from, '2000-01-01')) / window_seconds))
+  )) + 1e-9))::int
+$function$;
+
+CREATE OR REPLACE FUNCTION vetledger.budget_lock(for_installation bigint, for_action text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select pg_advisory_xact_lock(hashtextextended('vetledger budget ' || for_installation || ' ' || for_action, 0))
+$function$;
+
+CREATE OR REPLACE FUNCTION vetledger.budget_shorten(slots bigint[], keep_seconds double precision[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update budget_slot s
+  set expires_at = least(s.expires_at, clock_timestamp() + make_interval(secs => kept.seconds))
+  from unnest(slots, keep_seconds) kept (id, seconds)
+  where s.id = kept.id
+$function$;
+
+CREATE OR REPLACE FUNCTION vetledger.budget_take(for_installation bigint, for_action text, asked_weight integer, asked_priority integer, age_seconds double precision, asked_limit integer, per_seconds double precision, hold_seconds double precision, for_claimant uuid, claim_seconds double precision, answered bigint[], keep_seconds double precision[], OUT slot_id bigint, OUT wait_ms bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  present timestamptz;
+  state budget;
+  asked_at timestamptz;
+  allowed int;
+  used bigint;
+  expired boolean;
+  ahead bigint;
+  claimed boolean;
+  ready_at timestamptz;
+begin
+  perform budget_lock(for_installation, for_action);
+  if cardinality(answered) > 0 then
+    perform budget_shorten(answered, keep_seconds);
+  end if;
+  present := clock_timestamp();
+
+  select * into state from budget b where b.installation = for_installation and b.action = for_action;
+  if not found then
+    insert into budget (installation, action, full_limit, window_seconds)
+    values (for_installation, for_action, asked_limit, per_seconds) returning * into state;
+  elsif state.full_limit <> asked_limit or state.window_seconds < per_seconds then
+    if state.window_seconds < per_seconds then
+      perform budget_lengthen(for_installation, for_action, per_seconds - state.window_seconds, hold_seconds);
+    end if;
+    update budget b set full_limit = asked_limit, window_seconds = greatest(b.window_seconds, per_seconds)
+    where b.installation = for_installation and b.action = for_action returning * into state;
+  end if;
+
+  select coalesce(sum(s.weight) filter (where s.expires_at > present), 0), coalesce(bool_or(s.expires_at <= present), false)
+  into used, expired
+  from budget_slot s where s.installation = for_installation and s.action = for_action;
+  if expired then
+    delete from budget_slot s
+    where s.installation = for_installation and s.action = for_action and s.expires_at <= present;
+  end if;
+  -- Reckoned anew at each asking an age would waver with the time that the asking takes.
+  select least(present - make_interval(secs => age_seconds), min(c.claimed_at)) into asked_at
+  from budget_claim c
+  where c.installation = for_installation and c.action = for_action
+    and c.claimant = for_claimant and c.priority = asked_priority;
+  select
+    coalesce(sum(c.weight) filter (
+      where c.claimant <> for_claimant and c.expires_at > present
+        and (c.priority, c.claimed_at, c.claimant) < (asked_priority, asked_at, for_claimant)
+    ), 0),
+    coalesce(bool_or(c.claimant = for_claimant), false)
+  into ahead, claimed
+  from budget_claim c where c.installation = for_installation and c.action = for_action;
+  allowed := budget_limit(asked_limit, state.share, state.regains_from, per_seconds);
+
+  if state.blocked_until <= present and (used + ahead + asked_weight <= allowed or used + ahead = 0) then
+    if claimed then
+      perform budget_withdraw(for_installation, for_action, for_claimant);
+    end if;
+    if state.window_seconds > per_seconds then
+      update budget b set window_seconds = per_seconds
+      where b.installation = for_installation and b.action = for_action;
+    end if;
+    insert into budget_slot (installation, action, weight, taken_at, expires_at)
+    values (for_installation, for_action, asked_weight, present, present + make_interval(secs => hold_seconds))
+    returning id into slot_id;
+    return;
+  end if;
+
+  perform set_config('synchronous_commit', 'off', true);
+  delete from budget_claim c
+  where c.installation = for_installation and c.action = for_action and c.expires_at <= present;
+  insert into budget_claim (installation, action, claimant, weight, priority, claimed_at, expires_at)
+  values (for_installation, for_action, for_claimant, asked_weight, asked_priority, asked_at,
+    present + make_interval(secs => claim_seconds))
+  on conflict (installation, action, claimant) do update
+    set weight = excluded.weight, priority = excluded.priority, claimed_at = excluded.claimed_at,
+      expires_at = excluded.expires_at;
+
+  -- When enough has expired, or all of it. Responses shorten slots, so it can be sooner: the caller asks often.
+  select min(freed.expires_at)
+    filter (where freed.left_over + ahead + asked_weight <= allowed or freed.left_over = 0)
+  into ready_at
+  from (
+    select s.expires_at, used - sum(s.weight) over (order by s.expires_at, s.id) as left_over
+    from budget_slot s where s.installation = for_installation and s.action = for_action
+  ) freed;
+  ready_at := greatest(coalesce(ready_at, present), state.blocked_until);
+  -- Room enough, were it not for the claims ahead: their turn is now.
+  wait_ms := greatest(case when ready_at <= present then 25 else 1 end, ceil(extract(epoch from ready_at - present) * 1000))::bigint;
+end $function$;
+
+CREATE OR REPLACE FUNCTION vetledger.budget_throttled(for_installation bigint, for_action text, for_slot bigint, retry_after_seconds double precision)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  present timestamptz;
+  taken timestamptz;
+begin
+  perform budget_lock(for_installation, for_action);
+  present := clock_timestamp();
+  select s.taken_at into taken from budget_slot s where s.id = for_slot;
+  update budget b
+  set share = budget_limit(b.full_limit, b.share, b.regains_from, b.window_seconds) / 2.0 / b.full_limit,
+    throttled_at = present
+  where b.installation = for_installation and b.action = for_action and coalesce(taken, present) > b.throttled_at;
+  update budget b
+  set blocked_until = greatest(b.blocked_until, present + make_interval(secs => retry_after_seconds)),
+    regains_from = greatest(b.blocked_until, present + make_interval(secs => retry_after_seconds))
+  where b.installation = for_installation and b.action = for_action;
+end $function$;
+
+CREATE OR REPLACE FUNCTION vetledger.budget_withdraw(for_installation bigint, for_action text, for_claimant uuid)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  delete from budget_claim where installation = for_installation and action = for_action and claimant = for_claimant
+$function$;
+
+CREATE OR REPLACE FUNCTION vetledger.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'journal entries are never changed or deleted; post a correction' using errcode = 'restrict_violation';
+end $function$;
+
+CREATE TRIGGER entry_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER entry_line_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry_line FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER summary_entry_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.summary_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER summary_line_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.summary_line FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER summary_member_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.summary_member FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
