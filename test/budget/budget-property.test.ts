@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { describe, expect, test } from 'vitest';
+import { useDatabase } from '../support/database.ts';
 import { SimulatedDatabase } from './database.ts';
 import { checkRules, checkUse, mutants } from './property.ts';
 
 /** `node test/budget/run.ts` does many more. */
 const runs = 12;
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-
-afterAll(async () => {
-  await database?.drop();
-});
+const { url } = useDatabase();
 
 async function withDatabase<T>(work: (simulated: SimulatedDatabase) => Promise<T>, mutant = ''): Promise<T> {
-  const simulated = await SimulatedDatabase.open(database.url, mutants[mutant]?.sql);
+  const simulated = await SimulatedDatabase.open(url, mutants[mutant]?.sql);
   try {
     return await work(simulated);
   } finally {

@@ -11,7 +11,7 @@ import { query } from '../../src/db/pool.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
 import { runWindow } from '../../src/windows/windows.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 
 const mapping = new URL('../../mappings/demo.yaml', import.meta.url).pathname;
 /** Their three lists wait side by side in more activities than a worker's default number of slots, 40. */
@@ -19,14 +19,13 @@ const throttled = Array.from({ length: 15 }, (_, i) => 9001 + i);
 const prompt = 4711;
 
 let folder: string;
-let database: TestDatabase;
+const { url: databaseUrl } = useDatabase();
 let sandbox: Sandbox;
 let busy: Server;
 let app: App;
 let engine: Engine;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
   sandbox = await startSandbox({ installation: prompt, invoices: 30, rateWindowSeconds: 1 });
   const opened = new Set<string>();
   // Lets the window of each installation open, then has no budget left for an hour.
@@ -60,7 +59,7 @@ temporal: {address: "\${TEMPORAL_ADDRESS}"}
   const env = {
     ...process.env,
     PRACTICE_TOKEN: sandbox.token,
-    DATABASE_URL: database.url,
+    DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: inject('temporalAddress'),
     VETLEDGER_DATA_DIR: folder,
     VETLEDGER_LOG: 'silent',
@@ -72,7 +71,6 @@ temporal: {address: "\${TEMPORAL_ADDRESS}"}
 afterAll(async () => {
   await engine?.stop();
   await app?.close();
-  await database?.drop();
   await sandbox?.stop();
   busy?.closeAllConnections();
   busy?.close();

@@ -3,12 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bar } from '../../src/cli/render/text.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { type Db, openDatabase } from '../../src/db/pool.ts';
 import { Budget, priorities } from '../../src/practice/budget.ts';
 import { loadDialect } from '../../src/records/dialect.ts';
 import { vetledger } from '../cli/support.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 
 test.each([
   // used, free, limit, the bar
@@ -27,16 +25,12 @@ test.each([
 });
 
 describe('status', () => {
-  let database: TestDatabase;
-  let db: Db;
+  const { db, url: databaseUrl } = useDatabase();
   let folder: string;
   let config: string;
   const stop = new AbortController();
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    db = openDatabase(database.url);
-    await migrate(db);
     folder = mkdtempSync(join(tmpdir(), 'vetledger-status-'));
     config = join(folder, 'vetledger.yaml');
     writeFileSync(
@@ -55,8 +49,6 @@ database_url: "\${DATABASE_URL}"
 
   afterAll(async () => {
     stop.abort();
-    await db?.destroy();
-    await database?.drop();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -75,7 +67,7 @@ database_url: "\${DATABASE_URL}"
     // The first Retry-After has passed, and what waits has asked.
     await new Promise((resolve) => setTimeout(resolve, 1100));
 
-    const env = { PATH: process.env.PATH, PRACTICE_TOKEN: 'x', DATABASE_URL: database.url, VETLEDGER_LOG: 'silent' };
+    const env = { PATH: process.env.PATH, PRACTICE_TOKEN: 'x', DATABASE_URL: databaseUrl, VETLEDGER_LOG: 'silent' };
     const { json } = await vetledger(['status', '--config', config, '--json'], env);
     const whole = { limit_now: 100, waiting: 0, blocked_until: null };
     expect(json().installations[0].budgets).toEqual([

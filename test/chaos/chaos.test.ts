@@ -1,25 +1,12 @@
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
-import { type Db, openDatabase } from '../../src/db/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { describe, expect, test } from 'vitest';
+import { createTestDatabase, useDatabase } from '../support/database.ts';
 import { isNoticed, type LifeReport, live } from './life.ts';
 import { mutants, patched } from './mutants.ts';
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url);
-  await migrate(db);
-});
-afterAll(async () => {
-  await db?.destroy();
-  await database?.drop();
-});
-
+const { db } = useDatabase();
 /** So many lives show a mutant at the latest. */
 const mutantSeeds = 100;
 /** A few of the lives of `npm run chaos`, none with a large list. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { insertRows } from '../../src/db/bulk.ts';
-import { type Db, openDatabase, query } from '../../src/db/pool.ts';
+import { query } from '../../src/db/pool.ts';
 import { storable } from '../../src/domain/text.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 
 const types = {
   id: 'bigint',
@@ -15,12 +15,9 @@ const types = {
   words: 'text[]',
 };
 
-let database: TestDatabase;
-let db: Db;
+const { db } = useDatabase();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url);
   await db.raw(
     `create table public.kept (${Object.entries(types)
       .map((column) => column.join(' '))
@@ -30,11 +27,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   await db.raw('truncate public.kept');
 });
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
-});
-
 const text = fc
   .oneof(
     fc.string({ unit: 'binary' }),

@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { everything, previewPosting, previewRemap, type RemappedDocument } from '../../src/bookkeeping/preview.ts';
 import { repost } from '../../src/bookkeeping/repost.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { type Db, openDatabase, query } from '../../src/db/pool.ts';
+import { query } from '../../src/db/pool.ts';
 import type { DocumentSelection } from '../../src/documents/documents.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { loadEntries } from '../../src/ledger/journal/read.ts';
@@ -15,7 +14,7 @@ import { noteFact } from '../../src/sync/capabilities/facts.ts';
 import { takeLease } from '../../src/sync/window.ts';
 import { pendingWriteBacks, recordWriteBacks } from '../../src/writeback/store.ts';
 import { vetledger } from '../cli/support.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 
 const demo = readFileSync(new URL('../../mappings/demo.yaml', import.meta.url), 'utf8');
@@ -24,25 +23,16 @@ const otherCard = demo.replace('card_clearing: "1920"', 'card_clearing: "1925"')
 const redate = (mapping: string) => mapping.replace('locked_period: hold', 'locked_period: redate');
 const followed = (mapping: string) => mapping.replace('follow_source_lock: false', 'follow_source_lock: true');
 
-let database: TestDatabase;
-let db: Db;
+const { db, url: databaseUrl } = useDatabase();
 let nextId = 5000;
 const clinics: MirroredClinic[] = [];
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url);
-  await migrate(db);
-});
-
 afterAll(async () => {
   for (const clinic of clinics) clinic.remove();
-  await db?.destroy();
-  await database?.drop();
 });
 
 async function clinicOf(options: { seed: number; invoices: number; mapping?: string }): Promise<MirroredClinic> {
-  const clinic = new MirroredClinic(db, database.url, { id: nextId++, ...options });
+  const clinic = new MirroredClinic(db, databaseUrl, { id: nextId++, ...options });
   clinics.push(clinic);
   await clinic.configure(options.mapping ?? demo);
   return clinic;

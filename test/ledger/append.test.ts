@@ -1,28 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
-import { type Db, openDatabase } from '../../src/db/pool.ts';
+import { describe, expect, it } from 'vitest';
 import { type DraftEntry, reversedLines } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
 import { appendEntries } from '../../src/ledger/journal/append.ts';
 import { loadEntries } from '../../src/ledger/journal/read.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 import { draft, party } from './drafts.ts';
 
 const options = { decimals: 2, windowId: null };
-let database: TestDatabase;
-let db: Db;
+const { db } = useDatabase();
 let nextInstallation = 1;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url);
-  await migrate(db);
-});
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
-});
 
 function append(installation: number, drafts: DraftEntry[]): Promise<string[]> {
   return db.transaction((trx) => appendEntries(trx, installation, drafts, options));

@@ -1,11 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
-import { type Db, openDatabase } from '../../src/db/pool.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Money } from '../../src/domain/money.ts';
 import { type ExportFormatName, type ExportInstallation, exportEntries } from '../../src/ledger/export/export.ts';
 import { appendEntries } from '../../src/ledger/journal/append.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 import { draft, party } from './drafts.ts';
 
 // hledger is the independent oracle. Where tests must be complete it has to be there.
@@ -22,13 +20,9 @@ const kuwait: ExportInstallation = { id: 13, currency: 'KWD', decimals: 3 };
 const anyDay = { from: null, to: null };
 const nasty = 'Ärla, "Söner"; [2026-01-01] date:2020-01-01\n=1+1\u2028| end';
 
-let database: TestDatabase;
-let db: Db;
+const { db } = useDatabase();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url);
-  await migrate(db);
   await db.transaction(async (trx) => {
     const options = { windowId: null };
     await appendEntries(
@@ -105,11 +99,6 @@ beforeAll(async () => {
     await appendEntries(trx, kuwait.id, [small('1.005')], { ...options, decimals: 3 });
   });
 });
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
-});
-
 async function exported(
   format: ExportFormatName,
   installations: ExportInstallation[],

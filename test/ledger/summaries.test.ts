@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
-import { type Db, openDatabase, query } from '../../src/db/pool.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { query } from '../../src/db/pool.ts';
 import { type DraftEntry, reversedLines } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
 import { type ExportFormatName, exportEntries } from '../../src/ledger/export/export.ts';
@@ -11,23 +10,12 @@ import { verifyChain } from '../../src/ledger/verify.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
 import { loadDialect } from '../../src/records/dialect.ts';
 import type { PostingMode } from '../../src/terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 import { draft } from './drafts.ts';
 
-let database: TestDatabase;
-let db: Db;
+const { db } = useDatabase();
 let nextInstallation = 1;
 const anyDay = { from: null, to: null };
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url);
-  await migrate(db);
-});
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
-});
 
 function append(installation: number, drafts: DraftEntry[], postingMode: PostingMode = 'daily_summary') {
   return db.transaction((trx) =>

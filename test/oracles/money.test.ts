@@ -1,9 +1,8 @@
 import { globSync } from 'node:fs';
 import { API, type Project } from 'typescript/unstable/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
-import { type Db, openDatabase, query } from '../../src/db/pool.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { query } from '../../src/db/pool.ts';
+import { useDatabase } from '../support/database.ts';
 import { allowed, isAllowed } from './money-allowed.ts';
 import { type Finding, findMoneyLeaks, isMoneyName, type Rule } from './money-guard.ts';
 
@@ -165,18 +164,7 @@ describe('no JavaScript number carries money', () => {
 });
 
 describe('the database', () => {
-  let database: TestDatabase;
-  let db: Db;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    db = openDatabase(database.url);
-    await migrate(db);
-  });
-  afterAll(async () => {
-    await db?.destroy();
-    await database?.drop();
-  });
-
+  const { db } = useDatabase();
   test.each([
     ['an amount', 'select 9007199254740993.10::numeric as found', '9007199254740993.10'],
     ['a sum', 'select sum(v) as found from (values (0.10::numeric), (0.20)) t(v)', '0.30'],

@@ -1,28 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { migrate } from '../../src/db/migrate.ts';
-import { type Db, openDatabase } from '../../src/db/pool.ts';
+import type { Db } from '../../src/db/pool.ts';
 import { Budget, type BudgetOptions, priorities } from '../../src/practice/budget.ts';
 import { loadDialect } from '../../src/records/dialect.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 
-let database: TestDatabase;
-let db: Db;
-let otherDb: Db;
+const { db, openPool } = useDatabase();
+const otherDb = openPool();
 let nextInstallation = 1;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url);
-  otherDb = openDatabase(database.url);
-  await migrate(db);
-});
-
-afterAll(async () => {
-  await db?.destroy();
-  await otherDb?.destroy();
-  await database?.drop();
-});
 
 const action = 'invoice.list';
 
@@ -368,7 +354,7 @@ describe('waiting', () => {
 
   test('holds no connection', async () => {
     const installation = nextInstallation++;
-    const narrow = openDatabase(database.url, { max: 1 });
+    const narrow = openPool({ max: 1 });
     try {
       const dialect = loadDialect({ limits: { actions: { [action]: 1 } } });
       const budget = new Budget({ db: narrow, installation, dialect, windowSeconds: 60, requestTimeoutSeconds: 1 });

@@ -1,30 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
-import { type Db, openDatabase } from '../../src/db/pool.ts';
+import { afterAll, expect, test } from 'vitest';
 import { staticToken } from '../../src/practice/auth.ts';
 import { Budget, priorities } from '../../src/practice/budget.ts';
 import { createPracticeClient } from '../../src/practice/client.ts';
 import { loadDialect } from '../../src/records/dialect.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 import { type FakeServer, type Handler, keptLog, startServer } from './fakes.ts';
 
 const windowMs = 1000;
 const limit = 30;
 
-let database: TestDatabase;
-let pools: Db[];
+const { db, openPool } = useDatabase();
+const pools = [db, openPool()];
 let server: FakeServer;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  pools = [openDatabase(database.url), openDatabase(database.url)];
-  await migrate(pools[0]!);
-});
 
 afterAll(async () => {
   await server?.close();
-  for (const pool of pools ?? []) await pool.destroy();
-  await database?.drop();
 });
 
 /** A server with a rolling window of its own, which counts what it refuses too, as a strict one may. */

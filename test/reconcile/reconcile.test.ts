@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
-import { type Db, openDatabase } from '../../src/db/pool.ts';
+import { describe, expect, it } from 'vitest';
 import { type InstallationReport, type ReconcileInput, reconcile, renderReconcile } from '../../src/reconcile/index.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 import {
   ClinicBooks,
   invoiceRecord,
@@ -15,19 +13,8 @@ import {
   vat,
 } from './clinic-books.ts';
 
-let database: TestDatabase;
-let db: Db;
+const { db } = useDatabase();
 let nextInstallation = 1;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url);
-  await migrate(db);
-});
-afterAll(async () => {
-  await db.destroy();
-  await database.drop();
-});
 
 /** ACCOUNTING's worked examples 1, 3, 5: an invoice paid by card and from a prepayment, whose rest is refunded. */
 async function worked(overrides: Partial<ReconcileInput> = {}): Promise<ClinicBooks> {

@@ -1,10 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import type { TestProject } from 'vitest/node';
+import { migrate } from '../../src/db/migrate.ts';
+import { openDatabase } from '../../src/db/pool.ts';
 import { startEphemeralPostgres, startEphemeralTemporal } from '../../src/embedded/index.ts';
+import { dropDatabase, runAlone, urlOfDatabase } from './server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A superuser's URL; tests make databases of their own with `createTestDatabase`. */
+    /** A superuser's URL; tests make databases of their own with `useDatabase`. */
     databaseUrl: string;
+    /** The name of a migrated database that theirs are copies of. Nothing connects to it. */
+    templateDatabase: string;
     /** host:port of a Temporal server with a namespace `default`. */
     temporalAddress: string;
   }
@@ -37,7 +43,30 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await teardown();
     throw postgres.status === 'rejected' ? postgres.reason : (temporal as PromiseRejectedResult).reason;
   }
-  project.provide('databaseUrl', postgres.value.url);
-  project.provide('temporalAddress', temporal.value.address);
-  return teardown;
+  const server = postgres.value.url;
+  try {
+    const template = await createTemplate(server);
+    project.provide('databaseUrl', server);
+    project.provide('templateDatabase', template);
+    project.provide('temporalAddress', temporal.value.address);
+    return async () => {
+      await dropDatabase(server, template);
+      await teardown();
+    };
+  } catch (error) {
+    await teardown();
+    throw error;
+  }
+}
+
+async function createTemplate(server: string): Promise<string> {
+  const name = `template_${randomBytes(8).toString('hex')}`;
+  await runAlone(server, `create database ${name}`);
+  const db = openDatabase(urlOfDatabase(server, name));
+  try {
+    await migrate(db);
+  } finally {
+    await db.destroy();
+  }
+  return name;
 }

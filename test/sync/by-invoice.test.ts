@@ -1,26 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
-import { type Db, openDatabase, query } from '../../src/db/pool.ts';
+import { expect, test } from 'vitest';
+import { query } from '../../src/db/pool.ts';
 import { savePage } from '../../src/mirror/store.ts';
 import { PracticeError } from '../../src/practice/errors.ts';
 import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { type PullContext, pullPayments } from '../../src/sync/pull.ts';
 import { ListUnprovable } from '../../src/sync/walk/walk.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url);
-  await migrate(db);
-});
-afterAll(async () => {
-  await db?.destroy();
-  await database?.drop();
-});
-
+const { db } = useDatabase();
 const invoices = 200;
 const payments = Array.from({ length: 11_600 }, (_, i) => {
   const raw = JSON.stringify({

@@ -1,27 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
-import { type Db, openDatabase, query } from '../../src/db/pool.ts';
+import { describe, expect, test } from 'vitest';
+import { query } from '../../src/db/pool.ts';
 import { savePage, settleRowSets } from '../../src/mirror/store.ts';
 import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { nextPaymentCursor } from '../../src/sync/pull.ts';
 import type { RecordKind } from '../../src/terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 
 const api = 'https://practice.example/1/api/0.1';
-let database: TestDatabase;
-let db: Db;
+const { db } = useDatabase();
 let installation = 0;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url);
-  await migrate(db);
-});
-afterAll(async () => {
-  await db?.destroy();
-  await database?.drop();
-});
-
 const at = (seconds: number) => new Date(Date.parse('2026-05-04T08:00:00Z') + seconds * 1000);
 const scope = () => ({ installation, timezone: 'Europe/Helsinki', dialect: loadDialect() });
 

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
-import { type Db, openDatabase, query } from '../../src/db/pool.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { query } from '../../src/db/pool.ts';
 import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { noteFact } from '../../src/sync/capabilities/facts.ts';
 import { walkOnce } from '../../src/sync/finished.ts';
 import type { PullContext } from '../../src/sync/pull.ts';
 import { completeScan, pullRows } from '../../src/sync/rows.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 
 const installation = 1;
 const overlapSeconds = 600;
@@ -15,17 +14,7 @@ const overlapSeconds = 600;
 const scanned = Date.parse('2026-03-02T12:00:00Z');
 const at = (secondsBeforeScan: number) => new Date(scanned - 1000 * secondsBeforeScan);
 
-let database: TestDatabase;
-let db: Db;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  db = openDatabase(database.url);
-  await migrate(db);
-});
-afterAll(async () => {
-  await db?.destroy();
-  await database?.drop();
-});
+const { db } = useDatabase();
 beforeEach(async () => {
   for (const table of ['mirror_record', 'mirror_version', 'sync_walk', 'installation_fact'])
     await db.raw(`delete from ${table}`);

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
-import { type Db, openDatabase } from '../../src/db/pool.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { loadDialect } from '../../src/records/dialect.ts';
 import { isOwnEcho, planWriteBack, type RecordedWriteBack } from '../../src/writeback/plan.ts';
 import { pendingWriteBacks, recordWriteBacks, writtenEntries } from '../../src/writeback/store.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 
 const dialect = loadDialect();
 const entryId = '4711/prepayment/7/1';
@@ -89,12 +87,8 @@ describe('our own echo', () => {
 
 describe('the record of it', () => {
   const installation = 4711;
-  let database: TestDatabase;
-  let db: Db;
+  const { db } = useDatabase();
   beforeAll(async () => {
-    database = await createTestDatabase();
-    db = openDatabase(database.url);
-    await migrate(db);
     await prepayment(1, 'posted', null);
     await prepayment(2, 'posted', 'SAP-2');
     await prepayment(3, 'held', null);
@@ -102,11 +96,6 @@ describe('the record of it', () => {
     await prepayment(5, 'posted', null);
     await prepayment(6, 'reversed', null);
   });
-  afterAll(async () => {
-    await db.destroy();
-    await database.drop();
-  });
-
   async function prepayment(id: number, state: string, externalId: string | null): Promise<void> {
     const raw = JSON.stringify({ id, paid: '10.00', external_info: { external_id: externalId, other: 'kept' } });
     await db.raw(
