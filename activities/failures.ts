@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { PracticeError } from '../src/practice/errors.ts';
+import { PracticeError } from '../src/domain/practice-error.ts';
 import { ListUnprovable } from '../src/sync/walk/walk.ts';
 import type { PlainError } from '../workflows/messages.ts';
 

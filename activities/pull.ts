@@ -1,3 +1,4 @@
+import { priorities } from '../src/practice/budget.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import { walkOnce } from '../src/sync/finished.ts';
 import { walkInvoices } from '../src/sync/opening.ts';
@@ -15,9 +16,6 @@ export interface PullReport {
   streams: { stream: RecordKind; seen: number; pulled: number }[];
   api: ApiUse;
 }
-
-/** Live windows go before backfills in the budget (DESIGN "Rate budget"). */
-export const priorities = { window: 1, backfill: 5 } as const;
 
 export async function pullContext(
   deps: ActivityDeps,
@@ -48,7 +46,7 @@ export async function pullContext(
       client,
       owner: input.kind,
       run: ownWorkflow().runId,
-      priority: priorities[input.kind],
+      priority: input.kind === 'backfill' ? priorities.backfill : priorities.live,
       overlapMs: installation.overlapSeconds * 1000,
       findOwnEchoes: ownEchoes(deps.db, input.installation, installation.dialect),
       onProgress: ({ stream, received, total }) => liveness.beat({ step: pullStep(stream), done: received, total }),

@@ -1,5 +1,5 @@
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import { PracticeError } from '../src/practice/errors.ts';
+import { PracticeError } from '../src/domain/practice-error.ts';
 import { takeNudge } from '../src/sync/capabilities/facts.ts';
 import { censusDue, takeCensus } from '../src/sync/census.ts';
 import { forgetWalks } from '../src/sync/finished.ts';

@@ -1,4 +1,4 @@
-import { PracticeError } from '../src/practice/errors.ts';
+import { PracticeError } from '../src/domain/practice-error.ts';
 import { parseJson } from '../src/records/json.ts';
 import { pullEach } from '../src/sync/parts.ts';
 import type { OpenWindow } from '../src/sync/window.ts';

@@ -1,8 +1,9 @@
 // How fast the pure posting core is, on one core: invoices of three rows in two VAT groups, judged and decided, nothing
 // else. Run: `node bench/posting.ts` (or `npm run bench posting`). Prints a table and keeps it in bench/RESULTS.md.
+
+import { loadDialect } from '../src/config/dialect.ts';
 import { Money, sum } from '../src/domain/money.ts';
 import { type InvoiceFacts, type PostedBefore, type PostingContext, parseMapping, post } from '../src/posting/index.ts';
-import { loadDialect } from '../src/records/dialect.ts';
 import { parseJson } from '../src/records/json.ts';
 import { parseRecord } from '../src/records/schema.ts';
 import { type Measured, machine, measure, perSecond, writeSection } from './measure.ts';

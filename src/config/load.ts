@@ -8,9 +8,10 @@ import { minorUnitDecimals } from '../domain/money.ts';
 import { nearest } from '../domain/nearest.ts';
 import { type Mapping, parseMapping } from '../mapping/parse.ts';
 import type { PostingContext } from '../posting/types.ts';
-import { type Dialect, DialectError, loadDialect } from '../records/dialect.ts';
+import { type Dialect, DialectError } from '../records/dialect.ts';
 import { canonicalJson } from '../records/json.ts';
 import type { CalendarDate, PostingMode } from '../terms.ts';
+import { loadDialect } from './dialect.ts';
 import { addressOf, type ConfigFile, configSchema, secondsOf } from './schema.ts';
 
 export interface InstallationConfig {

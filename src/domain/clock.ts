@@ -1,6 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-
-/** Time as the client sees it; tests bring their own. */
+/** The port through which time is read; tests bring a virtual one. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;
@@ -9,16 +7,3 @@ export interface Clock {
   /** Throws the signal's reason when it aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
-
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  elapsed: () => performance.now(),
-  sleep: async (ms, signal) => {
-    try {
-      await wait(ms, undefined, signal ? { signal } : {});
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw error;
-    }
-  },
-};

@@ -1,8 +1,8 @@
 import { type Money, sum, zero } from '../domain/money.ts';
-import type { Uses } from '../queries/source-usage.ts';
 import { isUnmapped, type LookUp, paymentAccount, revenueAccount, roleAccount, vatAccount } from './look-ups.ts';
 import type { Mapping } from './parse.ts';
 import { paymentTypeName } from './payment-types.ts';
+import type { SourceUsage } from './source-usage.ts';
 
 /** Something the source uses and the mapping lacks: documents that need it are held. */
 export interface Lack {
@@ -37,7 +37,7 @@ interface Use {
 }
 
 /** What the mapping lacks of what the source uses, the most used first. */
-export function lacksOf(uses: Uses, mapping: Mapping): Lack[] {
+export function lacksOf(uses: SourceUsage, mapping: Mapping): Lack[] {
   const byMessage = new Map<string, Lack>();
   for (const { result, what, department, count, net, vat, gross } of lookUps(uses, mapping)) {
     if (!isUnmapped(result) || count === 0) continue;
@@ -70,7 +70,7 @@ function plus(total: Money | null, amount: Money | null): Money | null {
   return amount === null ? total : (total ?? zero).plus(amount);
 }
 
-function lookUps({ rows, money, invoices }: Uses, mapping: Mapping): Use[] {
+function lookUps({ rows, money, invoices }: SourceUsage, mapping: Mapping): Use[] {
   const uses: Use[] = [];
   for (const { account, department, dimensions, internal, vat, count, net, vatAmount, gross, ...has } of rows) {
     const amounts = { department, count, net, vat: vatAmount, gross };
@@ -112,15 +112,15 @@ function lookUps({ rows, money, invoices }: Uses, mapping: Mapping): Use[] {
 }
 
 const ruleDimensions = [
-  ['dimension_1', (row: Uses['rows'][number]) => row.dimensions[0]],
-  ['dimension_2', (row: Uses['rows'][number]) => row.dimensions[1]],
-  ['dimension_3', (row: Uses['rows'][number]) => row.dimensions[2]],
-  ['internal_dimension_1', (row: Uses['rows'][number]) => row.internal.dimension1],
-  ['internal_dimension_2', (row: Uses['rows'][number]) => row.internal.dimension2],
+  ['dimension_1', (row: SourceUsage['rows'][number]) => row.dimensions[0]],
+  ['dimension_2', (row: SourceUsage['rows'][number]) => row.dimensions[1]],
+  ['dimension_3', (row: SourceUsage['rows'][number]) => row.dimensions[2]],
+  ['internal_dimension_1', (row: SourceUsage['rows'][number]) => row.internal.dimension1],
+  ['internal_dimension_2', (row: SourceUsage['rows'][number]) => row.internal.dimension2],
 ] as const;
 
 /** Values of the dimensions that rules look at, which no rule names: perhaps one was forgotten. */
-export function remarksOf({ rows }: Uses, { revenue_rules: rules }: Mapping): Remark[] {
+export function remarksOf({ rows }: SourceUsage, { revenue_rules: rules }: Mapping): Remark[] {
   const remarks: Remark[] = [];
   for (const [dimension, read] of ruleDimensions) {
     const named = rules.flatMap(({ when }) => when[dimension] ?? []);

@@ -1,17 +1,10 @@
 import { type Money, sum } from '../domain/money.ts';
-import type { RowUse, Uses } from '../queries/source-usage.ts';
+import type { AccountNumber } from '../records/types.ts';
 import { type Role, roles } from '../terms.ts';
 import { defaultPaymentRoles } from './look-ups.ts';
 import { paymentTypeName } from './payment-types.ts';
 import { roleMeanings } from './role-meanings.ts';
-
-/** A record of the practice software's account number list. */
-export interface AccountNumber {
-  number: string;
-  description: string | null;
-  departmentId: number | null;
-  archived: boolean;
-}
+import type { RowUse, SourceUsage } from './source-usage.ts';
 
 export interface ProposalInput {
   installation: number;
@@ -19,7 +12,7 @@ export interface ProposalInput {
   schemaPath: string;
   /** Null where the list could not be read. */
   accounts: AccountNumber[] | null;
-  uses: Uses;
+  uses: SourceUsage;
 }
 
 export interface Proposal {
@@ -69,7 +62,7 @@ interface Tally {
   gross: Money;
 }
 
-function roleLines(uses: Uses, toChoose: string[]): string[] {
+function roleLines(uses: SourceUsage, toChoose: string[]): string[] {
   const used = roleTallies(uses);
   return [
     'roles:',
@@ -83,7 +76,7 @@ function roleLines(uses: Uses, toChoose: string[]): string[] {
   ];
 }
 
-function roleTallies({ invoices, money: moneyUses }: Uses): Map<Role, Tally> {
+function roleTallies({ invoices, money: moneyUses }: SourceUsage): Map<Role, Tally> {
   const tallies = new Map<Role, Tally>();
   const add = (role: Role | undefined, count: number, gross: Money) => {
     if (!role) return;
@@ -210,7 +203,7 @@ function vatLines(rows: RowUse[], toChoose: string[]): string[] {
   return lines;
 }
 
-function paymentTypeLines({ money: moneyUses }: Uses, toChoose: string[]): string[] {
+function paymentTypeLines({ money: moneyUses }: SourceUsage, toChoose: string[]): string[] {
   const types = groupBy(
     moneyUses.filter(({ type }) => type !== null),
     ({ type }) => type!,
@@ -238,7 +231,7 @@ function paymentTypeLines({ money: moneyUses }: Uses, toChoose: string[]): strin
   return lines;
 }
 
-function partyLines({ invoices, money: moneyUses }: Uses, toChoose: string[]): string[] {
+function partyLines({ invoices, money: moneyUses }: SourceUsage, toChoose: string[]): string[] {
   const clientless = invoices.filter(({ client }) => !client);
   const lines: string[] = [];
   if (clientless.length > 0) {

@@ -1,5 +1,5 @@
-import type { AccountNumber } from '../mapping/propose.ts';
 import { isJsonObject, type JsonValue } from '../records/json.ts';
+import type { AccountNumber } from '../records/types.ts';
 import { flag, reference, text } from '../records/values.ts';
 import type { PracticeClient } from './client.ts';
 

@@ -1,7 +1,7 @@
+import { PracticeError, type PracticeErrorCode } from '../domain/practice-error.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../records/json.ts';
-import { PracticeError, type PracticeErrorCode } from './errors.ts';
+import { dateOf, type HttpAnswer, type Method } from './http.ts';
 import { retryAfterMs } from './retry.ts';
-import type { HttpAnswer, Method } from './transport.ts';
 
 const longestMessage = 500;
 
@@ -39,13 +39,6 @@ export function readAnswer<Body>(
     if (!(error instanceof SyntaxError)) throw error;
     throw fail('not_json', `the answer (${status}) is not JSON, or not all of it arrived`);
   }
-}
-
-/** The server's clock when it answered, epoch milliseconds, whole seconds; null without a usable `Date` header. */
-export function dateOf(answer: Pick<HttpAnswer, 'headers'>): number | null {
-  const header = answer.headers.date;
-  const date = typeof header === 'string' ? Date.parse(header) : Number.NaN;
-  return Number.isNaN(date) ? null : date;
 }
 
 /** The messages of an error body in the style of Django REST Framework (field-notes: Lists and filters); else nothing. */

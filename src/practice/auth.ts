@@ -1,11 +1,11 @@
 import type { Clock } from '../domain/clock.ts';
+import { PracticeError } from '../domain/practice-error.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { isJsonObject, parseJson } from '../records/json.ts';
 import { integer } from '../records/values.ts';
 import { readAnswer } from './answers.ts';
-import { PracticeError } from './errors.ts';
+import type { Transport } from './http.ts';
 import { backoffMs, longestPauseMs, maxAttempts } from './retry.ts';
-import type { Transport } from './transport.ts';
 
 /** Where access tokens come from (practice-api: Authentication). Tokens and secrets appear in no error and no log. */
 export interface Auth {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Db, query } from '../db/pool.ts';
-import { type Clock, systemClock } from '../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
+import { PracticeError } from '../domain/practice-error.ts';
 import { type Dialect, limitOf } from '../records/dialect.ts';
-import { PracticeError } from './errors.ts';
 import { type Waiter, WaitingLine } from './waiting-line.ts';
 
 /** Whose request goes first, within a process and between processes. */
@@ -28,7 +28,7 @@ export interface BudgetOptions {
   requestTimeoutSeconds: number;
   /** Longest wait of one `take`; then PracticeError `throttled`. Default 30 minutes. */
   maxWaitSeconds?: number;
-  clock?: Pick<Clock, 'elapsed' | 'sleep'>;
+  clock: Pick<Clock, 'elapsed' | 'sleep'>;
 }
 
 /** Told while a take waits, about once a second and at its end: milliseconds waited since it was last told. */
@@ -81,7 +81,7 @@ export class Budget {
 
   constructor(options: BudgetOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock;
     this.windowSeconds = options.windowSeconds;
     this.requestTimeoutSeconds = options.requestTimeoutSeconds;
     this.#stepMs = Math.min(longestStepMs, Math.max(shortestStepMs, options.windowSeconds * 100));

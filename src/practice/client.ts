@@ -1,24 +1,17 @@
-import { type Clock, systemClock } from '../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
+import { PracticeError } from '../domain/practice-error.ts';
 import { type ActionKind, actionOf, type Dialect, type ListKind, pathOf, weightOf } from '../records/dialect.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../records/json.ts';
-import { parseListBody, parseRecord, recordId } from '../records/schema.ts';
-import type { SourceRecord } from '../records/types.ts';
-import { type CalendarDate, recordKinds } from '../terms.ts';
-import { dateOf } from './answers.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../records/json.ts';
+import { parseListBody } from '../records/schema.ts';
+import type { CalendarDate } from '../terms.ts';
 import type { Auth } from './auth.ts';
 import { type OnWait, priorities, type RateBudget } from './budget.ts';
 import { CounterSet, type Counters } from './counters.ts';
-import { PracticeError } from './errors.ts';
 import { type ExchangeContext, type Exchanged, exchange, type Log } from './exchange.ts';
 import { type ExternalInfoPorts, writeExternalId } from './external-info.ts';
-import {
-  createTransport,
-  defaultTimeouts,
-  type HttpAnswer,
-  type Method,
-  type Timeouts,
-  type Transport,
-} from './transport.ts';
+import { dateOf, type HttpAnswer, type Method, type Transport } from './http.ts';
+import { type RawRecord, rawRecord, readerOf } from './raw-record.ts';
+import { createTransport, defaultTimeouts, type Timeouts } from './transport.ts';
 
 export interface PracticeClientOptions {
   installation: number;
@@ -29,7 +22,7 @@ export interface PracticeClientOptions {
   /** This installation's; it must know a request time-out no shorter than this client's. */
   budget: RateBudget;
   log: Log;
-  clock?: Clock;
+  clock: Clock;
   random?: () => number;
   timeouts?: Timeouts;
   /** One to share, with the token's requests for example; of its own otherwise. */
@@ -37,17 +30,6 @@ export interface PracticeClientOptions {
   signal?: AbortSignal;
   /** Told while requests wait for the budget. */
   onWait?: OnWait;
-}
-
-/** One record as the source sent it. */
-export interface RawRecord {
-  id: number;
-  /** Its JSON text, the wire's digits kept. */
-  raw: string;
-  /** Of a list's answer parsed anew each time. */
-  readonly value: JsonValue;
-  /** Its facts, where it is of one of the synchronised lists (`recordOf`). */
-  record?: SourceRecord | undefined;
 }
 
 export interface ListAnswer {
@@ -112,7 +94,7 @@ export function createPracticeClient(options: PracticeClientOptions): PracticeCl
   if (timeouts.requestMs > options.budget.requestTimeoutSeconds * 1000) {
     throw new RangeError('the budget must know a request time-out as long as the client has');
   }
-  const clock = options.clock ?? systemClock;
+  const { clock } = options;
   return clientWith(options, new Map(), {
     auth: options.auth,
     budget: options.budget,
@@ -246,20 +228,6 @@ function clientWith(
   };
 }
 
-/** How the records of a list are read. */
-function readerOf(dialect: Dialect, kind: ListKind): (raw: string, value: JsonValue) => RawRecord {
-  const synchronised = recordKinds.find((each) => each === kind);
-  const idField = synchronised ? dialect.fields[synchronised].id : 'id';
-  return (raw, value) => ({
-    id: recordId(kind, value, idField),
-    raw,
-    get value() {
-      return parseJson(raw);
-    },
-    record: synchronised && parseRecord(synchronised, value, dialect),
-  });
-}
-
 /**
  * The snapshot behind an answer lies between these (DESIGN "Sync": source time). It is also later than an answer that was here
  * before the request was sent: where whole seconds tell nothing of a request of milliseconds, that tells the second.
@@ -274,10 +242,6 @@ function timesOf(answer: HttpAnswer, clock: Clock): Pick<ListAnswer, 'sourceTime
     answeredAt: new Date(date === null ? now : date + 1000),
     clock: date === null ? 'local' : 'server',
   };
-}
-
-function rawRecord(kind: string, value: JsonValue, idField: string): RawRecord {
-  return { id: recordId(kind, value, idField), raw: stringifyJson(value), value };
 }
 
 function lockDateIn(value: JsonValue, field: string): { lockDate: CalendarDate | null } | 'unknown' {

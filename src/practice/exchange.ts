@@ -1,12 +1,12 @@
 import type { Clock } from '../domain/clock.ts';
+import { PracticeError } from '../domain/practice-error.ts';
 import { type JsonValue, stringifyJson } from '../records/json.ts';
 import { readAnswer } from './answers.ts';
 import type { Auth } from './auth.ts';
 import type { OnWait, RateBudget } from './budget.ts';
 import type { CounterSet } from './counters.ts';
-import { PracticeError } from './errors.ts';
+import type { HttpAnswer, Method, Transport } from './http.ts';
 import { backoffMs, longestPauseMs, maxAttempts } from './retry.ts';
-import type { HttpAnswer, Method, Transport } from './transport.ts';
 
 /** 429s in a row after which one request gives up; each halves the limit and waits as the server says. */
 const maxThrottles = 8;

@@ -1,9 +1,9 @@
+import { PracticeError } from '../domain/practice-error.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../records/json.ts';
 import { parseRecord, recordId } from '../records/schema.ts';
 import { id as idType } from '../records/values.ts';
-import type { RawRecord } from './client.ts';
-import { PracticeError } from './errors.ts';
+import type { RawRecord } from './raw-record.ts';
 
 /** The requests that external_info is written with; `id` is the prepayment's. */
 export interface ExternalInfoPorts {

@@ -2,8 +2,8 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got, { type Got, RequestError, TimeoutError } from 'got';
 import type { Clock } from '../domain/clock.ts';
-import { dateOf } from './answers.ts';
-import { PracticeError } from './errors.ts';
+import { PracticeError } from '../domain/practice-error.ts';
+import { dateOf, type HttpAnswer, type HttpRequest, type NoAnswer, type Transport } from './http.ts';
 
 export interface Timeouts {
   /** Until the connection stands, its TLS included. */
@@ -21,40 +21,6 @@ const longestDrift = 0.001;
 
 /** Far above the largest page there can be (1000 records of some kilobytes). */
 const defaultMaxBytes = 64 * 1024 * 1024;
-
-export type Method = 'GET' | 'POST' | 'PATCH';
-
-export interface HttpRequest {
-  method: Method;
-  url: string;
-  headers: Record<string, string>;
-  body?: string;
-  signal?: AbortSignal | undefined;
-}
-
-export interface HttpAnswer {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  body: string;
-  durationMs: number;
-  /** The `Date` of the latest answer that was here before this request was sent, epoch milliseconds; null without one. */
-  dateBefore: number | null;
-}
-
-/** Without an answer: why, and whether the server can have received the request at all. */
-export interface NoAnswer {
-  error: PracticeError;
-  sent: boolean;
-}
-
-/** One HTTP request, tried once: no retry, no redirect. Throws only the signal's reason. */
-export interface Transport {
-  send(request: HttpRequest): Promise<HttpAnswer | NoAnswer>;
-  /** A time that the server's clock has reached by now, epoch milliseconds, judged by its answers; null before any. */
-  serverNow(): number | null;
-  /** Ends idle connections. */
-  close(): void;
-}
 
 /** A transport that keeps its connections open between requests. `maxBytes` bounds a decompressed body. */
 export function createTransport(options: { timeouts: Timeouts; clock: Clock; maxBytes?: number }): Transport {

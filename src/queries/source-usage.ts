@@ -1,54 +1,12 @@
 import type { InstallationConfig } from '../config/load.ts';
 import { type Db, query } from '../db/pool.ts';
 import { type Money, parseMoney, zero } from '../domain/money.ts';
-
-/** What final invoices' rows say alike, how many they are, and their exact sums. */
-export interface RowUse {
-  account: string | null;
-  department: number | null;
-  dimensions: [string | null, string | null, string | null];
-  internal: { account: string | null; dimension1: string | null; dimension2: string | null };
-  vat: { name: string | null; rate: Money | null; account: string | null };
-  count: number;
-  net: Money;
-  vatAmount: Money;
-  gross: Money;
-  /** Whether any of them has net, or VAT, at all: what is zero needs no account. */
-  hasNet: boolean;
-  hasVat: boolean;
-}
-
-/** Payments or prepayments of one type in one department. */
-export interface MoneyUse {
-  kind: 'payment' | 'prepayment';
-  type: number | null;
-  department: number | null;
-  /** Payments on invoices that belong to the opening balances. */
-  opening: boolean;
-  count: number;
-  paid: Money;
-}
-
-/** Final invoices of one department: ordinary ones and collectors, with and without a client. */
-export interface InvoiceUse {
-  department: number | null;
-  collector: boolean;
-  client: boolean;
-  count: number;
-  gross: Money;
-}
-
-/** What posting needs accounts for, as the mirror holds it; documents from before the start date are left out. */
-export interface Uses {
-  rows: RowUse[];
-  money: MoneyUse[];
-  invoices: InvoiceUse[];
-}
+import type { InvoiceUse, MoneyUse, RowUse, SourceUsage } from '../mapping/source-usage.ts';
 
 // As parseMoney reads amounts; what it would not read holds its document for another reason.
 const decimal = '^\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d{1,3})?\\s*$';
 
-export async function usesOf(db: Db, installation: InstallationConfig): Promise<Uses> {
+export async function usesOf(db: Db, installation: InstallationConfig): Promise<SourceUsage> {
   return {
     rows: await rowUses(db, installation),
     money: await moneyUses(db, installation),

@@ -1,9 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { z } from 'zod';
 import type { RecordKind } from '../terms.ts';
-
-const dataFile = new URL('../../mappings/practice-api.yaml', import.meta.url);
 
 const name = z.string().min(1);
 const path = z.string().regex(/^[\w./-]+\/$/, 'a path ends with a slash and has no query');
@@ -68,12 +64,11 @@ export class DialectError extends Error {
 }
 
 /**
- * The dialect of `mappings/practice-api.yaml` with an installation's overrides laid over it (tables merge, everything
- * else replaces). Throws DialectError for unknown names and wrong values.
+ * A dialect's parsed YAML with an installation's overrides laid over it (tables merge, everything else replaces). Throws
+ * DialectError for unknown names and wrong values.
  */
-export function loadDialect(overrides: unknown = {}): Dialect {
-  const merged = merge(parse(readFileSync(dataFile, 'utf8')), overrides ?? {});
-  const result = dialectSchema.safeParse(merged);
+export function parseDialect(data: unknown, overrides: unknown = {}): Dialect {
+  const result = dialectSchema.safeParse(merge(data, overrides ?? {}));
   if (!result.success) {
     const places = result.error.issues.map((issue) => `${issue.path.join('.') || 'the whole'}: ${issue.message}`);
     throw new DialectError(`The description of the practice API is not valid: ${places.join('; ')}`);

@@ -1,4 +1,4 @@
-import { PracticeError } from '../practice/errors.ts';
+import { PracticeError } from '../domain/practice-error.ts';
 import type { RecordKind } from '../terms.ts';
 import type { Dialect } from './dialect.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, splitArray, stringifyJson } from './json.ts';

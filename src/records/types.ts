@@ -94,3 +94,11 @@ export interface PrepaymentRecord {
 }
 
 export type SourceRecord = InvoiceRecord | RowRecord | PaymentRecord | PrepaymentRecord;
+
+/** A record of the practice software's account number list. */
+export interface AccountNumber {
+  number: string;
+  description: string | null;
+  departmentId: number | null;
+  archived: boolean;
+}

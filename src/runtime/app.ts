@@ -2,13 +2,14 @@ import { destination, type Logger, pino } from 'pino';
 import type { Config, InstallationConfig } from '../config/load.ts';
 import { migrate } from '../db/migrate.ts';
 import { type Db, openDatabase, poolSize } from '../db/pool.ts';
-import { systemClock } from '../domain/clock.ts';
 import { ConfigError } from '../domain/errors.ts';
 import { acquirePostgres, acquireTemporal } from '../embedded/index.ts';
 import { type Auth, clientCredentials, staticToken } from '../practice/auth.ts';
 import { Budget } from '../practice/budget.ts';
 import { createPracticeClient, type PracticeClient } from '../practice/client.ts';
-import { createTransport, defaultTimeouts, type Transport } from '../practice/transport.ts';
+import type { Transport } from '../practice/http.ts';
+import { createTransport, defaultTimeouts } from '../practice/transport.ts';
+import { systemClock } from './system-clock.ts';
 
 /** Everything a command works with, opened; `close` gives all of it back. */
 export interface App {
@@ -138,10 +139,15 @@ function makePractice(installation: InstallationConfig, db: Db, log: Logger): Pr
     dialect,
     windowSeconds: rateWindowSeconds,
     requestTimeoutSeconds: defaultTimeouts.requestMs / 1000,
+    clock: systemClock,
   });
   const transport = createTransport({ timeouts: defaultTimeouts, clock: systemClock });
   const auth = authOf(installation, transport);
-  return { budget, client: createPracticeClient({ installation: id, baseUrl, auth, dialect, budget, log, transport }) };
+  const client = createPracticeClient({
+    ...{ installation: id, baseUrl, auth, dialect, budget, log, transport },
+    clock: systemClock,
+  });
+  return { budget, client };
 }
 
 /** How an installation signs in, by its configuration. */

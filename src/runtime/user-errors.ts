@@ -1,8 +1,8 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import knex from 'knex';
 import { UserError } from '../domain/errors.ts';
+import { PracticeError } from '../domain/practice-error.ts';
 import { ServiceError } from '../embedded/errors.ts';
-import { PracticeError } from '../practice/errors.ts';
 import { DialectError } from '../records/dialect.ts';
 
 // PostgreSQL ends a connection with class 57P (shutdown) or 08 (connection); the others are the network's.

@@ -8,9 +8,9 @@ import {
   type WindowInput,
   type WindowOutcome,
 } from '../../workflows/messages.ts';
-import { systemClock } from '../domain/clock.ts';
 import { type Receiver, startReceiver } from '../http/webhooks.ts';
 import type { App } from '../runtime/app.ts';
+import { systemClock } from '../runtime/system-clock.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
 import { noteNudge } from '../sync/capabilities/facts.ts';
 import { createNudger, type Nudger } from './nudger.ts';

@@ -1,6 +1,6 @@
+import { loadDialect } from '../../src/config/dialect.ts';
 import type { Db } from '../../src/db/pool.ts';
 import { Budget, type Slot } from '../../src/practice/budget.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
 import type { SimulatedDatabase } from './database.ts';
 import { Judge } from './judge.ts';
 import { type Fate, type Job, type Scenario, seeded } from './scenario.ts';

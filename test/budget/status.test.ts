@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bar } from '../../src/cli/render/text.ts';
+import { loadDialect } from '../../src/config/dialect.ts';
 import { Budget, priorities } from '../../src/practice/budget.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 
@@ -54,7 +55,14 @@ database_url: "\${DATABASE_URL}"
 
   test('shows what of each budget is used and free, who waits, and what a 429 did', async () => {
     const dialect = loadDialect();
-    const budget = new Budget({ db, installation: 4711, dialect, windowSeconds: 60, requestTimeoutSeconds: 90 });
+    const budget = new Budget({
+      db,
+      installation: 4711,
+      dialect,
+      windowSeconds: 60,
+      requestTimeoutSeconds: 90,
+      clock: systemClock,
+    });
     const take = (action: string, weight: number) => budget.take(action, weight, priorities.live, stop.signal);
     await take('invoice.list', 20);
     await take('invoicerow.list', 90);

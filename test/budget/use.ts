@@ -4,15 +4,16 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { startSandbox } from '../../sandbox/index.ts';
+import { loadDialect } from '../../src/config/dialect.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/pool.ts';
-import { systemClock } from '../../src/domain/clock.ts';
 import { startEphemeralPostgres } from '../../src/embedded/index.ts';
 import { staticToken } from '../../src/practice/auth.ts';
 import { Budget, priorities } from '../../src/practice/budget.ts';
 import { createPracticeClient } from '../../src/practice/client.ts';
 import { createTransport, defaultTimeouts } from '../../src/practice/transport.ts';
-import { limitOf, loadDialect } from '../../src/records/dialect.ts';
+import { limitOf } from '../../src/records/dialect.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 
 interface Part {
   databaseUrl: string;
@@ -45,11 +46,18 @@ const dialect = loadDialect();
 async function walk(part: Part): Promise<Sent[]> {
   const { installation, baseUrl, windowSeconds, untilMs } = part;
   const db = openDatabase(part.databaseUrl);
-  const budget = new Budget({ db, installation, dialect, windowSeconds, requestTimeoutSeconds: 90 });
+  const budget = new Budget({
+    db,
+    installation,
+    dialect,
+    windowSeconds,
+    requestTimeoutSeconds: 90,
+    clock: systemClock,
+  });
   const http = createTransport({ timeouts: defaultTimeouts, clock: systemClock });
   const sent: Sent[] = [];
   const client = createPracticeClient({
-    ...{ installation, baseUrl, auth: staticToken(part.token), dialect, budget },
+    ...{ installation, baseUrl, auth: staticToken(part.token), dialect, budget, clock: systemClock },
     log: { debug: () => undefined, warn: () => undefined },
     signal: AbortSignal.timeout(untilMs - Date.now()),
     transport: {

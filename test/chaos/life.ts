@@ -1,9 +1,10 @@
 // One seeded life of a source and of the mirror that follows it: windows, backfills beside them, crashes, late answers.
 
 import { Rng } from '../../sandbox/rng.ts';
+import { loadDialect } from '../../src/config/dialect.ts';
 import { type Db, query } from '../../src/db/pool.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
-import { type Dialect, loadDialect } from '../../src/records/dialect.ts';
+import type { Dialect } from '../../src/records/dialect.ts';
 import { takeCensus } from '../../src/sync/census.ts';
 import { forgetWalks, walkOnce } from '../../src/sync/finished.ts';
 import { pullParts } from '../../src/sync/parts.ts';

@@ -2,8 +2,8 @@
 
 import type { Rng } from '../../sandbox/rng.ts';
 import { Zone } from '../../sandbox/zone.ts';
+import { PracticeError } from '../../src/domain/practice-error.ts';
 import type { ListAnswer, ListOptions, PracticeClient } from '../../src/practice/client.ts';
-import { PracticeError } from '../../src/practice/errors.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import type { Source, Stored } from './source.ts';
 import { type Traits, timezone } from './traits.ts';

@@ -9,8 +9,8 @@ import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { describe, expect, inject, test } from 'vitest';
 import { createProgram, examplesOf } from '../../src/cli/program.ts';
+import { PracticeError } from '../../src/domain/practice-error.ts';
 import { ServiceError } from '../../src/embedded/errors.ts';
-import { PracticeError } from '../../src/practice/errors.ts';
 import { toUserError } from '../../src/runtime/user-errors.ts';
 import { folderOf, vetledger } from './support.ts';
 

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { loadDialect } from '../../src/config/dialect.ts';
 import { query } from '../../src/db/pool.ts';
 import { type DraftEntry, reversedLines } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
@@ -8,7 +9,6 @@ import { appendEntries } from '../../src/ledger/journal/append.ts';
 import { countUnsummarised, summariesOf, summariseBatch, summariseDays } from '../../src/ledger/summaries/store.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
 import type { PostingMode } from '../../src/terms.ts';
 import { useDatabase } from '../support/database.ts';
 import { draft } from './drafts.ts';

@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { loadDialect } from '../../src/config/dialect.ts';
 import { loadMapping } from '../../src/config/load.ts';
 import { loadSpecs } from '../../src/config/mapping-files.ts';
 import { runSpecs } from '../../src/mapping/run-specs.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
 
 const folder = fileURLToPath(new URL('../../mappings/', import.meta.url));
 const mappings = readdirSync(folder).filter(

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { migrate } from '../../src/db/migrate.ts';
+import { loadDialect } from '../../src/config/dialect.ts';
 import type { Db } from '../../src/db/pool.ts';
 import { Budget, type BudgetOptions, priorities } from '../../src/practice/budget.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import { useDatabase } from '../support/database.ts';
 
 const { db, openPool } = useDatabase();
@@ -17,7 +17,15 @@ function budgets(limit: number, options: Partial<BudgetOptions> = {}): [Budget, 
   const installation = nextInstallation++;
   const dialect = loadDialect({ limits: { actions: { [action]: limit } } });
   const make = (pool: Db) =>
-    new Budget({ db: pool, installation, dialect, windowSeconds: 1, requestTimeoutSeconds: 30, ...options });
+    new Budget({
+      db: pool,
+      installation,
+      dialect,
+      windowSeconds: 1,
+      requestTimeoutSeconds: 30,
+      clock: systemClock,
+      ...options,
+    });
   return [make(db), make(otherDb)];
 }
 
@@ -127,7 +135,7 @@ describe('what the database hears of answers', () => {
     slot.finish();
     await short.close();
     const dialect = loadDialect({ limits: { actions: { [action]: 2 } } });
-    const options = { db, installation: nextInstallation - 1, dialect, requestTimeoutSeconds: 30 };
+    const options = { clock: systemClock, db, installation: nextInstallation - 1, dialect, requestTimeoutSeconds: 30 };
     await sleep(250);
     const started = performance.now();
     await new Budget({ ...options, windowSeconds: 1 }).take(action, 1, priorities.live);
@@ -357,7 +365,14 @@ describe('waiting', () => {
     const narrow = openPool({ max: 1 });
     try {
       const dialect = loadDialect({ limits: { actions: { [action]: 1 } } });
-      const budget = new Budget({ db: narrow, installation, dialect, windowSeconds: 60, requestTimeoutSeconds: 1 });
+      const budget = new Budget({
+        db: narrow,
+        installation,
+        dialect,
+        windowSeconds: 60,
+        requestTimeoutSeconds: 1,
+        clock: systemClock,
+      });
       await budget.take(action, 1, priorities.live);
       const stop = new AbortController();
       const waiting = budget.take(action, 1, priorities.live, stop.signal).catch(() => 'ended');

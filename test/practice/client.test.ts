@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
+import { loadDialect } from '../../src/config/dialect.ts';
+import { PracticeError } from '../../src/domain/practice-error.ts';
 import { staticToken } from '../../src/practice/auth.ts';
 import { createPracticeClient, type PracticeClient, type PracticeClientOptions } from '../../src/practice/client.ts';
-import { PracticeError } from '../../src/practice/errors.ts';
 import { createTransport } from '../../src/practice/transport.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import {
   emptyList,
@@ -434,6 +434,7 @@ describe('counters', () => {
         dialect: loadDialect(),
         budget,
         log: keptLog(),
+        clock: hastyClock(),
         timeouts,
       }),
     ).toThrow(RangeError);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { actionOf, DialectError, limitOf, loadDialect, pathOf, weightOf } from '../../src/records/dialect.ts';
+import { loadDialect } from '../../src/config/dialect.ts';
+import { actionOf, DialectError, limitOf, pathOf, weightOf } from '../../src/records/dialect.ts';
 
 describe('the description of the practice API', () => {
   const dialect = loadDialect();

@@ -1,8 +1,9 @@
 import { afterAll, expect, test } from 'vitest';
+import { loadDialect } from '../../src/config/dialect.ts';
 import { staticToken } from '../../src/practice/auth.ts';
 import { Budget, priorities } from '../../src/practice/budget.ts';
 import { createPracticeClient } from '../../src/practice/client.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import { useDatabase } from '../support/database.ts';
 import { type FakeServer, type Handler, keptLog, startServer } from './fakes.ts';
 
@@ -36,8 +37,22 @@ function strict(answers: { status: number }[], someoneElse: () => number): Handl
 function clients(installation: number) {
   return pools.map((db) => {
     const dialect = loadDialect({ limits: { actions: { 'invoice.list': limit } } });
-    const options = { installation, dialect, baseUrl: server.url, auth: staticToken('x'), log: keptLog() };
-    const budget = new Budget({ db, installation, dialect, windowSeconds: windowMs / 1000, requestTimeoutSeconds: 90 });
+    const options = {
+      installation,
+      dialect,
+      baseUrl: server.url,
+      auth: staticToken('x'),
+      log: keptLog(),
+      clock: systemClock,
+    };
+    const budget = new Budget({
+      db,
+      installation,
+      dialect,
+      windowSeconds: windowMs / 1000,
+      requestTimeoutSeconds: 90,
+      clock: systemClock,
+    });
     return { budget, client: createPracticeClient({ ...options, budget }) };
   });
 }

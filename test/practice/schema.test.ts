@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { loadDialect } from '../../src/records/dialect.ts';
+import { loadDialect } from '../../src/config/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { parseListBody, parseRecord } from '../../src/records/schema.ts';
 

@@ -3,8 +3,8 @@
 
 import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/records.ts';
 import { encode, Wire, type WireRecord } from '../../sandbox/wire.ts';
+import { loadDialect } from '../../src/config/dialect.ts';
 import type { DocumentFacts } from '../../src/posting/types.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { parseRecord, type RecordOf } from '../../src/records/schema.ts';
 import type {

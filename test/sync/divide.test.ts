@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Rng } from '../../sandbox/rng.ts';
+import { loadDialect } from '../../src/config/dialect.ts';
 import type { ListAnswer } from '../../src/practice/client.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
 import { furtherDimensions } from '../../src/sync/walk/dimensions.ts';

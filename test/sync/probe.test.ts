@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { PracticeError } from '../../src/practice/errors.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
+import { loadDialect } from '../../src/config/dialect.ts';
+import { PracticeError } from '../../src/domain/practice-error.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
 import type { SourceRecord } from '../../src/records/types.ts';

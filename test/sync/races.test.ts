@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { loadDialect } from '../../src/config/dialect.ts';
 import { query } from '../../src/db/pool.ts';
 import { savePage, settleRowSets } from '../../src/mirror/store.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { nextPaymentCursor } from '../../src/sync/pull.ts';
 import type { RecordKind } from '../../src/terms.ts';

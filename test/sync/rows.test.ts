@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
+import { loadDialect } from '../../src/config/dialect.ts';
 import { query } from '../../src/db/pool.ts';
-import { loadDialect } from '../../src/records/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { noteFact } from '../../src/sync/capabilities/facts.ts';
 import { walkOnce } from '../../src/sync/finished.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loadDialect } from '../../src/records/dialect.ts';
+import { loadDialect } from '../../src/config/dialect.ts';
 import { isOwnEcho, planWriteBack, type RecordedWriteBack } from '../../src/writeback/plan.ts';
 import { pendingWriteBacks, recordWriteBacks, writtenEntries } from '../../src/writeback/store.ts';
 import { useDatabase } from '../support/database.ts';

@@ -1,7 +1,7 @@
 import type { InstallationConfig } from '../../config/load.ts';
 import { sum } from '../../domain/money.ts';
+import { PracticeError } from '../../domain/practice-error.ts';
 import type { ListAnswer, PracticeClient } from '../../practice/client.ts';
-import { PracticeError } from '../../practice/errors.ts';
 import { parseRecord } from '../../records/schema.ts';
 import type { InvoiceRecord, PrepaymentRecord, RowRecord } from '../../records/types.ts';
 import type { App } from '../../runtime/app.ts';

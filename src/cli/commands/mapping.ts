@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { loadDialect } from '../../config/dialect.ts';
 import { type Config, loadConfig, loadMapping } from '../../config/load.ts';
 import { loadSpecs, specsPathOf } from '../../config/mapping-files.ts';
 import { ConfigError } from '../../domain/errors.ts';
@@ -9,7 +10,6 @@ import { type Lack, lacksOf, type Remark, remarksOf } from '../../mapping/check.
 import type { Mapping } from '../../mapping/parse.ts';
 import { type CaseResult, runSpecs } from '../../mapping/run-specs.ts';
 import { usesOf } from '../../queries/source-usage.ts';
-import { loadDialect } from '../../records/dialect.ts';
 import { chosenInstallations, openApp } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';
 import { count, table } from '../render/text.ts';

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { query } from '../../db/pool.ts';
+import { PracticeError } from '../../domain/practice-error.ts';
 import { priorities } from '../../practice/budget.ts';
-import { PracticeError } from '../../practice/errors.ts';
 import {
   type ReconcileInput,
   type ReconcileReport,

@@ -1,4 +1,4 @@
-import { PracticeError } from '../../practice/errors.ts';
+import { PracticeError } from '../../domain/practice-error.ts';
 import type { App } from '../../runtime/app.ts';
 import { countCovered, countMirror, listsTwice, storeCount, wantCensus } from '../../sync/counts.ts';
 import { type DocumentKind, documentKinds } from '../../terms.ts';

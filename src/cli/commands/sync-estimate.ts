@@ -1,6 +1,6 @@
 import type { StepProgress } from '../../../activities/context.ts';
+import { PracticeError } from '../../domain/practice-error.ts';
 import { priorities } from '../../practice/budget.ts';
-import { PracticeError } from '../../practice/errors.ts';
 import { actionOf, type Dialect, limitOf } from '../../records/dialect.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { about, estimateLoad, estimateText, type ListLoad, ListProgress, type Pace } from '../../sync/estimate.ts';

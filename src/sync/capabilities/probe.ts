@@ -1,6 +1,6 @@
 import { businessDate, instantOf } from '../../domain/dates.ts';
+import { PracticeError } from '../../domain/practice-error.ts';
 import type { ListAnswer } from '../../practice/client.ts';
-import { PracticeError } from '../../practice/errors.ts';
 import type { Dialect } from '../../records/dialect.ts';
 import { parseRecord } from '../../records/schema.ts';
 import type { SourceRecord } from '../../records/types.ts';

@@ -1,0 +1,44 @@
+import type { Money } from '../domain/money.ts';
+
+/** What final invoices' rows say alike, how many they are, and their exact sums. */
+export interface RowUse {
+  account: string | null;
+  department: number | null;
+  dimensions: [string | null, string | null, string | null];
+  internal: { account: string | null; dimension1: string | null; dimension2: string | null };
+  vat: { name: string | null; rate: Money | null; account: string | null };
+  count: number;
+  net: Money;
+  vatAmount: Money;
+  gross: Money;
+  /** Whether any of them has net, or VAT, at all: what is zero needs no account. */
+  hasNet: boolean;
+  hasVat: boolean;
+}
+
+/** Payments or prepayments of one type in one department. */
+export interface MoneyUse {
+  kind: 'payment' | 'prepayment';
+  type: number | null;
+  department: number | null;
+  /** Payments on invoices that belong to the opening balances. */
+  opening: boolean;
+  count: number;
+  paid: Money;
+}
+
+/** Final invoices of one department: ordinary ones and collectors, with and without a client. */
+export interface InvoiceUse {
+  department: number | null;
+  collector: boolean;
+  client: boolean;
+  count: number;
+  gross: Money;
+}
+
+/** What posting needs accounts for, as the mirror holds it; documents from before the start date are left out. */
+export interface SourceUsage {
+  rows: RowUse[];
+  money: MoneyUse[];
+  invoices: InvoiceUse[];
+}
