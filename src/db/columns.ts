@@ -7,6 +7,8 @@
 export interface Column<T> {
   /** Type OIDs of pg_type; null accepts any. */
   readonly oids: readonly number[] | null;
+  /** The PostgreSQL type that rows to insert are sent as; wide enough for every type accepted. */
+  readonly sqlType: string;
   readonly nullable: boolean;
   /** Refuses a value that the type alone does not rule out; undefined checks nothing. */
   readonly accepts?: ((value: unknown) => boolean) | undefined;
@@ -20,37 +22,48 @@ export type Shape = Readonly<Record<string, Column<unknown>>>;
 /** The row that a shape describes. */
 export type RowOf<S extends Shape> = { -readonly [Name in keyof S]: S[Name] extends Column<infer T> ? T : never };
 
-function column<T>(...oids: number[]): Column<T> {
-  return { oids, nullable: false };
+function column<T>(sqlType: string, ...oids: number[]): Column<T> {
+  return { oids, sqlType, nullable: false };
 }
 
 /** bigint, int, smallint: a safe integer (src/db/pool.ts refuses others). */
-export const integer = column<number>(20, 21, 23);
+export const integer = column<number>('bigint', 20, 21, 23);
 /** double precision: seconds and shares, never an amount. */
-export const float = column<number>(701);
+export const float = column<number>('double precision', 701);
 /** text and its kin. */
-export const text = column<string>(25, 1043, 19);
-export const uuid = column<string>(2950);
-export const bool = column<boolean>(16);
+export const text = column<string>('text', 25, 1043, 19);
+export const uuid = column<string>('uuid', 2950);
+export const bool = column<boolean>('boolean', 16);
 /** Amounts and rates, as text so that no digit is lost. */
-export const numeric = column<string>(1700);
+export const numeric = column<string>('numeric', 1700);
 /** A calendar date, `YYYY-MM-DD`. */
-export const date = column<string>(1082);
+export const date = column<string>('date', 1082);
 /** An instant. */
-export const instant = column<Date>(1184);
+export const instant = column<Date>('timestamptz', 1184);
 /** json and jsonb, as text: read with src/records/json.ts where digits matter. */
-export const json = column<string>(114, 3802);
-export const integers = column<number[]>(1016);
-export const texts = column<string[]>(1009);
-export const numerics = column<string[]>(1231);
+export const json = column<string>('json', 114, 3802);
+export const integers = column<number[]>('bigint[]', 1016);
+export const texts = column<string[]>('text[]', 1009);
+export const numerics = column<string[]>('numeric[]', 1231);
 
 /** The same column where it may hold null. */
 export function nullable<T>(of: Column<T>): Column<T | null> {
-  return { oids: of.oids, nullable: true, accepts: of.accepts };
+  return { oids: of.oids, sqlType: of.sqlType, nullable: true, accepts: of.accepts };
 }
 
 /** A text column that holds one of the words given (an enumeration of src/terms.ts). */
 export function oneOf<const Word extends string>(words: readonly Word[]): Column<Word> {
   const known = new Set<unknown>(words);
-  return { oids: text.oids, nullable: false, accepts: (value) => known.has(value) };
+  return { oids: text.oids, sqlType: text.sqlType, nullable: false, accepts: (value) => known.has(value) };
+}
+
+/** The columns of a shape as a statement lists them: `id, kind, n`. */
+export function columnList(shape: Shape): string {
+  return Object.keys(shape).join(', ');
+}
+
+/** The PostgreSQL type of each column, as `insertRows` and `rowsAsArrays` take them (src/db/bulk.ts). */
+export function columnTypes<S extends Shape>(shape: S): Record<keyof S & string, string> {
+  const types = Object.entries(shape).map(([name, { sqlType }]) => [name, sqlType]);
+  return Object.fromEntries(types) as Record<keyof S & string, string>;
 }

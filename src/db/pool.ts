@@ -7,7 +7,7 @@ export type Db = Knex;
 export const schemaName = 'vetledger';
 
 // int8 and numeric must not become floats: ids are checked safe integers, amounts stay text (in lists, too), dates stay
-// `YYYY-MM-DD`, json and jsonb stay the wire's text (read by src/practice/json.ts where it is needed).
+// `YYYY-MM-DD`, json and jsonb stay the wire's text (read by src/records/json.ts where it is needed).
 const types = new pg.TypeOverrides();
 types.setTypeParser(20, (text) => {
   const value = Number(text);

@@ -34,7 +34,7 @@ async function statements(db: Db, sql: string): Promise<string[]> {
   return found.map(({ line }) => `${line.trim()};`);
 }
 
-// The table of migrations is knex's own.
+// The table of applied migrations is made by src/db/migrate.ts.
 const ours = `n.nspname = ? and c.relkind = 'r' and c.relname not like 'migration%'`;
 
 const columnsSql = `

@@ -1,12 +1,9 @@
 import { isGrpcServiceError } from '@temporalio/client';
-import knex from 'knex';
+import { isLostConnection } from '../db/errors.ts';
 import { UserError } from '../domain/errors.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { ServiceError } from '../embedded/errors.ts';
 import { DialectError } from '../records/dialect.ts';
-
-// PostgreSQL ends a connection with class 57P (shutdown) or 08 (connection); the others are the network's.
-const lostDatabase = /^(08\w{3}|57P\d\d|ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT)$/;
 
 /** Any error as one that a user can act on: the one place where errors of the parts get their exit codes. */
 export function toUserError(error: unknown): UserError {
@@ -23,7 +20,7 @@ export function toUserError(error: unknown): UserError {
       error,
     );
   }
-  if (isLostDatabase(error)) {
+  if (isLostConnection(error)) {
     return new UserError(
       'postgres_unreachable',
       `The connection to PostgreSQL was lost: ${messageOf(error)}`,
@@ -39,11 +36,6 @@ export function toUserError(error: unknown): UserError {
     1,
     error,
   );
-}
-
-function isLostDatabase(error: unknown): boolean {
-  if (error instanceof knex.KnexTimeoutError) return true;
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && lostDatabase.test(error.code);
 }
 
 function messageOf(error: unknown): string {
