@@ -2,6 +2,9 @@
  * What travels between commands, workflows and activities. Only ids, cursors, counts and plain errors: a history never
  * holds a record or personal data.
  */
+import type { PlainError } from '../src/domain/errors.ts';
+
+export type { PlainError };
 
 export interface WindowInput {
   installation: number;
@@ -39,12 +42,6 @@ export interface WindowCounts {
   delivered: number;
   written_back: number;
   api: ApiUse;
-}
-
-export interface PlainError {
-  code: string;
-  message: string;
-  todo: string;
 }
 
 export interface WindowOutcome extends WindowCounts {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
-import type { PlainError } from '../../workflows/messages.ts';
 import { type InstallationConfig, postingContext } from '../config/load.ts';
 import { type Db, query } from '../db/pool.ts';
 import type { ClaimedDocument, JudgedDocument } from '../documents/documents.ts';
+import type { PlainError } from '../domain/errors.ts';
 import { closedThrough } from '../ledger/close.ts';
 import { appendEntries } from '../ledger/journal/append.ts';
 import { decideRemap, judge, post, type Remap } from '../posting/index.ts';

@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { loadConfig } from '../config/load.ts';
-import { renderReconcile } from '../reconcile/index.ts';
 import { type App, openApp } from '../runtime/app.ts';
 import { startEngine } from '../runtime/worker.ts';
 import { runSchedules, runWindow, type WindowReport } from '../windows/windows.ts';
 import { reconcileApp } from './commands/reconcile.ts';
 import { exitCodeOf, notOpenedError, windowsDocument } from './commands/sync.ts';
 import { ProgressBars } from './progress.ts';
+import { renderReconcile } from './render/reconcile.ts';
 import { apiUse, windowLine } from './render/window.ts';
 
 export interface DevOptions {

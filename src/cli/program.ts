@@ -3,6 +3,7 @@ import { isCalendarDate } from '../config/schema.ts';
 import { exitCodes } from '../domain/errors.ts';
 import type { ExportCommandOptions } from './commands/export.ts';
 import type { RepostCommandOptions } from './commands/repost.ts';
+import type { SandboxOptions } from './commands/sandbox.ts';
 import { CommandContext, type CommonOptions, type Io } from './context.ts';
 
 /** Runs a command; gives its exit code. */
@@ -302,17 +303,6 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
     action: async (context, options) => (await import('./commands/sandbox.ts')).sandbox(context, options),
   });
   return program;
-}
-
-export interface SandboxOptions {
-  port: number;
-  seed: number;
-  invoices: number;
-  rateWindow: number;
-  latency: number;
-  token?: string;
-  state?: string;
-  webhooks?: string;
 }
 
 function option(flags: string, description: string, parse: (value: string) => unknown): Option {

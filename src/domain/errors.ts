@@ -9,6 +9,13 @@ export const exitCodes = {
 
 export type ErrorExitCode = Exclude<keyof typeof exitCodes, 0>;
 
+/** An error as data: as a window's row, a history and `--json` hold one. Neither text holds a secret. */
+export interface PlainError {
+  code: string;
+  message: string;
+  todo: string;
+}
+
 /** Anything that stops a command: what happened (`message`), what to do next (`todo`). Neither holds a secret. */
 export class UserError extends Error {
   override readonly name: string = 'UserError';

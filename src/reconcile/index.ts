@@ -22,7 +22,6 @@ import { checkRevenue } from './revenue.ts';
 import { checkSummaries, unsummarised } from './summaries.ts';
 import { checkTrialBalance, trialBalance, unusedPrepayments } from './trial-balance.ts';
 
-export { renderReconcile } from '../cli/render/reconcile.ts';
 export type { InstallationReport, ReconcileInput, ReconcileReport } from './report.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type InstallationReport, type ReconcileInput, reconcile, renderReconcile } from '../../src/reconcile/index.ts';
+import { renderReconcile } from '../../src/cli/render/reconcile.ts';
+import { type InstallationReport, type ReconcileInput, reconcile } from '../../src/reconcile/index.ts';
 import { useDatabase } from '../support/database.ts';
 import {
   ClinicBooks,

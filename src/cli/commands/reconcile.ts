@@ -2,17 +2,13 @@ import { setTimeout } from 'node:timers/promises';
 import { query } from '../../db/pool.ts';
 import { PracticeError } from '../../domain/practice-error.ts';
 import { priorities } from '../../practice/budget.ts';
-import {
-  type ReconcileInput,
-  type ReconcileReport,
-  reconcile as reconcileBooks,
-  renderReconcile,
-} from '../../reconcile/index.ts';
+import { type ReconcileInput, type ReconcileReport, reconcile as reconcileBooks } from '../../reconcile/index.ts';
 import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
 import { pullOne } from '../../sync/parts.ts';
 import type { PullContext } from '../../sync/pull.ts';
 import { ownEchoes } from '../../writeback/store.ts';
 import type { CommandContext } from '../context.ts';
+import { renderReconcile } from '../render/reconcile.ts';
 import { withApp } from '../with-app.ts';
 import { sourceCounts } from './source-counts.ts';
 

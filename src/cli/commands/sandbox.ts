@@ -3,7 +3,17 @@ import { resolve } from 'node:path';
 import { type Sandbox, startSandbox } from '../../../sandbox/index.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import type { CommandContext } from '../context.ts';
-import type { SandboxOptions } from '../program.ts';
+
+export interface SandboxOptions {
+  port: number;
+  seed: number;
+  invoices: number;
+  rateWindow: number;
+  latency: number;
+  token?: string;
+  state?: string;
+  webhooks?: string;
+}
 
 /** Runs the sandbox until Ctrl-C. With --json one line on stdout says where it is. */
 export async function sandbox(context: CommandContext, options: SandboxOptions): Promise<number> {

@@ -1,8 +1,8 @@
 import type { LedgerEntry, Line } from '../../domain/entry.ts';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import type { DocumentFacts } from '../../posting/types.ts';
+import type { Explanation, RelatedDocument } from '../../queries/explain.ts';
 import { figure } from '../../reconcile/report.ts';
-import type { Explanation, RelatedDocument } from '../commands/explain.ts';
 import { instant, table } from './text.ts';
 
 /** A document's way from the source to the books, for people. */

@@ -1,5 +1,6 @@
+import type { RecordedWindow } from '../../queries/windows.ts';
 import type { WindowReport } from '../../windows/windows.ts';
-import { count, instant } from './text.ts';
+import { count, instant, table } from './text.ts';
 
 type Streams = WindowReport['seen'];
 
@@ -18,6 +19,23 @@ export function windowBlock(window: WindowReport): string {
   );
   if (window.error) lines.push(`  error         ${window.error.message}`, `  what to do    ${window.error.todo}`);
   return lines.join('\n');
+}
+
+/** Windows as a table, one line each. */
+export function windowsTable(windows: RecordedWindow[]): string {
+  return table(
+    ['window', 'installation', 'kind', 'opened', 'from', 'to', 'outcome', 'error'],
+    windows.map((window) => [
+      window.id,
+      window.installation,
+      `${window.kind} (${window.trigger})`,
+      instant(window.opened_at),
+      instant(window.from),
+      instant(window.to),
+      window.outcome,
+      window.error ? `${window.error.code}: ${window.error.message}` : '',
+    ]),
+  );
 }
 
 /** One window in one line, for a daemon's output. */

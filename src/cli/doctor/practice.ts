@@ -8,7 +8,7 @@ import type { App } from '../../runtime/app.ts';
 import { type FilterFact, filterFacts, noteFilters } from '../../sync/capabilities/facts.ts';
 import { type FilterFinding, probeList, usedFilters } from '../../sync/capabilities/probe.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
-import { type Check, failure } from './doctor.ts';
+import { type Check, failure } from './check.ts';
 
 const namesOfLists = {
   invoice: 'invoices',

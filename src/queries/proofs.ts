@@ -1,19 +1,25 @@
-import { entryDefect } from '../../domain/entry.ts';
-import { type Money, roundHalfEven, sum, zero } from '../../domain/money.ts';
-import type { DocumentFacts, InvoiceFacts, Judgement } from '../../posting/types.ts';
-import { figure } from '../../reconcile/report.ts';
+import { entryDefect } from '../domain/entry.ts';
+import { type Money, roundHalfEven, sum, zero } from '../domain/money.ts';
+import type { DocumentFacts, InvoiceFacts, Judgement } from '../posting/types.ts';
+import { figure } from '../reconcile/report.ts';
 
-/** One proof of a document (ACCOUNTING "Proofs before posting"), for people. */
+/** One proof of a document (ACCOUNTING "Proofs before posting"). */
 export interface Proof {
   proof: string;
-  /** Null: the judgement did not get that far, or the source gives nothing to compare with. */
+  /** Null where the judgement ended before this proof, or the source gives nothing to compare with. */
   holds: boolean | null;
+  /** The figures compared. */
   says: string;
 }
 
-const unmappedCodes = ['account_unmapped', 'vat_group_unmapped', 'payment_type_unmapped', 'role_unmapped'];
+const unmappedCodes: readonly string[] = [
+  'account_unmapped',
+  'vat_group_unmapped',
+  'payment_type_unmapped',
+  'role_unmapped',
+];
 
-/** Which proofs hold for these facts. Documents that do not post need none. */
+/** Which proofs hold for these facts. Documents that the rules do not post need none. */
 export function proofsOf(facts: DocumentFacts, judgement: Judgement, decimals: number): Proof[] {
   if (!['posted', 'held', 'nothing_to_post'].includes(judgement.state)) return [];
   const ofInvoice = facts.kind === 'invoice' ? invoiceProofs(facts, judgement, decimals) : [];
@@ -73,12 +79,10 @@ function due({ invoice, payments }: InvoiceFacts, { reports }: Judgement, decima
 }
 
 function mapped({ entry, problem }: Judgement): Proof {
-  const missing = unmappedCodes.includes(problem?.code ?? '');
-  return {
-    proof: 'P4 every account is in the mapping',
-    holds: entry ? true : missing ? false : null,
-    says: missing ? problem!.message : entry ? [...new Set(entry.lines.map(({ account }) => account))].join(', ') : '',
-  };
+  const proof = 'P4 every account is in the mapping';
+  if (problem && unmappedCodes.includes(problem.code)) return { proof, holds: false, says: problem.message };
+  if (!entry) return { proof, holds: null, says: '' };
+  return { proof, holds: true, says: [...new Set(entry.lines.map(({ account }) => account))].join(', ') };
 }
 
 function balanced({ entry, problem }: Judgement, decimals: number): Proof {

@@ -1,0 +1,78 @@
+import { signed } from '../../domain/entry.ts';
+import { formatMoney } from '../../domain/money.ts';
+import type { Explanation } from '../../queries/explain.ts';
+import { parseJson } from '../../records/json.ts';
+
+/** As `--json` prints it: names as everywhere on the outside, amounts as texts, the source's records as they came. */
+export function explanationDocument(explanation: Explanation) {
+  const { versions, judgement, entries, decimals, writeBack } = explanation;
+  return {
+    installation: explanation.installation,
+    document: explanation.document,
+    state: explanation.state,
+    document_date: explanation.documentDate,
+    problem: explanation.problem,
+    reports: explanation.reports,
+    related: explanation.related.map(({ kind, id, state, problemCode, entryId }) => ({
+      document: `${kind} ${id}`,
+      state,
+      code: problemCode,
+      entry: entryId,
+    })),
+    source: versions.map(({ version, modified, sourceTime, goneAt, current, raw }) => ({
+      version,
+      current,
+      modified,
+      read_at: sourceTime,
+      gone_at: goneAt,
+      record: parseJson(raw),
+    })),
+    judgement: judgement && {
+      state: judgement.state,
+      code: judgement.problem?.code ?? null,
+      proofs: explanation.proofs,
+    },
+    entries: entries.map((entry) => ({
+      id: entry.id,
+      in_force: entry.id === explanation.inForce,
+      posting_mode: entry.postingMode,
+      summary: explanation.summaries.get(entry.id) ?? null,
+      date: entry.date,
+      document_date: entry.documentDate,
+      reason: entry.reason,
+      reverses: entry.reverses,
+      original: entry.original,
+      description: entry.description,
+      seq: entry.seq,
+      hash: entry.hash,
+      lines: entry.lines.map((line) => ({
+        account: line.account,
+        role: line.role,
+        amount: formatMoney(signed(line), decimals),
+        rule: line.rule,
+        mapped_by: line.mappedBy,
+        party: line.party?.code ?? null,
+        department: line.departmentId,
+        dimensions: line.dimensions,
+        internal: [line.internal.account, line.internal.dimension1, line.internal.dimension2],
+        payment_type: line.paymentType,
+        document_number: line.documentNumber,
+        due_date: line.dueDate,
+        bank_reference: line.bankReference,
+        rows: line.rowIds,
+        vat: line.vat && {
+          group: line.vat.group,
+          rate: line.vat.rate?.toFixed() ?? null,
+          base: line.vat.base?.toFixed() ?? null,
+        },
+      })),
+    })),
+    write_back: writeBack && {
+      entry_id: writeBack.entryId,
+      state: writeBack.state,
+      previous_value: writeBack.previousValue,
+      error: writeBack.error,
+      written_at: writeBack.writtenAt,
+    },
+  };
+}

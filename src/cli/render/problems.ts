@@ -1,0 +1,18 @@
+import type { DocumentProblem } from '../../queries/problems.ts';
+import { count, instant } from './text.ts';
+
+/** Documents with a problem, for people: by what to do, as one missing account may hold a hundred documents. */
+export function problemsText(problems: DocumentProblem[], reports: number): string {
+  const lines = [
+    problems.length === 0 ? 'No document is held.' : `${count(problems.length, 'document')} with a problem:`,
+  ];
+  for (const [code, alike] of Map.groupBy(problems, (problem) => problem.code)) {
+    const todos = new Set(alike.map(({ todo }) => todo));
+    lines.push('', `${code} (${alike.length})`, ...[...todos].map((todo) => `  what to do: ${todo}`));
+    for (const { id, message, since } of alike) lines.push(`  ${id}  ${message}  [since ${instant(since)}]`);
+  }
+  if (reports > 0) {
+    lines.push('', `${count(reports, 'remark')} beside posted documents; \`vetledger reconcile\` lists them.`);
+  }
+  return lines.join('\n');
+}

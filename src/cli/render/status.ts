@@ -1,0 +1,46 @@
+import type { InstallationStatus } from '../../queries/status.ts';
+import { bar, count, duration, instant, table } from './text.ts';
+
+/** An installation's standing, for people. */
+export function statusText(status: InstallationStatus): string {
+  const { lag_seconds, synced_to, last_window, budgets, states } = status;
+  const isSynced = synced_to !== null && lag_seconds !== null;
+  const lines = [
+    `Installation ${status.installation}`,
+    `  synced to     ${isSynced ? `${instant(synced_to)}, ${duration(lag_seconds)} ago` : 'never'}`,
+    `  last window   ${last_window ? `${last_window.outcome}, opened ${instant(last_window.opened_at)}` : 'none yet'}`,
+  ];
+  if (last_window?.error) lines.push(`                ${last_window.error.message}`);
+  for (const [kind, byState] of Object.entries(states)) {
+    const parts = Object.entries(byState).map(([state, n]) => `${n} ${state}`);
+    lines.push(`  ${kind.padEnd(12)}  ${parts.join(', ') || 'none'}`);
+  }
+  lines.push(`  problems      ${status.problems === 0 ? 'none' : count(status.problems, 'document')}`);
+  if (budgets.length > 0) lines.push('  rate budgets', indent(budgetTable(budgets)));
+  lines.push(`  next step     ${status.next_step}`);
+  return lines.join('\n');
+}
+
+function budgetTable(budgets: InstallationStatus['budgets']): string {
+  return table(
+    ['action', '', 'used', 'free', 'of', ''],
+    budgets.map((budget) => [
+      budget.action,
+      bar(budget),
+      budget.used,
+      budget.free,
+      budget.limit_now,
+      [
+        budget.limit_now < budget.limit ? `lowered from ${budget.limit} after a 429` : '',
+        budget.blocked_until ? `nobody asks before ${instant(budget.blocked_until)}` : '',
+        budget.waiting > 0 ? `${count(budget.waiting, 'process', 'processes')} waiting` : '',
+      ]
+        .filter(Boolean)
+        .join(', '),
+    ]),
+  );
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, '    ');
+}

@@ -1,0 +1,236 @@
+import { loadFacts } from '../bookkeeping/facts.ts';
+import { postingConditions } from '../bookkeeping/judge.ts';
+import type { InstallationConfig } from '../config/load.ts';
+import { bool, instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
+import { type Connection, maybeRow, rows } from '../db/rows.ts';
+import type { LedgerEntry } from '../domain/entry.ts';
+import { loadEntries } from '../ledger/journal/read.ts';
+import { summariesOf } from '../ledger/summaries/store.ts';
+import { judge } from '../posting/index.ts';
+import type { DocumentFacts, Judgement } from '../posting/types.ts';
+import { readFact } from '../sync/capabilities/facts.ts';
+import {
+  type CalendarDate,
+  type DocumentKind,
+  type DocumentRef,
+  type DocumentState,
+  documentKinds,
+  documentStates,
+} from '../terms.ts';
+import type { FoundDocument } from './documents.ts';
+import { todoOf } from './problems.ts';
+import { type Proof, proofsOf } from './proofs.ts';
+
+/** Everything known of one document, from the source to the books. */
+export interface Explanation {
+  installation: number;
+  document: DocumentRef;
+  state: DocumentState;
+  documentDate: CalendarDate | null;
+  problem: { code: string; message: string; todo: string; since: Date | null } | null;
+  reports: { code: string; message: string }[];
+  /** The newest first. */
+  versions: SourceVersion[];
+  /** Null where the mirror does not hold the document. */
+  facts: DocumentFacts | null;
+  /** What the rules say of these facts now; explaining posts nothing. */
+  judgement: Judgement | null;
+  proofs: Proof[];
+  /** In the order in which they were appended. */
+  entries: LedgerEntry[];
+  /** Id of the entry in force. */
+  inForce: string | null;
+  /** By entry: the daily summary that took it to the general ledger. */
+  summaries: Map<string, string>;
+  writeBack: WriteBack | null;
+  /** An invoice's payments, original and members; a payment's invoice; a refund's original. */
+  related: RelatedDocument[];
+  /** Decimals of the installation's currency. */
+  decimals: number;
+}
+
+export interface RelatedDocument extends DocumentRef {
+  state: DocumentState;
+  problemCode: string | null;
+  entryId: string | null;
+}
+
+/** One version of the document's record, as the mirror holds it. */
+export interface SourceVersion {
+  version: number;
+  modified: Date | null;
+  sourceTime: Date;
+  goneAt: Date | null;
+  current: boolean;
+  /** JSON text with the wire's digits. */
+  raw: string;
+}
+
+/** What was written back to the source of a prepayment. */
+export interface WriteBack {
+  entryId: string;
+  state: string;
+  previousValue: string | null;
+  error: string | null;
+  writtenAt: Date | null;
+}
+
+/** Gathers what is known of a document: its record's versions, what the rules say of it now, its entries and its write-back. */
+export async function explainDocument(
+  db: Connection,
+  installation: InstallationConfig,
+  found: FoundDocument,
+): Promise<Explanation> {
+  const { id: installationId, decimals, dialect } = installation;
+  const document = { kind: found.kind, id: found.id };
+  const [facts = null] = await loadFacts(db, installationId, dialect, [document]);
+  const judgement = facts && (await judgeNow(db, installation, facts, found));
+  const entries = await entriesOf(db, installationId, document);
+  return {
+    installation: installationId,
+    document,
+    state: found.state,
+    documentDate: found.documentDate,
+    problem: found.problem && { ...found.problem, todo: todoOf(found.problem.code) },
+    reports: await reportsOf(db, installationId, document),
+    versions: await versionsOf(db, installationId, document),
+    facts,
+    judgement,
+    proofs: facts && judgement ? proofsOf(facts, judgement, decimals) : [],
+    entries,
+    inForce: found.entryId,
+    summaries: await summariesOf(
+      db,
+      entries.map(({ id }) => id),
+    ),
+    writeBack: found.kind === 'prepayment' ? await writeBackOf(db, installationId, found.id) : null,
+    related: facts ? await relatedDocuments(db, installationId, relatedRefs(facts)) : [],
+    decimals,
+  };
+}
+
+/** Judged by the lock dates that the source gave last: explaining asks nothing of the source. */
+async function judgeNow(
+  db: Connection,
+  installation: InstallationConfig,
+  facts: DocumentFacts,
+  { kind, documentDate }: FoundDocument,
+): Promise<Judgement> {
+  const conditions = await postingConditions(db, installation, (department) =>
+    readFact<CalendarDate>(db, installation.id, `source_lock.${department}`),
+  );
+  return judge(facts, await conditions.contextFor([facts]), kind === 'invoice' ? null : documentDate);
+}
+
+function relatedRefs(facts: DocumentFacts): DocumentRef[] {
+  const refs = (kind: DocumentKind, ids: readonly (number | null)[]): DocumentRef[] =>
+    ids.flatMap((id) => (id === null ? [] : [{ kind, id }]));
+  switch (facts.kind) {
+    case 'invoice': {
+      const { originalInvoiceId, consolidatedInvoiceIds } = facts.invoice;
+      const paymentIds = facts.payments.map(({ id }) => id);
+      return [
+        ...refs('invoice', [originalInvoiceId]),
+        ...refs('payment', paymentIds),
+        ...refs('invoice', consolidatedInvoiceIds),
+      ];
+    }
+    case 'payment':
+      return refs('invoice', [facts.payment.invoiceId]);
+    case 'prepayment':
+      return refs('prepayment', [facts.prepayment.refundsId]);
+  }
+}
+
+async function relatedDocuments(
+  db: Connection,
+  installation: number,
+  refs: readonly DocumentRef[],
+): Promise<RelatedDocument[]> {
+  const found = await rows(
+    db,
+    {
+      kind: oneOf(documentKinds),
+      id: integer,
+      state: oneOf(documentStates),
+      problem_code: nullable(text),
+      entry_id: nullable(text),
+    },
+    `select d.kind, d.id, d.state, d.problem_code, d.entry_id
+     from unnest(?::text[], ?::bigint[]) with ordinality as t(kind, id, place)
+     join document d on d.installation = ? and d.kind = t.kind and d.id = t.id order by t.place`,
+    [refs.map(({ kind }) => kind), refs.map(({ id }) => id), installation],
+  );
+  return found.map(({ problem_code, entry_id, ...document }) => ({
+    ...document,
+    problemCode: problem_code,
+    entryId: entry_id,
+  }));
+}
+
+function reportsOf(db: Connection, installation: number, { kind, id }: DocumentRef): Promise<Explanation['reports']> {
+  return rows(
+    db,
+    { code: text, message: text },
+    'select code, message from document_report where installation = ? and kind = ? and id = ? order by code',
+    [installation, kind, id],
+  );
+}
+
+async function versionsOf(db: Connection, installation: number, { kind, id }: DocumentRef): Promise<SourceVersion[]> {
+  const found = await rows(
+    db,
+    {
+      version: integer,
+      modified: nullable(instant),
+      source_time: instant,
+      gone_at: nullable(instant),
+      current: bool,
+      raw: json,
+    },
+    `select version, modified, source_time, gone_at, true as current, raw
+     from mirror_record where installation = ? and kind = ? and id = ?
+     union all
+     select version, modified, source_time, null, false, raw
+     from mirror_version where installation = ? and kind = ? and id = ?
+     order by version desc`,
+    [installation, kind, id, installation, kind, id],
+  );
+  return found.map(({ source_time, gone_at, ...version }) => ({
+    ...version,
+    sourceTime: source_time,
+    goneAt: gone_at,
+  }));
+}
+
+async function entriesOf(db: Connection, installation: number, { kind, id }: DocumentRef): Promise<LedgerEntry[]> {
+  const found = await rows(
+    db,
+    { id: text },
+    'select id from entry where installation = ? and kind = ? and document_id = ? order by n',
+    [installation, kind, id],
+  );
+  return loadEntries(
+    db,
+    found.map((entry) => entry.id),
+  );
+}
+
+async function writeBackOf(db: Connection, installation: number, prepaymentId: number): Promise<WriteBack | null> {
+  const found = await maybeRow(
+    db,
+    {
+      entry_id: text,
+      state: text,
+      previous_value: nullable(text),
+      error: nullable(text),
+      written_at: nullable(instant),
+    },
+    `select entry_id, state, previous_value, error, written_at
+     from write_back where installation = ? and prepayment_id = ?`,
+    [installation, prepaymentId],
+  );
+  if (found === null) return null;
+  const { entry_id, previous_value, written_at, ...writeBack } = found;
+  return { ...writeBack, entryId: entry_id, previousValue: previous_value, writtenAt: written_at };
+}

@@ -1,0 +1,110 @@
+import { integer, oneOf } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import type { PlainError } from '../domain/errors.ts';
+import type { BudgetUsage } from '../practice/budget.ts';
+import { documentKinds, documentStates, type InstallationId } from '../terms.ts';
+import { newestWindow, type WindowState } from './windows.ts';
+
+/** One installation's standing, as `status --json` prints it. */
+export interface InstallationStatus {
+  installation: InstallationId;
+  /** How long ago the source's state was that the books have; null before the first window. */
+  lag_seconds: number | null;
+  synced_to: Date | null;
+  last_window: { outcome: WindowState; opened_at: Date; error: PlainError | null } | null;
+  budgets: {
+    action: string;
+    limit: number;
+    limit_now: number;
+    used: number;
+    free: number;
+    waiting: number;
+    blocked_until: Date | null;
+  }[];
+  states: DocumentStates;
+  /** Documents with a problem. */
+  problems: number;
+  next_step: string;
+}
+
+/** How many documents of each kind are in each state. */
+type DocumentStates = Record<'invoices' | 'payments' | 'prepayments', Record<string, number>>;
+
+export interface StatusPorts {
+  db: Connection;
+  budget: { usage(): Promise<BudgetUsage[]> };
+  now: Date;
+  /** Seconds between two windows of the schedule. */
+  everySeconds: number;
+}
+
+/** What `status` prints of one installation: lag, last window, rate budgets, states of its documents, and what to do next. */
+export async function installationStatus(
+  ports: StatusPorts,
+  installation: InstallationId,
+): Promise<InstallationStatus> {
+  const { db, now, everySeconds } = ports;
+  const closed = await newestWindow(db, installation, 'closed');
+  const last = await newestWindow(db, installation, null);
+  const { states, problems } = await countDocuments(db, installation);
+  const lagSeconds = closed?.to ? (now.getTime() - closed.to.getTime()) / 1000 : null;
+  const lastError = last?.outcome === 'failed' ? last.error : null;
+  return {
+    installation,
+    lag_seconds: lagSeconds === null ? null : Math.round(lagSeconds),
+    synced_to: closed?.to ?? null,
+    last_window: last && { outcome: last.outcome, opened_at: last.opened_at, error: lastError },
+    budgets: (await ports.budget.usage()).map((usage) => ({
+      action: usage.action,
+      limit: usage.limit,
+      limit_now: usage.limitNow,
+      used: usage.used,
+      free: usage.free,
+      waiting: usage.waiting,
+      blocked_until: usage.blockedUntil,
+    })),
+    states,
+    problems,
+    next_step: nextStep({ lagSeconds, lastError, problems, everySeconds }),
+  };
+}
+
+const plurals = { invoice: 'invoices', payment: 'payments', prepayment: 'prepayments' } as const;
+
+async function countDocuments(
+  db: Connection,
+  installation: InstallationId,
+): Promise<{ states: DocumentStates; problems: number }> {
+  const found = await rows(
+    db,
+    { kind: oneOf(documentKinds), state: oneOf(documentStates), n: integer, problems: integer },
+    `select kind, state, count(*) as n, count(problem_code) as problems from document
+     where installation = ? group by kind, state order by kind, state`,
+    [installation],
+  );
+  const states: DocumentStates = { invoices: {}, payments: {}, prepayments: {} };
+  let problems = 0;
+  for (const each of found) {
+    states[plurals[each.kind]][each.state] = each.n;
+    problems += each.problems;
+  }
+  return { states, problems };
+}
+
+/** A lag of so many schedule intervals means that no schedule runs. */
+const lateIntervals = 3;
+
+function nextStep(now: {
+  lagSeconds: number | null;
+  lastError: PlainError | null;
+  problems: number;
+  everySeconds: number;
+}): string {
+  if (now.lastError) return now.lastError.todo;
+  if (now.lagSeconds === null) return 'Run `vetledger sync` to load everything for the first time.';
+  if (now.problems > 0) return 'Run `vetledger problems` to see what is held and what to do.';
+  if (now.lagSeconds > now.everySeconds * lateIntervals) {
+    return 'No window closed lately: see that `vetledger run` is up, or run `vetledger sync`.';
+  }
+  return 'Nothing to do.';
+}

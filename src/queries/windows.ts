@@ -1,0 +1,81 @@
+import { instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
+import { type Connection, maybeRow, rows } from '../db/rows.ts';
+import type { PlainError } from '../domain/errors.ts';
+import type { InstallationId } from '../terms.ts';
+
+const windowOutcomes = ['open', 'closed', 'failed'] as const;
+export type WindowState = (typeof windowOutcomes)[number];
+
+/** A window, as `windows --json` prints it. */
+export interface RecordedWindow {
+  id: number;
+  installation: InstallationId;
+  kind: string;
+  trigger: string;
+  /** Source time from which, and up to which, the window asked; `from` is null for the first one. */
+  from: Date | null;
+  to: Date | null;
+  outcome: WindowState;
+  error: PlainError | null;
+  opened_at: Date;
+  closed_at: Date | null;
+  workflow_id: string;
+}
+
+const windowColumns = {
+  id: integer,
+  installation: integer,
+  kind: text,
+  trigger: text,
+  from_time: nullable(instant),
+  to_time: nullable(instant),
+  outcome: oneOf(windowOutcomes),
+  error: nullable(json),
+  opened_at: instant,
+  closed_at: nullable(instant),
+  workflow_id: text,
+};
+
+/** The newest windows of these installations, the newest first. The table outlives Temporal's retention. */
+export async function recordedWindows(
+  db: Connection,
+  installations: readonly InstallationId[],
+  options: { failedOnly: boolean; limit: number },
+): Promise<RecordedWindow[]> {
+  const found = await rows(
+    db,
+    windowColumns,
+    `select ${Object.keys(windowColumns).join(', ')} from sync_window
+     where installation = any(?) and (not ? or outcome = 'failed') order by id desc limit ?`,
+    [installations, options.failedOnly, options.limit],
+  );
+  return found.map(({ from_time, to_time, error, ...window }) => ({
+    ...window,
+    from: from_time,
+    to: to_time,
+    error: errorOf(error),
+  }));
+}
+
+/** The newest window of an installation's schedule or `sync`, of one outcome or of any. Backfills do not count. */
+export async function newestWindow(
+  db: Connection,
+  installation: InstallationId,
+  outcome: WindowState | null,
+): Promise<Pick<RecordedWindow, 'outcome' | 'to' | 'opened_at' | 'error'> | null> {
+  const { to_time, error, opened_at } = windowColumns;
+  const found = await maybeRow(
+    db,
+    { outcome: windowColumns.outcome, to_time, opened_at, error },
+    `select outcome, to_time, opened_at, error from sync_window
+     where installation = ? and kind = 'window' and (?::text is null or outcome = ?) order by id desc limit 1`,
+    [installation, outcome, outcome],
+  );
+  return (
+    found && { outcome: found.outcome, to: found.to_time, opened_at: found.opened_at, error: errorOf(found.error) }
+  );
+}
+
+function errorOf(stored: string | null): PlainError | null {
+  return stored === null ? null : JSON.parse(stored);
+}

@@ -1,0 +1,47 @@
+import { Connection } from '@temporalio/client';
+import type { Config } from '../config/load.ts';
+import { acquireTemporal } from '../embedded/index.ts';
+import { ensureSearchAttributes } from './search-attributes.ts';
+
+const connectTimeout = '5 seconds';
+const describeTimeoutMs = 5_000;
+
+/** A Temporal server that answered, with the namespace found there. */
+export interface TemporalFinding {
+  address: string;
+  namespace: string;
+  /** Whether our search attributes are registered; if not, why. */
+  searchAttributes: { registered: true } | { registered: false; reason: string };
+}
+
+/**
+ * Reaches the configured Temporal server, or starts the embedded one for the duration of the check, looks its namespace up
+ * and registers our search attributes. Throws ServiceError, or the gRPC error of a server that does not answer.
+ */
+export async function checkTemporal(
+  { dataDir, temporal: { address, namespace } }: Pick<Config, 'dataDir' | 'temporal'>,
+  { progress, env }: { progress: (line: string) => void; env: NodeJS.ProcessEnv },
+): Promise<TemporalFinding> {
+  const service = await acquireTemporal({ dataDir, temporalAddress: address ?? undefined, progress, env });
+  try {
+    return await findNamespace(service.address, namespace);
+  } finally {
+    await service.release();
+  }
+}
+
+async function findNamespace(address: string, namespace: string): Promise<TemporalFinding> {
+  const connection = await Connection.connect({ address, connectTimeout });
+  try {
+    await connection.withDeadline(Date.now() + describeTimeoutMs, () =>
+      connection.workflowService.describeNamespace({ namespace }),
+    );
+    let reason = 'not registered';
+    const registered = await ensureSearchAttributes(connection, namespace, (line) => {
+      reason = line;
+    });
+    return { address, namespace, searchAttributes: registered ? { registered } : { registered, reason } };
+  } finally {
+    await connection.close();
+  }
+}
