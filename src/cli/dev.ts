@@ -3,13 +3,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { loadConfig } from '../config/load.ts';
+import { reconcileWithSource } from '../queries/reconcile.ts';
 import { type App, openApp } from '../runtime/app.ts';
 import { startEngine } from '../runtime/worker.ts';
 import { runSchedules, runWindow, type WindowReport } from '../windows/windows.ts';
-import { reconcileApp } from './commands/reconcile.ts';
 import { exitCodeOf, notOpenedError, windowsDocument } from './commands/sync.ts';
 import { ProgressBars } from './progress.ts';
-import { renderReconcile } from './render/reconcile.ts';
+import { reconcileText } from './render/reconcile.ts';
+import { noteText } from './render/reconcile-notes.ts';
 import { apiUse, windowLine } from './render/window.ts';
 
 export interface DevOptions {
@@ -120,13 +121,15 @@ async function firstResult(
     if (options.json) process.stdout.write(`${JSON.stringify(windowsDocument([window]))}\n`);
     return exitCodeOf([window]);
   }
-  const report = await reconcileApp(app, [demo.installation], say);
+  const report = await reconcileWithSource(app, app.config.installations, (installation, note) =>
+    say(noteText(installation, note)),
+  );
   if (options.json) {
     process.stdout.write(`${JSON.stringify({ ...windowsDocument([window]), reconcile: report })}\n`);
   } else {
     process.stdout.write(
       [
-        renderReconcile(report),
+        reconcileText(report),
         '',
         windowLine(window),
         `API budget used: ${apiUse(window)}`,

@@ -1,4 +1,4 @@
-import { instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
+import { bool, instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
 import type { InstallationId } from '../terms.ts';
@@ -74,6 +74,17 @@ export async function newestWindow(
   return (
     found && { outcome: found.outcome, to: found.to_time, opened_at: found.opened_at, error: errorOf(found.error) }
   );
+}
+
+/** Whether a window, or a repost, holds the installation's lease now. */
+export async function windowUnderWay(db: Connection, installation: InstallationId): Promise<boolean> {
+  const lease = await maybeRow(
+    db,
+    { held: bool },
+    'select expires_at > clock_timestamp() as held from lease where installation = ?',
+    [installation],
+  );
+  return lease?.held ?? false;
 }
 
 function errorOf(stored: string | null): PlainError | null {

@@ -1,5 +1,6 @@
 import { type Db, query } from '../db/pool.ts';
 import { type Money, zero } from '../domain/money.ts';
+import type { DocumentRef, InstallationId } from '../terms.ts';
 import { waitingHint } from './books.ts';
 import { ClearingFigures } from './clearing.ts';
 import { checkCompleteness, countStates } from './completeness.ts';
@@ -29,17 +30,36 @@ export type { InstallationReport, ReconcileInput, ReconcileReport } from './repo
  * in SQL, the mirror is streamed; in memory are one batch of invoices and one figure per client, account and day.
  */
 export async function reconcile(db: Db, installations: ReconcileInput[]): Promise<ReconcileReport> {
+  return (await reconcileBooks(db, installations)).report;
+}
+
+/** A report, and by installation the invoices and prepayments that E2 and E3 find a difference in, so that they can be fetched again. */
+export interface Reconciliation {
+  report: ReconcileReport;
+  disputed: Map<InstallationId, DocumentRef[]>;
+}
+
+/** As `reconcile`, with the documents in dispute. */
+export async function reconcileBooks(db: Db, installations: ReconcileInput[]): Promise<Reconciliation> {
   const reports: InstallationReport[] = [];
+  const disputed: Reconciliation['disputed'] = new Map();
   const trx = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
   try {
-    for (const input of installations) reports.push(await reconcileInstallation(trx, input));
+    for (const input of installations) {
+      const found = await reconcileInstallation(trx, input);
+      reports.push(found.report);
+      disputed.set(input.id, found.disputed);
+    }
   } finally {
     await trx.rollback();
   }
-  return { ok: reports.every(({ ok }) => ok), installations: reports };
+  return { report: { ok: reports.every(({ ok }) => ok), installations: reports }, disputed };
 }
 
-async function reconcileInstallation(db: Db, input: ReconcileInput): Promise<InstallationReport> {
+async function reconcileInstallation(
+  db: Db,
+  input: ReconcileInput,
+): Promise<{ report: InstallationReport; disputed: DocumentRef[] }> {
   const run = new Run(input);
   run.tally.E1.add(...(await checkTrialBalance(db, input)));
   run.tally.E1.add(...(await checkSummaries(db, input)));
@@ -64,7 +84,7 @@ async function reconcileInstallation(db: Db, input: ReconcileInput): Promise<Ins
     reports,
   };
   const omitted = Object.entries(bounded).flatMap(([name, list]) => (list.omitted > 0 ? [[name, list.omitted]] : []));
-  return {
+  const report: InstallationReport = {
     installation: input.id,
     ok: Object.values(equations).every(({ ok }) => ok),
     currency: input.currency,
@@ -84,6 +104,7 @@ async function reconcileInstallation(db: Db, input: ReconcileInput): Promise<Ins
     },
     omitted: Object.fromEntries(omitted),
   };
+  return { report, disputed: run.disputed.items };
 }
 
 /** One installation's walk over the mirror, and what it gathers. */
@@ -99,6 +120,8 @@ class Run {
   };
   readonly withoutInvoice = new BoundedList<Note>();
   readonly heldChanges = new BoundedList<Note>();
+  /** Invoices (E2) and prepayments (E3) with a difference. */
+  readonly disputed = new BoundedList<DocumentRef>();
   readonly clearing = new ClearingFigures();
   prepaymentClients: Listed['prepayment_clients'] = [];
   readonly #prepayments = new PrepaymentFigures();
@@ -112,6 +135,7 @@ class Run {
     for await (const book of invoiceBooks(db, this.input)) {
       const receivable = checkReceivable(book, this.input);
       this.tally.E2.add(...receivable.differences);
+      if (receivable.differences.length > 0) this.disputed.add({ kind: 'invoice', id: book.record.id });
       this.withoutInvoice.add(...receivable.withoutInvoice);
       this.heldChanges.add(...receivable.heldChanges);
       const revenue = checkRevenue(book, this.input.decimals);
@@ -151,6 +175,7 @@ class Run {
     const lowers = refundLowersUnused === 'auto' ? this.#prepayments.refundsLowerUnused() : refundLowersUnused;
     const found = this.#prepayments.check(lowers, decimals);
     this.tally.E3.add(...found.differences);
+    this.disputed.add(...found.disputed);
     this.prepaymentClients = found.clients;
   }
 

@@ -1,4 +1,5 @@
 import { type Money, sum, zero } from '../domain/money.ts';
+import type { DocumentRef } from '../terms.ts';
 import { balance, isHeldChange, type PaymentBook, type PrepaymentBook, postedAmount } from './books.ts';
 import { type Difference, figure, type Listed } from './report.ts';
 
@@ -24,7 +25,7 @@ interface ClientFigures {
   /** `prepayment_liability`, credit positive. */
   ledger: Money;
   used: boolean;
-  documents: string[];
+  documents: DocumentRef[];
 }
 
 /** What an original and its refunds tell about `unused_amount` once all are seen. */
@@ -36,6 +37,8 @@ interface Original {
 
 export interface PrepaymentFinding {
   differences: Difference[];
+  /** The prepayments of the clients that differ. */
+  disputed: DocumentRef[];
   clients: Listed['prepayment_clients'];
 }
 
@@ -57,13 +60,13 @@ export class PrepaymentFigures {
     client.ledger = client.ledger.minus(posted);
     if (payment.state !== 'posted') client.usesNotPosted = client.usesNotPosted.plus(present);
     if (isHeldChange(payment)) client.heldChanges = client.heldChanges.plus(present).minus(posted);
-    client.documents.push(`payment ${payment.record.id}`);
+    client.documents.push({ kind: 'payment', id: payment.record.id });
   }
 
   addPrepayment(book: PrepaymentBook): void {
     const { record } = book;
     const client = this.#client(record.clientId);
-    client.documents.push(`prepayment ${record.id}`);
+    client.documents.push({ kind: 'prepayment', id: record.id });
     client.ledger = client.ledger.minus(balance(book.figures, ({ role }) => role === 'prepayment_liability'));
     const isMoney = !book.gone && !notMoney.includes(record.status ?? 'ready');
     const posted = isHeldChange(book) ? postedAmount('prepayment', book.figures) : null;
@@ -123,14 +126,15 @@ export class PrepaymentFigures {
         ledger: figure(figures.ledger, decimals),
         source: figure(expected, decimals),
       }));
-      return { differences: [], clients: listed };
+      return { differences: [], disputed: [], clients: listed };
     }
     const differences = apart.map(({ client, expected, figures, amount }) => ({
       document: shortened(figures.documents),
       amount,
       message: `prepayment_liability of ${client} is ${figure(figures.ledger, decimals)} in the ledger, while ${figure(expected, decimals)} follows from the unused amounts in the source`,
     }));
-    return { differences, clients: [] };
+    const disputed = apart.flatMap(({ figures }) => figures.documents.filter(({ kind }) => kind === 'prepayment'));
+    return { differences, disputed, clients: [] };
   }
 
   #client(clientId: number | null): ClientFigures {
@@ -157,7 +161,8 @@ function clientKey(clientId: number | null): string {
   return clientId === null ? 'no client' : `client ${clientId}`;
 }
 
-function shortened(documents: string[]): string {
+function shortened(documents: DocumentRef[]): string {
   const more = documents.length - 20;
-  return documents.slice(0, 20).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const named = documents.slice(0, 20).map(({ kind, id }) => `${kind} ${id}`);
+  return named.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderReconcile } from '../../src/cli/render/reconcile.ts';
+import { reconcileText } from '../../src/cli/render/reconcile.ts';
 import { type InstallationReport, type ReconcileInput, reconcile } from '../../src/reconcile/index.ts';
 import { useDatabase } from '../support/database.ts';
 import {
@@ -114,7 +114,7 @@ describe('sound books', () => {
         },
       ],
     });
-    expect(renderReconcile(report)).toContain('E6  ok          nothing is lost');
+    expect(reconcileText(report)).toContain('E6  ok          nothing is lost');
   });
 
   it('reconcile when empty, and each installation for itself', async () => {
@@ -551,7 +551,7 @@ describe('E4: payments by type, department and date', () => {
       { month_end: '2026-02-28', balance: '20.00' },
       { month_end: '2026-03-31', balance: '25.00' },
     ]);
-    expect(renderReconcile({ ok: true, installations: [report] })).toContain('invoice 3: -30.00');
+    expect(reconcileText({ ok: true, installations: [report] })).toContain('invoice 3: -30.00');
   });
 });
 
@@ -666,7 +666,7 @@ describe('E5: revenue and VAT', () => {
       { account: 'B', date: '2026-01-15', residue: '-0.0033' },
       { account: 'C', date: '2026-01-15', residue: '-0.0033' },
     ]);
-    expect(renderReconcile(await reconcile(db, [books.input]))).toContain(
+    expect(reconcileText(await reconcile(db, [books.input]))).toContain(
       ['from the exact rows (each day in --json) (3)', '  A   0.0067  over 1 day', '  B  -0.0033  over 1 day'].join(
         '\n',
       ),

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts';
-import { reconcileApp } from '../../src/cli/commands/reconcile.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { query } from '../../src/db/pool.ts';
+import { reconcileWithSource } from '../../src/queries/reconcile.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
 import { runWindow, type WindowReport } from '../../src/windows/windows.ts';
@@ -18,7 +18,7 @@ export interface TestClinic {
   config: string;
   env: NodeJS.ProcessEnv;
   sync(trigger?: string): Promise<WindowReport>;
-  reconcile(): ReturnType<typeof reconcileApp>;
+  reconcile(): ReturnType<typeof reconcileWithSource>;
   rows<Row>(sql: string, bindings?: unknown[]): Promise<Row[]>;
   stop(): Promise<void>;
 }
@@ -69,7 +69,7 @@ window_timeout_minutes: 2
     config,
     env,
     sync: (trigger = 'sync') => runWindow(app, engine, sandbox.installation, { trigger, signal: never }),
-    reconcile: () => reconcileApp(app, [sandbox.installation], () => undefined),
+    reconcile: () => reconcileWithSource(app, app.config.installations, () => undefined),
     rows: (sql, bindings) => query(app.db, sql, bindings),
     async stop() {
       await engine.stop();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sourceCounts } from '../../src/cli/commands/source-counts.ts';
+import { noteText } from '../../src/cli/render/reconcile-notes.ts';
+import { sourceCounts } from '../../src/queries/source-counts.ts';
 import { noteListedTwice } from '../../src/sync/counts.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
@@ -14,7 +15,7 @@ test('a list that holds records twice is not compared by its count, which would 
   expect((await clinic.sync()).outcome).toBe('closed');
   await noteListedTwice(clinic.app.db, installation, 'payment');
   const notes: string[] = [];
-  const counts = await sourceCounts(clinic.app, installation, (line) => notes.push(line));
+  const counts = await sourceCounts(clinic.app, installation, (note) => notes.push(noteText(installation, note)));
   expect(counts).toEqual({
     invoice: { count: clinic.sandbox.clinic.invoices.size },
     payment: null,

@@ -14,11 +14,11 @@ const titles: Record<EquationName, string> = {
 const shown = 20;
 
 /** The report as text for people: trial balance, states, equations with their differences, and what is listed beside them. */
-export function renderReconcile(report: ReconcileReport): string {
-  return `${report.installations.map(renderInstallation).join('\n\n')}\n`;
+export function reconcileText(report: ReconcileReport): string {
+  return `${report.installations.map(installationText).join('\n\n')}\n`;
 }
 
-function renderInstallation(report: InstallationReport): string {
+function installationText(report: InstallationReport): string {
   const sections = [
     [`Installation ${report.installation}: ${report.ok ? 'reconciled' : 'NOT reconciled'}`],
     ['Trial balance', ...trialBalanceTable(report)],

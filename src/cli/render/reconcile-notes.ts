@@ -1,0 +1,30 @@
+import type { ReconcileNote } from '../../queries/reconcile.ts';
+import type { InstallationId } from '../../terms.ts';
+import { instant } from './text.ts';
+
+/** What reconciling did without, or waits for, as a line beside its result. */
+export function noteText(installation: InstallationId, note: ReconcileNote): string {
+  return `${installation}: ${sentence(note)}`;
+}
+
+function sentence(note: ReconcileNote): string {
+  switch (note.reason) {
+    case 'lists_twice':
+      return `the source lists some ${note.list}s twice, so its count tells nothing; E6 goes without.`;
+    case 'new_ones_kept_coming':
+      return `the source's ${note.list}s could not be counted apart from newer ones; E6 goes without.`;
+    case 'source_unreachable': {
+      const instead =
+        note.countedAt === null
+          ? 'no counts of it are as new as the mirror; E6 goes without them.'
+          : `its counts of ${instant(note.countedAt)} are used.`;
+      return `the source cannot be asked (${note.message}); ${instead}`;
+    }
+    case 'waiting_for_window':
+      return 'waiting for the window under way';
+    case 'window_under_way':
+      return 'a window is still under way; documents that it has yet to post are told as pending';
+    case 'disputed_not_fetched':
+      return `documents in dispute could not be fetched again (${note.message})`;
+  }
+}

@@ -1,0 +1,100 @@
+import { setTimeout } from 'node:timers/promises';
+import type { InstallationConfig } from '../config/load.ts';
+import type { Db } from '../db/pool.ts';
+import { PracticeError } from '../domain/practice-error.ts';
+import { priorities } from '../practice/budget.ts';
+import type { PracticeClient } from '../practice/client.ts';
+import { type ReconcileInput, type ReconcileReport, reconcileBooks } from '../reconcile/index.ts';
+import { pullOne } from '../sync/parts.ts';
+import type { PullContext } from '../sync/pull.ts';
+import type { DocumentRef, InstallationId } from '../terms.ts';
+import { ownEchoes } from '../writeback/store.ts';
+import { type SourceCountNote, sourceCounts } from './source-counts.ts';
+import { windowUnderWay } from './windows.ts';
+
+/** How long a window under way is waited for: until its end, documents are in the mirror that are not posted yet. */
+const windowWaitMs = 120_000;
+const windowPollMs = 500;
+/** How many disputed documents of an installation are fetched again (ACCOUNTING E3). */
+const disputedLimit = 50;
+
+export interface ReconcilePorts {
+  db: Db;
+  clock: () => Date;
+  practice(installation: InstallationId): PracticeClient;
+}
+
+/** What reconciling did without, or waits for. */
+export type ReconcileNote =
+  | SourceCountNote
+  | { reason: 'waiting_for_window' | 'window_under_way' }
+  | { reason: 'disputed_not_fetched'; message: string };
+
+export type OnNote = (installation: InstallationId, note: ReconcileNote) => void;
+
+/**
+ * Counts what the source has, and reconciles. Where the ledger differs from what the mirror says is due (E2) or unused (E3),
+ * the documents are fetched again first, and the equations checked again if one has changed.
+ */
+export async function reconcileWithSource(
+  ports: ReconcilePorts,
+  installations: readonly InstallationConfig[],
+  onNote: OnNote,
+): Promise<ReconcileReport> {
+  for (const { id } of installations) await windowEnded(ports, id, (note) => onNote(id, note));
+  const inputs: ReconcileInput[] = [];
+  for (const { id, currency, decimals, timezone, startDate, dialect } of installations) {
+    inputs.push({
+      ...{ id, currency, decimals, timezone, startDate, dialect },
+      refundLowersUnused: dialect.prepayment.refund_lowers_unused_amount,
+      sourceCounts: await sourceCounts(ports, id, (note) => onNote(id, note)),
+    });
+  }
+  const first = await reconcileBooks(ports.db, inputs);
+  let changed = 0;
+  for (const installation of installations) {
+    const { id } = installation;
+    const disputed = first.disputed.get(id) ?? [];
+    changed += await fetchAgain(ports, installation, disputed, (note) => onNote(id, note));
+  }
+  return changed === 0 ? first.report : (await reconcileBooks(ports.db, inputs)).report;
+}
+
+async function windowEnded(
+  { db, clock }: ReconcilePorts,
+  installation: InstallationId,
+  note: (note: ReconcileNote) => void,
+): Promise<void> {
+  const deadlineMs = clock().getTime() + windowWaitMs;
+  for (let isNoted = false; clock().getTime() < deadlineMs; isNoted = true) {
+    if (!(await windowUnderWay(db, installation))) return;
+    if (!isNoted) note({ reason: 'waiting_for_window' });
+    await setTimeout(windowPollMs);
+  }
+  note({ reason: 'window_under_way' });
+}
+
+/** Fetches disputed documents again; returns how many have changed. */
+async function fetchAgain(
+  ports: ReconcilePorts,
+  { id: installation, timezone, dialect, overlapSeconds }: InstallationConfig,
+  disputed: readonly DocumentRef[],
+  note: (note: ReconcileNote) => void,
+): Promise<number> {
+  const { db } = ports;
+  const context: PullContext = {
+    ...{ installation, timezone, dialect, db, client: ports.practice(installation), owner: 'window', run: '' },
+    priority: priorities.live,
+    overlapMs: overlapSeconds * 1000,
+    findOwnEchoes: ownEchoes(db, installation, dialect),
+    onProgress: () => undefined,
+  };
+  let changed = 0;
+  try {
+    for (const { kind, id } of disputed.slice(0, disputedLimit)) changed += (await pullOne(context, kind, id)).pulled;
+  } catch (error) {
+    if (!(error instanceof PracticeError)) throw error;
+    note({ reason: 'disputed_not_fetched', message: error.message });
+  }
+  return changed;
+}

@@ -1,0 +1,73 @@
+import { instant, integer, oneOf } from '../db/columns.ts';
+import type { Db } from '../db/pool.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { PracticeError } from '../domain/practice-error.ts';
+import type { PracticeClient } from '../practice/client.ts';
+import { countCovered, countMirror, listsTwice, storeCount, wantCensus } from '../sync/counts.ts';
+import { type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
+
+/** What the source counts of each list; null where that is not known, undefined where it was not asked. */
+export type SourceCounts = Partial<Record<DocumentKind, { count: number } | null>>;
+
+/** Why E6 goes without a count, or by an older one. */
+export type SourceCountNote =
+  | { reason: 'lists_twice' | 'new_ones_kept_coming'; list: DocumentKind }
+  | { reason: 'source_unreachable'; message: string; countedAt: Date | null };
+
+/**
+ * How many documents the source has, without those that are newer than the mirror's, which belong to the next window
+ * (ACCOUNTING E6). Each count is stored; one that differs from the mirror's makes the next window walk the lists. A list that
+ * returned a record twice is not counted: the daily census walks it. If the source cannot be asked, the stored counts are
+ * taken, provided that no window has opened since.
+ */
+export async function sourceCounts(
+  ports: { db: Db; practice(installation: InstallationId): PracticeClient },
+  installation: InstallationId,
+  note: (note: SourceCountNote) => void,
+): Promise<SourceCounts> {
+  const { db } = ports;
+  const client = ports.practice(installation);
+  const counts: SourceCounts = {};
+  try {
+    for (const list of documentKinds) {
+      counts[list] = null;
+      if (await listsTwice(db, installation, list)) {
+        note({ reason: 'lists_twice', list });
+        continue;
+      }
+      const count = await countCovered({ db, installation, client }, list);
+      if (count === null) {
+        note({ reason: 'new_ones_kept_coming', list });
+        continue;
+      }
+      counts[list] = { count };
+      await storeCount(db, installation, list, count);
+      if (count !== (await countMirror({ db, installation }, list))) await wantCensus(db, installation);
+    }
+    return counts;
+  } catch (error) {
+    if (!(error instanceof PracticeError)) throw error;
+    const stored = await storedCounts(db, installation);
+    note({ reason: 'source_unreachable', message: error.message, countedAt: stored.countedAt });
+    return stored.counts;
+  }
+}
+
+/** The counts stored since the last window opened, and when the oldest of them was made. */
+async function storedCounts(
+  db: Connection,
+  installation: InstallationId,
+): Promise<{ counts: SourceCounts; countedAt: Date | null }> {
+  const found = await rows(
+    db,
+    { kind: oneOf(documentKinds), count: integer, counted_at: instant },
+    `select kind, count, counted_at from source_count c where installation = ? and kind = any(?) and not exists
+       (select from sync_window w where w.installation = c.installation and w.opened_at > c.counted_at)
+     order by counted_at`,
+    [installation, documentKinds],
+  );
+  return {
+    counts: Object.fromEntries(found.map(({ kind, count }) => [kind, { count }])),
+    countedAt: found[0]?.counted_at ?? null,
+  };
+}
