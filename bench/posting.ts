@@ -3,7 +3,9 @@
 
 import { loadDialect } from '../src/config/dialect.ts';
 import { Money, sum } from '../src/domain/money.ts';
-import { type InvoiceFacts, type PostedBefore, type PostingContext, parseMapping, post } from '../src/posting/index.ts';
+import { parseMapping } from '../src/mapping/parse.ts';
+import { post } from '../src/posting/index.ts';
+import type { InvoiceFacts, PostedBefore, PostingContext } from '../src/posting/types.ts';
 import { parseJson } from '../src/records/json.ts';
 import { parseRecord } from '../src/records/schema.ts';
 import { type Measured, machine, measure, perSecond, writeSection } from './measure.ts';

@@ -16,8 +16,8 @@ const reversalReasons: Partial<Record<DocumentState, EntryReason>> = {
 };
 
 /**
- * What to write, given what the books hold (ACCOUNTING R3, R8, "Locked"): nothing while the posted facts are the same, a reversal
- * and its successor when they changed, and never a reversal because of a doubt.
+ * Decides what to write, given what the books hold (ACCOUNTING R3, R8, "Locked"): nothing while the posted facts are unchanged,
+ * a reversal and its successor when they changed. A held judgement never reverses an entry.
  */
 export function decide(judgement: Judgement, before: PostedBefore, context: PostingContext): Decision {
   const { inForce } = before;
@@ -28,7 +28,7 @@ export function decide(judgement: Judgement, before: PostedBefore, context: Post
     return correct(judgement, inForce, judgement.entry, 'source_changed', context);
   }
   if (!inForce) {
-    // A start date answers for what is missing from the books better than the reversal that once took it out.
+    // `before_start` explains better than `reversed` why the document is not in the books.
     const reversed = before.everPosted && judgement.state !== 'before_start';
     return keep(judgement, reversed ? 'reversed' : judgement.state);
   }
@@ -49,7 +49,10 @@ function postNew(judgement: Judgement, entry: DraftEntry, context: PostingContex
   return { ...keep(judgement, 'held'), problem: problem('period_locked', entry.document, message) };
 }
 
-/** Reverses the entry in force and posts its successor, if any; both on one open day when either date is locked. */
+/**
+ * Reverses the entry in force and posts its successor, if any; both on one open day when either date is locked, or not at all
+ * where the policy is to hold.
+ */
 export function correct(
   judgement: Judgement,
   inForce: InForce,
@@ -82,7 +85,7 @@ export function correct(
   return write(judgement, judgement.state === 'before_start' ? 'before_start' : 'reversed', [reversal]);
 }
 
-/** Only a new start_date can have brought a posted document before it: its facts are the same, so nothing is posted. */
+/** The document's date has not changed, so a new start_date has put it before the cut-over: reported, not reversed. */
 function keepPostedBeforeStart(judgement: Judgement, inForce: InForce, context: PostingContext): Decision {
   const message = `${inForce.id} is in the books, dated before the new start_date ${context.startDate}`;
   const report = problem('opening_changed', inForce.document, message);

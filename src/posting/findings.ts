@@ -7,7 +7,7 @@ import type { Defect, InvoiceRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
 import type { Judgement, PostingContext } from './types.ts';
 
-/** Gathers what is wrong with one document while it is judged: what holds it, and what is only reported. */
+/** Collects the problems of one document while it is judged: those that hold it, and those that are only reported. */
 export class Findings {
   readonly holding: Problem[] = [];
   readonly reports: Problem[] = [];
@@ -26,7 +26,7 @@ export class Findings {
     return null;
   }
 
-  /** A proof that fresh parts might mend (ACCOUNTING Proofs). */
+  /** Holds for a failed proof that may pass once the parts are fetched again (ACCOUNTING Proofs). */
   holdAndRefetch(code: ProblemCode, message: string): null {
     this.refetch = true;
     return this.hold(code, message);
@@ -36,23 +36,21 @@ export class Findings {
     this.reports.push(this.#problem(code, `${this.#name}: ${message}`));
   }
 
-  /** Tells of a document from before the cut-over that the source has no longer: the opening balances still count it. */
+  /** Reports a document from before the cut-over that is gone from the source: the opening balances still include it. */
   goneOpening({ startDate }: PostingContext): void {
     if (this.documentDate === null || startDate === null || this.documentDate >= startDate) return;
     const dated = `it is dated ${this.documentDate}, before start_date ${startDate}`;
     this.report('opening_changed', `${dated}, and is gone from the source`);
   }
 
-  /** Holds for each field of the record that could not be read; `part` names the row it is a field of. */
+  /** Holds for each unreadable field of the record; `part` is put before the field's name: `row 5: `. */
   defects(defects: Defect[], part = ''): void {
-    for (const { field, message } of defects) {
-      this.hold(codeOfDefect(message), `${part}${field} ${message}`);
-    }
+    for (const { code, field, message } of defects) this.hold(code, `${part}${field} ${message}`);
   }
 
-  /** An amount that posting needs, at the minor unit. */
+  /** An amount that posting needs; holds when it is absent or finer than the minor unit. */
   amount(amount: Money | null, field: string, context: PostingContext): Money | null {
-    // Absent ones are among the defects already, which name the field as the source does.
+    // Parsing has listed an absent amount as a defect already, under the source's field name.
     if (amount === null) return this.holding.length > 0 ? null : this.hold('amount_missing', `${field} is absent`);
     if (amount.decimalPlaces() <= context.decimals) return amount;
     return this.hold(
@@ -61,19 +59,20 @@ export class Findings {
     );
   }
 
-  /** A date of the wire as a calendar date in the installation's zone; `whose` names the field in messages. */
+  /** A date of the source as a calendar date in the installation's time zone; `whose` names the field in messages. */
   date(text: string | null, whose: string, context: PostingContext): CalendarDate | null {
     if (text === null) return this.hold('date_missing', `${whose} is absent`);
     return businessDate(text, context.timezone) ?? this.hold('date_invalid', `${whose} is no date (${text})`);
   }
 
+  /** The account of a look-up; holds once for each thing that the mapping lacks. */
   account<Result extends Found>(result: LookUp<Result>): Result | null {
     if (!isUnmapped(result)) return result;
     if (this.holding.some(({ message }) => message === result.message)) return null;
     return this.hold(result.code, result.message);
   }
 
-  /** The judgement that keeps the document out of the books, with every message of its first problem's kind. */
+  /** Held: the first problem, with the messages of all problems of the same code. */
   held(): Judgement {
     const [first] = this.holding;
     const alike = this.holding.filter(({ code }) => code === first?.code).map(({ message }) => message);
@@ -81,13 +80,13 @@ export class Findings {
     return { ...this.#judgement('held'), problem };
   }
 
-  /** The judgement that asks for `entry`; without lines there is nothing to post. */
+  /** Posted as `entry`, or `nothing_to_post` for an entry without lines. */
   posted(entry: DraftEntry): Judgement {
     if (entry.lines.length === 0) return this.#judgement('nothing_to_post');
     return { ...this.#judgement('posted'), entry };
   }
 
-  /** A judgement without entry or problem. */
+  /** A state without entry and without problem. */
   state(state: Exclude<DocumentState, 'posted' | 'held'>): Judgement {
     return { ...this.#judgement(state), refetch: false };
   }
@@ -102,24 +101,18 @@ export class Findings {
   }
 }
 
-/** What a field that could not be read means; only amounts are ever required. */
-export function codeOfDefect(message: string): ProblemCode {
-  if (message === 'is absent') return 'amount_missing';
-  return message.startsWith('is no decimal') ? 'amount_invalid' : 'field_invalid';
-}
-
 /** The number printed on the document: prefix and number; for a draft its id (practice-api: Invoice). */
 export function documentNumber(invoice: InvoiceRecord): string {
   if (invoice.number === null) return String(invoice.id);
   return invoice.prefix ? `${invoice.prefix}-${invoice.number}` : invoice.number;
 }
 
-/** How messages and descriptions call an invoice. */
+/** The name of an invoice in messages and descriptions. */
 export function invoiceName(invoice: InvoiceRecord): string {
   return `${invoice.creditNote ? 'credit note' : 'invoice'} ${documentNumber(invoice)}`;
 }
 
-/** A sentence's first letter as it should be. */
+/** The text with a capital first letter. */
 export function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

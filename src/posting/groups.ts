@@ -26,15 +26,15 @@ export function rateOf(row: RowRecord): Money | null {
   return row.vatGroup?.rate ?? row.vatPercentage;
 }
 
-/** The rows of a document, by the id that decides ties: their own, or the credited row's where every row names one. */
+/** The rows in order of the id that decides ties: the credited row's where every row names one, otherwise their own. */
 export function inTieOrder(rows: CompleteRow[]): { row: CompleteRow; tie: number }[] {
   const credits = rows.every((row) => row.creditedRowId !== null);
   return rows
-    .map((row) => ({ row, tie: credits ? row.creditedRowId! : row.id }))
+    .map((row) => ({ row, tie: (credits ? row.creditedRowId : null) ?? row.id }))
     .sort((a, b) => a.tie - b.tie || a.row.id - b.row.id);
 }
 
-/** The exact sums per group, in order of their lowest row; groups that sum to zero are among them. */
+/** The exact sums of the groups, in tie order; groups that sum to zero are included. */
 export function groupRows(rows: CompleteRow[]): { net: NetGroup[]; vat: VatGroup[] } {
   const net = new Map<string, NetGroup>();
   const vat = new Map<string, VatGroup>();
@@ -74,9 +74,9 @@ function internalKey(row: RowRecord): (string | null)[] {
 }
 
 /**
- * Whether the document's signs are turned while its cents are settled (ACCOUNTING "Settling the cents", 2): its total is
- * negative; if zero its VAT; if that too, the net of its first row. A row whose net is zero has no sign and is passed over;
- * where all are so, the first row's VAT tells: otherwise a zero credit note would not undo its zero invoice.
+ * Whether the signs are turned while the cents are settled (ACCOUNTING "Settling the cents", 2): the first amount that is not
+ * zero is negative, of the total, the VAT total, the rows' nets in tie order and the rows' VATs. Without the rows a credit
+ * note that totals zero would not mirror its invoice.
  */
 export function flips(totalWithVat: Money, totalVat: Money, rows: CompleteRow[]): boolean {
   if (!totalWithVat.isZero()) return totalWithVat.lessThan(0);

@@ -1,23 +1,23 @@
 import { hash } from 'node:crypto';
 import { Decimal } from 'decimal.js';
 
-/** A fact that is posted: text, number, amount, or a list or table of them. */
+/** A value that goes into the input hash. */
 export type Fact = string | number | boolean | null | Decimal | readonly Fact[];
 
 /**
- * Hash of the posted facts (ACCOUNTING R8): the same facts always give the same hash, whatever their order of arrival. What
- * the mapping made of them (accounts, counterparties) is left out: a changed mapping alone never reposts a document.
+ * SHA-256 of the posted facts, in hex (ACCOUNTING R8). Amounts enter by value: 1.50 and 1.5 are equal. Accounts and
+ * counterparties from the mapping do not belong in it: a changed mapping alone must not repost a document.
  */
 export function inputHash(facts: readonly Fact[]): string {
   return hash('sha256', JSON.stringify(facts.map(plain)), 'hex');
 }
 
-/** Hash of a reversal: each entry has one reversal. */
+/** Input hash of the reversal of an entry; by the entry's id, because an entry is reversed at most once. */
 export function reversalHash(entryId: string): string {
   return inputHash(['reversal of', entryId]);
 }
 
-/** Facts whose order means nothing, in the one order they are hashed in. */
+/** Facts in a canonical order, for lists whose order has no meaning. */
 export function unordered(facts: readonly Fact[]): Fact {
   return facts
     .map((fact) => ({ fact, text: JSON.stringify(plain(fact)) }))

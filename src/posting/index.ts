@@ -6,15 +6,11 @@ import { judgePrepayment } from './prepayment.ts';
 import { decideRemap } from './remap.ts';
 import type { Decision, DocumentFacts, Judgement, PostedBefore, PostingContext } from './types.ts';
 
-export * from '../mapping/look-ups.ts';
-export { type Mapping, parseMapping } from '../mapping/parse.ts';
-export { decide } from './correct.ts';
-export * from './remap.ts';
-export type * from './types.ts';
+export { decideRemap, type Remap, type RemapOutcome } from './remap.ts';
 
 /**
- * What the rules say of a document by its present facts (ACCOUNTING Rules, Proofs). Never throws on bad data: it holds.
- * `takenDate` is the date a payment or prepayment was given before; an invoice follows its own.
+ * Judges a document by its present facts alone (ACCOUNTING Rules, Proofs). Bad data is held, never thrown. `takenDate` is the
+ * date of a payment's or prepayment's first judgement, which it keeps; an invoice's date follows the invoice.
  */
 export function judge(facts: DocumentFacts, context: PostingContext, takenDate: CalendarDate | null = null): Judgement {
   switch (facts.kind) {

@@ -5,19 +5,19 @@ import { documentNumber, type Findings } from './findings.ts';
 import type { Fact } from './hash.ts';
 import type { PostingContext } from './types.ts';
 
-/** What all lines of an invoice and of its payments say alike (ACCOUNTING "Who and where"). */
-export interface InvoiceSide {
-  /** The payer: the client, or on a counter sale without one the mapping's cash customer (R11). */
+/** What the lines of an invoice and of its payments have in common (ACCOUNTING "Who and where"). */
+export interface InvoiceParty {
+  /** The payer: the client, or on a counter sale without a client the mapping's cash customer (R11). */
   party: Party;
   departmentId: number | null;
-  /** What a line that opens or settles the invoice's receivable carries besides. */
+  /** Further fields of a line that opens or settles the invoice's receivable. */
   receivable: Pick<LineFields, 'invoiceId' | 'documentNumber' | 'dueDate' | 'bankReference'>;
-  /** The facts these came from, for the input hash. */
+  /** The source's facts behind these fields, for the input hash. */
   facts: Fact;
 }
 
-/** Reads the invoice's party and what its receivable lines carry; null when that holds the document. */
-export function invoiceSide(invoice: InvoiceRecord, context: PostingContext, findings: Findings): InvoiceSide | null {
+/** The invoice's party and the fields of its receivable lines; null when a finding holds the document. */
+export function invoiceParty(invoice: InvoiceRecord, context: PostingContext, findings: Findings): InvoiceParty | null {
   const { clientId, departmentId, payer, bankReference } = invoice;
   const number = documentNumber(invoice);
   const dueDate: CalendarDate | null =
@@ -33,12 +33,15 @@ export function invoiceSide(invoice: InvoiceRecord, context: PostingContext, fin
   };
 }
 
-/** A client by id alone: prepayments carry no snapshot, and their lines close only if all name the same party. */
+/**
+ * A client by id alone. Prepayments have no payer snapshot, and the lines of a prepayment and of its use clear each other only
+ * if they name the same party.
+ */
 export function clientParty(clientId: number): Party {
   return { code: `client:${clientId}`, name: null, vatNumber: null, countryCode: null };
 }
 
-/** Who a payment's own line names: the mapping's counterparty for insurance and financing, otherwise `payer`. */
+/** The party of a payment's money line: the mapping's counterparty for insurance and financing, otherwise `payer`. */
 export function moneyParty(role: Role, payer: Party, context: PostingContext): Party {
   const isThirdParty = role === 'insurance_receivable' || role === 'financing_receivable';
   const code = isThirdParty ? context.mapping.counterparties[role] : undefined;

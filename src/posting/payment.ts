@@ -3,17 +3,17 @@ import { entryDefect, lineOf } from '../domain/entry.ts';
 import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
 import type { InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
-import { codeOfDefect, Findings, invoiceName } from './findings.ts';
+import { Findings, invoiceName } from './findings.ts';
 import { inputHash } from './hash.ts';
-import { clientParty, invoiceSide, moneyParty } from './party.ts';
+import { clientParty, invoiceParty, moneyParty } from './party.ts';
 import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
 
 const consolidated = 6;
 const fromPrepayment = 8;
 
 /**
- * What a payment on an invoice is by its present facts (ACCOUNTING R4, R7, R10): it takes party, department and receivable from its
- * invoice, posted or not. `takenDate` is the date it was given before, which never changes.
+ * Judges a payment on an invoice by its present facts (ACCOUNTING R4, R7, R10). Party, department and receivable are those of
+ * its invoice, whether that is posted or not. `takenDate` is the date of its first judgement, which never changes.
  */
 export function judgePayment(
   facts: PaymentFacts,
@@ -38,9 +38,9 @@ export function judgePayment(
       payment.invoiceId === null ? 'it names no invoice' : `its invoice ${payment.invoiceId} has not been seen yet`,
     );
   }
-  // Its amounts are the invoice's own affair; what the payment takes from it must be readable.
-  const taken = invoice?.defects.filter(({ message }) => codeOfDefect(message) === 'field_invalid') ?? [];
-  findings.defects(taken, `its invoice ${invoice?.id}: `);
+  // Unreadable amounts hold the invoice only; the payment needs the invoice's other fields.
+  const unreadable = invoice?.defects.filter(({ code }) => code === 'field_invalid') ?? [];
+  findings.defects(unreadable, `its invoice ${invoice?.id}: `);
   if (invoice === null || findings.documentDate === null) return findings.held();
 
   const period = startPeriod(invoice, findings.documentDate, context, findings);
@@ -59,18 +59,18 @@ export function judgePayment(
     findings.hold('payment_type_unknown', 'it names no payment type');
     return findings.held();
   }
-  const side = invoiceSide(invoice, context, findings);
+  const shared = invoiceParty(invoice, context, findings);
   const money = findings.account(paymentAccount(context.mapping, type, invoice.departmentId));
   const receivable = findings.account(roleAccount(context.mapping, period.role));
-  if (!side || !money || !receivable) return findings.held();
+  if (!shared || !money || !receivable) return findings.held();
 
-  // A prepayment's liability was opened for its client, whoever the invoice's payer snapshot names (R7).
-  const client = type === fromPrepayment && invoice.clientId !== null ? clientParty(invoice.clientId) : side.party;
+  // R7: the prepayment's liability stands under its client, not under the invoice's payer snapshot.
+  const client = type === fromPrepayment && invoice.clientId !== null ? clientParty(invoice.clientId) : shared.party;
   const rule = type === fromPrepayment ? 'R7' : type === consolidated ? 'R10' : 'R4';
-  const common = { rule, departmentId: side.departmentId, paymentType: type };
+  const common = { rule, departmentId: shared.departmentId, paymentType: type };
   const lines = [
     lineOf(paid, { ...common, ...money, party: moneyParty(money.role, client, context) }),
-    lineOf(paid.negated(), { ...common, ...receivable, ...side.receivable, role: period.role, party: side.party }),
+    lineOf(paid.negated(), { ...common, ...receivable, ...shared.receivable, role: period.role, party: shared.party }),
   ].filter((line) => line !== null);
   const defect = entryDefect({ lines }, context.decimals);
   if (defect) {
@@ -86,7 +86,7 @@ export function judgePayment(
     reason: 'posted',
     reverses: null,
     original: null,
-    inputHash: inputHash(['payment', payment.id, period.date, type, paid, period.role, invoice.id, side.facts]),
+    inputHash: inputHash(['payment', payment.id, period.date, type, paid, period.role, invoice.id, shared.facts]),
     lines,
   });
 }
@@ -94,8 +94,8 @@ export function judgePayment(
 type Period = { date: CalendarDate; role: Extract<Role, 'receivable' | 'opening_receivable'> };
 
 /**
- * On which side of the cut-over payment and invoice stand (ACCOUNTING Dates, `start_date`): what was paid before it on an invoice
- * after it is posted on the invoice's date. Null when the invoice's date is needed and cannot be told.
+ * The posting date and receivable of a payment around the cut-over (ACCOUNTING Dates, `start_date`). A payment made before it
+ * on an invoice dated after it takes the invoice's date. Null when the invoice's date is needed and missing.
  */
 function startPeriod(
   invoice: InvoiceRecord,
@@ -108,7 +108,7 @@ function startPeriod(
   const invoiceDate = invoice.invoiceDate === null ? null : businessDate(invoice.invoiceDate, timezone);
   const early = date < startDate;
   if (invoiceDate === null) {
-    // Undated, it is a draft or held, and will be dated when it is final; only an early payment has to know.
+    // An undated invoice is a draft or held. Only a payment from before the cut-over needs its date.
     if (!early) return { date, role: 'receivable' };
     findings.date(invoice.invoiceDate, 'the date of its invoice', context);
     return null;
@@ -117,7 +117,7 @@ function startPeriod(
   return { date: early ? invoiceDate : date, role: 'receivable' };
 }
 
-/** A payment is never changed in the source, so its `modified` tells when it was recorded. */
+/** The source never changes a payment, so `modified` is the time of recording. */
 function reviewOpening(payment: PaymentRecord, context: PostingContext, findings: Findings): void {
   const recorded = payment.modified === null ? null : businessDate(payment.modified, context.timezone);
   if (recorded === null || context.startDate === null || recorded < context.startDate) return;

@@ -9,12 +9,12 @@ import type { Judgement, PostingContext, PrepaymentFacts } from './types.ts';
 
 const money = ['ready', 'fully used'];
 const notMoney = ['pending', 'failed', 'aborted'];
-/** Consolidated invoice and prepayment: no money comes in by these. */
+/** Consolidated invoice and prepayment: payment types that bring no money in. */
 const refusedTypes = [6, 8];
 
 /**
- * What a prepayment or its refund is by its present facts (ACCOUNTING R5, R6, R12): money against the liability to its client,
- * without VAT. `takenDate` is the date it was given before, which never changes.
+ * Judges a prepayment or its refund by its present facts (ACCOUNTING R5, R6, R12): money against the liability to the client,
+ * without VAT. `takenDate` is the date of its first judgement, which never changes.
  */
 export function judgePrepayment(
   facts: PrepaymentFacts,
@@ -79,7 +79,7 @@ export function judgePrepayment(
   });
 }
 
-/** One from before the cut-over that stopped being money since may be in the opening balances. */
+/** Reports a prepayment from before the cut-over that stopped being money since: the opening balances may include it. */
 function reviewOpening(
   { prepayment }: PrepaymentFacts,
   status: string,

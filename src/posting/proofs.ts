@@ -3,10 +3,10 @@ import type { InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { Findings } from './findings.ts';
 import { type CompleteRow, rateOf } from './groups.ts';
 
-// Multiplying is exact and much faster than dividing by 100.
+// Multiplying is much faster than dividing by 100.
 const perCent = new Money('0.01');
 
-/** The totals of an invoice, once all are known. */
+/** An invoice's totals, all present. */
 export interface Totals {
   total: Money;
   totalVat: Money;
@@ -41,7 +41,7 @@ export function proveTotals(totals: Totals, rows: CompleteRow[], decimals: numbe
   }
 }
 
-/** Beside P1: each row's VAT is within one minor unit of its net at its rate. Reported. */
+/** Not part of P1: each row's VAT is within one minor unit of its net times its rate. Reported, does not hold. */
 export function reviewVatRates(rows: CompleteRow[], decimals: number, findings: Findings): void {
   const unit = minorUnit(decimals);
   for (const row of rows) {
@@ -56,7 +56,7 @@ export function reviewVatRates(rows: CompleteRow[], decimals: number, findings: 
   }
 }
 
-/** P1 of a consolidated invoice (R10): its total is what its members' payments of type 6 add up to. Reported. */
+/** P1 of a consolidated invoice (R10): its total is the sum of its members' payments of type 6. Reported, does not hold. */
 export function reviewCollector(totalWithVat: Money, memberPayments: PaymentRecord[], findings: Findings): void {
   const collected = sum(
     memberPayments.filter(({ paymentType }) => paymentType === 6).map(({ paid }) => paid ?? new Money(0)),
@@ -69,7 +69,7 @@ export function reviewCollector(totalWithVat: Money, memberPayments: PaymentReco
   );
 }
 
-/** P3: what is due is the total less the payments, where the source says what is due. Reported. */
+/** P3: the source's due sum, where there is one, is the total minus the payments. Reported, does not hold. */
 export function reviewDueSum(
   invoice: InvoiceRecord,
   totalWithVat: Money,
@@ -77,7 +77,7 @@ export function reviewDueSum(
   findings: Findings,
 ): void {
   const paid = payments.map((payment) => payment.paid);
-  // A payment without a readable amount is held itself, and says nothing here.
+  // A payment with an unreadable amount is held itself; without it the due sum cannot be checked.
   if (invoice.dueSum === null || !paid.every((amount) => amount !== null)) return;
   const expected = totalWithVat.minus(sum(paid));
   if (invoice.dueSum.equals(expected)) return;

@@ -4,9 +4,12 @@ import { correct, decide } from './correct.ts';
 import type { Decision, Judgement, PostedBefore, PostingContext } from './types.ts';
 
 /**
- * What a mapping makes of a document in the books: `same` lines as they stand; `corrected`; `change_held` by a closed period;
- * `held`: by this mapping, or for a doubt about its facts, it could not be posted; `left`: what differs is not the mapping,
- * and the next window decides.
+ * The effect of a mapping on a document in the books:
+ * `same`: it gives the same lines;
+ * `corrected`: other lines, so the entry is reversed and posted again;
+ * `change_held`: other lines, but the period is closed;
+ * `held`: the document could not be posted, because the mapping lacks an account or its facts are in doubt;
+ * `left`: the source's facts have changed, which is left to the next window.
  */
 export type RemapOutcome = 'same' | 'corrected' | 'change_held' | 'held' | 'left';
 
@@ -18,8 +21,8 @@ export interface Remap {
 }
 
 /**
- * What to write when the mapping counts as posted, too: a document whose posted facts are those in the books, but whose lines
- * come out differently now, is reversed and posted anew with the reason `mapping_changed` (ACCOUNTING "Locked" for the dates).
+ * Decides what to write after a changed mapping: a document whose posted facts are those in the books, but whose lines differ,
+ * is reversed and posted again with the reason `mapping_changed` (dates: ACCOUNTING "Locked").
  */
 export function decideRemap(judgement: Judgement, before: PostedBefore, context: PostingContext): Remap {
   const { inForce, remapHeld = false } = before;
@@ -34,13 +37,13 @@ export function decideRemap(judgement: Judgement, before: PostedBefore, context:
   return { outcome: 'change_held', decision: { ...decision, remapHeld: true }, wanted };
 }
 
-/** Whether two sets of lines say the same in the books, in whatever order and by whichever line of a mapping. */
-export function sameLines(some: Line[], others: Line[]): boolean {
+/** Whether two sets of lines are equal in the books, regardless of order and of the mapping's line behind each. */
+function sameLines(some: Line[], others: Line[]): boolean {
   const texts = (lines: Line[]) => lines.map(lineText).sort().join('\n');
   return texts(some) === texts(others);
 }
 
-/** All that a line says in the books. Row ids, rule and `mappedBy` tell how it came to be: they are no posted facts. */
+/** The posted fields of a line as one text. Row ids, rule and `mappedBy` are its provenance and not compared. */
 function lineText(line: Line): string {
   const { party, internal, vat } = line;
   const said = [
@@ -59,6 +62,6 @@ function lineText(line: Line): string {
     line.bankReference,
     vat && [vat.group, vat.rate?.toFixed() ?? null, vat.base?.toFixed() ?? null],
   ];
-  // Lines in the books have been through the database, which keeps no NUL.
+  // The database stores no NUL, so lines from the books have lost theirs.
   return JSON.stringify(said, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value));
 }

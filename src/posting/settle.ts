@@ -1,40 +1,56 @@
 import { Decimal } from 'decimal.js';
 import { type Money, minorUnit, sum } from '../domain/money.ts';
 
-/** One group of rows, summed exactly, to be brought to the minor unit. */
+/** One group of rows, summed exactly, whose amount is to be settled to the minor unit. */
 export interface CentGroup {
   exact: Money;
   /** Decides ties: the lowest row id of the group, or the lowest credited row's. */
   tie: number;
 }
 
+export interface Settled<Group> {
+  group: Group;
+  /** At the minor unit. */
+  amount: Money;
+}
+
 /**
  * Settling the cents (ACCOUNTING Amounts): each group's amount at the minor unit, adding up to `target`, none moved by more than
- * one unit. Rounds down, gives what is left to the largest remainders (ties: the lowest row id first), takes what is too
- * much from the smallest (ties: the last first). `flip` turns every sign first and back at the end, so that a full credit
- * note undoes its invoice. Null when the target is out of reach. Groups are non-zero; the result is in their order.
+ * one unit. Every amount is rounded down; missing units go to the largest remainders (ties: the lowest row id first), surplus
+ * units are taken from the smallest (ties: the last first). `flip` turns every sign before and back after, so that a full
+ * credit note mirrors its invoice. Null when the target is out of reach. No group may be zero; the result is in their order.
  */
-export function settle(groups: CentGroup[], target: Money, decimals: number, flip: boolean): Money[] | null {
-  if (flip) {
-    const negated = groups.map((group) => ({ ...group, exact: group.exact.negated() }));
-    return settle(negated, target.negated(), decimals, false)?.map((amount) => amount.negated()) ?? null;
-  }
+export function settle<Group extends CentGroup>(
+  groups: Group[],
+  target: Money,
+  decimals: number,
+  flip: boolean,
+): Settled<Group>[] | null {
+  const turned = (amount: Money) => (flip ? amount.negated() : amount);
   const unit = minorUnit(decimals);
-  const floors = groups.map((group) => group.exact.toDecimalPlaces(decimals, Decimal.ROUND_FLOOR));
-  // Counted in units: minorUnit(-2) is 100, the cents in one.
-  const left = target.minus(sum(floors)).times(minorUnit(-decimals));
+  const shares = groups.map((group) => {
+    const exact = turned(group.exact);
+    const floor = exact.toDecimalPlaces(decimals, Decimal.ROUND_FLOOR);
+    return { group, exact, floor, remainder: exact.minus(floor) };
+  });
+  // In units: minorUnit(-2) is 100, the number of cents in 1.
+  const left = turned(target)
+    .minus(sum(shares.map(({ floor }) => floor)))
+    .times(minorUnit(-decimals));
   if (!left.isInteger() || left.abs().greaterThan(groups.length)) return null;
 
-  const remainders = groups.map((group, index) => group.exact.minus(floors[index]!));
-  const order = groups
-    .map((_, index) => index)
-    .sort((a, b) => remainders[b]!.comparedTo(remainders[a]!) || groups[a]!.tie - groups[b]!.tie);
   const count = left.abs().toNumber();
-  const moved = new Set(left.lessThan(0) ? order.slice(order.length - count) : order.slice(0, count));
-  const step = left.lessThan(0) ? unit.negated() : unit;
-  const settled = floors.map((floor, index) => (moved.has(index) ? floor.plus(step) : floor));
-  // A floor, or one unit above it, is within a unit of the exact amount; one below it may not be.
-  if (!left.lessThan(0)) return settled;
-  const reached = settled.every((amount, index) => amount.minus(groups[index]!.exact).abs().lessThanOrEqualTo(unit));
-  return reached ? settled : null;
+  const isSurplus = left.lessThan(0);
+  const byRemainder = shares.toSorted((a, b) => b.remainder.comparedTo(a.remainder) || a.group.tie - b.group.tie);
+  const moved = new Set(isSurplus ? byRemainder.slice(byRemainder.length - count) : byRemainder.slice(0, count));
+  const step = isSurplus ? unit.negated() : unit;
+  const settled: Settled<Group>[] = [];
+  for (const share of shares) {
+    const { group, exact, floor } = share;
+    const amount = moved.has(share) ? floor.plus(step) : floor;
+    // A floor, or one unit above it, is within one unit of the exact amount; one unit below it may not be.
+    if (isSurplus && amount.minus(exact).abs().greaterThan(unit)) return null;
+    settled.push({ group, amount: turned(amount) });
+  }
+  return settled;
 }

@@ -4,7 +4,7 @@ import type { Mapping } from '../mapping/parse.ts';
 import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentState } from '../terms.ts';
 
-/** Everything posting needs besides the document itself. All data; no clock, no I/O. */
+/** What posting needs besides the document's facts: plain data. */
 export interface PostingContext {
   installation: number;
   timezone: string;
@@ -13,11 +13,9 @@ export interface PostingContext {
   decimals: number;
   startDate: CalendarDate | null;
   mapping: Mapping;
-  /**
-   * Last closed day of our own books, and per department the source's lock (its earliest open day), both null when none or
-   * unknown; the source's counts only with `policies.follow_source_lock`.
-   */
+  /** Last closed day of our own books; null when none is closed. */
   closedThrough: CalendarDate | null;
+  /** Earliest open day of each department that the source has locked; used only with `policies.follow_source_lock`. */
   sourceLockDates: ReadonlyMap<number, CalendarDate>;
 }
 
@@ -27,10 +25,11 @@ export interface InvoiceFacts {
   rows: RowRecord[];
   /** P2: the row set was fetched no earlier than the invoice's `modified`. */
   rowsFresh: boolean;
-  /** Payments of this invoice in the mirror (for P3), and the type-6 payments of a collector's members (for R10's P1). */
+  /** Payments of this invoice in the mirror, for P3. */
   payments: PaymentRecord[];
+  /** Payments of type 6 of a consolidated invoice's members, for P1 (R10). */
   memberPayments: PaymentRecord[];
-  /** True when the source no longer has it (confirmed by a second look-up). */
+  /** The source no longer has it, as a second look-up has confirmed. */
   gone: boolean;
 }
 
@@ -50,18 +49,18 @@ export interface PrepaymentFacts {
 
 export type DocumentFacts = InvoiceFacts | PaymentFacts | PrepaymentFacts;
 
-/** What the rules say of a document by its present facts alone, before its history is looked at. */
+/** What the rules make of a document's present facts, regardless of what was posted before. */
 export interface Judgement {
   state: DocumentState;
   /** The entry its facts ask for; null unless `state` is `posted`. */
   entry: DraftEntry | null;
   /** Why it is held; null unless `state` is `held`. */
   problem: Problem | null;
-  /** Reported beside it, without holding it (P3, VAT rate). */
+  /** Problems that do not hold it (P3, VAT rate). */
   reports: Problem[];
-  /** A proof failed that fresh parts might mend: fetch invoice, rows and payments again before holding (ACCOUNTING Proofs). */
+  /** A proof failed that may pass once invoice, rows and payments are fetched again: fetch before holding (ACCOUNTING Proofs). */
   refetch: boolean;
-  /** The document's business date, once it could be told. */
+  /** The document's business date; null when it is unknown. */
   documentDate: CalendarDate | null;
 }
 
@@ -71,23 +70,23 @@ export interface PostedBefore {
   inForce: (DraftEntry & { id: string }) | null;
   /** True once any entry was posted. */
   everPosted: boolean;
-  /** State recorded last, or null when first seen. */
+  /** Null when first seen. */
   state: DocumentState | null;
-  /** The date taken when it was first judged: a payment's or prepayment's never changes (ACCOUNTING Dates). */
+  /** The date of the first judgement, which a payment or prepayment keeps (ACCOUNTING Dates). */
   documentDate: CalendarDate | null;
-  /** A correction after a changed mapping was asked for, and a closed period held it. */
+  /** A correction after a changed mapping is held by a closed period. */
   remapHeld?: boolean;
 }
 
-/** What to write: entries in order (a reversal before its successor), the state after, and what to tell. */
+/** What to write: the state after it, the entries in order (a reversal before its successor), and the problems. */
 export interface Decision {
   state: DocumentState;
   entries: DraftEntry[];
-  /** Why it is held; with state `posted`, why its change or its present facts are not in the books (`change_held`, a doubt). */
+  /** Why it is held. With state `posted`: why its present facts are not in the books (`change_held`, or a failed proof). */
   problem: Problem | null;
   reports: Problem[];
   refetch: boolean;
   documentDate: CalendarDate | null;
-  /** A correction after a changed mapping still waits for its period to be opened. */
+  /** As in PostedBefore, after this decision. */
   remapHeld?: boolean;
 }

@@ -1,3 +1,4 @@
+import type { Money } from '../domain/money.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import type { RecordKind } from '../terms.ts';
 import type { Dialect } from './dialect.ts';
@@ -14,8 +15,9 @@ export interface ListBody<Item> {
 }
 
 /**
- * The body of an answer of the list `kind`, each record as `read` makes it of its text as it came and its value; the value is
- * let go with that, so that a page's memory is its text. Throws PracticeError `malformed_response`, SyntaxError where it is no JSON.
+ * The body of an answer of the list `kind`. `read` is called with each record's JSON text and its parsed value. The parsed
+ * values are not kept, so that a page takes only the memory of its text. Throws PracticeError `malformed_response`, and
+ * SyntaxError where the body is no JSON.
  */
 export function parseListBody<Item>(
   kind: string,
@@ -34,7 +36,7 @@ export function parseListBody<Item>(
   return { count, results: parts.elements.map((raw) => read(raw, parseJson(raw))) };
 }
 
-/** A record's id. Throws PracticeError `malformed_record`: without its id a record cannot be kept, nor left out. */
+/** A record's id. Throws PracticeError `malformed_record`: a record without an id can neither be stored nor be skipped. */
 export function recordId(kind: string, value: JsonValue, idField: string): number {
   const found = isJsonObject(value) ? id.read(at(value, idField)) : undefined;
   if (found !== undefined) return found;
@@ -42,15 +44,14 @@ export function recordId(kind: string, value: JsonValue, idField: string): numbe
 }
 
 /**
- * One raw record as facts. An amount that is absent, or any field that cannot be read, is null (false for a flag, empty for a
- * list) and named in `defects`, "is absent" or "is no …"; unknown fields are left to the raw record. Throws PracticeError
- * `malformed_record` when there is no usable id.
+ * One raw record as facts. An absent amount, and any field that cannot be read, is null (false for a flag, empty for a list)
+ * and listed in `defects`. Unknown fields are ignored. Throws PracticeError `malformed_record` without a usable id.
  */
 export function parseRecord<Kind extends RecordKind>(kind: Kind, value: JsonValue, dialect: Dialect): RecordOf<Kind> {
-  return parsers[kind](value, dialect) as RecordOf<Kind>;
+  return parsers[kind](value, dialect);
 }
 
-/** The facts of a record of a list's answer, which the client has parsed already where it is one of the synchronised lists. */
+/** The facts of a record of a list answer. The client has parsed those of the synchronised lists already. */
 export function recordOf(
   kind: RecordKind,
   item: { value: JsonValue; record?: SourceRecord | undefined },
@@ -81,9 +82,9 @@ function parseInvoice(value: JsonValue, dialect: Dialect): InvoiceRecord {
     modified: read.optional(names.modified, text),
     creditNote: read.optional(names.credit_note, flag) ?? false,
     countersale: read.optional(names.countersale, flag) ?? false,
-    total: read.required(names.total, amount),
-    totalVat: read.required(names.total_vat, amount),
-    totalWithVat: read.required(names.total_with_vat, amount),
+    total: read.amount(names.total),
+    totalVat: read.amount(names.total_vat),
+    totalWithVat: read.amount(names.total_with_vat),
     dueSum: read.optional(names.due_sum, amount),
     bankReference: read.optional(names.bank_reference, text),
     clientId: read.optional(names.client, reference),
@@ -107,9 +108,9 @@ function parseRow(value: JsonValue, dialect: Dialect): RowRecord {
     id: read.id,
     invoiceId: read.optional(names.invoice, reference),
     name: read.optional(names.name, text),
-    sum: read.required(names.sum, amount),
-    sumVat: read.required(names.sum_vat, amount),
-    sumTotal: read.required(names.sum_total, amount),
+    sum: read.amount(names.sum),
+    sumVat: read.amount(names.sum_vat),
+    sumTotal: read.amount(names.sum_total),
     accountNumber: read.optional(names.account_number, text),
     dimensions: [
       read.optional(names.dimension_1, text),
@@ -143,7 +144,7 @@ function parsePayment(value: JsonValue, dialect: Dialect): PaymentRecord {
     id: read.id,
     invoiceId: read.optional(names.invoice, reference),
     paymentType: read.optional(names.payment_type, integer),
-    paid: read.required(names.paid, amount),
+    paid: read.amount(names.paid),
     dateAdded: read.optional(names.date_added, text),
     modified: read.optional(names.modified, text),
     defects: read.defects,
@@ -159,7 +160,7 @@ function parsePrepayment(value: JsonValue, dialect: Dialect): PrepaymentRecord {
     clientId: read.optional(names.client, reference),
     departmentId: read.optional(names.department, reference),
     paymentType: read.optional(names.payment_type, integer),
-    paid: read.required(names.paid, amount),
+    paid: read.amount(names.paid),
     unusedAmount: read.optional(names.unused_amount, amount),
     refundsId: read.optional(names.refunds, reference),
     status: prepaymentStatus(read, dialect),
@@ -171,18 +172,22 @@ function parsePrepayment(value: JsonValue, dialect: Dialect): PrepaymentRecord {
   };
 }
 
-/** A status that the dialect does not know may mean that it is not money (ACCOUNTING R12): it is a defect. */
+/** A status that the dialect does not know is a defect: the prepayment may not be money (ACCOUNTING R12). */
 function prepaymentStatus(read: RecordReader, dialect: Dialect): string | null {
   const name = dialect.fields.prepayment.status;
   const found = read.optional(name, text)?.trim().toLowerCase() ?? null;
   if (found === null) return null;
   const known = Object.entries(dialect.prepayment.statuses).find(([wire]) => wire.trim().toLowerCase() === found);
   if (known) return known[1];
-  read.defects.push({ field: name, message: `is a status we do not know (${JSON.stringify(found)})` });
+  read.defects.push({
+    code: 'field_invalid',
+    field: name,
+    message: `is a status we do not know (${JSON.stringify(found)})`,
+  });
   return found;
 }
 
-/** Reads fields of one record by their names in the source, gathering what cannot be read. */
+/** Reads the fields of one record by their names in the source and collects the defects. */
 class RecordReader {
   readonly id: number;
   readonly defects: Defect[] = [];
@@ -190,7 +195,7 @@ class RecordReader {
 
   constructor(kind: RecordKind, value: JsonValue, idField: string) {
     this.id = recordId(kind, value, idField);
-    this.#record = value as JsonObject;
+    this.#record = isJsonObject(value) ? value : {};
   }
 
   has(field: string): boolean {
@@ -205,18 +210,18 @@ class RecordReader {
     if (result !== undefined) return result;
     const shown = stringifyJson(value);
     const clipped = shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
-    this.defects.push({ field, message: `${type.failure} (${clipped})` });
+    this.defects.push({ code: type.code, field, message: `${type.failure} (${clipped})` });
     return null;
   }
 
-  /** As `optional`; absence is a defect too. */
-  required<T>(field: string, type: Scalar<T>): T | null {
-    if (!this.has(field)) this.defects.push({ field, message: 'is absent' });
-    return this.optional(field, type);
+  /** An amount that posting needs: its absence is a defect, too. */
+  amount(field: string): Money | null {
+    if (!this.has(field)) this.defects.push({ code: 'amount_missing', field, message: 'is absent' });
+    return this.optional(field, amount);
   }
 }
 
-/** The value a dotted field name reaches. */
+/** The value at a field name, which may be a path with dots. */
 function at(record: JsonObject, field: string): JsonValue {
   if (!field.includes('.')) return Object.hasOwn(record, field) ? record[field] : undefined;
   let value: JsonValue = record;

@@ -1,16 +1,23 @@
 import type { Money } from '../domain/money.ts';
+import type { ProblemCode } from '../domain/problems.ts';
 
 /**
- * The source's records as facts: parsed at the edge (src/practice/schema.ts), amounts exact, dates still as the wire gave
- * them (their zone is the installation's, applied in src/domain/dates.ts). An amount that is absent or no number is null
- * and named in `defects`, so that it holds its document and nothing else (field-notes: What hurts users).
+ * The source's records as facts (parsed in src/records/schema.ts). Amounts are exact; dates are the source's text, because
+ * their time zone is the installation's (src/domain/dates.ts). An amount that is absent or no number is null and listed in
+ * `defects`: it holds its own document and no other (field-notes: What hurts users).
  */
+
+/** A field that could not be read. */
 export interface Defect {
+  /** The problem that it is to a document that needs the field. */
+  code: DefectCode;
   /** The field's name in the source. */
   field: string;
   /** Ends the sentence "<field> …": `is absent`, `is no decimal number`, or another reason why it cannot be read. */
   message: string;
 }
+
+export type DefectCode = Extract<ProblemCode, 'amount_missing' | 'amount_invalid' | 'field_invalid'>;
 
 /** The payer snapshot of an invoice (practice-api: Invoice). */
 export interface Payer {

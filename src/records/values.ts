@@ -1,14 +1,18 @@
 import { isLosslessNumber } from 'lossless-json';
 import { type Money, parseMoney } from '../domain/money.ts';
 import { isJsonObject, type JsonValue } from './json.ts';
+import type { DefectCode } from './types.ts';
 
 /**
- * A scalar of the wire, as tolerant as the services of this shape are varied (practice-api: Conventions). `read` takes a value
- * as parseJson gives it, never null or undefined, and gives undefined for what it cannot be; `failure` then ends the
- * sentence "<field> …". Plain functions: a large clinic has tens of millions of fields.
+ * How one kind of field is read. Tolerant, because services of this shape differ in how they write numbers, flags and
+ * references (practice-api: Conventions). Plain functions rather than a schema library: a large clinic has tens of millions
+ * of fields.
  */
 export interface Scalar<T> {
+  /** `value` is as parseJson gives it, never null or undefined. Undefined: it cannot be read as this kind. */
   read(value: JsonValue): T | undefined;
+  /** The code and message of the defect when `read` gives undefined; the message ends the sentence "<field> …". */
+  code: DefectCode;
   failure: string;
 }
 
@@ -21,7 +25,7 @@ function textOf(value: JsonValue): string | undefined {
 function integerOf(value: JsonValue): number | undefined {
   const text = textOf(value)?.trim();
   if (text === undefined) return undefined;
-  // Nearly all of them; the rest may be written 1.0 or 1e3.
+  // Fast path for plain digits; the rest may be written 1.0 or 1e3.
   if (/^\d{1,15}$/.test(text)) return Number(text);
   const exact = parseMoney(text);
   const number = exact?.isInteger() ? exact.toNumber() : Number.NaN;
@@ -47,17 +51,22 @@ export const amount: Scalar<Money> = {
     const text = textOf(value);
     return text === undefined ? undefined : (parseMoney(text) ?? undefined);
   },
+  code: 'amount_invalid',
   failure: 'is no decimal number',
 };
 
 /** A record's own id. */
-export const id: Scalar<number> = { read: positiveIntegerOf, failure: 'is no positive integer' };
+export const id: Scalar<number> = { read: positiveIntegerOf, code: 'field_invalid', failure: 'is no positive integer' };
 
 /** A code or a count. */
-export const integer: Scalar<number> = { read: integerOf, failure: 'is no integer' };
+export const integer: Scalar<number> = { read: integerOf, code: 'field_invalid', failure: 'is no integer' };
 
-/** The id that a url-reference names: an absolute URL with or without its last slash or a query, a bare id, an object. */
-export const reference: Scalar<number> = { read: referenceOf, failure: 'is no reference to a record' };
+/** The id in a reference: a URL with or without trailing slash and query, a bare id, or an object with `id` or `url`. */
+export const reference: Scalar<number> = {
+  read: referenceOf,
+  code: 'field_invalid',
+  failure: 'is no reference to a record',
+};
 
 export const references: Scalar<number[]> = {
   read: (value) => {
@@ -65,6 +74,7 @@ export const references: Scalar<number[]> = {
     const ids = value.map(referenceOf);
     return ids.every((each) => each !== undefined) ? ids : undefined;
   },
+  code: 'field_invalid',
   failure: 'is no list of references to records',
 };
 
@@ -75,17 +85,16 @@ export const flag: Scalar<boolean> = {
     if (text === 'true' || text === '1') return true;
     return text === 'false' || text === '0' ? false : undefined;
   },
+  code: 'field_invalid',
   failure: 'is neither true nor false',
 };
 
-/**
- * A text that every store and screen can hold: NUL and lone surrogates become the replacement character (the raw record
- * keeps them). Blank is null.
- */
+/** A text; NUL and lone surrogates, which PostgreSQL refuses, become the replacement character. A blank text is null. */
 export const text: Scalar<string | null> = {
   read: (value) => {
     const found = textOf(value)?.toWellFormed().replaceAll('\0', '\ufffd');
     return found === undefined ? undefined : found.trim() === '' ? null : found;
   },
+  code: 'field_invalid',
   failure: 'is no text',
 };

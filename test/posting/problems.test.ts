@@ -4,6 +4,7 @@ import { Findings } from '../../src/posting/findings.ts';
 import { judge, post } from '../../src/posting/index.ts';
 import { proveTotals } from '../../src/posting/proofs.ts';
 import type { DocumentFacts, PostedBefore, PostingContext } from '../../src/posting/types.ts';
+import type { Defect } from '../../src/records/types.ts';
 import {
   booksAfter,
   contextOf,
@@ -37,8 +38,13 @@ interface Case {
 const hundred: Totals = ['100.00', '24.00', '124.00'];
 const oneRow = (...amounts: [string | null, string | null, string | null]) => [rowOf('3000', ...amounts, { id: 5 })];
 const good = () => oneRow('100.00', '24.00', '124.00');
-const absent = (field: string) => [{ field, message: 'is absent' }];
-const noNumber = (field: string) => [{ field, message: 'is no decimal number ("x")' }];
+const absent = (field: string): Defect[] => [{ code: 'amount_missing', field, message: 'is absent' }];
+const noNumber = (field: string): Defect[] => [
+  { code: 'amount_invalid', field, message: 'is no decimal number ("x")' },
+];
+const noReference = (field: string): Defect[] => [
+  { code: 'field_invalid', field, message: 'is no reference to a record' },
+];
 const postedBefore = () => booksAfter(post(invoice1001(), nothingBefore, contextOf()));
 const start = { startDate: '2026-01-01' };
 
@@ -95,16 +101,13 @@ const cases: Case[] = [
   {
     code: 'field_invalid',
     what: 'a client that cannot be read',
-    facts: invoice1001({ clientId: null, defects: [{ field: 'client', message: 'is no reference to a record' }] }),
+    facts: invoice1001({ clientId: null, defects: noReference('client') }),
     says: 'client is no reference to a record',
   },
   {
     code: 'field_invalid',
     what: 'a payment on an invoice whose client cannot be read: not the cash customer',
-    facts: paymentFacts(
-      paymentOf(0, '1'),
-      invoiceOf(hundred, { clientId: null, defects: [{ field: 'client', message: 'is no reference to a record' }] }),
-    ),
+    facts: paymentFacts(paymentOf(0, '1'), invoiceOf(hundred, { clientId: null, defects: noReference('client') })),
     says: 'its invoice 1: client is no reference to a record',
   },
   { code: 'date_missing', what: 'an undated invoice', facts: invoice1001({ invoiceDate: null }), says: 'invoice date' },

@@ -188,7 +188,9 @@ describe('references', () => {
   ])('%s is a defect', (_, json) => {
     const record = parseInvoice({ client: json });
     expect(record.clientId).toBeNull();
-    expect(record.defects).toEqual([{ field: 'client', message: expect.stringContaining('is no reference') }]);
+    expect(record.defects).toEqual([
+      { code: 'field_invalid', field: 'client', message: expect.stringContaining('is no reference') },
+    ]);
   });
 
   test('members of a consolidated invoice', () => {
@@ -223,7 +225,9 @@ describe('amounts', () => {
   ])('%s is null and named', (_, json, message) => {
     const record = parseInvoice({ total_with_vat: json });
     expect(record.totalWithVat).toBeNull();
-    expect(record.defects).toEqual([{ field: 'total_with_vat', message }]);
+    expect(record.defects).toEqual([
+      { code: json === 'null' ? 'amount_missing' : 'amount_invalid', field: 'total_with_vat', message },
+    ]);
   });
 
   test('due_sum may be absent', () => {

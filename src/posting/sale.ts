@@ -1,0 +1,147 @@
+import { type Line, lineOf } from '../domain/entry.ts';
+import { type Money, sum, zero } from '../domain/money.ts';
+import { revenueAccount, roleAccount, vatAccount } from '../mapping/look-ups.ts';
+import type { InvoiceRecord, RowRecord } from '../records/types.ts';
+import type { Findings } from './findings.ts';
+import { type CompleteRow, flips, groupRows, type NetGroup, type VatGroup } from './groups.ts';
+import { type Fact, unordered } from './hash.ts';
+import type { InvoiceParty } from './party.ts';
+import { proveTotals, reviewVatRates, type Totals } from './proofs.ts';
+import { type Settled, settle } from './settle.ts';
+import type { InvoiceFacts, PostingContext } from './types.ts';
+
+/** The lines of an entry, and the facts behind them for the input hash. */
+export interface Posting {
+  lines: Line[];
+  facts: Fact[];
+}
+
+/**
+ * R1, R2, R11: receivable against revenue for each net group and VAT for each VAT group. Null when a finding holds the
+ * document.
+ */
+export function sell(
+  facts: InvoiceFacts,
+  totalWithVat: Money,
+  shared: InvoiceParty,
+  context: PostingContext,
+  findings: Findings,
+): Posting | null {
+  const { decimals } = context;
+  const total = findings.amount(facts.invoice.total, 'total', context);
+  const totalVat = findings.amount(facts.invoice.totalVat, 'total_vat', context);
+  if (!total || !totalVat) return null;
+  const totals = { total, totalVat, totalWithVat };
+  const rows = proveRows(facts, totals, context, findings);
+  if (!rows) return null;
+  reviewVatRates(rows, decimals, findings);
+
+  const groups = groupRows(rows);
+  const net = groups.net.filter(({ exact }) => !exact.isZero());
+  const vat = groups.vat.filter(({ exact }) => !exact.isZero());
+  const flip = flips(totalWithVat, totalVat, rows);
+  const settledNet = settle(net, totalWithVat.minus(totalVat), decimals, flip);
+  const settledVat = settle(vat, totalVat, decimals, flip);
+  if (!settledNet || !settledVat) {
+    return findings.holdAndRefetch(
+      'cents_unsettled',
+      `its rows cannot be settled to ${totalWithVat.minus(totalVat).toFixed(decimals)} net and ${totalVat.toFixed(decimals)} VAT`,
+    );
+  }
+  const lines = saleLines(facts.invoice, totalWithVat, settledNet, settledVat, shared, context, findings);
+  if (findings.holding.length > 0) return null;
+  return { lines, facts: ['sale', ...saleFacts(settledNet, settledVat)] };
+}
+
+/** The rows once they are proven complete and fresh (P1, P2). */
+function proveRows(
+  facts: InvoiceFacts,
+  totals: Totals,
+  context: PostingContext,
+  findings: Findings,
+): CompleteRow[] | null {
+  if (!facts.rowsFresh) {
+    return findings.holdAndRefetch('rows_stale', `its rows are older than its change of ${facts.invoice.modified}`);
+  }
+  const isZero = totals.total.isZero() && totals.totalVat.isZero() && totals.totalWithVat.isZero();
+  if (facts.rows.length === 0 && !isZero) {
+    return findings.holdAndRefetch('rows_missing', `it has no rows, and a total of ${totals.totalWithVat.toFixed()}`);
+  }
+  for (const row of facts.rows) findings.defects(row.defects, `row ${row.id}: `);
+  if (findings.holding.length > 0) return null;
+  const rows = facts.rows.filter(isComplete);
+  if (rows.length < facts.rows.length) return findings.hold('amount_missing', 'a row lacks an amount');
+  proveTotals(totals, rows, context.decimals, findings);
+  return findings.holding.length > 0 ? null : rows;
+}
+
+function isComplete(row: RowRecord): row is CompleteRow {
+  return row.sum !== null && row.sumVat !== null && row.sumTotal !== null;
+}
+
+function saleLines(
+  invoice: InvoiceRecord,
+  totalWithVat: Money,
+  net: Settled<NetGroup>[],
+  vat: Settled<VatGroup>[],
+  shared: InvoiceParty,
+  context: PostingContext,
+  findings: Findings,
+): Line[] {
+  const { mapping } = context;
+  const common = { rule: invoice.creditNote ? 'R2' : 'R1', party: shared.party, departmentId: shared.departmentId };
+  const lines: (Line | null)[] = [];
+  if (!totalWithVat.isZero()) {
+    const receivable = findings.account(roleAccount(mapping, 'receivable'));
+    if (receivable)
+      lines.push(lineOf(totalWithVat, { ...common, ...receivable, ...shared.receivable, role: 'receivable' }));
+  }
+  for (const { group, amount } of net) {
+    if (amount.isZero()) continue;
+    const account = findings.account(revenueAccount(mapping, group.accountNumber, shared.departmentId, group));
+    // A group without a VAT line carries its base on the revenue line: the base of a 0 % group belongs in the VAT return.
+    const hasVatLine = vat.some(({ group: { key }, amount: tax }) => key === group.vat.key && !tax.isZero());
+    const { dimensions, internal, rowIds } = group;
+    const tags = { group: group.vat.name, rate: group.vat.rate, base: hasVatLine ? null : amount.abs() };
+    if (account) {
+      lines.push(
+        lineOf(amount.negated(), { ...common, ...account, role: 'revenue', dimensions, internal, rowIds, vat: tags }),
+      );
+    }
+  }
+  for (const { group, amount } of vat) {
+    if (amount.isZero()) continue;
+    const account = findings.account(vatAccount(mapping, group, shared.departmentId));
+    const credited = sum(
+      net.filter(({ group: { vat: own } }) => own.key === group.key).map(({ amount: base }) => base),
+    );
+    const base = amount.lessThan(0) ? zero.minus(credited) : credited;
+    const { rowIds } = group;
+    const tags = { group: group.name, rate: group.rate, base };
+    if (account) lines.push(lineOf(amount.negated(), { ...common, ...account, role: 'vat', rowIds, vat: tags }));
+  }
+  return lines.filter((line) => line !== null);
+}
+
+/** The facts behind the lines; a group that is settled to zero has no line, hence no facts. */
+function saleFacts(net: Settled<NetGroup>[], vat: Settled<VatGroup>[]): Fact[] {
+  return [
+    unordered(
+      net
+        .filter(({ amount }) => !amount.isZero())
+        .map(({ group: { accountNumber, dimensions, internal, vat: own }, amount }) => [
+          accountNumber,
+          dimensions,
+          [internal.account, internal.dimension1, internal.dimension2],
+          own.name,
+          own.rate,
+          amount,
+        ]),
+    ),
+    unordered(
+      vat
+        .filter(({ amount }) => !amount.isZero())
+        .map(({ group, amount }) => [group.name, group.rate, unordered(group.accounts), amount]),
+    ),
+  ];
+}
