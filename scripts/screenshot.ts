@@ -1,36 +1,32 @@
-// Makes the pictures of docs/OPERATIONS.md: the list of windows in the Temporal UI, and one failed window's page.
-// Run: `node scripts/screenshot.ts` starts embedded servers and a sandbox clinic, and lets some windows close, one fail and
-// one wait; `--url <Temporal UI>` takes the pictures of a UI that runs already. Needs Chromium (CHROMIUM names another path).
-import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Makes the pictures of the docs: the first result in a terminal (README), the list of windows in the Temporal UI and the page of
+// a failed window (OPERATIONS). Run: `node scripts/screenshot.ts` starts embedded servers and a sandbox clinic, where some windows
+// close, one fails and one is retried. `--only result` or `--only windows` makes some of them; `--url <Temporal UI>` uses a UI
+// that runs already. Needs Chromium (the environment variable CHROMIUM names its path).
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { startSandbox } from '../sandbox/index.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { openApp } from '../src/runtime/app.ts';
 import { startEngine } from '../src/runtime/worker.ts';
 import { runWindow } from '../src/windows/windows.ts';
+import { chromiumPath, type Page, withPage } from './browser.ts';
 
 const target = fileURLToPath(new URL('../docs/images/', import.meta.url));
 const mapping = fileURLToPath(new URL('../mappings/demo.yaml', import.meta.url));
-const size = { width: 1500, height: 560 };
-const stepTimeoutMs = 30_000;
+const bin = fileURLToPath(new URL('../bin/vetledger.js', import.meta.url));
 const columns = ['Status', 'Installation', 'SyncHealth', 'WindowFrom', 'WindowTo', 'Workflow ID'];
 
-const { values } = parseArgs({ options: { url: { type: 'string' } } });
-const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium';
-if (!existsSync(chromium)) {
-  console.error(
-    `error: Chromium is not at ${chromium}\nwhat to do: install it (apt-get install chromium), or name its path in CHROMIUM`,
-  );
-  process.exit(1);
-}
+const { values } = parseArgs({ options: { url: { type: 'string' }, only: { type: 'string' } } });
+chromiumPath();
 mkdirSync(target, { recursive: true });
+if (values.only !== 'windows' && !values.url) await takeFirstResult();
 if (values.url) await takePictures(values.url);
-else await withWindows(takePictures);
+else if (values.only !== 'result') await withWindows(takePictures);
 
 /** The parts of the demo with a life of a few windows: closed, failed, covered, and one that tries again just now. */
 async function withWindows(work: (uiUrl: string) => Promise<void>): Promise<void> {
@@ -88,104 +84,66 @@ data_dir: data
 }
 
 async function takePictures(uiUrl: string): Promise<void> {
-  const profile = mkdtempSync(join(tmpdir(), 'vetledger-chromium-'));
-  const flags = [
-    '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking',
-    '--disable-component-update --disable-sync --remote-debugging-port=0 --force-color-profile=srgb --hide-scrollbars',
-  ].flatMap((line) => line.split(' '));
-  const browser = spawn(chromium, [...flags, `--user-data-dir=${profile}`, 'about:blank'], { stdio: 'ignore' });
-  const exited = new Promise<void>((resolve) => browser.once('exit', () => resolve()));
+  await withPage(async (page) => {
+    await page.size(1500, 560);
+    await page.go(`${uiUrl}/namespaces/default/workflows`);
+    // The UI keeps the columns of its list here.
+    const chosen = { default: columns.map((label) => ({ label })) };
+    await page.run(
+      `localStorage.setItem('namespace-workflow-table-columns', ${JSON.stringify(JSON.stringify(chosen))})`,
+    );
+    await page.go(`${uiUrl}/namespaces/default/workflows`);
+    await page.until(
+      `document.body.innerText.includes('WindowTo') && document.querySelectorAll('tbody tr').length > 1`,
+    );
+    // The saved views take the place of two columns.
+    await page.run(`document.querySelector('[aria-label="Collapse saved views"]')?.click()`);
+    await save(page, 'temporal-windows.png');
+    const failed = `${uiUrl}/namespaces/default/workflows?query=${encodeURIComponent(`SyncHealth='failed'`)}`;
+    await page.go(failed);
+    await page.until(`document.querySelector('tbody a[href*="/workflows/"]') !== null`);
+    await page.go(String(await page.run(`document.querySelector('tbody a[href*="/workflows/"]').href`)));
+    await page.until(`[...document.links].some((link) => link.innerText.includes('User Metadata'))`);
+    await page.run(`[...document.links].find((link) => link.innerText.includes('User Metadata')).click()`);
+    // The UI shows Markdown in frames of their own.
+    await page.until(`document.querySelectorAll('iframe').length > 0`);
+    await save(page, 'temporal-failed-window.png');
+  });
+}
+
+/** What `vetledger dev --once` prints on the terminal, up to the equations. */
+async function takeFirstResult(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'vetledger-pictures-'));
+  chmodSync(folder, 0o711);
   try {
-    const page = await openPage(profile);
-    try {
-      await page.go(`${uiUrl}/namespaces/default/workflows`);
-      // The UI keeps the columns of its list here.
-      const chosen = { default: columns.map((label) => ({ label })) };
-      await page.run(
-        `localStorage.setItem('namespace-workflow-table-columns', ${JSON.stringify(JSON.stringify(chosen))})`,
-      );
-      await page.go(`${uiUrl}/namespaces/default/workflows`);
-      await page.until(
-        `document.body.innerText.includes('WindowTo') && document.querySelectorAll('tbody tr').length > 1`,
-      );
-      // The saved views take the place of two columns.
-      await page.run(`document.querySelector('[aria-label="Collapse saved views"]')?.click()`);
-      await page.picture('temporal-windows.png');
-      const failed = `${uiUrl}/namespaces/default/workflows?query=${encodeURIComponent(`SyncHealth='failed'`)}`;
-      await page.go(failed);
-      await page.until(`document.querySelector('tbody a[href*="/workflows/"]') !== null`);
-      await page.go(String(await page.run(`document.querySelector('tbody a[href*="/workflows/"]').href`)));
-      await page.until(`[...document.links].some((link) => link.innerText.includes('User Metadata'))`);
-      await page.run(`[...document.links].find((link) => link.innerText.includes('User Metadata')).click()`);
-      // The UI shows Markdown in frames of their own.
-      await page.until(`document.querySelectorAll('iframe').length > 0`);
-      await page.picture('temporal-failed-window.png');
-    } finally {
-      page.close();
-    }
-  } finally {
-    browser.kill('SIGKILL');
-    await exited;
-    rmSync(profile, { recursive: true, force: true });
-  }
-}
-
-/** A page of the browser over its DevTools protocol. */
-async function openPage(profile: string) {
-  const port = await until('Chromium', () => {
-    const file = join(profile, 'DevToolsActivePort');
-    return existsSync(file) ? readFileSync(file, 'utf8').split('\n')[0] : undefined;
-  });
-  const listed = await fetch(`http://127.0.0.1:${port}/json/list`, { signal: AbortSignal.timeout(stepTimeoutMs) });
-  const pages = (await listed.json()) as { type: string; webSocketDebuggerUrl: string }[];
-  const socket = new WebSocket(pages.find(({ type }) => type === 'page')!.webSocketDebuggerUrl);
-  await new Promise((resolve, reject) => {
-    socket.addEventListener('open', resolve, { once: true });
-    socket.addEventListener('error', () => reject(new Error('Chromium’s DevTools do not answer')), { once: true });
-  });
-  const waiting = new Map<number, (result: Record<string, unknown>) => void>();
-  socket.addEventListener('message', ({ data }) => {
-    const { id, result } = JSON.parse(String(data)) as { id?: number; result?: Record<string, unknown> };
-    if (id !== undefined) waiting.get(id)?.(result ?? {});
-  });
-  let last = 0;
-  const call = (method: string, params: object = {}) => {
-    const id = ++last;
-    const answer = new Promise<Record<string, unknown>>((resolve, reject) => {
-      waiting.set(id, resolve);
-      setTimeout(() => reject(new Error(`Chromium gave no answer to ${method}`)), stepTimeoutMs).unref();
+    const { stdout } = await promisify(execFile)(process.execPath, [bin, 'dev', '--once', '--no-ui'], {
+      env: { ...process.env, VETLEDGER_DATA_DIR: join(folder, 'data') },
     });
-    socket.send(JSON.stringify({ id, method, params }));
-    return answer;
-  };
-  const run = async (expression: string) => {
-    const answer = await call('Runtime.evaluate', { expression, awaitPromise: true });
-    return (answer.result as { value?: unknown } | undefined)?.value;
-  };
-  await call('Emulation.setDeviceMetricsOverride', { ...size, deviceScaleFactor: 1, mobile: false });
-  return {
-    run,
-    async go(url: string) {
-      await call('Page.navigate', { url });
-      await sleep(2_000);
-    },
-    until: (expression: string) => until(`page with ${expression}`, () => run(expression)),
-    async picture(name: string) {
-      await sleep(1_500);
-      const { data } = await call('Page.captureScreenshot', { format: 'png' });
-      writeFileSync(join(target, name), Buffer.from(data as string, 'base64'));
-      console.error(`${join(target, name)} written`);
-    },
-    close: () => socket.close(),
-  };
+    const blocks = stdout.split('\n\n');
+    const last = blocks.findIndex((block) => block.startsWith('Equations\n'));
+    if (last < 0) throw new Error(`no first result in: ${stdout}`);
+    const text = blocks.slice(0, last + 1).join('\n\n');
+    await withPage(async (page) => {
+      await page.size(640, 1000);
+      await page.run(`document.body.innerHTML = ${JSON.stringify(terminal(`$ npm start -- --once\n${text}`))}`);
+      await page.size(
+        640,
+        Number(await page.run('Math.ceil(document.querySelector("pre").getBoundingClientRect().bottom)')),
+      );
+      await save(page, 'first-result.png');
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
-async function until<T>(what: string, check: () => T | Promise<T>): Promise<NonNullable<Awaited<T>>> {
-  const deadline = performance.now() + stepTimeoutMs;
-  for (;;) {
-    const found = await check();
-    if (found) return found as NonNullable<Awaited<T>>;
-    if (performance.now() > deadline) throw new Error(`no ${what} within ${stepTimeoutMs / 1000} s`);
-    await sleep(200);
-  }
+function terminal(text: string): string {
+  const shown = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const style = 'margin:0;padding:16px 20px;background:#1e2127;color:#d7dae0;font:13px/17px DejaVu Sans Mono,monospace';
+  return `<style>body{margin:0}</style><pre style="${style}">${shown}</pre>`;
+}
+
+async function save(page: Page, name: string): Promise<void> {
+  writeFileSync(join(target, name), await page.picture());
+  console.error(`${join(target, name)} written`);
 }
