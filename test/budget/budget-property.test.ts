@@ -9,7 +9,7 @@ const runs = 12;
 const { url } = useDatabase();
 
 async function withDatabase<T>(work: (simulated: SimulatedDatabase) => Promise<T>, mutant = ''): Promise<T> {
-  const simulated = await SimulatedDatabase.open(url, mutants[mutant]?.sql);
+  const simulated = await SimulatedDatabase.open(url, mutants[mutant]?.statement);
   try {
     return await work(simulated);
   } finally {

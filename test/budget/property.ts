@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import type { SimulatedDatabase, SqlMutant } from './database.ts';
+import type { SimulatedDatabase, StatementFault } from './database.ts';
 import { type Scenario, saturated, scenarios } from './scenario.ts';
 import { type ProcessMutant, simulate } from './simulation.ts';
 
 export interface Mutant {
-  sql?: SqlMutant;
+  statement?: StatementFault;
   process?: ProcessMutant;
 }
 
@@ -13,21 +13,44 @@ export const mutants: Record<string, Mutant> = {
   'a slot is free when its request is sent, not when it is answered': { process: { finishesAtSending: true } },
   'a slot expires without the request time-out': { process: { forgetsTimeout: true } },
   'the window is 5 % too short': { process: { windowFactor: 0.95 } },
-  'claims are not counted': { sql: { function: 'budget_take', from: 'used + ahead + asked', to: 'used + asked' } },
+  'claims are not counted': {
+    statement: {
+      function: 'budget_take',
+      before: (bindings) => [
+        'delete from budget_claim where installation = ? and action = ? and claimant <> ?::uuid',
+        [bindings[0], bindings[1], bindings[8]],
+      ],
+    },
+  },
   'a claim outlives its process for long': {
-    sql: { function: 'budget_take', from: 'secs => claim_seconds', to: 'secs => 100 * claim_seconds' },
+    statement: {
+      function: 'budget_take',
+      bindings: (bindings) => bindings.with(9, 100 * Number(bindings[9])),
+    },
   },
   'priorities are not looked at': {
-    sql: { function: 'budget_take', from: '(c.priority, c.claimed_at', to: '(1, c.claimed_at' },
+    statement: { function: 'budget_take', bindings: (bindings) => bindings.with(3, 1) },
   },
-  'the limit is not halved': { sql: { function: 'budget_throttled', from: '/ 2.0', to: '/ 1.0' } },
+  'the limit is not halved': {
+    statement: { function: 'budget_throttled', after: (bindings) => atBudget('share = 1', bindings) },
+  },
   'Retry-After is not waited for': {
-    sql: { function: 'budget_take', from: 'state.blocked_until <= present and', to: '' },
+    statement: { function: 'budget_throttled', after: (bindings) => atBudget("blocked_until = '-infinity'", bindings) },
   },
   'a longer window changes nothing': {
-    sql: { function: 'budget_take', from: 'if state.window_seconds < per_seconds', to: 'if false' },
+    statement: {
+      function: 'budget_take',
+      before: (bindings) => [
+        'update budget set window_seconds = greatest(window_seconds, ?) where installation = ? and action = ?',
+        [bindings[6], bindings[0], bindings[1]],
+      ],
+    },
   },
 };
+
+function atBudget(change: string, [installation, action]: unknown[]): [string, unknown[]] {
+  return [`update budget set ${change} where installation = ? and action = ?`, [installation, action]];
+}
 
 export interface Outcome {
   runs: number;

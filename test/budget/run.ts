@@ -27,7 +27,7 @@ try {
   say('the budget is used', use.failure === null, use.failure ?? `${use.runs} scenarios of 8 windows`);
   await database.close();
   for (const [name, mutant] of Object.entries(mutants)) {
-    const mutated = await SimulatedDatabase.open(postgres.url, mutant.sql);
+    const mutated = await SimulatedDatabase.open(postgres.url, mutant.statement);
     const { failure, runs: needed } = await checkRules(mutated, Math.max(runs, 60), seed, mutant);
     const noticed = failure?.split('\n')[0];
     say(`noticed: ${name}`, failure !== null, noticed ? `by run ${needed}, ${noticed}` : 'never');

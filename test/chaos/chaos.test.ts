@@ -1,10 +1,9 @@
 import { fork } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { createTestDatabase, useDatabase } from '../support/database.ts';
 import { isNoticed, type LifeReport, live } from './life.ts';
-import { mutants, patched } from './mutants.ts';
+import { mutants } from './mutants.ts';
 
 const { db } = useDatabase();
 /** So many lives show a mutant at the latest. */
@@ -25,17 +24,8 @@ describe('the mirror follows a source that does everything such a server does', 
 });
 
 describe('the oracle notices a sync that loses records', () => {
-  test('each mutant changes the source text in just one place', () => {
-    for (const patches of Object.values(mutants)) {
-      for (const [file, some] of Map.groupBy(patches, (patch) => patch.file)) {
-        const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
-        expect(patched(text, some)).not.toBe(text);
-      }
-    }
-  });
-
-  // Where each shows at once; a changed sync asks other questions, so that a later seed may be the first to show it.
-  const shows: Record<string, number> = {
+  // Where to begin, for speed alone: a changed sync asks other questions, so the search goes on from there.
+  const from: Record<string, number> = {
     'cursor = the highest id seen': 67,
     'settled judged when the question is asked': 67,
     'overlap 0': 2,
@@ -43,17 +33,17 @@ describe('the oracle notices a sync that loses records', () => {
     'an older answer overwrites a newer one': 47,
     'rows accepted within the second of modified': 175,
   };
-  test.each(Object.entries(shows))(
+  test.each(Object.entries(from))(
     '%s',
-    async (name, from) => {
-      expect(await firstNoticed(name, from)).not.toBeNull();
+    async (name, seed) => {
+      expect(await firstNoticed(name, seed)).not.toBeNull();
     },
     180_000,
   );
-  test('none is left out', () => expect(Object.keys(shows)).toEqual(Object.keys(mutants)));
+  test('none is left out', () => expect(Object.keys(from)).toEqual(Object.keys(mutants)));
 });
 
-/** The first life that goes wrong, in a process of its own, which loads the mutant instead of the sync; null when none does. */
+/** The first life that goes wrong, in a process of its own, whose sync is the mutant; null when none does. */
 async function firstNoticed(mutant: string, from: number): Promise<LifeReport | null> {
   const own = await createTestDatabase();
   const worker = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [own.url, mutant], { execArgv: [] });

@@ -1,89 +1,114 @@
-// Broken variants of the sync, each a mistake that loses records, as changes of its source text: the runs have to notice each.
+// Broken variants of the sync, each a mistake that loses records: the runs have to notice each.
 
-import { readFileSync } from 'node:fs';
-import { registerHooks } from 'node:module';
+import { query } from '../../src/db/pool.ts';
+import { type Fault, faultsIn, injectFaults } from '../support/faults.ts';
 
-export interface Patch {
-  /** Below the repository. */
-  file: string;
-  /** Stands in it exactly once. */
-  find: string;
-  replace: string;
-}
+const inStore = faultsIn<typeof import('../../src/mirror/store.ts')>(
+  new URL('../../src/mirror/store.ts', import.meta.url),
+);
+const inPull = faultsIn<typeof import('../../src/sync/pull.ts')>(new URL('../../src/sync/pull.ts', import.meta.url));
+const inRows = faultsIn<typeof import('../../src/sync/rows.ts')>(new URL('../../src/sync/rows.ts', import.meta.url));
+const inWalk = faultsIn<typeof import('../../src/sync/walk/walk.ts')>(
+  new URL('../../src/sync/walk/walk.ts', import.meta.url),
+);
 
-const root = new URL('../../', import.meta.url);
+const inStreams = faultsIn<typeof import('../../src/sync/streams.ts')>(
+  new URL('../../src/sync/streams.ts', import.meta.url),
+);
 
-export const mutants: Record<string, Patch[]> = {
+const farFuture = new Date('2200-01-01T00:00:00Z');
+const later = (since: Date | null, byMs: number) => (since === null ? null : new Date(since.getTime() + byMs));
+
+export const mutants: Record<string, Fault[]> = {
   'cursor = the highest id seen': [
-    {
-      file: 'src/sync/pull.ts',
-      find: `kind = 'payment' and first_seen_at < ?`,
-      replace: `kind = 'payment' and ?::timestamptz is not null`,
-    },
+    inPull({ nextPaymentCursor: (real) => (context) => real.nextPaymentCursor(context, farFuture) }),
   ],
-  'settled judged when the question is asked': [
-    {
-      file: 'src/sync/streams.ts',
-      find: 'const after = cursors.payment.value?.after ?? null;',
-      replace: 'const after = await nextPaymentCursor(context, new Date(window.to));',
-    },
-  ],
+  'settled judged when the question is asked': settledWhenAsked(),
   'overlap 0': [
-    {
-      file: 'src/sync/streams.ts',
-      find: 'new Date(new Date(watermark).getTime() - overlapMs)',
-      replace: 'new Date(new Date(watermark).getTime())',
-    },
+    inPull({
+      pullChanged: (real) => (context, kind, since, invoicedFrom) =>
+        real.pullChanged(context, kind, later(since, context.overlapMs), invoicedFrom),
+    }),
+    inRows({
+      pullRows: (real) => (context, since, ports) => real.pullRows(context, later(since, context.overlapMs), ports),
+    }),
   ],
   'ascending order trusted': [
-    {
-      file: 'src/sync/walk/walk.ts',
-      find: 'if (ids.some((id, i) => i > 0 && id < ids[i - 1]!)) {',
-      replace: 'if (ids.length < 0) {',
-    },
-    {
-      file: 'src/sync/walk/walk.ts',
-      find: 'if (expected !== null && answer.count !== expected) {',
-      replace: 'if (answer.count < 0) {',
-    },
+    inWalk({
+      // Pages look ascending, and every count looks as if nothing had come or gone between two pages.
+      walk: (real) => (ports, options) => {
+        const expected = new Map<string, number>();
+        return real.walk(
+          {
+            ...ports,
+            ask: async (request) => {
+              const answer = await ports.ask(request);
+              if (answer === null) return null;
+              const { id__gt: _, ...others } = request.filters;
+              const question = JSON.stringify(others);
+              const count = expected.get(question) ?? answer.count;
+              expected.set(question, count - answer.results.length);
+              return { ...answer, count, results: answer.results.toSorted((a, b) => a.id - b.id) };
+            },
+          },
+          options,
+        );
+      },
+    }),
   ],
   'an older answer overwrites a newer one': [
-    {
-      file: 'src/mirror/store.ts',
-      find: 'else if (isLater(page.sourceTime, next, previous)) differing.push(next);',
-      replace: 'else differing.push(next);',
-    },
+    inStore({
+      // Whatever is there counts as older than any answer.
+      savePage: (real) => async (trx, scope, kind, page, findOwnEchoes) => {
+        await query(
+          trx,
+          `update mirror_record m set source_time = '1970-01-01', modified = null
+           from unnest(?::bigint[], ?::text[]) as t(id, raw)
+           where m.installation = ? and m.kind = ? and m.id = t.id and m.raw::text <> t.raw`,
+          [page.results.map(({ id }) => id), page.results.map(({ raw }) => raw), scope.installation, kind],
+        );
+        return real.savePage(trx, scope, kind, page, findOwnEchoes);
+      },
+    }),
   ],
   'rows accepted within the second of modified': [
-    {
-      file: 'src/mirror/store.ts',
-      find: `date_trunc('second', coalesce(t.modified, ?)) + interval '1 second'`,
-      replace: `date_trunc('second', coalesce(t.modified, ?))`,
-    },
+    inStore({
+      savePage: (real) => async (trx, scope, kind, page, findOwnEchoes) => {
+        const saved = await real.savePage(trx, scope, kind, page, findOwnEchoes);
+        await query(
+          trx,
+          `update mirror_record set rows_fresh_from = least(rows_fresh_from, date_trunc('second', modified))
+           where installation = ? and kind = 'invoice' and ? = 'invoice' and id = any(?)`,
+          [scope.installation, kind, saved.changedIds],
+        );
+        return saved;
+      },
+    }),
   ],
 };
 
-/** The patched text of a file. Throws where a patch does not fit exactly once. */
-export function patched(text: string, patches: Patch[]): string {
-  let result = text;
-  for (const { file, find, replace } of patches) {
-    const parts = result.split(find);
-    if (parts.length !== 2) throw new Error(`${file} holds ${parts.length - 1} times, not once: ${find}`);
-    result = parts.join(replace);
-  }
-  return result;
+/** The next question begins above what is settled by then, not above what was when the walk before it began. */
+function settledWhenAsked(): Fault[] {
+  const opened = new WeakMap<object, string>();
+  return [
+    inStreams({
+      pullStream: (real) => (context, stream, window, ports) => {
+        opened.set(context, window.to);
+        return real.pullStream(context, stream, window, ports);
+      },
+    }),
+    inPull({
+      pullPayments: (real) => async (context, after) => {
+        const to = opened.get(context);
+        return real.pullPayments(context, to ? await real.nextPaymentCursor(context, new Date(to)) : after);
+      },
+    }),
+  ];
 }
 
-/** Has the patches of a mutant applied to what this process loads from here on. */
+/** Has what this process loads from here on be the mutant. */
 export function applyMutant(name: string): void {
-  const byUrl = Map.groupBy(mutants[name]!, ({ file }) => new URL(file, root).href);
-  for (const [url, patches] of byUrl) patched(readFileSync(new URL(url), 'utf8'), patches);
-  registerHooks({
-    load(url, context, nextLoad) {
-      const patches = byUrl.get(url);
-      if (!patches) return nextLoad(url, context);
-      const source = patched(readFileSync(new URL(url), 'utf8'), patches);
-      return { format: 'module-typescript', source, shortCircuit: true };
-    },
-  });
+  const faults = mutants[name];
+  if (!faults) throw new Error(`no mutant ${name}`);
+  injectFaults(faults);
 }

@@ -1,4 +1,4 @@
-// Lives the seeds it is sent, one after the other, in a database of its own; with a mutant's patches where one is named.
+// Lives the seeds it is sent, one after the other, in a database of its own; its sync a mutant where one is named.
 
 import { migrate } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/pool.ts';
@@ -6,7 +6,7 @@ import { applyMutant } from './mutants.ts';
 
 const [url, mutant] = process.argv.slice(2);
 if (mutant) applyMutant(mutant);
-// After the patches: they change what is loaded from here on.
+// After the faults are in: they change what is loaded from here on.
 const { live } = await import('./life.ts');
 
 const db = openDatabase(url!);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
+
 import type { Db } from '../../src/db/pool.ts';
 import { Budget, type BudgetOptions, priorities } from '../../src/practice/budget.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';

@@ -14,11 +14,8 @@ const overlapSeconds = 600;
 const scanned = Date.parse('2026-03-02T12:00:00Z');
 const at = (secondsBeforeScan: number) => new Date(scanned - 1000 * secondsBeforeScan);
 
-const { db } = useDatabase();
-beforeEach(async () => {
-  for (const table of ['mirror_record', 'mirror_version', 'sync_walk', 'installation_fact'])
-    await db.raw(`delete from ${table}`);
-});
+const { db, truncate } = useDatabase();
+beforeEach(truncate);
 
 const context: () => PullContext = () => ({
   ...{ installation, timezone: 'Europe/Helsinki', dialect: loadDialect(), db, owner: 'window', run: 'run' },
