@@ -17,7 +17,7 @@ export interface UsedDatabase {
   url: string;
   /** Another pool on it, as another process would have; ended with the first. */
   openPool(options?: { max?: number }): Db;
-  /** Empties every table of the schema but the list of migrations. */
+  /** Empties every table but those that the migrations fill. */
   truncate(): Promise<void>;
 }
 
@@ -69,11 +69,15 @@ async function createFromTemplate(name: string): Promise<void> {
 }
 
 async function truncateAll(db: Db): Promise<void> {
-  const tables = await rows(
-    db,
-    { name: text },
-    `select quote_ident(tablename) as name from pg_tables where schemaname = ? and tablename not like 'migration%'`,
-    [schemaName],
-  );
-  await execute(db, `truncate ${tables.map(({ name }) => `${schemaName}.${name}`).join(', ')}`);
+  await db.transaction(async (trx) => {
+    const tables = await rows(
+      trx,
+      { name: text },
+      `select tablename::text as name from pg_tables where schemaname = ? and tablename not in ('migration', 'meta')`,
+      [schemaName],
+    );
+    // The journal's triggers refuse to let anything be deleted.
+    await execute(trx, 'set local session_replication_role = replica');
+    await execute(trx, `truncate ${tables.map(({ name }) => `${schemaName}.${name}`).join(', ')}`);
+  });
 }
