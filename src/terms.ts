@@ -56,9 +56,11 @@ export const roles = [
 export type Role = (typeof roles)[number];
 
 /** A line's role: one of the mapping's, or a revenue or VAT line whose account comes from its rows. */
-export type LineRole = Role | 'revenue' | 'vat';
+export const lineRoles = [...roles, 'revenue', 'vat'] as const;
+export type LineRole = (typeof lineRoles)[number];
 
-export type Side = 'debit' | 'credit';
+export const sides = ['debit', 'credit'] as const;
+export type Side = (typeof sides)[number];
 
 /**
  * What goes to the general ledger: each document's entry, or one summary per day and department. An entry keeps the mode

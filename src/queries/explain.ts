@@ -5,7 +5,7 @@ import { bool, instant, integer, json, nullable, oneOf, text } from '../db/colum
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import type { LedgerEntry } from '../domain/entry.ts';
 import { loadEntries } from '../ledger/journal/read.ts';
-import { summariesOf } from '../ledger/summaries/store.ts';
+import { summariesOf } from '../ledger/summaries/read.ts';
 import { judge } from '../posting/index.ts';
 import type { DocumentFacts, Judgement } from '../posting/types.ts';
 import { readFact } from '../sync/capabilities/facts.ts';

@@ -6,7 +6,8 @@ import { type DraftEntry, reversedLines } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
 import { type ExportFormatName, exportEntries } from '../../src/ledger/export/export.ts';
 import { appendEntries } from '../../src/ledger/journal/append.ts';
-import { countUnsummarised, summariesOf, summariseBatch, summariseDays } from '../../src/ledger/summaries/store.ts';
+import { summariseBatch, summariseDays } from '../../src/ledger/summaries/append.ts';
+import { countUnsummarised, summariesOf } from '../../src/ledger/summaries/read.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
 import type { PostingMode } from '../../src/terms.ts';
@@ -76,7 +77,7 @@ const short = (id: string) => id.replace(/^\d+\//, '');
 
 async function exported(
   installation: number,
-  options: { format?: ExportFormatName; documents?: boolean; to?: string; leftOut?: number[] } = {},
+  options: { format?: ExportFormatName; documents?: boolean; to?: string; unsummarised?: number[] } = {},
 ): Promise<string> {
   let text = '';
   for await (const piece of exportEntries(db, {
@@ -84,7 +85,7 @@ async function exported(
     installations: [{ id: installation, currency: 'EUR', decimals: 2 }],
     range: { from: null, to: options.to ?? null },
     documents: options.documents ?? false,
-    onLeftOut: (_installation, entries) => options.leftOut?.push(entries),
+    onUnsummarised: (_installation, entries) => options.unsummarised?.push(entries),
   })) {
     text += piece;
   }
@@ -415,20 +416,20 @@ describe('export', () => {
   });
 
   it('has summaries for documents, leaves out what waits and says how many', async () => {
-    const leftOut: number[] = [];
-    const journal = await exported(summarised, { leftOut });
-    expect(leftOut).toEqual([1]);
+    const unsummarised: number[] = [];
+    const journal = await exported(summarised, { unsummarised });
+    expect(unsummarised).toEqual([1]);
     expect(codes(journal)).toEqual(['summary/2026-01-15-11/1', 'summary/2026-01-15-11/2', 'summary/2026-01-16-12/1']);
     expect(await countUnsummarised(db, summarised, anyDay)).toBe(1);
     const january: number[] = [];
-    await exported(summarised, { to: '2026-01-31', leftOut: january });
+    await exported(summarised, { to: '2026-01-31', unsummarised: january });
     expect(january).toEqual([]);
   });
 
   it('has the sub-ledger with documents, as the other mode has', async () => {
-    const leftOut: number[] = [];
-    const documents = await exported(summarised, { documents: true, leftOut });
-    expect(leftOut).toEqual([]);
+    const unsummarised: number[] = [];
+    const documents = await exported(summarised, { documents: true, unsummarised });
+    expect(unsummarised).toEqual([]);
     const other = await exported(documented);
     expect(documents).toBe(other.replaceAll(`(${documented}/`, `(${summarised}/`));
   });

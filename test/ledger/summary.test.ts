@@ -4,7 +4,7 @@ import type { DraftEntry, LedgerEntry } from '../../src/domain/entry.ts';
 import { reversedLines } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
 import {
-  type DailySummary,
+  type DraftSummary,
   type SummaryLine,
   summarise,
   summaryDescription,
@@ -305,7 +305,7 @@ function figures(lines: Figured[]): Record<string, string> {
 
 const ofEntries = (entries: LedgerEntry[]) =>
   entries.flatMap(({ date, lines }) => lines.map((line) => ({ date, ...line })));
-const ofSummaries = (summaries: DailySummary[]) =>
+const ofSummaries = (summaries: DraftSummary[]) =>
   summaries.flatMap(({ date, lines }) => lines.map((line) => ({ date, ...line })));
 
 describe('summary mode is document mode', () => {

@@ -28,7 +28,7 @@ export async function exportJournal(context: CommandContext, options: ExportComm
       installations: chosenInstallations(config, options.installation),
       range: { from, to },
       documents: options.documents === true,
-      onLeftOut: (installation, entries) => {
+      onUnsummarised: (installation, entries) => {
         leftOut.push({ installation, entries });
         context.note(leftOutText(installation, entries));
       },

@@ -3,7 +3,7 @@ import type { Db } from '../../db/pool.ts';
 import { businessDate } from '../../domain/dates.ts';
 import { UserError } from '../../domain/errors.ts';
 import { closedThrough } from '../../ledger/close.ts';
-import { summariseDays } from '../../ledger/summaries/store.ts';
+import { summariseDays } from '../../ledger/summaries/append.ts';
 import { type BrokenLink, verifyChain } from '../../ledger/verify.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import type { CalendarDate } from '../../terms.ts';

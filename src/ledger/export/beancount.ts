@@ -1,14 +1,14 @@
 import { signed } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { LineRole } from '../../terms.ts';
-import type { ExportFormat } from './export.ts';
 import { accountType, type Fact, oneLine } from './facts.ts';
+import type { ExportFormat } from './format.ts';
 
 const roots = { asset: 'Assets', liability: 'Liabilities', income: 'Income', expense: 'Expenses' } as const;
 
 /**
- * A beancount ledger. Its grammar demands one of five root names before the ERP's account number, and the currency after
- * the figure; everything else is as in the hledger journal.
+ * A beancount ledger. Its grammar demands one of five root names before the ERP's account number, and the currency after the
+ * amount; the rest is as in the hledger journal.
  */
 export const beancount: ExportFormat = {
   head: ({ accounts }) =>
@@ -39,13 +39,13 @@ function quoted(text: string): string {
   return `"${oneLine(text).replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** A part of an account begins with a capital or a digit and holds letters, digits and hyphens only. */
+/** In beancount, a part of an account's name begins with a capital or a digit and has letters, digits and hyphens only. */
 function accountName(account: string, role: LineRole): string {
   const code = account.replace(
     /[^A-Za-z0-9-]/gu,
-    (character) => `-U${character.codePointAt(0)!.toString(16).toUpperCase()}-`,
+    (character) => `-U${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}-`,
   );
   const name = role.replaceAll('_', '-');
   const root = roots[accountType(role)];
-  return `${root}:${/^[A-Z0-9]/.test(code) ? code : `X${code}`}:${name[0]!.toUpperCase()}${name.slice(1)}`;
+  return `${root}:${/^[A-Z0-9]/.test(code) ? code : `X${code}`}:${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
 }

@@ -1,5 +1,5 @@
 import { formatMoney } from '../../domain/money.ts';
-import type { ExportFormat } from './export.ts';
+import type { ExportFormat } from './format.ts';
 
 const factColumns = [
   'party',
@@ -72,7 +72,7 @@ function record(cells: string[]): string {
   return `${cells.map(cell).join(',')}\r\n`;
 }
 
-/** Text that a spreadsheet would run as a formula is defused with an apostrophe; figures are left alone. */
+/** Prefixes text that a spreadsheet would run as a formula with an apostrophe; numbers stay as they are. */
 function cell(value: string): string {
   const safe = /^[=+\-@\t\r]/.test(value) && !/^-?\d+(\.\d+)?$/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

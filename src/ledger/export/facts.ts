@@ -1,19 +1,20 @@
 import type { LedgerEntry, Line } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { CalendarDate, LineRole } from '../../terms.ts';
-import { type SummaryEntry, type SummaryLine, summaryDescription } from '../summaries/summary.ts';
+import type { GeneralLedgerUnit } from '../general-ledger.ts';
+import { type DailySummary, type SummaryLine, summaryDescription } from '../summaries/summary.ts';
 
-/** A named fact of an entry or line, as tags carry it. */
+/** A named fact of a unit or line, which formats write as a tag or cell. */
 export type Fact = [name: string, value: string];
 
 type MaybeFact = [name: string, value: string | number | null | undefined];
 
 function present(facts: MaybeFact[]): Fact[] {
-  return facts.flatMap(([name, value]) => (value == null || value === '' ? [] : [[name, String(value)] as Fact]));
+  return facts.flatMap(([name, value]): Fact[] => (value == null || value === '' ? [] : [[name, String(value)]]));
 }
 
-/** What a journal holds: a document's entry, or a day's summary. */
-export interface JournalEntry {
+/** A unit of the general ledger with its facts as text. */
+export interface ExportedUnit {
   id: string;
   seq: number;
   date: CalendarDate;
@@ -23,14 +24,17 @@ export interface JournalEntry {
 }
 
 /** `decimals` of the installation's currency. */
-export function documentEntry(entry: LedgerEntry, decimals: number): JournalEntry {
+export function exportedUnit(unit: GeneralLedgerUnit, decimals: number): ExportedUnit {
+  return unit.kind === 'entry' ? exportedEntry(unit.posting, decimals) : exportedSummary(unit.posting, decimals);
+}
+
+function exportedEntry(entry: LedgerEntry, decimals: number): ExportedUnit {
   const { id, seq, date, description } = entry;
   const lines = entry.lines.map((line) => ({ ...line, facts: lineFacts(line, decimals) }));
   return { id, seq, date, description, facts: entryFacts(entry), lines };
 }
 
-/** `decimals` of the installation's currency. */
-export function daySummary(summary: SummaryEntry, decimals: number): JournalEntry {
+function exportedSummary(summary: DailySummary, decimals: number): ExportedUnit {
   const { id, seq, date, departmentId } = summary;
   const facts = present([
     ['reason', 'daily_summary'],
@@ -40,7 +44,7 @@ export function daySummary(summary: SummaryEntry, decimals: number): JournalEntr
   return { id, seq, date, description: summaryDescription(summary), facts, lines };
 }
 
-/** What a document's entry says beside its date, code, description and lines. */
+/** An entry's facts beside its date, id, description and lines. */
 function entryFacts(entry: LedgerEntry): Fact[] {
   return present([
     ['document', `${entry.document.kind}/${entry.document.id}`],
@@ -51,7 +55,7 @@ function entryFacts(entry: LedgerEntry): Fact[] {
   ]);
 }
 
-/** What a line says beside its account and amount; `decimals` of the VAT base. */
+/** A line's facts beside its account, role and amount. */
 function lineFacts(line: Line, decimals: number): Fact[] {
   return present([
     ['party', line.party?.code],
@@ -78,7 +82,7 @@ function lineFacts(line: Line, decimals: number): Fact[] {
   ]);
 }
 
-/** The same of a summary's line, with the entries that it sums up. */
+/** The same for a summary's line, with the entries that it sums up. */
 function summaryLineFacts(line: SummaryLine, departmentId: number | null, decimals: number): Fact[] {
   return present([
     ['vat_number', line.buyer?.vatNumber],
@@ -98,14 +102,14 @@ function summaryLineFacts(line: SummaryLine, departmentId: number | null, decima
   ]);
 }
 
-/** The kind of account a role is kept on, for journals that want to know: what a party owes, is owed, or what was earned. */
+/** The type of account that a role is kept on, for formats that declare it. */
 export function accountType(role: LineRole): 'asset' | 'liability' | 'income' | 'expense' {
   if (role === 'revenue') return 'income';
   if (role === 'rounding') return 'expense';
   return role === 'vat' || role.endsWith('_liability') ? 'liability' : 'asset';
 }
 
-/** Control characters, line ends of any script and odd spaces become plain spaces: one value, one line. */
+/** Replaces control characters, Unicode line ends and odd spaces by plain spaces, so that a value stays on one line. */
 export function oneLine(text: string): string {
   return text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
 }

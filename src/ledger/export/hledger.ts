@@ -1,8 +1,8 @@
 import { signed } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { LineRole } from '../../terms.ts';
-import type { ExportFormat } from './export.ts';
 import { accountType, type Fact, oneLine } from './facts.ts';
+import type { ExportFormat } from './format.ts';
 
 const typeLetters = { asset: 'A', liability: 'L', income: 'R', expense: 'X' } as const;
 
@@ -14,7 +14,7 @@ export const hledger: ExportFormat = {
   head: ({ commodities, accounts }) =>
     [
       'decimal-mark .',
-      // hledger wants to see a decimal mark even where there are no decimals.
+      // hledger demands a decimal mark even for a currency without decimals.
       ...commodities.map(({ currency, decimals }) => `commodity ${currency} 1000.${'0'.repeat(decimals)}`),
       ...accounts.map(
         ({ account, role }) => `account ${accountName(account, role)}  ; type:${typeLetters[accountType(role)]}`,
@@ -37,7 +37,7 @@ function tags(facts: Fact[]): string {
   return facts.map(([name, value]) => `${name}:${tagValue(value)}`).join(', ');
 }
 
-/** A comma ends a tag and brackets can hold a date that hledger would act upon; there is no escape for either. */
+/** A comma ends a tag, and a date in brackets would move the posting; hledger has no escape for either. */
 function tagValue(value: string): string {
   return oneLine(value)
     .replace(/[,;]+ ?/g, ' ')
@@ -46,7 +46,7 @@ function tagValue(value: string): string {
     .trim();
 }
 
-/** A character that means something to hledger is percent-encoded, so that two accounts never become one. */
+/** Percent-encodes characters that hledger interprets, so that two accounts never become one. */
 function accountName(account: string, role: LineRole): string {
   const code = account.replace(/[^\p{L}\p{N}._/-]/gu, (character) =>
     [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),

@@ -1,14 +1,13 @@
 import { insertRows } from '../../db/bulk.ts';
-import { type Db, query } from '../../db/pool.ts';
+import { integer, nullable, oneOf, text } from '../../db/columns.ts';
+import { type Connection, execute, maybeRow, rows } from '../../db/rows.ts';
 import type { DraftEntry, LedgerEntry, Line } from '../../domain/entry.ts';
 import { entryDefect, entryId } from '../../domain/entry.ts';
 import { storable } from '../../domain/text.ts';
 import { type DocumentRef, documentKinds, type InstallationId, type PostingMode } from '../../terms.ts';
 import { LedgerError } from '../errors.ts';
-import { chainStart, entryHash } from './chain.ts';
-import { entryRow, entryTypes, lineRow, lineTypes } from './rows.ts';
-
-export { loadEntries } from './read.ts';
+import { chainStart, entryHash } from './entry-hash.ts';
+import { entryInsertTypes, entryRow, lineInsertTypes, lineRow } from './rows.ts';
 
 export interface AppendOptions {
   /** Decimals of the installation's minor unit, for proof P5. */
@@ -19,7 +18,8 @@ export interface AppendOptions {
   postingMode?: PostingMode;
 }
 
-interface Posted {
+/** An entry of a document that is in the ledger. */
+interface PostedEntry {
   id: string;
   inputHash: string;
   reverses: string | null;
@@ -27,12 +27,12 @@ interface Posted {
 
 /**
  * Posts `drafts` in order and returns the entry id of each, within the caller's transaction. A document has one entry in
- * force at most: the same facts again, or the same reversal again, give the id of the entry that already stands; other
- * facts while an entry is in force throw LedgerError, so that racing posters cannot both post. P5 is proved once more.
- * A constant number of statements, whatever the number of drafts (ACCOUNTING P5, R3, R8).
+ * force at most: the same facts again, or the same reversal again, give the id of the entry that exists; other facts while
+ * an entry is in force throw LedgerError, so that racing posters cannot both post. Proof P5 is checked again here.
+ * The number of statements does not depend on the number of drafts (ACCOUNTING P5, R3, R8).
  */
 export async function appendEntries(
-  trx: Db,
+  trx: Connection,
   installation: InstallationId,
   drafts: DraftEntry[],
   options: AppendOptions,
@@ -44,26 +44,26 @@ export async function appendEntries(
     }
   }
   if (drafts.length === 0) return [];
-  // The chain has one writer at a time, or `seq` and the hashes would fork.
-  await query(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger ledger ' || ?::bigint, 0))`, [
+  // One writer at a time: two would both continue from the same head, and the chain would fork.
+  await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger ledger ' || ?::bigint, 0))`, [
     installation,
   ]);
   const head = await chainHead(trx, installation);
-  const books = await postedBefore(trx, installation, drafts);
+  const postedByDocument = await postedBefore(trx, installation, drafts);
 
   const ids: string[] = [];
   const fresh: LedgerEntry[] = [];
   for (const draft of drafts) {
-    const posted = books.get(documentKey(draft.document)) ?? [];
-    const standing = standingEntry(draft, posted);
-    if (standing !== null) {
-      ids.push(standing);
+    const posted = postedByDocument.get(documentKey(draft.document)) ?? [];
+    const existing = existingEntry(draft, posted);
+    if (existing !== null) {
+      ids.push(existing);
       continue;
     }
     const entry = chained(installation, posted.length + 1, draft, fresh.at(-1) ?? head, options.postingMode);
     fresh.push(entry);
     ids.push(entry.id);
-    books.set(documentKey(draft.document), [...posted, entry]);
+    postedByDocument.set(documentKey(draft.document), [...posted, entry]);
   }
   if (fresh.length > 0) await insert(trx, fresh, options.windowId);
   return ids;
@@ -73,8 +73,8 @@ function documentKey(document: DocumentRef): string {
   return `${document.kind}/${document.id}`;
 }
 
-/** The id of the entry that already says what `draft` says, or null when it is to be posted. Throws when it must not be. */
-function standingEntry(draft: DraftEntry, posted: Posted[]): string | null {
+/** The id of the entry that already posts what `draft` posts; null when `draft` is to be posted. Throws when it must not be. */
+function existingEntry(draft: DraftEntry, posted: PostedEntry[]): string | null {
   const name = `${draft.document.kind} ${draft.document.id}`;
   const reversed = new Set(posted.map((entry) => entry.reverses));
   if (draft.reverses !== null) {
@@ -89,6 +89,7 @@ function standingEntry(draft: DraftEntry, posted: Posted[]): string | null {
   throw new LedgerError('already_in_force', `${name} has the entry ${inForce.id} in force; reverse it first`);
 }
 
+/** The draft as an entry that follows `previous` in the chain. */
 function chained(
   installation: InstallationId,
   n: number,
@@ -112,69 +113,67 @@ function chained(
   return { ...entry, hash: entryHash(previous.hash, entry) };
 }
 
+/** Text as PostgreSQL keeps it, so that the hash is over what is read back. */
 function storableLine(line: Line): Line {
-  const text = <T extends string | null>(value: T): T => (value === null ? value : (storable(value) as T));
+  const maybe = (value: string | null) => value && storable(value);
   return {
     ...line,
-    account: text(line.account),
-    mappedBy: text(line.mappedBy),
+    account: storable(line.account),
+    mappedBy: storable(line.mappedBy),
     party: line.party && {
-      code: text(line.party.code),
-      name: text(line.party.name),
-      vatNumber: text(line.party.vatNumber),
-      countryCode: text(line.party.countryCode),
+      code: storable(line.party.code),
+      name: maybe(line.party.name),
+      vatNumber: maybe(line.party.vatNumber),
+      countryCode: maybe(line.party.countryCode),
     },
-    dimensions: [text(line.dimensions[0]), text(line.dimensions[1]), text(line.dimensions[2])],
+    dimensions: [maybe(line.dimensions[0]), maybe(line.dimensions[1]), maybe(line.dimensions[2])],
     internal: {
-      account: text(line.internal.account),
-      dimension1: text(line.internal.dimension1),
-      dimension2: text(line.internal.dimension2),
+      account: maybe(line.internal.account),
+      dimension1: maybe(line.internal.dimension1),
+      dimension2: maybe(line.internal.dimension2),
     },
-    documentNumber: text(line.documentNumber),
-    bankReference: text(line.bankReference),
-    vat: line.vat && { ...line.vat, group: text(line.vat.group) },
+    documentNumber: maybe(line.documentNumber),
+    bankReference: maybe(line.bankReference),
+    vat: line.vat && { ...line.vat, group: maybe(line.vat.group) },
   };
 }
 
-async function chainHead(trx: Db, installation: InstallationId): Promise<{ seq: number; hash: string }> {
-  const rows = await query<{ seq: number; hash: string }>(
+async function chainHead(trx: Connection, installation: InstallationId): Promise<{ seq: number; hash: string }> {
+  const head = await maybeRow(
     trx,
+    { seq: integer, hash: text },
     'select seq, hash from entry where installation = ? order by seq desc limit 1',
     [installation],
   );
-  return rows[0] ?? { seq: 0, hash: chainStart };
+  return head ?? { seq: 0, hash: chainStart };
 }
 
 async function postedBefore(
-  trx: Db,
+  trx: Connection,
   installation: InstallationId,
   drafts: DraftEntry[],
-): Promise<Map<string, Posted[]>> {
-  const rows = await query<{
-    id: string;
-    kind: DocumentRef['kind'];
-    document_id: number;
-    input_hash: string;
-    reverses: string | null;
-  }>(
+): Promise<Map<string, PostedEntry[]>> {
+  const found = await rows(
     trx,
+    { id: text, kind: oneOf(documentKinds), document_id: integer, input_hash: text, reverses: nullable(text) },
     // Two arrays rather than pairs: the index serves them even without statistics; a few entries too many do no harm.
     `select id, kind, document_id, input_hash, reverses from entry
      where installation = ? and kind = any(?::text[]) and document_id = any(?::bigint[]) order by kind, document_id, n`,
-    [installation, [...documentKinds], drafts.map((draft) => draft.document.id)],
+    [installation, documentKinds, drafts.map((draft) => draft.document.id)],
   );
-  const books = new Map<string, Posted[]>();
-  for (const row of rows) {
-    const key = documentKey({ kind: row.kind, id: row.document_id });
-    const entry = { id: row.id, inputHash: row.input_hash, reverses: row.reverses };
-    books.set(key, [...(books.get(key) ?? []), entry]);
+  const posted = new Map<string, PostedEntry[]>();
+  for (const { id, kind, document_id, input_hash: inputHash, reverses } of found) {
+    const key = documentKey({ kind, id: document_id });
+    const entries = posted.get(key) ?? [];
+    entries.push({ id, inputHash, reverses });
+    posted.set(key, entries);
   }
-  return books;
+  return posted;
 }
 
-async function insert(trx: Db, entries: LedgerEntry[], windowId: number | null): Promise<void> {
-  const rows = entries.map((entry) => ({ ...entryRow(entry), window_id: windowId }));
-  await insertRows(trx, 'entry', { ...entryTypes, window_id: 'bigint' }, rows);
-  const lines = entries.flatMap((entry) => entry.lines.map((line, index) => lineRow(entry.id, index, line)));
-  await insertRows(trx, 'entry_line', lineTypes, lines);
+async function insert(trx: Connection, entries: LedgerEntry[], windowId: number | null): Promise<void> {
+  const entryRows = entries.map((entry) => ({ ...entryRow(entry), window_id: windowId }));
+  await insertRows(trx, 'entry', entryInsertTypes, entryRows);
+  const lineRows = entries.flatMap((entry) => entry.lines.map((line, index) => lineRow(entry.id, index, line)));
+  await insertRows(trx, 'entry_line', lineInsertTypes, lineRows);
 }

@@ -1,10 +1,11 @@
-import { type Db, query } from '../../db/pool.ts';
-import type { LedgerEntry, Line } from '../../domain/entry.ts';
+import { pages } from '../../db/pages.ts';
+import { type Connection, rows } from '../../db/rows.ts';
+import type { LedgerEntry } from '../../domain/entry.ts';
 import { type CalendarDate, type InstallationId, type PostingMode, postingModes } from '../../terms.ts';
 import { LedgerError } from '../errors.ts';
-import { type EntryRow, entryColumns, entryFromRow, type LineRow, lineColumns, lineFromRow } from './rows.ts';
+import { type EntryRow, entryColumns, entryFromRow, entryShape, lineColumns, lineFromRow, lineShape } from './rows.ts';
 
-const batchSize = 500;
+const pageSize = 500;
 
 /** Days to read, both inclusive; null is open. */
 export interface DateRange {
@@ -13,10 +14,10 @@ export interface DateRange {
 }
 
 /** The entries with these ids, in their order. Throws LedgerError when one is not in the ledger. */
-export async function loadEntries(db: Db, ids: string[]): Promise<LedgerEntry[]> {
+export async function loadEntries(db: Connection, ids: string[]): Promise<LedgerEntry[]> {
   if (ids.length === 0) return [];
-  const rows = await query<EntryRow>(db, `select ${entryColumns} from entry where id = any(?::text[])`, [ids]);
-  const byId = new Map((await withLines(db, rows)).map((entry) => [entry.id, entry]));
+  const found = await rows(db, entryShape, `select ${entryColumns} from entry where id = any(?::text[])`, [ids]);
+  const byId = new Map((await withLines(db, found)).map((entry) => [entry.id, entry]));
   return ids.map((id) => {
     const entry = byId.get(id);
     if (entry === undefined) throw new LedgerError('entry_missing', `there is no entry ${id} in the ledger`);
@@ -24,55 +25,52 @@ export async function loadEntries(db: Db, ids: string[]): Promise<LedgerEntry[]>
   });
 }
 
-/** An installation's entries in the order of its chain, a batch in memory at a time. */
-export async function* entriesBySeq(db: Db, installation: InstallationId): AsyncGenerator<LedgerEntry> {
-  for (let last = 0; ; ) {
-    const rows = await query<EntryRow>(
-      db,
-      `select ${entryColumns} from entry where installation = ? and seq > ? order by seq limit ?`,
-      [installation, last, batchSize],
-    );
-    yield* await withLines(db, rows);
-    if (rows.length < batchSize) return;
-    last = rows.at(-1)!.seq;
-  }
+/** An installation's entries in the order of its chain; one page is in memory at a time. */
+export async function* entriesBySeq(db: Connection, installation: InstallationId): AsyncGenerator<LedgerEntry> {
+  const read = (after: EntryRow | null) =>
+    rows(db, entryShape, `select ${entryColumns} from entry where installation = ? and seq > ? order by seq limit ?`, [
+      installation,
+      after?.seq ?? 0,
+      pageSize,
+    ]);
+  for await (const page of pages(pageSize, read)) yield* await withLines(db, page);
 }
 
-/** An installation's entries of these modes in the order of their dates, a batch in memory at a time. */
+/** An installation's entries of these modes in the order of their dates; one page is in memory at a time. */
 export async function* entriesByDate(
-  db: Db,
+  db: Connection,
   installation: InstallationId,
   range: DateRange,
   modes: readonly PostingMode[] = postingModes,
 ): AsyncGenerator<LedgerEntry> {
-  for (let last = { date: range.from ?? '-infinity', seq: 0 }; ; ) {
-    const rows = await query<EntryRow>(
+  const read = (after: EntryRow | null) =>
+    rows(
       db,
+      entryShape,
       `select ${entryColumns} from entry
        where installation = ? and (entry_date, seq) > (?::date, ?::bigint) and entry_date <= ?::date
          and posting_mode = any(?::text[])
        order by entry_date, seq limit ?`,
-      [installation, last.date, last.seq, range.to ?? 'infinity', [...modes], batchSize],
+      [
+        installation,
+        after?.entry_date ?? range.from ?? '-infinity',
+        after?.seq ?? 0,
+        range.to ?? 'infinity',
+        modes,
+        pageSize,
+      ],
     );
-    yield* await withLines(db, rows);
-    if (rows.length < batchSize) return;
-    const end = rows.at(-1)!;
-    last = { date: end.entry_date, seq: end.seq };
-  }
+  for await (const page of pages(pageSize, read)) yield* await withLines(db, page);
 }
 
 /** Entries with their lines, in the order given. */
-export async function withLines(db: Db, entries: EntryRow[]): Promise<LedgerEntry[]> {
-  const rows = await query<LineRow>(
+export async function withLines(db: Connection, entries: EntryRow[]): Promise<LedgerEntry[]> {
+  const found = await rows(
     db,
+    lineShape,
     `select ${lineColumns} from entry_line where entry_id = any(?::text[]) order by entry_id, line`,
     [entries.map((entry) => entry.id)],
   );
-  const lines = new Map<string, Line[]>();
-  for (const row of rows) {
-    const known = lines.get(row.entry_id);
-    if (known === undefined) lines.set(row.entry_id, [lineFromRow(row)]);
-    else known.push(lineFromRow(row));
-  }
-  return entries.map((entry) => entryFromRow(entry, lines.get(entry.id) ?? []));
+  const lines = Map.groupBy(found, (line) => line.entry_id);
+  return entries.map((entry) => entryFromRow(entry, (lines.get(entry.id) ?? []).map(lineFromRow)));
 }

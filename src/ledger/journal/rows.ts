@@ -1,120 +1,85 @@
-import type { EntryReason, LedgerEntry, Line } from '../../domain/entry.ts';
+import {
+  bool,
+  columnList,
+  columnTypes,
+  date,
+  integer,
+  integers,
+  nullable,
+  numeric,
+  oneOf,
+  type RowOf,
+  text,
+} from '../../db/columns.ts';
+import { entryReasons, type LedgerEntry, type Line } from '../../domain/entry.ts';
 import { Money } from '../../domain/money.ts';
-import type { DocumentKind, LineRole, PostingMode, Side } from '../../terms.ts';
+import { documentKinds, lineRoles, postingModes, sides } from '../../terms.ts';
 
-/** A row of table `entry`, dates and numerics as text. */
-export interface EntryRow {
-  id: string;
-  installation: number;
-  kind: DocumentKind;
-  document_id: number;
-  n: number;
-  seq: number;
-  posting_mode: PostingMode;
-  entry_date: string;
-  document_date: string;
-  reason: EntryReason;
-  description: string;
-  reverses: string | null;
-  original_kind: DocumentKind | null;
-  original_id: number | null;
-  idempotency_key: string;
-  input_hash: string;
-  previous_hash: string;
-  hash: string;
-}
+/** The columns of `entry`, but for the window that posted it and the time. */
+export const entryShape = {
+  id: text,
+  installation: integer,
+  kind: oneOf(documentKinds),
+  document_id: integer,
+  n: integer,
+  seq: integer,
+  posting_mode: oneOf(postingModes),
+  entry_date: date,
+  document_date: date,
+  reason: oneOf(entryReasons),
+  description: text,
+  reverses: nullable(text),
+  original_kind: nullable(oneOf(documentKinds)),
+  original_id: nullable(integer),
+  idempotency_key: text,
+  input_hash: text,
+  previous_hash: text,
+  hash: text,
+};
 
-/** A row of table `entry_line`. */
-export interface LineRow {
-  entry_id: string;
-  line: number;
-  account: string;
-  role: LineRole;
-  side: Side;
-  amount: string;
-  rule: string;
-  mapped_by: string;
-  party_code: string | null;
-  party_name: string | null;
-  party_vat_number: string | null;
-  party_country_code: string | null;
-  department_id: number | null;
-  dimension_1: string | null;
-  dimension_2: string | null;
-  dimension_3: string | null;
-  internal_account: string | null;
-  internal_dimension_1: string | null;
-  internal_dimension_2: string | null;
-  invoice_id: number | null;
-  payment_type: number | null;
-  document_number: string | null;
-  due_date: string | null;
-  bank_reference: string | null;
-  vat_group: string | null;
-  vat_rate: string | null;
-  vat_base: string | null;
-  has_vat: boolean;
-  row_ids: number[];
-}
+/** The columns of `entry_line`. */
+export const lineShape = {
+  entry_id: text,
+  line: integer,
+  account: text,
+  role: oneOf(lineRoles),
+  side: oneOf(sides),
+  amount: numeric,
+  rule: text,
+  mapped_by: text,
+  party_code: nullable(text),
+  party_name: nullable(text),
+  party_vat_number: nullable(text),
+  party_country_code: nullable(text),
+  department_id: nullable(integer),
+  dimension_1: nullable(text),
+  dimension_2: nullable(text),
+  dimension_3: nullable(text),
+  internal_account: nullable(text),
+  internal_dimension_1: nullable(text),
+  internal_dimension_2: nullable(text),
+  invoice_id: nullable(integer),
+  payment_type: nullable(integer),
+  document_number: nullable(text),
+  due_date: nullable(date),
+  bank_reference: nullable(text),
+  vat_group: nullable(text),
+  vat_rate: nullable(numeric),
+  vat_base: nullable(numeric),
+  has_vat: bool,
+  row_ids: integers,
+};
 
-/** The columns of `entry_line` and their types. */
-export const lineTypes = {
-  entry_id: 'text',
-  line: 'int',
-  account: 'text',
-  role: 'text',
-  side: 'text',
-  amount: 'numeric',
-  rule: 'text',
-  mapped_by: 'text',
-  party_code: 'text',
-  party_name: 'text',
-  party_vat_number: 'text',
-  party_country_code: 'text',
-  department_id: 'bigint',
-  dimension_1: 'text',
-  dimension_2: 'text',
-  dimension_3: 'text',
-  internal_account: 'text',
-  internal_dimension_1: 'text',
-  internal_dimension_2: 'text',
-  invoice_id: 'bigint',
-  payment_type: 'int',
-  document_number: 'text',
-  due_date: 'date',
-  bank_reference: 'text',
-  vat_group: 'text',
-  vat_rate: 'numeric',
-  vat_base: 'numeric',
-  has_vat: 'boolean',
-  row_ids: 'bigint[]',
-} as const satisfies Record<keyof LineRow, string>;
+export type EntryRow = RowOf<typeof entryShape>;
+export type LineRow = RowOf<typeof lineShape>;
 
-/** The columns of `entry` and their types, but for the window that posted it. */
-export const entryTypes = {
-  id: 'text',
-  installation: 'bigint',
-  kind: 'text',
-  document_id: 'bigint',
-  n: 'int',
-  seq: 'bigint',
-  posting_mode: 'text',
-  entry_date: 'date',
-  document_date: 'date',
-  reason: 'text',
-  description: 'text',
-  reverses: 'text',
-  original_kind: 'text',
-  original_id: 'bigint',
-  idempotency_key: 'text',
-  input_hash: 'text',
-  previous_hash: 'text',
-  hash: 'text',
-} as const satisfies Record<keyof EntryRow, string>;
+/** The columns as a query lists them. */
+export const entryColumns = columnList(entryShape);
+export const lineColumns = columnList(lineShape);
 
-/** Column names, as a query lists them. */
-export const entryColumns = Object.keys(entryTypes).join(', ');
-export const lineColumns = Object.keys(lineTypes).join(', ');
+/** The columns and their PostgreSQL types, to insert rows; an entry also names the window that posted it. */
+export const entryInsertTypes = { ...columnTypes(entryShape), window_id: 'bigint' };
+export const lineInsertTypes = columnTypes(lineShape);
 
 export function entryRow(entry: LedgerEntry): EntryRow {
   return {

@@ -1,83 +1,72 @@
+import {
+  bool,
+  columnList,
+  columnTypes,
+  date,
+  integer,
+  nullable,
+  numeric,
+  oneOf,
+  type RowOf,
+  text,
+  texts,
+} from '../../db/columns.ts';
 import { Money } from '../../domain/money.ts';
-import type { CalendarDate, LineRole, Side } from '../../terms.ts';
-import type { SummaryEntry, SummaryLine } from './summary.ts';
+import { lineRoles, sides } from '../../terms.ts';
+import type { DailySummary, SummaryLine } from './summary.ts';
 
-/** A row of table `summary_entry`, dates as text. */
-export interface SummaryRow {
-  id: string;
-  installation: number;
-  summary_date: CalendarDate;
-  department_id: number | null;
-  n: number;
-  seq: number;
-  previous_hash: string;
-  hash: string;
-}
+/** The columns of `summary_entry`, but for the window that made it and the time. */
+export const summaryShape = {
+  id: text,
+  installation: integer,
+  summary_date: date,
+  department_id: nullable(integer),
+  n: integer,
+  seq: integer,
+  previous_hash: text,
+  hash: text,
+};
 
-/** A row of table `summary_line`, numerics as text. */
-export interface SummaryLineRow {
-  summary_id: string;
-  line: number;
-  account: string;
-  role: LineRole;
-  side: Side;
-  amount: string;
-  dimension_1: string | null;
-  dimension_2: string | null;
-  dimension_3: string | null;
-  internal_account: string | null;
-  internal_dimension_1: string | null;
-  internal_dimension_2: string | null;
-  payment_type: number | null;
-  vat_group: string | null;
-  vat_rate: string | null;
-  vat_base: string | null;
-  has_vat: boolean;
-  vat_number: string | null;
-  country_code: string | null;
-  entry_ids: string[];
-}
+/** The columns of `summary_line`. */
+export const summaryLineShape = {
+  summary_id: text,
+  line: integer,
+  account: text,
+  role: oneOf(lineRoles),
+  side: oneOf(sides),
+  amount: numeric,
+  dimension_1: nullable(text),
+  dimension_2: nullable(text),
+  dimension_3: nullable(text),
+  internal_account: nullable(text),
+  internal_dimension_1: nullable(text),
+  internal_dimension_2: nullable(text),
+  payment_type: nullable(integer),
+  vat_group: nullable(text),
+  vat_rate: nullable(numeric),
+  vat_base: nullable(numeric),
+  has_vat: bool,
+  vat_number: nullable(text),
+  country_code: nullable(text),
+  entry_ids: texts,
+};
 
-/** The columns of `summary_entry` and their types, but for the window that posted it. */
-export const summaryTypes = {
-  id: 'text',
-  installation: 'bigint',
-  summary_date: 'date',
-  department_id: 'bigint',
-  n: 'int',
-  seq: 'bigint',
-  previous_hash: 'text',
-  hash: 'text',
-} as const satisfies Record<keyof SummaryRow, string>;
+/** The columns of `summary_member`. */
+export const memberShape = { entry_id: text, summary_id: text };
 
-export const summaryLineTypes = {
-  summary_id: 'text',
-  line: 'int',
-  account: 'text',
-  role: 'text',
-  side: 'text',
-  amount: 'numeric',
-  dimension_1: 'text',
-  dimension_2: 'text',
-  dimension_3: 'text',
-  internal_account: 'text',
-  internal_dimension_1: 'text',
-  internal_dimension_2: 'text',
-  payment_type: 'int',
-  vat_group: 'text',
-  vat_rate: 'numeric',
-  vat_base: 'numeric',
-  has_vat: 'boolean',
-  vat_number: 'text',
-  country_code: 'text',
-  entry_ids: 'text[]',
-} as const satisfies Record<keyof SummaryLineRow, string>;
+export type SummaryRow = RowOf<typeof summaryShape>;
+export type SummaryLineRow = RowOf<typeof summaryLineShape>;
 
-/** Column names, as a query lists them. */
-export const summaryColumns = Object.keys(summaryTypes).join(', ');
-export const summaryLineColumns = Object.keys(summaryLineTypes).join(', ');
+/** The columns as a query lists them. */
+export const summaryColumns = columnList(summaryShape);
+export const summaryLineColumns = columnList(summaryLineShape);
 
-export function summaryRow(summary: SummaryEntry): SummaryRow {
+/** The columns and their PostgreSQL types, to insert rows; a summary also names the window that made it. */
+export const summaryInsertTypes = { ...columnTypes(summaryShape), window_id: 'bigint' };
+export const summaryLineInsertTypes = columnTypes(summaryLineShape);
+export const memberInsertTypes = columnTypes(memberShape);
+
+export function summaryRow(summary: DailySummary): SummaryRow {
   return {
     id: summary.id,
     installation: summary.installation,

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { LedgerEntry, Line } from '../../domain/entry.ts';
 import { type Money, zero } from '../../domain/money.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
-import { figure } from '../journal/chain.ts';
+import { canonicalAmount } from '../journal/entry-hash.ts';
 
-/** What the entries of one day and department amount to in the general ledger. */
-export interface DailySummary {
+/** The sums of one day's and department's entries, as they go to the general ledger; not yet in the ledger. */
+export interface DraftSummary {
   /** The entries' date. */
   date: CalendarDate;
   departmentId: number | null;
@@ -15,7 +14,7 @@ export interface DailySummary {
   members: { entryId: string; hash: string }[];
 }
 
-/** The sum of all lines of the summary's entries that say the same to the general ledger. */
+/** The sum of all lines of the summary's entries that the general ledger does not tell apart (`lineKey`). */
 export interface SummaryLine
   extends Pick<Line, 'account' | 'role' | 'side' | 'amount' | 'dimensions' | 'internal' | 'paymentType' | 'vat'> {
   /** Of the buyer, on zero-rated sales only; the party of everything else is in the sub-ledger. */
@@ -23,8 +22,8 @@ export interface SummaryLine
   entryIds: string[];
 }
 
-/** A summary as it stands. `id` is `<installation>/summary/<date>-<department>/<n>`, n from 1 per day and department. */
-export interface SummaryEntry extends DailySummary {
+/** A summary as it is in the ledger. `id` is `<installation>/summary/<date>-<department>/<n>`, n from 1 per day and department. */
+export interface DailySummary extends DraftSummary {
   id: string;
   installation: InstallationId;
   n: number;
@@ -40,18 +39,22 @@ export interface SummaryEntry extends DailySummary {
  * dimensions and internal account are the same, and their VAT bases with them: turnover, VAT return and cost centres read
  * from summaries are those of the documents. The order of `entries` does not matter.
  */
-export function summarise(entries: LedgerEntry[]): DailySummary[] {
+export function summarise(entries: LedgerEntry[]): DraftSummary[] {
   const groups = Map.groupBy(
     entries.toSorted((a, b) => a.seq - b.seq),
     (entry) => JSON.stringify([entry.date, departmentOf(entry)]),
   );
   return [...groups.values()]
-    .map((group) => ({
-      date: group[0]!.date,
-      departmentId: departmentOf(group[0]!),
-      lines: summedLines(group),
-      members: group.map(({ id, hash }) => ({ entryId: id, hash })),
-    }))
+    .flatMap((group) => {
+      const [first] = group;
+      if (first === undefined) return [];
+      return {
+        date: first.date,
+        departmentId: departmentOf(first),
+        lines: summedLines(group),
+        members: group.map(({ id, hash }) => ({ entryId: id, hash })),
+      };
+    })
     .sort((a, b) => compare(a.date, b.date) || (a.departmentId ?? -1) - (b.departmentId ?? -1));
 }
 
@@ -92,7 +95,7 @@ function summedLines(entries: LedgerEntry[]): SummaryLine[] {
     }));
 }
 
-/** Lines with the same key are one line. Debits come first. */
+/** Lines with the same key are summed up in one line. Keys sort debits first. */
 function lineKey(line: Line): string {
   const { vat, internal } = line;
   const buyer = buyerOf(line);
@@ -101,8 +104,8 @@ function lineKey(line: Line): string {
     line.account,
     line.role,
     line.paymentType,
-    // A line that carries a base stays apart from one that does not: its whole amount is what the base is of.
-    vat && [vat.group, figure(vat.rate), vat.base !== null],
+    // A line with a base stays apart from one without: the base belongs to the whole amount of its line.
+    vat && [vat.group, canonicalAmount(vat.rate), vat.base !== null],
     line.dimensions,
     [internal.account, internal.dimension1, internal.dimension2],
     buyer && [buyer.vatNumber, buyer.countryCode],
@@ -120,40 +123,16 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-export function summaryId(installation: InstallationId, summary: DailySummary, n: number): string {
+export function summaryId(installation: InstallationId, summary: DraftSummary, n: number): string {
   return `${installation}/summary/${summary.date}-${summary.departmentId ?? 'none'}/${n}`;
 }
 
-/** What the summary is, in words. */
+/** The summary's description for people. */
 export function summaryDescription({
   date,
   departmentId,
   n,
-}: Pick<SummaryEntry, 'date' | 'departmentId' | 'n'>): string {
+}: Pick<DailySummary, 'date' | 'departmentId' | 'n'>): string {
   const department = departmentId === null ? 'no department' : `department ${departmentId}`;
   return `Summary of ${date}, ${department}${n === 1 ? '' : `, supplement ${n}`}`;
-}
-
-/** sha256 of the previous summary's hash, what the summary says, and its entries' hashes, in hex. */
-export function summaryHash(previousHash: string, summary: Omit<SummaryEntry, 'hash' | 'previousHash'>): string {
-  const content = JSON.stringify([
-    summary.id,
-    summary.seq,
-    summary.date,
-    summary.departmentId,
-    summary.lines.map((line) => [
-      line.account,
-      line.role,
-      line.side,
-      figure(line.amount),
-      line.dimensions,
-      [line.internal.account, line.internal.dimension1, line.internal.dimension2],
-      line.paymentType,
-      line.vat && [line.vat.group, figure(line.vat.rate), figure(line.vat.base)],
-      line.buyer && [line.buyer.vatNumber, line.buyer.countryCode],
-      line.entryIds,
-    ]),
-    summary.members.map(({ entryId, hash }) => [entryId, hash]),
-  ]);
-  return createHash('sha256').update(`${previousHash}\n${content}`).digest('hex');
 }

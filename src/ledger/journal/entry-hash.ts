@@ -5,8 +5,8 @@ import type { Money } from '../../domain/money.ts';
 /** `previousHash` of an installation's first entry. */
 export const chainStart = '0'.repeat(64);
 
-/** Trailing zeros say nothing and do not survive every copy of a database; `1.50` and `1.5` are one figure. */
-export function figure(amount: Money | null): string | null {
+/** The text that an amount is hashed as: without trailing zeros, since a restored database may drop them (`1.50` is `1.5`). */
+export function canonicalAmount(amount: Money | null): string | null {
   return amount === null ? null : amount.toFixed();
 }
 
@@ -19,7 +19,7 @@ function lineText(line: Line): unknown {
     line.account,
     line.role,
     line.side,
-    figure(line.amount),
+    canonicalAmount(line.amount),
     line.rule,
     line.mappedBy,
     partyText(line.party),
@@ -31,12 +31,12 @@ function lineText(line: Line): unknown {
     line.documentNumber,
     line.dueDate,
     line.bankReference,
-    line.vat && [line.vat.group, figure(line.vat.rate), figure(line.vat.base)],
+    line.vat && [line.vat.group, canonicalAmount(line.vat.rate), canonicalAmount(line.vat.base)],
     line.rowIds,
   ];
 }
 
-/** The one text an entry is hashed as: everything the books say, nothing of when or by which window it was written. */
+/** The text that an entry is hashed as: every fact of it and its lines, but not when or by which window it was written. */
 export function canonicalEntry(entry: Omit<LedgerEntry, 'hash' | 'previousHash'>): string {
   return JSON.stringify([
     entry.id,
@@ -50,7 +50,7 @@ export function canonicalEntry(entry: Omit<LedgerEntry, 'hash' | 'previousHash'>
     entry.idempotencyKey,
     entry.inputHash,
     entry.lines.map(lineText),
-    // Named where it is not the usual one.
+    // Left out where it is `document`: entries written before there were posting modes keep their hashes.
     ...(entry.postingMode === 'document' ? [] : [entry.postingMode]),
   ]);
 }

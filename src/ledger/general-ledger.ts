@@ -1,0 +1,74 @@
+import { date, integers, oneOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import type { LedgerEntry } from '../domain/entry.ts';
+import { type CalendarDate, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
+import { type DateRange, entriesByDate } from './journal/read.ts';
+import { summariesByDate } from './summaries/read.ts';
+import type { DailySummary } from './summaries/summary.ts';
+
+/**
+ * What goes to the general ledger as one: a document's entry, or a day's summary of entries. The posting mode that an entry was
+ * appended under decides which. Exports write these units, and delivery to an ERP sends them. Both kinds have an `id`, a `date`
+ * and balanced `lines`.
+ */
+export type GeneralLedgerUnit =
+  | { kind: 'entry'; posting: LedgerEntry }
+  | { kind: 'daily_summary'; posting: DailySummary };
+
+/**
+ * An installation's general ledger in the order of dates, a day's entries before its summaries; one page of each is in memory at
+ * a time. Entries that wait for their day's summary are not part of it (`countUnsummarised`).
+ */
+export async function* generalLedger(
+  db: Connection,
+  installation: InstallationId,
+  range: DateRange,
+): AsyncGenerator<GeneralLedgerUnit> {
+  const summaries = summariesByDate(db, installation, range);
+  let summary = await summaries.next();
+  for await (const entry of entriesByDate(db, installation, range, ['document'])) {
+    for (; !summary.done && summary.value.date < entry.date; summary = await summaries.next()) {
+      yield { kind: 'daily_summary', posting: summary.value };
+    }
+    yield { kind: 'entry', posting: entry };
+  }
+  for (; !summary.done; summary = await summaries.next()) yield { kind: 'daily_summary', posting: summary.value };
+}
+
+/** An installation's sub-ledger in the order of dates: every document's entry, whatever its posting mode. */
+export async function* subLedger(
+  db: Connection,
+  installation: InstallationId,
+  range: DateRange,
+): AsyncGenerator<GeneralLedgerUnit> {
+  for await (const entry of entriesByDate(db, installation, range)) yield { kind: 'entry', posting: entry };
+}
+
+/** An account under one role, with the installations that post to it and the first day that one of them does. */
+export interface UsedAccount {
+  account: string;
+  role: LineRole;
+  installations: InstallationId[];
+  firstDate: CalendarDate;
+}
+
+/** The accounts of these installations' general ledgers, or of their sub-ledgers, by account and role. */
+export async function usedAccounts(
+  db: Connection,
+  installations: InstallationId[],
+  range: DateRange,
+  options: { subLedger: boolean },
+): Promise<UsedAccount[]> {
+  const found = await rows(
+    db,
+    { account: text, role: oneOf(lineRoles), installations: integers, first_date: date },
+    `select l.account, l.role, array_agg(distinct e.installation) as installations, min(e.entry_date) as first_date
+     from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = any(?::bigint[])
+       and (? or e.posting_mode = 'document' or exists (select from summary_member m where m.entry_id = e.id))
+       and e.entry_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')
+     group by l.account, l.role order by l.account, l.role`,
+    [installations, options.subLedger, range.from, range.to],
+  );
+  return found.map(({ first_date: firstDate, ...account }) => ({ ...account, firstDate }));
+}

@@ -1,0 +1,130 @@
+import { insertRows } from '../../db/bulk.ts';
+import { date, integer, nullable, text } from '../../db/columns.ts';
+import type { Db } from '../../db/pool.ts';
+import { type Connection, execute, maybeRow, rows } from '../../db/rows.ts';
+import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { chainStart } from '../journal/entry-hash.ts';
+import { withLines } from '../journal/read.ts';
+import { type EntryRow, entryColumns, entryShape } from '../journal/rows.ts';
+import { memberInsertTypes, summaryInsertTypes, summaryLineInsertTypes, summaryLineRow, summaryRow } from './rows.ts';
+import { type DailySummary, summarise, summaryId } from './summary.ts';
+import { summaryHash } from './summary-hash.ts';
+
+/** Entries summed up in one transaction, unless one day alone has more: days are never split. */
+const entriesPerBatch = 2_000;
+
+export interface SummariseOptions {
+  /** Only days before this one are over. */
+  before: CalendarDate;
+  /** The window that summarises; null outside a window. */
+  windowId: number | null;
+  entriesPerBatch?: number;
+}
+
+/**
+ * Makes the summaries of every day that is over, one transaction per batch of days. Returns how many; `onBatch` is told how many
+ * so far, and may throw to stop.
+ */
+export async function summariseDays(
+  db: Db,
+  installation: InstallationId,
+  options: SummariseOptions,
+  onBatch: (summaries: number) => void = () => undefined,
+): Promise<number> {
+  for (let summaries = 0; ; ) {
+    const appended = await db.transaction((trx) => summariseBatch(trx, installation, options));
+    if (appended.length === 0) return summaries;
+    summaries += appended.length;
+    onBatch(summaries);
+  }
+}
+
+/**
+ * Sums up the oldest days that are over and have entries for a summary which are in none yet, within the caller's transaction; a
+ * day that has summaries already gets supplementary ones. Returns the new summaries, none when nothing is left. A concurrent
+ * caller waits for the lock and then finds these days done. The number of statements does not depend on that of the entries.
+ */
+export async function summariseBatch(
+  trx: Connection,
+  installation: InstallationId,
+  options: SummariseOptions,
+): Promise<DailySummary[]> {
+  await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger summaries ' || ?::bigint, 0))`, [
+    installation,
+  ]);
+  const waiting = await waitingEntries(trx, installation, options);
+  if (waiting.length === 0) return [];
+  const drafts = summarise(await withLines(trx, waiting));
+  const numbers = await lastNumbers(trx, installation, [...new Set(drafts.map((draft) => draft.date))]);
+  const head = await chainHead(trx, installation);
+  const summaries: DailySummary[] = [];
+  for (const draft of drafts) {
+    const previous = summaries.at(-1) ?? head;
+    const n = (numbers.get(dayKey(draft.date, draft.departmentId)) ?? 0) + 1;
+    const id = summaryId(installation, draft, n);
+    const summary = { ...draft, id, installation, n, seq: previous.seq + 1, previousHash: previous.hash };
+    summaries.push({ ...summary, hash: summaryHash(previous.hash, summary) });
+  }
+  await insert(trx, summaries, options.windowId);
+  return summaries;
+}
+
+function waitingEntries(trx: Connection, installation: InstallationId, options: SummariseOptions): Promise<EntryRow[]> {
+  return rows(
+    trx,
+    entryShape,
+    `with waiting as (
+       select e.entry_date as day, count(*) as n from entry e
+       where e.installation = ? and e.posting_mode = 'daily_summary' and e.entry_date < ?::date
+         and not exists (select from summary_member m where m.entry_id = e.id)
+       group by e.entry_date),
+     days as (select day, sum(n) over (order by day) - n as entries_before from waiting)
+     select ${entryColumns} from entry e
+     where e.installation = ? and e.posting_mode = 'daily_summary'
+       and e.entry_date in (select day from days where entries_before < ?)
+       and not exists (select from summary_member m where m.entry_id = e.id)
+     order by e.seq`,
+    [installation, options.before, installation, options.entriesPerBatch ?? entriesPerBatch],
+  );
+}
+
+function dayKey(day: CalendarDate, departmentId: number | null): string {
+  return `${day}-${departmentId}`;
+}
+
+/** The number of the last summary of each of these days and departments. */
+async function lastNumbers(
+  trx: Connection,
+  installation: InstallationId,
+  days: CalendarDate[],
+): Promise<Map<string, number>> {
+  const found = await rows(
+    trx,
+    { day: date, department_id: nullable(integer), n: integer },
+    `select summary_date as day, department_id, max(n) as n from summary_entry
+     where installation = ? and summary_date = any(?::date[]) group by summary_date, department_id`,
+    [installation, days],
+  );
+  return new Map(found.map(({ day, department_id, n }) => [dayKey(day, department_id), n]));
+}
+
+async function chainHead(trx: Connection, installation: InstallationId): Promise<{ seq: number; hash: string }> {
+  const head = await maybeRow(
+    trx,
+    { seq: integer, hash: text },
+    'select seq, hash from summary_entry where installation = ? order by seq desc limit 1',
+    [installation],
+  );
+  return head ?? { seq: 0, hash: chainStart };
+}
+
+async function insert(trx: Connection, summaries: DailySummary[], windowId: number | null): Promise<void> {
+  const summaryRows = summaries.map((summary) => ({ ...summaryRow(summary), window_id: windowId }));
+  await insertRows(trx, 'summary_entry', summaryInsertTypes, summaryRows);
+  const lineRows = summaries.flatMap(({ id, lines }) => lines.map((line, index) => summaryLineRow(id, index, line)));
+  await insertRows(trx, 'summary_line', summaryLineInsertTypes, lineRows);
+  const memberRows = summaries.flatMap(({ id, members }) =>
+    members.map(({ entryId }) => ({ entry_id: entryId, summary_id: id })),
+  );
+  await insertRows(trx, 'summary_member', memberInsertTypes, memberRows);
+}

@@ -1,0 +1,114 @@
+import { integer, text } from '../../db/columns.ts';
+import { pages } from '../../db/pages.ts';
+import { type Connection, row, rows } from '../../db/rows.ts';
+import type { InstallationId } from '../../terms.ts';
+import type { DateRange } from '../journal/read.ts';
+import {
+  memberShape,
+  type SummaryRow,
+  summaryColumns,
+  summaryLineColumns,
+  summaryLineFromRow,
+  summaryLineShape,
+  summaryShape,
+} from './rows.ts';
+import type { DailySummary } from './summary.ts';
+
+const pageSize = 100;
+
+/** An installation's summaries in the order of their chain; one page is in memory at a time. */
+export async function* summariesBySeq(db: Connection, installation: InstallationId): AsyncGenerator<DailySummary> {
+  const read = (after: SummaryRow | null) =>
+    rows(
+      db,
+      summaryShape,
+      `select ${summaryColumns} from summary_entry where installation = ? and seq > ? order by seq limit ?`,
+      [installation, after?.seq ?? 0, pageSize],
+    );
+  for await (const page of pages(pageSize, read)) yield* await withLinesAndMembers(db, page);
+}
+
+/** An installation's summaries in the order of their dates; one page is in memory at a time. */
+export async function* summariesByDate(
+  db: Connection,
+  installation: InstallationId,
+  range: DateRange,
+): AsyncGenerator<DailySummary> {
+  const read = (after: SummaryRow | null) =>
+    rows(
+      db,
+      summaryShape,
+      `select ${summaryColumns} from summary_entry
+       where installation = ? and (summary_date, seq) > (?::date, ?::bigint) and summary_date <= ?::date
+       order by summary_date, seq limit ?`,
+      [
+        installation,
+        after?.summary_date ?? range.from ?? '-infinity',
+        after?.seq ?? 0,
+        range.to ?? 'infinity',
+        pageSize,
+      ],
+    );
+  for await (const page of pages(pageSize, read)) yield* await withLinesAndMembers(db, page);
+}
+
+/** Rows with their lines and members; the members' hashes are those in the ledger now. */
+async function withLinesAndMembers(db: Connection, summaries: SummaryRow[]): Promise<DailySummary[]> {
+  const ids = summaries.map(({ id }) => id);
+  const lineRows = await rows(
+    db,
+    summaryLineShape,
+    `select ${summaryLineColumns} from summary_line where summary_id = any(?::text[]) order by summary_id, line`,
+    [ids],
+  );
+  const memberRows = await rows(
+    db,
+    { ...memberShape, hash: text },
+    `select m.summary_id, m.entry_id, e.hash from summary_member m join entry e on e.id = m.entry_id
+     where m.summary_id = any(?::text[]) order by e.seq`,
+    [ids],
+  );
+  const lines = Map.groupBy(lineRows, (line) => line.summary_id);
+  const members = Map.groupBy(memberRows, (member) => member.summary_id);
+  return summaries.map((summary) => ({
+    id: summary.id,
+    installation: summary.installation,
+    date: summary.summary_date,
+    departmentId: summary.department_id,
+    n: summary.n,
+    seq: summary.seq,
+    previousHash: summary.previous_hash,
+    hash: summary.hash,
+    lines: (lines.get(summary.id) ?? []).map(summaryLineFromRow),
+    members: (members.get(summary.id) ?? []).map(({ entry_id, hash }) => ({ entryId: entry_id, hash })),
+  }));
+}
+
+/** The summary that each of these entries is in, by entry id; entries in no summary are left out. */
+export async function summariesOf(db: Connection, entryIds: string[]): Promise<Map<string, string>> {
+  const found = await rows(
+    db,
+    memberShape,
+    'select entry_id, summary_id from summary_member where entry_id = any(?::text[])',
+    [entryIds],
+  );
+  return new Map(found.map(({ entry_id, summary_id }) => [entry_id, summary_id]));
+}
+
+/** How many entries of an installation wait for their day's summary, dated in `range`. */
+export async function countUnsummarised(
+  db: Connection,
+  installation: InstallationId,
+  range: DateRange,
+): Promise<number> {
+  const { n } = await row(
+    db,
+    { n: integer },
+    `select count(*) as n from entry e
+     where e.installation = ? and e.posting_mode = 'daily_summary'
+       and e.entry_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')
+       and not exists (select from summary_member m where m.entry_id = e.id)`,
+    [installation, range.from, range.to],
+  );
+  return n;
+}
