@@ -2,11 +2,9 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Knex } from 'knex';
 import {
   appendDecided,
-  conditionsFact,
   conditionsHash,
   judgeDocuments,
   judgingBatch,
-  knownLocks,
   movedStart,
   type PostingConditions,
   postingConditions,
@@ -14,10 +12,10 @@ import {
 import type { InstallationConfig } from '../src/config/load.ts';
 import type { Db } from '../src/db/pool.ts';
 import { claimDocuments, countWaiting, isDoubtful, saveJudged } from '../src/documents/documents.ts';
+import { departmentLocks, noteDepartmentLock } from '../src/mirror/department-locks.ts';
+import { noteConditionsHash, noteStartDate, readConditionsHash } from '../src/mirror/installation-state.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
-import { noteFact, readFact } from '../src/sync/capabilities/facts.ts';
 import type { OpenWindow } from '../src/sync/window.ts';
-import type { CalendarDate } from '../src/terms.ts';
 import type { WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, alive, allEnded, installationOf } from './context.ts';
 
@@ -92,24 +90,23 @@ export async function postBatch(
 
 /** A department's lock date, as the source says now; when it cannot say, the last one known, with a warning (field-notes). */
 async function sourceLock(deps: ActivityDeps, client: PracticeClient, installation: number, department: number) {
-  const name = `source_lock.${department}`;
   const said = await client.departmentSettings(department);
   if (said !== 'unknown') {
-    await noteFact(deps.db, installation, name, said.lockDate);
+    await noteDepartmentLock(deps.db, installation, department, said.lockDate);
     return said.lockDate;
   }
   deps.log.warn(
     { installation, department },
     'the source does not tell this department’s lock date; the last known one is used',
   );
-  return readFact<CalendarDate>(deps.db, installation, name);
+  return (await departmentLocks(deps.db, installation)).get(department) ?? null;
 }
 
 /** Asks again for the lock dates that are known, where they lock posting: a document may be held by one that has moved. */
 export async function refreshLocks(deps: ActivityDeps, installation: InstallationConfig): Promise<void> {
   if (!installation.mapping.policies.follow_source_lock) return;
   const client = deps.practice(installation.id);
-  for (const department of await knownLocks(deps.db, installation.id)) {
+  for (const department of (await departmentLocks(deps.db, installation.id)).keys()) {
     await sourceLock(deps, client, installation.id, department);
   }
 }
@@ -118,7 +115,7 @@ export async function refreshLocks(deps: ActivityDeps, installation: Installatio
 export async function refuseMovedStart(db: Db, installation: InstallationConfig): Promise<void> {
   const moved = await movedStart(db, installation);
   if (moved) throw ApplicationFailure.nonRetryable(moved.message, moved.code, moved);
-  await noteFact(db, installation.id, 'start_date', installation.startDate);
+  await noteStartDate(db, installation.id, installation.startDate);
 }
 
 /**
@@ -127,12 +124,12 @@ export async function refuseMovedStart(db: Db, installation: InstallationConfig)
  */
 export async function markAfterChangedConditions(db: Db, installation: InstallationConfig): Promise<void> {
   const conditions = await conditionsHash(db, installation);
-  if ((await readFact<string>(db, installation.id, conditionsFact)) === conditions) return;
+  if ((await readConditionsHash(db, installation.id)) === conditions) return;
   await db.transaction(async (trx) => {
     await trx.raw(
       `update document set dirty = true, dirty_mark = dirty_mark + 1 where installation = ? and ${isDoubtful}`,
       [installation.id],
     );
-    await noteFact(trx, installation.id, conditionsFact, conditions);
+    await noteConditionsHash(trx, installation.id, conditions);
   });
 }

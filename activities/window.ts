@@ -1,7 +1,7 @@
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { PracticeError } from '../src/domain/practice-error.ts';
-import { takeNudge } from '../src/sync/capabilities/facts.ts';
-import { censusDue, takeCensus } from '../src/sync/census.ts';
+import { isCensusDue, takeNudge } from '../src/mirror/installation-state.ts';
+import { takeCensus } from '../src/sync/census.ts';
 import { forgetWalks } from '../src/sync/finished.ts';
 import { openWithInvoices } from '../src/sync/opening.ts';
 import { applyFacts } from '../src/sync/pull.ts';
@@ -78,7 +78,7 @@ export function windowActivities(deps: ActivityDeps) {
     async takeCensus(input: WindowInput, window: OpenWindow): Promise<{ api: ApiUse }> {
       return alive(deps, input, window, async (liveness) => {
         const { context, use } = await pullContext(deps, input, liveness);
-        if (window.from === null || !(await censusDue(context))) return { api: use() };
+        if (window.from === null || !(await isCensusDue(deps.db, input.installation))) return { api: use() };
         liveness.beat({ step: 'counting', done: 0, total: null });
         for (const line of await takeCensus(context)) {
           if (line.source === line.mirror && line.gone.length === 0) continue;

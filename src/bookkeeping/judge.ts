@@ -6,6 +6,8 @@ import type { ClaimedDocument, JudgedDocument } from '../documents/documents.ts'
 import type { PlainError } from '../domain/errors.ts';
 import { closedThrough } from '../ledger/close.ts';
 import { appendEntries } from '../ledger/journal/append.ts';
+import { departmentLocks } from '../mirror/department-locks.ts';
+import { readStartDate } from '../mirror/installation-state.ts';
 import { decideRemap, judge, post, type Remap } from '../posting/index.ts';
 import type { DocumentFacts, PostingContext } from '../posting/types.ts';
 import type { CalendarDate } from '../terms.ts';
@@ -43,17 +45,6 @@ export async function postingConditions(
       return postingContext(installation, through, locks);
     },
   };
-}
-
-/** Departments whose lock dates were asked for before. */
-export async function knownLocks(db: Db, installation: number): Promise<number[]> {
-  const known = await query<{ department: number }>(
-    db,
-    `select substr(name, length('source_lock.') + 1)::bigint as department from installation_fact
-     where installation = ? and name like 'source\\_lock.%' order by 1`,
-    [installation],
-  );
-  return known.map(({ department }) => department);
 }
 
 function departmentsOf(facts: DocumentFacts[]): Set<number> {
@@ -169,10 +160,7 @@ export async function appendDecided(
 
 /** A hash of what held documents hang on besides their facts: when it differs from the last window's, they are judged again. */
 export async function conditionsHash(db: Db, installation: InstallationConfig): Promise<string> {
-  const locks = await db.raw<{ rows: { name: string; value: string }[] }>(
-    `select name, value from installation_fact where installation = ? and name like 'source\\_lock.%' order by name`,
-    [installation.id],
-  );
+  const locks = await departmentLocks(db, installation.id);
   return createHash('sha256')
     .update(
       JSON.stringify([
@@ -180,14 +168,11 @@ export async function conditionsHash(db: Db, installation: InstallationConfig): 
         installation.startDate,
         installation.timezone,
         await closedThrough(db, installation.id),
-        locks.rows,
+        [...locks],
       ]),
     )
     .digest('hex');
 }
-
-/** Where the hash of the last window is kept (src/sync/facts.ts). */
-export const conditionsFact = 'posting_conditions';
 
 /**
  * What is wrong with a start date that was moved once something is posted: what lies between the old day and the new one would
@@ -195,12 +180,7 @@ export const conditionsFact = 'posting_conditions';
  * when it stands.
  */
 export async function movedStart(db: Db, installation: InstallationConfig): Promise<PlainError | null> {
-  const noted = await query<{ value: string }>(
-    db,
-    `select value from installation_fact where installation = ? and name = 'start_date'`,
-    [installation.id],
-  );
-  const before = noted[0] ? (JSON.parse(noted[0].value) as CalendarDate | null) : undefined;
+  const before = await readStartDate(db, installation.id);
   if (before === undefined || before === installation.startDate) return null;
   const [posted] = await query<{ any: boolean }>(
     db,

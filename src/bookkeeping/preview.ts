@@ -10,17 +10,16 @@ import {
 } from '../documents/documents.ts';
 import { entryId } from '../domain/entry.ts';
 import { ConfigError } from '../domain/errors.ts';
+import { departmentLocks } from '../mirror/department-locks.ts';
+import { readConditionsHash } from '../mirror/installation-state.ts';
 import type { Remap } from '../posting/index.ts';
 import type { Decision } from '../posting/types.ts';
 import type { PracticeClient } from '../practice/client.ts';
-import { readFact } from '../sync/capabilities/facts.ts';
 import type { CalendarDate } from '../terms.ts';
 import {
-  conditionsFact,
   conditionsHash,
   judgeDocuments,
   judgingBatch,
-  knownLocks,
   type LockOf,
   movedStart,
   postingConditions,
@@ -50,7 +49,7 @@ export async function* previewPosting(
     await requireStart(trx, installation);
     const lockOf = lockNow(trx, practice, installation.id);
     const conditions = await postingConditions(trx, installation, lockOf);
-    const known = await readFact<string>(trx, installation.id, conditionsFact);
+    const known = await readConditionsHash(trx, installation.id);
     const doubtful =
       known !== (await conditionsHash(trx, installation)) || (await haveLocksMoved(trx, installation, lockOf));
     for (let after: ClaimedDocument | null = null; ; ) {
@@ -127,15 +126,15 @@ export function lockNow(db: Db, practice: PracticeClient, installation: number):
   };
 }
 
-function lastLock(db: Db, installation: number, department: number): Promise<CalendarDate | null> {
-  return readFact<CalendarDate>(db, installation, `source_lock.${department}`);
+async function lastLock(db: Db, installation: number, department: number): Promise<CalendarDate | null> {
+  return (await departmentLocks(db, installation)).get(department) ?? null;
 }
 
 /** Whether a window would find known lock dates moved when it opens, and judge again what they may have held. */
 async function haveLocksMoved(db: Db, { id, mapping }: InstallationConfig, lockOf: LockOf): Promise<boolean> {
   if (!mapping.policies.follow_source_lock) return false;
-  for (const department of await knownLocks(db, id)) {
-    if ((await lockOf(department)) !== (await lastLock(db, id, department))) return true;
+  for (const [department, lastRead] of await departmentLocks(db, id)) {
+    if ((await lockOf(department)) !== lastRead) return true;
   }
   return false;
 }

@@ -34,6 +34,14 @@ create table budget_slot (
 );
 CREATE INDEX budget_slot_live ON vetledger.budget_slot USING btree (installation, action, expires_at);
 
+create table department_lock (
+  installation bigint not null,
+  department bigint not null,
+  lock_date date,
+  noted_at timestamp with time zone not null default clock_timestamp(),
+  constraint department_lock_pkey PRIMARY KEY (installation, department)
+);
+
 create table document (
   installation bigint not null,
   kind text not null,
@@ -137,12 +145,16 @@ create table entry_line (
   constraint entry_line_side_check CHECK ((side = ANY (ARRAY['debit'::text, 'credit'::text])))
 );
 
-create table installation_fact (
+create table installation_state (
   installation bigint not null,
-  name text not null,
-  value json not null,
-  noted_at timestamp with time zone not null default clock_timestamp(),
-  constraint installation_fact_pkey PRIMARY KEY (installation, name)
+  conditions_hash text,
+  start_date date,
+  start_date_noted_at timestamp with time zone,
+  pending_nudges integer not null default 0,
+  nudged_at timestamp with time zone,
+  census_taken_at timestamp with time zone,
+  constraint installation_state_pkey PRIMARY KEY (installation),
+  constraint installation_state_pending_nudges_check CHECK ((pending_nudges >= 0))
 );
 
 create table lease (
@@ -199,12 +211,34 @@ create table mirror_version (
   constraint mirror_version_pkey PRIMARY KEY (installation, kind, id, version)
 );
 
+create table source_capability (
+  installation bigint not null,
+  list text,
+  name text not null,
+  value text not null,
+  noted_at timestamp with time zone not null default clock_timestamp(),
+  constraint source_capability_installation_list_name_key UNIQUE NULLS NOT DISTINCT (installation, list, name),
+  constraint source_capability_list_check CHECK ((list = ANY (ARRAY['invoice'::text, 'row'::text, 'payment'::text, 'prepayment'::text]))),
+  constraint source_capability_name_check CHECK ((name = ANY (ARRAY['default_page_size'::text, 'timestamp_style'::text, 'repeats_records'::text])))
+);
+
 create table source_count (
   installation bigint not null,
   kind text not null,
   count bigint not null,
   counted_at timestamp with time zone not null,
   constraint source_count_pkey PRIMARY KEY (installation, kind)
+);
+
+create table source_filter (
+  installation bigint not null,
+  list text not null,
+  filter text not null,
+  verdict text not null,
+  noted_at timestamp with time zone not null default clock_timestamp(),
+  constraint source_filter_pkey PRIMARY KEY (installation, list, filter),
+  constraint source_filter_list_check CHECK ((list = ANY (ARRAY['invoice'::text, 'row'::text, 'payment'::text, 'prepayment'::text]))),
+  constraint source_filter_verdict_check CHECK ((verdict = ANY (ARRAY['honoured'::text, 'ignored'::text, 'unknown'::text])))
 );
 
 create table summary_entry (

@@ -6,9 +6,9 @@ import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import type { LedgerEntry } from '../domain/entry.ts';
 import { loadEntries } from '../ledger/journal/read.ts';
 import { summariesOf } from '../ledger/summaries/read.ts';
+import { departmentLocks } from '../mirror/department-locks.ts';
 import { judge } from '../posting/index.ts';
 import type { DocumentFacts, Judgement } from '../posting/types.ts';
-import { readFact } from '../sync/capabilities/facts.ts';
 import {
   type CalendarDate,
   type DocumentKind,
@@ -116,9 +116,8 @@ async function judgeNow(
   facts: DocumentFacts,
   { kind, documentDate }: FoundDocument,
 ): Promise<Judgement> {
-  const conditions = await postingConditions(db, installation, (department) =>
-    readFact<CalendarDate>(db, installation.id, `source_lock.${department}`),
-  );
+  const locks = await departmentLocks(db, installation.id);
+  const conditions = await postingConditions(db, installation, async (department) => locks.get(department) ?? null);
   return judge(facts, await conditions.contextFor([facts]), kind === 'invoice' ? null : documentDate);
 }
 

@@ -2,8 +2,10 @@ import { instant, integer, oneOf } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { PracticeError } from '../domain/practice-error.ts';
+import { requestCensus } from '../mirror/installation-state.ts';
 import type { PracticeClient } from '../practice/client.ts';
-import { countCovered, countMirror, listsTwice, storeCount, wantCensus } from '../sync/counts.ts';
+import { repeatsRecords } from '../sync/capabilities/server.ts';
+import { countCovered, countMirror, storeCount } from '../sync/counts.ts';
 import { type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
 
 /** What the source counts of each list; null where that is not known, undefined where it was not asked. */
@@ -31,7 +33,7 @@ export async function sourceCounts(
   try {
     for (const list of documentKinds) {
       counts[list] = null;
-      if (await listsTwice(db, installation, list)) {
+      if (await repeatsRecords(db, installation, list)) {
         note({ reason: 'lists_twice', list });
         continue;
       }
@@ -42,7 +44,7 @@ export async function sourceCounts(
       }
       counts[list] = { count };
       await storeCount(db, installation, list, count);
-      if (count !== (await countMirror({ db, installation }, list))) await wantCensus(db, installation);
+      if (count !== (await countMirror({ db, installation }, list))) await requestCensus(db, installation);
     }
     return counts;
   } catch (error) {

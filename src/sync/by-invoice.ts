@@ -1,6 +1,6 @@
 import type { SaveResult } from '../mirror/store.ts';
 import type { RecordKind } from '../terms.ts';
-import { ignoredFilters } from './capabilities/facts.ts';
+import { ignoredFilters } from './capabilities/filters.ts';
 import type { PullContext, PullResult } from './pull.ts';
 import { ListUnprovable } from './walk/walk.ts';
 

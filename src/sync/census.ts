@@ -1,8 +1,9 @@
+import { noteCensusTaken } from '../mirror/installation-state.ts';
 import { markDirty } from '../mirror/store.ts';
 import type { DocumentKind } from '../terms.ts';
 import { documentKinds } from '../terms.ts';
-import { noteFact } from './capabilities/facts.ts';
-import { censusFact, countCovered, countMirror, listsTwice, storeCount } from './counts.ts';
+import { repeatsRecords } from './capabilities/server.ts';
+import { countCovered, countMirror, storeCount } from './counts.ts';
 import { pullEach } from './parts.ts';
 import { type PullContext, pullList } from './pull.ts';
 
@@ -27,20 +28,20 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
   const { db, installation } = context;
   const lines: CensusLine[] = [];
   for (const kind of documentKinds) {
-    const twice = () => listsTwice(db, installation, kind);
+    const repeats = () => repeatsRecords(db, installation, kind);
     let source = await countCovered(context, kind);
     let gone: number[] = [];
-    if ((await twice()) || source !== (await countMirror(context, kind))) {
+    if ((await repeats()) || source !== (await countMirror(context, kind))) {
       const walked = await walkDifference(context, kind);
       gone = walked.gone;
-      source = (await twice()) ? walked.received : await countCovered(context, kind);
+      source = (await repeats()) ? walked.received : await countCovered(context, kind);
     }
     if (source === null) continue;
     await storeCount(db, installation, kind, source);
     lines.push({ kind, source, mirror: await countMirror(context, kind), gone });
   }
   // A list that could not be counted is tried again by the next window.
-  if (lines.length === documentKinds.length) await noteFact(db, installation, censusFact, 'taken');
+  if (lines.length === documentKinds.length) await noteCensusTaken(db, installation);
   return lines;
 }
 
@@ -73,14 +74,4 @@ async function walkDifference(context: PullContext, kind: DocumentKind): Promise
     await markDirty(trx, context.installation, kind, gone);
   });
   return { gone, received: received.size };
-}
-
-/** Whether a census is due: a day after the last one, or because reconcile counted a difference since. */
-export async function censusDue(context: Pick<PullContext, 'db' | 'installation'>): Promise<boolean> {
-  const found = await context.db.raw<{ rows: { n: number }[] }>(
-    `select count(*) as n from installation_fact where installation = ? and name = ? and value::text = '"taken"'
-       and noted_at > clock_timestamp() - interval '24 hours'`,
-    [context.installation, censusFact],
-  );
-  return found.rows[0]!.n === 0;
 }

@@ -1,8 +1,6 @@
-import type { Knex } from 'knex';
 import { type Db, query } from '../db/pool.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import type { DocumentKind } from '../terms.ts';
-import { noteFact, readFact } from './capabilities/facts.ts';
 import { unlessRefused } from './capabilities/probe.ts';
 
 /** The clinic works on while we count; so often it is tried to count between two of its records. */
@@ -64,14 +62,6 @@ export async function countMirror(
   return row!.n;
 }
 
-/** Name of the fact that says when the last census was taken, or that one is wanted before its day. */
-export const censusFact = 'census';
-
-/** Has the next window take a census: a count differed from the mirror. */
-export async function wantCensus(db: Db, installation: number): Promise<void> {
-  await noteFact(db, installation, censusFact, 'wanted');
-}
-
 export async function storeCount(db: Db, installation: number, kind: DocumentKind, count: number): Promise<void> {
   await query(
     db,
@@ -79,13 +69,4 @@ export async function storeCount(db: Db, installation: number, kind: DocumentKin
      on conflict (installation, kind) do update set count = excluded.count, counted_at = excluded.counted_at`,
     [installation, kind, count],
   );
-}
-
-/** Notes that a list was seen to hold a record twice (a join gone wrong in the server): its count tells nothing then. */
-export async function noteListedTwice(db: Db | Knex.Transaction, installation: number, kind: string): Promise<void> {
-  await noteFact(db, installation, `listed_twice.${kind}`, true);
-}
-
-export async function listsTwice(db: Db, installation: number, kind: string): Promise<boolean> {
-  return (await readFact<boolean>(db, installation, `listed_twice.${kind}`)) ?? false;
 }

@@ -1,7 +1,7 @@
 import { savePage } from '../mirror/store.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
-import { ignoredFilters, noteIgnored } from './capabilities/facts.ts';
+import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
 import { unlessRefused } from './capabilities/probe.ts';
 import { type PullContext, type PullResult, pullList } from './pull.ts';
 import { pullRowSets } from './rows.ts';

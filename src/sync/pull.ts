@@ -6,9 +6,15 @@ import type { ListAnswer, PracticeClient } from '../practice/client.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { pullByInvoice } from './by-invoice.ts';
-import { ignoredFilters, noteFact, noteIgnored, readFact } from './capabilities/facts.ts';
+import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
 import { refusedFilter } from './capabilities/probe.ts';
-import { noteListedTwice } from './counts.ts';
+import {
+  noteDefaultPageSize,
+  noteRepeatsRecords,
+  noteTimestampStyle,
+  readDefaultPageSize,
+  readTimestampStyle,
+} from './capabilities/server.ts';
 import { furtherDimensions } from './walk/dimensions.ts';
 import { contradicted, hasOffset, sinceTimestamp } from './walk/filters.ts';
 import { FilterIgnored, ListUnprovable, type WalkRequest, type WalkResult, type WalkState, walk } from './walk/walk.ts';
@@ -126,7 +132,7 @@ export async function pullList(
   let earliest = Number.POSITIVE_INFINITY;
   const ignored = await ignoredFilters(db, installation, kind);
   for (const filter of Object.keys(filters)) if (ignored.has(filter)) delete filters[filter];
-  const style = await timestampStyle(context);
+  const style = await readTimestampStyle(db, installation);
   for (;;) {
     const question = JSON.stringify([filters, after]);
     const stored = keepWalk ? await loadWalk(context, kind, question) : null;
@@ -153,7 +159,7 @@ export async function pullList(
               pulled += saved.pulled;
               options.onSaved?.(saved);
               received += answer.results.length;
-              if (saved.ids.length < answer.results.length) await noteListedTwice(trx, installation, kind);
+              if (saved.ids.length < answer.results.length) await noteRepeatsRecords(trx, installation, kind);
               if (keepWalk) await saveWalk(trx, context, kind, { question, state, run: context.run, received, pulled });
             });
             total = Math.max(total, (earlier?.received ?? 0) + answer.count, received);
@@ -228,12 +234,7 @@ async function askPage(context: PullContext, kind: RecordKind, request: WalkRequ
 /** The filter that asks a list for what has changed since, in the style of the server's own timestamps. */
 export async function changedSinceFilter(context: PullContext, since: Date): Promise<Record<string, string>> {
   const zones = context.naiveTimesAreLocal ? [context.timezone] : [context.timezone, 'UTC'];
-  return { modified__gte: sinceTimestamp(since, await timestampStyle(context), zones) };
-}
-
-/** How the server writes timestamps, as its invoices have shown. */
-async function timestampStyle({ db, installation }: PullContext): Promise<'offset' | 'naive'> {
-  return (await readFact<'offset' | 'naive'>(db, installation, 'timestamp_style')) ?? 'offset';
+  return { modified__gte: sinceTimestamp(since, await readTimestampStyle(context.db, context.installation), zones) };
 }
 
 async function learn(context: PullContext, kind: RecordKind, answer: ListAnswer): Promise<void> {
@@ -241,7 +242,7 @@ async function learn(context: PullContext, kind: RecordKind, answer: ListAnswer)
     if (answer.results.length !== context.dialect.default_page_size) {
       // Weights are reckoned with it from now on, and after a restart (applyFacts).
       context.dialect.default_page_size = answer.results.length;
-      await noteFact(context.db, context.installation, 'default_page_size', answer.results.length);
+      await noteDefaultPageSize(context.db, context.installation, answer.results.length);
     }
   }
   if (kind !== 'invoice' || answer.results.length === 0) return;
@@ -249,14 +250,14 @@ async function learn(context: PullContext, kind: RecordKind, answer: ListAnswer)
   const stamp = record.modified;
   if (stamp === null) return;
   const style = hasOffset(stamp) ? 'offset' : 'naive';
-  if (style !== (await timestampStyle(context))) {
-    await noteFact(context.db, context.installation, 'timestamp_style', style);
+  if (style !== (await readTimestampStyle(context.db, context.installation))) {
+    await noteTimestampStyle(context.db, context.installation, style);
   }
 }
 
 /** Lays what was learnt of the installation earlier over its dialect, before a window's first question. */
 export async function applyFacts(db: Db, scope: MirrorScope): Promise<void> {
-  const learnt = await readFact<number>(db, scope.installation, 'default_page_size');
+  const learnt = await readDefaultPageSize(db, scope.installation);
   if (learnt !== null) scope.dialect.default_page_size = learnt;
 }
 

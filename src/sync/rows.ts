@@ -1,6 +1,7 @@
 import { settleRowSets } from '../mirror/store.ts';
-import { ignoredFilters, readFact } from './capabilities/facts.ts';
+import { ignoredFilters } from './capabilities/filters.ts';
 import { mayUse } from './capabilities/recheck.ts';
+import { readTimestampStyle } from './capabilities/server.ts';
 import { finishedWalk, forgetWalks, walkOnce } from './finished.ts';
 import { changedSinceFilter, type PullContext, type PullResult, pullList } from './pull.ts';
 import { pullAndSettle } from './row-sets.ts';
@@ -222,7 +223,7 @@ async function changedSince({ db, installation }: PullContext, instant: Date): P
  */
 async function settleCovered(context: PullContext, earliest: Date): Promise<void> {
   const { db, installation } = context;
-  const style = await readFact<'offset' | 'naive'>(db, installation, 'timestamp_style');
+  const style = await readTimestampStyle(db, installation);
   const marginMs = context.overlapMs + clockSecondMs + (style === 'naive' ? clockChangeMs : 0);
   const committed = new Date(earliest.getTime() - marginMs);
   const changed = [...(await changedSince(context, committed))];

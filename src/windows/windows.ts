@@ -9,10 +9,10 @@ import {
   type WindowOutcome,
 } from '../../workflows/messages.ts';
 import { type Receiver, startReceiver } from '../http/webhooks.ts';
+import { noteNudge } from '../mirror/installation-state.ts';
 import type { App } from '../runtime/app.ts';
 import { systemClock } from '../runtime/system-clock.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
-import { noteNudge } from '../sync/capabilities/facts.ts';
 import { createNudger, type Nudger } from './nudger.ts';
 
 /** One element of `sync --json`'s `windows`; `failedToOpen` when the source never answered. */

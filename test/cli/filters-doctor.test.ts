@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { filterFacts, ignoredFilters, noteFilters } from '../../src/sync/capabilities/facts.ts';
+import { ignoredFilters, noteFindings, storedVerdicts } from '../../src/sync/capabilities/filters.ts';
 import { usedFilters } from '../../src/sync/capabilities/probe.ts';
 import { mayUse } from '../../src/sync/capabilities/recheck.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
@@ -24,7 +24,9 @@ async function filterChecks(): Promise<Check[]> {
 }
 
 const stored = async () =>
-  new Map((await filterFacts(clinic.app.db, 4711)).map(({ list, filter, verdict }) => [`${list}.${filter}`, verdict]));
+  new Map(
+    (await storedVerdicts(clinic.app.db, 4711)).map(({ list, filter, verdict }) => [`${list}.${filter}`, verdict]),
+  );
 
 const all = Object.entries(usedFilters).flatMap(([list, filters]) =>
   Object.keys(filters).map((name) => `${list}.${name}`),
@@ -81,7 +83,7 @@ test('what is ignored or refused is a warning that says what is done without, an
 describe('a filter that is stored as ignored', () => {
   const finding = { list: 'row', verdict: 'ignored', reason: 'x' } as const;
   const age = (hours: number) =>
-    clinic.rows(`update installation_fact set noted_at = clock_timestamp() - make_interval(hours => ?)`, [hours]);
+    clinic.rows(`update source_filter set noted_at = clock_timestamp() - make_interval(hours => ?)`, [hours]);
   const context = () => ({
     db: clinic.app.db,
     installation: 4711,
@@ -100,7 +102,7 @@ describe('a filter that is stored as ignored', () => {
   ])('for %s (%s, %i h) is not used, and asked about for the next time', async (...row) => {
     const [, filter, hours, isIgnored, weight, verdict] = row;
     clinic.sandbox.setQuirks({ ignoredFilters: isIgnored ? [filter] : [] });
-    await noteFilters(clinic.app.db, 4711, [{ ...finding, filter }]);
+    await noteFindings(clinic.app.db, 4711, [{ ...finding, filter }]);
     await age(hours);
     const before = clinic.sandbox.stats().weight;
     expect(await mayUse(context(), 'row', filter)).toBe(false);
@@ -112,16 +114,16 @@ describe('a filter that is stored as ignored', () => {
   });
 
   test('is asked about by being used where nothing is known of it', async () => {
-    await clinic.rows('delete from installation_fact where name = ?', ['filter.row.invoice__in']);
+    await clinic.rows('delete from source_filter where list = ? and filter = ?', ['row', 'invoice__in']);
     expect(await mayUse(context(), 'row', 'invoice__in')).toBe(true);
   });
 });
 
 test('what cannot be told leaves what is stored as it was, and says so', async () => {
   const finding = { list: 'row', filter: 'invoice__in', reason: 'the list has one record' } as const;
-  await noteFilters(clinic.app.db, 4711, [{ ...finding, verdict: 'ignored' }]);
-  await noteFilters(clinic.app.db, 4711, [{ ...finding, verdict: 'unknown' }]);
+  await noteFindings(clinic.app.db, 4711, [{ ...finding, verdict: 'ignored' }]);
+  await noteFindings(clinic.app.db, 4711, [{ ...finding, verdict: 'unknown' }]);
   expect((await stored()).get('row.invoice__in')).toBe('ignored');
-  await noteFilters(clinic.app.db, 4713, [{ ...finding, verdict: 'unknown' }]);
-  expect((await filterFacts(clinic.app.db, 4713)).map(({ verdict }) => verdict)).toEqual(['unknown']);
+  await noteFindings(clinic.app.db, 4713, [{ ...finding, verdict: 'unknown' }]);
+  expect((await storedVerdicts(clinic.app.db, 4713)).map(({ verdict }) => verdict)).toEqual(['unknown']);
 });

@@ -8,9 +8,9 @@ import type { DocumentSelection } from '../../src/documents/documents.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { loadEntries } from '../../src/ledger/journal/read.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
+import { noteStartDate } from '../../src/mirror/installation-state.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
-import { noteFact } from '../../src/sync/capabilities/facts.ts';
 import { takeLease } from '../../src/sync/window.ts';
 import { pendingWriteBacks, recordWriteBacks } from '../../src/writeback/store.ts';
 import { vetledger } from '../cli/support.ts';
@@ -80,7 +80,16 @@ async function entriesAfter(clinic: MirroredClinic, seq: number) {
 
 /** Everything a posting could have written, as one value. */
 async function fingerprint(clinic: MirroredClinic): Promise<unknown> {
-  const tables = ['document', 'document_report', 'installation_fact', 'entry', 'write_back', 'lease', 'budget_slot'];
+  const tables = [
+    'document',
+    'document_report',
+    'installation_state',
+    'department_lock',
+    'entry',
+    'write_back',
+    'lease',
+    'budget_slot',
+  ];
   const prints = [];
   for (const name of tables) {
     const [row] = await query<{ print: string }>(
@@ -454,13 +463,13 @@ describe('the commands', () => {
   });
 
   test('a start date that was moved once something is posted is refused, as a window refuses it', async () => {
-    await noteFact(db, clinic.id, 'start_date', '2026-01-01');
+    await noteStartDate(db, clinic.id, '2026-01-01');
     for (const line of ['preview', 'repost --dry-run', 'repost']) {
       const ran = await command(line);
       expect(ran).toMatchObject({ code: 2, stdout: '' });
       expect(ran.stderr).toMatch(/start_date .* begun with 2026-01-01\.\nwhat to do: Set start_date back/);
     }
-    await noteFact(db, clinic.id, 'start_date', null);
+    await noteStartDate(db, clinic.id, null);
   });
 
   test.each(['preview', 'repost --dry-run', 'repost'])('%s ends at Ctrl-C with exit code 130', async (line) => {

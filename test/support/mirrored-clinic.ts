@@ -8,12 +8,12 @@ import { live } from '../../sandbox/live.ts';
 import { defaultQuirks } from '../../sandbox/quirks.ts';
 import { encode, Wire } from '../../sandbox/wire.ts';
 import { Zone } from '../../sandbox/zone.ts';
-import { knownLocks, postingConditions } from '../../src/bookkeeping/judge.ts';
+import { postingConditions } from '../../src/bookkeeping/judge.ts';
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
 import { type Db, query } from '../../src/db/pool.ts';
+import { departmentLocks, noteDepartmentLock } from '../../src/mirror/department-locks.ts';
 import { type MirrorScope, markDirty, savePage, settleRowSets } from '../../src/mirror/store.ts';
 import { parseJson } from '../../src/records/json.ts';
-import { noteFact } from '../../src/sync/capabilities/facts.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
 const zone = new Zone('Europe/Helsinki');
@@ -137,11 +137,11 @@ database_url: "\${DATABASE_URL}"
   async post(lockOf: (department: number) => Promise<string | null> = async () => null): Promise<void> {
     const noted = async (department: number) => {
       const lock = await lockOf(department);
-      await noteFact(this.#db, this.id, `source_lock.${department}`, lock);
+      await noteDepartmentLock(this.#db, this.id, department, lock);
       return lock;
     };
     if (this.installation.mapping.policies.follow_source_lock) {
-      for (const department of await knownLocks(this.#db, this.id)) await noted(department);
+      for (const department of (await departmentLocks(this.#db, this.id)).keys()) await noted(department);
     }
     await markAfterChangedConditions(this.#db, this.installation);
     const conditions = await postingConditions(this.#db, this.installation, noted);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { noteText } from '../../src/cli/render/reconcile-notes.ts';
 import { sourceCounts } from '../../src/queries/source-counts.ts';
-import { noteListedTwice } from '../../src/sync/counts.ts';
+import { noteRepeatsRecords } from '../../src/sync/capabilities/server.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
 let clinic: TestClinic;
@@ -13,7 +13,7 @@ afterAll(() => clinic?.stop());
 test('a list that holds records twice is not compared by its count, which would differ every time', async () => {
   const { installation } = clinic.sandbox;
   expect((await clinic.sync()).outcome).toBe('closed');
-  await noteListedTwice(clinic.app.db, installation, 'payment');
+  await noteRepeatsRecords(clinic.app.db, installation, 'payment');
   const notes: string[] = [];
   const counts = await sourceCounts(clinic.app, installation, (note) => notes.push(noteText(installation, note)));
   expect(counts).toEqual({

@@ -2,7 +2,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { query } from '../../src/db/pool.ts';
 import { parseJson } from '../../src/records/json.ts';
-import { noteFact } from '../../src/sync/capabilities/facts.ts';
+import { noteIgnored } from '../../src/sync/capabilities/filters.ts';
+import { noteTimestampStyle } from '../../src/sync/capabilities/server.ts';
 import { walkOnce } from '../../src/sync/finished.ts';
 import type { PullContext } from '../../src/sync/pull.ts';
 import { completeScan, pullRows } from '../../src/sync/rows.ts';
@@ -84,7 +85,7 @@ test.each<[string, { modified: number | null; answered: number; style?: 'naive' 
     false,
   ],
 ])('rows of an invoice %s', async (_case, { modified, answered, style }, whole) => {
-  if (style) await noteFact(db, installation, 'timestamp_style', style);
+  if (style) await noteTimestampStyle(db, installation, style);
   await mirrored(modified, answered);
   await walkOnce(context(), 'row', '', async () => ({ seen: 3, pulled: 3, began: at(0), earliest: at(0) }));
   expect(await completeScan(context())).toMatchObject({ began: at(0), seen: 0, pulled: 0 });
@@ -146,7 +147,7 @@ test.each([
   { ignored: ['invoice__in'], stale: 5, weight: 4, by: 'id__gt' },
   { ignored: ['invoice__in', 'invoice__is'], stale: 1, weight: 4, by: 'id__gt' },
 ])('$stale stale sets, $ignored ignored: by $by at a weight of $weight', async ({ ignored, stale, weight, by }) => {
-  for (const filter of ignored) await noteFact(db, installation, `filter.row.${filter}`, 'ignored');
+  for (const filter of ignored) await noteIgnored(db, installation, 'row', filter);
   const columns = 'installation, kind, id, parent_id, version, source_time, first_seen_at, content_hash, raw';
   await db.raw(
     `insert into mirror_record (${columns})

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { noteNudge, takeNudge } from '../../src/sync/capabilities/facts.ts';
+import { noteNudge, takeNudge } from '../../src/mirror/installation-state.ts';
 import { runDaemon } from '../../src/windows/windows.ts';
 import { vetledger } from '../cli/support.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';

@@ -1,8 +1,8 @@
 import { type Config, loadConfig } from '../../config/load.ts';
+import { latestNudge } from '../../mirror/installation-state.ts';
 import { serverVersion } from '../../queries/database.ts';
 import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
 import { checkTemporal } from '../../runtime/temporal-check.ts';
-import { latestNudge } from '../../sync/capabilities/facts.ts';
 import type { CommandContext } from '../context.ts';
 import { type Check, failure, passed } from '../doctor/check.ts';
 import { checkPractice } from '../doctor/practice.ts';

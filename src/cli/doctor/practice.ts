@@ -5,8 +5,13 @@ import type { ListAnswer, PracticeClient } from '../../practice/client.ts';
 import { parseRecord } from '../../records/schema.ts';
 import type { InvoiceRecord, PrepaymentRecord, RowRecord } from '../../records/types.ts';
 import type { App } from '../../runtime/app.ts';
-import { type FilterFact, filterFacts, noteFilters } from '../../sync/capabilities/facts.ts';
-import { type FilterFinding, probeList, usedFilters } from '../../sync/capabilities/probe.ts';
+import {
+  type FilterFinding,
+  noteFindings,
+  type StoredVerdict,
+  storedVerdicts,
+} from '../../sync/capabilities/filters.ts';
+import { probeList, usedFilters } from '../../sync/capabilities/probe.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
 import { type Check, failure } from './check.ts';
 
@@ -119,7 +124,7 @@ class Examination {
   async #filters(answers: Answers): Promise<void> {
     const { db } = this.#app;
     const { id, dialect, timezone } = this.#installation;
-    const known = await filterFacts(db, id);
+    const known = await storedVerdicts(db, id);
     for (const kind of recordKinds) {
       const answer = answers[kind];
       if (!answer) continue;
@@ -129,12 +134,12 @@ class Examination {
         timezone,
       };
       const findings = await probeList(ports, kind, answer);
-      await noteFilters(db, id, findings);
+      await noteFindings(db, id, findings);
       for (const finding of findings) this.#filter(finding, known);
     }
   }
 
-  #filter({ list, filter, verdict, reason }: FilterFinding, known: FilterFact[]): void {
+  #filter({ list, filter, verdict, reason }: FilterFinding, known: StoredVerdict[]): void {
     const name = `filter ${filter} on ${namesOfLists[list]}`;
     const use = usedFilters[list][filter];
     const without = use ? `; without it ${use.without}` : '';

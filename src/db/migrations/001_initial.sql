@@ -7,13 +7,50 @@ create table meta (
 -- Ids of workflows and task queues carry it, so that a Temporal cluster can be shared by several databases.
 insert into meta (key, value) values ('database_id', substr(replace(gen_random_uuid()::text, '-', ''), 1, 8));
 
--- What is known of an installation: which filters it honours, its default page size, mapping hash, lock dates.
-create table installation_fact (
+---------------------------------------------------------------------------------------------------- installations
+-- What vetledger noted of an installation for its next windows: one row each, made by the first note.
+create table installation_state (
+  installation bigint primary key,
+  -- Of mapping, start date, time zone, closed period and locks, when documents were last marked for a change of them.
+  conditions_hash text,
+  -- The start date that the books were begun with: null is a value of its own once it has been noted.
+  start_date date,
+  start_date_noted_at timestamptz,
+  -- Windows that webhooks have asked for and that have not opened yet: two at most.
+  pending_nudges int not null default 0 check (pending_nudges >= 0),
+  nudged_at timestamptz,
+  -- Null while the next window is to take a census: none was taken yet, or a count has differed since.
+  census_taken_at timestamptz
+);
+
+-- Each department's lock date in the source as last read; null where the source locks no period.
+create table department_lock (
   installation bigint not null,
-  name text not null,
-  value json not null,
+  department bigint not null,
+  lock_date date,
   noted_at timestamptz not null default clock_timestamp(),
-  primary key (installation, name)
+  primary key (installation, department)
+);
+
+---------------------------------------------------------------------------------------------------- source capabilities
+-- Whether the source's server honours a filter of a list (src/sync/capabilities/filters.ts).
+create table source_filter (
+  installation bigint not null,
+  list text not null check (list in ('invoice', 'row', 'payment', 'prepayment')),
+  filter text not null,
+  verdict text not null check (verdict in ('honoured', 'ignored', 'unknown')),
+  noted_at timestamptz not null default clock_timestamp(),
+  primary key (installation, list, filter)
+);
+
+-- What else the source's server was seen to do (src/sync/capabilities/server.ts); `list` is null where it is the same for all.
+create table source_capability (
+  installation bigint not null,
+  list text check (list in ('invoice', 'row', 'payment', 'prepayment')),
+  name text not null check (name in ('default_page_size', 'timestamp_style', 'repeats_records')),
+  value text not null,
+  noted_at timestamptz not null default clock_timestamp(),
+  unique nulls not distinct (installation, list, name)
 );
 
 ---------------------------------------------------------------------------------------------------- mirror

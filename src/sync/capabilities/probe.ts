@@ -6,20 +6,7 @@ import { parseRecord } from '../../records/schema.ts';
 import type { SourceRecord } from '../../records/types.ts';
 import type { RecordKind } from '../../terms.ts';
 import { filterTimestamp, hasOffset } from '../walk/filters.ts';
-
-/**
- * Whether the server does what a filter says (field-notes: an unsupported one is silently ignored, the whole list comes back).
- * `ignored`: it does not, in whatever way. `unknown`: its records do not tell.
- */
-export type FilterVerdict = 'honoured' | 'ignored' | 'unknown';
-
-export interface FilterFinding {
-  list: RecordKind;
-  filter: string;
-  verdict: FilterVerdict;
-  /** Ends a sentence; null for a filter that is honoured. */
-  reason: string | null;
-}
+import type { FilterFinding } from './filters.ts';
 
 export interface FilterUse {
   /** What is done where it is not honoured; continues "without it …". */

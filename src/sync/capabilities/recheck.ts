@@ -1,10 +1,12 @@
+import { bool } from '../../db/columns.ts';
 import type { Db } from '../../db/pool.ts';
+import { maybeRow } from '../../db/rows.ts';
 import type { PracticeClient } from '../../practice/client.ts';
 import type { Dialect } from '../../records/dialect.ts';
 import { parseJson } from '../../records/json.ts';
 import { parseRecord } from '../../records/schema.ts';
 import type { RecordKind } from '../../terms.ts';
-import { ignoredForHours, noteFilters } from './facts.ts';
+import { ignoredForHours, noteFindings } from './filters.ts';
 import { type Answered, probeFilter } from './probe.ts';
 
 export interface RecheckContext {
@@ -27,20 +29,22 @@ const sampleSize = 50;
  */
 export async function mayUse(context: RecheckContext, list: RecordKind, filter: string): Promise<boolean> {
   const { db, installation, client, dialect, timezone, priority } = context;
-  const found = await db.raw<{ rows: { is_due: boolean }[] }>(
-    `select noted_at < clock_timestamp() - make_interval(hours => ?) as is_due from installation_fact
-     where installation = ? and name = ? and value::text = '"ignored"'`,
-    [ignoredForHours, installation, `filter.${list}.${filter}`],
+  const ignored = await maybeRow(
+    db,
+    { is_due: bool },
+    `select noted_at < clock_timestamp() - make_interval(hours => ?) as is_due from source_filter
+     where installation = ? and list = ? and filter = ? and verdict = 'ignored'`,
+    [ignoredForHours, installation, list, filter],
   );
-  if (!found.rows[0]) return true;
-  if (found.rows[0].is_due) {
+  if (ignored === null) return true;
+  if (ignored.is_due) {
     const ports = {
       list: (filters: Record<string, string>) => client.list(list, filters, null, { priority }),
       dialect,
       timezone,
     };
     const before = await sampleOf(context, list, filter);
-    await noteFilters(db, installation, [await probeFilter(ports, list, filter, before)]);
+    await noteFindings(db, installation, [await probeFilter(ports, list, filter, before)]);
   }
   return false;
 }

@@ -1,0 +1,105 @@
+import { date, instant, integer, nullable, text } from '../db/columns.ts';
+import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
+import type { CalendarDate } from '../terms.ts';
+
+/** What vetledger notes of an installation from window to window (table `installation_state`). */
+
+/** Hash of the conditions under which documents were last judged; null before the first window. */
+export async function readConditionsHash(db: Connection, installation: number): Promise<string | null> {
+  const sql = 'select conditions_hash from installation_state where installation = ?';
+  return (await maybeRow(db, { conditions_hash: nullable(text) }, sql, [installation]))?.conditions_hash ?? null;
+}
+
+export async function noteConditionsHash(db: Connection, installation: number, hash: string): Promise<void> {
+  await execute(
+    db,
+    `insert into installation_state (installation, conditions_hash) values (?, ?)
+     on conflict (installation) do update set conditions_hash = excluded.conditions_hash`,
+    [installation, hash],
+  );
+}
+
+/** The start date of the last window, null when it had none; undefined before the first window. */
+export async function readStartDate(db: Connection, installation: number): Promise<CalendarDate | null | undefined> {
+  const noted = await maybeRow(
+    db,
+    { start_date: nullable(date) },
+    'select start_date from installation_state where installation = ? and start_date_noted_at is not null',
+    [installation],
+  );
+  return noted?.start_date;
+}
+
+export async function noteStartDate(
+  db: Connection,
+  installation: number,
+  startDate: CalendarDate | null,
+): Promise<void> {
+  await execute(
+    db,
+    `insert into installation_state (installation, start_date, start_date_noted_at) values (?, ?, clock_timestamp())
+     on conflict (installation) do update set
+       start_date = excluded.start_date, start_date_noted_at = excluded.start_date_noted_at`,
+    [installation, startDate],
+  );
+}
+
+/**
+ * Notes that webhooks asked for a window, so that the window can say so: the trigger of a Temporal schedule carries no reason.
+ * At most two are pending, since the schedule buffers one: the window being opened and the one after it. While a window is
+ * open, only the one after it can be pending.
+ */
+export async function noteNudge(db: Connection, installation: number): Promise<void> {
+  await execute(
+    db,
+    `insert into installation_state as s (installation, pending_nudges, nudged_at) values (?, 1, clock_timestamp())
+     on conflict (installation) do update set nudged_at = excluded.nudged_at, pending_nudges = least(
+       s.pending_nudges + 1,
+       case when exists (
+         select from sync_window where installation = s.installation and kind = 'window' and outcome = 'open'
+       ) then 1 else 2 end)`,
+    [installation],
+  );
+}
+
+/** Takes one pending nudge for the window that opens now; false when none is pending. */
+export async function takeNudge(db: Connection, installation: number): Promise<boolean> {
+  const taken = await execute(
+    db,
+    'update installation_state set pending_nudges = pending_nudges - 1 where installation = ? and pending_nudges > 0',
+    [installation],
+  );
+  return taken > 0;
+}
+
+/** When the latest webhook that asked for a window came; null when none has. */
+export async function latestNudge(db: Connection, installation: number): Promise<Date | null> {
+  const sql = 'select nudged_at from installation_state where installation = ?';
+  return (await maybeRow(db, { nudged_at: nullable(instant) }, sql, [installation]))?.nudged_at ?? null;
+}
+
+export async function noteCensusTaken(db: Connection, installation: number): Promise<void> {
+  await execute(
+    db,
+    `insert into installation_state (installation, census_taken_at) values (?, clock_timestamp())
+     on conflict (installation) do update set census_taken_at = excluded.census_taken_at`,
+    [installation],
+  );
+}
+
+/** Has the next window take a census, before a day has passed since the last one. */
+export async function requestCensus(db: Connection, installation: number): Promise<void> {
+  await execute(db, 'update installation_state set census_taken_at = null where installation = ?', [installation]);
+}
+
+/** Whether a census is due: none was taken within 24 hours, or one has been requested since. */
+export async function isCensusDue(db: Connection, installation: number): Promise<boolean> {
+  const recent = await rows(
+    db,
+    { installation: integer },
+    `select installation from installation_state
+     where installation = ? and census_taken_at > clock_timestamp() - interval '24 hours'`,
+    [installation],
+  );
+  return recent.length === 0;
+}

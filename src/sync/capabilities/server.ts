@@ -1,0 +1,68 @@
+import { text } from '../../db/columns.ts';
+import { type Connection, execute, maybeRow } from '../../db/rows.ts';
+import type { RecordKind } from '../../terms.ts';
+
+/** What the source's server was seen to do, filters aside (table `source_capability`). */
+
+/** How a server writes its timestamps: with an offset or `Z`, or naive, as local time without one. */
+export type TimestampStyle = 'offset' | 'naive';
+
+type Capability = 'default_page_size' | 'timestamp_style' | 'repeats_records';
+
+/** Records in a page that was asked for without a page size; null when no answer has shown it. */
+export async function readDefaultPageSize(db: Connection, installation: number): Promise<number | null> {
+  const value = await read(db, installation, null, 'default_page_size');
+  return value === null ? null : Number(value);
+}
+
+export async function noteDefaultPageSize(db: Connection, installation: number, size: number): Promise<void> {
+  await note(db, installation, null, 'default_page_size', String(size));
+}
+
+/** `offset` until an invoice has shown otherwise. */
+export async function readTimestampStyle(db: Connection, installation: number): Promise<TimestampStyle> {
+  return (await read(db, installation, null, 'timestamp_style')) === 'naive' ? 'naive' : 'offset';
+}
+
+export async function noteTimestampStyle(db: Connection, installation: number, style: TimestampStyle): Promise<void> {
+  await note(db, installation, null, 'timestamp_style', style);
+}
+
+/** Whether a list was seen to hold a record more than once, as a faulty join in the server makes it: its count is too high then. */
+export async function repeatsRecords(db: Connection, installation: number, list: RecordKind): Promise<boolean> {
+  return (await read(db, installation, list, 'repeats_records')) !== null;
+}
+
+export async function noteRepeatsRecords(db: Connection, installation: number, list: RecordKind): Promise<void> {
+  await note(db, installation, list, 'repeats_records', 'true');
+}
+
+async function read(
+  db: Connection,
+  installation: number,
+  list: RecordKind | null,
+  name: Capability,
+): Promise<string | null> {
+  const found = await maybeRow(
+    db,
+    { value: text },
+    'select value from source_capability where installation = ? and list is not distinct from ? and name = ?',
+    [installation, list, name],
+  );
+  return found?.value ?? null;
+}
+
+async function note(
+  db: Connection,
+  installation: number,
+  list: RecordKind | null,
+  name: Capability,
+  value: string,
+): Promise<void> {
+  await execute(
+    db,
+    `insert into source_capability (installation, list, name, value) values (?, ?, ?, ?)
+     on conflict (installation, list, name) do update set value = excluded.value, noted_at = clock_timestamp()`,
+    [installation, list, name, value],
+  );
+}
