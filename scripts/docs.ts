@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { createProgram, examplesOf } from '../src/cli/program.ts';
-import { type ConfigKey, configKeys } from '../src/config/load.ts';
+import { type ConfigKey, configKeys } from '../src/config/schema.ts';
 import { exitCodes } from '../src/domain/errors.ts';
 import { type ProblemDefinition, problemCatalogue } from '../src/domain/problems.ts';
 import { mappingJsonSchema } from '../src/mapping/parse.ts';

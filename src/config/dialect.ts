@@ -1,10 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { type Dialect, parseDialect } from '../records/dialect.ts';
+import { ConfigError } from '../domain/errors.ts';
+import { type Dialect, DialectError, parseDialect } from '../records/dialect.ts';
 
 const file = new URL('../../mappings/practice-api.yaml', import.meta.url);
 
 /** The dialect of `mappings/practice-api.yaml` with an installation's overrides laid over it. Throws DialectError. */
 export function loadDialect(overrides: unknown = {}): Dialect {
   return parseDialect(parse(readFileSync(file, 'utf8')), overrides);
+}
+
+/** As loadDialect, for the overrides at `path` of a configuration file. Throws ConfigError. */
+export function loadInstallationDialect(file: string, path: string, overrides: unknown): Dialect {
+  try {
+    return loadDialect(overrides);
+  } catch (error) {
+    if (!(error instanceof DialectError)) throw error;
+    throw new ConfigError('config_invalid', `${file}: ${path}: ${error.message}`, error.todo);
+  }
 }

@@ -1,20 +1,53 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { ConfigError } from '../domain/errors.ts';
+import { ConfigError, codeOf } from '../domain/errors.ts';
+import { type Mapping, parseMapping } from '../mapping/parse.ts';
 import { parseSpecs, type Specs } from '../mapping/specs.ts';
+import { canonicalJson } from '../records/json.ts';
+import { readYaml } from './yaml.ts';
 
-/** Where the cases of a mapping file stand: `finland.specs.yaml` beside `finland.yaml`. */
+/** Reads and checks a mapping file. Throws ConfigError with every fault. */
+export async function loadMapping(path: string): Promise<{ mapping: Mapping; mappingHash: string }> {
+  const data = await readYaml(
+    path,
+    'mapping',
+    'Correct `mapping` in the configuration, or make the file with `vetledger mapping init`; mappings/generic.yaml is one to start from.',
+  );
+  const result = parseMapping(data);
+  if ('errors' in result) {
+    throw new ConfigError(
+      'mapping_invalid',
+      `The mapping file ${path} is not valid: ${result.errors.join('; ')}`,
+      'Correct the named lines, and try it with `vetledger mapping check FILE`.',
+    );
+  }
+  return { mapping: result.mapping, mappingHash: createHash('sha256').update(canonicalJson(data)).digest('hex') };
+}
+
+/** As loadMapping; without the file, an empty mapping, which holds every document. */
+export async function loadMappingIfPresent(path: string): ReturnType<typeof loadMapping> {
+  try {
+    return await loadMapping(path);
+  } catch (error) {
+    const none = parseMapping({});
+    if (!(error instanceof ConfigError) || error.code !== 'mapping_missing' || 'errors' in none) throw error;
+    return { mapping: none.mapping, mappingHash: '' };
+  }
+}
+
+/** Path of a mapping's specs file: `finland.specs.yaml` beside `finland.yaml`. */
 export function specsPathOf(mappingPath: string): string {
   return mappingPath.replace(/(\.ya?ml)?$/, '.specs.yaml');
 }
 
-/** The cases beside a mapping file; null where it has none. Throws ConfigError listing everything that is wrong with them. */
+/** The specs beside a mapping file; null where it has none. Throws ConfigError with every fault. */
 export async function loadSpecs(mappingPath: string): Promise<Specs | null> {
   const path = specsPathOf(mappingPath);
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === 'ENOENT') return null;
     throw new ConfigError('specs_unreadable', `The specs file ${path} cannot be read (${code}).`, 'Make it readable.');
   }

@@ -3,8 +3,8 @@ import { minorUnitDecimals } from '../domain/money.ts';
 import { postingModes } from '../terms.ts';
 
 /**
- * The configuration file as written, key by key. Descriptions, defaults and examples are those of docs/CLI.md, which is
- * generated from here. A value may come from the environment, and is text then: numbers are accepted as text.
+ * The schema of the configuration file. docs/CLI.md is generated from its descriptions and defaults. Numbers are accepted as
+ * text, because values from the environment are text.
  */
 const text = z.string({ error: 'must be a text' }).min(1, 'must not be empty');
 
@@ -19,11 +19,23 @@ const number = z.union(
   { error: 'must be a number' },
 );
 
+/** A transform that reads a text; null from `read` is refused with `message`. */
+function parsed<Value>(read: (text: string) => Value | null, message: string) {
+  return (written: string, context: z.RefinementCtx): Value => {
+    const value = read(written);
+    if (value !== null) return value;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  };
+}
+
 function positive(example: string) {
   return number.refine((value) => value > 0, `must be a number above 0, for example ${example}`);
 }
 
 const onlyFromEnvironment = `A secret: only as the name of an environment variable, \`\${NAME}\`.`;
+
+type Auth = { token: string } | { clientId: string; clientSecret: string };
 
 const auth = z
   .strictObject({
@@ -31,10 +43,11 @@ const auth = z
     client_id: text.optional().describe('OAuth2 client id; with it a token is fetched and renewed by itself.'),
     client_secret: text.optional().describe(`OAuth2 client secret. ${onlyFromEnvironment}`),
   })
-  .superRefine((value, context) => {
-    const pair = [value.client_id, value.client_secret].filter((part) => part !== undefined).length;
-    if (pair === (value.token === undefined ? 2 : 0)) return;
+  .transform(({ token, client_id: clientId, client_secret: clientSecret }, context): Auth => {
+    if (token !== undefined && clientId === undefined && clientSecret === undefined) return { token };
+    if (token === undefined && clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret };
     context.addIssue({ code: 'custom', message: 'needs either token, or client_id and client_secret, and not both' });
+    return z.NEVER;
   });
 
 const installation = z.strictObject({
@@ -95,11 +108,11 @@ export const configSchema = z.strictObject({
   schedule: z
     .strictObject({
       every: text
-        .refine((value) => secondsOf(value) !== null, 'must be a length of time such as 30s, 5m or 1h, 1s at least')
+        .transform(parsed(secondsOf, 'must be a length of time such as 30s, 5m or 1h, 1s at least'))
         .prefault('5m')
         .describe('How often `vetledger run` opens a window: a number with s, m or h.'),
     })
-    .default({ every: '5m' })
+    .prefault({ every: '5m' })
     .describe('When windows run by themselves.'),
   database_url: z
     .string({ error: 'must be a text' })
@@ -124,7 +137,7 @@ export const configSchema = z.strictObject({
   webhooks: z
     .strictObject({
       listen: text
-        .refine((value) => addressOf(value) !== null, 'must be host:port, for example 127.0.0.1:8787')
+        .transform(parsed(addressOf, 'must be host:port, for example 127.0.0.1:8787'))
         .prefault('127.0.0.1:8787')
         .describe('Address that `vetledger run` listens on, host:port; a proxy with TLS belongs in front of it.'),
       secret: text
@@ -142,19 +155,27 @@ export const configSchema = z.strictObject({
 
 export type ConfigFile = z.output<typeof configSchema>;
 
+const unitSeconds = new Map([
+  ['s', 1],
+  ['m', 60],
+  ['h', 3600],
+]);
+
 /** Seconds of a length of time such as `30s`, `5m`, `1h`; null when it is none, or under a second. */
-export function secondsOf(value: string): number | null {
+function secondsOf(value: string): number | null {
   const parts = /^(\d+(?:\.\d+)?)\s*([smh])$/.exec(value);
-  if (!parts) return null;
-  const seconds = Number(parts[1]) * { s: 1, m: 60, h: 3600 }[parts[2] as 's' | 'm' | 'h'];
+  const unit = unitSeconds.get(parts?.[2] ?? '');
+  if (!parts || unit === undefined) return null;
+  const seconds = Number(parts[1]) * unit;
   return seconds >= 1 ? seconds : null;
 }
 
 /** Host and port of `host:port` or `[IPv6]:port`; null when it is neither. */
-export function addressOf(value: string): { host: string; port: number } | null {
+function addressOf(value: string): { host: string; port: number } | null {
   const parts = /^(?:\[([\da-f:.]+)\]|([^\s/:[\]]+)):(\d{1,5})$/i.exec(value);
   const port = Number(parts?.[3]);
-  return parts && port <= 65_535 ? { host: (parts[1] ?? parts[2])!, port } : null;
+  const host = parts?.[1] ?? parts?.[2];
+  return host !== undefined && port <= 65_535 ? { host, port } : null;
 }
 
 /** Whether it is a real day, written `YYYY-MM-DD`. */
@@ -186,4 +207,18 @@ function isCurrency(value: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** A key of the configuration, with the keys below it. */
+export interface ConfigKey {
+  description?: string;
+  default?: unknown;
+  required?: string[];
+  properties?: Record<string, ConfigKey>;
+  items?: ConfigKey;
+}
+
+/** The keys of the configuration as data, for the documentation and for hints. */
+export function configKeys(): ConfigKey {
+  return z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as ConfigKey;
 }

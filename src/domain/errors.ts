@@ -1,4 +1,4 @@
-/** What a command ends with (DESIGN "Exit codes"); the texts are also those of docs/CLI.md. */
+/** Exit codes of the commands (DESIGN "Exit codes"); docs/CLI.md is generated from these texts. */
 export const exitCodes = {
   0: 'done; held documents are reported and count as done',
   1: 'a check found a difference, or what was asked for does not exist',
@@ -16,7 +16,12 @@ export interface PlainError {
   todo: string;
 }
 
-/** Anything that stops a command: what happened (`message`), what to do next (`todo`). Neither holds a secret. */
+/** The `code` of an error (of Node, PostgreSQL or our own), if it has one. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** An error that stops a command. `message`: what happened; `todo`: what to do next. Neither contains a secret. */
 export class UserError extends Error {
   override readonly name: string = 'UserError';
   readonly code: string;
@@ -31,7 +36,7 @@ export class UserError extends Error {
   }
 }
 
-/** The configuration, a mapping file, or what a command was called with is wrong (exit code 2). */
+/** The configuration, a mapping file or the arguments of a command are wrong (exit code 2). */
 export class ConfigError extends UserError {
   override readonly name = 'ConfigError';
 

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { loadMapping } from '../../src/config/load.ts';
-import { loadSpecs } from '../../src/config/mapping-files.ts';
+import { loadMapping, loadSpecs } from '../../src/config/mapping-files.ts';
 import { runSpecs } from '../../src/mapping/run-specs.ts';
 
 const folder = fileURLToPath(new URL('../../mappings/', import.meta.url));

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { loadDialect } from '../../config/dialect.ts';
-import { type Config, loadConfig, loadMapping } from '../../config/load.ts';
-import { loadSpecs, specsPathOf } from '../../config/mapping-files.ts';
+import { type Config, loadConfig } from '../../config/load.ts';
+import { loadMapping, loadSpecs, specsPathOf } from '../../config/mapping-files.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import type { Money } from '../../domain/money.ts';
 import { postgresFolder } from '../../embedded/postgres.ts';

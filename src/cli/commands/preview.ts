@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { everything, previewPosting, previewRemap } from '../../bookkeeping/preview.ts';
-import { type InstallationConfig, loadMapping } from '../../config/load.ts';
+import type { InstallationConfig } from '../../config/load.ts';
+import { loadMapping } from '../../config/mapping-files.ts';
 import { countInForce, countWaiting, type JudgedDocument } from '../../documents/documents.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
 import { type App, chosenInstallations } from '../../runtime/app.ts';
