@@ -3,9 +3,10 @@ import type { WorkflowClient } from '@temporalio/client';
 import { TemporalFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { InstallationConfig } from '../src/config/load.ts';
+import { renewLease } from '../src/db/lease.ts';
 import type { Db } from '../src/db/pool.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
-import { type OpenWindow, renewLease } from '../src/sync/window.ts';
+import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { type HealthNote, healthSignalName, type WindowInput, type WindowOutcome } from '../workflows/messages.ts';
 import { toFailure, WindowConflict } from './failures.ts';
 

@@ -15,7 +15,7 @@ import { claimDocuments, countWaiting, isDoubtful, saveJudged } from '../src/doc
 import { departmentLocks, noteDepartmentLock } from '../src/mirror/department-locks.ts';
 import { noteConditionsHash, noteStartDate, readConditionsHash } from '../src/mirror/installation-state.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
-import type { OpenWindow } from '../src/sync/window.ts';
+import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, alive, allEnded, installationOf } from './context.ts';
 

@@ -6,7 +6,7 @@ import { partsBatch, pullParts, type RefetchNeed } from '../src/sync/parts.ts';
 import { type PullContext, type PullResult, pullChanged, pullPayments } from '../src/sync/pull.ts';
 import { completeScan, pullRows, type RowPorts, scanRows } from '../src/sync/rows.ts';
 import { pullStep, pullStream } from '../src/sync/streams.ts';
-import type { OpenWindow } from '../src/sync/window.ts';
+import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { RecordKind } from '../src/terms.ts';
 import { ownEchoes } from '../src/writeback/store.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';

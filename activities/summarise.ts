@@ -1,6 +1,6 @@
 import { businessDate } from '../src/domain/dates.ts';
 import { summariseDays } from '../src/ledger/summaries/append.ts';
-import type { OpenWindow } from '../src/sync/window.ts';
+import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, alive, installationOf } from './context.ts';
 

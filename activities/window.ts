@@ -1,18 +1,13 @@
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { releaseLease, takeLease } from '../src/db/lease.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { isCensusDue, takeNudge } from '../src/mirror/installation-state.ts';
 import { takeCensus } from '../src/sync/census.ts';
+import { readCursors } from '../src/sync/cursors.ts';
 import { forgetWalks } from '../src/sync/finished.ts';
 import { openWithInvoices } from '../src/sync/opening.ts';
 import { applyFacts } from '../src/sync/pull.ts';
-import {
-  closeWindowRow,
-  type OpenWindow,
-  openWindowRow,
-  readCursors,
-  releaseLease,
-  takeLease,
-} from '../src/sync/window.ts';
+import { closeWindowRow, type OpenWindow, openWindowRow } from '../src/sync/sync-windows.ts';
 import { type ApiUse, noCounts, type PlainError, type WindowCounts, type WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, alive, installationOf, type Liveness, leaseSeconds, ownWorkflow } from './context.ts';
 import { markAfterChangedConditions, refreshLocks, refuseMovedStart } from './post.ts';

@@ -1,7 +1,7 @@
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { parseJson } from '../src/records/json.ts';
 import { pullEach } from '../src/sync/parts.ts';
-import type { OpenWindow } from '../src/sync/window.ts';
+import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { pendingWriteBacks, recordWriteBacks, type WriteBackOutcome } from '../src/writeback/store.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, alive, allEnded } from './context.ts';

@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { PullReport } from '../activities/pull.ts';
-import type { OpenWindow } from '../src/sync/window.ts';
+import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { WindowView } from './health.ts';
 import {
   type ApiUse,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leaseSeconds } from '../../activities/context.ts';
 import type { InstallationConfig } from '../config/load.ts';
+import { releaseLease, renewLease, takeLease } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import {
   type ClaimedDocument,
@@ -12,7 +13,6 @@ import {
 } from '../documents/documents.ts';
 import { UserError } from '../domain/errors.ts';
 import type { PracticeClient } from '../practice/client.ts';
-import { releaseLease, renewLease, takeLease } from '../sync/window.ts';
 import { appendDecided, judgingBatch, postingConditions, remapDocuments } from './judge.ts';
 import { lockNow, type RemappedDocument, requireStart } from './preview.ts';
 

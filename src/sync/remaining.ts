@@ -1,8 +1,8 @@
 import type { Db } from '../db/pool.ts';
 import { type RecordKind, recordKinds } from '../terms.ts';
+import { readCursors } from './cursors.ts';
 import { finishedQuestion, keptForHours } from './finished.ts';
 import type { PullOwner } from './pull.ts';
-import { readCursors } from './window.ts';
 
 /**
  * How many records of each list a load that was stopped has left; null where only the source can tell. The whole is null for a

@@ -1,8 +1,9 @@
 import type { RecordKind } from '../terms.ts';
+import { type Cursors, moveCursor, readCursors } from './cursors.ts';
 import { forgetWalks, walkOnce } from './finished.ts';
 import { nextPaymentCursor, type PullContext, type PullResult, pullChanged, pullPayments } from './pull.ts';
 import { completeScan, pullRows, type RowPorts } from './rows.ts';
-import { moveCursor, type OpenWindow, readCursors, type StreamCursors } from './window.ts';
+import type { OpenWindow } from './sync-windows.ts';
 
 export const streamNames = {
   invoice: 'invoices',
@@ -61,7 +62,7 @@ export async function pullStream(
 export async function walkChanged(
   context: PullContext,
   stream: 'invoice' | 'prepayment',
-  cursors?: StreamCursors,
+  cursors?: Cursors,
 ): Promise<PullResult> {
   const from = since(cursors ?? (await readCursors(context.db, context.installation)), stream, context.overlapMs);
   return walkOnce(context, stream, context.run, () => pullChanged(context, stream, from));
@@ -70,7 +71,7 @@ export async function walkChanged(
 /** Moves a cursor, and forgets the walk that it stood for. */
 async function move(
   context: PullContext,
-  cursors: StreamCursors,
+  cursors: Cursors,
   stream: RecordKind,
   value: { watermark?: string; after?: number | null },
 ): Promise<void> {
@@ -82,7 +83,7 @@ async function move(
 }
 
 /** What a stream is asked since: its watermark less the overlap, which covers transactions that commit late. */
-function since(cursors: StreamCursors, stream: 'invoice' | 'prepayment' | 'row', overlapMs: number): Date | null {
+function since(cursors: Cursors, stream: 'invoice' | 'prepayment' | 'row', overlapMs: number): Date | null {
   const watermark = cursors[stream].value?.watermark;
   return watermark ? new Date(new Date(watermark).getTime() - overlapMs) : null;
 }

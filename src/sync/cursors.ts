@@ -1,0 +1,60 @@
+import { integer, json, oneOf } from '../db/columns.ts';
+import { type Connection, execute, rows } from '../db/rows.ts';
+import { type RecordKind, recordKinds } from '../terms.ts';
+
+/** How far the completed walks of one stream have read. */
+export interface CursorValue {
+  /** Invoices, prepayments and rows: source time up to which changes were read, ISO 8601. */
+  watermark?: string;
+  /** Payments: the id above which the next walk starts; null: from the beginning. */
+  after?: number | null;
+}
+
+/** A stream's cursor; `value` is null and `revision` 0 before its first walk has completed. */
+export interface Cursor {
+  value: CursorValue | null;
+  revision: number;
+}
+
+export type Cursors = Record<RecordKind, Cursor>;
+
+const noCursor: Cursor = { value: null, revision: 0 };
+
+/** The installation's cursors (table `sync_cursor`). */
+export async function readCursors(db: Connection, installation: number): Promise<Cursors> {
+  const found = await rows(
+    db,
+    { stream: oneOf(recordKinds), value: json, revision: integer },
+    'select stream, value, revision from sync_cursor where installation = ?',
+    [installation],
+  );
+  const cursors: Cursors = { invoice: noCursor, prepayment: noCursor, payment: noCursor, row: noCursor };
+  for (const { stream, value, revision } of found) {
+    cursors[stream] = { value: JSON.parse(value), revision };
+  }
+  return cursors;
+}
+
+/** Moves a cursor by compare-and-set on the revision that was read; false when another window has moved it since. */
+export async function moveCursor(
+  db: Connection,
+  installation: number,
+  stream: RecordKind,
+  value: CursorValue,
+  revision: number,
+): Promise<boolean> {
+  const moved =
+    revision === 0
+      ? await execute(
+          db,
+          'insert into sync_cursor (installation, stream, value) values (?, ?, ?::json) on conflict do nothing',
+          [installation, stream, JSON.stringify(value)],
+        )
+      : await execute(
+          db,
+          `update sync_cursor set value = ?::json, revision = revision + 1, moved_at = clock_timestamp()
+           where installation = ? and stream = ? and revision = ?`,
+          [JSON.stringify(value), installation, stream, revision],
+        );
+  return moved > 0;
+}
