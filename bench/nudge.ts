@@ -11,7 +11,8 @@ import { loadConfig } from '../src/config/load.ts';
 import { query } from '../src/db/pool.ts';
 import { type App, openApp } from '../src/runtime/app.ts';
 import { type Engine, startEngine } from '../src/runtime/worker.ts';
-import { runSchedules, runWindow } from '../src/windows/windows.ts';
+import { runSchedules } from '../src/windows/daemon.ts';
+import { runWindowNow } from '../src/windows/run-window.ts';
 import { machine, writeSection } from './measure.ts';
 
 const { values: options } = parseArgs({
@@ -85,7 +86,7 @@ webhooks: {listen: "127.0.0.1:0", secret: "\${WEBHOOK_SECRET}"}
 
 async function measure(app: App, engine: Engine): Promise<void> {
   const stop = new AbortController();
-  const first = await runWindow(app, engine, sandbox.installation, { trigger: 'bench', signal: stop.signal });
+  const first = await runWindowNow(app, engine, sandbox.installation, { trigger: 'bench', signal: stop.signal });
   if (first.outcome !== 'closed') throw new Error(first.error?.message);
   const [latest] = await query<{ id: number }>(app.db, 'select max(id) as id from sync_window');
   const listening = Promise.withResolvers<string>();

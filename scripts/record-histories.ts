@@ -11,7 +11,7 @@ import { loadConfig } from '../src/config/load.ts';
 import { startEphemeralPostgres, startEphemeralTemporal } from '../src/embedded/index.ts';
 import { type App, openApp } from '../src/runtime/app.ts';
 import { type Engine, startEngine } from '../src/runtime/worker.ts';
-import { runWindow } from '../src/windows/windows.ts';
+import { runWindowNow } from '../src/windows/run-window.ts';
 
 /** The clinic whose names the test looks for in the histories. */
 const clinic = { seed: 51, invoices: 60, token: 'token-of-the-recorded-clinic' };
@@ -69,7 +69,7 @@ async function record(app: App, engine: Engine): Promise<void> {
   const { installation } = sandbox;
   const window = async (name: string, trigger = 'sync', timeoutMinutes = app.config.windowTimeoutMinutes) => {
     const as = { ...app, config: { ...app.config, windowTimeoutMinutes: timeoutMinutes } };
-    const report = await runWindow(as, engine, installation, { trigger, signal: never });
+    const report = await runWindowNow(as, engine, installation, { trigger, signal: never });
     await save(engine, name);
     console.error(`${name}: ${report.outcome}${report.error ? ` (${report.error.code})` : ''}`);
   };

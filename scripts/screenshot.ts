@@ -13,7 +13,7 @@ import { startSandbox } from '../sandbox/index.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { openApp } from '../src/runtime/app.ts';
 import { startEngine } from '../src/runtime/worker.ts';
-import { runWindow } from '../src/windows/windows.ts';
+import { runWindowNow } from '../src/windows/run-window.ts';
 import { chromiumPath, type Page, withPage } from './browser.ts';
 
 const target = fileURLToPath(new URL('../docs/images/', import.meta.url));
@@ -55,7 +55,7 @@ data_dir: data
   try {
     const engine = await startEngine(app, {}, progress);
     const never = new AbortController().signal;
-    const window = (trigger: string) => runWindow(app, engine, sandbox.installation, { trigger, signal: never });
+    const window = (trigger: string) => runWindowNow(app, engine, sandbox.installation, { trigger, signal: never });
     try {
       await window('sync');
       await window('sync');

@@ -6,7 +6,8 @@ import { loadConfig } from '../config/load.ts';
 import { reconcileWithSource } from '../queries/reconcile.ts';
 import { type App, openApp } from '../runtime/app.ts';
 import { startEngine } from '../runtime/worker.ts';
-import { runSchedules, runWindow, type WindowReport } from '../windows/windows.ts';
+import { runSchedules } from '../windows/daemon.ts';
+import { runWindowNow, type WindowReport } from '../windows/run-window.ts';
 import { exitCodeOf, notOpenedError, windowsDocument } from './commands/sync.ts';
 import { ProgressBars } from './progress.ts';
 import { reconcileText } from './render/reconcile.ts';
@@ -80,7 +81,7 @@ async function work(app: App, sandbox: Sandbox, options: DevOptions, say: (line:
   );
   try {
     say('first sync: pulling the clinic’s history');
-    const window = await runWindow(app, engine, demo.installation, { trigger: 'dev', signal: options.signal });
+    const window = await runWindowNow(app, engine, demo.installation, { trigger: 'dev', signal: options.signal });
     bars.end();
     first = false;
     if (window.failedToOpen) throw notOpenedError(window.failedToOpen);

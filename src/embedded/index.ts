@@ -1,4 +1,3 @@
-export { ensureSearchAttributes } from '../runtime/search-attributes.ts';
 export { startEphemeralPostgres, startEphemeralTemporal } from './ephemeral.ts';
 export { ServiceError, type ServiceErrorCode } from './errors.ts';
 export type { ServicesOptions } from './options.ts';

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { searchAttributes } from '../runtime/search-attributes.ts';
+import { searchAttributes } from '../domain/search-attributes.ts';
 import { reasonOf, ServiceError, startFailure } from './errors.ts';
 import type { ServicesOptions } from './options.ts';
 import { freePort, isPortFree, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';

@@ -1,9 +1,11 @@
 import { destination, type Logger, pino } from 'pino';
 import type { Config, InstallationConfig } from '../config/load.ts';
+import { text } from '../db/columns.ts';
 import { migrate } from '../db/migrate.ts';
 import { type Db, openDatabase, poolSize } from '../db/pool.ts';
+import { row } from '../db/rows.ts';
 import { ConfigError } from '../domain/errors.ts';
-import { acquirePostgres, acquireTemporal } from '../embedded/index.ts';
+import { acquirePostgres, acquireTemporal, type ServicesOptions } from '../embedded/index.ts';
 import { type Auth, clientCredentials, staticToken } from '../practice/auth.ts';
 import { Budget } from '../practice/budget.ts';
 import { createPracticeClient, type PracticeClient } from '../practice/client.ts';
@@ -11,46 +13,46 @@ import type { Transport } from '../practice/http.ts';
 import { createTransport, defaultTimeouts } from '../practice/transport.ts';
 import { systemClock } from './system-clock.ts';
 
-/** Everything a command works with, opened; `close` gives all of it back. */
+/** The open services and clients of a command; `close` releases them all. */
 export interface App {
   config: Config;
   db: Db;
-  /** Carried by workflow ids and task queues, so that a Temporal cluster can be shared by several databases. */
+  /** Part of workflow ids and task queues, so that several databases can share a Temporal cluster. */
   databaseId: string;
-  /** Null where the command asked for none. */
+  /** Null when the command needs no Temporal (`AppOptions.temporal`). */
   temporal: { address: string; namespace: string; uiUrl: string | null } | null;
-  /** To stderr. */
+  /** Writes to stderr. */
   log: Logger;
   clock: () => Date;
-  /** The client of an installation's practice API, made once. Throws ConfigError for an unknown installation. */
+  /** The practice API client of an installation, one per App. Throws ConfigError for an unknown installation. */
   practice(installation: number): PracticeClient;
-  /** The rate budget that this client takes from. */
+  /** The rate budget that `practice(installation)` takes from. */
   budget(installation: number): Budget;
   close(): Promise<void>;
 }
 
 export interface AppOptions {
   temporal: boolean;
-  /** Receives one line for every slow step. */
+  /** Called with one line for each slow step. */
   progress: (line: string) => void;
   env: NodeJS.ProcessEnv;
-  /** Level of the log unless VETLEDGER_LOG says otherwise; `warn` for commands that end by themselves. */
+  /** Log level unless VETLEDGER_LOG sets one. Default: `warn`. */
   logLevel?: 'error' | 'warn' | 'info';
   /** Whether an embedded Temporal server serves its web UI. */
   ui?: boolean;
 }
 
 /**
- * Reaches or starts the services, brings the schema up to date and reads the database's id. Throws ServiceError when a
- * service is missing; what was opened by then is given back.
+ * Connects to the services, or starts embedded ones, and migrates the schema. Throws ServiceError when a service is missing;
+ * whatever was opened by then is released.
  */
 export async function openApp(config: Config, options: AppOptions): Promise<App> {
   const opened: (() => Promise<unknown>)[] = [];
   const close = async () => {
-    for (const giveBack of opened.splice(0).reverse()) await giveBack();
+    for (const release of opened.splice(0).reverse()) await release();
   };
   const log = createLog(options);
-  const services = {
+  const services: ServicesOptions = {
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl ?? undefined,
     temporalAddress: config.temporal.address ?? undefined,
@@ -60,7 +62,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   };
   try {
     const starting = options.temporal ? acquireTemporal(services) : Promise.resolve(null);
-    // Both start side by side; when one fails, the other is given back too.
+    // Both start at the same time. When one fails, the other is released by the catch block below.
     const [postgres, temporal] = await Promise.allSettled([acquirePostgres(services), starting]);
     for (const service of [postgres, temporal]) {
       if (service.status === 'fulfilled' && service.value) opened.push(service.value.release);
@@ -76,7 +78,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     return {
       config,
       db,
-      databaseId: await databaseId(db),
+      databaseId: await readDatabaseId(db),
       temporal: temporal.value && {
         address: temporal.value.address,
         namespace: config.temporal.namespace,
@@ -106,9 +108,9 @@ function createLog({ env, logLevel }: AppOptions): Logger {
   return pino({ level: wanted, base: null }, destination({ dest: 2, sync: true }));
 }
 
-async function databaseId(db: Db): Promise<string> {
-  const found = await db.raw<{ rows: { value: string }[] }>(`select value from meta where key = 'database_id'`);
-  return found.rows[0]!.value;
+async function readDatabaseId(db: Db): Promise<string> {
+  const { value } = await row(db, { value: text }, `select value from meta where key = 'database_id'`);
+  return value;
 }
 
 interface Practice {
@@ -150,14 +152,14 @@ function makePractice(installation: InstallationConfig, db: Db, log: Logger): Pr
   return { budget, client };
 }
 
-/** How an installation signs in, by its configuration. */
+/** The configured authentication of an installation: a fixed token, or client credentials. */
 export function authOf(installation: InstallationConfig, transport: Transport): Auth {
   const { auth, id, baseUrl, dialect } = installation;
   if ('token' in auth) return staticToken(auth.token);
   return clientCredentials({ ...auth, installation: id, baseUrl, dialect, transport, clock: systemClock });
 }
 
-/** An installation of the configuration. Throws ConfigError for an unknown one. */
+/** The configuration of an installation. Throws ConfigError for an unknown one. */
 export function installationOf(config: Config, id: number): InstallationConfig {
   const found = config.installations.find((installation) => installation.id === id);
   if (found) return found;
@@ -169,7 +171,7 @@ export function installationOf(config: Config, id: number): InstallationConfig {
   );
 }
 
-/** The installations a command is for: the one that was named, or all. */
+/** The installations of a command's --installation option: the named one, or all. */
 export function chosenInstallations(config: Config, id: number | undefined): InstallationConfig[] {
   return id === undefined ? config.installations : [installationOf(config, id)];
 }

@@ -7,8 +7,8 @@ const root = new URL('../../', import.meta.url);
 const workflowsDir = new URL('workflows/', root);
 
 /**
- * Path of the workflows' prebuilt bundle, made when it is missing or older than their sources. `npm ci` makes it
- * beforehand (the `prepare` script); a worker then loads it as it is.
+ * Path of the prebuilt workflow bundle. Builds it when there is none for the current sources; `npm ci` normally has built it
+ * already (the `prepare` script).
  */
 export async function workflowBundle(): Promise<string> {
   const target = fileURLToPath(new URL(`build/workflows-${sourcesHash()}.js`, root));
@@ -18,10 +18,10 @@ export async function workflowBundle(): Promise<string> {
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn: console.error, error: console.error },
   });
   mkdirSync(new URL('build/', root), { recursive: true });
-  // Written aside and renamed: another process may be starting at this moment.
-  const aside = `${target}.${process.pid}`;
-  writeFileSync(aside, code);
-  renameSync(aside, target);
+  // Written under another name and renamed, because another process may look for the bundle at this moment.
+  const staging = `${target}.${process.pid}`;
+  writeFileSync(staging, code);
+  renameSync(staging, target);
   return target;
 }
 

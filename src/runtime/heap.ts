@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Keeps the heap near what is in use. On a machine with much memory V8 lets garbage pile up to several times of that, and a
- * daemon shares its machine. The young generation stays as large as it is (some megabytes), the old one is collected when
- * it has grown by a third. Both are rules of when to collect, no limits: work that needs more gets it.
+ * Limits how much garbage V8 lets accumulate: on a machine with much memory the heap can grow to several times its live size,
+ * and a daemon shares its machine. The young generation keeps its size of a few megabytes; the old one is collected after
+ * growing by a third. These settings say when to collect. They set no maximum size.
  */
 export function keepHeapSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');

@@ -1,28 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
+import { searchAttributes } from '../domain/search-attributes.ts';
 import { reasonOf } from '../embedded/errors.ts';
 
 const callTimeoutMs = 10_000;
 const confirmTimeoutMs = 30_000;
 
-/** The search attributes of our workflows (DESIGN: Temporal), by the name of their type at the command line. */
-export const searchAttributes = {
-  Installation: 'Keyword',
-  SyncHealth: 'Keyword',
-  WindowFrom: 'Datetime',
-  WindowTo: 'Datetime',
-} as const;
+type AttributeType = (typeof searchAttributes)[keyof typeof searchAttributes];
 
-const types = {
-  Keyword: encodeSearchAttributeIndexedValueType('KEYWORD')!,
-  Datetime: encodeSearchAttributeIndexedValueType('DATETIME')!,
-};
+/** The types as the server encodes them. */
+const encodedTypes = { Keyword: encoded('KEYWORD'), Datetime: encoded('DATETIME') } satisfies Record<
+  AttributeType,
+  unknown
+>;
+
+function encoded(type: 'KEYWORD' | 'DATETIME') {
+  const value = encodeSearchAttributeIndexedValueType(type);
+  if (value === undefined) throw new TypeError(`the Temporal SDK knows no search attributes of type ${type}`);
+  return value;
+}
 
 /**
  * Registers our search attributes in a namespace where they are missing, and waits until queries by them are accepted
- * (30 s at most). False, with one line of warning, where that is refused: the program then runs without them, as setting an
- * unregistered attribute fails a workflow task for ever.
+ * (30 s at most). Where the server refuses, prints one warning and returns false: the program then runs without them, because
+ * upserting an unregistered attribute fails a workflow task for ever.
  */
 export async function ensureSearchAttributes(
   connection: Connection,
@@ -32,11 +34,12 @@ export async function ensureSearchAttributes(
   const call = <T>(work: () => Promise<T>) => connection.withDeadline(Date.now() + callTimeoutMs, work);
   try {
     const listed = await call(() => connection.operatorService.listSearchAttributes({ namespace }));
-    const missing: Record<string, (typeof types)[keyof typeof types]> = {};
+    const missing: Record<string, ReturnType<typeof encoded>> = {};
     for (const [name, type] of Object.entries(searchAttributes)) {
       const registered = listed.customAttributes?.[name];
-      if (registered === undefined) missing[name] = types[type];
-      else if (registered !== types[type]) throw new Error(`${name} is registered with another type than ${type}`);
+      if (registered === undefined) missing[name] = encodedTypes[type];
+      else if (registered !== encodedTypes[type])
+        throw new Error(`${name} is registered with another type than ${type}`);
     }
     if (Object.keys(missing).length > 0) {
       await call(() => connection.operatorService.addSearchAttributes({ namespace, searchAttributes: missing }));
@@ -51,7 +54,7 @@ export async function ensureSearchAttributes(
   }
 }
 
-/** Servers answer from caches that lag behind a registration by seconds. */
+/** Retries, because servers answer from caches that lag behind a registration by seconds. */
 async function confirm(accepted: () => Promise<unknown>): Promise<void> {
   const deadline = performance.now() + confirmTimeoutMs;
   for (;;) {

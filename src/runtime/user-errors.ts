@@ -2,10 +2,10 @@ import { isGrpcServiceError } from '@temporalio/client';
 import { isLostConnection } from '../db/errors.ts';
 import { UserError } from '../domain/errors.ts';
 import { PracticeError } from '../domain/practice-error.ts';
-import { ServiceError } from '../embedded/errors.ts';
+import { reasonOf, ServiceError } from '../embedded/errors.ts';
 import { DialectError } from '../records/dialect.ts';
 
-/** Any error as one that a user can act on: the one place where errors of the parts get their exit codes. */
+/** Turns any error into one that a user can act on. Only here do the errors of the layers get their exit codes. */
 export function toUserError(error: unknown): UserError {
   if (error instanceof UserError) return error;
   if (error instanceof ServiceError) return new UserError(error.code, error.message, error.todo, 3, error);
@@ -14,7 +14,7 @@ export function toUserError(error: unknown): UserError {
   if (isGrpcServiceError(error)) {
     return new UserError(
       'temporal_unreachable',
-      `Temporal did not do what was asked of it: ${messageOf(error)}`,
+      `Temporal did not do what was asked of it: ${reasonOf(error)}`,
       'Check with `vetledger doctor` that the Temporal server is up and its namespace exists.',
       3,
       error,
@@ -23,7 +23,7 @@ export function toUserError(error: unknown): UserError {
   if (isLostConnection(error)) {
     return new UserError(
       'postgres_unreachable',
-      `The connection to PostgreSQL was lost: ${messageOf(error)}`,
+      `The connection to PostgreSQL was lost: ${reasonOf(error)}`,
       'Check with `vetledger doctor` that the database is up, and run the command again: nothing is posted twice.',
       3,
       error,
@@ -31,14 +31,9 @@ export function toUserError(error: unknown): UserError {
   }
   return new UserError(
     'internal_error',
-    `Something unexpected went wrong: ${messageOf(error)}`,
+    `Something unexpected went wrong: ${reasonOf(error)}`,
     'Run the command again with --debug, and report what it prints.',
     1,
     error,
   );
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
-  return error instanceof Error ? error.message || error.name : String(error);
 }

@@ -3,19 +3,18 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import type { ActivityDeps } from '../../activities/context.ts';
 import { createActivities } from '../../activities/index.ts';
 import type { WindowInput } from '../../workflows/messages.ts';
-import { ensureSearchAttributes } from '../embedded/index.ts';
 import type { App } from './app.ts';
 import { workflowBundle } from './bundle.ts';
+import { ensureSearchAttributes } from './search-attributes.ts';
 
-/** A worker that has been told to stop gives its activities this long to notice. */
+/** Time between a worker's shutdown and the cancellation of its running activities. */
 const shutdownGraceTime = '10 seconds';
-/** An activity learns of its cancellation by a heartbeat; the SDK would hold these back for most of their time-out. */
+/** Activities learn of a cancellation from a heartbeat. The SDK's default delays heartbeats by up to 80 % of their time-out. */
 const maxHeartbeatThrottleInterval = '5 seconds';
 
 /**
- * Activities that a worker runs at a time. Each list that is pulled or backfilled waits for its rate budget in an activity of
- * its own, which costs next to nothing: there must be room for every installation's at once, or a few that are throttled
- * would keep the others from their turn.
+ * Concurrent activities of a worker. Each list waits for its rate budget in an activity of its own, and a waiting activity
+ * costs next to nothing. With fewer slots than lists, a few throttled installations would block all others.
  */
 function activitySlots(installations: number): number {
   return 20 + 5 * installations;
@@ -23,19 +22,19 @@ function activitySlots(installations: number): number {
 
 export interface Engine {
   client: Client;
-  /** Task queues carry the database's own id, so that a cluster can be shared. */
+  /** Contains the database's id, so that several databases can share a Temporal cluster. */
   taskQueue: string;
   backfillQueue: string;
-  /** False where the cluster refused our search attributes: the program runs without them. */
+  /** False when the cluster refused our search attributes; workflows then set none. */
   searchAttributes: boolean;
-  /** Settles when a worker stopped by itself, with why. */
+  /** Rejects when a worker fails; never resolves. */
   failed: Promise<never>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts this process's workers, one for live windows and one for backfills, and the client that starts workflows. A command
- * that runs windows of one kind names it: each worker holds some 60 MB.
+ * Connects a Temporal client and starts this process's workers: one for live windows, one for backfills. A worker takes about
+ * 60 MB, so a command that runs windows of one kind starts only that worker (`only`).
  */
 export async function startEngine(
   app: App,
@@ -106,13 +105,13 @@ export async function startEngine(
 
 let runtimeInstalled = false;
 
-/** Once per process: the SDK's own log lines go to ours, and signals are left to the commands. */
+/** Once per process: routes the SDK's log lines to our log and leaves signals to the commands. */
 function installRuntime(app: App): void {
   if (runtimeInstalled) return;
   runtimeInstalled = true;
   Runtime.install({
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
-      // A retried activity is shown by its window; the SDK's warning about it is detail.
+      // Debug level: the SDK warns about every retried activity, which the window reports anyway.
       app.log.debug({ sdk: meta, level }, message);
     }),
     shutdownSignals: [],

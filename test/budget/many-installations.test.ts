@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { query } from '../../src/db/pool.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
-import { runWindow } from '../../src/windows/windows.ts';
+import { runWindowNow } from '../../src/windows/run-window.ts';
 import { useDatabase } from '../support/database.ts';
 
 const mapping = new URL('../../mappings/demo.yaml', import.meta.url).pathname;
@@ -79,14 +79,14 @@ afterAll(async () => {
 
 test('installations that wait for their budgets keep no other from its window', async () => {
   const stop = new AbortController();
-  const windows = throttled.map((id) => runWindow(app, engine, id, { trigger: 'sync', signal: stop.signal }));
+  const windows = throttled.map((id) => runWindowNow(app, engine, id, { trigger: 'sync', signal: stop.signal }));
   const waiting = async () => {
     const rows = await query<{ n: number }>(app.db, 'select count(*) as n from budget_claim where expires_at > now()');
     return rows[0]!.n;
   };
   await expect.poll(waiting, { timeout: 40_000, interval: 250 }).toBeGreaterThan(40);
   const started = performance.now();
-  const report = await runWindow(app, engine, prompt, { trigger: 'sync', signal: new AbortController().signal });
+  const report = await runWindowNow(app, engine, prompt, { trigger: 'sync', signal: new AbortController().signal });
   expect(report).toMatchObject({ outcome: 'closed', seen: { invoices: expect.any(Number) } });
   expect(report.seen.invoices).toBeGreaterThan(0);
   expect((performance.now() - started) / 1000).toBeLessThan(30);

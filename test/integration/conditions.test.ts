@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { openApp } from '../../src/runtime/app.ts';
 import { startEngine } from '../../src/runtime/worker.ts';
-import { runWindow } from '../../src/windows/windows.ts';
+import { runWindowNow } from '../../src/windows/run-window.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
 describe('what a window depends on besides the source’s records', () => {
@@ -23,7 +23,7 @@ describe('what a window depends on besides the source’s records', () => {
     const engine = await startEngine(app, {}, () => undefined);
     try {
       const signal = new AbortController().signal;
-      const window = await runWindow(app, engine, clinic.sandbox.installation, { trigger: 'sync', signal });
+      const window = await runWindowNow(app, engine, clinic.sandbox.installation, { trigger: 'sync', signal });
       expect(window.failedToOpen).toMatchObject({ code: 'start_date_moved' });
       expect(window.failedToOpen!.message).toContain('2026-06-01');
     } finally {

@@ -8,7 +8,7 @@ import { query } from '../../src/db/pool.ts';
 import { reconcileWithSource } from '../../src/queries/reconcile.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
-import { runWindow, type WindowReport } from '../../src/windows/windows.ts';
+import { runWindowNow, type WindowReport } from '../../src/windows/run-window.ts';
 import { createTestDatabase } from './database.ts';
 
 export interface TestClinic {
@@ -68,7 +68,7 @@ window_timeout_minutes: 2
     engine,
     config,
     env,
-    sync: (trigger = 'sync') => runWindow(app, engine, sandbox.installation, { trigger, signal: never }),
+    sync: (trigger = 'sync') => runWindowNow(app, engine, sandbox.installation, { trigger, signal: never }),
     reconcile: () => reconcileWithSource(app, app.config.installations, () => undefined),
     rows: (sql, bindings) => query(app.db, sql, bindings),
     async stop() {

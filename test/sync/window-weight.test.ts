@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { WindowReport } from '../../src/windows/windows.ts';
+import type { WindowReport } from '../../src/windows/run-window.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
 /** DESIGN "Sync": what a window asks where nothing has changed. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
-import { runWindow } from '../../src/windows/windows.ts';
+import { runWindowNow } from '../../src/windows/run-window.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { listRequests, mirrored, postedTwice, waitFor, windowRows } from './support.ts';
 
@@ -103,7 +103,7 @@ test.concurrent.each(['invoice', 'row'] as const)(
       await engine.client.workflow.getHandle(row!.workflow_id, row!.run_id).terminate('test');
       await clinic.rows(`update lease set expires_at = clock_timestamp()`);
       const before = await mirrored(clinic, kind);
-      const next = await runWindow(clinic.app, engine, 4711, { trigger: 'next', signal: never });
+      const next = await runWindowNow(clinic.app, engine, 4711, { trigger: 'next', signal: never });
       expect(next).toMatchObject({ outcome: 'closed' });
       const rest = (await mirrored(clinic, kind)) - before;
       const { seen, pulled } = next;
@@ -121,7 +121,7 @@ test.concurrent(
     afterKill('backfill', 'row', async (clinic, engine) => {
       const whole = await undisturbed();
       const before = await mirrored(clinic, 'row');
-      const next = await runWindow(clinic.app, engine, 4711, { trigger: 'backfill', signal: never });
+      const next = await runWindowNow(clinic.app, engine, 4711, { trigger: 'backfill', signal: never });
       expect(next).toMatchObject({ outcome: 'closed' });
       // Nobody goes on beside it: the killed one's own retry would ask the same pages.
       const [killed, closed] = await windowRows(clinic);

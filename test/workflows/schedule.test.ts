@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runDaemon } from '../../src/windows/windows.ts';
+import { runDaemon } from '../../src/windows/daemon.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { waitFor } from './support.ts';
 

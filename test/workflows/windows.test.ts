@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { runWindow } from '../../src/windows/windows.ts';
+import { runWindowNow } from '../../src/windows/run-window.ts';
 import type { PlainError } from '../../workflows/messages.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { healths, listRequests, mirrored, openRow, postedTwice, waitFor, windowRows } from './support.ts';
@@ -52,7 +52,7 @@ describe.concurrent('a window as the operator sees it', { timeout: 120_000 }, ()
   test('a window that takes too long has failed within seconds of its time-out, and the next one covers it', () =>
     withClinic({ ...slow, seed: 22 }, async (clinic) => {
       const app = { ...clinic.app, config: { ...clinic.app.config, windowTimeoutMinutes: 8 / 60 } };
-      const given = await runWindow(app, clinic.engine, 4711, { trigger: 'sync', signal: never });
+      const given = await runWindowNow(app, clinic.engine, 4711, { trigger: 'sync', signal: never });
       expect(given).toMatchObject({ outcome: 'failed', from: null, error: { code: 'window_given_up' } });
       const [row] = await windowRows(clinic);
       expect(row).toMatchObject({ outcome: 'failed' });
@@ -118,7 +118,7 @@ describe.concurrent('a window as the operator sees it', { timeout: 120_000 }, ()
   test('a window that is stopped at the command line notes its end within the command’s patience', () =>
     withClinic({ ...slow, seed: 26 }, async (clinic) => {
       const stop = new AbortController();
-      const window = runWindow(clinic.app, clinic.engine, 4711, { trigger: 'sync', signal: stop.signal });
+      const window = runWindowNow(clinic.app, clinic.engine, 4711, { trigger: 'sync', signal: stop.signal });
       await openRow(clinic);
       await sleep(8_000);
       stop.abort();

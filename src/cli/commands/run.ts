@@ -1,4 +1,4 @@
-import { runDaemon } from '../../windows/windows.ts';
+import { runDaemon } from '../../windows/daemon.ts';
 import type { CommandContext } from '../context.ts';
 import { windowLine } from '../render/window.ts';
 import { withApp } from '../with-app.ts';

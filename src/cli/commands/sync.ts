@@ -1,7 +1,7 @@
 import type { PlainError } from '../../../workflows/messages.ts';
 import { UserError } from '../../domain/errors.ts';
 import { type App, chosenInstallations } from '../../runtime/app.ts';
-import { syncNow, type WindowReport } from '../../windows/windows.ts';
+import { syncNow, type WindowReport } from '../../windows/run-window.ts';
 import type { CommandContext } from '../context.ts';
 import { ProgressBars } from '../progress.ts';
 import { windowBlock } from '../render/window.ts';

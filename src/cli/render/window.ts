@@ -1,5 +1,5 @@
 import type { RecordedWindow } from '../../queries/windows.ts';
-import type { WindowReport } from '../../windows/windows.ts';
+import type { WindowReport } from '../../windows/run-window.ts';
 import { count, instant, table } from './text.ts';
 
 type Streams = WindowReport['seen'];

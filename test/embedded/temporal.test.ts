@@ -3,11 +3,11 @@ import { Client, Connection } from '@temporalio/client';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import {
   acquireTemporal,
-  ensureSearchAttributes,
   type ServiceError,
   type ServicesOptions,
   type TemporalHandle,
 } from '../../src/embedded/index.ts';
+import { ensureSearchAttributes } from '../../src/runtime/search-attributes.ts';
 import { canListen, takenPort, temporaryFolder, unusedPort } from './support.ts';
 
 const quiet = { progress: () => {}, env: process.env };
@@ -93,37 +93,4 @@ test('a given server that cannot be reached', async () => {
   expect(error.code).toBe('temporal_unreachable');
   expect(error.message).toContain(temporalAddress);
   expect(error.message).toContain('TEMPORAL_ADDRESS');
-});
-
-test('search attributes are registered in a namespace without them', async () => {
-  const connection = await connect(inject('temporalAddress'));
-  const namespace = `fresh-${randomUUID()}`;
-  await connection.workflowService.registerNamespace({
-    namespace,
-    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
-  });
-  await expect
-    .poll(
-      () =>
-        connection.workflowService.countWorkflowExecutions({ namespace }).then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 30_000 },
-    )
-    .toBe(true);
-  const lines: string[] = [];
-  expect(await ensureSearchAttributes(connection, namespace, (line) => lines.push(line))).toBe(true);
-  expect(lines).toEqual([]);
-  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-  expect(Object.keys(customAttributes ?? {})).toEqual(
-    expect.arrayContaining(['Installation', 'SyncHealth', 'WindowFrom', 'WindowTo']),
-  );
-});
-
-test('where they are refused, one line warns', async () => {
-  const connection = await connect(inject('temporalAddress'));
-  const lines: string[] = [];
-  expect(await ensureSearchAttributes(connection, 'no-such-namespace', (line) => lines.push(line))).toBe(false);
-  expect(lines).toEqual([expect.stringContaining('going on without the search attributes')]);
 });

@@ -1,18 +1,22 @@
+/**
+ * How a webhook becomes a window: the receiver (src/http/webhooks.ts) nudges, the nudger coalesces nudges into triggers, and
+ * a trigger opens a window through the installation's schedule (schedules.ts, triggerSchedule).
+ */
 import type { Clock } from '../domain/clock.ts';
 import { TokenBucket } from '../http/limits.ts';
 
-/** One thing done in the practice software fires several webhooks; they are awaited this long, and nudge once. */
+/** One action in the practice software sends several webhooks within a moment; wait this long for the others. */
 const coalesceMs = 100;
-/** Nudges that may follow each other at once; then one for each twelfth of the rate window. */
+/** Triggers that may follow one another at once; after these, one per twelfth of the rate window. */
 const burst = 6;
-const nudgesPerRateWindow = 12;
+const triggersPerRateWindow = 12;
 
 export interface NudgerOptions {
-  /** Installations, each with its rate window: nudged windows take a share of its budget, not all of it. */
+  /** The rate window limits how much of an installation's rate budget nudged windows may take. */
   installations: { id: number; rateWindowSeconds: number }[];
-  /** Opens a window of the installation soon; has a time-out of its own. */
+  /** Opens a window of the installation soon. It must end by itself: the nudger sets no time-out. */
   trigger(installation: number, webhooks: number): Promise<void>;
-  /** Told of a trigger that failed. The nudge is then lost: the next scheduled window covers it. */
+  /** Called when a trigger failed. The nudge is dropped; the next scheduled window covers it. */
   failed(installation: number, error: unknown): void;
   clock: Clock;
 }
@@ -20,21 +24,29 @@ export interface NudgerOptions {
 export interface Nudger {
   /** Returns at once. Throws RangeError for an installation that was not given. */
   nudge(installation: number): void;
-  /** Drops what waits, and resolves when no trigger is under way any more. */
+  /** Drops waiting nudges, and resolves when no trigger is in flight. */
   stop(): Promise<void>;
 }
 
+interface InstallationState {
+  bucket: TokenBucket;
+  /** Webhooks since the last trigger began. */
+  webhooks: number;
+  running: Promise<void>;
+  isRunning: boolean;
+}
+
 /**
- * Turns webhooks into nudges: any number of them while one waits, or is being passed on, make one more. So a burst opens one
- * window now, and one after it at most; what comes too often waits, and is not lost.
+ * Webhooks that arrive while a trigger is queued or in flight coalesce into one more trigger. A burst therefore opens one
+ * window at once and at most one after it. Triggers beyond the rate wait; none is lost.
  */
 export function createNudger({ installations, trigger, failed, clock }: NudgerOptions): Nudger {
   const stopped = new AbortController();
-  const states = new Map(
+  const states = new Map<number, InstallationState>(
     installations.map(({ id, rateWindowSeconds }) => [
       id,
       {
-        bucket: new TokenBucket(burst, (rateWindowSeconds * 1000) / nudgesPerRateWindow, clock.elapsed()),
+        bucket: new TokenBucket(burst, (rateWindowSeconds * 1000) / triggersPerRateWindow, clock.elapsed()),
         webhooks: 0,
         running: Promise.resolve(),
         isRunning: false,
@@ -42,7 +54,7 @@ export function createNudger({ installations, trigger, failed, clock }: NudgerOp
     ]),
   );
 
-  const run = async (id: number, state: typeof states extends Map<number, infer State> ? State : never) => {
+  const run = async (id: number, state: InstallationState) => {
     while (state.webhooks > 0) {
       try {
         await clock.sleep(Math.max(coalesceMs, state.bucket.waitMs(clock.elapsed())), stopped.signal);

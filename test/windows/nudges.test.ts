@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
 import { KeyedBuckets, TokenBucket } from '../../src/http/limits.ts';
-import { createNudger, type Nudger } from '../../src/windows/nudger.ts';
+import { createNudger, type Nudger } from '../../src/windows/nudges.ts';
 
 const clock: Clock = {
   now: () => Date.now(),

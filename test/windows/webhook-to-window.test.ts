@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { noteNudge, takeNudge } from '../../src/mirror/installation-state.ts';
-import { runDaemon } from '../../src/windows/windows.ts';
+import { runDaemon } from '../../src/windows/daemon.ts';
 import { vetledger } from '../cli/support.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { type WindowRow, waitFor, windowRows } from '../workflows/support.ts';

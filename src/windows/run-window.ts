@@ -1,0 +1,180 @@
+import { WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { StepProgress } from '../../activities/context.ts';
+import type { backfill, syncWindow } from '../../workflows/index.ts';
+import {
+  failureTypes,
+  noCounts,
+  type PlainError,
+  type WindowInput,
+  type WindowOutcome,
+} from '../../workflows/messages.ts';
+import type { App } from '../runtime/app.ts';
+import { type Engine, startEngine } from '../runtime/worker.ts';
+
+/** One element of `windows` in `sync --json`; `failedToOpen` is set when the source never answered. */
+export interface WindowReport extends Omit<WindowOutcome, 'window' | 'to'> {
+  window: number | null;
+  to: string | null;
+  failedToOpen?: PlainError;
+}
+
+export interface SyncOptions {
+  installations: number[];
+  trigger: 'sync' | 'backfill';
+  /** Backfill only: invoices dated from this day on. */
+  from?: string | null;
+  onProgress?: (progress: StepProgress) => void;
+  /** Awaited once everything is ready to open the windows. */
+  beforeWindows?: () => Promise<void>;
+  signal: AbortSignal;
+}
+
+/** How long a cancelled window may take to record that it was cancelled. */
+const cancelGraceMs = 15_000;
+
+/** Runs one window now for each installation and waits for them; the workers run for that long only. */
+export async function syncNow(app: App, options: SyncOptions): Promise<WindowReport[]> {
+  const hooks = options.onProgress ? { onProgress: options.onProgress } : {};
+  const engine = await startEngine(app, hooks, (line) => app.log.info(line), kindOf(options.trigger));
+  try {
+    await options.beforeWindows?.();
+    return await Promise.all(
+      options.installations.map((installation) => runWindowNow(app, engine, installation, options)),
+    );
+  } finally {
+    await engine.stop();
+  }
+}
+
+/** Starts the workflow of one window and waits for its outcome. A failed window is reported, not thrown. */
+export async function runWindowNow(
+  app: App,
+  engine: Engine,
+  installation: number,
+  options: { trigger: string; from?: string | null; signal: AbortSignal },
+): Promise<WindowReport> {
+  const { trigger, from = null, signal } = options;
+  const handle = await startWindow(app, engine, installation, trigger, from);
+  const cancel = () => {
+    handle.cancel().catch((error: unknown) => app.log.warn({ err: error }, 'window not cancelled'));
+  };
+  if (signal.aborted) cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    return await Promise.race([handle.result(), engine.failed, graceAfter(signal)]);
+  } catch (error) {
+    return failedReport(installation, error);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+function startWindow(app: App, engine: Engine, installation: number, trigger: string, fromDate: string | null) {
+  const kind = kindOf(trigger);
+  const run = `${installation}-${app.databaseId}/${trigger}-${compactTime(app.clock())}`;
+  const input = windowInput(app, engine, { installation, kind, trigger, fromDate });
+  const args: [WindowInput] = [input];
+  const described = {
+    args,
+    staticSummary: `${kind} of installation ${installation} (${trigger})`,
+    staticDetails: staticDetails(installation),
+  };
+  const { workflow } = engine.client;
+  return kind === 'backfill'
+    ? workflow.start<typeof backfill>('backfill', {
+        ...described,
+        workflowId: `backfill/${run}`,
+        taskQueue: engine.backfillQueue,
+      })
+    : workflow.start<typeof syncWindow>('syncWindow', {
+        ...described,
+        workflowId: `sync-window/${run}`,
+        taskQueue: engine.taskQueue,
+      });
+}
+
+function kindOf(trigger: string): WindowInput['kind'] {
+  return trigger === 'backfill' ? 'backfill' : 'window';
+}
+
+/** The argument of a window's workflow. */
+export function windowInput(
+  app: App,
+  engine: Engine,
+  window: Pick<WindowInput, 'installation' | 'kind' | 'trigger' | 'fromDate'>,
+): WindowInput {
+  const { installation, kind, trigger, fromDate } = window;
+  return {
+    installation,
+    trigger,
+    kind,
+    windowTimeoutSeconds: kind === 'backfill' ? null : app.config.windowTimeoutMinutes * 60,
+    searchAttributes: engine.searchAttributes,
+    fromDate,
+  };
+}
+
+/** What the Temporal UI says about a window's workflow. */
+export function staticDetails(installation: number): string {
+  return `Pulls what changed in the practice software of installation **${installation}**, posts it, and writes the entry ids back. Failed windows are covered by the next one; see \`vetledger windows --failed\`.`;
+}
+
+/** Rejects when the signal was aborted and the grace period has passed. */
+function graceAfter(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const startGrace = () => {
+      const timer = setTimeout(
+        () => reject(new Error('stopped before the window could note its end; the next one covers it')),
+        cancelGraceMs,
+      );
+      timer.unref();
+    };
+    if (signal.aborted) startGrace();
+    else signal.addEventListener('abort', startGrace, { once: true });
+  });
+}
+
+function failedReport(installation: number, error: unknown): WindowReport {
+  const cause = error instanceof WorkflowFailedError ? error.cause : error;
+  if (cause instanceof ApplicationFailure) {
+    const detail: unknown = cause.details?.[0];
+    if (cause.type === failureTypes.failed && isOutcome(detail)) return detail;
+    if (cause.type === failureTypes.notOpened && isPlainError(detail)) return notOpened(installation, detail);
+  }
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return notOpened(installation, {
+    code: 'window_interrupted',
+    message: `the window of installation ${installation} did not end by itself: ${message}`,
+    todo: 'nothing is lost: run it again, or wait for the next one',
+  });
+}
+
+function isOutcome(detail: unknown): detail is WindowOutcome {
+  return typeof detail === 'object' && detail !== null && 'window' in detail && 'outcome' in detail;
+}
+
+function isPlainError(detail: unknown): detail is PlainError {
+  return typeof detail === 'object' && detail !== null && 'code' in detail && 'message' in detail && 'todo' in detail;
+}
+
+function notOpened(installation: number, error: PlainError): WindowReport {
+  return {
+    installation,
+    window: null,
+    from: null,
+    to: null,
+    outcome: 'failed',
+    error,
+    failedToOpen: error,
+    ...noCounts,
+  };
+}
+
+/** `20260131T235959999Z`, for workflow ids. */
+function compactTime(instant: Date): string {
+  return instant
+    .toISOString()
+    .replaceAll(/[-:]/g, '')
+    .replace(/\.(\d+)Z/, '$1Z');
+}
