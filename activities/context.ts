@@ -2,6 +2,7 @@ import { activityInfo, Context } from '@temporalio/activity';
 import type { WorkflowClient } from '@temporalio/client';
 import { TemporalFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { type LockDateOf, storedLockDates } from '../src/bookkeeping/lock-dates.ts';
 import type { InstallationConfig } from '../src/config/load.ts';
 import { renewLease } from '../src/db/lease.ts';
 import type { Db } from '../src/db/pool.ts';
@@ -30,8 +31,6 @@ export interface StepProgress {
   total: number | null;
 }
 
-/** A lease outlives a few missed renewals; a killed worker's is free again after this. */
-export const leaseSeconds = 90;
 const beatMs = 5_000;
 const renewEveryBeats = 4;
 /** Waits for the budget beyond this are shown in the Temporal UI. */
@@ -76,7 +75,7 @@ export async function alive<T>(
   const timer = setInterval(() => {
     context.heartbeat(details);
     if (window?.token == null || ++beats % renewEveryBeats !== 0) return;
-    renewLease(deps.db, input.installation, window.token, leaseSeconds).then(
+    renewLease(deps.db, input.installation, window.token).then(
       (kept) =>
         kept ||
         lease.abort(new WindowConflict(`the lease of installation ${input.installation} was lost to another window`)),
@@ -86,7 +85,7 @@ export async function alive<T>(
   try {
     if (attempt > 1)
       await tellWorkflow(deps, { health: 'retrying', note: `${activityInfo().activityType}: attempt ${attempt}` });
-    if (window?.token != null && !(await renewLease(deps.db, input.installation, window.token, leaseSeconds))) {
+    if (window?.token != null && !(await renewLease(deps.db, input.installation, window.token))) {
       throw new WindowConflict(`the lease of installation ${input.installation} was lost to another window`);
     }
     const liveness: Liveness = {
@@ -126,10 +125,14 @@ export async function alive<T>(
   }
 }
 
-/** Waits for all of them whatever happens, so that nothing works on behind a failed activity; then throws the first failure. */
-export async function allEnded(running: Promise<void>[]): Promise<void> {
-  const ended = await Promise.allSettled(running);
-  for (const one of ended) if (one.status === 'rejected') throw one.reason;
+/** An installation's lock dates as its source tells them, stored; a warning where it cannot tell one. */
+export function lockDates(deps: ActivityDeps, installation: number): LockDateOf {
+  return storedLockDates(deps.db, deps.practice(installation), installation, (department) =>
+    deps.log.warn(
+      { installation, department },
+      'the source does not tell this department’s lock date; the last known one is used',
+    ),
+  );
 }
 
 /** Signals the activity's own workflow; a signal that cannot be sent never fails the work. */

@@ -1,7 +1,10 @@
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { markAfterChangedConditions } from '../src/bookkeeping/conditions.ts';
+import { refreshLockDates } from '../src/bookkeeping/lock-dates.ts';
+import { movedStart } from '../src/bookkeeping/start-date.ts';
 import { releaseLease, takeLease } from '../src/db/lease.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
-import { isCensusDue, takeNudge } from '../src/mirror/installation-state.ts';
+import { isCensusDue, noteStartDate, takeNudge } from '../src/mirror/installation-state.ts';
 import { takeCensus } from '../src/sync/census.ts';
 import { readCursors } from '../src/sync/cursors.ts';
 import { forgetWalks } from '../src/sync/finished.ts';
@@ -9,8 +12,7 @@ import { openWithInvoices } from '../src/sync/opening.ts';
 import { applyFacts } from '../src/sync/pull.ts';
 import { closeWindowRow, type OpenWindow, openWindowRow } from '../src/sync/sync-windows.ts';
 import { type ApiUse, noCounts, type PlainError, type WindowCounts, type WindowInput } from '../workflows/messages.ts';
-import { type ActivityDeps, alive, installationOf, type Liveness, leaseSeconds, ownWorkflow } from './context.ts';
-import { markAfterChangedConditions, refreshLocks, refuseMovedStart } from './post.ts';
+import { type ActivityDeps, alive, installationOf, type Liveness, lockDates, ownWorkflow } from './context.ts';
 import { pullContext } from './pull.ts';
 
 /** A window waits for another one of its installation until that one has to have ended by itself, and this much longer. */
@@ -37,10 +39,12 @@ export function windowActivities(deps: ActivityDeps) {
         try {
           if (token !== null) await failAbandoned(deps, input.installation, runId);
           const { context, use } = await pullContext(deps, input, liveness);
-          await refuseMovedStart(deps.db, installation);
+          const moved = await movedStart(deps.db, installation);
+          if (moved) throw ApplicationFailure.nonRetryable(moved.message, moved.code, moved);
+          await noteStartDate(deps.db, installation.id, installation.startDate);
           await applyFacts(deps.db, context);
           const to = await openWithInvoices(context, input.fromDate);
-          await refreshLocks(deps, installation);
+          await refreshLockDates(deps.db, installation, lockDates(deps, installation.id));
           await markAfterChangedConditions(deps.db, installation);
           if (input.kind === 'backfill') await supersedeBackfills(deps, input.installation, runId);
           const cursors = await readCursors(deps.db, input.installation);
@@ -169,7 +173,7 @@ async function waitForLease(
 ): Promise<number> {
   const deadline = deps.clock().getTime() + (input.windowTimeoutSeconds ?? 0) * 1000 + leaseGraceMs;
   for (;;) {
-    const token = await takeLease(deps.db, input.installation, holder, leaseSeconds);
+    const token = await takeLease(deps.db, input.installation, holder);
     if (token !== null) return token;
     if (deps.clock().getTime() > deadline) {
       const plain: PlainError = {

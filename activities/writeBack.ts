@@ -1,10 +1,11 @@
+import { forEachAtATime } from '../src/domain/concurrency.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { parseJson } from '../src/records/json.ts';
 import { pullEach } from '../src/sync/parts.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { pendingWriteBacks, recordWriteBacks, type WriteBackOutcome } from '../src/writeback/store.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
-import { type ActivityDeps, alive, allEnded } from './context.ts';
+import { type ActivityDeps, alive } from './context.ts';
 import { pullContext } from './pull.ts';
 
 const batchSize = 100;
@@ -39,7 +40,8 @@ export function writeBackActivities(deps: ActivityDeps) {
           const pending = await pendingWriteBacks(deps.db, input.installation, batch);
           const outcomes: WriteBackOutcome[] = [];
           try {
-            await inFlight(
+            await forEachAtATime(
+              requestsInFlight,
               pending.filter(({ prepaymentId }) => found.has(prepaymentId)),
               async (one) => {
                 const error = await refusalOf(() =>
@@ -63,24 +65,6 @@ export function writeBackActivities(deps: ActivityDeps) {
       });
     },
   };
-}
-
-/** Does all of them, a few at a time; after a failure begins no more, and throws it when those under way have ended. */
-async function inFlight<Item>(items: Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const waiting = items.values();
-  let failed = false;
-  const worker = async () => {
-    for (const item of waiting) {
-      if (failed) return;
-      try {
-        await work(item);
-      } catch (error) {
-        failed = true;
-        throw error;
-      }
-    }
-  };
-  await allEnded(Array.from({ length: requestsInFlight }, worker));
 }
 
 /** Why the source refuses it for good, or null when it is done; throws what trying again later may mend. */

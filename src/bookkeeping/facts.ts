@@ -1,34 +1,26 @@
-import type { Knex } from 'knex';
-import type { Db } from '../db/pool.ts';
-import { readRecord } from '../mirror/store.ts';
+import { bool, integer, json, nullable, type RowOf } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { readRecord } from '../mirror/read.ts';
 import type { DocumentFacts } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
-import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceRecord } from '../records/types.ts';
+import type { RecordOf } from '../records/schema.ts';
 import type { DocumentRef, RecordKind } from '../terms.ts';
 
 /** Payments by which a consolidated invoice's members are settled (practice-api: Invoice payment). */
 const consolidatedPaymentType = 6;
 
-interface Row {
-  id: number;
-  parent_id: number | null;
-  raw: string;
-  gone: boolean;
-  rows_fresh: boolean;
-}
-
 /**
- * The facts of documents as the mirror holds them, ready for posting; a constant number of statements for any number of
+ * The facts of documents as the mirror holds them, ready for posting. A constant number of statements for any number of
  * documents. Documents that the mirror does not hold are left out.
  */
 export async function loadFacts(
-  db: Db | Knex.Transaction,
+  db: Connection,
   installation: number,
   dialect: Dialect,
-  documents: DocumentRef[],
+  documents: readonly DocumentRef[],
 ): Promise<DocumentFacts[]> {
   const ids = (kind: DocumentRef['kind']) => documents.filter((ref) => ref.kind === kind).map((ref) => ref.id);
-  const reader = new Reader(db, installation, dialect);
+  const reader = new FactsReader(db, installation, dialect);
   return [
     ...(await reader.invoices(ids('invoice'))),
     ...(await reader.payments(ids('payment'))),
@@ -36,77 +28,85 @@ export async function loadFacts(
   ];
 }
 
-class Reader {
-  private readonly db: Db | Knex.Transaction;
-  private readonly installation: number;
-  private readonly dialect: Dialect;
+const storedShape = { id: integer, parentId: nullable(integer), raw: json, gone: bool, rowsFresh: bool };
 
-  constructor(db: Db | Knex.Transaction, installation: number, dialect: Dialect) {
-    this.db = db;
-    this.installation = installation;
-    this.dialect = dialect;
+interface Found<Kind extends RecordKind> {
+  stored: RowOf<typeof storedShape>;
+  record: RecordOf<Kind>;
+}
+
+class FactsReader {
+  readonly #db: Connection;
+  readonly #installation: number;
+  readonly #dialect: Dialect;
+
+  constructor(db: Connection, installation: number, dialect: Dialect) {
+    this.#db = db;
+    this.#installation = installation;
+    this.#dialect = dialect;
   }
 
   async invoices(ids: number[]): Promise<DocumentFacts[]> {
-    const found = await this.byId<InvoiceRecord>('invoice', ids);
-    const members = [...found.values()].flatMap(({ record }) => record.consolidatedInvoiceIds);
-    const rows = await this.byParent<RowRecord>('row', ids);
-    const payments = await this.byParent<PaymentRecord>('payment', [...new Set([...ids, ...members])]);
-    return [...found.values()].map(({ record, row }) => ({
+    const invoices = await this.#withIds('invoice', ids);
+    const members = invoices.flatMap(({ record }) => record.consolidatedInvoiceIds);
+    const rowsOf = await this.#ofInvoices('row', ids);
+    const paymentsOf = await this.#ofInvoices('payment', [...new Set([...ids, ...members])]);
+    return invoices.map(({ record, stored }) => ({
       kind: 'invoice',
       invoice: record,
-      rows: rows.get(record.id) ?? [],
-      rowsFresh: row.rows_fresh,
-      payments: payments.get(record.id) ?? [],
+      rows: rowsOf(record.id),
+      rowsFresh: stored.rowsFresh,
+      payments: paymentsOf(record.id),
       memberPayments: record.consolidatedInvoiceIds.flatMap((member) =>
-        (payments.get(member) ?? []).filter((payment) => payment.paymentType === consolidatedPaymentType),
+        paymentsOf(member).filter((payment) => payment.paymentType === consolidatedPaymentType),
       ),
-      gone: row.gone,
+      gone: stored.gone,
     }));
   }
 
   async payments(ids: number[]): Promise<DocumentFacts[]> {
-    const found = await this.byId<PaymentRecord>('payment', ids);
-    const invoiceIds = [...found.values()].flatMap(({ record }) =>
-      record.invoiceId === null ? [] : [record.invoiceId],
-    );
-    const invoices = await this.byId<InvoiceRecord>('invoice', [...new Set(invoiceIds)]);
-    return [...found.values()].map(({ record, row }) => ({
+    const payments = await this.#withIds('payment', ids);
+    const invoiceIds = payments.flatMap(({ record }) => (record.invoiceId === null ? [] : [record.invoiceId]));
+    const invoices = await this.#withIds('invoice', [...new Set(invoiceIds)]);
+    const byId = new Map<number | null, RecordOf<'invoice'>>(invoices.map(({ record }) => [record.id, record]));
+    return payments.map(({ record, stored }) => ({
       kind: 'payment',
       payment: record,
-      invoice: (record.invoiceId === null ? undefined : invoices.get(record.invoiceId)?.record) ?? null,
-      gone: row.gone,
+      invoice: byId.get(record.invoiceId) ?? null,
+      gone: stored.gone,
     }));
   }
 
   async prepayments(ids: number[]): Promise<DocumentFacts[]> {
-    const found = await this.byId<PrepaymentRecord>('prepayment', ids);
-    return [...found.values()].map(({ record, row }) => ({ kind: 'prepayment', prepayment: record, gone: row.gone }));
+    const prepayments = await this.#withIds('prepayment', ids);
+    return prepayments.map(({ record, stored }) => ({ kind: 'prepayment', prepayment: record, gone: stored.gone }));
   }
 
-  private async byId<R extends SourceRecord>(kind: R['kind'], ids: number[]) {
-    const found = await this.select(kind, 'id', ids, true);
-    return new Map(found.map((row) => [row.id, { row, record: readRecord(kind, row.raw, this.dialect) as R }]));
+  /** Records by their own ids, those that are gone included. */
+  #withIds<Kind extends RecordKind>(kind: Kind, ids: number[]): Promise<Found<Kind>[]> {
+    return this.#select(kind, 'id = any(?)', ids);
   }
 
-  private async byParent<R extends SourceRecord>(kind: R['kind'], parents: number[]): Promise<Map<number, R[]>> {
-    const grouped = new Map<number, R[]>();
-    for (const row of await this.select(kind, 'parent_id', parents, false)) {
-      const siblings = grouped.get(row.parent_id!) ?? [];
-      siblings.push(readRecord(kind, row.raw, this.dialect) as R);
-      grouped.set(row.parent_id!, siblings);
-    }
-    return grouped;
+  /** Rows or payments by the ids of their invoices, those that are gone left out. */
+  async #ofInvoices<Kind extends 'row' | 'payment'>(
+    kind: Kind,
+    invoices: number[],
+  ): Promise<(invoice: number) => RecordOf<Kind>[]> {
+    const found = await this.#select(kind, 'parent_id = any(?) and gone_at is null', invoices);
+    const byInvoice = Map.groupBy(found, ({ stored }) => stored.parentId);
+    return (invoice) => (byInvoice.get(invoice) ?? []).map(({ record }) => record);
   }
 
-  private async select(kind: RecordKind, column: 'id' | 'parent_id', ids: number[], withGone: boolean): Promise<Row[]> {
+  async #select<Kind extends RecordKind>(kind: Kind, condition: string, ids: number[]): Promise<Found<Kind>[]> {
     if (ids.length === 0) return [];
-    const found = await this.db.raw<{ rows: Row[] }>(
-      `select id, parent_id, raw, gone_at is not null as gone,
-         coalesce(rows_source_time >= rows_fresh_from, not needs_rows) as rows_fresh
-       from mirror_record where installation = ? and kind = ? and ?? = any(?) and (? or gone_at is null) order by id`,
-      [this.installation, kind, column, ids, withGone],
+    const found = await rows(
+      this.#db,
+      storedShape,
+      `select id, parent_id as "parentId", raw, gone_at is not null as gone,
+         coalesce(rows_source_time >= rows_fresh_from, not needs_rows) as "rowsFresh"
+       from mirror_record where installation = ? and kind = ? and ${condition} order by id`,
+      [this.#installation, kind, ids],
     );
-    return found.rows;
+    return found.map((stored) => ({ stored, record: readRecord(kind, stored.raw, this.#dialect) }));
   }
 }

@@ -1,140 +1,103 @@
-import type { Knex } from 'knex';
 import type { InstallationConfig } from '../config/load.ts';
 import type { Db } from '../db/pool.ts';
-import {
-  type ClaimedDocument,
-  type DocumentSelection,
-  documentsInForce,
-  type JudgedDocument,
-  waitingDocuments,
-} from '../documents/documents.ts';
+import type { Connection } from '../db/rows.ts';
+import { waitingDocuments } from '../documents/claim.ts';
+import type { DocumentCursor, StoredDocument } from '../documents/document.ts';
+import { type DocumentSelection, documentsInForce } from '../documents/in-force.ts';
 import { entryId } from '../domain/entry.ts';
-import { ConfigError } from '../domain/errors.ts';
-import { departmentLocks } from '../mirror/department-locks.ts';
-import { readConditionsHash } from '../mirror/installation-state.ts';
 import type { Remap } from '../posting/index.ts';
 import type { Decision } from '../posting/types.ts';
-import type { PracticeClient } from '../practice/client.ts';
-import type { CalendarDate } from '../terms.ts';
-import {
-  conditionsHash,
-  judgeDocuments,
-  judgingBatch,
-  type LockOf,
-  movedStart,
-  postingConditions,
-  remapDocuments,
-} from './judge.ts';
+import type { Appended } from './append.ts';
+import { haveConditionsChanged } from './conditions.ts';
+import type { DocumentWithHistory } from './history.ts';
+import { type JudgedDocument, judgeDocuments, judgingBatch, remapDocuments } from './judge.ts';
+import { currentLockDates, haveLockDatesMoved, type LockDateSource } from './lock-dates.ts';
+import { postingContexts } from './posting-context.ts';
+import { requireStart } from './start-date.ts';
+
+/** A judged document; `entryIds` are the ids that its entries would get. */
+export type PreviewedDocument = Appended<JudgedDocument>;
 
 /** A document in the books and what a mapping makes of it; `entryIds` of the correction's entries, in order. */
 export interface RemappedDocument {
-  document: ClaimedDocument;
+  document: DocumentWithHistory;
   remap: Remap;
   entryIds: string[];
 }
 
-export const everything: DocumentSelection = { documents: null, from: null, to: null };
-
 /**
  * What the next window would post, by what is in the mirror now: every document that waits is judged as a window judges it,
- * with the ids its entries would get. A batch at a time from one snapshot that cannot be written to; ending early ends it.
+ * and given the ids that its entries would get. A batch at a time, from one read-only snapshot.
  */
 export async function* previewPosting(
   db: Db,
   installation: InstallationConfig,
-  practice: PracticeClient,
-): AsyncGenerator<JudgedDocument[]> {
-  const trx = await snapshot(db);
-  try {
+  source: LockDateSource,
+): AsyncGenerator<PreviewedDocument[]> {
+  const { id } = installation;
+  yield* fromSnapshot(db, async function* (trx) {
     await requireStart(trx, installation);
-    const lockOf = lockNow(trx, practice, installation.id);
-    const conditions = await postingConditions(trx, installation, lockOf);
-    const known = await readConditionsHash(trx, installation.id);
-    const doubtful =
-      known !== (await conditionsHash(trx, installation)) || (await haveLocksMoved(trx, installation, lockOf));
-    for (let after: ClaimedDocument | null = null; ; ) {
-      const batch: ClaimedDocument[] = await waitingDocuments(trx, installation.id, {
-        after,
-        limit: judgingBatch,
-        doubtful,
-      });
-      const judged = await judgeDocuments(trx, installation, conditions, batch, true);
-      for (const one of judged) one.entryIds = nextEntryIds(installation.id, one.document, one.decision);
-      if (judged.length > 0) yield judged;
-      if (batch.length < judgingBatch) return;
-      after = batch.at(-1)!;
+    const lockDateOf = currentLockDates(trx, source, id);
+    const contextFor = await postingContexts(trx, installation, lockDateOf);
+    const conditionsChanged =
+      (await haveConditionsChanged(trx, installation)) || (await haveLockDatesMoved(trx, installation, lockDateOf));
+    const next = (after: DocumentCursor) =>
+      waitingDocuments(trx, id, { after, limit: judgingBatch, conditionsChanged });
+    for await (const batch of batches(next)) {
+      const judged = await judgeDocuments(trx, installation, contextFor, batch, { finalRound: true });
+      yield judged.map((one) => ({ ...one, entryIds: nextEntryIds(id, one.document, one.decision) }));
     }
-  } finally {
-    await trx.rollback();
-  }
+  });
 }
 
 /** What `repost` would post with the installation's mapping, in the same way. */
 export async function* previewRemap(
   db: Db,
   installation: InstallationConfig,
-  practice: PracticeClient,
+  source: LockDateSource,
   selection: DocumentSelection,
 ): AsyncGenerator<RemappedDocument[]> {
-  const trx = await snapshot(db);
-  try {
+  const { id } = installation;
+  yield* fromSnapshot(db, async function* (trx) {
     await requireStart(trx, installation);
-    const conditions = await postingConditions(trx, installation, lockNow(trx, practice, installation.id));
-    for (let after: ClaimedDocument | null = null; ; ) {
-      const options = { after, limit: judgingBatch, lock: false };
-      const batch: ClaimedDocument[] = await documentsInForce(trx, installation.id, selection, options);
-      const remapped = await remapDocuments(trx, installation, conditions, batch);
-      if (remapped.length > 0) {
-        yield remapped.map(({ document, remap }) => ({
-          document,
-          remap,
-          entryIds: remap.outcome === 'corrected' ? nextEntryIds(installation.id, document, remap.decision) : [],
-        }));
-      }
-      if (batch.length < judgingBatch) return;
-      after = batch.at(-1)!;
+    const contextFor = await postingContexts(trx, installation, currentLockDates(trx, source, id));
+    const next = (after: DocumentCursor) =>
+      documentsInForce(trx, id, selection, { after, limit: judgingBatch, lock: false });
+    for await (const batch of batches(next)) {
+      const remapped = await remapDocuments(trx, installation, contextFor, batch);
+      yield remapped.map(({ document, remap }) => ({
+        document,
+        remap,
+        entryIds: remap.outcome === 'corrected' ? nextEntryIds(id, document, remap.decision) : [],
+      }));
     }
+  });
+}
+
+/** Reads from one snapshot that cannot be written to; it ends with the reader, who may stop early. */
+async function* fromSnapshot<One>(
+  db: Db,
+  read: (trx: Connection) => AsyncGenerator<One>,
+): AsyncGenerator<One, void, void> {
+  const trx = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
+  try {
+    yield* read(trx);
   } finally {
     await trx.rollback();
   }
 }
 
-function snapshot(db: Db): Promise<Knex.Transaction> {
-  return db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
-}
-
-function nextEntryIds(installation: number, document: ClaimedDocument, { entries }: Decision): string[] {
-  return entries.map((_, index) => entryId(installation, document, document.entryCount + index + 1));
-}
-
-/** A moved start date opens no window, so there is nothing to preview or to repost. Throws ConfigError. */
-export async function requireStart(db: Db, installation: InstallationConfig): Promise<void> {
-  const moved = await movedStart(db, installation);
-  if (moved) throw new ConfigError(moved.code, `The ${moved.message}.`, `${moved.todo.replace(/^s/, 'S')}.`);
-}
-
-/** A department's lock date, as the source says now, asked once; when it cannot say, the last one known. Notes nothing. */
-export function lockNow(db: Db, practice: PracticeClient, installation: number): LockOf {
-  const told = new Map<number, CalendarDate | null>();
-  return async (department) => {
-    if (!told.has(department)) {
-      const said = await practice.departmentSettings(department);
-      const lock = said === 'unknown' ? await lastLock(db, installation, department) : said.lockDate;
-      told.set(department, lock);
-    }
-    return told.get(department) ?? null;
-  };
-}
-
-async function lastLock(db: Db, installation: number, department: number): Promise<CalendarDate | null> {
-  return (await departmentLocks(db, installation)).get(department) ?? null;
-}
-
-/** Whether a window would find known lock dates moved when it opens, and judge again what they may have held. */
-async function haveLocksMoved(db: Db, { id, mapping }: InstallationConfig, lockOf: LockOf): Promise<boolean> {
-  if (!mapping.policies.follow_source_lock) return false;
-  for (const [department, lastRead] of await departmentLocks(db, id)) {
-    if ((await lockOf(department)) !== lastRead) return true;
+async function* batches(next: (after: DocumentCursor) => Promise<StoredDocument[]>): AsyncGenerator<StoredDocument[]> {
+  for (let after: DocumentCursor = null; ; ) {
+    const batch: StoredDocument[] = await next(after);
+    const last = batch.at(-1);
+    if (last === undefined) return;
+    yield batch;
+    if (batch.length < judgingBatch) return;
+    after = last;
   }
-  return false;
+}
+
+function nextEntryIds(installation: number, document: DocumentWithHistory, { entries }: Decision): string[] {
+  return entries.map((_, index) => entryId(installation, document, document.entryCount + index + 1));
 }

@@ -1,20 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { leaseSeconds } from '../../activities/context.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import { releaseLease, renewLease, takeLease } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
-import {
-  type ClaimedDocument,
-  type DocumentSelection,
-  documentsInForce,
-  type JudgedDocument,
-  saveRemapped,
-} from '../documents/documents.ts';
+import type { DocumentCursor } from '../documents/document.ts';
+import { type DocumentSelection, documentsInForce } from '../documents/in-force.ts';
+import { saveRemapped } from '../documents/save.ts';
 import { UserError } from '../domain/errors.ts';
-import type { PracticeClient } from '../practice/client.ts';
-import { appendDecided, judgingBatch, postingConditions, remapDocuments } from './judge.ts';
-import { lockNow, type RemappedDocument, requireStart } from './preview.ts';
+import { appendDecided, stateAfter } from './append.ts';
+import { judgingBatch, remapDocuments } from './judge.ts';
+import { currentLockDates, type LockDateSource } from './lock-dates.ts';
+import { type ContextFor, postingContexts } from './posting-context.ts';
+import type { RemappedDocument } from './preview.ts';
+import { requireStart } from './start-date.ts';
 
 const pollMs = 1_000;
 
@@ -24,59 +22,73 @@ export interface RepostOptions {
   signal: AbortSignal;
   /** How long to wait for a window under way. */
   waitSeconds: number;
-  /** Told once when there is one to wait for. */
+  /** Called once when there is one to wait for. */
   onWait: () => void;
 }
 
 /**
- * Posts the corrections that the installation's mapping asks for, a batch a transaction, each given out once it is in the
- * books. It holds the installation's lease, so that it never runs beside a window; each batch renews it, so that one that was
- * lost posts nothing more. Posting again posts nothing. Throws UserError when the lease cannot be had, or was lost.
+ * Posts the corrections that the installation's mapping asks for, a batch a transaction; each batch is yielded once it is in
+ * the books. The repost holds the installation's lease, so that it never runs beside a window, and renews it with each batch,
+ * so that it posts nothing more once the lease is lost. A second repost posts nothing. Throws UserError when the lease cannot
+ * be had or was lost.
  */
 export async function* repost(
   db: Db,
   installation: InstallationConfig,
-  practice: PracticeClient,
+  source: LockDateSource,
   options: RepostOptions,
 ): AsyncGenerator<RemappedDocument[]> {
-  const token = await waitForLease(db, installation.id, options);
+  const { id } = installation;
+  const token = await waitForLease(db, id, options);
   try {
     await requireStart(db, installation);
-    const conditions = await postingConditions(db, installation, lockNow(db, practice, installation.id));
-    for (let after: ClaimedDocument | null = null; ; ) {
+    const contextFor = await postingContexts(db, installation, currentLockDates(db, source, id));
+    for (let after: DocumentCursor = null; ; ) {
       options.signal.throwIfAborted();
-      const batch: RemappedDocument[] = await db.transaction(async (trx) => {
-        // Its row stays locked until the end: no window can take the lease while the batch is posted.
-        if (!(await renewLease(trx, installation.id, token, leaseSeconds))) throw leaseLost(installation.id);
-        const selected = { after, limit: judgingBatch, lock: true };
-        const claimed = await documentsInForce(trx, installation.id, options.selection, selected);
-        const remapped = await remapDocuments(trx, installation, conditions, claimed);
-        const all = remapped.map((one): RemappedDocument & JudgedDocument => ({
-          ...one,
-          decision: one.remap.decision,
-          entryIds: [],
-          waits: false,
-        }));
-        const toSave = all.filter(isToSave);
-        await appendDecided(trx, installation, toSave, null);
-        await saveRemapped(trx, installation.id, toSave);
-        return all;
-      });
-      if (batch.length > 0) yield batch;
+      const batch: RemappedDocument[] = await repostBatch(
+        db,
+        installation,
+        contextFor,
+        token,
+        options.selection,
+        after,
+      );
+      const last = batch.at(-1);
+      if (last === undefined) return;
+      yield batch;
       if (batch.length < judgingBatch) return;
-      after = batch.at(-1)!.document;
+      after = last.document;
     }
   } finally {
-    await releaseLease(db, installation.id, token);
+    await releaseLease(db, id, token);
   }
 }
 
-/** Corrections, corrections that are held, and held ones that nobody asks for any more. The rest is the next window's. */
-function isToSave({ document, remap }: RemappedDocument): boolean {
-  const { outcome } = remap;
-  return (
-    outcome === 'corrected' || outcome === 'change_held' || (outcome === 'same' && Boolean(document.before.remapHeld))
-  );
+async function repostBatch(
+  db: Db,
+  installation: InstallationConfig,
+  contextFor: ContextFor,
+  token: number,
+  selection: DocumentSelection,
+  after: DocumentCursor,
+): Promise<RemappedDocument[]> {
+  const { id } = installation;
+  return db.transaction(async (trx) => {
+    // This locks the lease's row: no window can take the lease while the batch is posted.
+    if (!(await renewLease(trx, id, token))) throw leaseLost(id);
+    const documents = await documentsInForce(trx, id, selection, { after, limit: judgingBatch, lock: true });
+    const remapped = await remapDocuments(trx, installation, contextFor, documents);
+    const toSave = remapped.filter(isToSave).map((one) => ({ ...one, decision: one.remap.decision }));
+    const appended = await appendDecided(trx, installation, toSave, null);
+    await saveRemapped(trx, id, appended.map(stateAfter));
+    const entryIds = new Map(appended.map((one) => [one.document, one.entryIds]));
+    return remapped.map((one) => ({ ...one, entryIds: entryIds.get(one.document) ?? [] }));
+  });
+}
+
+/** Corrections, corrections that a closed period holds, and held ones that nobody asks for any more. The rest is the next window's. */
+function isToSave({ document, remap: { outcome } }: Pick<RemappedDocument, 'document' | 'remap'>): boolean {
+  return outcome === 'corrected' || outcome === 'change_held' || (outcome === 'same' && document.remapHeld);
 }
 
 async function waitForLease(db: Db, installation: number, options: RepostOptions): Promise<number> {
@@ -84,7 +96,7 @@ async function waitForLease(db: Db, installation: number, options: RepostOptions
   const holder = `repost/${randomUUID()}`;
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     signal.throwIfAborted();
-    const token = await takeLease(db, installation, holder, leaseSeconds);
+    const token = await takeLease(db, installation, holder);
     if (token !== null) return token;
     if (waitedMs === 0) onWait();
     if (waitedMs >= waitSeconds * 1000) {

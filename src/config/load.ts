@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { minorUnitDecimals } from '../domain/money.ts';
 import type { Mapping } from '../mapping/parse.ts';
-import type { PostingContext } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { CalendarDate, PostingMode } from '../terms.ts';
 import { checkConfig, keyError } from './check.ts';
@@ -115,23 +114,5 @@ async function readInstallation(
     rateWindowSeconds: entry.rate_window_seconds,
     overlapSeconds: entry.overlap_seconds,
     dialect: loadInstallationDialect(file, `installations[${index}].practice_api`, entry.practice_api),
-  };
-}
-
-/** What posting needs of an installation, beside the locks in force. */
-export function postingContext(
-  installation: InstallationConfig,
-  through: CalendarDate | null,
-  locks: ReadonlyMap<number, CalendarDate>,
-): PostingContext {
-  return {
-    installation: installation.id,
-    timezone: installation.timezone,
-    currency: installation.currency,
-    decimals: installation.decimals,
-    startDate: installation.startDate,
-    mapping: installation.mapping,
-    closedThrough: through,
-    sourceLockDates: locks,
   };
 }

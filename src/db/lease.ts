@@ -2,17 +2,15 @@ import { integer } from './columns.ts';
 import { type Connection, execute, maybeRow } from './rows.ts';
 
 /**
- * One lease per installation (table `lease`): whoever holds it is the only window or repost at work. The token grows with each
- * new holder (a fencing token), so that a writer whose lease was lost is recognised when it renews.
+ * One writer at a time for each installation (table `lease`): a window, or a repost. The token is a fencing token: it grows
+ * with each new holder, so that a holder whose lease was lost can be told from the one that has it.
  */
 
-/** Takes the lease, or extends it for the same holder. Returns its token; null while another holder's lease is in force. */
-export async function takeLease(
-  db: Connection,
-  installation: number,
-  holder: string,
-  seconds: number,
-): Promise<number | null> {
+/** A lease outlives a few renewals that fail; the lease of a process that was killed is free after this time. */
+const leaseSeconds = 90;
+
+/** Takes the lease, or renews it for the same holder; gives the token, or null while another holder has it. */
+export async function takeLease(db: Connection, installation: number, holder: string): Promise<number | null> {
   const taken = await maybeRow(
     db,
     { token: integer },
@@ -23,31 +21,29 @@ export async function takeLease(
        holder = excluded.holder, expires_at = excluded.expires_at
      where l.holder = excluded.holder or l.expires_at < clock_timestamp()
      returning token`,
-    [installation, holder, seconds],
+    [installation, holder, leaseSeconds],
   );
   return taken?.token ?? null;
 }
 
-/** Extends a lease; false when another holder has taken it. */
-export async function renewLease(
-  db: Connection,
-  installation: number,
-  token: number,
-  seconds: number,
-): Promise<boolean> {
+/**
+ * Keeps a lease alive; false when it was lost to another holder. In a transaction, the lease's row stays locked until its end:
+ * nobody can take the lease before.
+ */
+export async function renewLease(db: Connection, installation: number, token: number): Promise<boolean> {
   const renewed = await execute(
     db,
-    'update lease set expires_at = clock_timestamp() + make_interval(secs => ?) where installation = ? and token = ?',
-    [seconds, installation, token],
+    `update lease set expires_at = clock_timestamp() + make_interval(secs => ?) where installation = ? and token = ?`,
+    [leaseSeconds, installation, token],
   );
   return renewed > 0;
 }
 
-/** Ends a lease. The token grows, so that a renewal that arrives late cannot extend it. */
 export async function releaseLease(db: Connection, installation: number, token: number): Promise<void> {
+  // The token moves on, so that a late renewal cannot bring the lease back.
   await execute(
     db,
-    'update lease set expires_at = clock_timestamp(), token = token + 1 where installation = ? and token = ?',
+    `update lease set expires_at = clock_timestamp(), token = token + 1 where installation = ? and token = ?`,
     [installation, token],
   );
 }

@@ -6,7 +6,7 @@ import type { Db } from './pool.ts';
 export type Connection = Db | Knex.Transaction;
 
 /** A parameter for a `?` of a statement; an array becomes one array of PostgreSQL. */
-export type Binding = string | number | boolean | Date | null | readonly (string | number | boolean | null)[];
+export type Binding = string | number | boolean | Date | null | readonly (string | number | boolean | Date | null)[];
 
 /** A statement gave back something else than its shape says: the statement or the schema is wrong, never the data of a user. */
 export class UnexpectedResult extends Error {

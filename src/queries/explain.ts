@@ -1,5 +1,5 @@
 import { loadFacts } from '../bookkeeping/facts.ts';
-import { postingConditions } from '../bookkeeping/judge.ts';
+import { postingContexts } from '../bookkeeping/posting-context.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import { bool, instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
@@ -117,8 +117,8 @@ async function judgeNow(
   { kind, documentDate }: FoundDocument,
 ): Promise<Judgement> {
   const locks = await departmentLocks(db, installation.id);
-  const conditions = await postingConditions(db, installation, async (department) => locks.get(department) ?? null);
-  return judge(facts, await conditions.contextFor([facts]), kind === 'invoice' ? null : documentDate);
+  const contextFor = await postingContexts(db, installation, async (department) => locks.get(department) ?? null);
+  return judge(facts, await contextFor([facts]), kind === 'invoice' ? null : documentDate);
 }
 
 function relatedRefs(facts: DocumentFacts): DocumentRef[] {

@@ -1,4 +1,4 @@
-import type { SaveResult } from '../mirror/store.ts';
+import type { SaveResult } from '../mirror/types.ts';
 import type { RecordKind } from '../terms.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
 import type { PullContext, PullResult } from './pull.ts';

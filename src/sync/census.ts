@@ -1,5 +1,5 @@
+import { markGone } from '../mirror/gone.ts';
 import { noteCensusTaken } from '../mirror/installation-state.ts';
-import { markDirty } from '../mirror/store.ts';
 import type { DocumentKind } from '../terms.ts';
 import { documentKinds } from '../terms.ts';
 import { repeatsRecords } from './capabilities/server.ts';
@@ -64,14 +64,6 @@ async function walkDifference(context: PullContext, kind: DocumentKind): Promise
   });
   const gone = ids.filter((id) => !found.has(id));
   if (gone.length === 0) return { gone, received: received.size };
-  await context.db.transaction(async (trx) => {
-    // An answer from before this look-up, arriving late, does not bring them back.
-    await trx.raw(
-      `update mirror_record set gone_at = clock_timestamp(), source_time = greatest(source_time, ?)
-       where installation = ? and kind = ? and id = any(?)`,
-      [confirmed, context.installation, kind, gone],
-    );
-    await markDirty(trx, context.installation, kind, gone);
-  });
+  await context.db.transaction((trx) => markGone(trx, context.installation, kind, gone, confirmed));
   return { gone, received: received.size };
 }

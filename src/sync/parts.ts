@@ -1,4 +1,5 @@
-import { savePage } from '../mirror/store.ts';
+import { markRefetched } from '../documents/refetch.ts';
+import { savePage } from '../mirror/save-page.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
@@ -39,13 +40,7 @@ export async function pullParts(
     count('row', await pullRowSets(context, [...invoices]));
     for (const id of invoices) count('payment', await pullPaymentsOf(context, id));
   }
-  for (const need of needs) {
-    await context.db.raw(
-      `update document set refetch = 'done', dirty = true, dirty_mark = dirty_mark + 1
-       where installation = ? and kind = ? and id = ?`,
-      [context.installation, need.kind, need.id],
-    );
-  }
+  await markRefetched(context.db, context.installation, needs);
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
 import type { Db } from '../db/pool.ts';
 import { PracticeError } from '../domain/practice-error.ts';
-import { type FindOwnEchoes, type MirrorScope, type SaveResult, savePage } from '../mirror/store.ts';
+import { savePage } from '../mirror/save-page.ts';
+import type { FindOwnEchoes, MirrorScope, SaveResult } from '../mirror/types.ts';
 import type { ListAnswer, PracticeClient } from '../practice/client.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';

@@ -1,5 +1,5 @@
 import { query } from '../db/pool.ts';
-import { settleRowSets } from '../mirror/store.ts';
+import { settleRowSets } from '../mirror/row-sets.ts';
 import { type PullContext, type PullResult, pullList } from './pull.ts';
 
 /**

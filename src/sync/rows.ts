@@ -1,4 +1,7 @@
-import { settleRowSets } from '../mirror/store.ts';
+import { integer } from '../db/columns.ts';
+import { rows } from '../db/rows.ts';
+import { noteRefetched } from '../documents/refetch.ts';
+import { doubtRowSets, settleRowSets } from '../mirror/row-sets.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
 import { mayUse } from './capabilities/recheck.ts';
 import { readTimestampStyle } from './capabilities/server.ts';
@@ -102,25 +105,27 @@ async function doubtRecentSets({ db, installation }: PullContext, since: Date): 
  * longest ago first. Their other parts were fetched when they were held.
  */
 async function doubtHeldSets(context: PullContext): Promise<void> {
-  const ignored = await ignoredFilters(context.db, context.installation, 'row');
-  await context.db.raw(
-    `with held as (
-       select m.id from mirror_record m join document d using (installation, kind, id)
+  const { db, installation } = context;
+  const ignored = await ignoredFilters(db, installation, 'row');
+  const limit = ignored.has('invoice__in') ? heldAgain.oneByOne : heldAgain.together;
+  await db.transaction(async (trx) => {
+    const held = await rows(
+      trx,
+      { id: integer },
+      `select m.id from mirror_record m join document d using (installation, kind, id)
        where m.installation = ? and m.kind = 'invoice' and m.needs_rows and m.gone_at is null
          and d.state = 'held' and d.problem_code = any(?) and d.refetch = 'no'
-       order by m.rows_source_time, m.id limit ?),
-     doubted as (
-       update mirror_record m set rows_source_time = null from held
-       where m.installation = ? and m.kind = 'invoice' and m.id = held.id)
-     update document d set refetch = 'done' from held where d.installation = ? and d.kind = 'invoice' and d.id = held.id`,
-    [
-      context.installation,
-      rowProblems,
-      ignored.has('invoice__in') ? heldAgain.oneByOne : heldAgain.together,
-      context.installation,
-      context.installation,
-    ],
-  );
+       order by m.rows_source_time, m.id limit ?`,
+      [installation, rowProblems, limit],
+    );
+    const ids = held.map(({ id }) => id);
+    await doubtRowSets(trx, installation, ids);
+    await noteRefetched(
+      trx,
+      installation,
+      ids.map((id) => ({ kind: 'invoice', id })),
+    );
+  });
 }
 
 /** An invoice whose row set is missing, or older than the invoice. */

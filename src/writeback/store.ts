@@ -1,5 +1,5 @@
 import { type Db, query } from '../db/pool.ts';
-import type { FindOwnEchoes, NewVersion } from '../mirror/store.ts';
+import type { FindOwnEchoes, NewVersion } from '../mirror/types.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { parseJson } from '../records/json.ts';
 import { parseRecord } from '../records/schema.ts';

@@ -3,8 +3,8 @@
 import { query } from '../../src/db/pool.ts';
 import { type Fault, faultsIn, injectFaults } from '../support/faults.ts';
 
-const inStore = faultsIn<typeof import('../../src/mirror/store.ts')>(
-  new URL('../../src/mirror/store.ts', import.meta.url),
+const inSavePage = faultsIn<typeof import('../../src/mirror/save-page.ts')>(
+  new URL('../../src/mirror/save-page.ts', import.meta.url),
 );
 const inPull = faultsIn<typeof import('../../src/sync/pull.ts')>(new URL('../../src/sync/pull.ts', import.meta.url));
 const inRows = faultsIn<typeof import('../../src/sync/rows.ts')>(new URL('../../src/sync/rows.ts', import.meta.url));
@@ -57,7 +57,7 @@ export const mutants: Record<string, Fault[]> = {
     }),
   ],
   'an older answer overwrites a newer one': [
-    inStore({
+    inSavePage({
       // Whatever is there counts as older than any answer.
       savePage: (real) => async (trx, scope, kind, page, findOwnEchoes) => {
         await query(
@@ -72,7 +72,7 @@ export const mutants: Record<string, Fault[]> = {
     }),
   ],
   'rows accepted within the second of modified': [
-    inStore({
+    inSavePage({
       savePage: (real) => async (trx, scope, kind, page, findOwnEchoes) => {
         const saved = await real.savePage(trx, scope, kind, page, findOwnEchoes);
         await query(

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { everything, previewPosting, previewRemap, type RemappedDocument } from '../../src/bookkeeping/preview.ts';
+import { previewPosting, previewRemap, type RemappedDocument } from '../../src/bookkeeping/preview.ts';
 import { repost } from '../../src/bookkeeping/repost.ts';
 import { takeLease } from '../../src/db/lease.ts';
 import { query } from '../../src/db/pool.ts';
-import type { DocumentSelection } from '../../src/documents/documents.ts';
+import { type DocumentSelection, everything } from '../../src/documents/in-force.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { loadEntries } from '../../src/ledger/journal/read.ts';
 import { verifyChain } from '../../src/ledger/verify.ts';
@@ -346,7 +346,7 @@ describe('repost after a changed mapping', () => {
   test('never beside a window: it waits, gives up in time, and goes on where a lost lease stopped it', async () => {
     const clinic = await posted({ seed: 12, invoices: 300 });
     await clinic.configure(demo.replace('receivable: "1700"', 'receivable: "1701"'));
-    await takeLease(db, clinic.id, 'a window', 60);
+    await takeLease(db, clinic.id, 'a window');
     await expect(all(reposting(clinic))).rejects.toMatchObject({ code: 'window_busy', exitCode: 4 });
     const seq = await lastSeq(clinic);
     await db.raw(`update lease set expires_at = now() where installation = ?`, [clinic.id]);
@@ -356,7 +356,7 @@ describe('repost after a changed mapping', () => {
     const afterFirst = await lastSeq(clinic);
     expect(afterFirst).toBeGreaterThan(seq);
     await db.raw(`update lease set expires_at = now() where installation = ?`, [clinic.id]);
-    const token = await takeLease(db, clinic.id, 'another window', 60);
+    const token = await takeLease(db, clinic.id, 'another window');
     await expect(first.next()).rejects.toMatchObject({ code: 'repost_superseded' });
     expect(await lastSeq(clinic)).toBe(afterFirst);
     const [lease] = await query<{ token: number; alive: boolean }>(

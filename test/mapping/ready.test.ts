@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { runSpecs } from '../../src/bookkeeping/run-specs.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { loadMapping, loadSpecs } from '../../src/config/mapping-files.ts';
-import { runSpecs } from '../../src/mapping/run-specs.ts';
 
 const folder = fileURLToPath(new URL('../../mappings/', import.meta.url));
 const mappings = readdirSync(folder).filter(

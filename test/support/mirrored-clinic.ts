@@ -1,18 +1,22 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { markAfterChangedConditions, postBatch } from '../../activities/post.ts';
 import { Clinic } from '../../sandbox/clinic.ts';
 import { generate } from '../../sandbox/generator.ts';
 import { live } from '../../sandbox/live.ts';
 import { defaultQuirks } from '../../sandbox/quirks.ts';
 import { encode, Wire } from '../../sandbox/wire.ts';
 import { Zone } from '../../sandbox/zone.ts';
-import { postingConditions } from '../../src/bookkeeping/judge.ts';
+import { markAfterChangedConditions } from '../../src/bookkeeping/conditions.ts';
+import { postBatch } from '../../src/bookkeeping/post.ts';
+import { postingContexts } from '../../src/bookkeeping/posting-context.ts';
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
 import { type Db, query } from '../../src/db/pool.ts';
+import { markDirty } from '../../src/documents/mark.ts';
 import { departmentLocks, noteDepartmentLock } from '../../src/mirror/department-locks.ts';
-import { type MirrorScope, markDirty, savePage, settleRowSets } from '../../src/mirror/store.ts';
+import { settleRowSets } from '../../src/mirror/row-sets.ts';
+import { savePage } from '../../src/mirror/save-page.ts';
+import type { MirrorScope } from '../../src/mirror/types.ts';
 import { parseJson } from '../../src/records/json.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
@@ -144,12 +148,12 @@ database_url: "\${DATABASE_URL}"
       for (const department of (await departmentLocks(this.#db, this.id)).keys()) await noted(department);
     }
     await markAfterChangedConditions(this.#db, this.installation);
-    const conditions = await postingConditions(this.#db, this.installation, noted);
+    const contextFor = await postingContexts(this.#db, this.installation, noted);
     const judgedBefore = new Date(Date.now() + 3_600_000);
     for (let left = true; left; ) {
-      const options = { last: true, judgedBefore };
+      const options = { finalRound: true, judgedBefore };
       left = await this.#db.transaction(
-        async (trx) => (await postBatch(trx, this.installation, conditions, null, options)).documents > 0,
+        async (trx) => (await postBatch(trx, this.installation, contextFor, null, options)).documents > 0,
       );
       // What waits for fresh parts stays marked, and would be judged for ever.
       await this.#db.raw(`update document set dirty = false where installation = ? and refetch = 'wanted'`, [this.id]);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { query } from '../../src/db/pool.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
-import { savePage } from '../../src/mirror/store.ts';
+import { savePage } from '../../src/mirror/save-page.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { type PullContext, pullPayments } from '../../src/sync/pull.ts';
 import { ListUnprovable } from '../../src/sync/walk/walk.ts';

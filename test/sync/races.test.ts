@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { query } from '../../src/db/pool.ts';
-import { savePage, settleRowSets } from '../../src/mirror/store.ts';
+import { settleRowSets } from '../../src/mirror/row-sets.ts';
+import { savePage } from '../../src/mirror/save-page.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { nextPaymentCursor } from '../../src/sync/pull.ts';
 import type { RecordKind } from '../../src/terms.ts';

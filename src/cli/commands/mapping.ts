@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import { type CaseResult, runSpecs } from '../../bookkeeping/run-specs.ts';
 import { loadDialect } from '../../config/dialect.ts';
 import { type Config, loadConfig } from '../../config/load.ts';
 import { loadMapping, loadSpecs, specsPathOf } from '../../config/mapping-files.ts';
@@ -8,7 +9,6 @@ import type { Money } from '../../domain/money.ts';
 import { postgresFolder } from '../../embedded/postgres.ts';
 import { type Lack, lacksOf, type Remark, remarksOf } from '../../mapping/check.ts';
 import type { Mapping } from '../../mapping/parse.ts';
-import { type CaseResult, runSpecs } from '../../mapping/run-specs.ts';
 import { usesOf } from '../../queries/source-usage.ts';
 import { chosenInstallations, openApp } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';

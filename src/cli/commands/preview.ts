@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
-import { everything, previewPosting, previewRemap } from '../../bookkeeping/preview.ts';
+import { type PreviewedDocument, previewPosting, previewRemap } from '../../bookkeeping/preview.ts';
 import type { InstallationConfig } from '../../config/load.ts';
 import { loadMapping } from '../../config/mapping-files.ts';
-import { countInForce, countWaiting, type JudgedDocument } from '../../documents/documents.ts';
+import { countWaiting } from '../../documents/count.ts';
+import { countInForce, everything } from '../../documents/in-force.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
 import { type App, chosenInstallations } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';
@@ -93,7 +94,7 @@ export async function* withProgress<One>(
 }
 
 async function* postingItems(
-  batches: AsyncIterable<JudgedDocument[]>,
+  batches: AsyncIterable<PreviewedDocument[]>,
   installation: number,
   decimals: number,
   summary: PostingSummary,
@@ -101,13 +102,13 @@ async function* postingItems(
   for await (const batch of batches) {
     for (const one of batch) summary.add(one);
     yield batch
-      .filter(({ decision, waits }) => decision.entries.length > 0 || decision.problem !== null || waits)
+      .filter(({ decision, awaitsParts }) => decision.entries.length > 0 || decision.problem !== null || awaitsParts)
       .map((one) => postingItem(one, installation, decimals));
   }
 }
 
 function postingItem(
-  { document, decision, entryIds, waits }: JudgedDocument,
+  { document, decision, entryIds, awaitsParts }: PreviewedDocument,
   installation: number,
   decimals: number,
 ): Item {
@@ -119,7 +120,7 @@ function postingItem(
     const stays = document.before.inForce ? `; ${document.before.inForce.id} would stay in force` : '';
     texts.push(`${id}  would be held: ${problem.code}${stays}\n    ${problem.message}\n    what to do: ${todo}`);
   }
-  if (waits) texts.push(`${id}  its parts would be fetched again first; this is by what is here now`);
+  if (awaitsParts) texts.push(`${id}  its parts would be fetched again first; this is by what is here now`);
   return {
     json: {
       id,
@@ -127,7 +128,7 @@ function postingItem(
       state: decision.state,
       entries: decision.entries.map((entry, index) => entryDocument(entryIds[index]!, entry, decimals)),
       problem: problem && { code: problem.code, message: problem.message, todo },
-      fetched_again_first: waits,
+      fetched_again_first: awaitsParts,
     },
     text: texts.join('\n'),
   };
@@ -151,12 +152,12 @@ class PostingSummary {
     this.#decimals = decimals;
   }
 
-  add({ document, decision, waits }: JudgedDocument): void {
+  add({ document, decision, awaitsParts }: PreviewedDocument): void {
     const { entries, state, problem } = decision;
     this.#documents += 1;
     this.#entries += entries.length;
     this.#reversals += entries.filter(({ reverses }) => reverses !== null).length;
-    if (waits) this.#fetchedAgain += 1;
+    if (awaitsParts) this.#fetchedAgain += 1;
     if (document.before.state === 'held') this.#heldNow += 1;
     if (state === 'held') this.#held += 1;
     this.#states.set(state, (this.#states.get(state) ?? 0) + 1);

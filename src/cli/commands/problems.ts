@@ -1,5 +1,5 @@
+import { markDirty } from '../../documents/mark.ts';
 import { UserError } from '../../domain/errors.ts';
-import { markDirty } from '../../mirror/store.ts';
 import { findDocuments } from '../../queries/documents.ts';
 import { countReports, documentProblems } from '../../queries/problems.ts';
 import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';

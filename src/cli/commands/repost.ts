@@ -2,7 +2,7 @@ import { previewRemap } from '../../bookkeeping/preview.ts';
 import { repost as repostInto } from '../../bookkeeping/repost.ts';
 import type { InstallationConfig } from '../../config/load.ts';
 import { query } from '../../db/pool.ts';
-import { countInForce, type DocumentSelection } from '../../documents/documents.ts';
+import { countInForce, type DocumentSelection } from '../../documents/in-force.ts';
 import { UserError } from '../../domain/errors.ts';
 import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';

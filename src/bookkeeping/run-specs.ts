@@ -1,13 +1,13 @@
 import { LosslessNumber } from 'lossless-json';
 import type { DraftEntry } from '../domain/entry.ts';
 import { parseMoney, roundHalfEven, sum } from '../domain/money.ts';
+import type { Mapping } from '../mapping/parse.ts';
+import type { SpecCase, Specs, WrittenRecord } from '../mapping/specs.ts';
+import { compareLines, writeLine } from '../mapping/written-entries.ts';
 import { judge } from '../posting/index.ts';
 import type { DocumentFacts, PostingContext } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { parseRecord } from '../records/schema.ts';
-import type { Mapping } from './parse.ts';
-import type { SpecCase, Specs, WrittenRecord } from './specs.ts';
-import { compareLines, writeLine } from './written-entries.ts';
 
 /** A case's outcome: no differences where everything came out as it was written. */
 export interface CaseResult {

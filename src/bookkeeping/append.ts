@@ -1,0 +1,52 @@
+import type { InstallationConfig } from '../config/load.ts';
+import type { Connection } from '../db/rows.ts';
+import type { RemappedState } from '../documents/save.ts';
+import { appendEntries } from '../ledger/journal/append.ts';
+import type { Decision } from '../posting/types.ts';
+import type { DocumentWithHistory } from './history.ts';
+
+interface DecidedDocument {
+  document: DocumentWithHistory;
+  decision: Decision;
+}
+
+/** `entryIds`: of the entries appended for the document, in their order. */
+export type Appended<Decided extends DecidedDocument> = Decided & { entryIds: string[] };
+
+/** Appends the entries that were decided, and gives back each document with the ids of its entries. */
+export async function appendDecided<Decided extends DecidedDocument>(
+  trx: Connection,
+  { id, decimals, postingMode }: InstallationConfig,
+  decided: readonly Decided[],
+  windowId: number | null,
+): Promise<Appended<Decided>[]> {
+  const drafts = decided.flatMap(({ decision }) => decision.entries);
+  const ids = await appendEntries(trx, id, drafts, { decimals, windowId, postingMode });
+  let next = 0;
+  return decided.map((one) => {
+    const from = next;
+    next += one.decision.entries.length;
+    return { ...one, entryIds: ids.slice(from, next) };
+  });
+}
+
+/** What a decision changes in the document's row: its entry in force after the decision, and its problem. */
+export function stateAfter({ document, decision, entryIds }: Appended<DecidedDocument>): RemappedState {
+  const { inForce } = document.before;
+  const last = decision.entries.at(-1);
+  const lastId = entryIds.at(-1);
+  const current =
+    last === undefined || lastId === undefined
+      ? { entryId: inForce?.id ?? null, inputHash: inForce?.inputHash ?? null }
+      : last.reverses === null
+        ? { entryId: lastId, inputHash: last.inputHash }
+        : { entryId: null, inputHash: null };
+  return {
+    kind: document.kind,
+    id: document.id,
+    ...current,
+    entriesAdded: decision.entries.length,
+    problem: decision.problem,
+    remapHeld: decision.remapHeld ?? false,
+  };
+}

@@ -1,0 +1,76 @@
+import type { InstallationConfig } from '../config/load.ts';
+import type { Connection } from '../db/rows.ts';
+import { departmentLocks, noteDepartmentLock } from '../mirror/department-locks.ts';
+import type { CalendarDate } from '../terms.ts';
+
+/** A department's lock date in the source, or null. */
+export type LockDateOf = (department: number) => Promise<CalendarDate | null>;
+
+/** The source's settings of a department, as the client of the practice API asks for them; `unknown` where it cannot tell. */
+export interface LockDateSource {
+  departmentSettings(department: number): Promise<{ lockDate: CalendarDate | null } | 'unknown'>;
+}
+
+/**
+ * Lock dates as the source tells them now, each asked for once and stored nowhere. Where the source cannot tell, the last one
+ * that it told.
+ */
+export function currentLockDates(db: Connection, source: LockDateSource, installation: number): LockDateOf {
+  const known = new Map<number, CalendarDate | null>();
+  return async (department) => {
+    const before = known.get(department);
+    if (before !== undefined) return before;
+    const settings = await source.departmentSettings(department);
+    const lockDate = settings === 'unknown' ? await storedLockDate(db, installation, department) : settings.lockDate;
+    known.set(department, lockDate);
+    return lockDate;
+  };
+}
+
+/**
+ * Lock dates as the source tells them now, each stored. Where the source cannot tell, `onUnknown` is called and the last one
+ * that it told is used (field-notes).
+ */
+export function storedLockDates(
+  db: Connection,
+  source: LockDateSource,
+  installation: number,
+  onUnknown: (department: number) => void,
+): LockDateOf {
+  return async (department) => {
+    const settings = await source.departmentSettings(department);
+    if (settings === 'unknown') {
+      onUnknown(department);
+      return storedLockDate(db, installation, department);
+    }
+    await noteDepartmentLock(db, installation, department, settings.lockDate);
+    return settings.lockDate;
+  };
+}
+
+/** Asks again for all lock dates asked for before, where the mapping follows them: one that has moved may release documents. */
+export async function refreshLockDates(
+  db: Connection,
+  { id, mapping }: InstallationConfig,
+  lockDateOf: LockDateOf,
+): Promise<void> {
+  if (!mapping.policies.follow_source_lock) return;
+  for (const department of (await departmentLocks(db, id)).keys()) await lockDateOf(department);
+}
+
+/** Whether a lock date differs from the stored one, where the mapping follows them. */
+export async function haveLockDatesMoved(
+  db: Connection,
+  { id, mapping }: InstallationConfig,
+  lockDateOf: LockDateOf,
+): Promise<boolean> {
+  if (!mapping.policies.follow_source_lock) return false;
+  for (const [department, stored] of await departmentLocks(db, id)) {
+    if ((await lockDateOf(department)) !== stored) return true;
+  }
+  return false;
+}
+
+async function storedLockDate(db: Connection, installation: number, department: number): Promise<CalendarDate | null> {
+  return (await departmentLocks(db, installation)).get(department) ?? null;
+}

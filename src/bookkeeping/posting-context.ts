@@ -1,0 +1,68 @@
+import type { InstallationConfig } from '../config/load.ts';
+import type { Connection } from '../db/rows.ts';
+import { closedThrough } from '../ledger/close.ts';
+import type { DocumentFacts, PostingContext } from '../posting/types.ts';
+import type { CalendarDate } from '../terms.ts';
+import type { LockDateOf } from './lock-dates.ts';
+
+/** Gives the context to judge these facts in. */
+export type ContextFor = (facts: readonly DocumentFacts[]) => Promise<PostingContext>;
+
+/**
+ * The posting context of an installation. Departments' lock dates are asked for only where the mapping follows them, and once
+ * each.
+ */
+export async function postingContexts(
+  db: Connection,
+  installation: InstallationConfig,
+  lockDateOf: LockDateOf,
+): Promise<ContextFor> {
+  const through = await closedThrough(db, installation.id);
+  const lockDates = new Map<number, CalendarDate>();
+  const asked = new Set<number>();
+  return async (facts) => {
+    if (installation.mapping.policies.follow_source_lock) {
+      for (const department of departmentsOf(facts)) {
+        if (asked.has(department)) continue;
+        asked.add(department);
+        const lockDate = await lockDateOf(department);
+        if (lockDate !== null) lockDates.set(department, lockDate);
+      }
+    }
+    return postingContext(installation, through, lockDates);
+  };
+}
+
+function postingContext(
+  installation: InstallationConfig,
+  closed: CalendarDate | null,
+  lockDates: ReadonlyMap<number, CalendarDate>,
+): PostingContext {
+  const { id, timezone, currency, decimals, startDate, mapping } = installation;
+  return {
+    installation: id,
+    ...{ timezone, currency, decimals, startDate, mapping },
+    closedThrough: closed,
+    sourceLockDates: lockDates,
+  };
+}
+
+function departmentsOf(facts: readonly DocumentFacts[]): Set<number> {
+  const departments = new Set<number>();
+  for (const one of facts) {
+    const id = departmentOf(one);
+    if (id != null) departments.add(id);
+  }
+  return departments;
+}
+
+function departmentOf(facts: DocumentFacts): number | null | undefined {
+  switch (facts.kind) {
+    case 'invoice':
+      return facts.invoice.departmentId;
+    case 'payment':
+      return facts.invoice?.departmentId;
+    case 'prepayment':
+      return facts.prepayment.departmentId;
+  }
+}

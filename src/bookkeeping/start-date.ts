@@ -1,0 +1,35 @@
+import type { InstallationConfig } from '../config/load.ts';
+import { bool } from '../db/columns.ts';
+import { type Connection, row } from '../db/rows.ts';
+import { ConfigError, type PlainError } from '../domain/errors.ts';
+import { readStartDate } from '../mirror/installation-state.ts';
+
+/**
+ * What is wrong with a start date that was moved after something was posted, or null. `start_date` is the cut-over (ACCOUNTING
+ * Dates): what lies between the old day and the new one would be posted a second time, beside the old books, or be taken out
+ * of these.
+ */
+export async function movedStart(db: Connection, installation: InstallationConfig): Promise<PlainError | null> {
+  const before = await readStartDate(db, installation.id);
+  if (before === undefined || before === installation.startDate) return null;
+  const { posted } = await row(
+    db,
+    { posted: bool },
+    `select exists (select from entry where installation = ?) as posted`,
+    [installation.id],
+  );
+  if (!posted) return null;
+  return {
+    code: 'start_date_moved',
+    message:
+      `start_date of installation ${installation.id} is ${installation.startDate ?? 'absent'}, ` +
+      `but its books were begun with ${before ?? 'none'}`,
+    todo: `set start_date back to ${before ?? 'nothing'}; another cut-over needs a database of its own`,
+  };
+}
+
+/** Throws ConfigError where the start date was moved: no window opens then, so there is nothing to preview or to repost. */
+export async function requireStart(db: Connection, installation: InstallationConfig): Promise<void> {
+  const moved = await movedStart(db, installation);
+  if (moved) throw new ConfigError(moved.code, `The ${moved.message}.`, `${moved.todo.replace(/^s/, 'S')}.`);
+}

@@ -1,0 +1,38 @@
+import type { Connection } from '../db/rows.ts';
+import { type DocumentCursor, type StoredDocument, selectDocuments } from './document.ts';
+import { dependsOnConditions } from './mark.ts';
+
+/**
+ * Locks the next marked documents for this transaction, skipping those that another transaction holds. Documents whose parts
+ * are still to be fetched are left out, unless `includeAwaitingParts`; then those judged since `judgedBefore` are left out.
+ */
+export function claimDocuments(
+  trx: Connection,
+  installation: number,
+  options: { limit: number; includeAwaitingParts: boolean; judgedBefore: Date },
+): Promise<StoredDocument[]> {
+  return selectDocuments(
+    trx,
+    `installation = ? and dirty and (refetch <> 'wanted' or (? and (judged_at is null or judged_at < ?)))
+     order by kind, id limit ? for update skip locked`,
+    [installation, options.includeAwaitingParts, options.judgedBefore, options.limit],
+  );
+}
+
+/**
+ * The next documents that the next window judges, without locking them: those marked, and with `conditionsChanged` those that
+ * the window marks for that reason when it opens (`markForChangedConditions`).
+ */
+export function waitingDocuments(
+  db: Connection,
+  installation: number,
+  options: { after: DocumentCursor; limit: number; conditionsChanged: boolean },
+): Promise<StoredDocument[]> {
+  const { after, limit, conditionsChanged } = options;
+  return selectDocuments(
+    db,
+    `installation = ? and (dirty or (? and ${dependsOnConditions})) and (kind, id) > (?::text, ?::bigint)
+     order by kind, id limit ?`,
+    [installation, conditionsChanged, after?.kind ?? '', after?.id ?? 0, limit],
+  );
+}

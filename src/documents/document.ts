@@ -1,0 +1,67 @@
+import { bool, date, integer, nullable, oneOf, text } from '../db/columns.ts';
+import { type Binding, type Connection, rows } from '../db/rows.ts';
+import {
+  type CalendarDate,
+  type DocumentKind,
+  type DocumentRef,
+  type DocumentState,
+  documentKinds,
+  documentStates,
+} from '../terms.ts';
+
+/**
+ * Whether the parts of a document (invoice, rows, payments) are fetched again because a proof failed: `wanted` until they
+ * are, `done` until the document is next judged, so that the same failure holds it then.
+ */
+export const refetchStates = ['no', 'wanted', 'done'] as const;
+export type RefetchState = (typeof refetchStates)[number];
+
+/** A document as the table has it. */
+export interface StoredDocument extends DocumentRef {
+  /** Counts the marks: one set while the document is being judged is told by it (`saveJudged`). */
+  mark: number;
+  refetch: RefetchState;
+  state: DocumentState;
+  /** The business date it was last judged with; null before that. */
+  documentDate: CalendarDate | null;
+  /** The entry in force; null after a reversal or when nothing was posted. */
+  entryId: string | null;
+  /** Entries it has in the books, reversals included. */
+  entryCount: number;
+  /** A correction after a changed mapping waits for its period to be opened. */
+  remapHeld: boolean;
+}
+
+/** The last document of a batch, in the order of kind and id; null before the first batch. */
+export type DocumentCursor = DocumentRef | null;
+
+const documentShape = {
+  kind: oneOf<DocumentKind>(documentKinds),
+  id: integer,
+  mark: integer,
+  refetch: oneOf<RefetchState>(refetchStates),
+  state: oneOf<DocumentState>(documentStates),
+  documentDate: nullable(date),
+  entryId: nullable(text),
+  entryCount: integer,
+  remapHeld: bool,
+};
+
+/** The documents of a `condition`, which follows `where`, and ends with order, limit and lock. */
+export function selectDocuments(
+  db: Connection,
+  condition: string,
+  bindings: readonly Binding[],
+): Promise<StoredDocument[]> {
+  return rows(
+    db,
+    documentShape,
+    `select kind, id, dirty_mark as mark, refetch, state, document_date as "documentDate", entry_id as "entryId",
+       entry_count as "entryCount", remap_held as "remapHeld"
+     from document where ${condition}`,
+    bindings,
+  );
+}
+
+/** Columns of a list of documents in `rowsAsArrays`. */
+export const documentRefTypes = { kind: 'text', id: 'bigint' } as const;

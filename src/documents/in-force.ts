@@ -1,0 +1,54 @@
+import { integer } from '../db/columns.ts';
+import { type Binding, type Connection, row } from '../db/rows.ts';
+import type { CalendarDate, DocumentRef } from '../terms.ts';
+import { type DocumentCursor, type StoredDocument, selectDocuments } from './document.ts';
+
+/** Documents in the books by id, or by document date (both days inclusive); null is open. */
+export interface DocumentSelection {
+  documents: DocumentRef[] | null;
+  from: CalendarDate | null;
+  to: CalendarDate | null;
+}
+
+export const everything: DocumentSelection = { documents: null, from: null, to: null };
+
+/** The next documents with an entry in force; `lock` locks them for this transaction. */
+export function documentsInForce(
+  db: Connection,
+  installation: number,
+  selection: DocumentSelection,
+  options: { after: DocumentCursor; limit: number; lock: boolean },
+): Promise<StoredDocument[]> {
+  const { after, limit, lock } = options;
+  const { sql, bindings } = inForce(installation, selection);
+  return selectDocuments(
+    db,
+    `${sql} and (kind, id) > (?::text, ?::bigint) order by kind, id limit ? ${lock ? 'for update' : ''}`,
+    [...bindings, after?.kind ?? '', after?.id ?? 0, limit],
+  );
+}
+
+/** How many documents of a selection have an entry in force. */
+export async function countInForce(
+  db: Connection,
+  installation: number,
+  selection: DocumentSelection,
+): Promise<number> {
+  const { sql, bindings } = inForce(installation, selection);
+  const { n } = await row(db, { n: integer }, `select count(*) as n from document where ${sql}`, bindings);
+  return n;
+}
+
+function inForce(
+  installation: number,
+  { documents, from, to }: DocumentSelection,
+): { sql: string; bindings: Binding[] } {
+  const inDates = `installation = ? and entry_id is not null and
+    document_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')`;
+  const bindings = [installation, from, to];
+  if (documents === null) return { sql: inDates, bindings };
+  return {
+    sql: `${inDates} and (kind, id) in (select * from unnest(?::text[], ?::bigint[]))`,
+    bindings: [...bindings, documents.map(({ kind }) => kind), documents.map(({ id }) => id)],
+  };
+}

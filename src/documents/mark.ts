@@ -1,0 +1,61 @@
+import { type Connection, execute, rows } from '../db/rows.ts';
+import type { DocumentKind } from '../terms.ts';
+
+/**
+ * Marks documents to be judged again (`dirty`), and inserts those that are new. Ids are locked in their order, so that two
+ * markers do not deadlock. A document that is marked already keeps its mark, but its row is locked all the same: the lock
+ * waits for a transaction that is judging it, and keeps the next one from judging it before the caller commits.
+ */
+export async function markDirty(
+  trx: Connection,
+  installation: number,
+  kind: DocumentKind,
+  ids: readonly number[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await execute(
+    trx,
+    `insert into document (installation, kind, id)
+     select ?, ?, id from unnest(?::bigint[]) as t(id) order by id
+     on conflict (installation, kind, id) do update set dirty = true, dirty_mark = document.dirty_mark + 1
+     where not document.dirty`,
+    [installation, kind, ids],
+  );
+}
+
+/** As `markDirty`, for those of the documents that exist already; it inserts none. */
+export async function markKnown(
+  trx: Connection,
+  installation: number,
+  kind: DocumentKind,
+  ids: readonly number[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await rows(
+    trx,
+    {},
+    `select from document where installation = ? and kind = ? and id = any(?) order by id for update`,
+    [installation, kind, ids],
+  );
+  await execute(
+    trx,
+    `update document set dirty = true, dirty_mark = dirty_mark + 1
+     where installation = ? and kind = ? and id = any(?) and not dirty`,
+    [installation, kind, ids],
+  );
+}
+
+/**
+ * Documents that may be posted once the mapping, the start date or a lock date has changed: those with a problem and those
+ * before the start date (ACCOUNTING "Held").
+ */
+export const dependsOnConditions = `(problem_code is not null or state = 'before_start')`;
+
+/** Marks every document that may be posted under changed conditions. */
+export async function markForChangedConditions(trx: Connection, installation: number): Promise<void> {
+  await execute(
+    trx,
+    `update document set dirty = true, dirty_mark = dirty_mark + 1 where installation = ? and ${dependsOnConditions}`,
+    [installation],
+  );
+}

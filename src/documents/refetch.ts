@@ -1,0 +1,32 @@
+import { rowsAsArrays } from '../db/bulk.ts';
+import { type Connection, execute } from '../db/rows.ts';
+import type { DocumentRef } from '../terms.ts';
+import { documentRefTypes } from './document.ts';
+
+/** Notes that the parts of documents have been fetched again, and marks the documents to be judged with them. */
+export function markRefetched(db: Connection, installation: number, documents: readonly DocumentRef[]): Promise<void> {
+  return update(db, installation, documents, `refetch = 'done', dirty = true, dirty_mark = d.dirty_mark + 1`);
+}
+
+/** As `markRefetched`, for documents that the next pull marks where a part of them has changed; the others stay as they are. */
+export function noteRefetched(db: Connection, installation: number, documents: readonly DocumentRef[]): Promise<void> {
+  return update(db, installation, documents, `refetch = 'done'`);
+}
+
+async function update(db: Connection, installation: number, documents: readonly DocumentRef[], set: string) {
+  if (documents.length === 0) return;
+  const { from, bindings } = rowsAsArrays(
+    'fetched',
+    documentRefTypes,
+    documents.map(({ kind, id }) => ({ kind, id })),
+  );
+  // Locked in their order, so that this and the markers do not deadlock.
+  await execute(
+    db,
+    `with locked as (
+       select d.kind, d.id from document d join ${from} on d.kind = fetched.kind and d.id = fetched.id
+       where d.installation = ? order by d.kind, d.id for update of d)
+     update document d set ${set} from locked where d.installation = ? and d.kind = locked.kind and d.id = locked.id`,
+    [...bindings, installation, installation],
+  );
+}

@@ -1,0 +1,121 @@
+import { rowsAsArrays } from '../db/bulk.ts';
+import { type Connection, execute } from '../db/rows.ts';
+import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
+import { saveReports } from './reports.ts';
+
+export interface FoundProblem {
+  code: string;
+  message: string;
+}
+
+/** What changed of a document in the books: its entry in force after this, and what keeps a change out of them. */
+export interface RemappedState extends DocumentRef {
+  /** The entry in force now; null after a reversal or when nothing was posted. */
+  entryId: string | null;
+  /** The input hash of the entry in force. */
+  inputHash: string | null;
+  /** Entries appended now, reversals included. */
+  entriesAdded: number;
+  problem: FoundProblem | null;
+  /** A correction after a changed mapping waits for its period to be opened. */
+  remapHeld: boolean;
+}
+
+/** What was decided about a claimed document. */
+export interface JudgedState extends RemappedState {
+  /** The mark that it was claimed with. */
+  mark: number;
+  state: DocumentState;
+  /** Null leaves the stored date as it is. */
+  documentDate: CalendarDate | null;
+  /** Its parts are to be fetched again before it is judged for good: it stays marked. */
+  awaitsParts: boolean;
+  /** Problems that are reported without holding the document. */
+  reports: readonly FoundProblem[];
+}
+
+const remappedTypes = {
+  kind: 'text',
+  id: 'bigint',
+  entry_id: 'text',
+  input_hash: 'text',
+  added: 'int',
+  problem_code: 'text',
+  problem_message: 'text',
+  remap_held: 'boolean',
+} as const;
+
+const judgedTypes = {
+  ...remappedTypes,
+  mark: 'bigint',
+  state: 'text',
+  document_date: 'date',
+  awaits_parts: 'boolean',
+} as const;
+
+/** What both statements set. A problem that stays keeps the instant when it was found. */
+const setRemapped = `entry_id = saved.entry_id, input_hash = saved.input_hash, entry_count = d.entry_count + saved.added,
+  problem_since = case when saved.problem_code is null then null
+    when d.problem_code = saved.problem_code then d.problem_since else clock_timestamp() end,
+  problem_code = saved.problem_code, problem_message = saved.problem_message, remap_held = saved.remap_held`;
+
+/**
+ * Saves what was decided about claimed documents, in the transaction that claimed them. A mark set while a document was being
+ * judged stays. A constant number of statements for any number of documents.
+ */
+export async function saveJudged(trx: Connection, installation: number, judged: readonly JudgedState[]): Promise<void> {
+  if (judged.length === 0) return;
+  const { from, bindings } = rowsAsArrays(
+    'saved',
+    judgedTypes,
+    judged.map((one) => ({
+      ...remappedRow(one),
+      mark: one.mark,
+      state: one.state,
+      document_date: one.documentDate,
+      awaits_parts: one.awaitsParts,
+    })),
+  );
+  await execute(
+    trx,
+    `update document d set ${setRemapped},
+       state = saved.state, document_date = coalesce(saved.document_date, d.document_date),
+       dirty = d.dirty_mark > saved.mark or saved.awaits_parts,
+       refetch = case when saved.awaits_parts then 'wanted' else 'no' end, judged_at = clock_timestamp()
+     from ${from} where d.installation = ? and d.kind = saved.kind and d.id = saved.id`,
+    [...bindings, installation],
+  );
+  await saveReports(trx, installation, judged);
+}
+
+/**
+ * Saves corrections after a changed mapping: entry in force and problem. Marks, state and reports stay, because the facts of
+ * the source were not judged for their own sake.
+ */
+export async function saveRemapped(
+  trx: Connection,
+  installation: number,
+  remapped: readonly RemappedState[],
+): Promise<void> {
+  if (remapped.length === 0) return;
+  const { from, bindings } = rowsAsArrays('saved', remappedTypes, remapped.map(remappedRow));
+  await execute(
+    trx,
+    `update document d set ${setRemapped}
+     from ${from} where d.installation = ? and d.kind = saved.kind and d.id = saved.id`,
+    [...bindings, installation],
+  );
+}
+
+function remappedRow({ kind, id, entryId, inputHash, entriesAdded, problem, remapHeld }: RemappedState) {
+  return {
+    kind,
+    id,
+    entry_id: entryId,
+    input_hash: inputHash,
+    added: entriesAdded,
+    problem_code: problem?.code ?? null,
+    problem_message: problem?.message ?? null,
+    remap_held: remapHeld,
+  };
+}

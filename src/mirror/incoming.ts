@@ -1,0 +1,57 @@
+import { hash } from 'node:crypto';
+import { instantOf, isToldTwice } from '../domain/dates.ts';
+import { canonicalJson, parseJson } from '../records/json.ts';
+import { recordOf } from '../records/schema.ts';
+import type { SourceRecord } from '../records/types.ts';
+import type { RecordKind } from '../terms.ts';
+import type { StoredRecord } from './stored-records.ts';
+import type { IncomingPage, IncomingRecord, MirrorScope } from './types.ts';
+
+/** Status 3 Finalized: the only one that posts (practice-api: Invoice status). */
+const finalStatus = 3;
+const hourMs = 3_600_000;
+
+export function incomingRecord(
+  scope: MirrorScope,
+  kind: RecordKind,
+  item: IncomingPage['results'][number],
+): IncomingRecord {
+  const record = recordOf(kind, item, scope.dialect);
+  const stamp = modifiedOf(record);
+  const modified = stamp === null ? null : instantOf(stamp, scope.timezone);
+  return {
+    id: item.id,
+    raw: item.raw,
+    hash: hash('sha256', item.raw),
+    parentId: record.kind === 'row' || record.kind === 'payment' ? record.invoiceId : null,
+    modified,
+    mayBeLater: stamp !== null && modified !== null && !hasOffset(stamp) && isToldTwice(modified, scope.timezone),
+    needsRows: record.kind === 'invoice' && record.status === finalStatus,
+  };
+}
+
+/** A payment without `modified` was last changed when it was added: payments never change (practice-api: Invoice payment). */
+function modifiedOf(record: SourceRecord): string | null {
+  return record.kind === 'payment' ? (record.modified ?? record.dateAdded) : record.modified;
+}
+
+function hasOffset(stamp: string): boolean {
+  return /(Z|[+-]\d{2}:?\d{2})$/i.test(stamp);
+}
+
+/** Whether two texts hold the same values: the order of keys and the notation of numbers (1.50, 1.5) do not count. */
+export function isSameContent(raw: string, otherRaw: string): boolean {
+  return canonicalJson(parseJson(raw)) === canonicalJson(parseJson(otherRaw));
+}
+
+/** Whether a received record is newer than the stored one, which an answer that arrives late is not. */
+export function isLater(sourceTime: Date, next: IncomingRecord, stored: StoredRecord): boolean {
+  // A record that a later answer no longer held comes back by a still later answer only.
+  if (stored.goneAt !== null) return sourceTime > stored.sourceTime;
+  // `Date` has one-second resolution: break ties by `modified`, except in the repeated hour of a change of clocks.
+  if (next.modified && stored.modified && next.modified.getTime() !== stored.modified.getTime()) {
+    const apart = Math.abs(next.modified.getTime() - stored.modified.getTime());
+    if (!next.mayBeLater || apart > hourMs) return next.modified > stored.modified;
+  }
+  return sourceTime > stored.sourceTime;
+}

@@ -1,0 +1,127 @@
+import { integer } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { markDirty, markKnown } from '../documents/mark.ts';
+import type { RecordKind } from '../terms.ts';
+import { incomingRecord, isLater, isSameContent } from './incoming.ts';
+import { doubtRowSets } from './row-sets.ts';
+import { confirmUnchanged, keepReplaced, lockStored, rawRecords, type StoredRecord, upsert } from './stored-records.ts';
+import type { FindOwnEchoes, IncomingPage, IncomingRecord, MirrorScope, NewVersion, SaveResult } from './types.ts';
+
+/**
+ * Saves one page into the mirror, in the caller's transaction. A new version replaces the stored one only when its answer is
+ * later (source time, or the record's own `modified`), and the replaced version is kept. Every document that a change touches
+ * is marked to be judged again. A constant number of statements for a page of any size.
+ */
+export async function savePage(
+  trx: Connection,
+  scope: MirrorScope,
+  kind: RecordKind,
+  page: IncomingPage,
+  findOwnEchoes: FindOwnEchoes = async () => new Set(),
+): Promise<SaveResult> {
+  const { installation } = scope;
+  const incoming = new Map(page.results.map((item) => [item.id, incomingRecord(scope, kind, item)]));
+  const ids = [...incoming.keys()];
+  const received = { received: page.results.length, ids };
+  if (incoming.size === 0) return { ...received, pulled: 0, changedIds: [], changedParents: [] };
+
+  const { added, replaced, unchanged } = await compare(
+    trx,
+    installation,
+    kind,
+    [...incoming.values()],
+    page.sourceTime,
+  );
+  const echoes =
+    kind === 'prepayment' && replaced.length > 0 ? await findOwnEchoes(replaced.map(newVersion)) : new Set<number>();
+  const newer = replaced.map(({ next }) => next);
+  await keepReplaced(trx, installation, kind, idsOf(newer));
+  await upsert(trx, installation, kind, [...added, ...newer], page);
+  await confirmUnchanged(trx, installation, kind, unchanged, page.sourceTime);
+
+  const changed = [...added, ...newer].filter((next) => !echoes.has(next.id));
+  const parents = new Set<number>();
+  // A record that has moved to another invoice changes both.
+  for (const { stored } of replaced) if (stored.parentId !== null) parents.add(stored.parentId);
+  for (const next of changed) if (next.parentId !== null) parents.add(next.parentId);
+  const result = { ...received, pulled: changed.length, changedIds: idsOf(changed), changedParents: [...parents] };
+  if (kind === 'row') await doubtRowSets(trx, installation, result.changedParents);
+  await markTouched(trx, installation, kind, result);
+  return result;
+}
+
+/** A received record whose content differs from the stored one. */
+interface Replacement {
+  next: IncomingRecord;
+  stored: StoredRecord;
+  storedRaw: string;
+}
+
+/** Sorts received records into new ones, later versions, and unchanged ones. Those older than what is stored are left out. */
+async function compare(
+  trx: Connection,
+  installation: number,
+  kind: RecordKind,
+  incoming: IncomingRecord[],
+  sourceTime: Date,
+): Promise<{ added: IncomingRecord[]; replaced: Replacement[]; unchanged: IncomingRecord[] }> {
+  const sorted = incoming.toSorted((a, b) => a.id - b.id);
+  const storedById = await lockStored(trx, installation, kind, idsOf(sorted));
+  const added: IncomingRecord[] = [];
+  const unchanged: IncomingRecord[] = [];
+  const differing: { next: IncomingRecord; stored: StoredRecord }[] = [];
+  for (const next of sorted) {
+    const stored = storedById.get(next.id);
+    if (!stored) added.push(next);
+    else if (stored.contentHash === next.hash && stored.goneAt === null) unchanged.push(next);
+    else if (isLater(sourceTime, next, stored)) differing.push({ next, stored });
+  }
+  const raws = await rawRecords(
+    trx,
+    installation,
+    kind,
+    differing.map(({ next }) => next.id),
+  );
+  const replaced: Replacement[] = [];
+  for (const { next, stored } of differing) {
+    const storedRaw = raws.get(next.id);
+    if (storedRaw === undefined) throw new Error(`${kind} ${next.id} has left the mirror while it was locked`);
+    if (stored.goneAt === null && isSameContent(storedRaw, next.raw)) unchanged.push(next);
+    else replaced.push({ next, stored, storedRaw });
+  }
+  return { added, replaced, unchanged };
+}
+
+function newVersion({ next, storedRaw }: Replacement): NewVersion {
+  return { id: next.id, raw: next.raw, previousRaw: storedRaw };
+}
+
+function idsOf(records: readonly IncomingRecord[]): number[] {
+  return records.map(({ id }) => id);
+}
+
+/**
+ * Marks the documents that a change touches: a changed invoice also its payments (they take their party from it), a changed
+ * row its invoice, a changed payment also its invoice (proof P3).
+ */
+async function markTouched(trx: Connection, installation: number, kind: RecordKind, result: SaveResult): Promise<void> {
+  if (kind !== 'row') await markDirty(trx, installation, kind, result.changedIds);
+  if (kind === 'invoice' && result.changedIds.length > 0) await markPaymentsOf(trx, installation, result.changedIds);
+  if (kind === 'row' || kind === 'payment') await markKnown(trx, installation, 'invoice', result.changedParents);
+}
+
+async function markPaymentsOf(trx: Connection, installation: number, invoices: readonly number[]): Promise<void> {
+  // Two statements: joined, a fresh database without statistics plans this badly enough to run into its time-out.
+  const payments = await rows(
+    trx,
+    { id: integer },
+    `select id from mirror_record where installation = ? and kind = 'payment' and parent_id = any(?)`,
+    [installation, invoices],
+  );
+  await markKnown(
+    trx,
+    installation,
+    'payment',
+    payments.map(({ id }) => id),
+  );
+}

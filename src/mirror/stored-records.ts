@@ -1,0 +1,131 @@
+import { rowsAsArrays } from '../db/bulk.ts';
+import { instant, integer, json, nullable, type RowOf, text } from '../db/columns.ts';
+import { type Connection, execute, rows } from '../db/rows.ts';
+import type { RecordKind } from '../terms.ts';
+import type { IncomingPage, IncomingRecord } from './types.ts';
+
+const storedShape = {
+  id: integer,
+  contentHash: text,
+  sourceTime: instant,
+  modified: nullable(instant),
+  goneAt: nullable(instant),
+  parentId: nullable(integer),
+};
+
+/** What the mirror holds of a record beside its text. */
+export type StoredRecord = RowOf<typeof storedShape>;
+
+/** The stored ones of these records by id, locked for this transaction in the order of their ids. */
+export async function lockStored(
+  trx: Connection,
+  installation: number,
+  kind: RecordKind,
+  ids: readonly number[],
+): Promise<Map<number, StoredRecord>> {
+  const stored = await rows(
+    trx,
+    storedShape,
+    `select id, content_hash as "contentHash", source_time as "sourceTime", modified, gone_at as "goneAt",
+       parent_id as "parentId"
+     from mirror_record where installation = ? and kind = ? and id = any(?) order by id for update`,
+    [installation, kind, ids],
+  );
+  return new Map(stored.map((record) => [record.id, record]));
+}
+
+/** The newest raw text of records, by id. */
+export async function rawRecords(
+  db: Connection,
+  installation: number,
+  kind: RecordKind,
+  ids: readonly number[],
+): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map();
+  const found = await rows(
+    db,
+    { id: integer, raw: json },
+    `select id, raw from mirror_record where installation = ? and kind = ? and id = any(?)`,
+    [installation, kind, ids],
+  );
+  return new Map(found.map(({ id, raw }) => [id, raw]));
+}
+
+/** Notes that the records had the same content at `sourceTime`. */
+export async function confirmUnchanged(
+  trx: Connection,
+  installation: number,
+  kind: RecordKind,
+  records: readonly IncomingRecord[],
+  sourceTime: Date,
+): Promise<void> {
+  if (records.length === 0) return;
+  const { from, bindings } = rowsAsArrays(
+    'received',
+    { id: 'bigint', hash: 'text' },
+    records.map(({ id, hash }) => ({ id, hash })),
+  );
+  await execute(
+    trx,
+    `update mirror_record m set source_time = ?, content_hash = received.hash
+     from ${from} where m.installation = ? and m.kind = ? and m.id = received.id and m.source_time < ?`,
+    [sourceTime, ...bindings, installation, kind, sourceTime],
+  );
+}
+
+/** Copies the stored versions of records into the history, before newer ones replace them. */
+export async function keepReplaced(
+  trx: Connection,
+  installation: number,
+  kind: RecordKind,
+  ids: readonly number[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await execute(
+    trx,
+    `insert into mirror_version (installation, kind, id, version, modified, source_time, content_hash, raw)
+     select installation, kind, id, version, modified, source_time, content_hash, raw from mirror_record
+     where installation = ? and kind = ? and id = any(?)`,
+    [installation, kind, ids],
+  );
+}
+
+/** Inserts new records and replaces those that are stored already. An invoice that needs rows needs them anew. */
+export async function upsert(
+  trx: Connection,
+  installation: number,
+  kind: RecordKind,
+  records: readonly IncomingRecord[],
+  page: Pick<IncomingPage, 'sourceTime' | 'answeredAt'>,
+): Promise<void> {
+  if (records.length === 0) return;
+  await execute(
+    trx,
+    `insert into mirror_record (installation, kind, id, parent_id, version, modified, source_time, first_seen_at,
+       content_hash, raw, needs_rows, rows_fresh_from)
+     select ?, ?, t.id, t.parent_id, 1, t.modified, ?, ?, t.hash, t.raw, t.needs_rows,
+       case when t.needs_rows then least(date_trunc('second', coalesce(t.modified, ?)) + interval '1 second', ?) end
+     from rows from (unnest(?::bigint[]), unnest(?::bigint[]), unnest(?::timestamptz[]), unnest(?::text[]),
+       json_array_elements(?::json), unnest(?::boolean[])) as t(id, parent_id, modified, hash, raw, needs_rows)
+     on conflict (installation, kind, id) do update set
+       parent_id = excluded.parent_id, version = mirror_record.version + 1, modified = excluded.modified,
+       source_time = excluded.source_time, content_hash = excluded.content_hash, raw = excluded.raw,
+       needs_rows = excluded.needs_rows, rows_fresh_from = excluded.rows_fresh_from, rows_source_time = null,
+       gone_at = null`,
+    [
+      installation,
+      kind,
+      page.sourceTime,
+      page.answeredAt,
+      page.answeredAt,
+      new Date(Math.ceil(page.answeredAt.getTime() / 1000) * 1000),
+      records.map((record) => record.id),
+      records.map((record) => record.parentId),
+      records.map((record) => record.modified),
+      records.map((record) => record.hash),
+      // One JSON text rather than an array of texts: nothing to escape, and its elements keep their own text.
+      `[${records.map((record) => record.raw).join(',')}]`,
+      records.map((record) => record.needsRows),
+    ],
+  );
+}

@@ -1,0 +1,54 @@
+import type { Dialect } from '../records/dialect.ts';
+import type { SourceRecord } from '../records/types.ts';
+
+/** The installation whose records are saved, and how they are read. */
+export interface MirrorScope {
+  installation: number;
+  timezone: string;
+  dialect: Dialect;
+}
+
+/** One answer's records, as received. */
+export interface IncomingPage {
+  results: { id: number; raw: string; value: unknown; record?: SourceRecord | undefined }[];
+  /** Lower bound of the snapshot (DESIGN "Source time"). */
+  sourceTime: Date;
+  /** Upper bound of it, by the same clock. */
+  answeredAt: Date;
+}
+
+/** A received record, with what the mirror stores beside its text. */
+export interface IncomingRecord {
+  id: number;
+  raw: string;
+  /** SHA-256 of the text. Two texts of different hashes can still have the same content (`isSameContent`). */
+  hash: string;
+  parentId: number | null;
+  modified: Date | null;
+  /** `modified` has no offset and lies in the hour that clocks tell twice: it may mean an hour later than it is read. */
+  mayBeLater: boolean;
+  needsRows: boolean;
+}
+
+export interface SaveResult {
+  /** Records received, repeats included. */
+  received: number;
+  /** New or changed versions, except the echoes of our own write-back. */
+  pulled: number;
+  /** Ids received. */
+  ids: number[];
+  /** Records whose version is new or changed, by id. */
+  changedIds: number[];
+  /** Invoices that the changed records belong to (rows and payments). */
+  changedParents: number[];
+}
+
+/** A prepayment's version and the one it replaces, as JSON text. */
+export interface NewVersion {
+  id: number;
+  previousRaw: string;
+  raw: string;
+}
+
+/** The ids of the versions that differ from their predecessors only by what we wrote back ourselves (src/writeback). */
+export type FindOwnEchoes = (versions: NewVersion[]) => Promise<Set<number>>;
