@@ -1,7 +1,7 @@
 import { entryDefect } from '../domain/entry.ts';
 import { type Money, roundHalfEven, sum, zero } from '../domain/money.ts';
 import type { DocumentFacts, InvoiceFacts, Judgement } from '../posting/types.ts';
-import { figure } from '../reconcile/report.ts';
+import { formatAmount } from '../reconcile/report.ts';
 
 /** One proof of a document (ACCOUNTING "Proofs before posting"). */
 export interface Proof {
@@ -100,5 +100,5 @@ function exact(amounts: (Money | null)[]): Money | null {
 }
 
 function text(amount: Money | null, decimals: number): string {
-  return amount === null ? '(not given)' : figure(amount, decimals);
+  return amount === null ? '(not given)' : formatAmount(amount, decimals);
 }

@@ -1,22 +1,22 @@
 import { type Money, sum, zero } from '../domain/money.ts';
-import { balance, type InvoiceBook } from './books.ts';
-import { figure, type Listed } from './report.ts';
+import { balance, type ReconciledInvoice } from './documents.ts';
+import { formatAmount, type Listed } from './report.ts';
 
 /**
- * Gathers what E4 lists of accounts that close among invoices: `consolidation_clearing` per collector, `credit_settlement` per
- * invoice and its credit notes. Only invoices that take part are kept.
+ * Gathers what E4 lists of the accounts that invoices clear among each other: `consolidation_clearing` per collector,
+ * `credit_settlement` per invoice and its credit notes. Only invoices with such a balance are kept.
  */
-export class ClearingFigures {
+export class ClearingBalances {
   readonly #consolidation = new Map<number, Money>();
   readonly #members = new Map<number, number[]>();
   readonly #settlement = new Map<number, Money>();
   readonly #originals = new Map<number, number>();
 
-  add(book: InvoiceBook): void {
-    const { id, consolidatedInvoiceIds, originalInvoiceId, creditNote } = book.record;
-    const figures = [book, ...book.payments].flatMap((each) => each.figures);
-    const consolidation = balance(figures, ({ role }) => role === 'consolidation_clearing');
-    const settlement = balance(figures, ({ role }) => role === 'credit_settlement');
+  add(invoice: ReconciledInvoice): void {
+    const { id, consolidatedInvoiceIds, originalInvoiceId, creditNote } = invoice.record;
+    const sums = [invoice, ...invoice.payments].flatMap((each) => each.sums);
+    const consolidation = balance(sums, ({ role }) => role === 'consolidation_clearing');
+    const settlement = balance(sums, ({ role }) => role === 'credit_settlement');
     if (!consolidation.isZero()) this.#consolidation.set(id, consolidation);
     if (!settlement.isZero()) this.#settlement.set(id, settlement);
     if (consolidatedInvoiceIds.length > 0) this.#members.set(id, consolidatedInvoiceIds);
@@ -31,29 +31,31 @@ export class ClearingFigures {
       const part = [collector, ...members];
       const amount = sum(part.map((id) => left.get(id) ?? zero));
       for (const id of part) left.delete(id);
-      if (!amount.isZero()) listed.push({ document: `invoice ${collector}`, balance: figure(amount, decimals) });
+      if (!amount.isZero()) listed.push({ document: `invoice ${collector}`, balance: formatAmount(amount, decimals) });
     }
     for (const [id, amount] of left) {
-      listed.push({ document: `invoice ${id} (in no consolidated invoice)`, balance: figure(amount, decimals) });
+      listed.push({ document: `invoice ${id} (in no consolidated invoice)`, balance: formatAmount(amount, decimals) });
     }
     return listed;
   }
 
-  /** Invoices whose settlement with their credit notes, and those of these, is not zero. */
+  /** Invoices whose settlement is not zero together with their credit notes, directly or over other credit notes. */
   settlement(decimals: number): Listed['credit_settlement'] {
-    const families = Map.groupBy(this.#settlement.keys(), (id) => this.#root(id));
-    return [...families].flatMap(([root, ids]) => {
-      const amount = sum(ids.map((id) => this.#settlement.get(id)!));
+    const families = Map.groupBy(this.#settlement, ([id]) => this.#root(id));
+    return [...families].flatMap(([root, members]) => {
+      const amount = sum(members.map(([, balance]) => balance));
       if (amount.isZero()) return [];
-      const documents = [...new Set([root, ...ids])].map((id) => `invoice ${id}`);
-      return [{ documents, balance: figure(amount, decimals) }];
+      const ids = new Set([root, ...members.map(([id]) => id)]);
+      const documents = [...ids].map((id) => `invoice ${id}`);
+      return [{ documents, balance: formatAmount(amount, decimals) }];
     });
   }
 
+  /** The invoice at the end of the chain of originals. */
   #root(id: number): number {
     const seen = new Set<number>();
     let root = id;
-    // A chain that bites its own tail would never end.
+    // The source may name originals in a circle.
     for (
       let next = this.#originals.get(root);
       next !== undefined && !seen.has(next);

@@ -21,11 +21,12 @@ export interface ReconcileInput {
 export const equationNames = ['E1', 'E2', 'E3', 'E4', 'E5', 'E6'] as const;
 export type EquationName = (typeof equationNames)[number];
 
-/** Why an equation does not hold: one document, by how much, in a sentence with the figures. */
+/** A document for which an equation does not hold. */
 export interface Difference {
   /** `invoice 123`; where only several together differ, all of them; or what else it is about. */
   document: string;
   amount: Money;
+  /** A sentence with the amounts compared. */
   message: string;
 }
 
@@ -47,7 +48,7 @@ export interface Equation {
   documents_omitted?: number;
 }
 
-/** Something to know that fails nothing. */
+/** Something listed that makes no equation fail. */
 export interface Note {
   document: string;
   message: string;
@@ -78,9 +79,9 @@ export interface Listed {
   unused_prepayments: { month_end: CalendarDate; balance: string }[];
   /** E5: cents settled apart from the exact rows, per revenue or VAT account and day. */
   residues: { account: string; date: CalendarDate; residue: string }[];
-  /** E1, in posting mode `daily_summary`: entries that wait for their day's summary; what was left out is a difference. */
+  /** E1, in posting mode `daily_summary`: entries that wait for their day's summary; those overdue are differences. */
   unsummarised: { date: CalendarDate; entries: number }[];
-  /** Problems told of without holding their document. */
+  /** Problems that are reported without holding their document. */
   reports: { document: string; code: string; message: string }[];
 }
 
@@ -101,19 +102,21 @@ export interface ReconcileReport {
   installations: InstallationReport[];
 }
 
-/** Listed at most, so that books wholly out of order cannot fill the memory; what is beyond is counted. */
+/** Entries of a list at most, so that memory is bounded however many differences there are; more are only counted. */
 const listLimit = 1000;
 
-/** A list with a bound, which counts what it leaves out. */
+/** A list that keeps the first `listLimit` items and counts the others. */
 export class BoundedList<T> {
   readonly items: T[] = [];
   omitted = 0;
 
-  add(...items: T[]): void {
-    for (const item of items) {
-      if (this.items.length < listLimit) this.items.push(item);
-      else this.omitted += 1;
-    }
+  add(item: T): void {
+    if (this.items.length < listLimit) this.items.push(item);
+    else this.omitted += 1;
+  }
+
+  addAll(items: Iterable<T>): void {
+    for (const item of items) this.add(item);
   }
 }
 
@@ -122,24 +125,24 @@ export class Tally {
   readonly #documents = new BoundedList<Difference>();
   #total: Money = zero;
 
-  add(...differences: Difference[]): void {
-    this.#documents.add(...differences);
-    for (const { amount } of differences) this.#total = this.#total.plus(amount.abs());
+  add(difference: Difference): void {
+    this.#documents.add(difference);
+    this.#total = this.#total.plus(difference.amount.abs());
   }
 
-  get documents(): readonly Difference[] {
-    return this.#documents.items;
+  addAll(differences: Iterable<Difference>): void {
+    for (const difference of differences) this.add(difference);
   }
 
-  /** `decimals` null for a count. */
+  /** As the report has it; `decimals` null where the difference is a count of documents. */
   equation(decimals: number | null): Equation {
     const { items, omitted } = this.#documents;
     return {
       ok: items.length === 0,
-      difference: decimals === null ? this.#total.toNumber() : figure(this.#total, decimals),
+      difference: decimals === null ? this.#total.toNumber() : formatAmount(this.#total, decimals),
       documents: items.map(({ document, amount, message }) => ({
         document,
-        difference: figure(amount, decimals ?? 0),
+        difference: formatAmount(amount, decimals ?? 0),
         message,
       })),
       ...(omitted > 0 ? { documents_omitted: omitted } : {}),
@@ -147,8 +150,8 @@ export class Tally {
   }
 }
 
-/** An amount with the currency's decimals, and more only where the exact figure has more. */
-export function figure(amount: Money, decimals: number): string {
+/** An amount with the currency's decimals, or with more where it has more (rows of the source may). */
+export function formatAmount(amount: Money, decimals: number): string {
   const plain = amount.isZero() ? zero : amount;
   return plain.toFixed(Math.max(decimals, plain.decimalPlaces()));
 }

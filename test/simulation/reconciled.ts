@@ -1,12 +1,18 @@
 // The verdict of the project's own reconciliation on the same books: where the oracle finds nothing, it must not either.
 import { signed } from '../../src/domain/entry.ts';
 import { zero } from '../../src/domain/money.ts';
-import type { Book, InvoiceBook, LedgerFigure, PaymentBook, PrepaymentBook } from '../../src/reconcile/books.ts';
-import { checkPayment, checkPrepayment } from '../../src/reconcile/payments.ts';
-import { PrepaymentFigures } from '../../src/reconcile/prepayment.ts';
-import { checkReceivable } from '../../src/reconcile/receivable.ts';
+import type {
+  LedgerSum,
+  ReconciledDocument,
+  ReconciledInvoice,
+  ReconciledPayment,
+  ReconciledPrepayment,
+} from '../../src/reconcile/documents.ts';
+import { checkReceivable } from '../../src/reconcile/e2-receivable.ts';
+import { PrepaymentEquation } from '../../src/reconcile/e3-prepayment.ts';
+import { checkPayment, checkPrepayment } from '../../src/reconcile/e4-payments.ts';
+import { checkRevenue } from '../../src/reconcile/e5-revenue.ts';
 import type { Difference } from '../../src/reconcile/report.ts';
-import { checkRevenue } from '../../src/reconcile/revenue.ts';
 import type { SourceRecord } from '../../src/records/types.ts';
 import { type Books, type DocumentBook, inForce } from './books.ts';
 import { Broken } from './broken.ts';
@@ -23,15 +29,15 @@ export function reconcileAgrees(books: Books, mirror: Mirror, setting: Setting):
   const found = (equation: string, list: Difference[]) => {
     for (const difference of list) differences.push([equation, difference]);
   };
-  const prepayments = new PrepaymentFigures();
+  const prepayments = new PrepaymentEquation();
   const bookOf = (kind: DocumentBook['kind'], id: number) => books.documents.get(`${kind}/${id}`);
   for (const [id, seen] of mirror.invoices) {
     const own = bookOf('invoice', id);
-    const payments: PaymentBook[] = [...(mirror.paymentsOf.get(id) ?? [])].map((payment) => {
+    const payments: ReconciledPayment[] = [...(mirror.paymentsOf.get(id) ?? [])].map((payment) => {
       return asBook(mirror.payments.get(payment)!, bookOf('payment', payment));
     });
     const standing = own && inForce(own)[0];
-    const book: InvoiceBook = {
+    const book: ReconciledInvoice = {
       ...asBook(seen, own),
       payments,
       rows: mirror.rowSets.get(id)?.rows.map((row) => row.record) ?? [],
@@ -51,13 +57,13 @@ export function reconcileAgrees(books: Books, mirror: Mirror, setting: Setting):
     found('E5', checkRevenue(book, setting.decimals).differences);
   }
   for (const [id, seen] of mirror.payments) {
-    const book: PaymentBook = asBook(seen, bookOf('payment', id));
+    const book: ReconciledPayment = asBook(seen, bookOf('payment', id));
     const invoice = mirror.invoices.get(seen.source.invoice)?.record ?? null;
     found('E4', checkPayment(book, invoice, settings).differences);
     if (seen.record.paymentType === 8) prepayments.addUse(book, invoice?.clientId ?? null);
   }
   for (const [id, seen] of mirror.prepayments) {
-    const book: PrepaymentBook = asBook(seen, bookOf('prepayment', id));
+    const book: ReconciledPrepayment = asBook(seen, bookOf('prepayment', id));
     found('E4', checkPrepayment(book, settings).differences);
     prepayments.addPrepayment(book);
   }
@@ -72,7 +78,7 @@ export function reconcileAgrees(books: Books, mirror: Mirror, setting: Setting):
 function asBook<Record extends SourceRecord>(
   seen: Seen<Record, unknown>,
   book: DocumentBook | undefined,
-): Book<Record> {
+): ReconciledDocument<Record> {
   return {
     record: seen.record,
     gone: seen.gone,
@@ -81,12 +87,12 @@ function asBook<Record extends SourceRecord>(
     problem: book?.problem ?? null,
     dirty: book?.dirty ?? true,
     documentDate: book?.documentDate ?? null,
-    figures: figuresOf(book),
+    sums: sumsByTags(book),
   };
 }
 
-function figuresOf(book: DocumentBook | undefined): LedgerFigure[] {
-  const figures = new Map<string, LedgerFigure>();
+function sumsByTags(book: DocumentBook | undefined): LedgerSum[] {
+  const sums = new Map<string, LedgerSum>();
   for (const { lines, documentDate } of book?.entries ?? []) {
     for (const line of lines) {
       const { account, role, invoiceId, paymentType, departmentId } = line;
@@ -100,10 +106,10 @@ function figuresOf(book: DocumentBook | undefined): LedgerFigure[] {
         documentDate,
       };
       const key = JSON.stringify(tags);
-      const figure = figures.get(key) ?? { ...tags, amount: zero };
-      figure.amount = figure.amount.plus(signed(line));
-      figures.set(key, figure);
+      const known = sums.get(key) ?? { ...tags, amount: zero };
+      known.amount = known.amount.plus(signed(line));
+      sums.set(key, known);
     }
   }
-  return [...figures.values()].filter(({ amount }) => !amount.isZero());
+  return [...sums.values()].filter(({ amount }) => !amount.isZero());
 }

@@ -2,7 +2,7 @@ import type { LedgerEntry, Line } from '../../domain/entry.ts';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import type { DocumentFacts } from '../../posting/types.ts';
 import type { Explanation, RelatedDocument } from '../../queries/explain.ts';
-import { figure } from '../../reconcile/report.ts';
+import { formatAmount } from '../../reconcile/report.ts';
 import { instant, table } from './text.ts';
 
 /** A document's way from the source to the books, for people. */
@@ -71,7 +71,7 @@ function sourceLines({ versions, facts, decimals }: Explanation): string[] {
 }
 
 function factLines(facts: DocumentFacts, decimals: number): string[] {
-  const text = (amount: Money | null) => (amount === null ? '-' : figure(amount, decimals));
+  const text = (amount: Money | null) => (amount === null ? '-' : formatAmount(amount, decimals));
   if (facts.kind === 'payment') {
     const { payment } = facts;
     return [

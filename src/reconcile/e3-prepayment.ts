@@ -1,7 +1,7 @@
 import { type Money, sum, zero } from '../domain/money.ts';
 import type { DocumentRef } from '../terms.ts';
-import { balance, isHeldChange, type PaymentBook, type PrepaymentBook, postedAmount } from './books.ts';
-import { type Difference, figure, type Listed } from './report.ts';
+import { balance, isHeldChange, postedAmount, type ReconciledPayment, type ReconciledPrepayment } from './documents.ts';
+import { type Difference, formatAmount, type Listed } from './report.ts';
 
 /** Payments that use a prepayment (practice-api: Invoice payment). */
 export const prepaymentUse = 8;
@@ -9,8 +9,8 @@ export const prepaymentUse = 8;
 /** Statuses in which a prepayment is no money (ACCOUNTING R12). */
 const notMoney = ['pending', 'failed', 'aborted'];
 
-/** The parts of equation E3 for one client; amounts as the source signs them. */
-interface ClientFigures {
+/** The terms of equation E3 for one client; amounts as the source signs them. */
+interface ClientPrepayments {
   /** `unused_amount` of originals that are money. */
   unused: Money;
   /** `paid` of prepayments that are money and not posted, refunds included. */
@@ -20,7 +20,7 @@ interface ClientFigures {
   /** Refunds that are money: of an original named, and of none. */
   refunds: Money;
   unnamedRefunds: Money;
-  /** Posted amounts less the present ones, where a change is held. */
+  /** Posted amounts minus the present ones of prepayments whose change is held; the opposite for uses. */
   heldChanges: Money;
   /** `prepayment_liability`, credit positive. */
   ledger: Money;
@@ -28,7 +28,7 @@ interface ClientFigures {
   documents: DocumentRef[];
 }
 
-/** What an original and its refunds tell about `unused_amount` once all are seen. */
+/** A prepayment that may have refunds, with its `unused_amount`. */
 interface Original {
   client: string;
   paid: Money;
@@ -43,18 +43,19 @@ export interface PrepaymentFinding {
 }
 
 /**
- * Gathers equation E3: `prepayment_liability` is the unused amount of all originals that are money, less what is not posted of
- * them and their refunds, plus uses (type 8) not posted. It holds over the whole; clients say where it does not.
+ * Equation E3: `prepayment_liability` is the unused amount of all prepayments that are money, less those and their refunds that
+ * are not posted, plus uses (type 8) that are not posted. It must hold over all clients together; a difference is reported per
+ * client.
  */
-export class PrepaymentFigures {
-  readonly #clients = new Map<string, ClientFigures>();
+export class PrepaymentEquation {
+  readonly #clients = new Map<string, ClientPrepayments>();
   readonly #originals = new Map<number, Original>();
   readonly #refunds = new Map<number, Money>();
 
-  addUse(payment: PaymentBook, clientId: number | null): void {
+  addUse(payment: ReconciledPayment, clientId: number | null): void {
     const client = this.#client(clientId);
-    const posted = balance(payment.figures, ({ role }) => role === 'prepayment_liability');
-    // An amount that cannot be read now is the posted one.
+    const posted = balance(payment.sums, ({ role }) => role === 'prepayment_liability');
+    // An amount that cannot be read counts as posted.
     const present = payment.gone ? zero : (payment.record.paid ?? posted);
     client.used = true;
     client.ledger = client.ledger.minus(posted);
@@ -63,22 +64,22 @@ export class PrepaymentFigures {
     client.documents.push({ kind: 'payment', id: payment.record.id });
   }
 
-  addPrepayment(book: PrepaymentBook): void {
-    const { record } = book;
+  addPrepayment(prepayment: ReconciledPrepayment): void {
+    const { record } = prepayment;
     const client = this.#client(record.clientId);
     client.documents.push({ kind: 'prepayment', id: record.id });
-    client.ledger = client.ledger.minus(balance(book.figures, ({ role }) => role === 'prepayment_liability'));
-    const isMoney = !book.gone && !notMoney.includes(record.status ?? 'ready');
-    const posted = isHeldChange(book) ? postedAmount('prepayment', book.figures) : null;
+    client.ledger = client.ledger.minus(balance(prepayment.sums, ({ role }) => role === 'prepayment_liability'));
+    const isMoney = !prepayment.gone && !notMoney.includes(record.status ?? 'ready');
+    const posted = isHeldChange(prepayment) ? postedAmount('prepayment', prepayment.sums) : null;
     const paid = isMoney ? (record.paid ?? posted) : zero;
-    if (isHeldChange(book)) {
+    if (isHeldChange(prepayment)) {
       client.heldChanges = client.heldChanges.plus(posted ?? zero).minus(paid ?? zero);
     }
-    // Without an amount it is held, and nothing is known that could be summed.
+    // A prepayment without a readable amount is held, and has nothing to add.
     if (!isMoney || paid === null) return;
-    if (book.state !== 'posted') client.notPosted = client.notPosted.plus(paid);
+    if (prepayment.state !== 'posted') client.notPosted = client.notPosted.plus(paid);
     if (!paid.isNegative()) {
-      // It starts equal to `paid` (practice-api: Unallocated payment): so much is unused while the source does not say.
+      // The unused amount starts equal to `paid` (practice-api: Unallocated payment), and is that where the source does not send it.
       client.unused = client.unused.plus(record.unusedAmount ?? paid);
       const unused = record.unusedAmount;
       if (unused !== null) this.#originals.set(record.id, { client: clientKey(record.clientId), paid, unused });
@@ -91,8 +92,8 @@ export class PrepaymentFigures {
   }
 
   /**
-   * Whether refunds lower their original's `unused_amount`, as the mirror shows it: an original whose client used nothing
-   * tells. True where nothing tells.
+   * Whether the source lowers a prepayment's `unused_amount` by its refunds, inferred from prepayments whose clients used nothing.
+   * True where there is none.
    */
   refundsLowerUnused(): boolean {
     let lowered = 0;
@@ -108,40 +109,40 @@ export class PrepaymentFigures {
   }
 
   check(refundsLowerUnused: boolean, decimals: number): PrepaymentFinding {
-    const clients = [...this.#clients].map(([client, figures]) => {
+    const clients = [...this.#clients].map(([client, totals]) => {
       const expected = sum([
-        figures.unused,
-        figures.notPosted.negated(),
-        figures.usesNotPosted,
-        figures.heldChanges,
-        figures.unnamedRefunds,
-        refundsLowerUnused ? zero : figures.refunds,
+        totals.unused,
+        totals.notPosted.negated(),
+        totals.usesNotPosted,
+        totals.heldChanges,
+        totals.unnamedRefunds,
+        refundsLowerUnused ? zero : totals.refunds,
       ]);
-      return { client, expected, figures, amount: figures.ledger.minus(expected) };
+      return { client, expected, totals, amount: totals.ledger.minus(expected) };
     });
     const apart = clients.filter(({ amount }) => !amount.isZero());
     if (sum(apart.map(({ amount }) => amount)).isZero()) {
-      const listed = apart.map(({ client, expected, figures }) => ({
+      const listed = apart.map(({ client, expected, totals }) => ({
         client,
-        ledger: figure(figures.ledger, decimals),
-        source: figure(expected, decimals),
+        ledger: formatAmount(totals.ledger, decimals),
+        source: formatAmount(expected, decimals),
       }));
       return { differences: [], disputed: [], clients: listed };
     }
-    const differences = apart.map(({ client, expected, figures, amount }) => ({
-      document: shortened(figures.documents),
+    const differences = apart.map(({ client, expected, totals, amount }) => ({
+      document: shortened(totals.documents),
       amount,
-      message: `prepayment_liability of ${client} is ${figure(figures.ledger, decimals)} in the ledger, while ${figure(expected, decimals)} follows from the unused amounts in the source`,
+      message: `prepayment_liability of ${client} is ${formatAmount(totals.ledger, decimals)} in the ledger, while ${formatAmount(expected, decimals)} follows from the unused amounts in the source`,
     }));
-    const disputed = apart.flatMap(({ figures }) => figures.documents.filter(({ kind }) => kind === 'prepayment'));
+    const disputed = apart.flatMap(({ totals }) => totals.documents.filter(({ kind }) => kind === 'prepayment'));
     return { differences, disputed, clients: [] };
   }
 
-  #client(clientId: number | null): ClientFigures {
+  #client(clientId: number | null): ClientPrepayments {
     const key = clientKey(clientId);
     const known = this.#clients.get(key);
     if (known !== undefined) return known;
-    const fresh: ClientFigures = {
+    const fresh: ClientPrepayments = {
       unused: zero,
       notPosted: zero,
       usesNotPosted: zero,

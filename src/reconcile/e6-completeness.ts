@@ -1,34 +1,30 @@
-import { type Db, query } from '../db/pool.ts';
+import { integer, oneOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
-import { type DocumentKind, type RecordKind, recordKinds } from '../terms.ts';
-import type { Difference, InstallationReport, ReconcileInput } from './report.ts';
+import { documentKinds, type RecordKind, recordKinds } from '../terms.ts';
+import type { Difference, ReconcileInput } from './report.ts';
 
 const one = new Money(1);
-const plural = { invoice: 'invoices', row: 'rows', payment: 'payments', prepayment: 'prepayments' } as const;
-
-/** How many documents of each kind are in each state. */
-export async function countStates(db: Db, input: ReconcileInput): Promise<InstallationReport['states']> {
-  const rows = await query<{ kind: DocumentKind; state: string; count: number }>(
-    db,
-    'select kind, state, count(*) as count from document where installation = ? group by kind, state order by kind, state',
-    [input.id],
-  );
-  const states: InstallationReport['states'] = { invoices: {}, payments: {}, prepayments: {} };
-  for (const { kind, state, count } of rows) states[plural[kind]][state] = count;
-  return states;
-}
+const plurals: Record<RecordKind, string> = {
+  invoice: 'invoices',
+  row: 'rows',
+  payment: 'payments',
+  prepayment: 'prepayments',
+};
 
 /**
- * Equation E6, nothing lost: every record of the mirror is a document in one real state, posted exactly if it has an entry in
- * force, and the source counts as many records as the mirror holds. The difference counts documents.
+ * Equation E6, nothing lost: every record of the mirror that can be posted is a document in one final state; a document is posted
+ * if and only if it has an entry in force; the source counts as many records as the mirror holds. The difference is a count of
+ * documents.
  */
-export async function checkCompleteness(db: Db, input: ReconcileInput): Promise<Difference[]> {
+export async function checkCompleteness(db: Connection, input: ReconcileInput): Promise<Difference[]> {
   return [...(await lostDocuments(db, input)), ...(await countDifferences(db, input))];
 }
 
-async function lostDocuments(db: Db, input: ReconcileInput): Promise<Difference[]> {
-  const rows = await query<{ kind: DocumentKind; id: number; message: string }>(
+async function lostDocuments(db: Connection, input: ReconcileInput): Promise<Difference[]> {
+  const lost = await rows(
     db,
+    { kind: oneOf(documentKinds), id: integer, message: text },
     `with record as (
          select kind, id from mirror_record where installation = ? and kind in ('invoice', 'payment', 'prepayment')),
        state as (select kind, id, state, entry_id from document where installation = ?),
@@ -56,21 +52,22 @@ async function lostDocuments(db: Db, input: ReconcileInput): Promise<Difference[
      order by kind, id`,
     [input.id, input.id, input.id],
   );
-  return rows.map(({ kind, id, message }) => ({ document: `${kind} ${id}`, amount: one, message }));
+  return lost.map(({ kind, id, message }) => ({ document: `${kind} ${id}`, amount: one, message }));
 }
 
-async function countDifferences(db: Db, input: ReconcileInput): Promise<Difference[]> {
-  const rows = await query<{ kind: RecordKind; count: number }>(
+async function countDifferences(db: Connection, input: ReconcileInput): Promise<Difference[]> {
+  const counts = await rows(
     db,
+    { kind: oneOf(recordKinds), count: integer },
     'select kind, count(*) as count from mirror_record where installation = ? and gone_at is null group by kind',
     [input.id],
   );
-  const mirrored = new Map(rows.map(({ kind, count }) => [kind, count]));
+  const mirrored = new Map(counts.map(({ kind, count }) => [kind, count]));
   return recordKinds.flatMap((kind) => {
     const source = input.sourceCounts[kind]?.count;
     const mirror = mirrored.get(kind) ?? 0;
     if (source === undefined || source === mirror) return [];
-    const message = `the source counts ${source} ${plural[kind]}, the mirror holds ${mirror}`;
-    return [{ document: plural[kind], amount: new Money(source - mirror), message }];
+    const message = `the source counts ${source} ${plurals[kind]}, the mirror holds ${mirror}`;
+    return [{ document: plurals[kind], amount: new Money(source - mirror), message }];
   });
 }

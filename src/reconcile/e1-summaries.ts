@@ -1,0 +1,85 @@
+import { date, numeric, oneOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { Money } from '../domain/money.ts';
+import { lineRoles, sides } from '../terms.ts';
+import { type Difference, formatAmount, type ReconcileInput } from './report.ts';
+
+/**
+ * Part of equation E1, in posting mode `daily_summary`: each summary is the sum of its entries per account, role, side,
+ * department and VAT group, in amounts and in VAT bases; it has entries of its own day and posting mode only; and no entry is in
+ * no summary although a window has closed that could have summed it up.
+ */
+export async function checkSummaries(db: Connection, input: ReconcileInput): Promise<Difference[]> {
+  return [
+    ...(await unequalSummaries(db, input)),
+    ...(await misplacedMembers(db, input)),
+    ...(await overdueEntries(db, input)),
+  ];
+}
+
+async function unequalSummaries(db: Connection, input: ReconcileInput): Promise<Difference[]> {
+  const unequal = await rows(
+    db,
+    { id: text, account: text, role: oneOf(lineRoles), side: oneOf(sides), amount: numeric, base: numeric },
+    `select id, account, role, side, sum(amount) as amount, sum(base) as base from (
+       select s.id, s.department_id, l.account, l.role, l.side, l.vat_group, l.vat_rate, l.amount,
+         coalesce(l.vat_base, 0) as base
+       from summary_entry s join summary_line l on l.summary_id = s.id where s.installation = ?
+       union all
+       select s.id, l.department_id, l.account, l.role, l.side, l.vat_group, l.vat_rate, -l.amount, -coalesce(l.vat_base, 0)
+       from summary_entry s join summary_member m on m.summary_id = s.id join entry_line l on l.entry_id = m.entry_id
+       where s.installation = ?) both_ways
+     group by id, department_id, account, role, side, vat_group, vat_rate
+     having sum(amount) <> 0 or sum(base) <> 0 order by id, account, side`,
+    [input.id, input.id],
+  );
+  return unequal.map(({ id, account, role, side, amount, base }) => {
+    const isBase = new Money(amount).isZero();
+    const difference = new Money(isBase ? base : amount);
+    return {
+      document: `summary ${id}`,
+      amount: difference,
+      message: `its ${isBase ? 'VAT base' : side} on ${account} (${role}) is ${formatAmount(difference, input.decimals)} more than that of its entries`,
+    };
+  });
+}
+
+/** Entries in a summary of another installation or day, or of the posting mode that goes to the general ledger entry by entry. */
+async function misplacedMembers(db: Connection, input: ReconcileInput): Promise<Difference[]> {
+  const misplaced = await rows(
+    db,
+    { id: text, summary_id: text, amount: numeric },
+    `select e.id, m.summary_id,
+       (select coalesce(sum(l.amount), 0) from entry_line l where l.entry_id = e.id and l.side = 'debit') as amount
+     from summary_entry s join summary_member m on m.summary_id = s.id join entry e on e.id = m.entry_id
+     where s.installation = ? and (e.installation <> s.installation or e.entry_date <> s.summary_date
+       or e.posting_mode <> 'daily_summary') order by e.installation, e.seq`,
+    [input.id],
+  );
+  return misplaced.map(({ id, summary_id, amount }) => ({
+    document: `entry ${id}`,
+    amount: new Money(amount),
+    message: `it is not of the day of ${summary_id}, or goes to the general ledger by itself`,
+  }));
+}
+
+/** Entries in no summary although a window has closed that opened after they were posted and their day was over. */
+async function overdueEntries(db: Connection, input: ReconcileInput): Promise<Difference[]> {
+  const overdue = await rows(
+    db,
+    { id: text, entry_date: date, amount: numeric },
+    `select e.id, e.entry_date,
+       (select coalesce(sum(l.amount), 0) from entry_line l where l.entry_id = e.id and l.side = 'debit') as amount
+     from entry e where e.installation = ? and e.posting_mode = 'daily_summary'
+       and not exists (select from summary_member m where m.entry_id = e.id)
+       and greatest(e.created_at, (e.entry_date + 1)::timestamp at time zone ?) < (
+         select max(w.opened_at) from sync_window w where w.installation = e.installation and w.outcome = 'closed')
+     order by e.seq`,
+    [input.id, input.timezone],
+  );
+  return overdue.map(({ id, entry_date, amount }) => ({
+    document: `entry ${id}`,
+    amount: new Money(amount),
+    message: `it is in no daily summary, though ${entry_date} is over`,
+  }));
+}

@@ -1,0 +1,195 @@
+import { businessDate } from '../domain/dates.ts';
+import { type Money, sum, zero } from '../domain/money.ts';
+import type { LineRole } from '../terms.ts';
+import {
+  balance,
+  isHeldChange,
+  postedAmount,
+  type ReconciledInvoice,
+  type ReconciledPayment,
+  waitingHint,
+} from './documents.ts';
+import { type Difference, formatAmount, type Note, type ReconcileInput } from './report.ts';
+
+export interface ReceivableFinding {
+  differences: Difference[];
+  /** Posted payments on an invoice without an entry in force, unless their sum is zero. */
+  withoutInvoice: Note[];
+  /** Documents whose posted facts differ from the present ones. */
+  heldChanges: Note[];
+}
+
+type Settings = Pick<ReconcileInput, 'decimals' | 'timezone' | 'startDate'>;
+
+/**
+ * Equation E2 for one invoice: its `receivable` is the amount due plus its payments that are not posted, all under one party.
+ * Without an entry in force it is minus the posted payments, in `opening_receivable` where the invoice is dated before
+ * `start_date`.
+ */
+export function checkReceivable(invoice: ReconciledInvoice, settings: Settings): ReceivableFinding {
+  const finding: ReceivableFinding = { differences: [], withoutInvoice: [], heldChanges: [] };
+  misplacedLines(invoice, settings, finding);
+  if (invoice.inForce === null) withoutEntry(invoice, settings, finding);
+  else withEntry(invoice, invoice.inForce, settings, finding);
+  return finding;
+}
+
+function receivableOf(invoice: ReconciledInvoice, role: LineRole): Money {
+  return sum([invoice, ...invoice.payments].map(({ sums }) => balance(sums, (each) => each.role === role)));
+}
+
+function withoutEntry(invoice: ReconciledInvoice, settings: Settings, finding: ReceivableFinding): void {
+  const { decimals } = settings;
+  const name = `invoice ${invoice.record.id}`;
+  const payments = invoice.payments
+    .filter(({ state }) => state === 'posted')
+    .map((payment) => ({
+      id: payment.record.id,
+      amount: isHeldChange(payment) ? postedAmount('payment', payment.sums) : (payment.record.paid ?? zero),
+    }));
+  const posted = sum(payments.map(({ amount }) => amount));
+  const role = isBeforeStart(invoice, settings) ? 'opening_receivable' : 'receivable';
+  // Listed until they are cancelled (example 9). Payments on opening balances are right without an entry.
+  if (role === 'receivable' && !posted.isZero()) {
+    for (const { id, amount } of payments) {
+      finding.withoutInvoice.push({
+        document: `payment ${id}`,
+        message: `${formatAmount(amount, decimals)} is posted on ${name}, which is ${invoice.state ?? 'not judged'}`,
+      });
+    }
+  }
+  for (const each of ['receivable', 'opening_receivable'] as const) {
+    const expected = each === role ? posted.negated() : zero;
+    const ledger = receivableOf(invoice, each);
+    if (ledger.equals(expected)) continue;
+    finding.differences.push({
+      document: name,
+      amount: ledger.minus(expected),
+      message: `${each} is ${formatAmount(ledger, decimals)} in the ledger, while ${formatAmount(expected, decimals)} follows from its posted payments (it is ${invoice.state ?? 'not judged'})${waitingHint(invoice, ...invoice.payments)}`,
+    });
+  }
+}
+
+function isBeforeStart({ state, record }: ReconciledInvoice, { startDate, timezone }: Settings): boolean {
+  if (state === 'before_start') return true;
+  const date = record.invoiceDate === null ? null : businessDate(record.invoiceDate, timezone);
+  return startDate !== null && date !== null && date < startDate;
+}
+
+function withEntry(
+  invoice: ReconciledInvoice,
+  inForce: NonNullable<ReconciledInvoice['inForce']>,
+  settings: Settings,
+  finding: ReceivableFinding,
+): void {
+  const { decimals } = settings;
+  const name = `invoice ${invoice.record.id}`;
+  const ledger = receivableOf(invoice, 'receivable');
+  const opening = receivableOf(invoice, 'opening_receivable');
+  if (!opening.isZero()) {
+    finding.differences.push({
+      document: name,
+      amount: opening,
+      message: `opening_receivable is ${formatAmount(opening, decimals)} in the ledger, while the invoice itself is posted`,
+    });
+  }
+  const expected = expectedReceivable(invoice, inForce, settings, finding);
+  if (expected === null) return;
+  if (!ledger.equals(expected.amount)) {
+    finding.differences.push({
+      document: name,
+      amount: ledger.minus(expected.amount),
+      message: `receivable is ${formatAmount(ledger, decimals)} in the ledger, while ${formatAmount(expected.amount, decimals)} follows from ${expected.from}${waitingHint(invoice, ...invoice.payments)}`,
+    });
+  }
+  wrongParty(invoice, inForce, settings, finding);
+}
+
+/** The balance that the invoice's receivable must have, and what it follows from; null where an amount is unreadable. */
+function expectedReceivable(
+  invoice: ReconciledInvoice,
+  inForce: NonNullable<ReconciledInvoice['inForce']>,
+  { decimals }: Settings,
+  finding: ReceivableFinding,
+): { amount: Money; from: string } | null {
+  const name = `invoice ${invoice.record.id}`;
+  if (isHeldChange(invoice)) {
+    const total = balance(inForce, ({ role }) => role === 'receivable');
+    const paid = sum(invoice.payments.map(({ sums }) => postedAmount('payment', sums)));
+    const now = invoice.gone ? 'gone from the source' : formatAmount(invoice.record.totalWithVat ?? zero, decimals);
+    finding.heldChanges.push({
+      document: name,
+      message: `posted with ${formatAmount(total, decimals)}; the source now says ${now} (${invoice.problem})`,
+    });
+    return { amount: total.minus(paid), from: 'its posted total and payments' };
+  }
+  const present = invoice.payments.filter((payment) => !payment.gone);
+  const unreadable = present.find(({ record, state }) => record.paid === null && state !== 'posted');
+  if (unreadable !== undefined) {
+    finding.heldChanges.push({
+      document: `payment ${unreadable.record.id}`,
+      message: `has no amount that could be read, so what is due on ${name} cannot be checked`,
+    });
+    return null;
+  }
+  const { dueSum, totalWithVat } = invoice.record;
+  const paid = sum(present.map(({ record }) => record.paid ?? zero));
+  const due = dueSum ?? (totalWithVat ?? zero).minus(paid);
+  const notPosted = sum(present.filter(({ state }) => state !== 'posted').map(({ record }) => record.paid ?? zero));
+  const heldChanges = invoice.payments.filter(isHeldChange);
+  const asPosted = sum(
+    heldChanges.map((payment) => presentAmount(payment).minus(postedAmount('payment', payment.sums))),
+  );
+  const from = dueSum === null ? 'its total and payments' : `its due_sum of ${formatAmount(dueSum, decimals)}`;
+  return {
+    amount: due.plus(notPosted).plus(asPosted),
+    from: notPosted.isZero() ? from : `${from} and ${formatAmount(notPosted, decimals)} of payments not posted`,
+  };
+}
+
+/** The payment's amount in the source now; the posted one where that cannot be read. */
+function presentAmount(payment: ReconciledPayment): Money {
+  return payment.gone ? zero : (payment.record.paid ?? postedAmount('payment', payment.sums));
+}
+
+function wrongParty(
+  invoice: ReconciledInvoice,
+  inForce: NonNullable<ReconciledInvoice['inForce']>,
+  { decimals }: Settings,
+  finding: ReceivableFinding,
+): void {
+  if (isHeldChange(invoice) || invoice.payments.some(isHeldChange)) return;
+  const { clientId, id } = invoice.record;
+  const posted = inForce.find(({ role }) => role === 'receivable')?.partyCode;
+  const party = clientId === null ? posted : `client:${clientId}`;
+  if (party === undefined) return;
+  const receivable = [invoice, ...invoice.payments]
+    .flatMap(({ sums }) => sums)
+    .filter(({ role }) => role === 'receivable');
+  for (const [other, sums] of Map.groupBy(receivable, ({ partyCode }) => partyCode)) {
+    const amount = sum(sums.map((each) => each.amount));
+    if (other === party || amount.isZero()) continue;
+    finding.differences.push({
+      document: `invoice ${id}`,
+      amount,
+      message: `${formatAmount(amount, decimals)} of its receivable stands under ${other ?? 'no party'} instead of ${party}${waitingHint(invoice, ...invoice.payments)}`,
+    });
+  }
+}
+
+function misplacedLines(invoice: ReconciledInvoice, { decimals }: Settings, finding: ReceivableFinding): void {
+  for (const [name, sums] of [
+    [`invoice ${invoice.record.id}`, invoice.sums] as const,
+    ...invoice.payments.map((payment) => [`payment ${payment.record.id}`, payment.sums] as const),
+  ]) {
+    for (const each of sums) {
+      if (each.role !== 'receivable' && each.role !== 'opening_receivable') continue;
+      if (each.invoiceId === invoice.record.id) continue;
+      finding.differences.push({
+        document: name,
+        amount: each.amount,
+        message: `${formatAmount(each.amount, decimals)} of its ${each.role} names invoice ${each.invoiceId ?? 'none'} instead of ${invoice.record.id}`,
+      });
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import { businessDate } from '../domain/dates.ts';
+import { type Money, sum, zero } from '../domain/money.ts';
+import type { CalendarDate } from '../terms.ts';
+import {
+  isHeldChange,
+  type LedgerSum,
+  paymentSide,
+  postedAmount,
+  type ReconciledPayment,
+  type ReconciledPrepayment,
+  waitingHint,
+} from './documents.ts';
+import { type Difference, formatAmount, type Note, type ReconcileInput } from './report.ts';
+
+export interface PaymentFinding {
+  differences: Difference[];
+  heldChanges: Note[];
+}
+
+/** What E4 needs of a payment's invoice. */
+export interface InvoiceOfPayment {
+  departmentId: number | null;
+  invoiceDate: string | null;
+}
+
+type Settings = Pick<ReconcileInput, 'decimals' | 'timezone' | 'startDate'>;
+
+/** Equation E4 for one payment: the lines with its type, department and date add up to its amount in the source. */
+export function checkPayment(
+  payment: ReconciledPayment,
+  invoice: InvoiceOfPayment | null,
+  settings: Settings,
+): PaymentFinding {
+  const { record } = payment;
+  return check(payment, 'payment', record.paid, settings, {
+    paymentType: record.paymentType,
+    departmentId: invoice?.departmentId ?? null,
+    dates: datesOf(payment, record.dateAdded, invoice, settings),
+  });
+}
+
+/** Equation E4 for one prepayment. */
+export function checkPrepayment(prepayment: ReconciledPrepayment, settings: Settings): PaymentFinding {
+  const { record } = prepayment;
+  return check(prepayment, 'prepayment', record.paid, settings, {
+    paymentType: record.paymentType,
+    departmentId: record.departmentId,
+    dates: datesOf(prepayment, record.created, null, settings),
+  });
+}
+
+interface Tags {
+  paymentType: number | null;
+  departmentId: number | null;
+  dates: CalendarDate[];
+}
+
+/**
+ * The document dates that a record may be posted under: its own; its invoice's where its own is before `start_date`; and the date
+ * first posted, where either may have changed since (ACCOUNTING Dates).
+ */
+function datesOf(
+  payment: ReconciledPayment | ReconciledPrepayment,
+  text: string | null,
+  invoice: InvoiceOfPayment | null,
+  { timezone, startDate }: Settings,
+): CalendarDate[] {
+  const own = text === null ? null : businessDate(text, timezone);
+  const ofInvoice = invoice?.invoiceDate == null ? null : businessDate(invoice.invoiceDate, timezone);
+  const early = startDate !== null && own !== null && own < startDate;
+  const dates = [own, early ? ofInvoice : null, payment.changed || early ? payment.documentDate : null];
+  return dates.filter((date) => date !== null);
+}
+
+function check(
+  payment: ReconciledPayment | ReconciledPrepayment,
+  kind: 'payment' | 'prepayment',
+  paid: Money | null,
+  { decimals }: Settings,
+  tags: Tags,
+): PaymentFinding {
+  const document = `${kind} ${payment.record.id}`;
+  const side = paymentSide(kind, payment.sums);
+  const posted = postedAmount(kind, payment.sums);
+  if (isHeldChange(payment)) {
+    const now = payment.gone ? 'gone from the source' : paid === null ? 'unreadable' : formatAmount(paid, decimals);
+    const message = `posted with ${formatAmount(posted, decimals)}; the source now says ${now} (${payment.problem})`;
+    return { differences: [], heldChanges: [{ document, message }] };
+  }
+  const expected = payment.state === 'posted' && !payment.gone ? (paid ?? zero) : zero;
+  const right = sum(side.filter((line) => isTagged(line, tags)).map((line) => line.amount));
+  const wrong = side.filter((line) => !isTagged(line, tags));
+  if (right.equals(expected) && wrong.length === 0) return { differences: [], heldChanges: [] };
+
+  const shown = side.map((line) => describe(line, decimals)).join(', ') || 'nothing';
+  const source = expected.isZero()
+    ? `nothing to be there (it is ${payment.gone ? 'gone' : (payment.state ?? 'not judged')})`
+    : `${formatAmount(expected, decimals)} of type ${tags.paymentType} in department ${tags.departmentId ?? 'none'} on ${tags.dates[0] ?? 'no date'}`;
+  const amount = sum([expected.minus(right).abs(), ...wrong.map((line) => line.amount.abs())]);
+  const message = `the ledger has ${shown}; the source asks for ${source}${waitingHint(payment)}`;
+  return { differences: [{ document, amount, message }], heldChanges: [] };
+}
+
+function isTagged(line: LedgerSum, tags: Tags): boolean {
+  return (
+    line.paymentType === tags.paymentType &&
+    line.departmentId === tags.departmentId &&
+    tags.dates.includes(line.documentDate)
+  );
+}
+
+function describe(line: LedgerSum, decimals: number): string {
+  const department = line.departmentId ?? 'none';
+  return `${formatAmount(line.amount, decimals)} of type ${line.paymentType ?? 'none'} in department ${department} on ${line.documentDate}`;
+}

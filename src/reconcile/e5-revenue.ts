@@ -1,0 +1,201 @@
+import { type Money, minorUnit, sum, zero } from '../domain/money.ts';
+import type { RowRecord } from '../records/types.ts';
+import type { CalendarDate } from '../terms.ts';
+import { balance, isHeldChange, type LineInForce, type ReconciledInvoice, waitingHint } from './documents.ts';
+import { type Difference, formatAmount, type Listed } from './report.ts';
+
+export interface RevenueFinding {
+  differences: Difference[];
+  residues: Residue[];
+}
+
+/** The cents by which an account's line differs from the exact sum of its rows, since an entry's cents are settled as a whole. */
+export interface Residue {
+  account: string;
+  date: CalendarDate;
+  residue: Money;
+}
+
+/**
+ * Equation E5 for one invoice: each revenue and VAT line lies within one minor unit of the exact sum of its rows, net lines
+ * add up to `total_with_vat - total_vat` and VAT lines to `total_vat`; no row is left out; earlier entries are undone on
+ * every account and day. A collector (R10) has no revenue of its own. Held changes keep their facts as posted.
+ */
+export function checkRevenue(invoice: ReconciledInvoice, decimals: number): RevenueFinding {
+  const finding: RevenueFinding = { differences: [], residues: [] };
+  const lines = (invoice.inForce ?? []).filter(({ role }) => role === 'revenue' || role === 'vat');
+  const difference = (amount: Money, message: string) =>
+    finding.differences.push({
+      document: `invoice ${invoice.record.id}`,
+      amount,
+      message: `${message}${waitingHint(invoice)}`,
+    });
+
+  checkEarlierEntries(invoice, lines, decimals, difference);
+  if (invoice.inForce === null || isHeldChange(invoice)) return finding;
+  if (invoice.record.consolidatedInvoiceIds.length > 0) {
+    const revenue = sum(lines.map((line) => line.amount.abs()));
+    if (!revenue.isZero()) difference(revenue, 'it collects other invoices, but has revenue or VAT lines of its own');
+    return finding;
+  }
+  const unit = minorUnit(decimals);
+  const groups = [...netGroups(lines, invoice.rows, unit), ...vatGroups(lines, invoice.rows)];
+  for (const { name, place, ledger, exact } of groups) {
+    const residue = ledger.minus(exact);
+    if (residue.abs().greaterThan(unit)) {
+      difference(
+        residue,
+        `${name} is ${formatAmount(ledger, decimals)}, its rows sum to ${formatAmount(exact, decimals)}`,
+      );
+    } else if (!residue.isZero() && place !== null) finding.residues.push({ ...place, residue });
+  }
+  const { totalVat, totalWithVat } = invoice.record;
+  const net = (totalWithVat ?? zero).minus(totalVat ?? zero);
+  for (const [role, expected, name] of [
+    ['revenue', net, 'net lines'],
+    ['vat', totalVat ?? zero, 'VAT lines'],
+  ] as const) {
+    const ledger = balance(lines, (line) => line.role === role).negated();
+    if (ledger.equals(expected)) continue;
+    difference(
+      ledger.minus(expected),
+      `its ${name} add up to ${formatAmount(ledger, decimals)}, its totals ask for ${formatAmount(expected, decimals)}`,
+    );
+  }
+  return finding;
+}
+
+/** A line with the exact sum of its rows, or rows without a line; credit positive, as the source signs them. */
+interface Group {
+  name: string;
+  /** Where its line is posted; null without a line. */
+  place: { account: string; date: CalendarDate } | null;
+  ledger: Money;
+  exact: Money;
+}
+
+function netGroups(lines: LineInForce[], rows: RowRecord[], unit: Money): Group[] {
+  const left = new Map(rows.map((row) => [row.id, row]));
+  const groups: Group[] = [];
+  const revenue = lines.filter(({ role }) => role === 'revenue');
+  const named = revenue.map((line) => {
+    // Each row counts for the first line that names it.
+    const own = line.rowIds.flatMap((id) => left.get(id) ?? []);
+    for (const row of own) left.delete(row.id);
+    return { line, own };
+  });
+  for (const { line, own: kept } of named) {
+    const own = kept.length < line.rowIds.length ? [...kept, ...enteredAgain(line, kept, left, unit)] : kept;
+    groups.push({
+      name: `the line on ${line.account}`,
+      place: { account: line.account, date: line.documentDate },
+      ledger: line.amount.negated(),
+      exact: sum(own.map((row) => row.sum ?? zero)),
+    });
+  }
+  for (const own of Map.groupBy(left.values(), groupOf).values()) {
+    groups.push({
+      name: `what was posted of row ${own.map((row) => row.id).join(', ')}`,
+      place: null,
+      ledger: zero,
+      exact: sum(own.map((row) => row.sum ?? zero)),
+    });
+  }
+  return groups;
+}
+
+/**
+ * Rows that were deleted and entered again have new ids, and are not posted again when their facts are the same. They are the rows
+ * of the group of the line's kept rows; without a kept row, those of a group with the line's VAT group and sum.
+ */
+function enteredAgain(line: LineInForce, kept: RowRecord[], left: Map<number, RowRecord>, unit: Money): RowRecord[] {
+  const groups = Map.groupBy(left.values(), groupOf);
+  const vat = vatKey(line.vatGroup, line.vatRate);
+  const hasSumOfLine = (rows: RowRecord[]) => {
+    const exact = sum(rows.map((row) => row.sum ?? zero));
+    return exact.plus(line.amount).abs().lessThanOrEqualTo(unit);
+  };
+  const [keptRow] = kept;
+  const found =
+    keptRow !== undefined
+      ? groups.get(groupOf(keptRow))
+      : [...groups.values()].find((rows) => rows.every((row) => vatKeyOfRow(row) === vat) && hasSumOfLine(rows));
+  for (const row of found ?? []) left.delete(row.id);
+  return found ?? [];
+}
+
+function groupOf(row: RowRecord): string {
+  return JSON.stringify([
+    row.accountNumber?.trim() || null,
+    row.dimensions,
+    Object.values(row.internal),
+    vatKeyOfRow(row),
+  ]);
+}
+
+function vatGroups(lines: LineInForce[], rows: RowRecord[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const [key, own] of Map.groupBy(rows, vatKeyOfRow)) {
+    const exact = sum(own.map((row) => row.sumVat ?? zero));
+    groups.set(key, { name: `VAT of group ${key}`, place: null, ledger: zero, exact });
+  }
+  for (const line of lines.filter(({ role }) => role === 'vat')) {
+    const key = vatKey(line.vatGroup, line.vatRate);
+    const group = groups.get(key) ?? { name: `VAT of group ${key}`, ledger: zero, exact: zero };
+    const place = { account: line.account, date: line.documentDate };
+    groups.set(key, { ...group, place, ledger: group.ledger.minus(line.amount) });
+  }
+  return [...groups.values()];
+}
+
+function vatKeyOfRow(row: RowRecord): string {
+  return vatKey(row.vatGroup?.name ?? null, row.vatGroup?.rate ?? row.vatPercentage);
+}
+
+function vatKey(name: string | null, rate: Money | null): string {
+  return `${name?.trim() || 'without a name'} at ${rate?.toFixed() ?? 'no'} %`;
+}
+
+/** Over all entries of the document, each account and day must have the balance of the entry in force alone. */
+function checkEarlierEntries(
+  invoice: ReconciledInvoice,
+  lines: LineInForce[],
+  decimals: number,
+  difference: (amount: Money, message: string) => void,
+): void {
+  const rest = new Map<string, Money>();
+  const add = (account: string, date: CalendarDate, amount: Money) => {
+    const key = `${account} on ${date}`;
+    rest.set(key, (rest.get(key) ?? zero).plus(amount));
+  };
+  for (const each of invoice.sums) {
+    if (each.role === 'revenue' || each.role === 'vat') add(each.account, each.documentDate, each.amount);
+  }
+  for (const line of lines) add(line.account, line.documentDate, line.amount.negated());
+  for (const [place, amount] of rest) {
+    if (!amount.isZero()) {
+      difference(
+        amount,
+        `earlier entries leave ${formatAmount(amount, decimals)} on account ${place} beside the entry in force`,
+      );
+    }
+  }
+}
+
+/** Adds up residues by account and day. */
+export class Residues {
+  readonly #sums = new Map<string, Residue>();
+
+  add({ account, date, residue }: Residue): void {
+    const key = `${date} ${account}`;
+    this.#sums.set(key, { account, date, residue: (this.#sums.get(key)?.residue ?? zero).plus(residue) });
+  }
+
+  /** The sums that are not zero, by day and account. */
+  listed(decimals: number): Listed['residues'] {
+    return [...this.#sums.values()]
+      .filter(({ residue }) => !residue.isZero())
+      .map(({ account, date, residue }) => ({ account, date, residue: formatAmount(residue, decimals) }))
+      .sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : a.account < b.account ? -1 : 1));
+  }
+}

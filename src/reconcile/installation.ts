@@ -1,0 +1,158 @@
+import type { Connection } from '../db/rows.ts';
+import type { DocumentRef } from '../terms.ts';
+import { ClearingBalances } from './clearing.ts';
+import { type ReconciledPayment, waitingHint } from './documents.ts';
+import { checkSummaries } from './e1-summaries.ts';
+import { checkTrialBalance } from './e1-trial-balance.ts';
+import { checkReceivable } from './e2-receivable.ts';
+import { PrepaymentEquation, prepaymentUse } from './e3-prepayment.ts';
+import { checkPayment, checkPrepayment } from './e4-payments.ts';
+import { checkRevenue, Residues } from './e5-revenue.ts';
+import { checkCompleteness } from './e6-completeness.ts';
+import { countStates, documentReports, trialBalance, unsummarisedByDay, unusedPrepayments } from './listed.ts';
+import { loadInvoices, loadPaymentsWithoutInvoice, loadPrepayments } from './load.ts';
+import {
+  BoundedList,
+  type EquationName,
+  formatAmount,
+  type InstallationReport,
+  type Listed,
+  type Note,
+  type ReconcileInput,
+  Tally,
+} from './report.ts';
+
+/** One installation's report, and its documents in dispute (E2, E3). `db` is one snapshot for all of it. */
+export async function reconcileInstallation(
+  db: Connection,
+  input: ReconcileInput,
+): Promise<{ report: InstallationReport; disputed: DocumentRef[] }> {
+  const checks = new DocumentChecks(input);
+  const { tallies } = checks;
+  tallies.E1.addAll(await checkTrialBalance(db, input));
+  tallies.E1.addAll(await checkSummaries(db, input));
+  await checks.invoices(db);
+  await checks.paymentsWithoutInvoice(db);
+  await checks.prepayments(db);
+  tallies.E6.addAll(await checkCompleteness(db, input));
+  const reports = new BoundedList<Listed['reports'][number]>();
+  reports.addAll(await documentReports(db, input));
+
+  const { decimals } = input;
+  const equations = {
+    E1: tallies.E1.equation(decimals),
+    E2: tallies.E2.equation(decimals),
+    E3: tallies.E3.equation(decimals),
+    E4: tallies.E4.equation(decimals),
+    E5: tallies.E5.equation(decimals),
+    E6: tallies.E6.equation(null),
+  };
+  const bounded = {
+    payments_without_invoice: checks.withoutInvoice,
+    held_changes: checks.heldChanges,
+    reports,
+  };
+  const omitted = Object.entries(bounded).flatMap(([name, list]) => (list.omitted > 0 ? [[name, list.omitted]] : []));
+  const report: InstallationReport = {
+    installation: input.id,
+    ok: Object.values(equations).every(({ ok }) => ok),
+    currency: input.currency,
+    equations,
+    states: await countStates(db, input),
+    trial_balance: await trialBalance(db, input),
+    listed: {
+      payments_without_invoice: checks.withoutInvoice.items,
+      held_changes: checks.heldChanges.items,
+      consolidation_clearing: checks.clearing.consolidation(decimals),
+      credit_settlement: checks.clearing.settlement(decimals),
+      prepayment_clients: checks.prepaymentClients,
+      unused_prepayments: await unusedPrepayments(db, input),
+      residues: checks.residues.listed(decimals),
+      unsummarised: await unsummarisedByDay(db, input),
+      reports: reports.items,
+    },
+    omitted: Object.fromEntries(omitted),
+  };
+  return { report, disputed: checks.disputed.items };
+}
+
+/** The equations that are checked document by document (E2-E5), and the lists that are gathered on the way. */
+class DocumentChecks {
+  readonly tallies: Record<EquationName, Tally> = {
+    E1: new Tally(),
+    E2: new Tally(),
+    E3: new Tally(),
+    E4: new Tally(),
+    E5: new Tally(),
+    E6: new Tally(),
+  };
+  readonly withoutInvoice = new BoundedList<Note>();
+  readonly heldChanges = new BoundedList<Note>();
+  /** Invoices (E2) and prepayments (E3) with a difference. */
+  readonly disputed = new BoundedList<DocumentRef>();
+  readonly clearing = new ClearingBalances();
+  readonly residues = new Residues();
+  prepaymentClients: Listed['prepayment_clients'] = [];
+  readonly #input: ReconcileInput;
+  readonly #prepayments = new PrepaymentEquation();
+
+  constructor(input: ReconcileInput) {
+    this.#input = input;
+  }
+
+  async invoices(db: Connection): Promise<void> {
+    for await (const invoice of loadInvoices(db, this.#input)) {
+      const receivable = checkReceivable(invoice, this.#input);
+      this.tallies.E2.addAll(receivable.differences);
+      if (receivable.differences.length > 0) this.disputed.add({ kind: 'invoice', id: invoice.record.id });
+      this.withoutInvoice.addAll(receivable.withoutInvoice);
+      this.heldChanges.addAll(receivable.heldChanges);
+      const revenue = checkRevenue(invoice, this.#input.decimals);
+      this.tallies.E5.addAll(revenue.differences);
+      for (const residue of revenue.residues) this.residues.add(residue);
+      this.clearing.add(invoice);
+      for (const payment of invoice.payments) {
+        const found = checkPayment(payment, invoice.record, this.#input);
+        this.tallies.E4.addAll(found.differences);
+        this.heldChanges.addAll(found.heldChanges);
+        this.#addUse(payment, invoice.record.clientId);
+      }
+    }
+  }
+
+  async paymentsWithoutInvoice(db: Connection): Promise<void> {
+    const { decimals } = this.#input;
+    for await (const payment of loadPaymentsWithoutInvoice(db, this.#input)) {
+      this.tallies.E4.addAll(checkPayment(payment, null, this.#input).differences);
+      this.#addUse(payment, null);
+      for (const { role, amount } of payment.sums) {
+        if (role !== 'receivable' && role !== 'opening_receivable') continue;
+        this.tallies.E2.add({
+          document: `payment ${payment.record.id}`,
+          amount,
+          message: `${formatAmount(amount, decimals)} of ${role} is posted, but its invoice is not in the mirror${waitingHint(payment)}`,
+        });
+      }
+    }
+  }
+
+  /** After the payments: an original whose client used nothing shows best whether refunds lower the unused amount. */
+  async prepayments(db: Connection): Promise<void> {
+    for await (const prepayment of loadPrepayments(db, this.#input)) {
+      const found = checkPrepayment(prepayment, this.#input);
+      this.tallies.E4.addAll(found.differences);
+      this.heldChanges.addAll(found.heldChanges);
+      this.#prepayments.addPrepayment(prepayment);
+    }
+    const { refundLowersUnused, decimals } = this.#input;
+    const lowers = refundLowersUnused === 'auto' ? this.#prepayments.refundsLowerUnused() : refundLowersUnused;
+    const found = this.#prepayments.check(lowers, decimals);
+    this.tallies.E3.addAll(found.differences);
+    this.disputed.addAll(found.disputed);
+    this.prepaymentClients = found.clients;
+  }
+
+  #addUse(payment: ReconciledPayment, clientId: number | null): void {
+    if (payment.record.paymentType === prepaymentUse) this.#prepayments.addUse(payment, clientId);
+  }
+}

@@ -1,0 +1,97 @@
+/** What the report lists beside the equations, as far as it comes from the database alone (clearing.ts has the rest). */
+import { date, integer, numeric, oneOf, text, texts } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { Money } from '../domain/money.ts';
+import { documentKinds } from '../terms.ts';
+import {
+  formatAmount,
+  type InstallationReport,
+  type Listed,
+  type ReconcileInput,
+  type TrialBalanceLine,
+} from './report.ts';
+
+/** Debits, credits and balance of every account that was ever posted to, by account. */
+export async function trialBalance(db: Connection, input: ReconcileInput): Promise<TrialBalanceLine[]> {
+  const accounts = await rows(
+    db,
+    { account: text, roles: texts, debit: numeric, credit: numeric },
+    `select l.account, array_agg(distinct l.role) as roles,
+       coalesce(sum(l.amount) filter (where l.side = 'debit'), 0) as debit,
+       coalesce(sum(l.amount) filter (where l.side = 'credit'), 0) as credit
+     from entry e join entry_line l on l.entry_id = e.id where e.installation = ?
+     group by l.account order by l.account collate "C"`,
+    [input.id],
+  );
+  return accounts.map(({ account, roles: [role, ...others], debit, credit }) => ({
+    account,
+    ...(role !== undefined && others.length === 0 ? { role } : {}),
+    debit: formatAmount(new Money(debit), input.decimals),
+    credit: formatAmount(new Money(credit), input.decimals),
+    balance: formatAmount(new Money(debit).minus(credit), input.decimals),
+  }));
+}
+
+/** The unused part of prepayments at the end of each month of the books, for months where there is one. */
+export async function unusedPrepayments(db: Connection, input: ReconcileInput): Promise<Listed['unused_prepayments']> {
+  const months = await rows(
+    db,
+    { month_end: date, balance: numeric },
+    `with span as (select min(entry_date) as first, max(entry_date) as last from entry where installation = ?),
+       moved as (
+         select date_trunc('month', e.entry_date)::date as month,
+           sum(case l.side when 'credit' then l.amount else -l.amount end) as amount
+         from entry e join entry_line l on l.entry_id = e.id
+         where e.installation = ? and l.role = 'prepayment_liability' group by 1),
+       months as (select generate_series(date_trunc('month', first), last, interval '1 month')::date as month from span)
+     select month_end, balance from (
+       select (m.month + interval '1 month - 1 day')::date as month_end,
+         coalesce(sum(v.amount) over (order by m.month), 0) as balance
+       from months m left join moved v on v.month = m.month) b
+     where balance <> 0 order by month_end`,
+    [input.id, input.id],
+  );
+  return months.map(({ month_end, balance }) => ({
+    month_end,
+    balance: formatAmount(new Money(balance), input.decimals),
+  }));
+}
+
+/** Entries that wait for their day's summary, per day: the day is not over, or no window has come since. */
+export function unsummarisedByDay(db: Connection, input: ReconcileInput): Promise<Listed['unsummarised']> {
+  return rows(
+    db,
+    { date, entries: integer },
+    `select e.entry_date as date, count(*) as entries from entry e
+     where e.installation = ? and e.posting_mode = 'daily_summary'
+       and not exists (select from summary_member m where m.entry_id = e.id)
+     group by e.entry_date order by e.entry_date`,
+    [input.id],
+  );
+}
+
+/** Problems that are reported without holding their document. */
+export function documentReports(db: Connection, input: ReconcileInput): Promise<Listed['reports']> {
+  return rows(
+    db,
+    { document: text, code: text, message: text },
+    `select kind || ' ' || id as document, code, message from document_report where installation = ?
+     order by code, kind, id`,
+    [input.id],
+  );
+}
+
+const plurals = { invoice: 'invoices', payment: 'payments', prepayment: 'prepayments' } as const;
+
+/** How many documents of each kind are in each state. */
+export async function countStates(db: Connection, input: ReconcileInput): Promise<InstallationReport['states']> {
+  const counts = await rows(
+    db,
+    { kind: oneOf(documentKinds), state: text, count: integer },
+    'select kind, state, count(*) as count from document where installation = ? group by kind, state order by kind, state',
+    [input.id],
+  );
+  const states: InstallationReport['states'] = { invoices: {}, payments: {}, prepayments: {} };
+  for (const { kind, state, count } of counts) states[plurals[kind]][state] = count;
+  return states;
+}
