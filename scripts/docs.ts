@@ -1,5 +1,5 @@
-// Writes docs/CLI.md, docs/PROBLEMS.md and the JSON schemas of mapping files and their cases from the code. Run:
-// `node scripts/docs.ts`; with --check it writes nothing and fails where a file is not what the code says.
+// Writes docs/CLI.md, docs/PROBLEMS.md, the diagram of docs/ARCHITECTURE.md and the JSON schemas of mapping files and their cases
+// from the code and layers.json. Run: `node scripts/docs.ts`; `--check` writes nothing and fails if a file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { createProgram, examplesOf } from '../src/cli/program.ts';
@@ -126,26 +126,92 @@ function table(header: string[], rows: string[][]): string {
   return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-const check = process.argv.includes('--check');
-for (const [name, page] of [
-  ['docs/CLI.md', cliPage()],
-  ['docs/PROBLEMS.md', problemsPage()],
-  ['mappings/mapping.schema.json', JSON.stringify(mappingJsonSchema(), null, 2)],
-  ['mappings/specs.schema.json', JSON.stringify(specsJsonSchema(), null, 2)],
-] as const) {
-  const file = new URL(`../${name}`, import.meta.url);
-  const text = `${page}\n`;
-  if (!check) writeFileSync(file, text);
-  else if (readOr(file) !== text) {
-    console.error(`${name} is not what the code says; run \`npm run docs\`.`);
+interface Layer {
+  name: string;
+  path: string;
+  about: string;
+  pure?: boolean;
+  uses: string[];
+  /** Imported as types only, but for the files of `values`. */
+  types?: string[];
+  values?: string[];
+}
+
+interface Layers {
+  layers: Layer[];
+  apart: { name: string; path: string; importedBy: string[] };
+}
+
+/** What a layer uses, without what it reaches through another layer that it uses. */
+function directUses({ uses }: Layer, byName: ReadonlyMap<string, Layer>): string[] {
+  const reaches = (from: string, to: string): boolean =>
+    (byName.get(from)?.uses ?? []).some((used) => used === to || reaches(used, to));
+  return uses.filter((used) => !uses.some((other) => other !== used && reaches(other, used)));
+}
+
+/** What a layer may import of one that it does not use as a whole. */
+function partsUsed({ values = [] }: Layer, used: Layer | undefined): string {
+  const files = values.filter((file) => used !== undefined && file.startsWith(`${used.path}/`));
+  return ['types', ...files.map((file) => file.slice(file.lastIndexOf('/') + 1))].join(', ');
+}
+
+/** The layers as a diagram: an arrow is an import, a dashed one an import of types, or of a program that is apart. */
+function layerDiagram({ layers, apart }: Layers): string {
+  const nodes = layers.map(
+    ({ name, about, pure }) => `  ${name}["<b>${name}</b><br/>${about}"]${pure ? ':::pure' : ''}`,
+  );
+  const byName = new Map(layers.map((layer) => [layer.name, layer]));
+  const arrows = layers.flatMap((layer) => [
+    ...directUses(layer, byName).map((used) => `  ${layer.name} --> ${used}`),
+    ...(layer.types ?? []).map((used) => `  ${layer.name} -. ${partsUsed(layer, byName.get(used))} .-> ${used}`),
+  ]);
+  const starters = layers.filter(({ path }) => apart.importedBy.some((file) => file.startsWith(`${path}/`)));
+  return [
+    '```mermaid',
+    'flowchart TD',
+    ...nodes,
+    `  ${apart.name}(["<b>${apart.name}</b><br/>a program of its own"])`,
+    ...arrows,
+    ...starters.map(({ name }) => `  ${name} -. starts .-> ${apart.name}`),
+    '  classDef pure stroke-width:3px',
+    '```',
+  ].join('\n');
+}
+
+/** The file with what stands between the markers of `section` replaced. Throws where the markers are missing. */
+function withSection(file: string, section: string, content: string): string {
+  const text = readOr(file) ?? '';
+  const [start, end] = [`<!-- ${section}: written by \`npm run docs\` -->`, `<!-- end of ${section} -->`];
+  const from = text.indexOf(start);
+  const to = text.indexOf(end);
+  if (from < 0 || to < from) throw new Error(`${file} has no markers ${start} and ${end}`);
+  return `${text.slice(0, from)}${start}\n${content}\n${text.slice(to)}`;
+}
+
+const layers = JSON.parse(readOr('layers.json') ?? '{}') as Layers;
+const files: [name: string, text: string][] = [
+  ['docs/CLI.md', `${cliPage()}\n`],
+  ['docs/PROBLEMS.md', `${problemsPage()}\n`],
+  ['docs/ARCHITECTURE.md', withSection('docs/ARCHITECTURE.md', 'layers', layerDiagram(layers))],
+  ['mappings/mapping.schema.json', `${JSON.stringify(mappingJsonSchema(), null, 2)}\n`],
+  ['mappings/specs.schema.json', `${JSON.stringify(specsJsonSchema(), null, 2)}\n`],
+];
+for (const [name, text] of files) {
+  if (!process.argv.includes('--check')) writeFileSync(pathOf(name), text);
+  else if (readOr(name) !== text) {
+    console.error(`${name} is out of date; run \`npm run docs\`.`);
     process.exitCode = 1;
   }
 }
 
-function readOr(file: URL): string | null {
+function readOr(name: string): string | null {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(pathOf(name), 'utf8');
   } catch {
     return null;
   }
+}
+
+function pathOf(name: string): URL {
+  return new URL(`../${name}`, import.meta.url);
 }
