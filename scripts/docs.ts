@@ -31,27 +31,27 @@ function cliPage(): string {
     ...runnable(program).flatMap(commandSection),
     '## Exit codes',
     table(['code', 'meaning'], Object.entries(exitCodes)),
-    'Every error says what happened and what to do next, on stderr; with `--json`, stdout is then one document `{"error":{"code","message","todo"}}`. A command that Ctrl-C ended before it was done gives 130.',
+    'Every error says on stderr what happened and what to do next. With `--json`, stdout then holds one document `{"error":{"code","message","todo"}}`. A command that Ctrl-C interrupted exits with 130.',
     '## Configuration',
-    `The file is \`vetledger.yaml\` unless \`--config\` names another. Any value can be \`\${NAME}\` of an environment variable; secrets only so. Relative paths are relative to the file. The \`vetledger.yaml\` of a checkout is an example with every key of an ordinary setup.`,
+    `The file is \`vetledger.yaml\` unless \`--config\` names another. Any value can name an environment variable as \`\${NAME}\`; secrets must. Relative paths are relative to the file. The \`vetledger.yaml\` of a checkout is an example with every key of a common setup.`,
     table(['key', 'default', 'meaning'], configRows(configKeys(), '')),
     '## Environment',
     table(
       ['variable', 'meaning'],
       [
-        ['`VETLEDGER_DATA_DIR`', 'overrides `data_dir`; the data of `vetledger dev`'],
+        ['`VETLEDGER_DATA_DIR`', 'overrides `data_dir`; also where `vetledger dev` keeps its data'],
         [
           '`VETLEDGER_LOG`',
-          'level of the log on stderr: trace, debug, info, warn, error, fatal or silent; `run` logs info, the other commands warn',
+          'level of the log on stderr: trace, debug, info, warn, error, fatal or silent; the default is info for `run` and warn for other commands',
         ],
-        ['`VETLEDGER_DEBUG`', 'as `--debug`: stack traces of errors'],
-        ['`PRACTICE_TOKEN`, `DATABASE_URL`, `TEMPORAL_ADDRESS`', 'read by the `vetledger.yaml` of a checkout'],
+        ['`VETLEDGER_DEBUG`', 'same as `--debug`: stack traces of errors'],
+        ['`PRACTICE_TOKEN`, `DATABASE_URL`, `TEMPORAL_ADDRESS`', 'named in the `vetledger.yaml` of a checkout'],
       ],
     ),
   ].join('\n\n');
 }
 
-/** Every command that does something, in the order of the help. */
+/** Commands with an action, in the order of the help. */
 function runnable(parent: Command): Command[] {
   return parent.commands.flatMap((command) => [
     ...(examplesOf(command).length > 0 ? [command] : []),
@@ -112,10 +112,10 @@ function problemsPage(): string {
   return [
     generated,
     '# Problems of documents',
-    'Each code that `vetledger problems`, `explain` and `reconcile` print. A held document never stops another one, and is tried again by itself when its record, the mapping or a lock changes; `vetledger problems retry ID` does it at once.',
-    '## Problems that hold a document, or its change, out of the books',
+    'The codes that `vetledger problems`, `explain` and `reconcile` print. A held document never blocks another one. It is judged again when its record, the mapping or a lock changes, or immediately with `vetledger problems retry ID`.',
+    '## Problems that keep a document, or its change, out of the books',
     table(header, rows(true)),
-    '## Remarks beside posted documents',
+    '## Remarks on posted documents',
     table(header, rows(false)),
   ].join('\n\n');
 }
