@@ -13,7 +13,7 @@ export * from './types.ts';
  * - A single page whose `count` fits is complete in any order.
  * - Keyset: pages asked by `id__gt` stand only if each answer's `count` falls by just the records received before it; where the
  *   list is not ascending, it is asked for with `ordering=id`.
- * - Where neither comes in the order of ids, or the proof keeps failing, the list is divided (src/sync/divide.ts).
+ * - Where neither comes in the order of ids, or the proof keeps failing, the list is divided (src/sync/walk/divide.ts).
  */
 export async function walk(ports: WalkPorts, options: WalkOptions): Promise<WalkResult> {
   const questions = new Questions(ports, options, [idDimension, ...options.dimensions]);
