@@ -6,7 +6,7 @@ import { createProgram, examplesOf } from '../src/cli/program.ts';
 import { type ConfigKey, configKeys } from '../src/config/schema.ts';
 import { exitCodes } from '../src/domain/errors.ts';
 import { type ProblemDefinition, problemCatalogue } from '../src/domain/problems.ts';
-import { mappingJsonSchema } from '../src/mapping/parse.ts';
+import { mappingJsonSchema } from '../src/mapping/schema.ts';
 import { specsJsonSchema } from '../src/mapping/specs.ts';
 
 const generated = '<!-- Written by `npm run docs`; edit the code it comes from instead. -->';

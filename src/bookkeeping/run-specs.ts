@@ -1,7 +1,7 @@
 import { LosslessNumber } from 'lossless-json';
 import type { DraftEntry } from '../domain/entry.ts';
 import { parseMoney, roundHalfEven, sum } from '../domain/money.ts';
-import type { Mapping } from '../mapping/parse.ts';
+import type { Mapping } from '../mapping/schema.ts';
 import type { SpecCase, Specs, WrittenRecord } from '../mapping/specs.ts';
 import { compareLines, writeLine } from '../mapping/written-entries.ts';
 import { judge } from '../posting/index.ts';

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { isCalendarDate } from '../config/schema.ts';
+import { isCalendarDate } from '../domain/dates.ts';
 import { exitCodes } from '../domain/errors.ts';
 import type { ExportCommandOptions } from './commands/export.ts';
 import type { RepostCommandOptions } from './commands/repost.ts';

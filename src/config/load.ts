@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { minorUnitDecimals } from '../domain/money.ts';
-import type { Mapping } from '../mapping/parse.ts';
+import type { Mapping } from '../mapping/schema.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { CalendarDate, PostingMode } from '../terms.ts';
 import { checkConfig, keyError } from './check.ts';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { ConfigError, codeOf } from '../domain/errors.ts';
-import { type Mapping, parseMapping } from '../mapping/parse.ts';
+import { parseMapping } from '../mapping/parse.ts';
+import type { Mapping } from '../mapping/schema.ts';
 import { parseSpecs, type Specs } from '../mapping/specs.ts';
 import { canonicalJson } from '../records/json.ts';
 import { readYaml } from './yaml.ts';

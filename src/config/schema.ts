@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { minorUnitDecimals } from '../domain/money.ts';
+import { isCalendarDate, isTimezone } from '../domain/dates.ts';
+import { isCurrency } from '../domain/money.ts';
 import { postingModes } from '../terms.ts';
 
 /**
@@ -60,7 +61,7 @@ const installation = z.strictObject({
     .describe('Address of the practice API, without the installation id.'),
   auth: auth.describe('How we sign in: `{token}`, or `{client_id, client_secret}`.'),
   timezone: text
-    .refine(isTimezone, 'is not a time zone; write it like Europe/Helsinki')
+    .refine((name) => /^[A-Za-z]/.test(name) && isTimezone(name), 'is not a time zone; write it like Europe/Helsinki')
     .describe('Time zone of the clinic: it decides which day a document belongs to.'),
   currency: text
     .refine(isCurrency, 'is not a currency code of ISO 4217; write it like EUR')
@@ -178,35 +179,10 @@ function addressOf(value: string): { host: string; port: number } | null {
   return host !== undefined && port <= 65_535 ? { host, port } : null;
 }
 
-/** Whether it is a real day, written `YYYY-MM-DD`. */
-export function isCalendarDate(value: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
-  const day = new Date(`${value}T00:00:00Z`);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value);
-}
-
 function isWebAddress(value: string): boolean {
   if (!URL.canParse(value)) return false;
   const { protocol, username, password, search, hash } = new URL(value);
   return /^https?:$/.test(protocol) && username + password + search + hash === '';
-}
-
-function isTimezone(value: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: value });
-    return /^[A-Za-z]/.test(value);
-  } catch {
-    return false;
-  }
-}
-
-function isCurrency(value: string): boolean {
-  try {
-    minorUnitDecimals(value);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A key of the configuration, with the keys below it. */

@@ -10,15 +10,15 @@ const minuteMs = 60_000;
 
 interface Wire {
   date: CalendarDate;
-  /** The wall clock read as if it were UTC. */
+  /** The local time as if it were UTC, epoch milliseconds. */
   wallMs: number;
-  /** Null without an offset: the wall clock of the installation's zone. */
+  /** Null without an offset: local time of the installation's zone. */
   offsetMinutes: number | null;
 }
 
 /**
- * The calendar date of a wire date or timestamp in `timezone` (ACCOUNTING Dates): a plain date stays as it is, a timestamp
- * without an offset is in the zone already. Null when it is neither, or no day of the calendar (`2026-02-30`).
+ * The calendar date in `timezone` of a date or timestamp of the source (ACCOUNTING Dates). A plain date is kept; a timestamp
+ * without an offset is local time of that zone. Null when it is neither, or not an existing day (`2026-02-30`).
  */
 export function businessDate(text: string, timezone: string): CalendarDate | null {
   const wire = parseWire(text);
@@ -29,8 +29,9 @@ export function businessDate(text: string, timezone: string): CalendarDate | nul
 }
 
 /**
- * The instant of a wire timestamp; without an offset it is in `timezone`, and a plain date is its midnight there. A wall
- * clock told twice means the earlier instant, one skipped by a change of clocks the same time after the gap. Null when invalid.
+ * The instant of a timestamp of the source. Without an offset it is local time of `timezone`, and a plain date is midnight
+ * there. A local time repeated at the end of daylight saving time is its first instant; one skipped at the start is shifted
+ * by the length of the gap. Null when invalid.
  */
 export function instantOf(text: string, timezone: string): Date | null {
   const wire = parseWire(text);
@@ -38,18 +39,35 @@ export function instantOf(text: string, timezone: string): Date | null {
   if (wire.offsetMinutes !== null) return new Date(wire.wallMs - wire.offsetMinutes * minuteMs);
   const before = offsetMs(wire.wallMs - dayMs, timezone);
   const after = offsetMs(wire.wallMs + dayMs, timezone);
-  const told = [wire.wallMs - before, wire.wallMs - after].filter((ms) => ms + offsetMs(ms, timezone) === wire.wallMs);
-  return new Date(told.length > 0 ? Math.min(...told) : wire.wallMs - before);
+  const instants = [wire.wallMs - before, wire.wallMs - after].filter(
+    (ms) => ms + offsetMs(ms, timezone) === wire.wallMs,
+  );
+  return new Date(instants.length > 0 ? Math.min(...instants) : wire.wallMs - before);
 }
 
-/** Whether local clocks tell the time of this instant a second time, an hour later: `instantOf` takes the earlier for it. */
+/** Whether the local time of this instant is repeated an hour later (end of daylight saving time); `instantOf` returns the first. */
 export function isToldTwice(instant: Date, timezone: string): boolean {
   const ms = instant.getTime();
   const hourMs = 60 * minuteMs;
   return offsetMs(ms + hourMs, timezone) === offsetMs(ms, timezone) - hourMs;
 }
 
-/** What closes the past, each null when there is no such lock. */
+/** Whether it is an existing day, written `YYYY-MM-DD`. */
+export function isCalendarDate(text: string): boolean {
+  const wire = parseWire(text);
+  return wire !== null && wire.date === text;
+}
+
+/** Whether it names a time zone that the runtime knows. */
+export function isTimezone(name: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch {
+    return false;
+  }
+}
+
+/** The locks that close past periods; each null when there is none. */
 export interface PeriodLock {
   /** Last closed day of our own books. */
   closedThrough: CalendarDate | null;
@@ -57,13 +75,13 @@ export interface PeriodLock {
   earliestOpen: CalendarDate | null;
 }
 
-/** The first open day on or after `from`; `from` itself unless it is locked (ACCOUNTING Dates: "Locked"). */
+/** The first open day on or after `from` (ACCOUNTING Dates: "Locked"). */
 export function firstOpenDay(from: CalendarDate, lock: PeriodLock): CalendarDate {
   const afterClose = lock.closedThrough === null ? from : nextDay(lock.closedThrough);
   return latestDate(from, afterClose, lock.earliestOpen ?? from);
 }
 
-/** The latest of some calendar dates. */
+/** The latest of the dates. */
 export function latestDate(first: CalendarDate, ...others: CalendarDate[]): CalendarDate {
   return [first, ...others].sort().at(-1) ?? first;
 }
@@ -76,13 +94,13 @@ function parseWire(text: string): Wire | null {
   const day = datePattern.exec(text.trim())?.groups;
   if (!day?.date) return null;
   const dayStart = Date.UTC(Number(day.year), Number(day.month) - 1, Number(day.day));
-  // Date.UTC carries an impossible day over into the next month, so the way back shows it.
+  // Date.UTC turns a day that does not exist into one of the next month.
   const back = new Date(dayStart);
   if (back.getUTCDate() !== Number(day.day) || back.getUTCFullYear() !== Number(day.year)) return null;
   if (day.time === undefined) return { date: day.date, wallMs: dayStart, offsetMinutes: null };
   const time = timePattern.exec(day.time)?.groups;
   if (!time) return null;
-  // By its digits: 32.352 × 1000 is a little less than 32352.
+  // From the digits: as floats, 32.352 × 1000 is less than 32352.
   const ms = Number(time.second ?? '0') * 1000 + Number((time.fraction ?? '').padEnd(3, '0').slice(0, 3));
   const wallMs = dayStart + minutesOf(time.hour, time.minute) * minuteMs + ms;
   const offset = minutesOf(time.hours, time.minutes);

@@ -6,16 +6,23 @@ export type Money = Decimal;
 
 export const zero = new Money(0);
 
-/** Decimals of a currency's minor unit (ISO 4217), for example 2 for EUR, 0 for JPY, 3 for KWD. Throws RangeError for an unknown code. */
+const currencies = new Set(Intl.supportedValuesOf('currency'));
+
+/** Whether it is a currency code of ISO 4217 that the runtime knows. */
+export function isCurrency(code: string): boolean {
+  return currencies.has(code);
+}
+
+/** Decimals of a currency's minor unit (ISO 4217): 2 for EUR, 0 for JPY, 3 for KWD. Throws RangeError for an unknown code. */
 export function minorUnitDecimals(currency: string): number {
-  // Intl falls back to 2 for codes it does not know, so those are refused first.
-  if (!Intl.supportedValuesOf('currency').includes(currency)) throw new RangeError(`unknown currency ${currency}`);
+  // Intl would give 2 for an unknown code.
+  if (!isCurrency(currency)) throw new RangeError(`unknown currency ${currency}`);
   return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
 }
 
 const minorUnits = new Map<number, Money>();
 
-/** The smallest amount of a currency with that many decimals: 0.01 for 2. Kept, since powers are slow and every row asks. */
+/** The minor unit as an amount: 0.01 for 2 decimals. Cached: every row needs it, and powers are slow. */
 export function minorUnit(decimals: number): Money {
   const known = minorUnits.get(decimals);
   if (known) return known;

@@ -1,4 +1,4 @@
-/** The known word that `word` was probably meant to be, or null when none is near (for hints in error messages). */
+/** The known word closest to `word`, for hints in error messages; null when none is close. */
 export function nearest(word: string, known: Iterable<string>): string | null {
   let best: string | null = null;
   let bestDistance = Math.max(2, Math.floor(word.length / 2)) + 1;
@@ -9,15 +9,20 @@ export function nearest(word: string, known: Iterable<string>): string | null {
   return best;
 }
 
-/** Levenshtein: how many letters to insert, remove or replace. */
+/** Levenshtein distance: letters to insert, remove or replace. */
 function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+  const letters = [...b];
+  let row = Array.from({ length: letters.length + 1 }, (_, index) => index);
+  for (const letter of a) {
+    let [diagonal = 0, ...above] = row;
+    let left = diagonal + 1;
+    const next = [left];
+    for (const [index, up] of above.entries()) {
+      left = Math.min(left + 1, up + 1, diagonal + (letter === letters[index] ? 0 : 1));
+      next.push(left);
+      diagonal = up;
     }
     row = next;
   }
-  return row[b.length]!;
+  return row.at(-1) ?? letters.length;
 }

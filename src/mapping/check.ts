@@ -1,11 +1,12 @@
 import { type Money, sum, zero } from '../domain/money.ts';
 import { isUnmapped, type LookUp, paymentAccount, revenueAccount, roleAccount, vatAccount } from './look-ups.ts';
-import type { Mapping } from './parse.ts';
+
 import { paymentTypeName } from './payment-types.ts';
+import type { Mapping } from './schema.ts';
 import type { SourceUsage } from './source-usage.ts';
 
-/** Something the source uses and the mapping lacks: documents that need it are held. */
-export interface Lack {
+/** Something that the source uses and the mapping has no account for: documents that need it are held. */
+export interface MappingGap {
   code: string;
   message: string;
   /** Records that use it: rows, payments, prepayments or invoices. */
@@ -15,12 +16,12 @@ export interface Lack {
   vat: Money | null;
   gross: Money;
   departments: (number | null)[];
-  /** What of it is used where, most used first: `payment type 9 (Gift card), department 11`. */
+  /** Where it is used, most records first: `payment type 9 (Gift card), department 11`. */
   uses: { what: string; count: number; gross: Money }[];
 }
 
-/** A value that a rule could have meant and none names; its rows do find an account. */
-export interface Remark {
+/** A dimension value that no rule names although rules test the dimension. Its rows do have an account. */
+export interface UnnamedValue {
   message: string;
   count: number;
   net: Money;
@@ -36,33 +37,33 @@ interface Use {
   gross: Money;
 }
 
-/** What the mapping lacks of what the source uses, the most used first. */
-export function lacksOf(uses: SourceUsage, mapping: Mapping): Lack[] {
-  const byMessage = new Map<string, Lack>();
-  for (const { result, what, department, count, net, vat, gross } of lookUps(uses, mapping)) {
+/** What the source uses and the mapping has no account for, most records first. */
+export function mappingGaps(usage: SourceUsage, mapping: Mapping): MappingGap[] {
+  const byMessage = new Map<string, MappingGap>();
+  for (const { result, what, department, count, net, vat, gross } of lookUps(usage, mapping)) {
     if (!isUnmapped(result) || count === 0) continue;
     const { code, message } = result;
-    const lack = byMessage.get(message) ?? emptyLack(code, message);
-    lack.count += count;
-    lack.net = plus(lack.net, net);
-    lack.vat = plus(lack.vat, vat);
-    lack.gross = lack.gross.plus(gross);
-    if (!lack.departments.includes(department)) lack.departments.push(department);
+    const gap = byMessage.get(message) ?? emptyGap(code, message);
+    gap.count += count;
+    gap.net = plus(gap.net, net);
+    gap.vat = plus(gap.vat, vat);
+    gap.gross = gap.gross.plus(gross);
+    if (!gap.departments.includes(department)) gap.departments.push(department);
     const where = department === null ? what : `${what}, department ${department}`;
-    const use = lack.uses.find((each) => each.what === where);
-    if (!use) lack.uses.push({ what: where, count, gross });
+    const use = gap.uses.find((each) => each.what === where);
+    if (!use) gap.uses.push({ what: where, count, gross });
     else {
       use.count += count;
       use.gross = use.gross.plus(gross);
     }
-    byMessage.set(message, lack);
+    byMessage.set(message, gap);
   }
-  const lacks = [...byMessage.values()];
-  for (const lack of lacks) lack.uses.sort((a, b) => b.count - a.count || (a.what < b.what ? -1 : 1));
-  return lacks.sort((a, b) => b.count - a.count || (a.message < b.message ? -1 : 1));
+  const gaps = [...byMessage.values()];
+  for (const gap of gaps) gap.uses.sort((a, b) => b.count - a.count || (a.what < b.what ? -1 : 1));
+  return gaps.sort((a, b) => b.count - a.count || (a.message < b.message ? -1 : 1));
 }
 
-function emptyLack(code: string, message: string): Lack {
+function emptyGap(code: string, message: string): MappingGap {
   return { code, message, count: 0, net: null, vat: null, gross: zero, departments: [], uses: [] };
 }
 
@@ -119,9 +120,9 @@ const ruleDimensions = [
   ['internal_dimension_2', (row: SourceUsage['rows'][number]) => row.internal.dimension2],
 ] as const;
 
-/** Values of the dimensions that rules look at, which no rule names: perhaps one was forgotten. */
-export function remarksOf({ rows }: SourceUsage, { revenue_rules: rules }: Mapping): Remark[] {
-  const remarks: Remark[] = [];
+/** Values of tested dimensions that no rule names: perhaps a rule was forgotten. */
+export function unnamedValues({ rows }: SourceUsage, { revenue_rules: rules }: Mapping): UnnamedValue[] {
+  const found: UnnamedValue[] = [];
   for (const [dimension, read] of ruleDimensions) {
     const named = rules.flatMap(({ when }) => when[dimension] ?? []);
     if (named.length === 0) continue;
@@ -131,12 +132,12 @@ export function remarksOf({ rows }: SourceUsage, { revenue_rules: rules }: Mappi
       if (value !== null && !named.includes(value)) unnamed.set(value, [...(unnamed.get(value) ?? []), row]);
     }
     for (const [value, its] of unnamed) {
-      remarks.push({
+      found.push({
         message: `rules look at ${dimension}, and none names ${value}`,
         count: its.reduce((total, { count }) => total + count, 0),
         net: sum(its.map(({ net }) => net)),
       });
     }
   }
-  return remarks.sort((a, b) => b.count - a.count || (a.message < b.message ? -1 : 1));
+  return found.sort((a, b) => b.count - a.count || (a.message < b.message ? -1 : 1));
 }

@@ -1,11 +1,13 @@
 import type { Money } from '../domain/money.ts';
 import type { ProblemCode } from '../domain/problems.ts';
 import type { Role } from '../terms.ts';
-import type { Mapping } from './parse.ts';
+import { defaultPaymentRole } from './payment-types.ts';
+import type { Mapping } from './schema.ts';
 
-/** An account, and the line of the mapping that gave it. */
+/** An account of the ERP. */
 export interface Found {
   account: string;
+  /** Path of the mapping's line that gave it: `roles.receivable`. */
   mappedBy: string;
 }
 
@@ -21,26 +23,8 @@ export function isUnmapped(result: LookUp): result is Unmapped {
   return 'code' in result;
 }
 
-/** A table's word for "the source's own account". */
+/** In a mapping: the account that the source itself names. */
 const same = 'same';
-
-/** Roles of the source's payment types unless the mapping says otherwise (ACCOUNTING "Payment types and default roles"). */
-export const defaultPaymentRoles: Readonly<Record<number, Role>> = {
-  0: 'card_clearing',
-  1: 'cash',
-  2: 'bank_clearing',
-  3: 'rounding',
-  4: 'cheque_clearing',
-  5: 'voucher_liability',
-  6: 'consolidation_clearing',
-  7: 'mobile_clearing',
-  8: 'prepayment_liability',
-  9: 'gift_card_liability',
-  10: 'financing_receivable',
-  11: 'other_clearing',
-  12: 'credit_settlement',
-  15: 'insurance_receivable',
-};
 
 /** The account of a role. */
 export function roleAccount(mapping: Mapping, role: Role): LookUp {
@@ -49,7 +33,7 @@ export function roleAccount(mapping: Mapping, role: Role): LookUp {
   return { code: 'role_unmapped', message: `the mapping has no account for roles.${role}` };
 }
 
-/** What a revenue rule can ask of a line's rows besides account and department. */
+/** What the conditions of a revenue rule can test, besides account and department. */
 export interface RevenueDetails {
   dimensions: readonly (string | null)[];
   internal: { account: string | null; dimension1: string | null; dimension2: string | null };
@@ -62,7 +46,7 @@ const noDetails: RevenueDetails = {
   vat: { name: null, rate: null },
 };
 
-/** The account of a revenue line: the first rule that holds, then the department's own table, then the common one. */
+/** The account of a revenue line: by the first rule that matches, the department's table, or the common table. */
 export function revenueAccount(
   mapping: Mapping,
   accountNumber: string | null,
@@ -70,11 +54,11 @@ export function revenueAccount(
   details: RevenueDetails = noDetails,
 ): LookUp {
   const unmapped = (message: string): Unmapped => ({ code: 'account_unmapped', message });
-  const rule = mapping.revenue_rules.findIndex(({ when }) => holds(when, accountNumber, departmentId, details));
-  if (rule >= 0) {
-    const path = `revenue_rules.${rule}`;
-    const found = mapping.revenue_rules[rule]!.account;
-    const account = found === same ? accountNumber : found;
+  const index = mapping.revenue_rules.findIndex(({ when }) => holds(when, accountNumber, departmentId, details));
+  const rule = mapping.revenue_rules[index];
+  if (rule) {
+    const path = `revenue_rules.${index}`;
+    const account = rule.account === same ? accountNumber : rule.account;
     if (account) return { account, mappedBy: path };
     const row = accountNumber ? `revenue account ${accountNumber}` : 'a row that names no revenue account';
     return unmapped(`${path} of the mapping gives no account for ${row}`);
@@ -127,20 +111,21 @@ function named(text: string | null | undefined): string | null {
   return text?.trim() || null;
 }
 
-/** A VAT group as its rows tell it: the same name at two rates is two groups. */
+/** A VAT group of the source. The same name at two rates is two groups. */
 export interface VatGroupKey {
   name: string | null;
   rate: Money | null;
-  /** The VAT accounts that the group's rows name; more than one is a contradiction. */
+  /** The distinct VAT accounts that the group's rows name; more than one is a contradiction. */
   accounts: string[];
 }
 
-/** The account of a VAT group: the first rule that holds, then by its name, then `*`; either may be a table by rate. */
+/** The account of a VAT group: by the first rule that matches, its name, or `*`; name and `*` may have a table by rate. */
 export function vatAccount(mapping: Mapping, group: VatGroupKey, departmentId: number | null = null): LookUp {
-  const own = group.accounts.length === 1 ? group.accounts[0]! : null;
-  const rule = mapping.vat_rules.findIndex(({ when }) => holdsForVat(when, group, departmentId));
-  // A rule that was left empty means "not decided yet": it does not fall through to the table.
-  const found = rule < 0 ? fromVatTable(mapping.vat, group, own) : fromVatRule(mapping.vat_rules, rule, own);
+  const own = group.accounts.length === 1 ? (group.accounts[0] ?? null) : null;
+  const index = mapping.vat_rules.findIndex(({ when }) => holdsForVat(when, group, departmentId));
+  const rule = mapping.vat_rules[index];
+  // A rule without an account holds the document: the table does not apply.
+  const found = rule ? fromVatRule(rule.account, index, own) : fromVatTable(mapping.vat, group, own);
   if (found) return found;
   const rate = group.rate === null ? 'no rate' : `${group.rate.toFixed()} %`;
   const called = group.name === null ? `rows at ${rate} that name no VAT group` : `VAT group ${group.name} at ${rate}`;
@@ -148,9 +133,8 @@ export function vatAccount(mapping: Mapping, group: VatGroupKey, departmentId: n
   return { code: 'vat_group_unmapped', message: `the mapping has no VAT account for ${called}${several}` };
 }
 
-function fromVatRule(rules: Mapping['vat_rules'], index: number, own: string | null): Found | null {
-  const found = rules[index]!.account;
-  const account = found === same ? own : found;
+function fromVatRule(written: string, index: number, own: string | null): Found | null {
+  const account = written === same ? own : written;
   return account ? { account, mappedBy: `vat_rules.${index}` } : null;
 }
 
@@ -163,7 +147,7 @@ function fromVatTable(vat: Mapping['vat'], group: VatGroupKey, own: string | nul
   return fromTable(entry, group.rate?.toFixed() ?? null, own, `vat.${key}`);
 }
 
-/** What a payment type posts to: its default role and account, or the mapping's override, the department's first. */
+/** Role and account of a payment type: the department's override, the mapping's override, or the default role. */
 export function paymentAccount(
   mapping: Mapping,
   type: number,
@@ -171,7 +155,7 @@ export function paymentAccount(
 ): LookUp<Found & { role: Role }> {
   const override = entryOf(mapping.payment_types, String(type));
   const own = departmentId === null ? undefined : entryOf(override?.departments ?? {}, String(departmentId));
-  const role = own?.role ?? override?.role ?? defaultPaymentRoles[type];
+  const role = own?.role ?? override?.role ?? defaultPaymentRole(type);
   if (!role) return { code: 'payment_type_unmapped', message: `payment type ${type} has no role` };
   const path = `payment_types.${type}`;
   if (own?.account) return { role, account: own.account, mappedBy: `${path}.departments.${departmentId}.account` };
@@ -180,7 +164,7 @@ export function paymentAccount(
   return isUnmapped(found) ? found : { role, ...found };
 }
 
-/** The table's account for `key`, else for `*`; `same`, as the whole table or as an entry, is the source's `own`. */
+/** The table's account for `key`, otherwise for `*`. `same`, as the table or as an entry, is the source's `own` account. */
 function fromTable(
   table: 'same' | Record<string, string>,
   key: string | null,
@@ -194,7 +178,7 @@ function fromTable(
   return account ? { account, mappedBy: `${path}.${used}` } : null;
 }
 
-// A key of the source such as "constructor" must not find what every object inherits.
+// Own properties only: a key of the source may be "constructor".
 function entryOf<Value>(table: Record<string, Value>, key: string): Value | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }

@@ -1,223 +1,18 @@
-import { z } from 'zod';
-import { parseMoney } from '../domain/money.ts';
+import type { z } from 'zod';
 import { nearest } from '../domain/nearest.ts';
-import { type Role, roles } from '../terms.ts';
-import { roleMeanings } from './role-meanings.ts';
+import { roles } from '../terms.ts';
+import { type Mapping, mappingSchema, paymentType, revenueConditions, target, vatConditions } from './schema.ts';
 
-const notOne = 'must be an account code (put it in quotes)';
-const account = accountOr(notOne);
-
-/** An account; `several` is said of a list or table. */
-function accountOr(several: string) {
-  // YAML reads 1700 as a number. One that is not a whole number has already lost its text (an exponent, a decimal point).
-  return z
-    .union([z.string(), z.int().nonnegative(), z.null()], {
-      error: ({ input }) => (typeof input === 'object' ? several : notOne),
-    })
-    .transform((code) => (code === null ? '' : String(code).trim()));
-}
-
-const code = z.union([z.string(), z.int()], { error: 'must be a code (put it in quotes)' }).transform(String);
-
-const accountTable = z.record(z.string(), account, { error: 'must be a table of accounts' });
-const rateTable = z.record(z.string(), account).transform((table, context) => {
-  const byRate: Record<string, string> = {};
-  for (const [rate, code] of Object.entries(table)) {
-    // 25.50 and 25.5 are one rate, and looked up as the latter.
-    const exact = rate === '*' ? rate : parseMoney(rate)?.toFixed();
-    if (exact === undefined)
-      context.addIssue({ code: 'custom', path: [rate], message: 'must be a rate in per cent, or "*"' });
-    else byRate[exact] = code;
-  }
-  return byRate;
-});
-const vatTable = z.record(
-  z.string(),
-  z.union([account, rateTable], { error: 'must be an account or a table by rate' }),
-  {
-    error: 'must be `same` or a table by VAT group name',
-  },
-);
-
-/** Of a condition: one value or a list of them; null stands for "names none". */
-function oneOrMore<Item extends z.ZodType>(item: Item) {
-  return z
-    .union([item, z.array(item).min(1, 'must not be empty')], { error: (issue) => conditionError(issue) })
-    .transform((value): z.output<Item>[] => (Array.isArray(value) ? value : [value]));
-}
-
-/** The item's own words, not "invalid input" of the union around it. */
-function conditionError(issue: z.core.$ZodRawIssue): string {
-  const inner = issue.code === 'invalid_union' ? (issue.errors as z.core.$ZodIssue[][]).flat() : [];
-  return inner.find(({ code }) => code === 'custom')?.message ?? 'must be a text, a number or a list of them';
-}
-
-const textCondition = oneOrMore(
-  z.union([z.string(), z.int(), z.null()]).transform((text) => (text === null ? null : String(text).trim() || null)),
-);
-const departmentCondition = oneOrMore(
-  z.union([z.int().positive(), z.string().regex(/^\d+$/, 'must be the id of a department'), z.null()]),
-).transform((ids) => ids.map((id) => (id === null ? null : Number(id))));
-const rateCondition = oneOrMore(
-  z.union([z.string(), z.number(), z.null()]).transform((rate, context) => {
-    const exact = rate === null ? null : parseMoney(String(rate))?.toFixed();
-    if (exact !== undefined) return exact;
-    context.addIssue({ code: 'custom', message: 'must be a rate in per cent' });
-    return z.NEVER;
-  }),
-);
-
-const vatConditions = {
-  department: departmentCondition.optional().describe("the department's id"),
-  vat_group: textCondition.optional().describe("the VAT group's name"),
-  vat_rate: rateCondition.optional().describe("the VAT group's rate in per cent"),
-};
-const revenueConditions = {
-  account: textCondition.optional().describe('the account number that the row names'),
-  ...vatConditions,
-  dimension_1: textCondition.optional().describe("the row's first reporting dimension"),
-  dimension_2: textCondition.optional().describe("the row's second reporting dimension"),
-  dimension_3: textCondition.optional().describe("the row's third reporting dimension"),
-  internal_account: textCondition.optional().describe("the row's internal account"),
-  internal_dimension_1: textCondition.optional().describe("the row's first internal dimension"),
-  internal_dimension_2: textCondition.optional().describe("the row's second internal dimension"),
-};
-
-/** Ordered rules: the first whose conditions all hold gives the account; one without conditions always does. */
-function rulesOf<Conditions extends z.ZodRawShape>(conditions: Conditions) {
-  const rule = z.strictObject({
-    when: z
-      .strictObject(conditions)
-      .prefault({} as never)
-      .describe('every condition must hold; null means: names none'),
-    account: account.describe('the account, or `same`: the source’s own'),
-  });
-  return z.array(rule, { error: 'must be a list of rules' }).default([]);
-}
-
-/** The five roles whose balance must close against other documents of their own kind: no payment type is sent there. */
-const closingRoles: readonly Role[] = [
-  'receivable',
-  'opening_receivable',
-  'prepayment_liability',
-  'credit_settlement',
-  'consolidation_clearing',
-];
-const openRoles = roles.filter((role) => !closingRoles.includes(role));
-
-const target = {
-  role: z
-    .enum(openRoles, { error: (issue) => roleError(issue.input) })
-    .optional()
-    .describe('the role instead of the type’s own'),
-  account: account.optional().describe("the account instead of the role's"),
-};
-const departmentId = z.string().regex(/^\d+$/, 'must be the id of a department');
-const paymentType = z.strictObject({
-  ...target,
-  departments: z
-    .record(departmentId, z.strictObject(target))
-    .optional()
-    .describe('another role or account by department'),
-});
-/** Types whose role has one account: payments of these kinds close against each other (ACCOUNTING "Payment types"). */
-const fixedTypes: Record<string, Role> = {
-  6: 'consolidation_clearing',
-  8: 'prepayment_liability',
-  12: 'credit_settlement',
-};
-
-/** Their payments close against one another: on several accounts they never would. */
-const oneAccount: readonly Role[] = Object.values(fixedTypes);
-
-const mappingSchema = z.strictObject({
-  roles: z
-    .strictObject(Object.fromEntries(roles.map((role) => [role, roleAccount(role)])) as RoleShape)
-    .default({})
-    .describe('the account of each role; one that is left empty holds the documents that need it'),
-  revenue: z
-    .union([z.literal('same'), accountTable], { error: 'must be `same` or a table by account number' })
-    .default({})
-    .describe('`same`: the account number of the row itself; or a table by account number, "*" for the rest'),
-  revenue_by_department: z
-    .record(departmentId, accountTable)
-    .default({})
-    .describe('tables like `revenue` by department, looked at before it'),
-  revenue_rules: rulesOf(revenueConditions).describe(
-    'ordered rules, looked at before `revenue_by_department` and `revenue`: the first that holds gives the account',
-  ),
-  vat: z
-    .union([z.literal('same'), vatTable], { error: 'must be `same` or a table by VAT group name' })
-    .default({})
-    .describe('`same`: the account of the VAT group itself; or a table by VAT group name and rate, "*" for the rest'),
-  vat_rules: rulesOf(vatConditions).describe(
-    'ordered rules, looked at before `vat`: the first that holds gives the account',
-  ),
-  payment_types: z
-    .record(z.string().regex(/^\d+$/, 'must be the number of a payment type'), paymentType)
-    .default({})
-    .superRefine((types, context) => {
-      for (const type of Object.keys(types)) {
-        const role = fixedTypes[type];
-        if (!role) continue;
-        context.addIssue({
-          code: 'custom',
-          path: [type],
-          message: `always posts to roles.${role}: sent elsewhere, it would never close`,
-        });
-      }
-    })
-    .describe('where a payment type goes when not to its own role; 6, 8 and 12 always go to theirs'),
-  policies: z
-    .strictObject({
-      locked_period: z
-        .enum(['hold', 'redate'], { error: 'must be hold or redate' })
-        .default('hold')
-        .describe('documents dated in a closed period: hold them, or post them on the first open day'),
-      follow_source_lock: z
-        .boolean({ error: 'must be true or false' })
-        .default(false)
-        .describe("whether the practice software's financial_period_lock_date closes our books, too"),
-    })
-    .prefault({}),
-  cash_customer: code.nullable().default(null).describe('the party of counter sales without a client'),
-  counterparties: z
-    .strictObject({ insurance_receivable: code.optional(), financing_receivable: code.optional() })
-    .default({})
-    .describe('the party of insurance and financing payments, instead of the payer'),
-});
-
-function roleAccount(role: Role) {
-  const one = oneAccount.includes(role) ? accountOr('has one account: on several, it would never close') : account;
-  return one.optional().describe(roleMeanings[role]);
-}
-
-type RoleShape = Record<Role, z.ZodOptional<typeof account>>;
-
-/**
- * From roles, revenue accounts, VAT groups and payment types to the ERP's accounts (DESIGN "A short mapping file"). What is
- * left out, or left empty, holds the documents that need it.
- */
-export type Mapping = z.output<typeof mappingSchema>;
-
-/** A mapping file's parsed YAML as a Mapping, or everything that is wrong with it, each with its path. */
+/** A mapping file's parsed YAML as a Mapping, or every fault with its path. */
 export function parseMapping(data: unknown): { mapping: Mapping } | { errors: string[] } {
   const result = mappingSchema.safeParse(withoutEmpty(data ?? {}));
   return result.success ? { mapping: result.data } : { errors: result.error.issues.flatMap(describe) };
 }
 
-/** A section of which only comments are left is one that was left out. */
+/** A section without content, of which only comments are left, counts as left out. */
 function withoutEmpty(data: unknown): unknown {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return data;
   return Object.fromEntries(Object.entries(data).filter(([, section]) => section !== null));
-}
-
-/** The JSON schema of a mapping file, as editors complete and check it. */
-export function mappingJsonSchema(): Record<string, unknown> {
-  const schema = z.toJSONSchema(mappingSchema, { io: 'input', target: 'draft-7' }) as Record<string, unknown>;
-  const { payment_types } = schema.properties as Record<string, Record<string, unknown>>;
-  payment_types!.propertyNames = { type: 'string', pattern: `^(?!(${Object.keys(fixedTypes).join('|')})$)\\d+$` };
-  return { title: 'A mapping of vetledger', ...schema };
 }
 
 function describe(issue: z.core.$ZodIssue): string[] {
@@ -230,7 +25,7 @@ function describe(issue: z.core.$ZodIssue): string[] {
   });
 }
 
-/** A record key's own message is one level down. */
+/** The message of a refused key, which zod puts one level down. */
 function nested(issue: z.core.$ZodIssue): string | null {
   return issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? null) : null;
 }
@@ -245,11 +40,4 @@ function knownKeys(path: PropertyKey[]): string[] {
   return section === 'policies'
     ? ['locked_period', 'follow_source_lock']
     : ['insurance_receivable', 'financing_receivable'];
-}
-
-function roleError(input: unknown): string {
-  if (closingRoles.some((role) => role === input))
-    return `no payment type can be sent to ${String(input)}: it would never close`;
-  const meant = nearest(String(input), openRoles);
-  return `unknown role ${String(input)}; ${meant ? `did you mean ${meant}?` : `known are ${openRoles.join(', ')}`}`;
 }

@@ -1,22 +1,41 @@
-/** The practice software's names of its payment types (practice-api: Payment types). */
-const names: Readonly<Record<number, string>> = {
-  0: 'Card',
-  1: 'Cash',
-  2: 'Bank',
-  3: 'Rounding',
-  4: 'Cheque',
-  5: 'Voucher',
-  6: 'Consolidated invoice',
-  7: 'Mobile',
-  8: 'Prepayment',
-  9: 'Gift card',
-  10: 'Financing',
-  11: 'Other',
-  12: 'Credit invoice',
-  15: 'Insurance',
-};
+import type { Role } from '../terms.ts';
+
+/**
+ * The source's payment types (practice-api: Payment types): the practice software's name of each, and the role that it posts to
+ * unless the mapping says otherwise (ACCOUNTING "Payment types and default roles"). Accounts: `paymentAccount` in look-ups.ts.
+ */
+const paymentTypes: ReadonlyMap<number, { name: string; role: Role }> = new Map([
+  [0, { name: 'Card', role: 'card_clearing' }],
+  [1, { name: 'Cash', role: 'cash' }],
+  [2, { name: 'Bank', role: 'bank_clearing' }],
+  [3, { name: 'Rounding', role: 'rounding' }],
+  [4, { name: 'Cheque', role: 'cheque_clearing' }],
+  [5, { name: 'Voucher', role: 'voucher_liability' }],
+  [6, { name: 'Consolidated invoice', role: 'consolidation_clearing' }],
+  [7, { name: 'Mobile', role: 'mobile_clearing' }],
+  [8, { name: 'Prepayment', role: 'prepayment_liability' }],
+  [9, { name: 'Gift card', role: 'gift_card_liability' }],
+  [10, { name: 'Financing', role: 'financing_receivable' }],
+  [11, { name: 'Other', role: 'other_clearing' }],
+  [12, { name: 'Credit invoice', role: 'credit_settlement' }],
+  [15, { name: 'Insurance', role: 'insurance_receivable' }],
+]);
+
+/** Types that a mapping cannot override: their payments clear each other, so all of them must be on the role's one account. */
+const fixedTypes: readonly number[] = [6, 8, 12];
+
+/** Role of each fixed type, by the type as a mapping file writes it. */
+export const fixedPaymentRoles: ReadonlyMap<string, Role> = new Map(
+  [...paymentTypes].flatMap(([type, { role }]) => (fixedTypes.includes(type) ? [[String(type), role] as const] : [])),
+);
+
+/** The role of a payment type without an override; null for a type that the source does not have. */
+export function defaultPaymentRole(type: number): Role | null {
+  return paymentTypes.get(type)?.role ?? null;
+}
 
 /** `payment type 9 (Gift card)`. */
 export function paymentTypeName(type: number): string {
-  return names[type] ? `payment type ${type} (${names[type]})` : `payment type ${type}`;
+  const name = paymentTypes.get(type)?.name;
+  return name ? `payment type ${type} (${name})` : `payment type ${type}`;
 }

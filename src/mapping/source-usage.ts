@@ -1,6 +1,6 @@
 import type { Money } from '../domain/money.ts';
 
-/** What final invoices' rows say alike, how many they are, and their exact sums. */
+/** The rows of final invoices that have these fields in common: their number and exact sums. */
 export interface RowUse {
   account: string | null;
   department: number | null;
@@ -11,7 +11,7 @@ export interface RowUse {
   net: Money;
   vatAmount: Money;
   gross: Money;
-  /** Whether any of them has net, or VAT, at all: what is zero needs no account. */
+  /** Whether any of them has a net amount, or VAT, that is not zero: zero needs no account. */
   hasNet: boolean;
   hasVat: boolean;
 }
@@ -36,7 +36,7 @@ export interface InvoiceUse {
   gross: Money;
 }
 
-/** What posting needs accounts for, as the mirror holds it; documents from before the start date are left out. */
+/** What posting needs accounts for, summed up from the mirror; documents dated before start_date are left out. */
 export interface SourceUsage {
   rows: RowUse[];
   money: MoneyUse[];

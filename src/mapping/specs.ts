@@ -1,14 +1,15 @@
 import { LosslessNumber } from 'lossless-json';
 import { type ParsedNode, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
-import { minorUnitDecimals } from '../domain/money.ts';
+import { isTimezone } from '../domain/dates.ts';
+import { isCurrency, minorUnitDecimals } from '../domain/money.ts';
 import { nearest } from '../domain/nearest.ts';
 import { type ExpectedEntry, parseEntries, writtenTags } from './written-entries.ts';
 
-/** A record in the source's own field names; amounts keep the digits they were written with. */
+/** A record in the source's field names; amounts keep the digits that they were written with. */
 export type WrittenRecord = Record<string, unknown>;
 
-/** One case: what the source says, and what must come of it. */
+/** One case: records of the source, and the entries and problems that are expected of them. */
 export interface SpecCase {
   name: string;
   invoices: (WrittenRecord & { rows: WrittenRecord[] })[];
@@ -73,17 +74,15 @@ export function specsJsonSchema(): Record<string, unknown> {
   };
 }
 
-/** A specs file's text as Specs, or everything that is wrong with it, each with its path. */
+/** A specs file's text as Specs, or every fault with its path. */
 export function parseSpecs(text: string): { specs: Specs } | { errors: string[] } {
   const document = parseDocument<ParsedNode>(text, { prettyErrors: true });
-  if (document.errors.length > 0) return { errors: document.errors.map(({ message }) => message.split('\n')[0]!) };
-  // A number's own digits are kept: an amount must not pass through binary.
+  if (document.errors.length > 0) return { errors: document.errors.map(({ message }) => message.replace(/\n.*/s, '')) };
+  // Numbers keep the digits that they were written with: an amount must not become a float.
   visit(document, {
     Scalar(_, node) {
       if (typeof node.value !== 'number' || node.source === undefined) return;
-      (node as { value: unknown }).value = /^-?\d+(\.\d+)?$/.test(node.source)
-        ? new LosslessNumber(node.source)
-        : node.source;
+      node.value = /^-?\d+(\.\d+)?$/.test(node.source) ? new LosslessNumber(node.source) : node.source;
     },
   });
   const result = specsSchema.safeParse(document.toJS() ?? {});
@@ -115,16 +114,4 @@ function describe(issue: z.core.$ZodIssue): string[] {
     const hint = meant ? `did you mean ${meant}?` : `known are ${known.join(', ')}`;
     return `${[...issue.path, key].join('.')}: unknown key; ${hint}`;
   });
-}
-
-function isTimezone(name: string): boolean {
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
-  } catch {
-    return false;
-  }
-}
-
-function isCurrency(code: string): boolean {
-  return Intl.supportedValuesOf('currency').includes(code);
 }

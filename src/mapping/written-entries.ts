@@ -3,11 +3,11 @@ import { type Money, parseMoney, sum } from '../domain/money.ts';
 import { nearest } from '../domain/nearest.ts';
 import { type DocumentKind, documentKinds } from '../terms.ts';
 
-/** A line that was written by hand: debit positive, as in hledger. */
+/** A line written by hand; debit is positive, as in hledger. */
 export interface ExpectedLine {
   account: string;
   amount: Money;
-  tags: Partial<Record<WrittenTag, string>>;
+  tags: Map<WrittenTag, string>;
 }
 
 export interface ExpectedEntry {
@@ -17,8 +17,15 @@ export interface ExpectedEntry {
   lines: ExpectedLine[];
 }
 
-/** What a written line can ask of its line besides account and amount, and how the line says it. */
-const readTag = {
+export const writtenTags = [
+  ...(['role', 'group', 'rate', 'base', 'party', 'department'] as const),
+  ...(['dimension_1', 'dimension_2', 'dimension_3', 'by'] as const),
+] as const;
+export type WrittenTag = (typeof writtenTags)[number];
+const decimalTags: readonly WrittenTag[] = ['rate', 'base'];
+
+/** The value of each tag in a posted line. */
+const readTag: Record<WrittenTag, (line: Line) => string | null> = {
   role: (line: Line) => line.role,
   group: (line: Line) => line.vat?.group ?? null,
   rate: (line: Line) => line.vat?.rate?.toFixed() ?? null,
@@ -29,15 +36,11 @@ const readTag = {
   dimension_2: (line: Line) => line.dimensions[1],
   dimension_3: (line: Line) => line.dimensions[2],
   by: (line: Line) => line.mappedBy,
-} satisfies Record<string, (line: Line) => string | null>;
-
-export type WrittenTag = keyof typeof readTag;
-export const writtenTags = Object.keys(readTag) as WrittenTag[];
-const decimalTags: readonly WrittenTag[] = ['rate', 'base'];
+};
 
 /**
- * Entries as an accountant writes them: a line `DATE KIND ID`, and below it indented `ACCOUNT  AMOUNT  ; tag: value, …`.
- * A line that begins with `;` or `#` is a remark. Entries that do not balance are errors of the text.
+ * Parses written entries: a line `DATE KIND ID`, and indented lines `ACCOUNT  AMOUNT  ; tag: value, …` below it. Lines that
+ * begin with `;` or `#` are comments. An entry that does not balance is an error.
  */
 export function parseEntries(text: string): { entries: ExpectedEntry[] } | { errors: string[] } {
   const entries: ExpectedEntry[] = [];
@@ -54,10 +57,10 @@ export function parseEntries(text: string): { entries: ExpectedEntry[] } | { err
       else entry.lines.push(parsed);
       continue;
     }
-    const head = /^(\d{4}-\d{2}-\d{2})\s+(\w+)\s+(\d+)(\s+[;#].*)?$/.exec(line);
-    const kind = documentKinds.find((each) => each === head?.[2]);
-    if (!head || !kind) wrong(`is no "DATE KIND ID" with the kind ${documentKinds.join(', ')}`);
-    else entries.push({ date: head[1]!, kind, id: Number(head[3]), lines: [] });
+    const [, date, word, id] = /^(\d{4}-\d{2}-\d{2})\s+(\w+)\s+(\d+)(\s+[;#].*)?$/.exec(line) ?? [];
+    const kind = documentKinds.find((each) => each === word);
+    if (!date || !kind) wrong(`is no "DATE KIND ID" with the kind ${documentKinds.join(', ')}`);
+    else entries.push({ date, kind, id: Number(id), lines: [] });
   }
   for (const { kind, id, lines } of entries) {
     const left = sum(lines.map(({ amount }) => amount));
@@ -69,10 +72,10 @@ export function parseEntries(text: string): { entries: ExpectedEntry[] } | { err
 
 function parseLine(line: string): ExpectedLine | string {
   const [body = '', ...comment] = line.split(';');
-  const parts = /^(\S+)\s+(-?\d+(?:\.\d+)?)$/.exec(body.trim());
-  const amount = parts && parseMoney(parts[2]!);
-  if (!parts || !amount) return `"${line}" is no "ACCOUNT  AMOUNT"`;
-  const tags: ExpectedLine['tags'] = {};
+  const [, account, decimal] = /^(\S+)\s+(-?\d+(?:\.\d+)?)$/.exec(body.trim()) ?? [];
+  const amount = decimal === undefined ? null : parseMoney(decimal);
+  if (!account || !amount) return `"${line}" is no "ACCOUNT  AMOUNT"`;
+  const tags: ExpectedLine['tags'] = new Map();
   for (const tag of comment.join(';').split(',')) {
     if (tag.trim() === '') continue;
     const colon = tag.indexOf(':');
@@ -82,18 +85,18 @@ function parseLine(line: string): ExpectedLine | string {
       const meant = nearest(name, writtenTags);
       return `unknown tag "${tag.trim()}"; ${meant ? `did you mean ${meant}?` : `known are ${writtenTags.join(', ')}`}`;
     }
-    tags[known] = tag.slice(colon + 1).trim();
+    tags.set(known, tag.slice(colon + 1).trim());
   }
-  return { account: parts[1]!, amount, tags };
+  return { account, amount, tags };
 }
 
-/** What of the expected lines is absent, and what there is besides: both empty where the lines are as expected. */
+/** Expected lines that are absent, and lines that were not expected. */
 export function compareLines(expected: ExpectedLine[], lines: Line[]): { absent: ExpectedLine[]; surplus: Line[] } {
   const surplus = [...lines];
   const absent: ExpectedLine[] = [];
-  // Those that ask for most choose first, so that none is left without the only line that fits.
-  const choosy = [...expected].sort((a, b) => Object.keys(b.tags).length - Object.keys(a.tags).length);
-  for (const wanted of choosy) {
+  // Lines with most tags first, so that a line with fewer does not take the only match of another.
+  const byTagCount = [...expected].sort((a, b) => b.tags.size - a.tags.size);
+  for (const wanted of byTagCount) {
     const found = surplus.findIndex((line) => fits(wanted, line));
     if (found < 0) absent.push(wanted);
     else surplus.splice(found, 1);
@@ -103,21 +106,17 @@ export function compareLines(expected: ExpectedLine[], lines: Line[]): { absent:
 
 function fits({ account, amount, tags }: ExpectedLine, line: Line): boolean {
   if (line.account !== account || !signed(line).equals(amount)) return false;
-  return Object.entries(tags).every(([tag, wanted]) => {
-    const found = readTag[tag as WrittenTag](line) ?? '';
-    return decimalTags.includes(tag as WrittenTag) && wanted !== ''
-      ? parseMoney(wanted)?.toFixed() === found
-      : wanted === found;
+  return [...tags].every(([tag, wanted]) => {
+    const found = readTag[tag](line) ?? '';
+    return decimalTags.includes(tag) && wanted !== '' ? parseMoney(wanted)?.toFixed() === found : wanted === found;
   });
 }
 
-/** A line as it would be written; of an expected one its tags, of a posted one all that have a value. */
+/** A line in written form: an expected line with its tags, a posted line with every tag that has a value. */
 export function writeLine(line: ExpectedLine | Line, decimals: number): string {
   const posted = 'side' in line;
   const amount = posted ? signed(line) : line.amount;
-  const tags = posted
-    ? writtenTags.flatMap((tag) => [[tag, readTag[tag](line)] as const])
-    : (Object.entries(line.tags) as [WrittenTag, string][]);
+  const tags = posted ? writtenTags.map((tag) => [tag, readTag[tag](line)] as const) : [...line.tags];
   const written = tags.filter(([, value]) => value !== null).map(([tag, value]) => `${tag}: ${value}`);
   const body = `${line.account.padEnd(8)} ${amount.toFixed(decimals).padStart(12)}`;
   return written.length > 0 ? `${body}  ; ${written.join(', ')}` : body;

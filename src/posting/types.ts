@@ -1,6 +1,6 @@
 import type { DraftEntry } from '../domain/entry.ts';
 import type { Problem } from '../domain/problems.ts';
-import type { Mapping } from '../mapping/parse.ts';
+import type { Mapping } from '../mapping/schema.ts';
 import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentState } from '../terms.ts';
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { runSpecs } from '../../src/bookkeeping/run-specs.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { mappingJsonSchema } from '../../src/mapping/parse.ts';
+import { mappingJsonSchema } from '../../src/mapping/schema.ts';
 import { parseSpecs, specsJsonSchema } from '../../src/mapping/specs.ts';
 import { folderOf, vetledger } from '../cli/support.ts';
 import { mappingOf } from '../posting/support.ts';

@@ -1,6 +1,7 @@
 import type { DraftEntry, Line } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
-import { type Mapping, parseMapping } from '../../src/mapping/parse.ts';
+import { parseMapping } from '../../src/mapping/parse.ts';
+import type { Mapping } from '../../src/mapping/schema.ts';
 import type {
   Decision,
   InvoiceFacts,

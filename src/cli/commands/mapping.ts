@@ -7,8 +7,8 @@ import { loadMapping, loadSpecs, specsPathOf } from '../../config/mapping-files.
 import { ConfigError } from '../../domain/errors.ts';
 import type { Money } from '../../domain/money.ts';
 import { postgresFolder } from '../../embedded/postgres.ts';
-import { type Lack, lacksOf, type Remark, remarksOf } from '../../mapping/check.ts';
-import type { Mapping } from '../../mapping/parse.ts';
+import { type MappingGap, mappingGaps, type UnnamedValue, unnamedValues } from '../../mapping/check.ts';
+import type { Mapping } from '../../mapping/schema.ts';
 import { usesOf } from '../../queries/source-usage.ts';
 import { chosenInstallations, openApp } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';
@@ -17,8 +17,8 @@ import { count, table } from '../render/text.ts';
 /** What was found of one installation. */
 interface Comparison {
   installation: number;
-  lacks: Lack[];
-  remarks: Remark[];
+  lacks: MappingGap[];
+  remarks: UnnamedValue[];
 }
 
 /** `mapping check`: the file, its cases, and what the source uses and it lacks. */
@@ -129,7 +129,7 @@ async function compare(
     const compared: Comparison[] = [];
     for (const one of chosenInstallations(config, installation)) {
       const uses = await usesOf(app.db, one);
-      compared.push({ installation: one.id, lacks: lacksOf(uses, mapping), remarks: remarksOf(uses, mapping) });
+      compared.push({ installation: one.id, lacks: mappingGaps(uses, mapping), remarks: unnamedValues(uses, mapping) });
     }
     return compared;
   } finally {

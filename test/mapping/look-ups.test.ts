@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { paymentAccount, revenueAccount, roleAccount, vatAccount } from '../../src/mapping/look-ups.ts';
 import { parseMapping } from '../../src/mapping/parse.ts';
 import { roles } from '../../src/terms.ts';
-import { mappingOf, money } from './support.ts';
+import { mappingOf, money } from '../posting/support.ts';
 
 describe('a mapping file', () => {
   test('the short one of the design is enough', () => {
