@@ -69,6 +69,7 @@ test('a backfill that is stopped goes on where it was, and leaves the live windo
   expect(invoices! - asked['invoice.list']!).toBe(Math.ceil(clinic.sandbox.clinic.invoices.size / onePage) + 1 + 1);
 
   expect(await cursors()).toEqual(before);
+  expect(await clinic.wrongBooks()).toEqual([]);
   expect((await clinic.reconcile()).ok).toBe(true);
   // The next backfill is a new one.
   const again = await command('backfill --json');

@@ -73,6 +73,7 @@ test('what is ignored or refused is a warning that says what is done without, an
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
   clinic.sandbox.live(20);
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+  expect(await clinic.wrongBooks()).toEqual([]);
   expect((await clinic.reconcile()).ok).toBe(true);
   clinic.sandbox.setQuirks({ ignoredFilters: [], refusedFilters: [] });
   await filterChecks();

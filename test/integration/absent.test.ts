@@ -47,6 +47,7 @@ test('an invoice that vanished is found where reconcile counted a difference, th
   await sync();
   await sync();
   expect(await states(clinic!, [gone!])).toEqual([{ id: gone, state: 'reversed' }]);
+  expect(await clinic!.wrongBooks()).toEqual([]);
   const report = await reconcile();
   expect(report.ok, JSON.stringify(report.installations[0]!.equations, null, 1)).toBe(true);
 });
@@ -65,6 +66,7 @@ test('several vanished invoices are looked up again together where no id filter 
   expect(window.api.requests).toBeLessThan(26);
   await sync();
   expect((await states(clinic!, gone)).map(({ state }) => state)).toEqual(gone.map(() => 'reversed'));
+  expect(await clinic!.wrongBooks()).toEqual([]);
 });
 
 test('rows that came late post their invoice, though nothing in the source tells of them', async () => {

@@ -44,6 +44,7 @@ describe('what a window depends on besides the source’s records', () => {
          modified = modified - interval '1 hour' where kind = 'prepayment' and id = ?`,
       [`"${prepayment!.unused_amount}"`, '"0.01"', prepayment!.id],
     );
+    expect(await clinic.wrongBooks()).toEqual([]);
     const report = await clinic.reconcile();
     expect(report.installations[0]!.equations.E3, JSON.stringify(report.installations[0]!.equations.E3)).toMatchObject({
       ok: true,

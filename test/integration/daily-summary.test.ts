@@ -39,6 +39,7 @@ describe('posting mode daily_summary, through real windows', () => {
     );
 
   async function reconciled(): Promise<void> {
+    expect(await clinic.wrongBooks()).toEqual([]);
     const report = await clinic.reconcile();
     expect(report.ok, JSON.stringify(report.installations[0]!.equations, null, 1)).toBe(true);
     const waiting = report.installations[0]!.listed.unsummarised;

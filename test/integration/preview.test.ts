@@ -283,6 +283,7 @@ describe('repost after a changed mapping', () => {
     await clinic.post();
     expect(await lastSeq(clinic)).toBe(seq);
     expect(await verifyChain(db, clinic.id)).toBeNull();
+    expect(await clinic.wrongBooks()).toEqual([]);
     const report = await reconciles(clinic);
     expect(Object.values(report.equations).map(({ ok }) => ok)).not.toContain(false);
   });

@@ -17,11 +17,13 @@ test.each([
   });
   const first = await clinic.sync();
   expect(first.error ?? null).toBeNull();
+  expect(await clinic.wrongBooks()).toEqual([]);
   expect((await clinic.reconcile()).ok).toBe(true);
   clinic.sandbox.live(15);
   const second = await clinic.sync();
   expect(second.error ?? null).toBeNull();
   expect(second.pulled.invoices + second.pulled.payments + second.pulled.prepayments).toBeGreaterThan(0);
+  expect(await clinic.wrongBooks()).toEqual([]);
   const report = await clinic.reconcile();
   expect(report.ok, JSON.stringify(report.installations[0]!.equations, null, 1)).toBe(true);
 });

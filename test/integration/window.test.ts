@@ -33,6 +33,7 @@ describe('the main job, window after window', () => {
     expect(window.pulled).toMatchObject(source);
     expect(window.api.throttled).toBe(0);
     expect(await mirrorCounts(clinic)).toContainEqual({ kind: 'invoice', n: source.invoices });
+    expect(await clinic.wrongBooks()).toEqual([]);
     const report = await clinic.reconcile();
     expect(report.ok, JSON.stringify(report.installations[0]!.equations, null, 1)).toBe(true);
   });
@@ -66,6 +67,7 @@ describe('the main job, window after window', () => {
     expect(window.posted).toBeGreaterThan(0);
     expect(window.pulled.invoices).toBeGreaterThan(0);
     expect(window.pulled.invoices).toBeLessThan(120);
+    expect(await clinic.wrongBooks()).toEqual([]);
     const report = await clinic.reconcile();
     expect(report.ok, JSON.stringify(report.installations[0]!.equations, null, 1)).toBe(true);
   });
@@ -121,6 +123,7 @@ describe('servers that differ where the specification is silent', () => {
       await new Promise((resolve) => setTimeout(resolve, options?.quirks?.lateCommitShare ? 1500 : 0));
       const third = await clinic.sync();
       expect(third.error).toBeUndefined();
+      expect(await clinic.wrongBooks()).toEqual([]);
       const report = await clinic.reconcile();
       expect(report.ok, JSON.stringify(report.installations[0]!.equations, null, 1)).toBe(true);
       const source = sourceCounts(clinic);
@@ -164,6 +167,7 @@ describe('faults of the network and the server', () => {
         notJson: null,
         connectionReset: null,
       });
+      expect(await clinic.wrongBooks()).toEqual([]);
       const report = await clinic.reconcile();
       expect(report.ok, JSON.stringify(report.installations[0]!.equations, null, 1)).toBe(true);
     } finally {

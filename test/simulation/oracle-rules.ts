@@ -1,14 +1,36 @@
 // What ACCOUNTING says that a document is, worked out anew from the source's own records: nothing of src/posting or
 // src/reconcile is used. Amounts are debit positive.
 import { Decimal } from 'decimal.js';
-import type { Invoice, InvoiceRow } from '../../sandbox/records.ts';
+import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/records.ts';
 import type { DocumentRef } from '../../src/terms.ts';
-import type { Conditions } from './conditions.ts';
-import type { Mirror } from './mirror.ts';
+import type { Damage } from './clinic.ts';
+import type { MappingData } from './conditions.ts';
 import { accountOfPayment, accountOfRevenue, accountOfVat } from './oracle-accounts.ts';
 
 export const D = Decimal.clone({ precision: 60, rounding: Decimal.ROUND_HALF_EVEN, toExpNeg: -40, toExpPos: 60 });
 export type D = Decimal;
+
+/** A record of the source as an installation last saw it. */
+export interface SeenRecord<Source> {
+  source: Source;
+  damage: Damage | null;
+  gone: boolean;
+}
+
+/** The source's records, by id, as far as an installation has seen them. */
+export interface SourceView {
+  invoices: ReadonlyMap<number, SeenRecord<Invoice>>;
+  /** Row sets by invoice; `at` says when a set was fetched, epoch milliseconds of the source's clock. */
+  rowSets: ReadonlyMap<number, { rows: Pick<SeenRecord<InvoiceRow>, 'source' | 'damage'>[]; at: number }>;
+  payments: ReadonlyMap<number, SeenRecord<InvoicePayment>>;
+  prepayments: ReadonlyMap<number, SeenRecord<Prepayment>>;
+}
+
+/** What a verdict depends on besides the records. */
+export interface RuleConditions {
+  mapping: MappingData;
+  startDate: string | null;
+}
 
 export interface ExpectedLine {
   role: string;
@@ -36,12 +58,12 @@ const held = (why: string): Verdict => ({ state: 'held', why });
 const noTags = [null, null, null, null, null, null];
 
 export class Rules {
-  readonly #mirror: Mirror;
+  readonly #mirror: SourceView;
   readonly #decimals: number;
   readonly #exposed: boolean;
   readonly #dayOf: (ms: number) => string;
 
-  constructor(mirror: Mirror, setting: { decimals: number; timezone: string; exposeVatGroup: boolean }) {
+  constructor(mirror: SourceView, setting: { decimals: number; timezone: string; exposeVatGroup: boolean }) {
     this.#mirror = mirror;
     this.#decimals = setting.decimals;
     this.#exposed = setting.exposeVatGroup;
@@ -55,14 +77,18 @@ export class Rules {
   }
 
   /** `taken` is the date the document was given first; returns also the date it has now. */
-  verdict(document: DocumentRef, now: Conditions, taken: string | null): { verdict: Verdict; taken: string | null } {
+  verdict(
+    document: DocumentRef,
+    now: RuleConditions,
+    taken: string | null,
+  ): { verdict: Verdict; taken: string | null } {
     if (document.kind === 'invoice') return { verdict: this.#invoice(document.id, now), taken: null };
     return document.kind === 'payment'
       ? this.#payment(document.id, now, taken)
       : this.#prepayment(document.id, now, taken);
   }
 
-  #invoice(id: number, now: Conditions): Verdict {
+  #invoice(id: number, now: RuleConditions): Verdict {
     const { source, damage, gone } = this.#mirror.invoices.get(id)!;
     if (gone) return { state: 'gone' };
     const status = damage?.field === 'status' ? null : source.status;
@@ -81,7 +107,7 @@ export class Rules {
       : this.#sale(source, total, party, now);
   }
 
-  #collector(source: Invoice, total: D, party: string, now: Conditions): Verdict {
+  #collector(source: Invoice, total: D, party: string, now: RuleConditions): Verdict {
     if (total.isZero()) return { state: 'nothing_to_post' };
     const { receivable, consolidation_clearing } = now.mapping.roles;
     if (!receivable || !consolidation_clearing) return held('role unmapped');
@@ -101,7 +127,7 @@ export class Rules {
     return this.#posted(source.invoice_date, lines, [creditOf(source)]);
   }
 
-  #sale(source: Invoice, total: D, party: string, now: Conditions): Verdict {
+  #sale(source: Invoice, total: D, party: string, now: RuleConditions): Verdict {
     const seen = this.#mirror.rowSets.get(source.id);
     if (!seen || seen.at < source.modified) return held('stale rows');
     const [net, tax] = [new D(source.total), new D(source.total_vat)];
@@ -119,7 +145,13 @@ export class Rules {
     return this.#settled(source, rows, { total, tax, unit }, party, now);
   }
 
-  #settled(source: Invoice, rows: InvoiceRow[], { total, tax, unit }: Law, party: string, now: Conditions): Verdict {
+  #settled(
+    source: Invoice,
+    rows: InvoiceRow[],
+    { total, tax, unit }: Law,
+    party: string,
+    now: RuleConditions,
+  ): Verdict {
     const byCredited = rows.every((row) => row.credited_invoicerow !== null);
     const tieOf = (row: InvoiceRow) => (byCredited ? row.credited_invoicerow! : row.id);
     const ordered = [...rows].sort((a, b) => tieOf(a) - tieOf(b) || a.id - b.id);
@@ -188,7 +220,7 @@ export class Rules {
     return lines.length === 0 ? { state: 'nothing_to_post' } : this.#posted(source.invoice_date, lines, facts);
   }
 
-  #payment(id: number, now: Conditions, before: string | null): { verdict: Verdict; taken: string | null } {
+  #payment(id: number, now: RuleConditions, before: string | null): { verdict: Verdict; taken: string | null } {
     const { source, damage, gone } = this.#mirror.payments.get(id)!;
     let taken = before ?? (damage?.field === 'date_added' ? null : this.#dayOf(source.date_added));
     const seen = this.#mirror.invoices.get(source.invoice);
@@ -246,7 +278,7 @@ export class Rules {
     return answer({ state: 'posted', date: taken, lines, facts: JSON.stringify([taken, facts]) });
   }
 
-  #prepayment(id: number, now: Conditions, before: string | null): { verdict: Verdict; taken: string | null } {
+  #prepayment(id: number, now: RuleConditions, before: string | null): { verdict: Verdict; taken: string | null } {
     const { source, damage, gone } = this.#mirror.prepayments.get(id)!;
     const taken = before ?? this.#dayOf(source.created);
     const answer = (verdict: Verdict) => ({ verdict, taken });
@@ -285,7 +317,7 @@ export class Rules {
     own: string,
     snapshot: (string | null)[],
     paid: D,
-    now: Conditions,
+    now: RuleConditions,
   ): ExpectedLine {
     const { role } = target;
     const third =
@@ -337,7 +369,7 @@ export class Rules {
     };
   }
 
-  #partyOf(invoice: Invoice, now: Conditions): string | null {
+  #partyOf(invoice: Invoice, now: RuleConditions): string | null {
     return invoice.client === null ? now.mapping.cash_customer || null : `client:${invoice.client}`;
   }
 }

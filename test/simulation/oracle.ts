@@ -203,7 +203,8 @@ function textOfLine(line: Line): string {
   ]);
 }
 
-function textOfExpected(line: ExpectedLine): string {
+/** One text for a line, equal to that of a line booked with the same facts. */
+export function textOfExpected(line: ExpectedLine): string {
   return JSON.stringify([
     line.role,
     line.account,

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
 import { query } from '../../src/db/pool.ts';
 import { reconcileWithSource } from '../../src/queries/reconcile.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
 import { runWindowNow, type WindowReport } from '../../src/windows/run-window.ts';
 import { createTestDatabase } from './database.ts';
+import { wrongBooks } from './expected-books.ts';
 
 export interface TestClinic {
   sandbox: Sandbox;
@@ -19,6 +20,8 @@ export interface TestClinic {
   env: NodeJS.ProcessEnv;
   sync(trigger?: string): Promise<WindowReport>;
   reconcile(): ReturnType<typeof reconcileWithSource>;
+  /** What the simulation's oracle finds wrong in the books, told by the sandbox's own records; empty when nothing is. */
+  wrongBooks(): Promise<string[]>;
   rows<Row>(sql: string, bindings?: unknown[]): Promise<Row[]>;
   stop(): Promise<void>;
 }
@@ -70,6 +73,10 @@ window_timeout_minutes: 2
     env,
     sync: (trigger = 'sync') => runWindowNow(app, engine, sandbox.installation, { trigger, signal: never }),
     reconcile: () => reconcileWithSource(app, app.config.installations, () => undefined),
+    wrongBooks: () => {
+      const [{ id: installation, timezone, decimals, startDate }] = app.config.installations as [InstallationConfig];
+      return wrongBooks(app.db, sandbox.clinic, { installation, timezone, decimals, startDate, mapping: mappingFile });
+    },
     rows: (sql, bindings) => query(app.db, sql, bindings),
     async stop() {
       await engine.stop();

@@ -12,6 +12,7 @@ import { postBatch } from '../../src/bookkeeping/post.ts';
 import { postingContexts } from '../../src/bookkeeping/posting-context.ts';
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
 import { type Db, query } from '../../src/db/pool.ts';
+import type { Connection } from '../../src/db/rows.ts';
 import { markDirty } from '../../src/documents/mark.ts';
 import { departmentLocks, noteDepartmentLock } from '../../src/mirror/department-locks.ts';
 import { settleRowSets } from '../../src/mirror/row-sets.ts';
@@ -19,6 +20,7 @@ import { savePage } from '../../src/mirror/save-page.ts';
 import type { MirrorScope } from '../../src/mirror/types.ts';
 import { parseJson } from '../../src/records/json.ts';
 import type { RecordKind } from '../../src/terms.ts';
+import { wrongBooks } from './expected-books.ts';
 
 const zone = new Zone('Europe/Helsinki');
 const finalStatus = 3;
@@ -158,6 +160,13 @@ database_url: "\${DATABASE_URL}"
       // What waits for fresh parts stays marked, and would be judged for ever.
       await this.#db.raw(`update document set dirty = false where installation = ? and refetch = 'wanted'`, [this.id]);
     }
+  }
+
+  /** What the simulation's oracle finds wrong in the books, as of what has been pulled; empty when nothing is. */
+  wrongBooks(db: Connection = this.#db): Promise<string[]> {
+    const { timezone, decimals, startDate } = this.installation;
+    const mapping = join(this.#folder, 'mapping.yaml');
+    return wrongBooks(db, this.clinic, { installation: this.id, timezone, decimals, startDate, mapping });
   }
 
   remove(): void {

@@ -88,6 +88,7 @@ test.concurrent(
       const outcome = await engine.client.workflow.getHandle(row!.workflow_id, row!.run_id).result();
       expect(outcome).toMatchObject({ outcome: 'closed' });
       expectNearly(listRequests(clinic), whole);
+      expect(await clinic.wrongBooks()).toEqual([]);
       expect((await clinic.reconcile()).ok).toBe(true);
       expect(await postedTwice(clinic)).toEqual([]);
     }),
@@ -109,6 +110,7 @@ test.concurrent.each(['invoice', 'row'] as const)(
       const { seen, pulled } = next;
       expect(kind === 'invoice' ? pulled.invoices : pulled.rows).toBe(rest);
       expect(kind === 'invoice' ? seen.invoices : seen.rows).toBeLessThanOrEqual(rest + onePage);
+      expect(await clinic.wrongBooks()).toEqual([]);
       expect((await clinic.reconcile()).ok).toBe(true);
       expect(await postedTwice(clinic)).toEqual([]);
     }),
@@ -133,6 +135,7 @@ test.concurrent(
       expect(await clinic.rows(`select from sync_walk`)).toEqual([]);
       // The live windows' cursors are not a backfill's business.
       expect(await clinic.rows(`select from sync_cursor`)).toEqual([]);
+      expect(await clinic.wrongBooks()).toEqual([]);
       expect((await clinic.reconcile()).ok).toBe(true);
       expect(await postedTwice(clinic)).toEqual([]);
     }),

@@ -69,6 +69,7 @@ test('a daemon makes the schedule, and its windows post what happens in the clin
     );
     expect(overlapping).toEqual([]);
   });
+  expect(await clinic.wrongBooks()).toEqual([]);
   const report = await clinic.reconcile();
   expect(report.ok, JSON.stringify(report.installations[0]!.equations)).toBe(true);
 });

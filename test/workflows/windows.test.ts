@@ -27,6 +27,7 @@ async function withClinic(
 }
 
 async function expectWholeBooks(clinic: TestClinic): Promise<void> {
+  expect(await clinic.wrongBooks()).toEqual([]);
   const report = await clinic.reconcile();
   expect(report.ok, JSON.stringify(report.installations[0]!.equations, null, 1)).toBe(true);
   expect(await postedTwice(clinic)).toEqual([]);

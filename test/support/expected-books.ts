@@ -1,0 +1,192 @@
+// What the books must hold, worked out anew from the sandbox's own records by the simulation's oracle, and compared with the
+// tables by SQL: nothing of src/posting, src/ledger or src/reconcile is used.
+
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import type { Clinic } from '../../sandbox/clinic.ts';
+import type { RecordBase } from '../../sandbox/records.ts';
+import type { Table } from '../../sandbox/table.ts';
+import { bool, date, integer, nullable, numeric, oneOf, text } from '../../src/db/columns.ts';
+import { type Connection, rows } from '../../src/db/rows.ts';
+import { type DocumentRef, documentKinds } from '../../src/terms.ts';
+import type { MappingData } from '../simulation/conditions.ts';
+import { textOfExpected } from '../simulation/oracle.ts';
+import { D, Rules, type SeenRecord, type SourceView, type Verdict } from '../simulation/oracle-rules.ts';
+
+export interface BooksSetting {
+  installation: number;
+  timezone: string;
+  decimals: number;
+  /** A mapping file. */
+  mapping: string;
+  startDate: string | null;
+}
+
+/** Enough to see what is wrong. */
+const mostTold = 10;
+
+/** What differs between the books and what the source's records ask for, documents held aside; empty when nothing does. */
+export async function wrongBooks(db: Connection, clinic: Clinic, setting: BooksSetting): Promise<string[]> {
+  const { installation, startDate } = setting;
+  const rules = new Rules(viewOf(clinic), { ...setting, exposeVatGroup: true });
+  const conditions = { mapping: readMapping(setting.mapping), startDate };
+  const booked = await entriesInForce(db, installation);
+  const states = await statesOf(db, installation);
+  const wrong: string[] = [];
+  const balances = new Map<string, D>();
+  const expect = (account: string, amount: D) =>
+    balances.set(account, (balances.get(account) ?? new D(0)).plus(amount));
+  for (const document of documentsOf(clinic)) {
+    const key = keyOf(document);
+    const { verdict } = rules.verdict(document, conditions, null);
+    const entries = booked.get(key) ?? [];
+    booked.delete(key);
+    wrong.push(...differences(key, verdict, states.get(key), entries));
+    if (verdict.state === 'posted') for (const { account, amount } of verdict.lines) expect(account, amount);
+    else if (verdict.state === 'held')
+      for (const { lines } of entries) for (const { account, signed } of lines) expect(account, signed);
+  }
+  for (const key of booked.keys()) wrong.push(`${key} is in the books, and no longer in the source`);
+  const kept = await balancesOf(db, installation);
+  for (const account of new Set([...balances.keys(), ...kept.keys()])) {
+    const [asked, got] = [balances.get(account) ?? new D(0), kept.get(account) ?? new D(0)];
+    if (!asked.equals(got))
+      wrong.push(`account ${account} stands at ${got.toFixed()}, should stand at ${asked.toFixed()}`);
+  }
+  return wrong.length > mostTold ? [...wrong.slice(0, mostTold), `and ${wrong.length - mostTold} more`] : wrong;
+}
+
+function differences(key: string, verdict: Verdict, state: string | undefined, entries: EntryInForce[]): string[] {
+  const [entry, ...more] = entries;
+  if (more.length > 0) return [`${key} has ${entries.length} entries in force`];
+  if (verdict.state === 'held') {
+    // A document that was posted keeps its entry while it is held.
+    const asked = entry ? 'posted' : 'held';
+    return state === asked ? [] : [`${key} is ${state}, should be ${asked} (${verdict.why})`];
+  }
+  if (verdict.state !== 'posted') return entry ? [`${key} has ${entry.id} in force, should have nothing`] : [];
+  if (!entry) return [`${key} is ${state}, and not in the books`];
+  const asked = verdict.lines.map(textOfExpected).sort().join('\n');
+  const got = entry.lines
+    .map((line) => line.text)
+    .sort()
+    .join('\n');
+  return [
+    ...(entry.documentDate === verdict.date ? [] : [`${entry.id} is of ${entry.documentDate}, not ${verdict.date}`]),
+    ...(asked === got ? [] : [`${entry.id} has\n${got}\nshould have\n${asked}`]),
+  ];
+}
+
+function viewOf({ invoices, invoiceRows, invoicePayments, prepayments }: Clinic): SourceView {
+  const seen = <T extends RecordBase>(table: Table<T>) =>
+    new Map(table.all().map((source): [number, SeenRecord<T>] => [source.id, { source, damage: null, gone: false }]));
+  const rowSets = invoices.all().map(({ id }) => {
+    const rows = invoiceRows.of(id).map((source) => ({ source, damage: null }));
+    return [id, { rows, at: Number.POSITIVE_INFINITY }] as const;
+  });
+  return {
+    invoices: seen(invoices),
+    rowSets: new Map(rowSets),
+    payments: seen(invoicePayments),
+    prepayments: seen(prepayments),
+  };
+}
+
+function documentsOf({ invoices, invoicePayments, prepayments }: Clinic): DocumentRef[] {
+  const tables = { invoice: invoices, payment: invoicePayments, prepayment: prepayments };
+  return documentKinds.flatMap((kind) => tables[kind].all().map(({ id }) => ({ kind, id })));
+}
+
+function readMapping(file: string): MappingData {
+  const written = parse(readFileSync(file, 'utf8')) as Partial<MappingData>;
+  return {
+    ...{ roles: {}, revenue: {}, vat: {}, payment_types: {}, cash_customer: null, counterparties: {} },
+    ...written,
+    policies: { locked_period: 'hold', follow_source_lock: false, ...written.policies },
+  };
+}
+
+const keyOf = ({ kind, id }: DocumentRef) => `${kind}/${id}`;
+
+interface EntryInForce {
+  id: string;
+  documentDate: string;
+  lines: { account: string; signed: D; text: string }[];
+}
+
+const lineShape = {
+  ...{ entry_id: text, kind: text, document_id: integer, document_date: date, line: integer },
+  ...{ account: text, role: text, side: oneOf(['debit', 'credit']), amount: numeric },
+  ...{ party_code: nullable(text), party_name: nullable(text), party_vat_number: nullable(text) },
+  ...{ party_country_code: nullable(text), department_id: nullable(integer) },
+  ...{ dimension_1: nullable(text), dimension_2: nullable(text), dimension_3: nullable(text) },
+  ...{ internal_account: nullable(text), internal_dimension_1: nullable(text), internal_dimension_2: nullable(text) },
+  ...{ invoice_id: nullable(integer), payment_type: nullable(integer), document_number: nullable(text) },
+  ...{ due_date: nullable(date), bank_reference: nullable(text), has_vat: bool },
+  ...{ vat_group: nullable(text), vat_rate: nullable(numeric), vat_base: nullable(numeric) },
+};
+
+/** Entries that are no reversal and were not reversed, by document. */
+async function entriesInForce(db: Connection, installation: number): Promise<Map<string, EntryInForce[]>> {
+  const found = await rows(
+    db,
+    lineShape,
+    `select ${Object.keys(lineShape).join(', ')} from entry e join entry_line on entry_id = e.id
+     where e.installation = ? and e.reverses is null and not exists (select from entry r where r.reverses = e.id)
+     order by entry_id, line`,
+    [installation],
+  );
+  const entries = new Map<string, EntryInForce & { document: string }>();
+  for (const row of found) {
+    const document = keyOf({ kind: row.kind as DocumentRef['kind'], id: row.document_id });
+    const entry = entries.get(row.entry_id) ?? {
+      document,
+      id: row.entry_id,
+      documentDate: row.document_date,
+      lines: [],
+    };
+    entries.set(row.entry_id, entry);
+    const amount = new D(row.amount);
+    const signed = row.side === 'debit' ? amount : amount.negated();
+    const isReceivable = row.role === 'receivable' || row.role === 'opening_receivable';
+    const line = textOfExpected({
+      ...{ role: row.role, account: row.account, amount: signed },
+      party: row.party_code ?? '',
+      snapshot: [row.party_name, row.party_vat_number, row.party_country_code],
+      department: row.department_id ?? 0,
+      tags: [
+        ...[row.dimension_1, row.dimension_2, row.dimension_3],
+        ...[row.internal_account, row.internal_dimension_1, row.internal_dimension_2],
+      ],
+      vat: row.has_vat ? { group: row.vat_group, rate: plain(row.vat_rate) ?? '', base: plain(row.vat_base) } : null,
+      paymentType: row.payment_type,
+      receivable: isReceivable ? [row.invoice_id, row.document_number, row.due_date, row.bank_reference] : null,
+    });
+    entry.lines.push({ account: row.account, signed, text: line });
+  }
+  return Map.groupBy(entries.values(), ({ document }) => document);
+}
+
+const plain = (amount: string | null) => (amount === null ? null : new D(amount).toFixed());
+
+async function statesOf(db: Connection, installation: number): Promise<Map<string, string>> {
+  const found = await rows(
+    db,
+    { document: text, state: text },
+    `select kind || '/' || id as document, state from document where installation = ?`,
+    [installation],
+  );
+  return new Map(found.map(({ document, state }) => [document, state]));
+}
+
+/** Over all lines ever booked, debit positive. */
+async function balancesOf(db: Connection, installation: number): Promise<Map<string, D>> {
+  const found = await rows(
+    db,
+    { account: text, balance: numeric },
+    `select account, sum(case side when 'debit' then amount else -amount end) as balance
+     from entry e join entry_line on entry_id = e.id where e.installation = ? group by account`,
+    [installation],
+  );
+  return new Map(found.map(({ account, balance }) => [account, new D(balance)]));
+}
