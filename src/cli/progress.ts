@@ -1,4 +1,5 @@
 import cliProgress from 'cli-progress';
+import type { CommandContext } from './context.ts';
 
 export interface Progress {
   step: string;
@@ -49,5 +50,30 @@ export class ProgressBars {
 
   end(): void {
     this.bars?.stop();
+  }
+}
+
+/**
+ * Shows on stderr how many elements have come, unless the result is being written to a terminal, too. Ctrl-C ends the walk after
+ * the batch at hand.
+ */
+export async function* withProgress<One>(
+  context: CommandContext,
+  step: string,
+  total: number | null,
+  batches: AsyncIterable<One[]>,
+): AsyncGenerator<One[]> {
+  const isShown = !(context.io.stdout as NodeJS.WriteStream).isTTY;
+  const bars = isShown ? new ProgressBars(context.io.stderr as NodeJS.WriteStream) : null;
+  let done = 0;
+  try {
+    for await (const batch of batches) {
+      done += batch.length;
+      bars?.show({ step, done, total });
+      yield batch;
+      context.signal.throwIfAborted();
+    }
+  } finally {
+    bars?.end();
   }
 }

@@ -1,12 +1,14 @@
 import type { InstallationConfig } from '../config/load.ts';
-import { type Db, query } from '../db/pool.ts';
+import { bool, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
 import { type Money, parseMoney, zero } from '../domain/money.ts';
 import type { InvoiceUse, MoneyUse, RowUse, SourceUsage } from '../mapping/source-usage.ts';
 
-// As parseMoney reads amounts; what it would not read holds its document for another reason.
+// Amounts that parseMoney reads. A document with any other is held for that reason, and no sum has it.
 const decimal = '^\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d{1,3})?\\s*$';
 
-export async function usesOf(db: Db, installation: InstallationConfig): Promise<SourceUsage> {
+/** What the mirror's documents use of what a mapping gives accounts for; documents from before the start date do not count. */
+export async function sourceUsage(db: Connection, installation: InstallationConfig): Promise<SourceUsage> {
   return {
     rows: await rowUses(db, installation),
     money: await moneyUses(db, installation),
@@ -14,26 +16,53 @@ export async function usesOf(db: Db, installation: InstallationConfig): Promise<
   };
 }
 
-async function rowUses(db: Db, { id, dialect }: InstallationConfig): Promise<RowUse[]> {
+/** What a mapping may look at in a row. */
+const rowKeys = {
+  account: nullable(text),
+  dimension_1: nullable(text),
+  dimension_2: nullable(text),
+  dimension_3: nullable(text),
+  internal_account: nullable(text),
+  internal_dimension_1: nullable(text),
+  internal_dimension_2: nullable(text),
+  vat_group: nullable(text),
+  vat_group_rate: nullable(text),
+  vat_percentage: nullable(text),
+  vat_account: nullable(text),
+};
+
+async function rowUses(db: Connection, { id, dialect }: InstallationConfig): Promise<RowUse[]> {
   const { row, invoice } = dialect.fields;
-  const texts = [
-    ...[row.account_number, row.dimension_1, row.dimension_2, row.dimension_3],
-    ...[row.internal_account, row.internal_dimension_1, row.internal_dimension_2],
-    ...[row.vat_group_name, row.vat_group_rate, row.vat_percentage, row.vat_group_account],
-  ];
-  const found = await query<{
-    keys: (string | null)[];
-    department: number | null;
-    n: number;
-    net: string | null;
-    vat: string | null;
-    gross: string | null;
-    has_net: boolean | null;
-    has_vat: boolean | null;
-  }>(
+  const fieldOf: Record<keyof typeof rowKeys, string> = {
+    account: row.account_number,
+    dimension_1: row.dimension_1,
+    dimension_2: row.dimension_2,
+    dimension_3: row.dimension_3,
+    internal_account: row.internal_account,
+    internal_dimension_1: row.internal_dimension_1,
+    internal_dimension_2: row.internal_dimension_2,
+    vat_group: row.vat_group_name,
+    vat_group_rate: row.vat_group_rate,
+    vat_percentage: row.vat_percentage,
+    vat_account: row.vat_group_account,
+  };
+  const keys = Object.keys(fieldOf).join(', ');
+  const found = await rows(
     db,
+    {
+      ...rowKeys,
+      department: nullable(integer),
+      n: integer,
+      net: nullable(numeric),
+      vat: nullable(numeric),
+      gross: nullable(numeric),
+      has_net: nullable(bool),
+      has_vat: nullable(bool),
+    },
     `with seen as (
-       select array[${texts.map(() => 'r.raw #>> ?').join(', ')}] as keys, ${idIn('i.raw #>> ?')} as department,
+       select ${Object.keys(fieldOf)
+         .map((key) => `r.raw #>> ? as ${key}`)
+         .join(', ')}, ${idIn('i.raw #>> ?')} as department,
          r.raw #>> ? as net, r.raw #>> ? as vat, r.raw #>> ? as gross
        from mirror_record r
        join mirror_record i on i.installation = r.installation and i.kind = 'invoice' and i.id = r.parent_id
@@ -41,11 +70,11 @@ async function rowUses(db: Db, { id, dialect }: InstallationConfig): Promise<Row
        where r.installation = ? and r.kind = 'row' and r.gone_at is null and i.gone_at is null and i.needs_rows
          and coalesce(d.state, '') <> 'before_start' and coalesce(i.raw #>> ?, '[]') in ('[]', '')
      )
-     select keys, department, count(*) as n, ${summed('net')} as net, ${summed('vat')} as vat, ${summed('gross')} as gross,
+     select ${keys}, department, count(*) as n, ${summed('net')} as net, ${summed('vat')} as vat, ${summed('gross')} as gross,
        bool_or(net ~ '[1-9]') as has_net, bool_or(vat ~ '[1-9]') as has_vat
-     from seen group by keys, department`,
+     from seen group by ${keys}, department`,
     [
-      ...[...texts, invoice.department, row.sum, row.sum_vat, row.sum_total].map(path),
+      ...[...Object.values(fieldOf), invoice.department, row.sum, row.sum_vat, row.sum_total].map(path),
       id,
       path(invoice.consolidated_invoices),
       decimal,
@@ -53,30 +82,41 @@ async function rowUses(db: Db, { id, dialect }: InstallationConfig): Promise<Row
       decimal,
     ],
   );
-  return found.map(({ keys, department, n, net, vat, gross, has_net, has_vat }) => {
-    const [account, one, two, three, internal, internalOne, internalTwo, name, rate, percentage, own] = keys.map(named);
-    return {
-      account: account ?? null,
-      department,
-      dimensions: [one ?? null, two ?? null, three ?? null],
-      internal: { account: internal ?? null, dimension1: internalOne ?? null, dimension2: internalTwo ?? null },
-      vat: { name: name ?? null, rate: parseMoney(rate ?? percentage ?? ''), account: own ?? null },
-      count: n,
-      net: moneyOf(net),
-      vatAmount: moneyOf(vat),
-      gross: moneyOf(gross),
-      hasNet: has_net === true,
-      hasVat: has_vat === true,
-    };
-  });
+  return found.map((use) => ({
+    account: named(use.account),
+    department: use.department,
+    dimensions: [named(use.dimension_1), named(use.dimension_2), named(use.dimension_3)],
+    internal: {
+      account: named(use.internal_account),
+      dimension1: named(use.internal_dimension_1),
+      dimension2: named(use.internal_dimension_2),
+    },
+    vat: {
+      name: named(use.vat_group),
+      rate: parseMoney(named(use.vat_group_rate) ?? named(use.vat_percentage) ?? ''),
+      account: named(use.vat_account),
+    },
+    count: use.n,
+    net: moneyOf(use.net),
+    vatAmount: moneyOf(use.vat),
+    gross: moneyOf(use.gross),
+    hasNet: use.has_net === true,
+    hasVat: use.has_vat === true,
+  }));
 }
 
-async function moneyUses(db: Db, { id, dialect }: InstallationConfig): Promise<MoneyUse[]> {
+async function moneyUses(db: Connection, { id, dialect }: InstallationConfig): Promise<MoneyUse[]> {
   const { payment, prepayment, invoice } = dialect.fields;
-  const found = await query<
-    Omit<MoneyUse, 'count' | 'paid' | 'type'> & { type: string | null; n: number; paid: string }
-  >(
+  const found = await rows(
     db,
+    {
+      kind: oneOf(['payment', 'prepayment']),
+      type: nullable(text),
+      department: nullable(integer),
+      opening: bool,
+      n: integer,
+      paid: nullable(numeric),
+    },
     `with seen as (
        select p.kind, p.id, p.raw #>> ? as type, ${idIn('i.raw #>> ?')} as department, p.raw #>> ? as paid,
          coalesce(o.state, '') = 'before_start' as opening
@@ -105,10 +145,11 @@ async function moneyUses(db: Db, { id, dialect }: InstallationConfig): Promise<M
   });
 }
 
-async function invoiceUses(db: Db, { id, dialect }: InstallationConfig): Promise<InvoiceUse[]> {
+async function invoiceUses(db: Connection, { id, dialect }: InstallationConfig): Promise<InvoiceUse[]> {
   const { invoice } = dialect.fields;
-  const found = await query<Omit<InvoiceUse, 'count' | 'gross'> & { n: number; gross: string | null }>(
+  const found = await rows(
     db,
+    { department: nullable(integer), collector: bool, client: bool, n: integer, gross: nullable(numeric) },
     `with seen as (
        select ${idIn('i.raw #>> ?')} as department, coalesce(i.raw #>> ?, '[]') not in ('[]', '') as collector,
          coalesce(i.raw #>> ?, '') <> '' as client, i.raw #>> ? as gross
@@ -128,12 +169,12 @@ async function invoiceUses(db: Db, { id, dialect }: InstallationConfig): Promise
   return found.map(({ n, gross, ...use }) => ({ ...use, count: n, gross: moneyOf(gross) }));
 }
 
-/** A field's name, which may reach into an object, as PostgreSQL's `#>>` takes it. */
+/** A field's name as the path that PostgreSQL's `#>>` takes: `vat_group.name` reaches into an object. */
 function path(field: string): string[] {
   return field.split('.');
 }
 
-/** SQL of the id that a url-reference ends with, or of a bare id. */
+/** SQL of the id in a reference: a URL that ends with it, or the id alone. */
 function idIn(reference: string): string {
   return `substring(${reference} from '(\\d+)/*$')::bigint`;
 }

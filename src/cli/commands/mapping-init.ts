@@ -7,7 +7,7 @@ import { ConfigError } from '../../domain/errors.ts';
 import { PracticeError } from '../../domain/practice-error.ts';
 import { propose } from '../../mapping/propose.ts';
 import { listAccountNumbers } from '../../practice/account-numbers.ts';
-import { usesOf } from '../../queries/source-usage.ts';
+import { sourceUsage } from '../../queries/source-usage.ts';
 import type { AccountNumber } from '../../records/types.ts';
 import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';
@@ -31,7 +31,7 @@ export async function init(
       installation: one.id,
       schemaPath: path === null ? './mapping.schema.json' : schemaFrom(path),
       accounts: await accountNumbers(context, app, one.id),
-      uses: await usesOf(app.db, one),
+      uses: await sourceUsage(app.db, one),
     });
     if (path !== null) await write(path, yaml);
     await context.result(

@@ -9,7 +9,7 @@ import type { Money } from '../../domain/money.ts';
 import { postgresFolder } from '../../embedded/postgres.ts';
 import { type MappingGap, mappingGaps, type UnnamedValue, unnamedValues } from '../../mapping/check.ts';
 import type { Mapping } from '../../mapping/schema.ts';
-import { usesOf } from '../../queries/source-usage.ts';
+import { sourceUsage } from '../../queries/source-usage.ts';
 import { chosenInstallations, openApp } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';
 import { count, table } from '../render/text.ts';
@@ -128,7 +128,7 @@ async function compare(
   try {
     const compared: Comparison[] = [];
     for (const one of chosenInstallations(config, installation)) {
-      const uses = await usesOf(app.db, one);
+      const uses = await sourceUsage(app.db, one);
       compared.push({ installation: one.id, lacks: mappingGaps(uses, mapping), remarks: unnamedValues(uses, mapping) });
     }
     return compared;

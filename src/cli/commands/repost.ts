@@ -1,18 +1,18 @@
 import { previewRemap } from '../../bookkeeping/preview.ts';
 import { repost as repostInto } from '../../bookkeeping/repost.ts';
 import type { InstallationConfig } from '../../config/load.ts';
-import { query } from '../../db/pool.ts';
 import { countInForce, type DocumentSelection } from '../../documents/in-force.ts';
 import { UserError } from '../../domain/errors.ts';
+import { findDocuments } from '../../queries/documents.ts';
 import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { Pieces } from '../render/pieces.ts';
+import { withProgress } from '../progress.ts';
+import { membersOf, Pieces } from '../render/pieces.ts';
 import { changeItems, RemapSummary } from '../render/remap.ts';
 import { withApp } from '../with-app.ts';
-import { membersOf, withProgress } from './preview.ts';
 
-/** A window may be under way for as long as its own time-out; then the installation is better left alone. */
+/** How long a window under way is waited for. */
 const waitSeconds = 600;
 
 export interface RepostCommandOptions {
@@ -96,12 +96,10 @@ function documentsOf(words: string[]): NamedDocument[] {
   if (!new RegExp(`^${known}( ${known})*$`).test(text)) {
     throw usageError(`${text} names no document; they look like invoice 123 or 4711/invoice/123.`, 'repost');
   }
-  for (const [, installation, kind, id] of text.matchAll(new RegExp(known, 'g'))) {
-    found.push({
-      installation: installation === undefined ? null : Number(installation),
-      kind: documentKinds.find((one) => one === kind)!,
-      id: Number(id),
-    });
+  for (const [, installation, kindText, id] of text.matchAll(new RegExp(known, 'g'))) {
+    const kind = documentKinds.find((one) => one === kindText);
+    if (kind)
+      found.push({ installation: installation === undefined ? null : Number(installation), kind, id: Number(id) });
   }
   return found;
 }
@@ -110,17 +108,14 @@ function documentsOf(words: string[]): NamedDocument[] {
 async function checkKnown(app: App, named: NamedDocument[], chosen: InstallationConfig[]): Promise<void> {
   for (const { installation, kind, id } of named) {
     if (installation !== null) installationOf(app.config, installation);
-    const rows = await query<{ state: string; entry_id: string | null }>(
-      app.db,
-      'select state, entry_id from document where installation = any(?) and kind = ? and id = ?',
-      [installation === null ? chosen.map((one) => one.id) : [installation], kind, id],
-    );
-    if (rows.some(({ entry_id }) => entry_id !== null)) continue;
-    const [row] = rows;
+    const installations = installation === null ? chosen.map((one) => one.id) : [installation];
+    const found = await findDocuments(app.db, installations, { kind, id });
+    if (found.some(({ entryId }) => entryId !== null)) continue;
+    const [first] = found;
     throw new UserError(
-      row ? 'not_in_books' : 'document_unknown',
-      row
-        ? `${kind} ${id} is ${row.state}: it has no entry in force that could be corrected.`
+      first ? 'not_in_books' : 'document_unknown',
+      first
+        ? `${kind} ${id} is ${first.state}: it has no entry in force that could be corrected.`
         : `There is no ${kind} ${id} here.`,
       `Look it up with \`vetledger explain ${kind} ${id}\`; \`vetledger status\` says what has been synchronised.`,
       1,

@@ -1,13 +1,15 @@
-import type { PlainError } from '../../../workflows/messages.ts';
-import { UserError } from '../../domain/errors.ts';
-import { type App, chosenInstallations } from '../../runtime/app.ts';
+import { type PlainError, UserError } from '../../domain/errors.ts';
+import { type LoadPlan, planLoad } from '../../queries/load-estimate.ts';
+import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
+import { about } from '../../sync/estimate.ts';
 import { syncNow, type WindowReport } from '../../windows/run-window.ts';
 import type { CommandContext } from '../context.ts';
 import { ProgressBars } from '../progress.ts';
+import { loadText } from '../render/load.ts';
 import { windowBlock } from '../render/window.ts';
 import { withApp } from '../with-app.ts';
-import { type LoadPlan, planLoad } from './sync-estimate.ts';
 
+/** Which windows to run; `from` is a backfill's first invoice date. */
 interface Run {
   trigger: 'sync' | 'backfill';
   from?: string | null;
@@ -38,12 +40,14 @@ export async function runWindows(context: CommandContext, app: App, installation
   const windows = await syncNow(app, {
     installations,
     ...run,
-    // Not before: the budget that the counts cost is idle until the first window's questions follow them.
+    // Counted only now: the counts take rate budget, and the first window's requests follow at once.
     beforeWindows: async () => {
-      plans = await printPlans(context, app, installations, run);
+      plans = await planLoads(context, app, installations, run);
+      printPlans(context, app, plans, { several, isWindow: run.trigger !== 'backfill' });
     },
     onProgress: (progress) => {
-      const left = plans.get(progress.installation)?.left(progress) ?? null;
+      const seconds = plans.get(progress.installation)?.secondsLeft(progress) ?? null;
+      const left = seconds === null ? null : `${about(seconds)} left`;
       bars.show({ ...progress, left, step: several ? `${progress.installation} ${progress.step}` : progress.step });
     },
     signal: context.signal,
@@ -53,36 +57,50 @@ export async function runWindows(context: CommandContext, app: App, installation
   return windows;
 }
 
-/** Says how long each full load will take before it starts, and gives the plans by installation. */
-async function printPlans(context: CommandContext, app: App, installations: number[], run: Run) {
-  const plans = new Map<number, LoadPlan>();
-  await Promise.all(
-    installations.map(async (installation) => {
-      const plan = await planLoad(app, installation, run, context.signal);
-      if (plan) plans.set(installation, plan);
+/** The plans of the installations whose windows load everything. */
+async function planLoads(
+  context: CommandContext,
+  app: App,
+  installations: number[],
+  { trigger, from = null }: Run,
+): Promise<Map<number, LoadPlan>> {
+  const owner = trigger === 'backfill' ? 'backfill' : 'window';
+  const plans = await Promise.all(
+    installations.map(async (id) => {
+      const plan = await planLoad(app, installationOf(app.config, id), { owner, from }, context.signal);
+      return [id, plan] as const;
     }),
   );
+  return new Map(plans.flatMap(([id, plan]) => (plan === null ? [] : [[id, plan]])));
+}
+
+function printPlans(
+  context: CommandContext,
+  { config }: App,
+  plans: Map<number, LoadPlan>,
+  { several, isWindow }: { several: boolean; isWindow: boolean },
+): void {
   for (const [installation, plan] of plans) {
-    context.note(installations.length > 1 ? `installation ${installation}: ${plan.text}` : plan.text);
-    const minutes = app.config.windowTimeoutMinutes;
-    if (run.trigger !== 'backfill' && plan.seconds > minutes * 60) {
+    const text = loadText(plan);
+    context.note(several ? `installation ${installation}: ${text}` : text);
+    const minutes = config.windowTimeoutMinutes;
+    if (isWindow && plan.estimate.seconds > minutes * 60) {
       context.note(
         `that is longer than window_timeout_minutes (${minutes}): it is given up by then, and the next window goes on from there`,
       );
     }
   }
-  return plans;
 }
 
-/** What keeps a window from opening although everything can be reached: the configuration (exit code 2). */
+/** Codes of windows that did not open because the configuration is wrong (exit code 2). */
 const configurationCodes = ['start_date_moved'];
 
-/** Why no window could be opened, as the error of the command (exit code 3, or 2 where the configuration is at fault). */
+/** The command's error where no window could be opened: exit code 3, or 2 where the configuration is wrong. */
 export function notOpenedError({ code, message, todo }: PlainError): UserError {
   return new UserError(code, message, todo, configurationCodes.includes(code) ? 2 : 3);
 }
 
-/** What `sync --json` prints (DESIGN). */
+/** What `sync --json` prints (DESIGN "Commands"). */
 export function windowsDocument(windows: WindowReport[]) {
   return {
     windows: windows.map(({ failedToOpen, window: _id, ...shown }) =>

@@ -15,6 +15,15 @@ export function entryDocument(id: string, entry: DraftEntry, decimals: number) {
   };
 }
 
+/** Entries with the ids that they got, or would get. */
+export function withIds(entries: DraftEntry[], ids: string[]): [id: string, entry: DraftEntry][] {
+  return entries.map((entry, index) => {
+    const id = ids[index];
+    if (id === undefined) throw new Error(`an entry of ${entry.document.kind} ${entry.document.id} has no id`);
+    return [id, entry];
+  });
+}
+
 export function linesDocument(lines: Line[], decimals: number) {
   return lines.map((line) => ({
     account: line.account,

@@ -57,3 +57,8 @@ export class Pieces {
     await this.#context.write(text);
   }
 }
+
+/** The members of an object's JSON, without its braces. */
+export function membersOf(document: object): string {
+  return JSON.stringify(document).slice(1, -1);
+}

@@ -1,8 +1,9 @@
 import type { RemappedDocument } from '../../bookkeeping/preview.ts';
+import type { DraftEntry } from '../../domain/entry.ts';
 import { formatMoney, type Money, zero } from '../../domain/money.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
 import type { RemapOutcome } from '../../posting/index.ts';
-import { AccountTotals, columns, entryDocument, entryText, linesDocument, linesText } from './entry.ts';
+import { AccountTotals, columns, entryDocument, entryText, linesDocument, linesText, withIds } from './entry.ts';
 import type { Item } from './pieces.ts';
 import { count } from './text.ts';
 
@@ -23,15 +24,16 @@ export async function* changeItems(
 
 function changeItem({ document, remap, entryIds }: RemappedDocument, installation: number, decimals: number): Item {
   const { decision, wanted, outcome } = remap;
-  const inForce = document.before.inForce!;
+  const inForce = entryInForce(document);
+  const entries = withIds(decision.entries, entryIds);
   const { problem } = decision;
   const todo = problem && problemCatalogue[problem.code].todo;
   const id = `${installation}/${document.kind}/${document.id}`;
   const texts = [`in force: ${entryText(inForce.id, inForce, decimals)}`];
-  if (outcome === 'corrected') {
-    const [reversal, successor] = decision.entries;
-    texts.push(`reversed by ${entryIds[0]} on ${reversal!.date}, and instead:`);
-    texts.push(entryText(entryIds[1]!, successor!, decimals));
+  const [reversal, successor] = entries;
+  if (outcome === 'corrected' && reversal && successor) {
+    texts.push(`reversed by ${reversal[0]} on ${reversal[1].date}, and instead:`);
+    texts.push(entryText(...successor, decimals));
   } else {
     if (wanted) texts.push(`this mapping gives:\n${linesText(wanted.lines, decimals)}`);
     texts.push(`kept as it is: ${problem?.code}\n    ${problem?.message}\n    what to do: ${todo}`);
@@ -43,11 +45,16 @@ function changeItem({ document, remap, entryIds }: RemappedDocument, installatio
       outcome,
       in_force: entryDocument(inForce.id, inForce, decimals),
       lines: wanted && linesDocument(wanted.lines, decimals),
-      entries: decision.entries.map((entry, index) => entryDocument(entryIds[index]!, entry, decimals)),
+      entries: entries.map(([entryId, entry]) => entryDocument(entryId, entry, decimals)),
       problem: problem && { code: problem.code, message: problem.message, todo },
     },
     text: `${id}\n${texts.join('\n').replace(/^/gm, '  ')}`,
   };
+}
+
+function entryInForce({ kind, id, before }: RemappedDocument['document']): DraftEntry & { id: string } {
+  if (before.inForce === null) throw new Error(`${kind} ${id} is compared with a mapping, but has no entry in force`);
+  return before.inForce;
 }
 
 /** Counts of what a mapping changes, and the amounts it moves between accounts. */
@@ -68,8 +75,8 @@ export class RemapSummary {
     this.#outcomes[remap.outcome] += 1;
     if (remap.outcome !== 'corrected') return;
     this.#entries += remap.decision.entries.length;
-    this.#before.add(document.before.inForce!.lines);
-    this.#after.add(remap.wanted!.lines);
+    this.#before.add(entryInForce(document).lines);
+    if (remap.wanted) this.#after.add(remap.wanted.lines);
   }
 
   document() {

@@ -1,0 +1,128 @@
+import type { PreviewedDocument } from '../../bookkeeping/preview.ts';
+import { problemCatalogue } from '../../domain/problems.ts';
+import { AccountTotals, columns, entryDocument, entryText, withIds } from './entry.ts';
+import type { Item } from './pieces.ts';
+import { count } from './text.ts';
+
+/** Documents that the next window would post, or hold, as elements of a list; the others are only counted. */
+export async function* postingItems(
+  batches: AsyncIterable<PreviewedDocument[]>,
+  installation: number,
+  decimals: number,
+  summary: PostingSummary,
+): AsyncGenerator<Item[]> {
+  for await (const batch of batches) {
+    for (const one of batch) summary.add(one);
+    yield batch
+      .filter(({ decision, awaitsParts }) => decision.entries.length > 0 || decision.problem !== null || awaitsParts)
+      .map((one) => postingItem(one, installation, decimals));
+  }
+}
+
+function postingItem(
+  { document, decision, entryIds, awaitsParts }: PreviewedDocument,
+  installation: number,
+  decimals: number,
+): Item {
+  const id = `${installation}/${document.kind}/${document.id}`;
+  const { problem } = decision;
+  const todo = problem && problemCatalogue[problem.code].todo;
+  const entries = withIds(decision.entries, entryIds);
+  const texts = entries.map(([entryId, entry]) => entryText(entryId, entry, decimals));
+  if (problem) {
+    const stays = document.before.inForce ? `; ${document.before.inForce.id} would stay in force` : '';
+    texts.push(`${id}  would be held: ${problem.code}${stays}\n    ${problem.message}\n    what to do: ${todo}`);
+  }
+  if (awaitsParts) texts.push(`${id}  its parts would be fetched again first; this is by what is here now`);
+  return {
+    json: {
+      id,
+      document: `${document.kind} ${document.id}`,
+      state: decision.state,
+      entries: entries.map(([entryId, entry]) => entryDocument(entryId, entry, decimals)),
+      problem: problem && { code: problem.code, message: problem.message, todo },
+      fetched_again_first: awaitsParts,
+    },
+    text: texts.join('\n'),
+  };
+}
+
+/** Counts and totals of what would be posted. */
+export class PostingSummary {
+  readonly #decimals: number;
+  readonly #accounts = new AccountTotals();
+  readonly #states = new Map<string, number>();
+  readonly #problems = new Map<string, number>();
+  #documents = 0;
+  #entries = 0;
+  #reversals = 0;
+  #fetchedAgain = 0;
+  /** How many of the judged documents are held at present, and how many would be. */
+  #heldNow = 0;
+  #held = 0;
+
+  constructor(decimals: number) {
+    this.#decimals = decimals;
+  }
+
+  add({ document, decision, awaitsParts }: PreviewedDocument): void {
+    const { entries, state, problem } = decision;
+    this.#documents += 1;
+    this.#entries += entries.length;
+    this.#reversals += entries.filter(({ reverses }) => reverses !== null).length;
+    if (awaitsParts) this.#fetchedAgain += 1;
+    if (document.before.state === 'held') this.#heldNow += 1;
+    if (state === 'held') this.#held += 1;
+    this.#states.set(state, (this.#states.get(state) ?? 0) + 1);
+    if (problem) this.#problems.set(problem.code, (this.#problems.get(problem.code) ?? 0) + 1);
+    for (const { lines } of entries) this.#accounts.add(lines);
+  }
+
+  /** As `--json` prints it. `heldBefore`: documents held at present, judged here or not. */
+  document(heldBefore: number) {
+    return {
+      counts: {
+        documents: this.#documents,
+        entries: this.#entries,
+        reversals: this.#reversals,
+        held: this.#held,
+        held_in_all: heldBefore - this.#heldNow + this.#held,
+        fetched_again_first: this.#fetchedAgain,
+        states: Object.fromEntries(this.#states),
+        problems: Object.fromEntries(this.#problems),
+      },
+      accounts: this.#accounts.all().map(({ account, debit, credit }) => ({
+        account,
+        debit: debit.toFixed(this.#decimals),
+        credit: credit.toFixed(this.#decimals),
+      })),
+    };
+  }
+
+  text(heldBefore: number): string {
+    const { counts, accounts } = this.document(heldBefore);
+    if (counts.documents === 0) {
+      return `Nothing waits: the next window would post only what has changed in the source since the last.${stillHeld(counts.held_in_all)}`;
+    }
+    const parts = [
+      `${count(counts.entries, 'entry', 'entries')} would be posted${counts.reversals > 0 ? `, ${count(counts.reversals, 'reversal')} among them` : ''}`,
+    ];
+    const problems = Object.entries(counts.problems).map(([code, n]) => `${n} ${code}`);
+    if (problems.length > 0) parts.push(`kept back: ${problems.join(', ')}`);
+    if (counts.fetched_again_first > 0) parts.push(`${counts.fetched_again_first} fetched again first`);
+    const states = Object.entries(counts.states).map(([state, n]) => `${n} ${state.replaceAll('_', ' ')}`);
+    const lines = [
+      `${count(counts.documents, 'document waits', 'documents wait')}: ${parts.join('; ')}.`,
+      `They would then be: ${states.join(', ')}.${stillHeld(counts.held_in_all)}`,
+    ];
+    if (accounts.length > 0) {
+      const rows = accounts.map(({ account, debit, credit }) => [account, debit, credit]);
+      lines.push('', ...columns([['account', 'debit', 'credit'], ...rows], [1, 2]).map((line) => `  ${line}`));
+    }
+    return lines.join('\n');
+  }
+}
+
+function stillHeld(held: number): string {
+  return held === 0 ? '' : ` ${count(held, 'document')} in all would be held (\`vetledger problems\`).`;
+}

@@ -1,0 +1,151 @@
+import type { InstallationConfig } from '../config/load.ts';
+import type { Db } from '../db/pool.ts';
+import { PracticeError } from '../domain/practice-error.ts';
+import { type BudgetUsage, priorities } from '../practice/budget.ts';
+import type { PracticeClient } from '../practice/client.ts';
+import { actionOf, type Dialect, limitOf } from '../records/dialect.ts';
+import { estimateLoad, type ListLoad, ListProgress, type LoadEstimate, type Pace } from '../sync/estimate.ts';
+import { applyFacts, type PullOwner } from '../sync/pull.ts';
+import { recordsLeft } from '../sync/remaining.ts';
+import { pullStep } from '../sync/streams.ts';
+import { type InstallationId, type RecordKind, recordKinds } from '../terms.ts';
+
+/** Counting is given up after this long: the rate budget is in use, or the window will tell what is wrong with the source. */
+const countTimeoutMs = 15_000;
+/** Seconds that saving a page takes, beside the wait for its answer. */
+const savingSeconds = 0.05;
+
+type PerList<T> = Record<RecordKind, T>;
+
+export interface LoadPorts {
+  db: Db;
+  practice(installation: InstallationId): PracticeClient;
+  budget(installation: InstallationId): { usage(): Promise<BudgetUsage[]> };
+}
+
+/** A full load that is about to begin or to be continued. */
+export interface LoadPlan {
+  /** Records still to be loaded of each list. */
+  records: PerList<number>;
+  estimate: LoadEstimate;
+  /** Seconds until the list that a step pulls is complete; null for other steps, and once it is. */
+  secondsLeft(progress: { step: string; done: number; total: number | null }): number | null;
+}
+
+/** What is going to be loaded: by which walks, and for a backfill from which invoice date on. */
+export interface LoadRun {
+  owner: PullOwner;
+  from: string | null;
+}
+
+/**
+ * Estimates how long a backfill, or a first sync, takes by the installation's rate budgets. What is left of each list is known
+ * from the walks of a load that was stopped, or asked of the source with one request of weight 1. Null for a window that asks
+ * for changes only, and where the source cannot be asked within 15 s.
+ */
+export async function planLoad(
+  ports: LoadPorts,
+  installation: InstallationConfig,
+  run: LoadRun,
+  signal: AbortSignal,
+): Promise<LoadPlan | null> {
+  const known = await recordsLeft(ports.db, installation.id, run.owner, run.from);
+  if (known === null) return null;
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(countTimeoutMs)]);
+  try {
+    const { records, pace } = await countRecords(ports, installation, known, run.from, ended);
+    const loads = await listLoads(ports, installation, records, pace.windowSeconds);
+    return planOf(loads, records, pace);
+  } catch (error) {
+    if (error instanceof PracticeError || ended.aborted) return null;
+    throw error;
+  }
+}
+
+/** The records left of each list, and how fast the source answers. */
+async function countRecords(
+  ports: LoadPorts,
+  { id: installation, dialect, rateWindowSeconds, timezone }: InstallationConfig,
+  known: PerList<number | null>,
+  from: string | null,
+  signal: AbortSignal,
+): Promise<{ records: PerList<number>; pace: Pace }> {
+  await applyFacts(ports.db, { installation, timezone, dialect });
+  const client = ports.practice(installation).forWindow({ signal });
+  const pace: Pace = {
+    defaultPageSize: dialect.default_page_size,
+    maxPageSize: dialect.max_page_size,
+    windowSeconds: rateWindowSeconds,
+    latencySeconds: 0,
+  };
+  const records: PerList<number> = { invoice: 0, row: 0, payment: 0, prepayment: 0 };
+  await Promise.all(
+    recordKinds.map(async (list) => {
+      const left = known[list];
+      records[list] = left ?? 0;
+      if (left !== null) return;
+      const filters: Record<string, string> = {};
+      if (list === 'invoice' && from !== null) filters.invoice_date__gte = from;
+      const askedMs = performance.now();
+      const answer = await client.list(list, filters, null, { priority: priorities.backfill });
+      const waitedMs = client.counters().byAction[actionOf(dialect, list, 'list')]?.waitedMs ?? 0;
+      pace.latencySeconds = Math.max(pace.latencySeconds, (performance.now() - askedMs - waitedMs) / 1000);
+      const received = answer.results.length;
+      if (received > 0 && received < answer.count) pace.defaultPageSize = received;
+      records[list] = answer.count;
+    }),
+  );
+  pace.latencySeconds += savingSeconds;
+  return { records, pace };
+}
+
+function planOf(loads: PerList<ListLoad>, records: PerList<number>, pace: Pace): LoadPlan {
+  const startedMs = performance.now();
+  const byStep = new Map(recordKinds.map((list) => [pullStep(list), new ListProgress(loads[list], pace, startedMs)]));
+  return {
+    records,
+    estimate: estimateLoad(Object.values(loads), pace),
+    secondsLeft({ step, done, total }) {
+      const list = byStep.get(step);
+      if (!list || total === null) return null;
+      const nowMs = performance.now();
+      list.note(done, nowMs);
+      return done >= total ? null : list.secondsLeft(total - done, nowMs);
+    },
+  };
+}
+
+/** Each list's load, with its rate budget as it is now. */
+async function listLoads(
+  ports: LoadPorts,
+  { id, dialect }: InstallationConfig,
+  records: PerList<number>,
+  windowSeconds: number,
+): Promise<PerList<ListLoad>> {
+  const usage = new Map((await ports.budget(id).usage()).map((budget) => [budget.action, budget]));
+  const loadOf = (list: RecordKind) => listLoad(list, dialect, records[list], usage, windowSeconds);
+  return {
+    invoice: loadOf('invoice'),
+    row: loadOf('row'),
+    payment: loadOf('payment'),
+    prepayment: loadOf('prepayment'),
+  };
+}
+
+function listLoad(
+  list: RecordKind,
+  dialect: Dialect,
+  records: number,
+  usage: ReadonlyMap<string, BudgetUsage>,
+  windowSeconds: number,
+): ListLoad {
+  const action = actionOf(dialect, list, 'list');
+  const budget = usage.get(action);
+  return {
+    action,
+    records,
+    limit: budget?.limitNow ?? limitOf(dialect, action),
+    // The budget does not tell when each slot expires; after one rate window all have.
+    busy: budget && budget.used > 0 ? [{ weight: budget.used, seconds: windowSeconds }] : [],
+  };
+}
