@@ -28,10 +28,10 @@ if (values.only !== 'windows' && !values.url) await takeFirstResult();
 if (values.url) await takePictures(values.url);
 else if (values.only !== 'result') await withWindows(takePictures);
 
-/** The parts of the demo with a life of a few windows: closed, failed, covered, and one that tries again just now. */
+/** Starts the services and a sandbox, and runs windows: two closed, one failed, one that covers it, one that is being retried. */
 async function withWindows(work: (uiUrl: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-pictures-'));
-  // Started by root, PostgreSQL runs as another user, who has to pass through.
+  // When started by root, PostgreSQL runs as another user, who needs to enter the folder.
   chmodSync(folder, 0o711);
   const sandbox = await startSandbox({ seed: 1, invoices: 400, rateWindowSeconds: 1 });
   const file = join(folder, 'vetledger.yaml');
@@ -87,7 +87,7 @@ async function takePictures(uiUrl: string): Promise<void> {
   await withPage(async (page) => {
     await page.size(1500, 560);
     await page.go(`${uiUrl}/namespaces/default/workflows`);
-    // The UI keeps the columns of its list here.
+    // Where the UI stores the columns of its list.
     const chosen = { default: columns.map((label) => ({ label })) };
     await page.run(
       `localStorage.setItem('namespace-workflow-table-columns', ${JSON.stringify(JSON.stringify(chosen))})`,
@@ -96,7 +96,7 @@ async function takePictures(uiUrl: string): Promise<void> {
     await page.until(
       `document.body.innerText.includes('WindowTo') && document.querySelectorAll('tbody tr').length > 1`,
     );
-    // The saved views take the place of two columns.
+    // The panel of saved views would hide two columns.
     await page.run(`document.querySelector('[aria-label="Collapse saved views"]')?.click()`);
     await save(page, 'temporal-windows.png');
     const failed = `${uiUrl}/namespaces/default/workflows?query=${encodeURIComponent(`SyncHealth='failed'`)}`;
@@ -105,7 +105,7 @@ async function takePictures(uiUrl: string): Promise<void> {
     await page.go(String(await page.run(`document.querySelector('tbody a[href*="/workflows/"]').href`)));
     await page.until(`[...document.links].some((link) => link.innerText.includes('User Metadata'))`);
     await page.run(`[...document.links].find((link) => link.innerText.includes('User Metadata')).click()`);
-    // The UI shows Markdown in frames of their own.
+    // The UI renders Markdown in frames.
     await page.until(`document.querySelectorAll('iframe').length > 0`);
     await save(page, 'temporal-failed-window.png');
   });
