@@ -22,7 +22,7 @@ export function problems(context: CommandContext, options: { installation?: numb
 }
 
 /** Marks the named documents to be judged again, runs a window of their installations, and prints which still have a problem. */
-export async function retry(context: CommandContext, ids: string[]): Promise<number> {
+export async function retry(context: CommandContext, ids: readonly string[]): Promise<number> {
   const documents = ids.map(parseId);
   return withApp(context, { temporal: true, endsItself: true }, async (app) => {
     for (const document of documents) await mark(app, document);

@@ -1,0 +1,53 @@
+import { type Command, Option } from 'commander';
+import type { ExportCommandOptions } from '../commands/export.ts';
+import { type Define, group } from './define.ts';
+import { calendarDate, installation, option } from './options.ts';
+
+/** Commands about the books as a whole: reconcile, ledger, export. */
+export function defineBookCommands(program: Command, define: Define): void {
+  define<{ installation?: number }>(program, 'reconcile', {
+    summary: 'the equations E1-E6 over the whole books; exit code 1 on a difference',
+    options: [installation],
+    examples: [
+      ['vetledger reconcile', 'trial balance, states and equations'],
+      ['vetledger reconcile --json', 'the same as JSON'],
+    ],
+    action: async (context, options) => (await import('../commands/reconcile.ts')).reconcile(context, options),
+  });
+  const ledger = group(program, 'ledger', 'our own books');
+  define<{ installation?: number }>(ledger, 'verify', {
+    summary: 'check the hash chain of the journal; exit code 1 when it is broken',
+    options: [installation],
+    examples: [['vetledger ledger verify', 'nobody changed an entry']],
+    action: async (context, options) => (await import('../commands/ledger.ts')).verify(context, options),
+  });
+  define<{ installation?: number; through: string }>(ledger, 'close', {
+    summary: 'close our own books through a day',
+    description:
+      'Nothing is posted on or before that day any more; `policies.locked_period` of the mapping says what happens to documents dated in it. A closed period is not opened again.',
+    options: [
+      option('--through <date>', 'the last closed day (YYYY-MM-DD)', calendarDate).makeOptionMandatory(),
+      installation,
+    ],
+    examples: [['vetledger ledger close --through 2026-01-31', 'January is done']],
+    action: async (context, options) => (await import('../commands/ledger.ts')).close(context, options),
+  });
+  define<ExportCommandOptions>(program, 'export', {
+    summary: 'the journal as hledger, CSV or beancount',
+    description:
+      'What goes to the general ledger: every document’s entry, or, for those posted in mode `daily_summary`, one entry per day and department. Entries of days that have no summary yet are left out, and counted on stderr.',
+    options: [
+      new Option('--format <format>', 'what to write').choices(['hledger', 'csv', 'beancount']).makeOptionMandatory(),
+      installation,
+      option('--from <date>', 'first entry date (YYYY-MM-DD)', calendarDate),
+      option('--to <date>', 'last entry date (YYYY-MM-DD)', calendarDate),
+      new Option('--documents', 'the sub-ledger instead: the entry of every document, whatever its posting mode'),
+      new Option('--out <file>', 'write to this file, whole or not at all (default: stdout)'),
+    ],
+    examples: [
+      ['vetledger export --format hledger | hledger -f - balance', 'the trial balance by another program'],
+      ['vetledger export --format csv --from 2026-01-01 --to 2026-01-31 --out january.csv', 'one month as a table'],
+    ],
+    action: async (context, options) => (await import('../commands/export.ts')).exportJournal(context, options),
+  });
+}

@@ -1,0 +1,70 @@
+import { type Command, Option } from 'commander';
+import type { RepostCommandOptions } from '../commands/repost.ts';
+import type { Define } from './define.ts';
+import { calendarDate, installation, option } from './options.ts';
+
+/** Commands about documents and their problems: status, problems, explain, preview, repost. */
+export function defineDocumentCommands(program: Command, define: Define): void {
+  define(program, 'status', {
+    summary: 'lag, rate budgets, states and problems at a glance',
+    examples: [['vetledger status', 'how things are, and what to do next']],
+    action: async (context) => (await import('../commands/status.ts')).status(context),
+  });
+  const problems = define<{ installation?: number }>(program, 'problems', {
+    summary: 'what is held, why, and what to do',
+    options: [installation],
+    examples: [
+      ['vetledger problems', 'every document that needs somebody'],
+      ['vetledger problems retry 4711/invoice/123', 'judge a document again now'],
+    ],
+    action: async (context, options) => (await import('../commands/problems.ts')).problems(context, options),
+  });
+  define(problems, 'retry <id...>', {
+    summary: 'judge documents again now, in a window of their own',
+    description:
+      'Held documents are tried again by themselves when their record, the mapping or a lock changes; this does it at once. Ids are those that `vetledger problems` prints.',
+    examples: [['vetledger problems retry 4711/invoice/123 4711/payment/7', 'two documents']],
+    action: async (context, _options, ids) => (await import('../commands/problems.ts')).retry(context, ids),
+  });
+  define<{ installation?: number }>(program, 'explain <kind> <id>', {
+    summary: 'one document from source to books: proofs, rules, entries, write-back',
+    description: 'Kind is invoice, payment or prepayment; id is the document’s id in the practice software.',
+    options: [installation],
+    examples: [
+      ['vetledger explain invoice 123', 'why it is in the books as it is, or why not'],
+      ['vetledger explain prepayment 7 --json', 'the same as JSON'],
+    ],
+    action: async (context, options, [kind = '', id = '']) =>
+      (await import('../commands/explain.ts')).explain(context, options, kind, id),
+  });
+  define<{ installation?: number; mapping?: string }>(program, 'preview', {
+    summary: 'what the next window would post, or what another mapping would change; writes nothing',
+    description:
+      'Judges every document that waits, by what is here now, and prints the entries it would get, what would be held and why. With --mapping: the same by that mapping, and every document in the books that it would post differently, with the amounts it moves between accounts. A window also pulls what has changed in the source since the last one.',
+    options: [installation, new Option('--mapping <file>', 'by this mapping instead of the configured one')],
+    examples: [
+      ['vetledger preview', 'before the next window'],
+      ['vetledger preview --mapping mappings/new.yaml', 'before a changed mapping is put to use'],
+    ],
+    action: async (context, options) => (await import('../commands/preview.ts')).preview(context, options),
+  });
+  define<RepostCommandOptions>(program, 'repost', {
+    summary: 'post corrections after a changed mapping',
+    description:
+      'A changed mapping by itself changes nothing that is in the books. This reverses each document whose lines come out differently by the configured mapping and posts it anew, both with the reason `mapping_changed`. Closed periods are heeded as `policies.locked_period` says. It never runs beside a window; posting again posts nothing. Without --document, --from and --to it takes everything. A daemon must have been restarted with the changed mapping first.',
+    options: [
+      new Option('--document <document...>', 'only these (invoice 123, or 4711/invoice/123; several may follow)'),
+      option('--from <date>', 'only documents dated from this day on (YYYY-MM-DD)', calendarDate),
+      option('--to <date>', 'only documents dated up to this day (YYYY-MM-DD)', calendarDate),
+      new Option('--all', 'every document in the books (the default)'),
+      installation,
+      new Option('--dry-run', 'only print what would be posted'),
+    ],
+    examples: [
+      ['vetledger repost --dry-run', 'what would be posted'],
+      ['vetledger repost --from 2026-01-01 --to 2026-01-31', 'one month'],
+      ['vetledger repost --document invoice 123', 'one document'],
+    ],
+    action: async (context, options) => (await import('../commands/repost.ts')).repost(context, options),
+  });
+}

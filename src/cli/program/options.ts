@@ -1,0 +1,35 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { isCalendarDate } from '../../domain/dates.ts';
+
+/** An option whose value `parse` reads, or refuses with InvalidArgumentError. */
+export function option(flags: string, description: string, parse: (value: string) => unknown): Option {
+  return new Option(flags, description).argParser(parse);
+}
+
+export const installation = option(
+  '--installation <id>',
+  'only this installation (default: every one of the configuration)',
+  wholeNumber,
+);
+
+export function wholeNumber(value: string): number {
+  if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(value);
+}
+
+export function decimal(value: string): number {
+  if (!/^\d+(\.\d+)?$/.test(value) || Number(value) <= 0)
+    throw new InvalidArgumentError('It must be a number above 0.');
+  return Number(value);
+}
+
+export function calendarDate(value: string): string {
+  if (!isCalendarDate(value)) throw new InvalidArgumentError('It must be a date like 2026-01-31.');
+  return value;
+}
+
+export function webAddress(value: string): string {
+  if (!/^https?:\/\//.test(value) || !URL.canParse(value))
+    throw new InvalidArgumentError('It must be an http address.');
+  return value;
+}

@@ -1,0 +1,61 @@
+import { type Command, Option } from 'commander';
+import type { SandboxOptions } from '../commands/sandbox.ts';
+import { type Define, group } from './define.ts';
+import { decimal, installation, option, webAddress, wholeNumber } from './options.ts';
+
+/** Commands for setting up and trying out: mapping, doctor, sandbox. */
+export function defineSetupCommands(program: Command, define: Define): void {
+  const mapping = group(program, 'mapping', 'mapping files');
+  define<{ installation?: number }>(mapping, 'check <file>', {
+    summary: 'check a mapping file, run its cases, and compare it with what the source uses',
+    description:
+      'Exit code 2 when the file, or the file of its cases beside it (`NAME.specs.yaml`), is wrong. Runs the cases. With a configuration and a database: lists the accounts, VAT groups, payment types and roles that the source uses and the file lacks, with counts and exact amounts. Exit code 1 when a case fails or something is lacking.',
+    options: [installation],
+    examples: [
+      ['vetledger mapping check mappings/demo.yaml', 'before it is put to use'],
+      ['vetledger mapping check mappings/finland.yaml --installation 4711 --json', 'for one installation, as JSON'],
+    ],
+    action: async (context, options, [file = '']) =>
+      (await import('../commands/mapping.ts')).check(context, options, file),
+  });
+  define<{ installation?: number; out?: string }>(mapping, 'init', {
+    summary: 'propose a mapping from what the source uses',
+    description:
+      'Reads the account number list of the practice software, and the VAT groups, payment types and departments that the mirror holds. What only the accountant can choose is left empty and marked; until it is filled in, the documents that need it are held.',
+    options: [
+      installation,
+      new Option('--out <file>', 'write to this file, which must not exist yet (default: stdout)'),
+    ],
+    examples: [
+      ['vetledger mapping init', 'have a look'],
+      ['vetledger mapping init --installation 4711 --out mappings/4711.yaml', 'a file to fill in'],
+    ],
+    action: async (context, options) => (await import('../commands/mapping-init.ts')).init(context, options),
+  });
+  define<{ installation?: number }>(program, 'doctor', {
+    summary: 'try each dependency, credential, permission and filter for real',
+    options: [installation],
+    examples: [['vetledger doctor', 'after setting up, and when something is wrong']],
+    action: async (context, options) => (await import('../commands/doctor.ts')).doctor(context, options),
+  });
+  define<SandboxOptions>(program, 'sandbox', {
+    summary: 'a practice API to try things on: a real HTTP server with an invented clinic',
+    description: 'Stays up until Ctrl-C. It holds no real data and asks for no real credentials.',
+    config: false,
+    options: [
+      option('--port <n>', 'port on 127.0.0.1; 0 takes any free one', wholeNumber).default(8090),
+      option('--seed <n>', 'which clinic; the same seed gives the same one', wholeNumber).default(1),
+      option('--invoices <n>', 'final invoices of its history', wholeNumber).default(2600),
+      option('--rate-window <seconds>', 'length of the rolling window of its rate limits', decimal).default(60),
+      option('--latency <ms>', 'milliseconds that each answer takes longer', wholeNumber).default(0),
+      new Option('--token <token>', 'bearer token it accepts (default: $PRACTICE_TOKEN, or sandbox-token)'),
+      new Option('--state <file>', 'keep the clinic in this file over restarts'),
+      option('--webhooks <url>', 'send a webhook for each change to this address', webAddress),
+    ],
+    examples: [
+      ['vetledger sandbox', 'the clinic that vetledger.yaml of a checkout names'],
+      ['vetledger sandbox --port 0 --seed 7 --rate-window 5 --json', 'for tests: any port, short rate window'],
+    ],
+    action: async (context, options) => (await import('../commands/sandbox.ts')).sandbox(context, options),
+  });
+}
