@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { insertRows } from '../../src/db/bulk.ts';
 import { bool, columnTypes, date, integer, integers, nullable, numeric, text, texts } from '../../src/db/columns.ts';
-import { rows } from '../../src/db/rows.ts';
+import { execute, rows } from '../../src/db/rows.ts';
 import { storable } from '../../src/domain/text.ts';
 import { useDatabase } from '../support/database.ts';
 
@@ -20,14 +20,15 @@ const types = columnTypes(shape);
 const { db } = useDatabase();
 
 beforeAll(async () => {
-  await db.raw(
+  await execute(
+    db,
     `create table public.kept (${Object.entries(types)
       .map((column) => column.join(' '))
       .join(', ')})`,
   );
 });
 beforeEach(async () => {
-  await db.raw('truncate public.kept');
+  await execute(db, 'truncate public.kept');
 });
 const anyText = fc
   .oneof(
@@ -49,7 +50,7 @@ const anyRow = fc.record({
 test('what is read back is what was given, whatever the texts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyRow, { maxLength: 6 }), async (given) => {
-      await db.raw('truncate public.kept');
+      await execute(db, 'truncate public.kept');
       const numbered = given.map((each, id) => ({ ...each, id }));
       await insertRows(db, 'public.kept', types, numbered);
       expect(await rows(db, shape, 'select * from public.kept order by id')).toEqual(numbered);

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { integer, text } from '../../src/db/columns.ts';
+import { execute, rows } from '../../src/db/rows.ts';
 import { type DraftEntry, reversedLines } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
 import { appendEntries } from '../../src/ledger/journal/append.ts';
@@ -39,11 +41,13 @@ function reversal(entryId: string, of: DraftEntry): DraftEntry {
 }
 
 async function sequence(installation: number): Promise<string[]> {
-  const { rows } = await db.raw<{ rows: { seq: number; id: string }[] }>(
+  const entries = await rows(
+    db,
+    { seq: integer, id: text },
     'select seq, id from entry where installation = ? order by seq',
     [installation],
   );
-  return rows.map(({ seq, id }) => `${seq} ${id}`);
+  return entries.map(({ seq, id }) => `${seq} ${id}`);
 }
 
 describe('posting', () => {
@@ -224,7 +228,7 @@ describe('the books are immutable', () => {
     'delete from entry_line',
     'truncate entry_line',
   ])('%s is refused', async (sql) => {
-    await expect(db.raw(sql)).rejects.toThrow(/never changed or deleted/);
+    await expect(execute(db, sql)).rejects.toThrow(/never changed or deleted/);
   });
 
   // A superuser who takes the triggers away can change anything; the chain tells.
@@ -253,7 +257,8 @@ describe('the books are immutable', () => {
   it('verify finds entries cut off at the end by the documents that name them', async () => {
     const installation = nextInstallation++;
     const [, last] = await append(installation, [invoice(1), invoice(2)]);
-    await db.raw(
+    await execute(
+      db,
       `insert into document (installation, kind, id, state, entry_id) values (?, 'invoice', 2, 'posted', ?)`,
       [installation, last!],
     );
@@ -264,9 +269,9 @@ describe('the books are immutable', () => {
 
   async function tamper(sql: string): Promise<void> {
     await db.transaction(async (trx) => {
-      await trx.raw('alter table entry disable trigger all; alter table entry_line disable trigger all');
-      await trx.raw(sql.replaceAll('?', '\\?'));
-      await trx.raw('alter table entry enable trigger all; alter table entry_line enable trigger all');
+      await execute(trx, 'alter table entry disable trigger all; alter table entry_line disable trigger all');
+      await execute(trx, sql.replaceAll('?', '\\?'));
+      await execute(trx, 'alter table entry enable trigger all; alter table entry_line enable trigger all');
     });
   }
 });

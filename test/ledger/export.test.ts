@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { integer } from '../../src/db/columns.ts';
+import { row } from '../../src/db/rows.ts';
 import { Money } from '../../src/domain/money.ts';
 import { type ExportFormatName, type ExportInstallation, exportEntries } from '../../src/ledger/export/export.ts';
 import { appendEntries } from '../../src/ledger/journal/append.ts';
@@ -287,9 +289,11 @@ describe('streaming', () => {
     await pieces.next();
     await pieces.next();
     await pieces.return(undefined);
-    const { rows } = await db.raw<{ rows: { n: number }[] }>(
+    const { n } = await row(
+      db,
+      { n: integer },
       `select count(*) as n from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`,
     );
-    expect(rows[0]?.n).toBe(0);
+    expect(n).toBe(0);
   });
 });

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { query } from '../../src/db/pool.ts';
+import { text, texts } from '../../src/db/columns.ts';
+import { execute, rows } from '../../src/db/rows.ts';
 import { type DraftEntry, reversedLines } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
 import { type ExportFormatName, exportEntries } from '../../src/ledger/export/export.ts';
@@ -62,14 +63,15 @@ function voided(of: DraftEntry, entryId: string): DraftEntry {
 
 /** `id: members`, in the order of their chain. */
 async function summaries(installation: number): Promise<string[]> {
-  const rows = await query<{ id: string; members: string[] }>(
+  const found = await rows(
     db,
+    { id: text, members: texts },
     `select s.id, array_agg(m.entry_id order by e.seq) as members
      from summary_entry s join summary_member m on m.summary_id = s.id join entry e on e.id = m.entry_id
      where s.installation = ? group by s.id, s.seq order by s.seq`,
     [installation],
   );
-  return rows.map(({ id, members }) => `${short(id)}: ${members.map(short).join(' ')}`);
+  return found.map(({ id, members }) => `${short(id)}: ${members.map(short).join(' ')}`);
 }
 
 /** Without the installation. */
@@ -122,9 +124,9 @@ async function e1(installation: number) {
 async function tamper(sql: string): Promise<void> {
   const tables = ['entry', 'entry_line', 'summary_entry', 'summary_line', 'summary_member'];
   await db.transaction(async (trx) => {
-    for (const table of tables) await trx.raw(`alter table ${table} disable trigger all`);
-    await trx.raw(sql.replaceAll('?', '\\?'));
-    for (const table of tables) await trx.raw(`alter table ${table} enable trigger all`);
+    for (const table of tables) await execute(trx, `alter table ${table} disable trigger all`);
+    await execute(trx, sql.replaceAll('?', '\\?'));
+    for (const table of tables) await execute(trx, `alter table ${table} enable trigger all`);
   });
 }
 
@@ -256,7 +258,7 @@ describe('summaries are immutable, and verified', () => {
     'delete from summary_member',
     'truncate summary_member',
   ])('%s is refused', async (sql) => {
-    await expect(db.raw(sql)).rejects.toThrow(/never changed or deleted/);
+    await expect(execute(db, sql)).rejects.toThrow(/never changed or deleted/);
   });
 
   it('an entry cannot be in two summaries', async () => {
@@ -264,7 +266,7 @@ describe('summaries are immutable, and verified', () => {
     await append(installation, [invoice(1, '2026-01-15')]);
     await sumUp(installation, '2026-01-16');
     await expect(
-      db.raw('insert into summary_member (entry_id, summary_id) values (?, ?)', [
+      execute(db, 'insert into summary_member (entry_id, summary_id) values (?, ?)', [
         `${installation}/invoice/1/1`,
         `${installation}/summary/2026-01-15-11/1`,
       ]),
@@ -322,7 +324,8 @@ describe('reconcile', () => {
     return installation;
   }
   const window = (installation: number, opened: string, outcome = 'closed') =>
-    db.raw(
+    execute(
+      db,
       `insert into sync_window (installation, kind, trigger, outcome, workflow_id, run_id, opened_at)
        values (?, 'window', 'test', ?, 'w', ?, ?)`,
       [installation, outcome, `${installation} ${opened}`, opened],

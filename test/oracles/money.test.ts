@@ -1,7 +1,8 @@
 import { globSync } from 'node:fs';
 import { API, type Project } from 'typescript/unstable/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { query } from '../../src/db/pool.ts';
+import { type Column, json, numeric, numerics, text } from '../../src/db/columns.ts';
+import { row, rows } from '../../src/db/rows.ts';
 import { useDatabase } from '../support/database.ts';
 import { allowed, isAllowed } from './money-allowed.ts';
 import { type Finding, findMoneyLeaks, isMoneyName, type Rule } from './money-guard.ts';
@@ -13,7 +14,7 @@ const nameOf = (path: string) => path.slice(root.length);
 
 /** Folders through which amounts flow under other names, too. */
 const moneyFolders =
-  /^(activities|src\/(domain|erp|ledger|mirror|posting|practice|reconcile|writeback))\/|^src\/sandbox\/(clinic|history|invoicing|live|money|visits|wire)\.ts$/;
+  /^(activities|src\/(bookkeeping|documents|domain|erp|ledger|mapping|mirror|posting|practice|queries|reconcile|records|writeback))\/|^sandbox\/(clinic|history|invoicing|live|money|visits|wire)\.ts$/;
 const isMoneyFolder = (name: string) => moneyFolders.test(name);
 
 // What the guard must catch and what it must leave alone, one line of code a case.
@@ -112,7 +113,9 @@ describe('no JavaScript number carries money', () => {
       if (!project) throw new Error(`${config} cannot be opened`);
       return project;
     };
-    const patterns = ['src', 'activities', 'workflows', 'scripts', 'bin'].map((folder) => `${folder}/**/*.ts`);
+    const patterns = ['src', 'sandbox', 'activities', 'workflows', 'scripts', 'bin'].map(
+      (folder) => `${folder}/**/*.ts`,
+    );
     const sources = globSync(patterns, { cwd: root }).map((name) => root + name);
     expect(sources.length).toBeGreaterThan(100);
     found = findMoneyLeaks(open(`${root}tsconfig.json`), { files: sources, nameOf, isMoneyFolder });
@@ -165,25 +168,27 @@ describe('no JavaScript number carries money', () => {
 
 describe('the database', () => {
   const { db } = useDatabase();
-  test.each([
-    ['an amount', 'select 9007199254740993.10::numeric as found', '9007199254740993.10'],
-    ['a sum', 'select sum(v) as found from (values (0.10::numeric), (0.20)) t(v)', '0.30'],
+  const answers: [name: string, type: Column<unknown>, sql: string, expected: unknown][] = [
+    ['an amount', numeric, 'select 9007199254740993.10::numeric as found', '9007199254740993.10'],
+    ['a sum', numeric, 'select sum(v) as found from (values (0.10::numeric), (0.20)) t(v)', '0.30'],
     [
       'a list of amounts',
+      numerics,
       'select array[0.10, 90071992547409930.10]::numeric[] as found',
       ['0.10', '90071992547409930.10'],
     ],
-    ['an empty list', `select '{}'::numeric[] as found`, []],
-    ['a record', `select '{"paid": 0.10}'::json as found`, '{"paid": 0.10}'],
-    ['a record, as jsonb', `select '{"paid": 0.10}'::jsonb as found`, '{"paid": 0.10}'],
-  ])('%s is answered digit by digit', async (_, sql, expected) => {
-    const [answer] = await query<{ found: unknown }>(db, sql);
-    expect(answer!.found).toEqual(expected);
+    ['an empty list', numerics, `select '{}'::numeric[] as found`, []],
+    ['a record', json, `select '{"paid": 0.10}'::json as found`, '{"paid": 0.10}'],
+    ['a record, as jsonb', json, `select '{"paid": 0.10}'::jsonb as found`, '{"paid": 0.10}'],
+  ];
+  test.each(answers)('%s is answered digit by digit', async (_, type, sql, expected) => {
+    expect(await row(db, { found: type }, sql)).toEqual({ found: expected });
   });
 
   test('no column is of a floating type, nor of one that JavaScript reads as numbers', async () => {
-    const columns = await query<{ column: string }>(
+    const columns = await rows(
       db,
+      { column: text },
       `select table_name || '.' || column_name as column from information_schema.columns
        where table_schema = 'vetledger' and table_name <> 'budget' and (data_type in ('real', 'double precision', 'money', 'jsonb')
          or udt_name in ('_float4', '_float8', '_money'))`,
@@ -192,9 +197,10 @@ describe('the database', () => {
   });
 
   test('a column that is called like money is numeric', async () => {
-    const columns = await query<{ column: string; name: string; type: string }>(
+    const columns = await rows(
       db,
-      `select table_name || '.' || column_name as column, column_name as name, data_type as type
+      { column: text, name: text, type: text },
+      `select table_name || '.' || column_name as column, column_name::text as name, data_type::text as type
        from information_schema.columns where table_schema = 'vetledger'`,
     );
     const money = columns.filter(({ name }) => isMoneyName(name));

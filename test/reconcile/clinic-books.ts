@@ -1,5 +1,6 @@
 import { loadDialect } from '../../src/config/dialect.ts';
 import type { Db } from '../../src/db/pool.ts';
+import { execute } from '../../src/db/rows.ts';
 import { Money } from '../../src/domain/money.ts';
 import { appendEntries } from '../../src/ledger/journal/append.ts';
 import type { ReconcileInput } from '../../src/reconcile/index.ts';
@@ -42,7 +43,8 @@ export class ClinicBooks {
   }
 
   async mirror(kind: RecordKind, record: Record<string, unknown> & { id: number }, gone = false): Promise<void> {
-    await this.db.raw(
+    await execute(
+      this.db,
       `insert into mirror_record (installation, kind, id, parent_id, version, source_time, first_seen_at, content_hash, raw, gone_at)
        values (?, ?, ?, ?, 1, now(), now(), 'h', ?, ?)`,
       [
@@ -52,7 +54,7 @@ export class ClinicBooks {
         (record.invoice as number | undefined) ?? null,
         JSON.stringify(record),
         gone ? new Date() : null,
-      ] as string[],
+      ],
     );
   }
 
@@ -63,10 +65,11 @@ export class ClinicBooks {
     if (lines) entryId = await this.post(kind, record.id, date, lines, reversed);
     const state = written.state === undefined ? (lines ? (reversed ? 'reversed' : 'posted') : 'held') : written.state;
     if (state === null) return;
-    await this.db.raw(
+    await execute(
+      this.db,
       `insert into document (installation, kind, id, state, dirty, entry_id, document_date, problem_code)
        values (?, ?, ?, ?, false, ?, ?, ?)`,
-      [this.input.id, kind, record.id, state, entryId, date, written.problem ?? null] as string[],
+      [this.input.id, kind, record.id, state, entryId, date, written.problem ?? null],
     );
   }
 

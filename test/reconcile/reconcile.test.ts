@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { reconcileText } from '../../src/cli/render/reconcile.ts';
+import { execute } from '../../src/db/rows.ts';
 import { type InstallationReport, type ReconcileInput, reconcile } from '../../src/reconcile/index.ts';
 import { useDatabase } from '../support/database.ts';
 import {
@@ -133,7 +134,8 @@ type Case = [name: string, failing: string[], change: (books: ClinicBooks) => Pr
 describe('E1: the trial balance is zero', () => {
   it('names the entry that does not balance', async () => {
     const books = await worked();
-    await db.raw(
+    await execute(
+      db,
       `insert into entry_line (entry_id, line, account, role, side, amount, rule, mapped_by)
        values (?, 9, '1900', 'cash', 'debit', 0.01, 'R4', 'x')`,
       [`${books.input.id}/payment/1/1`],
@@ -635,11 +637,13 @@ describe('E5: revenue and VAT', () => {
           lines: [receivable(10, '10.00'), revenue('A', '-10.00', [11])],
           reversed: true,
         });
-        await db.raw('alter table entry_line disable trigger all');
-        await db.raw(`update entry_line set account = 'B' where account = 'A' and side = 'debit' and entry_id like ?`, [
-          `${books.input.id}/invoice/10/%`,
-        ]);
-        await db.raw('alter table entry_line enable trigger all');
+        await execute(db, 'alter table entry_line disable trigger all');
+        await execute(
+          db,
+          `update entry_line set account = 'B' where account = 'A' and side = 'debit' and entry_id like ?`,
+          [`${books.input.id}/invoice/10/%`],
+        );
+        await execute(db, 'alter table entry_line enable trigger all');
       },
     ],
     [
@@ -698,7 +702,7 @@ describe('E6: nothing lost', () => {
       'a state without a record',
       ['E6 1: payment 10 1'],
       (books) =>
-        db.raw(`insert into document (installation, kind, id, state) values (?, 'payment', 10, 'held')`, [
+        execute(db, `insert into document (installation, kind, id, state) values (?, 'payment', 10, 'held')`, [
           books.input.id,
         ]),
     ],
@@ -743,21 +747,23 @@ describe('E6: nothing lost', () => {
 it('walks books of more than a batch', async () => {
   const books = new ClinicBooks(db, nextInstallation++);
   const { id } = books.input;
-  await db.raw(
+  await execute(
+    db,
     `insert into mirror_record (installation, kind, id, parent_id, version, source_time, first_seen_at, content_hash, raw)
      select ?, kind, i, case kind when 'payment' then i end, 1, now(), now(), 'h',
        json_build_object('id', i, 'invoice', i, 'status', 0, 'paid', '1.00', 'due_sum', '0.00')
      from generate_series(1, 1100) i, unnest(array['invoice', 'payment', 'prepayment']) kind`,
     [id],
   );
-  await db.raw(
+  await execute(
+    db,
     `insert into document (installation, kind, id, state) select installation, kind, id, 'held' from mirror_record where installation = ?`,
     [id],
   );
   const report = await reportOf(books);
   expect(report.ok).toBe(true);
   expect(report.states).toEqual({ invoices: { held: 1100 }, payments: { held: 1100 }, prepayments: { held: 1100 } });
-  await db.raw(`update document set state = 'pending' where installation = ?`, [id]);
+  await execute(db, `update document set state = 'pending' where installation = ?`, [id]);
   const { E6 } = (await reportOf(books)).equations;
   expect(E6).toMatchObject({ ok: false, difference: 3300, documents_omitted: 2300 });
 });
