@@ -1,7 +1,8 @@
 import type { InstallationConfig } from '../config/load.ts';
 import type { Db } from '../db/pool.ts';
 import { PracticeError } from '../domain/practice-error.ts';
-import { type BudgetUsage, priorities } from '../practice/budget.ts';
+import { priorities } from '../practice/budget.ts';
+import type { BudgetUsage } from '../practice/budget-store.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import { actionOf, type Dialect, limitOf } from '../records/dialect.ts';
 import { estimateLoad, type ListLoad, ListProgress, type LoadEstimate, type Pace } from '../sync/estimate.ts';

@@ -1,7 +1,7 @@
 import { integer, oneOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
-import type { BudgetUsage } from '../practice/budget.ts';
+import type { BudgetUsage } from '../practice/budget-store.ts';
 import { documentKinds, documentStates, type InstallationId } from '../terms.ts';
 import { newestWindow, type WindowState } from './windows.ts';
 

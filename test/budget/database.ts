@@ -48,7 +48,7 @@ export class SimulatedDatabase {
   }
 
   /** Runs a statement with `?` parameters, so many milliseconds after the simulation's beginning. */
-  async execute(atMs: number, sql: string, bindings: unknown[]): Promise<unknown[]> {
+  async execute(atMs: number, sql: string, bindings: unknown[]): Promise<pg.QueryResult> {
     const instant = `${new Date(epoch + Math.floor(atMs)).toISOString().slice(0, -1)}${String(
       Math.floor((atMs - Math.floor(atMs)) * 1000),
     ).padStart(3, '0')}Z`;
@@ -62,7 +62,7 @@ export class SimulatedDatabase {
       this.#query(sql, given),
       after ? this.#query(...after) : null,
     ]);
-    return result.rows;
+    return result;
   }
 
   #query(sql: string, values: unknown[]): Promise<pg.QueryResult> {

@@ -234,7 +234,7 @@ class Process {
   }
 
   /** A statement takes a while to get there and a while to come back; in between it happens at the database's own time. */
-  #query(sql: string, bindings: unknown[]): Promise<{ rows: unknown[] }> {
+  #query(sql: string, bindings: unknown[]): Promise<unknown> {
     const { time, scenario, database } = this.#simulation;
     const { databaseOffsetMs, databasePace } = scenario.clocks;
     const calledMs = time.now;
@@ -247,11 +247,11 @@ class Process {
           if (!this.#isAlive && this.#simulation.random() < 0.5) return;
           try {
             const atMs = 2e9 + databaseOffsetMs + time.now * databasePace;
-            const rows = await database.execute(atMs, sql, bindings);
-            this.#observe(sql, bindings, rows, calledMs);
+            const result = await database.execute(atMs, sql, bindings);
+            this.#observe(sql, bindings, result.rows, calledMs);
             time.at(time.now + wayMs(), () => {
-              this.#noteAnswer(rows);
-              resolve({ rows });
+              this.#noteAnswer(result.rows);
+              resolve(result);
             });
           } catch (error) {
             reject(error);

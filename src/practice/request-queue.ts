@@ -1,65 +1,66 @@
 import type { Clock } from '../domain/clock.ts';
 
-/** One request that waits for its turn. */
+/** One request that waits for a slot. */
 export interface Waiter {
   readonly weight: number;
-  /** Lower goes first; then who came first. */
+  /** Lower goes first; among equals, first come, first served. */
   readonly priority: number;
   /** By the clock's `elapsed`. */
-  readonly cameMs: number;
+  readonly arrivedMs: number;
   readonly deadlineMs: number;
-  /** Time that passed in pauses. */
+  /** Time spent in pauses. */
   waitedMs: number;
   onWait(ms: number): void;
   granted(slotId: number): void;
   failed(reason: unknown): void;
 }
 
-export interface LinePorts {
+export interface QueuePorts {
   clock: Pick<Clock, 'elapsed' | 'sleep'>;
   longestPauseMs: number;
+  /** Asks the budget for a slot; without a free slot it leaves a claim. */
   ask(first: Waiter): Promise<{ slotId: number } | { waitMs: number }>;
-  /** A slot came that nobody wants any more. */
+  /** Returns a slot whose waiter has left the queue. */
   giveBack(slotId: number): void;
-  /** Nobody waits any more, but the last asking left a claim. */
+  /** Gives up the claim of the last `ask`, when the queue has become empty. */
   withdraw(): Promise<unknown>;
-  /** What a waiter hears who has waited until its deadline. */
-  tooLate(): Error;
+  /** The error for a waiter whose deadline has passed. */
+  deadlineError(): Error;
 }
 
 /**
- * The requests of this process that wait for one budget. The first of them asks, one at a time, chosen anew after each pause;
- * a more urgent one that comes ends the pause.
+ * The requests of this process that wait for one budget, in order of priority and arrival. Only the first asks for a slot,
+ * one request to the database at a time. After each pause the first is determined anew; a more urgent arrival ends the pause.
  */
-export class WaitingLine {
-  readonly #ports: LinePorts;
+export class RequestQueue {
+  readonly #ports: QueuePorts;
   readonly #waiting: Waiter[] = [];
   #serving: Promise<void> | null = null;
   #pause: { startedMs: number; end: AbortController } | null = null;
 
-  constructor(ports: LinePorts) {
+  constructor(ports: QueuePorts) {
     this.#ports = ports;
   }
 
-  join(waiter: Waiter): void {
+  add(waiter: Waiter): void {
     const behind = this.#waiting.findIndex(({ priority }) => priority > waiter.priority);
     this.#waiting.splice(behind < 0 ? this.#waiting.length : behind, 0, waiter);
     if (!this.#serving) this.#serving = this.#serve();
     else if (this.#waiting[0] === waiter) this.#pause?.end.abort();
   }
 
-  /** False where it stands in the line no more. */
-  leave(waiter: Waiter): boolean {
-    const at = this.#waiting.indexOf(waiter);
-    if (at < 0) return false;
-    if (this.#pause) this.#tell(waiter, this.#pause.startedMs);
-    this.#waiting.splice(at, 1);
-    if (at === 0) this.#pause?.end.abort();
+  /** Returns false when the waiter is no longer in the queue. */
+  remove(waiter: Waiter): boolean {
+    const index = this.#waiting.indexOf(waiter);
+    if (index < 0) return false;
+    if (this.#pause) this.#countPause(waiter, this.#pause.startedMs);
+    this.#waiting.splice(index, 1);
+    if (index === 0) this.#pause?.end.abort();
     return true;
   }
 
-  /** When the last asking is over, claim given up and all; at once where somebody waits. */
-  async ended(): Promise<void> {
+  /** Resolves when the last request to the database is over and its claim given up; at once while the queue is not empty. */
+  async idle(): Promise<void> {
     if (this.#waiting.length === 0) await this.#serving;
   }
 
@@ -70,7 +71,7 @@ export class WaitingLine {
       if (!first) {
         if (!hasClaim) break;
         hasClaim = false;
-        // Left alone, the claim expires.
+        // On failure the claim expires by itself.
         await withdraw().catch(() => undefined);
         continue;
       }
@@ -81,18 +82,18 @@ export class WaitingLine {
           await this.#rest(answer.waitMs);
         } else {
           hasClaim = false;
-          if (this.leave(first)) first.granted(answer.slotId);
+          if (this.remove(first)) first.granted(answer.slotId);
           else giveBack(answer.slotId);
         }
       } catch (error) {
-        if (this.leave(first)) first.failed(error);
+        if (this.remove(first)) first.failed(error);
       }
     }
     this.#serving = null;
   }
 
   async #rest(askedMs: number): Promise<void> {
-    const { clock, longestPauseMs, tooLate } = this.#ports;
+    const { clock, longestPauseMs, deadlineError } = this.#ports;
     const startedMs = clock.elapsed();
     const untilDeadlineMs = Math.min(...this.#waiting.map(({ deadlineMs }) => deadlineMs)) - startedMs;
     const end = new AbortController();
@@ -103,13 +104,13 @@ export class WaitingLine {
     this.#pause = null;
     const now = clock.elapsed();
     for (const waiter of [...this.#waiting]) {
-      this.#tell(waiter, startedMs);
-      if (waiter.deadlineMs <= now && this.leave(waiter)) waiter.failed(tooLate());
+      this.#countPause(waiter, startedMs);
+      if (waiter.deadlineMs <= now && this.remove(waiter)) waiter.failed(deadlineError());
     }
   }
 
-  #tell(waiter: Waiter, pauseStartedMs: number): void {
-    const waitedMs = this.#ports.clock.elapsed() - Math.max(pauseStartedMs, waiter.cameMs);
+  #countPause(waiter: Waiter, pauseStartedMs: number): void {
+    const waitedMs = this.#ports.clock.elapsed() - Math.max(pauseStartedMs, waiter.arrivedMs);
     if (waitedMs <= 0) return;
     waiter.waitedMs += waitedMs;
     waiter.onWait(waitedMs);

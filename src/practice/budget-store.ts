@@ -1,0 +1,106 @@
+import { instant, integer, nullable, type RowOf, text } from '../db/columns.ts';
+import { type Connection, execute, row, rows } from '../db/rows.ts';
+
+const usageShape = {
+  action: text,
+  limit: integer,
+  /** The limit in force, which 429s have lowered. */
+  limitNow: integer,
+  used: integer,
+  /** What can be taken now; 0 while the budget is blocked. */
+  free: integer,
+  /** Processes that wait. */
+  waiting: integer,
+  blockedUntil: nullable(instant),
+};
+
+/** One budget's state, for `status`. */
+export type BudgetUsage = RowOf<typeof usageShape>;
+
+/** What a process asks for when it wants to send one request. */
+export interface SlotRequest {
+  weight: number;
+  /** Lower goes first. */
+  priority: number;
+  /** How long the request has waited: among equal priorities the oldest goes first. */
+  ageSeconds: number;
+  /** The budget's full limit, by the dialect. */
+  limit: number;
+  windowSeconds: number;
+  /** The slot expires after this unless it is shortened. */
+  holdSeconds: number;
+  /** The process, and how long its claim stands when no slot is free. */
+  claimant: string;
+  claimSeconds: number;
+}
+
+/** Slots whose requests are over, and for how many seconds from now each still counts. */
+export interface FinishedSlots {
+  slotIds: number[];
+  keepSeconds: number[];
+}
+
+/** The budgets of one installation in PostgreSQL: the calls of the `budget_…` functions (src/db, schema.sql). */
+export class BudgetStore {
+  readonly #db: Connection;
+  readonly #installation: number;
+
+  constructor(db: Connection, installation: number) {
+    this.#db = db;
+    this.#installation = installation;
+  }
+
+  /** Takes a slot, or leaves a claim and returns when to ask again. Reports finished slots in the same statement. */
+  async take(
+    action: string,
+    request: SlotRequest,
+    finished: FinishedSlots,
+  ): Promise<{ slotId: number } | { waitMs: number | null }> {
+    const { slot_id: slotId, wait_ms: waitMs } = await row(
+      this.#db,
+      { slot_id: nullable(integer), wait_ms: nullable(integer) },
+      'select slot_id, wait_ms from budget_take(?, ?, ?, ?, ?, ?, ?, ?, ?::uuid, ?, ?, ?)',
+      [
+        ...[this.#installation, action, request.weight, request.priority, request.ageSeconds],
+        ...[request.limit, request.windowSeconds, request.holdSeconds, request.claimant, request.claimSeconds],
+        ...[finished.slotIds, finished.keepSeconds],
+      ],
+    );
+    return slotId === null ? { waitMs } : { slotId };
+  }
+
+  async finish(action: string, { slotIds, keepSeconds }: FinishedSlots): Promise<void> {
+    await execute(this.#db, 'select budget_finish(?, ?, ?, ?)', [this.#installation, action, slotIds, keepSeconds]);
+  }
+
+  /** Gives up the process's claim. */
+  async withdraw(action: string, claimant: string): Promise<void> {
+    await execute(this.#db, 'select budget_withdraw(?, ?, ?::uuid)', [this.#installation, action, claimant]);
+  }
+
+  /** Blocks the budget until `retryAfterSeconds` from now and halves its limit. */
+  async throttled(action: string, slotId: number, retryAfterSeconds: number): Promise<void> {
+    const bindings = [this.#installation, action, slotId, retryAfterSeconds];
+    await execute(this.#db, 'select budget_throttled(?, ?, ?, ?)', bindings);
+  }
+
+  /** The state of every budget that was ever used. */
+  usage(): Promise<BudgetUsage[]> {
+    return rows(
+      this.#db,
+      usageShape,
+      `select *, case when "blockedUntil" is null then greatest(0, "limitNow" - used) else 0 end as free
+       from (
+         select b.action, b.full_limit as "limit",
+           budget_limit(b.full_limit, b.share, b.regains_from, b.window_seconds) as "limitNow",
+           (select coalesce(sum(s.weight), 0)::int from budget_slot s
+            where s.installation = b.installation and s.action = b.action and s.expires_at > clock_timestamp()) as used,
+           (select count(*)::int from budget_claim c
+            where c.installation = b.installation and c.action = b.action and c.expires_at > clock_timestamp()) as waiting,
+           case when b.blocked_until > clock_timestamp() then b.blocked_until end as "blockedUntil"
+         from budget b where b.installation = ?
+       ) as usage order by action`,
+      [this.#installation],
+    );
+  }
+}
