@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { integer } from '../../src/db/columns.ts';
-import { row } from '../../src/db/rows.ts';
-import { Money } from '../../src/domain/money.ts';
-import { type ExportFormatName, type ExportInstallation, exportEntries } from '../../src/ledger/export/export.ts';
-import { appendEntries } from '../../src/ledger/journal/append.ts';
-import { useDatabase } from '../support/database.ts';
-import { draft, party } from './drafts.ts';
+import { integer } from '../../../src/db/columns.ts';
+import { row } from '../../../src/db/rows.ts';
+import { Money } from '../../../src/domain/money.ts';
+import { type ExportFormatName, type ExportInstallation, exportEntries } from '../../../src/ledger/export/export.ts';
+import { appendEntries } from '../../../src/ledger/journal/append.ts';
+import { useDatabase } from '../../support/database.ts';
+import { draft, party } from '../drafts.ts';
 
 // hledger is the independent oracle. Where tests must be complete it has to be there.
 const hasHledger = spawnSync('hledger', ['--version']).status === 0;

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { LedgerEntry } from '../../src/domain/entry.ts';
-import { Money } from '../../src/domain/money.ts';
-import { canonicalAmount, chainStart, entryHash } from '../../src/ledger/journal/entry-hash.ts';
-import { summarise } from '../../src/ledger/summaries/summary.ts';
-import { summaryHash } from '../../src/ledger/summaries/summary-hash.ts';
-import { draft, party } from './drafts.ts';
+import type { LedgerEntry } from '../../../src/domain/entry.ts';
+import { Money } from '../../../src/domain/money.ts';
+import { canonicalAmount, chainStart, entryHash } from '../../../src/ledger/journal/entry-hash.ts';
+import { summarise } from '../../../src/ledger/summaries/summary.ts';
+import { summaryHash } from '../../../src/ledger/summaries/summary-hash.ts';
+import { draft, party } from '../drafts.ts';
 
 // These hashes are in ledgers that exist: if one changes here, `ledger verify` calls those ledgers broken.
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { integer, text } from '../../src/db/columns.ts';
-import { execute, rows } from '../../src/db/rows.ts';
-import { type DraftEntry, reversedLines } from '../../src/domain/entry.ts';
-import { Money } from '../../src/domain/money.ts';
-import { appendEntries } from '../../src/ledger/journal/append.ts';
-import { loadEntries } from '../../src/ledger/journal/read.ts';
-import { verifyChain } from '../../src/ledger/verify.ts';
-import { useDatabase } from '../support/database.ts';
-import { draft, party } from './drafts.ts';
+import { integer, text } from '../../../src/db/columns.ts';
+import { execute, rows } from '../../../src/db/rows.ts';
+import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
+import { Money } from '../../../src/domain/money.ts';
+import { appendEntries } from '../../../src/ledger/journal/append.ts';
+import { loadEntries } from '../../../src/ledger/journal/read.ts';
+import { verifyChain } from '../../../src/ledger/verify.ts';
+import { useDatabase } from '../../support/database.ts';
+import { draft, party } from '../drafts.ts';
 
 const options = { decimals: 2, windowId: null };
 const { db } = useDatabase();

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DraftEntry, LedgerEntry } from '../../src/domain/entry.ts';
-import { reversedLines } from '../../src/domain/entry.ts';
-import { Money } from '../../src/domain/money.ts';
+import type { DraftEntry, LedgerEntry } from '../../../src/domain/entry.ts';
+import { reversedLines } from '../../../src/domain/entry.ts';
+import { Money } from '../../../src/domain/money.ts';
 import {
   type DraftSummary,
   type SummaryLine,
   summarise,
   summaryDescription,
-} from '../../src/ledger/summaries/summary.ts';
-import { type DraftLine, draft } from './drafts.ts';
+} from '../../../src/ledger/summaries/summary.ts';
+import { type DraftLine, draft } from '../drafts.ts';
 
 let seq = 0;
 function posted(entry: DraftEntry, n = 1): LedgerEntry {
