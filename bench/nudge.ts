@@ -13,6 +13,7 @@ import { type App, openApp } from '../src/runtime/app.ts';
 import { type Engine, startEngine } from '../src/runtime/worker.ts';
 import { runSchedules } from '../src/windows/daemon.ts';
 import { runWindowNow } from '../src/windows/run-window.ts';
+import { demoConfig, fromEnvironment } from '../test/support/demo-config.ts';
 import { machine, writeSection } from './measure.ts';
 
 const { values: options } = parseArgs({
@@ -68,17 +69,11 @@ async function openDemo(): Promise<App> {
   const file = join(folder, 'vetledger.yaml');
   writeFileSync(
     file,
-    `installations:
-  - id: ${sandbox.installation}
-    base_url: ${sandbox.url}
-    auth: {token: "\${PRACTICE_TOKEN}"}
-    timezone: Europe/Helsinki
-    currency: EUR
-    mapping: ${new URL('../mappings/demo.yaml', import.meta.url).pathname}
-data_dir: .
-schedule: {every: 1h}
-webhooks: {listen: "127.0.0.1:0", secret: "\${WEBHOOK_SECRET}"}
-`,
+    demoConfig([{ id: sandbox.installation, base_url: sandbox.url }], {
+      data_dir: '.',
+      schedule: '{every: 1h}',
+      webhooks: `{listen: "127.0.0.1:0", secret: ${fromEnvironment('WEBHOOK_SECRET')}}`,
+    }),
   );
   const env = { ...process.env, PRACTICE_TOKEN: sandbox.token, WEBHOOK_SECRET: secret, VETLEDGER_LOG: 'error' };
   return openApp(await loadConfig(file, env), { temporal: true, progress: console.error, env, ui: false });

@@ -12,11 +12,11 @@ import { startEphemeralPostgres, startEphemeralTemporal } from '../src/embedded/
 import { type App, openApp } from '../src/runtime/app.ts';
 import { type Engine, startEngine } from '../src/runtime/worker.ts';
 import { runWindowNow } from '../src/windows/run-window.ts';
+import { demoConfig, fromEnvironment } from '../test/support/demo-config.ts';
 
 /** The clinic whose names the test looks for in the histories. */
 const clinic = { seed: 51, invoices: 60, token: 'token-of-the-recorded-clinic' };
 const target = fileURLToPath(new URL('../test/histories/', import.meta.url));
-const mapping = fileURLToPath(new URL('../mappings/demo.yaml', import.meta.url));
 const never = new AbortController().signal;
 
 const postgres = await startEphemeralPostgres();
@@ -46,18 +46,10 @@ async function open(): Promise<App> {
   const file = join(folder, 'vetledger.yaml');
   writeFileSync(
     file,
-    `installations:
-  - id: ${sandbox.installation}
-    base_url: ${sandbox.url}
-    auth: {token: "\${PRACTICE_TOKEN}"}
-    timezone: Europe/Helsinki
-    currency: EUR
-    mapping: ${mapping}
-    rate_window_seconds: 1
-    overlap_seconds: 60
-database_url: "\${DATABASE_URL}"
-temporal: {address: "${temporal.address}"}
-`,
+    demoConfig([{ id: sandbox.installation, base_url: sandbox.url, rate_window_seconds: 1, overlap_seconds: 60 }], {
+      database_url: fromEnvironment('DATABASE_URL'),
+      temporal: `{address: "${temporal.address}"}`,
+    }),
   );
   const env = { ...process.env, PRACTICE_TOKEN: sandbox.token, DATABASE_URL: postgres.url, VETLEDGER_DATA_DIR: folder };
   return openApp(await loadConfig(file, env), { temporal: true, progress: (line) => console.error(line), env });

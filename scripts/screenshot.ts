@@ -14,10 +14,10 @@ import { loadConfig } from '../src/config/load.ts';
 import { openApp } from '../src/runtime/app.ts';
 import { startEngine } from '../src/runtime/worker.ts';
 import { runWindowNow } from '../src/windows/run-window.ts';
+import { demoConfig } from '../test/support/demo-config.ts';
 import { chromiumPath, type Page, withPage } from './browser.ts';
 
 const target = fileURLToPath(new URL('../docs/images/', import.meta.url));
-const mapping = fileURLToPath(new URL('../mappings/demo.yaml', import.meta.url));
 const bin = fileURLToPath(new URL('../bin/vetledger.js', import.meta.url));
 const columns = ['Status', 'Installation', 'SyncHealth', 'WindowFrom', 'WindowTo', 'Workflow ID'];
 
@@ -37,17 +37,9 @@ async function withWindows(work: (uiUrl: string) => Promise<void>): Promise<void
   const file = join(folder, 'vetledger.yaml');
   writeFileSync(
     file,
-    `installations:
-  - id: ${sandbox.installation}
-    base_url: ${sandbox.url}
-    auth: {token: "\${PRACTICE_TOKEN}"}
-    timezone: Europe/Helsinki
-    currency: EUR
-    mapping: ${mapping}
-    rate_window_seconds: 1
-    overlap_seconds: 60
-data_dir: data
-`,
+    demoConfig([{ id: sandbox.installation, base_url: sandbox.url, rate_window_seconds: 1, overlap_seconds: 60 }], {
+      data_dir: 'data',
+    }),
   );
   const progress = (line: string) => console.error(line);
   const env = { ...process.env, PRACTICE_TOKEN: sandbox.token, VETLEDGER_LOG: 'silent' };

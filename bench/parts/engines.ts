@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
+import { demoConfig, fromEnvironment } from '../../test/support/demo-config.ts';
 import type { ListCounts } from './clinic.ts';
 import { lists } from './figures.ts';
 import { type Command, type Ended, type Running, run, start } from './processes.ts';
@@ -53,11 +54,6 @@ export interface Vetledger extends Engine {
   query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
 }
 
-/** Secrets stand in the environment only. */
-function fromEnvironment(name: string): string {
-  return `\${${name}}`;
-}
-
 /** Our own budget, for sandboxes whose limits are off. */
 const unlimited = 1_000_000_000;
 
@@ -70,27 +66,25 @@ export async function vetledger({ source, services, overlapSeconds = 600 }: Engi
   const limits = { unknown: { list: unlimited, retrieve: unlimited, write: unlimited }, actions };
   writeFileSync(
     configFile,
-    // JSON is YAML.
-    JSON.stringify({
-      installations: [
+    demoConfig(
+      [
         {
           id: source.installation,
           base_url: source.url,
-          auth: { token: fromEnvironment('PRACTICE_TOKEN') },
-          timezone: 'Europe/Helsinki',
-          currency: 'EUR',
-          mapping: join(root, 'mappings/demo.yaml'),
           rate_window_seconds: isUnlimited ? 1 : source.settings.rateWindowSeconds,
           overlap_seconds: overlapSeconds,
-          ...(isUnlimited ? { practice_api: { limits } } : {}),
+          // JSON is YAML.
+          ...(isUnlimited ? { practice_api: JSON.stringify({ limits }) } : {}),
         },
       ],
-      data_dir: folder,
-      schedule: { every: '1h' },
-      database_url: fromEnvironment('DATABASE_URL'),
-      temporal: { address: services.temporalAddress },
-      window_timeout_minutes: 240,
-    }),
+      {
+        data_dir: folder,
+        schedule: '{every: 1h}',
+        database_url: fromEnvironment('DATABASE_URL'),
+        temporal: `{address: "${services.temporalAddress}"}`,
+        window_timeout_minutes: 240,
+      },
+    ),
   );
   const command = (...args: string[]): Command => ({
     command: process.execPath,

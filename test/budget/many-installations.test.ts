@@ -12,8 +12,8 @@ import { type App, openApp } from '../../src/runtime/app.ts';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
 import { runWindowNow } from '../../src/windows/run-window.ts';
 import { useDatabase } from '../support/database.ts';
+import { demoConfig, fromEnvironment } from '../support/demo-config.ts';
 
-const mapping = new URL('../../mappings/demo.yaml', import.meta.url).pathname;
 /** Their three lists wait side by side in more activities than a worker's default number of slots, 40. */
 const throttled = Array.from({ length: 15 }, (_, i) => 9001 + i);
 const prompt = 4711;
@@ -39,22 +39,14 @@ beforeAll(async () => {
   await once(busy.listen(0, '127.0.0.1'), 'listening');
   folder = mkdtempSync(join(tmpdir(), 'vetledger-many-'));
   const busyUrl = `http://127.0.0.1:${(busy.address() as AddressInfo).port}`;
-  const one = (id: number, url: string, window: number) => `  - id: ${id}
-    base_url: ${url}
-    auth: {token: "\${PRACTICE_TOKEN}"}
-    timezone: Europe/Helsinki
-    currency: EUR
-    mapping: ${mapping}
-    rate_window_seconds: ${window}
-`;
+  const one = (id: number, url: string, window: number) => ({ id, base_url: url, rate_window_seconds: window });
   const config = join(folder, 'vetledger.yaml');
   writeFileSync(
     config,
-    `installations:
-${throttled.map((id) => one(id, busyUrl, 60)).join('')}${one(prompt, sandbox.url, 1)}
-database_url: "\${DATABASE_URL}"
-temporal: {address: "\${TEMPORAL_ADDRESS}"}
-`,
+    demoConfig([...throttled.map((id) => one(id, busyUrl, 60)), one(prompt, sandbox.url, 1)], {
+      database_url: fromEnvironment('DATABASE_URL'),
+      temporal: `{address: ${fromEnvironment('TEMPORAL_ADDRESS')}}`,
+    }),
   );
   const env = {
     ...process.env,

@@ -8,6 +8,7 @@ import { Budget, priorities } from '../../src/practice/budget.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
 import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
+import { demoConfig, fromEnvironment } from '../support/demo-config.ts';
 
 test.each([
   // used, free, limit, the bar
@@ -36,15 +37,7 @@ describe('status', () => {
     config = join(folder, 'vetledger.yaml');
     writeFileSync(
       config,
-      `installations:
-  - id: 4711
-    base_url: http://127.0.0.1:9
-    auth: {token: "\${PRACTICE_TOKEN}"}
-    timezone: Europe/Helsinki
-    currency: EUR
-    mapping: ${new URL('../../mappings/demo.yaml', import.meta.url).pathname}
-database_url: "\${DATABASE_URL}"
-`,
+      demoConfig([{ id: 4711, base_url: 'http://127.0.0.1:9' }], { database_url: fromEnvironment('DATABASE_URL') }),
     );
   });
 

@@ -14,6 +14,7 @@ import { completeScan, pullRows, scanRows } from '../../src/sync/rows.ts';
 import { pullStream } from '../../src/sync/streams.ts';
 import { ListUnprovable } from '../../src/sync/walk/walk.ts';
 import { type RecordKind, recordKinds } from '../../src/terms.ts';
+import { pullContextOf } from '../support/pull-context.ts';
 import { Beside, Killed } from './beside.ts';
 import { differences, falselyFresh } from './oracle.ts';
 import { judge } from './posting.ts';
@@ -155,15 +156,13 @@ class Life {
   }
 
   #context(owner: PullOwner, client: Pick<PracticeClient, 'list'>, run: string): PullContext {
-    return {
+    return pullContextOf({
       ...{ installation: this.#installation, timezone, dialect: this.#dialect, db: this.#db, client, owner, run },
       priority: owner === 'window' ? 1 : 5,
       overlapMs: this.#traits.overlapMs,
-      findOwnEchoes: async () => new Set(),
       // Hours read again would mend whatever a mutant spoils.
       naiveTimesAreLocal: true,
-      onProgress: () => {},
-    };
+    });
   }
 
   /** The source as the live process asks it: it can be killed at any question, and others go on beside it. */

@@ -146,7 +146,7 @@ describe('preview equals what is posted afterwards, and writes nothing', () => {
     everythingMapped: (clinic: MirroredClinic) => clinic.configure(demo),
     redated: (clinic: MirroredClinic) => clinic.configure(redate(demo)),
     sourceLockFollowed: (clinic: MirroredClinic) => clinic.configure(followed(demo)),
-    cutOver: (clinic: MirroredClinic) => clinic.configure(demo, 'start_date: 2026-02-10'),
+    cutOver: (clinic: MirroredClinic) => clinic.configure(demo, { start_date: '2026-02-10' }),
     closed: async (clinic: MirroredClinic) => {
       await db.raw(`insert into ledger_close (installation, through) values (?, '2026-02-20')`, [clinic.id]);
     },

@@ -10,6 +10,7 @@ import { type App, openApp } from '../../src/runtime/app.ts';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
 import { runWindowNow, type WindowReport } from '../../src/windows/run-window.ts';
 import { createTestDatabase } from './database.ts';
+import { demoConfig, demoMapping, fromEnvironment, type Settings } from './demo-config.ts';
 import { wrongBooks } from './expected-books.ts';
 
 export interface TestClinic {
@@ -26,33 +27,34 @@ export interface TestClinic {
   stop(): Promise<void>;
 }
 
-const mapping = new URL('../../mappings/demo.yaml', import.meta.url).pathname;
-
 /** A sandbox clinic, a database of its own, and a worker against the test run's Temporal server: the real parts. */
 export async function startTestClinic(
-  options: SandboxOptions & { overlapSeconds?: number; settings?: string; mapping?: string } = {},
+  options: SandboxOptions & { overlapSeconds?: number; settings?: Settings; mapping?: string } = {},
 ): Promise<TestClinic> {
-  const { overlapSeconds = 60, settings = '', mapping: mappingFile = mapping, ...sandboxOptions } = options;
+  const { overlapSeconds = 60, settings = {}, mapping: mappingFile = demoMapping, ...sandboxOptions } = options;
   const sandbox = await startSandbox({ rateWindowSeconds: 1, invoices: 150, ...sandboxOptions });
   const database = await createTestDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-test-'));
   const config = join(folder, 'vetledger.yaml');
   writeFileSync(
     config,
-    `installations:
-  - id: ${sandbox.installation}
-    base_url: ${sandbox.url}
-    auth: {token: "\${PRACTICE_TOKEN}"}
-    timezone: Europe/Helsinki
-    currency: EUR
-    mapping: ${mappingFile}
-    rate_window_seconds: ${sandboxOptions.rateWindowSeconds ?? 1}
-    overlap_seconds: ${overlapSeconds}
-    ${settings}
-database_url: "\${DATABASE_URL}"
-temporal: {address: "\${TEMPORAL_ADDRESS}"}
-window_timeout_minutes: 2
-`,
+    demoConfig(
+      [
+        {
+          id: sandbox.installation,
+          base_url: sandbox.url,
+          mapping: mappingFile,
+          rate_window_seconds: sandboxOptions.rateWindowSeconds ?? 1,
+          overlap_seconds: overlapSeconds,
+          ...settings,
+        },
+      ],
+      {
+        database_url: fromEnvironment('DATABASE_URL'),
+        temporal: `{address: ${fromEnvironment('TEMPORAL_ADDRESS')}}`,
+        window_timeout_minutes: 2,
+      },
+    ),
   );
   const env = {
     ...process.env,

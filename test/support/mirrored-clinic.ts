@@ -20,6 +20,7 @@ import { savePage } from '../../src/mirror/save-page.ts';
 import type { MirrorScope } from '../../src/mirror/types.ts';
 import { parseJson } from '../../src/records/json.ts';
 import type { RecordKind } from '../../src/terms.ts';
+import { demoConfig, fromEnvironment, type Settings } from './demo-config.ts';
 import { wrongBooks } from './expected-books.ts';
 
 const zone = new Zone('Europe/Helsinki');
@@ -34,7 +35,7 @@ export class MirroredClinic {
   readonly #db: Db;
   readonly #folder: string;
   readonly #databaseUrl: string;
-  #settings = '';
+  #settings: Settings = {};
   #now = Date.parse('2026-03-10T09:00:00Z');
 
   constructor(db: Db, databaseUrl: string, options: { id: number; seed: number; invoices: number }) {
@@ -54,16 +55,9 @@ export class MirroredClinic {
     writeFileSync(join(this.#folder, 'mapping.yaml'), mapping);
     writeFileSync(
       this.config,
-      `installations:
-  - id: ${this.id}
-    base_url: http://127.0.0.1:9
-    auth: {token: "\${PRACTICE_TOKEN}"}
-    timezone: Europe/Helsinki
-    currency: EUR
-    mapping: mapping.yaml
-    ${settings}
-database_url: "\${DATABASE_URL}"
-`,
+      demoConfig([{ id: this.id, base_url: 'http://127.0.0.1:9', mapping: 'mapping.yaml', ...settings }], {
+        database_url: fromEnvironment('DATABASE_URL'),
+      }),
     );
     this.installation = (await loadConfig(this.config, this.env)).installations[0]!;
   }

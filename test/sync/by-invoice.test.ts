@@ -4,9 +4,10 @@ import { query } from '../../src/db/pool.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
 import { parseJson } from '../../src/records/json.ts';
-import { type PullContext, pullPayments } from '../../src/sync/pull.ts';
+import { pullPayments } from '../../src/sync/pull.ts';
 import { ListUnprovable } from '../../src/sync/walk/walk.ts';
 import { useDatabase } from '../support/database.ts';
+import { pullContextOf } from '../support/pull-context.ts';
 
 const { db } = useDatabase();
 const invoices = 200;
@@ -32,11 +33,9 @@ async function pull(installation: number, honoured: string[], known = invoices) 
     savePage(trx, scope, 'invoice', { results: mirrored, sourceTime: now, answeredAt: now }),
   );
   const questions: string[] = [];
-  const context: PullContext = {
+  const context = pullContextOf({
     ...scope,
-    ...{ db, owner: 'window', run: 'run', priority: 1, overlapMs: 600_000 },
-    findOwnEchoes: async () => new Set(),
-    onProgress: () => {},
+    db,
     client: {
       list: async (_kind, filters, pageSize, options = {}) => {
         questions.push(...Object.keys(filters));
@@ -52,7 +51,7 @@ async function pull(installation: number, honoured: string[], known = invoices) 
         };
       },
     },
-  };
+  });
   const failure = await pullPayments(context, null).then(
     () => null,
     (error: unknown) => error,

@@ -8,6 +8,7 @@ import { type PullContext, type PullOwner, pullChanged, pullPayments } from '../
 import { completeScan, pullRows, scanRows } from '../../src/sync/rows.ts';
 import { pullStream } from '../../src/sync/streams.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { pullContextOf } from '../support/pull-context.ts';
 
 const ports = {
   pause: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
@@ -53,10 +54,8 @@ async function spent(work: () => Promise<void>): Promise<Record<string, number>>
 
 function contextOf(owner: PullOwner, run: string, client: Pick<PracticeClient, 'list'>): PullContext {
   const { dialect, id, timezone } = installationOf(clinic.app.config, clinic.sandbox.installation);
-  return {
-    ...{ installation: id, timezone, dialect, db: clinic.app.db, client, owner, run },
-    ...{ priority: 1, overlapMs: 60_000, findOwnEchoes: async () => new Set(), onProgress: () => undefined },
-  };
+  const { db } = clinic.app;
+  return pullContextOf({ installation: id, timezone, dialect, db, client, owner, run, overlapMs: 60_000 });
 }
 
 /** Runs the activities of a stage side by side; those that a run has completed are not run again by it. */

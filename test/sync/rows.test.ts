@@ -1,5 +1,4 @@
 import { beforeEach, expect, test } from 'vitest';
-import { loadDialect } from '../../src/config/dialect.ts';
 import { query } from '../../src/db/pool.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { noteIgnored } from '../../src/sync/capabilities/filters.ts';
@@ -8,6 +7,7 @@ import { walkOnce } from '../../src/sync/finished.ts';
 import type { PullContext } from '../../src/sync/pull.ts';
 import { completeScan, pullRows } from '../../src/sync/rows.ts';
 import { useDatabase } from '../support/database.ts';
+import { pullContextOf } from '../support/pull-context.ts';
 
 const installation = 1;
 const overlapSeconds = 600;
@@ -18,16 +18,7 @@ const at = (secondsBeforeScan: number) => new Date(scanned - 1000 * secondsBefor
 const { db, truncate } = useDatabase();
 beforeEach(truncate);
 
-const context: () => PullContext = () => ({
-  ...{ installation, timezone: 'Europe/Helsinki', dialect: loadDialect(), db, owner: 'window', run: 'run' },
-  ...{
-    priority: 1,
-    overlapMs: overlapSeconds * 1000,
-    findOwnEchoes: async () => new Set(),
-    onProgress: () => undefined,
-  },
-  client: { list: () => Promise.reject(new Error('a finished scan is not asked for again')) },
-});
+const context = () => pullContextOf({ db, installation, overlapMs: overlapSeconds * 1000 });
 
 /** A final invoice as a walk beside the scan brought it; times in seconds before the scan, negative after it. */
 async function mirrored(modified: number | null, answered: number): Promise<void> {

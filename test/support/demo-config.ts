@@ -1,0 +1,31 @@
+// The demo configuration, as tests, scripts and benchmarks need it: installations of one kind of clinic, each with what differs.
+
+import { fileURLToPath } from 'node:url';
+
+/** Settings of vetledger.yaml by name; a value is written as it stands, so it may be any YAML on one line. */
+export type Settings = Record<string, string | number>;
+
+export interface DemoInstallation extends Settings {
+  id: number;
+  base_url: string;
+}
+
+export const demoMapping = fileURLToPath(new URL('../../mappings/demo.yaml', import.meta.url));
+
+/** A value that is read from the environment. */
+export const fromEnvironment = (name: string) => `"\${${name}}"`;
+
+/** The text of a vetledger.yaml: these installations, with the demo mapping unless they name another, and settings beside them. */
+export function demoConfig(installations: DemoInstallation[], settings: Settings = {}): string {
+  const common = {
+    auth: `{token: ${fromEnvironment('PRACTICE_TOKEN')}}`,
+    timezone: 'Europe/Helsinki',
+    currency: 'EUR',
+    mapping: demoMapping,
+  };
+  const one = ({ id, base_url, ...others }: DemoInstallation) =>
+    `  - ${linesOf({ id, base_url, ...common, ...others }).join('\n    ')}\n`;
+  return `installations:\n${installations.map(one).join('')}${linesOf(settings).join('\n')}\n`;
+}
+
+const linesOf = (settings: Settings) => Object.entries(settings).map(([name, value]) => `${name}: ${value}`);

@@ -1,0 +1,19 @@
+import { loadDialect } from '../../src/config/dialect.ts';
+import type { PullContext } from '../../src/sync/pull.ts';
+
+/** What a window of an installation in Helsinki pulls with, but for what a test gives; a question asked of no client fails. */
+export function pullContextOf(given: Pick<PullContext, 'db'> & Partial<PullContext>): PullContext {
+  return {
+    installation: 1,
+    timezone: 'Europe/Helsinki',
+    dialect: given.dialect ?? loadDialect(),
+    client: { list: () => Promise.reject(new Error('a question that no test expects')) },
+    owner: 'window',
+    run: 'run',
+    priority: 1,
+    overlapMs: 600_000,
+    findOwnEchoes: async () => new Set(),
+    onProgress: () => undefined,
+    ...given,
+  };
+}
