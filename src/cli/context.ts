@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { ConfigError } from '../domain/errors.ts';
+import { ConfigError, codeOf } from '../domain/errors.ts';
 
 /** Where a command reads from and writes to; tests bring their own. */
 export interface Io {
@@ -56,7 +56,7 @@ export class CommandContext {
     try {
       await once(stdout, 'drain', { signal: this.signal });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EPIPE') throw new OutputClosed();
+      if (codeOf(error) === 'EPIPE') throw new OutputClosed();
       throw error;
     }
   }

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { loadConfig } from '../config/load.ts';
+import { codeOf } from '../domain/errors.ts';
 import { reconcileWithSource } from '../queries/reconcile.ts';
 import { type App, openApp } from '../runtime/app.ts';
 import { startEngine } from '../runtime/worker.ts';
@@ -160,7 +161,7 @@ async function startClinic(folder: string): Promise<Sandbox> {
   try {
     sandbox = await startSandbox({ ...options, port });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    if (codeOf(error) !== 'EADDRINUSE') throw error;
     sandbox = await startSandbox({ ...options, port: 0 });
   }
   writeFileSync(portFile, String(sandbox.port));

@@ -5,25 +5,28 @@ export interface Progress {
   step: string;
   done: number;
   total: number | null;
-  /** How long it will take yet, in words, where that can be told. */
+  /** How long the step still takes, in words (`about 9 minutes left`); null where unknown. */
   left?: string | null;
 }
 
-/** Elsewhere than on a terminal, a step that can tell how long it will take says so as often. */
-const tellEveryMs = 60_000;
+/** Without a terminal, a step with a known remaining time prints a line at least this often. */
+const lineEveryMs = 60_000;
 
-/** Progress of a long run: bars on a terminal; elsewhere a line when a step begins, at each quarter of it, and in between. */
+/**
+ * Progress of a long run: bars on a terminal; otherwise a line when a step begins, at each quarter, and every minute while the
+ * remaining time is known.
+ */
 export class ProgressBars {
-  private readonly out: NodeJS.WriteStream;
+  private readonly out: NodeJS.WritableStream;
   private readonly bars: cliProgress.MultiBar | null;
   private readonly byStep = new Map<string, cliProgress.SingleBar>();
-  private readonly told = new Map<string, { quarter: number; atMs: number }>();
+  private readonly printed = new Map<string, { quarter: number; atMs: number }>();
   private readonly nowMs: () => number;
 
-  constructor(out: NodeJS.WriteStream, nowMs: () => number = () => performance.now()) {
+  constructor(out: NodeJS.WritableStream, nowMs: () => number = () => performance.now()) {
     this.out = out;
     this.nowMs = nowMs;
-    this.bars = out.isTTY
+    this.bars = isTerminal(out)
       ? new cliProgress.MultiBar(
           { format: '  {step} [{bar}] {value}/{total} {left}', stream: out, hideCursor: true, clearOnComplete: false },
           cliProgress.Presets.legacy,
@@ -41,10 +44,10 @@ export class ProgressBars {
       return;
     }
     const quarter = total ? Math.floor((4 * done) / total) : 0;
-    const before = this.told.get(step);
+    const before = this.printed.get(step);
     const atMs = this.nowMs();
-    if (before?.quarter === quarter && !(left && atMs - before.atMs >= tellEveryMs)) return;
-    this.told.set(step, { quarter, atMs });
+    if (before?.quarter === quarter && !(left && atMs - before.atMs >= lineEveryMs)) return;
+    this.printed.set(step, { quarter, atMs });
     this.out.write(`  ${step}: ${done}${total === null ? '' : ` of ${total}`}${left ? `, ${left}` : ''}\n`);
   }
 
@@ -63,8 +66,8 @@ export async function* withProgress<One>(
   total: number | null,
   batches: AsyncIterable<One[]>,
 ): AsyncGenerator<One[]> {
-  const isShown = !(context.io.stdout as NodeJS.WriteStream).isTTY;
-  const bars = isShown ? new ProgressBars(context.io.stderr as NodeJS.WriteStream) : null;
+  const { stdout, stderr } = context.io;
+  const bars = isTerminal(stdout) ? null : new ProgressBars(stderr);
   let done = 0;
   try {
     for await (const batch of batches) {
@@ -76,4 +79,8 @@ export async function* withProgress<One>(
   } finally {
     bars?.end();
   }
+}
+
+function isTerminal(stream: NodeJS.WritableStream): boolean {
+  return 'isTTY' in stream && stream.isTTY === true;
 }

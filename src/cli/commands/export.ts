@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { ConfigError } from '../../domain/errors.ts';
+import { ConfigError, codeOf } from '../../domain/errors.ts';
 import { type ExportFormatName, exportEntries } from '../../ledger/export/export.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import { type CommandContext, usageError } from '../context.ts';
@@ -9,7 +9,7 @@ import { withApp } from '../with-app.ts';
 
 export interface ExportCommandOptions {
   installation?: number;
-  format: string;
+  format: ExportFormatName;
   from?: string;
   to?: string;
   out?: string;
@@ -24,7 +24,7 @@ export async function exportJournal(context: CommandContext, options: ExportComm
   return withApp(context, { temporal: false }, async ({ db, config }) => {
     const leftOut: { installation: number; entries: number }[] = [];
     const pieces = exportEntries(db, {
-      format: options.format as ExportFormatName,
+      format: options.format,
       installations: chosenInstallations(config, options.installation),
       range: { from, to },
       documents: options.documents === true,
@@ -52,10 +52,10 @@ function leftOutText(installation: number, entries: number): string {
 /** Writes beside the file and renames into place, so that a reader sees the old or the new one. */
 async function writeWhole(file: string, pieces: AsyncIterable<string>): Promise<number> {
   const temporary = `${file}.${randomUUID()}.tmp`;
-  const handle = await open(temporary, 'wx').catch((error: NodeJS.ErrnoException) => {
+  const handle = await open(temporary, 'wx').catch((error: unknown) => {
     throw new ConfigError(
       'out_not_writable',
-      `${file} cannot be written (${error.code}).`,
+      `${file} cannot be written (${codeOf(error)}).`,
       'Give --out a file in an existing folder that you may write to.',
     );
   });

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Config, loadConfig } from '../../config/load.ts';
-import { ConfigError } from '../../domain/errors.ts';
+import { ConfigError, codeOf } from '../../domain/errors.ts';
 import { PracticeError } from '../../domain/practice-error.ts';
 import { propose } from '../../mapping/propose.ts';
 import { listAccountNumbers } from '../../practice/account-numbers.ts';
@@ -49,7 +49,8 @@ export async function init(
 
 function onlyInstallation(config: Config, id: number | undefined) {
   const chosen = chosenInstallations(config, id);
-  if (chosen.length === 1) return chosen[0]!;
+  const [only, ...more] = chosen;
+  if (only && more.length === 0) return only;
   throw new ConfigError(
     'installation_missing',
     'A mapping is proposed for one installation, and the configuration has several.',
@@ -76,7 +77,7 @@ async function write(path: string, yaml: string): Promise<void> {
   try {
     await writeFile(path, yaml, { flag: 'wx' });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === 'EEXIST') throw alreadyThere(path);
     throw new ConfigError(
       'file_unwritable',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { type Sandbox, startSandbox } from '../../../sandbox/index.ts';
-import { ConfigError } from '../../domain/errors.ts';
+import { ConfigError, codeOf } from '../../domain/errors.ts';
 import type { CommandContext } from '../context.ts';
 
 export interface SandboxOptions {
@@ -42,7 +42,7 @@ async function start(context: CommandContext, options: SandboxOptions): Promise<
       ...(webhooks ? { webhooks: { url: webhooks } } : {}),
     });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === 'EADDRINUSE' || code === 'EACCES') {
       throw new ConfigError(
         'port_taken',
@@ -53,7 +53,7 @@ async function start(context: CommandContext, options: SandboxOptions): Promise<
     if (!state) throw error;
     throw new ConfigError(
       'sandbox_state_invalid',
-      `The clinic in ${state} cannot be loaded or saved: ${(error as Error).message}`,
+      `The clinic in ${state} cannot be loaded or saved: ${error instanceof Error ? error.message : error}`,
       'Name another file with --state, or remove it to start a new clinic.',
       error,
     );

@@ -35,7 +35,7 @@ function command(context: CommandContext, installation: number | undefined, run:
 /** Runs a window of each installation; throws UserError (exit code 3) when none could be opened. */
 export async function runWindows(context: CommandContext, app: App, installations: number[], run: Run) {
   let plans = new Map<number, LoadPlan>();
-  const bars = new ProgressBars(context.io.stderr as NodeJS.WriteStream);
+  const bars = new ProgressBars(context.io.stderr);
   const several = installations.length > 1;
   const windows = await syncNow(app, {
     installations,

@@ -3,7 +3,7 @@ import { sum } from '../../domain/money.ts';
 import { PracticeError } from '../../domain/practice-error.ts';
 import type { ListAnswer, PracticeClient } from '../../practice/client.ts';
 import { parseRecord } from '../../records/schema.ts';
-import type { InvoiceRecord, PrepaymentRecord, RowRecord } from '../../records/types.ts';
+import type { PrepaymentRecord, RowRecord } from '../../records/types.ts';
 import type { App } from '../../runtime/app.ts';
 import {
   type FilterFinding,
@@ -201,7 +201,7 @@ class Examination {
   async #departments({ invoice: answer }: Answers): Promise<void> {
     const departments = new Set<number>();
     for (const { value } of answer?.results ?? []) {
-      const { departmentId } = parseRecord('invoice', value, this.#installation.dialect) as InvoiceRecord;
+      const { departmentId } = parseRecord('invoice', value, this.#installation.dialect);
       if (departmentId !== null) departments.add(departmentId);
     }
     const needed = this.#installation.mapping.policies.follow_source_lock;

@@ -1,5 +1,6 @@
 import { type DraftEntry, type Line, signed } from '../../domain/entry.ts';
 import { formatMoney, type Money, sum, zero } from '../../domain/money.ts';
+import { columns } from './text.ts';
 
 /** An entry as `--json` prints it, amounts as texts with debits positive. */
 export function entryDocument(id: string, entry: DraftEntry, decimals: number) {
@@ -42,7 +43,7 @@ export function linesDocument(lines: Line[], decimals: number) {
   }));
 }
 
-/** An entry for people: one line that says what it is, then its lines with debits and credits in columns. */
+/** An entry: a line with its id, date and description, then its lines with debits and credits in columns. */
 export function entryText(id: string, entry: DraftEntry, decimals: number): string {
   const kept = entry.documentDate === entry.date ? '' : ` (document date ${entry.documentDate})`;
   return `${id}  ${entry.date}  ${entry.description}${kept}\n${linesText(entry.lines, decimals)}`;
@@ -65,25 +66,14 @@ function tagsOf({ vat, dimensions, party }: Line, decimals: number): string {
   if (vat) {
     const group = vat.group ?? 'no VAT group';
     const rate = vat.rate?.toFixed() ?? '';
-    // Many groups are called by their rate.
+    // The name of many groups contains the rate.
     tags.push(group.includes(rate) ? group : `${group} at ${rate} %`);
   }
   if (vat?.base) tags.push(`base ${formatMoney(vat.base, decimals)}`);
   return tags.filter((tag) => tag !== '').join(', ');
 }
 
-/** Cells in columns two blanks apart; those named by `toRight` end at the same place. */
-export function columns(rows: string[][], toRight: number[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => [...row[column]!].length)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => (toRight.includes(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
-      .join('  ')
-      .trimEnd(),
-  );
-}
-
-/** What lines come to per account, debits positive; added up as they pass. */
+/** Debits and credits per account, added up line by line. */
 export class AccountTotals {
   readonly #byAccount = new Map<string, { debit: Money; credit: Money }>();
 
@@ -95,7 +85,7 @@ export class AccountTotals {
     }
   }
 
-  /** In the order of the accounts. */
+  /** In the order of the accounts; `balance` is debits less credits. */
   all(): { account: string; debit: Money; credit: Money; balance: Money }[] {
     return [...this.#byAccount]
       .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -1,5 +1,6 @@
 import type { LedgerEntry, Line } from '../../domain/entry.ts';
 import { formatMoney, type Money } from '../../domain/money.ts';
+import { paymentTypeName } from '../../mapping/payment-types.ts';
 import type { DocumentFacts } from '../../posting/types.ts';
 import type { Explanation, RelatedDocument } from '../../queries/explain.ts';
 import { formatAmount } from '../../reconcile/report.ts';
@@ -38,28 +39,8 @@ function relatedLine({ kind, id, state, problemCode, entryId }: RelatedDocument)
   return `  ${kind} ${id}: ${where.join(', ')}`;
 }
 
-/** What the source calls its payment types (practice-api: Invoice payment). */
-const paymentTypeNames: Record<number, string> = {
-  0: 'card',
-  1: 'cash',
-  2: 'bank payment',
-  3: 'rounding',
-  4: 'cheque',
-  5: 'voucher',
-  6: 'consolidated invoice',
-  7: 'mobile payment',
-  8: 'prepayment',
-  9: 'gift card',
-  10: 'financing company',
-  11: 'other',
-  12: 'credit invoice',
-  15: 'insurance claim',
-};
-
 function typeName(type: number | null): string {
-  if (type === null) return 'type -';
-  const name = paymentTypeNames[type];
-  return name === undefined ? `type ${type}` : `type ${type} (${name})`;
+  return type === null ? 'no payment type' : paymentTypeName(type);
 }
 
 function sourceLines({ versions, facts, decimals }: Explanation): string[] {
@@ -174,11 +155,14 @@ function lineTable(lines: Line[], decimals: number): string {
   );
 }
 
-/** The rows with the cells of some columns set to the right: figures stand under figures. */
+/** The rows with the cells of some columns right-aligned; `table` aligns a header and texts to the left. */
 function toRight(columns: number[], rows: (string | number)[][]): (string | number)[][] {
   const widths = new Map(columns.map((column) => [column, Math.max(...rows.map((row) => String(row[column]).length))]));
   return rows.map((row) =>
-    row.map((cell, column) => (widths.has(column) ? String(cell).padStart(widths.get(column)!) : cell)),
+    row.map((cell, column) => {
+      const width = widths.get(column);
+      return width === undefined ? cell : String(cell).padStart(width);
+    }),
   );
 }
 

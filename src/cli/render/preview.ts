@@ -1,8 +1,8 @@
 import type { PreviewedDocument } from '../../bookkeeping/preview.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
-import { AccountTotals, columns, entryDocument, entryText, withIds } from './entry.ts';
+import { AccountTotals, entryDocument, entryText, withIds } from './entry.ts';
 import type { Item } from './pieces.ts';
-import { count } from './text.ts';
+import { columns, count } from './text.ts';
 
 /** Documents that the next window would post, or hold, as elements of a list; the others are only counted. */
 export async function* postingItems(

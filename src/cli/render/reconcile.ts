@@ -1,5 +1,6 @@
 import { Money, sum } from '../../domain/money.ts';
 import type { Equation, EquationName, InstallationReport, Listed, ReconcileReport } from '../../reconcile/report.ts';
+import { columns } from './text.ts';
 
 const titles: Record<EquationName, string> = {
   E1: 'the trial balance is zero',
@@ -35,7 +36,7 @@ function installationText(report: InstallationReport): string {
 }
 
 function trialBalanceTable({ trial_balance: lines, currency }: InstallationReport): string[] {
-  return table(
+  return indentedTable(
     ['account', 'role', `debit ${currency}`, 'credit', 'balance'],
     lines.map((line) => [line.account, line.role ?? '', line.debit, line.credit, line.balance]),
     2,
@@ -45,7 +46,7 @@ function trialBalanceTable({ trial_balance: lines, currency }: InstallationRepor
 function statesTable({ states }: InstallationReport): string[] {
   const kinds = Object.entries(states);
   const names = [...new Set(kinds.flatMap(([, counts]) => Object.keys(counts)))].sort();
-  return table(
+  return indentedTable(
     ['state', ...kinds.map(([kind]) => kind)],
     names.map((name) => [name, ...kinds.map(([, counts]) => String(counts[name] ?? 0))]),
     1,
@@ -102,15 +103,14 @@ function listedSections({ listed, omitted }: InstallationReport): string[][] {
     .map(([title, lines, more]) => [`${title} (${lines.length + (more ?? 0)})`, ...bullets(lines, more ?? 0, '  ')]);
 }
 
-/** Per account, as a day's fractions of cents are of no interest one by one. */
+/** Summed per account: fractions of cents of single days are in the JSON. */
 function residueTable(residues: Listed['residues']): string[] {
   const accounts = [...Map.groupBy(residues, ({ account }) => account)].sort(([a], [b]) => (a < b ? -1 : 1));
   const rows = accounts.map(([account, days]) => {
     const amount = sum(days.map(({ residue }) => new Money(residue)));
     return [account, amount.toFixed(4), `over ${days.length} ${days.length === 1 ? 'day' : 'days'}`];
   });
-  const width = (column: number) => Math.max(...rows.map((row) => row[column]!.length));
-  return rows.map((row) => `${row[0]!.padEnd(width(0))}  ${row[1]!.padStart(width(1))}  ${row[2]}`);
+  return columns(rows, [1]);
 }
 
 function noteLine({ document, message }: { document: string; message: string }): string {
@@ -123,12 +123,8 @@ function bullets(lines: string[], omitted: number, indent: string): string[] {
   return more > 0 ? [...head, `${indent}… and ${more} more`] : head;
 }
 
-/** Columns from `firstNumber` on are figures and stand to the right. */
-function table(head: string[], rows: string[][], firstNumber: number): string[] {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
-  return [head, ...rows].map((row) =>
-    `  ${row
-      .map((text, column) => (column < firstNumber ? text.padEnd(widths[column]!) : text.padStart(widths[column]!)))
-      .join('  ')}`.trimEnd(),
-  );
+/** A table whose columns from `firstNumber` on are right-aligned. */
+function indentedTable(header: string[], rows: string[][], firstNumber: number): string[] {
+  const rightAligned = header.flatMap((_, column) => (column >= firstNumber ? [column] : []));
+  return columns([header, ...rows], rightAligned).map((line) => `  ${line}`);
 }

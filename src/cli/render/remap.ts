@@ -3,9 +3,9 @@ import type { DraftEntry } from '../../domain/entry.ts';
 import { formatMoney, type Money, zero } from '../../domain/money.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
 import type { RemapOutcome } from '../../posting/index.ts';
-import { AccountTotals, columns, entryDocument, entryText, linesDocument, linesText, withIds } from './entry.ts';
+import { AccountTotals, entryDocument, entryText, linesDocument, linesText, withIds } from './entry.ts';
 import type { Item } from './pieces.ts';
-import { count } from './text.ts';
+import { columns, count } from './text.ts';
 
 /** Documents that a mapping changes, or would if it could, as elements of a list; the others are only counted. */
 export async function* changeItems(

@@ -1,22 +1,30 @@
-/** Columns as wide as their widest cell, two blanks apart; numbers are set to the right. */
+/** A table with a header line; columns that hold only numbers are right-aligned. */
 export function table(header: string[], rows: (string | number)[][]): string {
-  const cells = [header, ...rows.map((row) => row.map(String))];
-  const widths = header.map((_, column) => Math.max(...cells.map((row) => [...(row[column] ?? '')].length)));
-  const toRight = header.map((_, column) => rows.length > 0 && rows.every((row) => typeof row[column] === 'number'));
-  return cells
-    .map((row) =>
-      widths
-        .map((width, column) =>
-          toRight[column] ? (row[column] ?? '').padStart(width) : (row[column] ?? '').padEnd(width),
-        )
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const rightAligned = header.flatMap((_, column) =>
+    rows.length > 0 && rows.every((row) => typeof row[column] === 'number') ? [column] : [],
+  );
+  return columns([header, ...rows.map((row) => row.map(String))], rightAligned).join('\n');
+}
+
+/** Lines of cells in columns, two blanks apart, each as wide as its widest cell. */
+export function columns(rows: readonly (readonly string[])[], rightAligned: readonly number[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, [...cell].length);
+  return rows.map((row) =>
+    row
+      .map((cell, column) => {
+        const width = widths[column] ?? 0;
+        return rightAligned.includes(column) ? cell.padStart(width) : cell.padEnd(width);
+      })
+      .join('  ')
+      .trimEnd(),
+  );
 }
 
 /**
- * A budget as a bar of `width` signs: `#` used, `.` free, `-` not to be had now. What is used or free is seen, however little.
+ * A budget as a bar of `width` characters: `#` used, `.` free, `-` unavailable until a limit that was lowered has recovered. A
+ * used or free share, however small, has at least one character.
  */
 export function bar(budget: { used: number; free: number; limit: number }, width = 20): string {
   const { used, free, limit } = budget;
@@ -26,7 +34,7 @@ export function bar(budget: { used: number; free: number; limit: number }, width
   return `[${'#'.repeat(usedTo)}${'.'.repeat(freeTo - usedTo)}${'-'.repeat(width - freeTo)}]`;
 }
 
-/** A length of time for people: `45 s`, `12 min`, `3 h 05 min`, `2 d 4 h`. */
+/** A duration: `45 s`, `12 min`, `3 h 05 min`, `2 d 4 h`. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 120) return `${whole} s`;
@@ -37,7 +45,7 @@ export function duration(seconds: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** An instant for people, to the second, in UTC. */
+/** An instant to the second, in UTC. */
 export function instant(time: Date | string | null): string {
   if (time === null) return '-';
   return `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
