@@ -1,14 +1,14 @@
 import { type Binding, type Connection, execute } from './rows.ts';
 
-/** What a column holds; a list becomes an array of PostgreSQL. */
+/** A column's value in a row to insert; a list becomes a PostgreSQL array. */
 type Value = string | number | boolean | null | readonly (number | string)[];
 
 /** Column names and their PostgreSQL types, in the order of the statement; an array's type ends with `[]`. */
 export type ColumnTypes<Row> = Record<keyof Row & string, string>;
 
 /**
- * Many rows as one parameter for each column: `from` stands in a statement as a table of the rows, named `alias`, and `bindings`
- * are its parameters. PostgreSQL reads arrays in half the time that it needs for the same rows as json.
+ * Many rows as one array parameter per column: `from` is a table expression named `alias`, for `from` and `join`; `bindings` are its
+ * parameters. PostgreSQL reads arrays in half the time that it needs for the same rows as json.
  */
 export function rowsAsArrays<Row extends Record<keyof Row, Value>>(
   alias: string,
@@ -17,7 +17,7 @@ export function rowsAsArrays<Row extends Record<keyof Row, Value>>(
 ): { from: string; bindings: Binding[] } {
   const columns = Object.entries<string>(types) as [keyof Row & string, string][];
   const names = columns.map(([name]) => name).join(', ');
-  // Lists of different lengths cannot be one array of two dimensions: each travels as the text of an array.
+  // PostgreSQL has no arrays of arrays of different lengths: each list is sent as the text of an array, and cast to one.
   const selected = columns.map(([name, type]) => (isList(type) ? `${name}::${type}` : name)).join(', ');
   const unnested = columns.map(([, type]) => `?::${isList(type) ? 'text' : type}[]`).join(', ');
   const unnest = `unnest(${unnested}) as ${alias}(${names})`;

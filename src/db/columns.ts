@@ -1,9 +1,9 @@
 /**
- * What a statement gives back, declared once: the TypeScript type of its rows is inferred from the declaration, and the
- * declaration is checked against the types that PostgreSQL reports with the result (src/db/rows.ts). Nothing is cast.
+ * Declares the columns of a result: the TypeScript type of the rows is inferred from the declaration, and the declaration is
+ * checked against the types that PostgreSQL reports with the result (src/db/rows.ts).
  */
 
-/** A column of a result: the PostgreSQL types it accepts, and whether and which values may stand in it. */
+/** A column of a result: the PostgreSQL types, nulls and values that it accepts. */
 export interface Column<T> {
   /** Type OIDs of pg_type; null accepts any. */
   readonly oids: readonly number[] | null;
@@ -30,7 +30,7 @@ function column<T>(sqlType: string, ...oids: number[]): Column<T> {
 export const integer = column<number>('bigint', 20, 21, 23);
 /** double precision: seconds and shares, never an amount. */
 export const float = column<number>('double precision', 701);
-/** text and its kin. */
+/** text, varchar, name. */
 export const text = column<string>('text', 25, 1043, 19);
 export const uuid = column<string>('uuid', 2950);
 export const bool = column<boolean>('boolean', 16);

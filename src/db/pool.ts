@@ -21,8 +21,8 @@ types.setTypeParser(1016, (text) => (text === '{}' ? [] : text.slice(1, -1).spli
 types.setTypeParser(1231, (text) => (text === '{}' ? [] : text.slice(1, -1).split(',')));
 
 /**
- * Connections for so many installations in one process: 2 for each beside 10, at most 60. More would only wait inside PostgreSQL;
- * nobody holds one while waiting for a rate budget.
+ * Connections of a process for this number of installations: 10 and 2 for each, at most 60. More would only wait inside
+ * PostgreSQL; no connection is held while waiting for a rate budget.
  */
 export function poolSize(installations: number): number {
   return Math.min(60, 10 + 2 * installations);

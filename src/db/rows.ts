@@ -8,7 +8,7 @@ export type Connection = Db | Knex.Transaction;
 /** A parameter for a `?` of a statement; an array becomes one array of PostgreSQL. */
 export type Binding = string | number | boolean | Date | null | readonly (string | number | boolean | Date | null)[];
 
-/** A statement gave back something else than its shape says: the statement or the schema is wrong, never the data of a user. */
+/** A result does not match the shape declared for it: a defect of the statement or of the schema, never of a user's data. */
 export class UnexpectedResult extends Error {
   readonly code = 'unexpected_result';
 }
@@ -45,7 +45,7 @@ export async function maybeRow<S extends Shape>(
   return (await rows(db, shape, sql, bindings))[0] ?? null;
 }
 
-/** The one row of a statement that always gives one (an aggregate, an `insert … returning`). Throws UnexpectedResult without one. */
+/** The first row of a statement that always returns one (an aggregate, an `insert … returning`). Throws UnexpectedResult without one. */
 export async function row<S extends Shape>(
   db: Connection,
   shape: S,

@@ -3,9 +3,8 @@ import { type Db, schemaName } from './pool.ts';
 import { rows } from './rows.ts';
 
 /**
- * The schema of a migrated database as SQL text, in an order that depends on names only: tables with their columns, then
- * constraints, indexes, functions and triggers. Kept as src/db/schema.sql, so that a change of a migration shows as a change of
- * the schema that comes of it.
+ * The schema of a migrated database as SQL text, in an order that depends on names only: tables with their columns and
+ * constraints, indexes, functions and triggers. Kept as src/db/schema.sql, so that a review shows what a migration changes.
  */
 export async function schemaText(db: Db): Promise<string> {
   const parts = [

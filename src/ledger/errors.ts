@@ -1,4 +1,4 @@
-/** What the ledger refuses. Each is a defect of the caller or a lost race, never of one document's data: nothing of the batch is posted. */
+/** What the ledger refuses: a caller's defect or a lost race, never one document's data. Nothing of the batch is posted. */
 export type LedgerErrorCode = 'unsound_entry' | 'already_in_force' | 'not_in_force' | 'entry_missing';
 
 export class LedgerError extends Error {

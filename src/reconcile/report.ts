@@ -23,7 +23,7 @@ export type EquationName = (typeof equationNames)[number];
 
 /** A document for which an equation does not hold. */
 export interface Difference {
-  /** `invoice 123`; where only several together differ, all of them; or what else it is about. */
+  /** `invoice 123`, several of them where only their sum differs, or the name of what is counted. */
   document: string;
   amount: Money;
   /** A sentence with the amounts compared. */
@@ -67,7 +67,7 @@ export interface TrialBalanceLine {
 export interface Listed {
   /** E2: posted payments on invoices without an entry in force, unless they are cancelled or on opening balances. */
   payments_without_invoice: Note[];
-  /** Posted documents whose present facts differ from the posted ones, or whose facts cannot be told. */
+  /** Posted documents whose present facts differ from the posted ones or are unreadable. */
   held_changes: Note[];
   /** E4: `consolidation_clearing` not zero, per collector. */
   consolidation_clearing: { document: string; balance: string }[];
@@ -75,7 +75,7 @@ export interface Listed {
   credit_settlement: { documents: string[]; balance: string }[];
   /** E3: clients whose prepayments differ while the whole agrees (a prepayment used on another client's invoice). */
   prepayment_clients: { client: string; ledger: string; source: string }[];
-  /** E4: prepayments not used up at each month's end; VAT on advances is the accountant's. */
+  /** E4: the unused prepayments at each month's end; the accountant declares VAT on advances. */
   unused_prepayments: { month_end: CalendarDate; balance: string }[];
   /** E5: cents settled apart from the exact rows, per revenue or VAT account and day. */
   residues: { account: string; date: CalendarDate; residue: string }[];

@@ -34,10 +34,10 @@ export interface DailySummary extends DraftSummary {
 }
 
 /**
- * The summaries of `entries`, by date and department. An entry goes to one summary whole, that of its lines' department, so
- * that each summary balances. Lines are added up only where account, role, side, payment type, VAT group and rate,
- * dimensions and internal account are the same, and their VAT bases with them: turnover, VAT return and cost centres read
- * from summaries are those of the documents. The order of `entries` does not matter.
+ * The summaries of `entries`, by date and department. Each entry is in one summary as a whole, that of its lines' department, so
+ * that every summary balances. Lines are added up, with their VAT bases, only where account, role, side, payment type, VAT group
+ * and rate, dimensions and internal account are the same: turnover, VAT return and cost centres are the same from summaries as
+ * from documents. The order of `entries` does not matter.
  */
 export function summarise(entries: LedgerEntry[]): DraftSummary[] {
   const groups = Map.groupBy(
@@ -118,7 +118,7 @@ function buyerOf({ role, vat, party }: Line): SummaryLine['buyer'] {
   return { vatNumber: party.vatNumber, countryCode: party.countryCode };
 }
 
-/** By code unit: the same on every machine. */
+/** Compares by code unit, so that the order (and the hash) does not depend on the locale. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
