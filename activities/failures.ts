@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { PracticeError } from '../src/domain/practice-error.ts';
-import { ListUnprovable } from '../src/sync/walk/walk.ts';
+import { ListUnprovable } from '../src/sync/walk/types.ts';
 import type { PlainError } from '../workflows/messages.ts';
 
 /** A window that may not go on: its lease was lost, or its cursor moved under it. */

@@ -2,7 +2,7 @@ import type { SaveResult } from '../mirror/types.ts';
 import type { RecordKind } from '../terms.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
 import type { PullContext, PullResult } from './pull.ts';
-import { ListUnprovable } from './walk/walk.ts';
+import { ListUnprovable } from './walk/types.ts';
 
 /** Invoices asked for at once: bounds the address's length (some 10 bytes an id). */
 const invoicesPerQuestion = 150;

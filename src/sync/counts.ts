@@ -1,7 +1,7 @@
 import { type Db, query } from '../db/pool.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import type { DocumentKind } from '../terms.ts';
-import { unlessRefused } from './capabilities/probe.ts';
+import { unlessRefused } from './capabilities/refused.ts';
 
 /** The clinic works on while we count; so often it is tried to count between two of its records. */
 const countTries = 4;

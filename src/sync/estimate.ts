@@ -1,4 +1,4 @@
-import { pageSizeFor } from './walk/walk.ts';
+import { pageSizeFor } from './walk/page-size.ts';
 
 /** Weight that counts against a budget, and in how many seconds it is free again. */
 export interface BusyWeight {

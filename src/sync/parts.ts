@@ -3,11 +3,11 @@ import { savePage } from '../mirror/save-page.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
-import { unlessRefused } from './capabilities/probe.ts';
+import { unlessRefused } from './capabilities/refused.ts';
 import { type PullContext, type PullResult, pullList } from './pull.ts';
 import { pullRowSets } from './rows.ts';
-import { contradicted } from './walk/filters.ts';
-import { pageSizeFor } from './walk/walk.ts';
+import { contradictedFilter } from './walk/filter-check.ts';
+import { pageSizeFor } from './walk/page-size.ts';
 
 /** Documents whose parts are fetched again in one go; a window takes several goes if need be. */
 export const partsBatch = 50;
@@ -131,7 +131,7 @@ export async function pullOne(
       };
     }
     for (const item of answer?.results ?? []) {
-      const filter = contradicted(question, recordOf(kind, item, context.dialect), context.timezone);
+      const filter = contradictedFilter(question, recordOf(kind, item, context.dialect), context.timezone);
       if (filter !== null) await noteIgnored(db, installation, kind, filter);
     }
   }

@@ -8,7 +8,7 @@ import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { pullByInvoice } from './by-invoice.ts';
 import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
-import { refusedFilter } from './capabilities/probe.ts';
+import { refusedFilter } from './capabilities/refused.ts';
 import {
   noteDefaultPageSize,
   noteRepeatsRecords,
@@ -17,8 +17,10 @@ import {
   readTimestampStyle,
 } from './capabilities/server.ts';
 import { furtherDimensions } from './walk/dimensions.ts';
-import { contradicted, hasOffset, sinceTimestamp } from './walk/filters.ts';
-import { FilterIgnored, ListUnprovable, type WalkRequest, type WalkResult, type WalkState, walk } from './walk/walk.ts';
+import { contradictedFilter } from './walk/filter-check.ts';
+import { hasOffset, sinceTimestamp } from './walk/timestamps.ts';
+import { FilterIgnored, ListUnprovable, type WalkRequest, type WalkResult, type WalkState } from './walk/types.ts';
+import { walk } from './walk/walk.ts';
 
 /** Who pulls: a live window, or a backfill beside it. Each keeps its own walks; live work goes first. */
 export type PullOwner = 'window' | 'backfill';
@@ -151,7 +153,7 @@ export async function pullList(
             return answer;
           },
           violated: (sent, item) => {
-            const name = contradicted(sent, recordOf(kind, item, context.dialect), context.timezone);
+            const name = contradictedFilter(sent, recordOf(kind, item, context.dialect), context.timezone);
             return name === null ? [] : [name];
           },
           save: async (answer, state) => {
@@ -234,7 +236,7 @@ async function askPage(context: PullContext, kind: RecordKind, request: WalkRequ
 
 /** The filter that asks a list for what has changed since, in the style of the server's own timestamps. */
 export async function changedSinceFilter(context: PullContext, since: Date): Promise<Record<string, string>> {
-  const zones = context.naiveTimesAreLocal ? [context.timezone] : [context.timezone, 'UTC'];
+  const zones: [string, ...string[]] = context.naiveTimesAreLocal ? [context.timezone] : [context.timezone, 'UTC'];
   return { modified__gte: sinceTimestamp(since, await readTimestampStyle(context.db, context.installation), zones) };
 }
 

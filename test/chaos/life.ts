@@ -12,7 +12,7 @@ import { pullParts } from '../../src/sync/parts.ts';
 import { applyFacts, type PullContext, type PullOwner, pullChanged, pullPayments } from '../../src/sync/pull.ts';
 import { completeScan, pullRows, scanRows } from '../../src/sync/rows.ts';
 import { pullStream } from '../../src/sync/streams.ts';
-import { ListUnprovable } from '../../src/sync/walk/walk.ts';
+import { ListUnprovable } from '../../src/sync/walk/types.ts';
 import { type RecordKind, recordKinds } from '../../src/terms.ts';
 import { pullContextOf } from '../support/pull-context.ts';
 import { Beside, Killed } from './beside.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { usedFilters } from '../../src/sync/capabilities/filter-uses.ts';
 import { ignoredFilters, noteFindings, storedVerdicts } from '../../src/sync/capabilities/filters.ts';
-import { usedFilters } from '../../src/sync/capabilities/probe.ts';
 import { mayUse } from '../../src/sync/capabilities/recheck.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { vetledger } from './support.ts';

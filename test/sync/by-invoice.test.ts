@@ -5,7 +5,7 @@ import { PracticeError } from '../../src/domain/practice-error.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { pullPayments } from '../../src/sync/pull.ts';
-import { ListUnprovable } from '../../src/sync/walk/walk.ts';
+import { ListUnprovable } from '../../src/sync/walk/types.ts';
 import { useDatabase } from '../support/database.ts';
 import { pullContextOf } from '../support/pull-context.ts';
 

@@ -5,8 +5,9 @@ import type { ListAnswer } from '../../src/practice/client.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
 import { furtherDimensions } from '../../src/sync/walk/dimensions.ts';
-import { contradicted } from '../../src/sync/walk/filters.ts';
-import { ListUnprovable, walk } from '../../src/sync/walk/walk.ts';
+import { contradictedFilter } from '../../src/sync/walk/filter-check.ts';
+import { ListUnprovable } from '../../src/sync/walk/types.ts';
+import { walk } from '../../src/sync/walk/walk.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
 const dialect = loadDialect();
@@ -74,7 +75,7 @@ function server(kind: RecordKind, items: Item[], order: Order, honoured: string[
       {
         ask: async ({ filters, pageSize, page }) => ask(filters, pageSize, page),
         violated: (sent, { value }) => {
-          const name = contradicted(sent, parseRecord(kind, value, dialect), timezone);
+          const name = contradictedFilter(sent, parseRecord(kind, value, dialect), timezone);
           return name === null ? [] : [name];
         },
         save: async ({ results }) => {

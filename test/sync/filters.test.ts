@@ -2,12 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
-import { contradicted, filterTimestamp, sinceTimestamp } from '../../src/sync/walk/filters.ts';
+import { contradictedFilter } from '../../src/sync/walk/filter-check.ts';
+import { filterTimestamp, sinceTimestamp } from '../../src/sync/walk/timestamps.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
 const zone = 'Europe/Helsinki';
 const check = (kind: RecordKind, fields: object, filter: string, value: string) =>
-  contradicted(
+  contradictedFilter(
     { [filter]: value },
     parseRecord(kind, parseJson(JSON.stringify({ id: 7, ...fields })), loadDialect()),
     zone,

@@ -4,7 +4,9 @@ import { PracticeError } from '../../src/domain/practice-error.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
 import type { SourceRecord } from '../../src/records/types.ts';
-import { judge, probeList, type Question, questionOf, refusedFilter } from '../../src/sync/capabilities/probe.ts';
+import { probeList, verdictOf } from '../../src/sync/capabilities/probe.ts';
+import { type ProbeRequest, probeRequestOf } from '../../src/sync/capabilities/probe-request.ts';
+import { refusedFilter } from '../../src/sync/capabilities/refused.ts';
 
 const dialect = loadDialect();
 const zone = 'Europe/Helsinki';
@@ -40,7 +42,7 @@ describe('the question', () => {
     ['invoice__is', rows.map(rowOf), '41', [500, 501]],
     ['invoice__in', rows.map(rowOf), '41,42', [500, 501, 502, 503]],
   ])('%s divides the page', (filter, records, value, matching) => {
-    const question = questionOf(filter, records, zone) as Question;
+    const question = probeRequestOf(filter, records, zone) as ProbeRequest;
     expect(question.value).toBe(value);
     const ids = records.filter((record) => question.side(record) === 'in').map(({ id }) => id);
     expect(ids.sort((a, b) => a - b)).toEqual(matching);
@@ -50,11 +52,11 @@ describe('the question', () => {
     times.map((time, i) => invoiceOf({ id: i + 1, modified: `2026-03-20T${time}` }));
 
   test('without offsets it is asked in local time', () => {
-    const question = questionOf(
+    const question = probeRequestOf(
       'modified__gte',
       naive('09:00:00', '12:00:00', '15:00:00', '18:00:00'),
       zone,
-    ) as Question;
+    ) as ProbeRequest;
     expect(question.value).toBe('2026-03-20T13:30:00');
   });
 
@@ -92,13 +94,13 @@ describe('the question', () => {
       'its first records differ too little in invoice',
     ],
   ])('cannot be put where there is %s', (_what, filter, records, reason) => {
-    expect(questionOf(filter, records, zone)).toBe(reason);
+    expect(probeRequestOf(filter, records, zone)).toBe(reason);
   });
 });
 
 describe('the answer', () => {
   const records = [1, 2, 3, 4, 5, 6].map((id) => invoiceOf({ id }));
-  const question = questionOf('id__gt', records, zone) as Question;
+  const question = probeRequestOf('id__gt', records, zone) as ProbeRequest;
   const long = { count: 1_000, records };
   const short = { count: 6, records };
   const only = (...ids: number[]) => ids.map((id) => invoiceOf({ id }));
@@ -119,7 +121,7 @@ describe('the answer', () => {
     ['nothing', short, { count: 0, records: [] }, 'ignored', /lacks/],
     ['all that matches but one', short, { count: 2, records: only(4, 6) }, 'ignored', /lacks/],
   ])('that holds %s', (_what, before, answer, verdict, reason) => {
-    const found = judge(question, before, answer);
+    const found = verdictOf(question, before, answer);
     expect(found.verdict).toBe(verdict);
     if (reason === null) expect(found.reason).toBeNull();
     else expect(found.reason).toMatch(reason);

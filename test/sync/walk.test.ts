@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ListAnswer } from '../../src/practice/client.ts';
-import { FilterIgnored, ListUnprovable, pageSizeFor, type WalkState, walk } from '../../src/sync/walk/walk.ts';
+import { pageSizeFor } from '../../src/sync/walk/page-size.ts';
+import { FilterIgnored, ListUnprovable, type WalkState } from '../../src/sync/walk/types.ts';
+import { walk } from '../../src/sync/walk/walk.ts';
 
 type Order = 'ascending' | 'descending' | 'random' | 'shuffled once';
 

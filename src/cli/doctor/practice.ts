@@ -5,13 +5,14 @@ import type { ListAnswer, PracticeClient } from '../../practice/client.ts';
 import { parseRecord } from '../../records/schema.ts';
 import type { PrepaymentRecord, RowRecord } from '../../records/types.ts';
 import type { App } from '../../runtime/app.ts';
+import { usedFilters } from '../../sync/capabilities/filter-uses.ts';
 import {
   type FilterFinding,
   noteFindings,
   type StoredVerdict,
   storedVerdicts,
 } from '../../sync/capabilities/filters.ts';
-import { probeList, usedFilters } from '../../sync/capabilities/probe.ts';
+import { probeList } from '../../sync/capabilities/probe.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
 import { type Check, failure } from './check.ts';
 

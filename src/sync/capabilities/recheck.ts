@@ -1,13 +1,13 @@
-import { bool } from '../../db/columns.ts';
+import { bool, integer, json } from '../../db/columns.ts';
 import type { Db } from '../../db/pool.ts';
-import { maybeRow } from '../../db/rows.ts';
+import { maybeRow, row, rows } from '../../db/rows.ts';
 import type { PracticeClient } from '../../practice/client.ts';
 import type { Dialect } from '../../records/dialect.ts';
 import { parseJson } from '../../records/json.ts';
 import { parseRecord } from '../../records/schema.ts';
 import type { RecordKind } from '../../terms.ts';
 import { ignoredForHours, noteFindings } from './filters.ts';
-import { type Answered, probeFilter } from './probe.ts';
+import { type ParsedPage, probeFilter } from './probe.ts';
 
 export interface RecheckContext {
   db: Db;
@@ -15,17 +15,17 @@ export interface RecheckContext {
   client: Pick<PracticeClient, 'list'>;
   dialect: Dialect;
   timezone: string;
-  /** Priority in the budget. */
+  /** Priority in the rate budget. */
   priority: number;
 }
 
-/** Records of the mirror that a question is made from: as many as a page has. */
+/** Records of the mirror that stand in for an unfiltered page: as many as a page holds by default. */
 const sampleSize = 50;
 
 /**
- * Whether a filter may be used now, where using one that is ignored would bring a whole list. One that was found ignored a day
- * ago, or longer, is asked about once more, with one question of weight 1 made from records of the mirror; what it finds
- * counts from the next time on, so that a window asks this question or uses the filter, never both.
+ * Whether to use a filter that would bring the whole list if the server ignored it. A filter found ignored more than
+ * `ignoredForHours` ago is probed again with one request of weight 1, made from records of the mirror. The new verdict counts
+ * from the next call on, so that a window either probes the filter or uses it, and the weight of a window stays bounded.
  */
 export async function mayUse(context: RecheckContext, list: RecordKind, filter: string): Promise<boolean> {
   const { db, installation, client, dialect, timezone, priority } = context;
@@ -43,24 +43,27 @@ export async function mayUse(context: RecheckContext, list: RecordKind, filter: 
       dialect,
       timezone,
     };
-    const before = await sampleOf(context, list, filter);
-    await noteFindings(db, installation, [await probeFilter(ports, list, filter, before)]);
+    const sample = await newestRecords(context, list, filter);
+    await noteFindings(db, installation, [await probeFilter(ports, list, filter, sample)]);
   }
   return false;
 }
 
-/** The newest records of the mirror: a question made from these has a short answer, which is all in one page. */
-async function sampleOf(context: RecheckContext, list: RecordKind, filter: string): Promise<Answered> {
+/** The newest records of the mirror: a probe made from these has a short answer, which fits into one page. */
+async function newestRecords(context: RecheckContext, list: RecordKind, filter: string): Promise<ParsedPage> {
   const { db, installation, dialect } = context;
   const order = filter.startsWith('modified__') ? 'modified desc nulls last, id desc' : 'id desc';
-  const sample = await db.raw<{ rows: { raw: string }[] }>(
+  const newest = await rows(
+    db,
+    { raw: json },
     `select raw from mirror_record where installation = ? and kind = ? and gone_at is null order by ${order} limit ?`,
     [installation, list, sampleSize],
   );
-  const counted = await db.raw<{ rows: { n: number }[] }>(
-    `select count(*) as n from mirror_record where installation = ? and kind = ? and gone_at is null`,
+  const { count } = await row(
+    db,
+    { count: integer },
+    'select count(*) as count from mirror_record where installation = ? and kind = ? and gone_at is null',
     [installation, list],
   );
-  const records = sample.rows.map(({ raw }) => parseRecord(list, parseJson(raw), dialect));
-  return { count: counted.rows[0]!.n, records };
+  return { count, records: newest.map(({ raw }) => parseRecord(list, parseJson(raw), dialect)) };
 }

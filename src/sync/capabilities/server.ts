@@ -1,11 +1,9 @@
 import { text } from '../../db/columns.ts';
 import { type Connection, execute, maybeRow } from '../../db/rows.ts';
 import type { RecordKind } from '../../terms.ts';
+import type { TimestampStyle } from '../walk/timestamps.ts';
 
 /** What the source's server was seen to do, filters aside (table `source_capability`). */
-
-/** How a server writes its timestamps: with an offset or `Z`, or naive, as local time without one. */
-export type TimestampStyle = 'offset' | 'naive';
 
 type Capability = 'default_page_size' | 'timestamp_style' | 'repeats_records';
 

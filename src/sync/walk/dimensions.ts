@@ -3,47 +3,48 @@ import type { Dialect } from '../../records/dialect.ts';
 import { recordOf } from '../../records/schema.ts';
 import type { SourceRecord } from '../../records/types.ts';
 import type { RecordKind } from '../../terms.ts';
-import { filterTimestamp } from './filters.ts';
+import { filterTimestamp, type TimestampStyle } from './timestamps.ts';
 
-/** A filter that bounds a dimension, and how the bound `v` is written for it. */
+/** A filter that bounds a dimension. */
 export interface Bound {
   filter: string;
-  write(v: number): string;
+  /** The filter's value for a bound. */
+  write(bound: number): string;
 }
 
 /**
- * What a list can be divided by: each record has a whole number, and the part `from <= number < to` of the list can be asked for.
- * Several filters may serve as a bound; the first that the server is not known to ignore is sent.
+ * A field by which a list can be divided: it gives each record a whole number, and the range `from <= number < to` can be
+ * requested. Several filters may serve as a bound; the first that the server is not known to ignore is sent.
  */
 export interface Dimension {
   name: string;
-  /** Keeps `number >= v`. */
+  /** Filters for `number >= bound`. */
   lower: Bound[];
-  /** Keeps `number < v`. */
+  /** Filters for `number < bound`. */
   upper: Bound[];
-  /** Asks for records without the field; null where every record has it. */
+  /** The filter for records without the field; null where every record has it. */
   absent: string | null;
   /** No two records have the same number. */
-  unique: boolean;
-  /** No number is lower; null: unknown. */
+  isUnique: boolean;
+  /** The lowest possible number; null: unknown. */
   least: number | null;
   /** A record's number; null when it has none. */
   numberOf(item: { id: number; value: unknown }): number | null;
 }
 
-/** Ids: whatever the list. `__gt` is specified; of the others the list's own operators may know some (Conventions 6). */
+/** Every list can be divided by ids. `id__gt` is specified; a list may support some of the others (practice-api: Conventions 6). */
 export const idDimension: Dimension = {
   name: 'id',
   lower: [
-    { filter: 'id__gt', write: (v) => String(v - 1) },
-    { filter: 'id__gte', write: (v) => String(v) },
+    { filter: 'id__gt', write: (bound) => String(bound - 1) },
+    { filter: 'id__gte', write: (bound) => String(bound) },
   ],
   upper: [
-    { filter: 'id__lt', write: (v) => String(v) },
-    { filter: 'id__lte', write: (v) => String(v - 1) },
+    { filter: 'id__lt', write: (bound) => String(bound) },
+    { filter: 'id__lte', write: (bound) => String(bound - 1) },
   ],
   absent: null,
-  unique: true,
+  isUnique: true,
   least: 1,
   numberOf: ({ id }) => id,
 };
@@ -51,12 +52,12 @@ export const idDimension: Dimension = {
 const dayMs = 86_400_000;
 
 /**
- * What else the lists of a kind can perhaps be divided by, the surest first: only `invoice_date` with both bounds is specified,
- * the others are tried and held against the records and counts that come back.
+ * What the lists of a kind can perhaps be divided by, besides ids; the likeliest first. Only `invoice_date` with both bounds is
+ * specified. The others are tried, and checked against the records and counts of their answers.
  */
 export function furtherDimensions(
   kind: RecordKind,
-  zone: { dialect: Dialect; timezone: string; style: 'offset' | 'naive' },
+  zone: { dialect: Dialect; timezone: string; style: TimestampStyle },
 ): Dimension[] {
   const { dialect, timezone, style } = zone;
   const names = dialect.fields;
@@ -66,11 +67,11 @@ export function furtherDimensions(
     name,
     lower: [{ filter: `${name}__gte`, write: dayText }],
     upper: [
-      { filter: `${name}__lte`, write: (v) => dayText(v - 1) },
+      { filter: `${name}__lte`, write: (bound) => dayText(bound - 1) },
       { filter: `${name}__lt`, write: dayText },
     ],
     absent: `${name}__is_null`,
-    unique: false,
+    isUnique: false,
     least: null,
     numberOf: (item) => {
       const day = businessDate(text(item, field) ?? '', timezone);
@@ -78,17 +79,17 @@ export function furtherDimensions(
     },
   });
   const seconds = (name: string, field: (record: SourceRecord) => string | null): Dimension => {
-    const write = (v: number) => filterTimestamp(new Date(v * 1000), style, timezone);
+    const write = (bound: number) => filterTimestamp(new Date(bound * 1000), style, timezone);
     return {
       name,
       lower: [{ filter: `${name}__gte`, write }],
       upper: [
         { filter: `${name}__lt`, write },
-        // Everything below the second `v`, its fractions included.
-        { filter: `${name}__lte`, write: (v) => write(v - 1).replace(/(Z?)$/, '.999999$1') },
+        // Up to the last fraction of the second before.
+        { filter: `${name}__lte`, write: (bound) => write(bound - 1).replace(/(Z?)$/, '.999999$1') },
       ],
       absent: `${name}__is_null`,
-      unique: false,
+      isUnique: false,
       least: null,
       numberOf: (item) => {
         const at = instantOf(text(item, field) ?? '', timezone);

@@ -1,174 +1,205 @@
 import type { ListAnswer } from '../../practice/client.ts';
+import { isWholeList, rangesAddUp } from './count-proof.ts';
 import { type Dimension, idDimension } from './dimensions.ts';
-import { maxOffset, pages } from './pages.ts';
-import type { Part, Questions } from './questions.ts';
+import { maxOffset, readByOffset } from './offset-pages.ts';
+import { isDescending } from './order.ts';
+import type { RangeFilter, WalkRequests } from './requests.ts';
 import { ListUnprovable } from './types.ts';
 
-interface Piece {
-  part: Part;
-  /** One already received for it, its first page. */
-  answer: ListAnswer | null;
+/** A range that is still to be read. */
+interface PendingRange {
+  ranges: RangeFilter;
+  /** Its first page, where that was received already. */
+  firstPage: ListAnswer | null;
 }
 
-/** The list moves under the walk: so often is a part asked for again before another way is taken. */
-const tries = 4;
+/** How often a range is divided again, the list having changed between two answers, before another way is tried. */
+const attemptsAtMost = 4;
 
 /**
- * Completes a part of a list that does not come in the order of ids: where ids can be bounded on both sides, it is divided until
- * every part is a single page; otherwise its pages are asked for by offset, and what offsets cannot reach is divided by
- * something else. `low` is what the walk has proven. Throws ListUnprovable, naming what was tried.
+ * Reads a range of a list that does not come in the order of ids: divides it by ids, where they can be bounded on both sides,
+ * until each range is a single page; otherwise reads its pages by offset, and divides what offsets cannot reach by the
+ * `further` dimensions. `low` is what the walk has proven so far. Throws ListUnprovable, saying what was tried.
  */
 export async function divide(
-  questions: Questions,
+  requests: WalkRequests,
   further: Dimension[],
-  part: Part,
-  answer: ListAnswer | null,
+  ranges: RangeFilter,
+  firstPage: ListAnswer | null,
   low: number | null,
 ): Promise<void> {
-  const left: Piece[] = [{ part, answer }];
-  for (let piece = left.pop(); piece; piece = left.pop()) {
-    left.push(...(await new Division(questions, further, piece, low).run()));
+  const pending: PendingRange[] = [{ ranges, firstPage }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    pending.push(...(await new Division(requests, further, next, low).run()));
   }
 }
 
 class Division {
-  readonly #questions: Questions;
+  readonly #requests: WalkRequests;
   readonly #further: Dimension[];
-  readonly #part: Part;
+  readonly #ranges: RangeFilter;
   readonly #low: number | null;
-  #answer: ListAnswer | null;
+  #firstPage: ListAnswer | null;
   #count = 0;
   readonly #tried: string[] = [];
 
-  constructor(questions: Questions, further: Dimension[], piece: Piece, low: number | null) {
-    this.#questions = questions;
+  constructor(requests: WalkRequests, further: Dimension[], range: PendingRange, low: number | null) {
+    this.#requests = requests;
     this.#further = further;
-    this.#part = piece.part;
-    this.#answer = piece.answer;
+    this.#ranges = range.ranges;
+    this.#firstPage = range.firstPage;
     this.#low = low;
   }
 
-  /** Completes the part, or gives the pieces that are left of it. */
-  async run(): Promise<Piece[]> {
-    const byId = await this.#by(idDimension);
+  /** Reads the range completely, or returns the smaller ranges that remain to be read. */
+  async run(): Promise<PendingRange[]> {
+    const byId = await this.#divideBy(idDimension);
     if (byId) return byId;
     if (this.#count <= maxOffset) {
       this.#tried.push('pages by offset, which never added up to the count');
-      if (await pages(this.#questions, this.#part, (page) => this.#save(page))) return [];
+      if (await readByOffset(this.#requests, this.#ranges, (page) => this.#save(page))) return [];
     }
     for (const dimension of this.#further) {
-      const pieces = await this.#by(dimension);
-      if (pieces) return pieces;
+      const ranges = await this.#divideBy(dimension);
+      if (ranges) return ranges;
     }
     if (this.#count > maxOffset) {
-      // Without any order, what one pass does not reach another may.
+      // In a list without any order, another pass may reach the records that one pass does not.
       this.#tried.push(`pages by offset, which end at ${maxOffset}`);
-      if (await pages(this.#questions, this.#part, (page) => this.#save(page))) return [];
+      if (await readByOffset(this.#requests, this.#ranges, (page) => this.#save(page))) return [];
     }
     throw new ListUnprovable(
       `${this.#count} records cannot be proven complete; tried: ids in order, ${this.#tried.join(', ')}`,
     );
   }
 
-  /** Completes the part as a single page, or divides it; null where this dimension does not divide it. */
-  async #by(dimension: Dimension): Promise<Piece[] | null> {
-    for (let attempt = 0; attempt < tries; attempt++) {
-      const current = await this.#current();
-      if (current === 'complete') return [];
-      const pieces = await this.#split(dimension, current, attempt);
-      if (pieces === null) break;
-      if (pieces !== 'moved') return pieces;
+  /** Reads the range as a single page, or divides it; null where this dimension does not divide it. */
+  async #divideBy(dimension: Dimension): Promise<PendingRange[] | null> {
+    for (let attempt = 0; attempt < attemptsAtMost; attempt++) {
+      const page = await this.#readFirstPage();
+      if (isWholeList(page)) return [];
+      const ranges = await this.#split(dimension, page, attempt);
+      if (ranges === null) break;
+      if (ranges !== 'mismatch') return ranges;
     }
     const filters = [...dimension.lower, ...dimension.upper].map(({ filter }) => filter);
     this.#tried.push(`ranges of ${dimension.name} (${filters.join(', ')})`);
     return null;
   }
 
-  /** The part's first page: it weighs 1 until its count shows what it is worth. */
-  async #current(): Promise<ListAnswer | 'complete'> {
-    const questions = this.#questions;
-    let answer = this.#answer ?? (await questions.first(this.#part, null));
-    this.#answer = null;
-    await this.#save(answer);
-    const { count } = answer;
-    if (
-      answer.results.length < count &&
-      answer.results.length < questions.size(count) &&
-      count <= questions.largestPage
-    ) {
-      answer = await questions.first(this.#part, questions.size(count));
-      await this.#save(answer);
+  /**
+   * The range's first page. It is requested with the default page size, for a weight of 1, and again as a larger page where its
+   * count shows that one larger page holds the whole range.
+   */
+  async #readFirstPage(): Promise<ListAnswer> {
+    const requests = this.#requests;
+    let page = this.#firstPage ?? (await requests.firstPage(this.#ranges, null));
+    this.#firstPage = null;
+    await this.#save(page);
+    const { count } = page;
+    const pageSize = requests.pageSizeFor(count);
+    if (!isWholeList(page) && page.results.length < pageSize && count <= requests.largestPageSize) {
+      page = await requests.firstPage(this.#ranges, pageSize);
+      await this.#save(page);
     }
-    this.#count = answer.count;
-    return answer.results.length >= answer.count ? 'complete' : answer;
+    this.#count = page.count;
+    return page;
   }
 
-  /** Null: cannot be divided this way; 'moved': what came does not add up (yet). */
-  async #split(dimension: Dimension, current: ListAnswer, attempt: number): Promise<Piece[] | 'moved' | null> {
-    const questions = this.#questions;
-    const range = this.#part[dimension.name] ?? { from: null, to: null };
-    const numbers = current.results.map((item) => dimension.numberOf(item)).filter((n) => n !== null);
-    if (range === 'absent' || !questions.bounds(dimension, 'upper')) return null;
-    const ranged = (from: number | null, to: number | null) => ({ ...this.#part, [dimension.name]: { from, to } });
-    if (numbers.length === 0) return current.results.length === 0 ? 'moved' : null;
-    if (dimension.unique && numbers.length > 1 && numbers.every((n, i) => i === 0 || n <= numbers[i - 1]!)) {
-      // Descending: what is left lies below the lowest; asked for again, with the lowest, which may be listed twice.
-      const lowest = numbers[numbers.length - 1]!;
-      const part = ranged(range.from, attempt % 2 === 0 ? lowest : lowest + 1);
-      const remaining = current.count - numbers.filter((n) => attempt % 2 === 0 || n > lowest).length;
-      // Until a bound has shown that it is honoured, it is tried with a page of weight 1.
-      const answer = await questions.first(part, questions.isHonoured ? questions.size(remaining) : null);
-      if (attempt > 0) await this.#noteIgnored(dimension, current.count, answer.count, 0);
-      if (answer.count !== remaining) return 'moved';
-      questions.isHonoured = true;
-      return [{ part, answer }];
+  /** Null where the range cannot be divided by this dimension; `mismatch` where the counts do not add up (yet). */
+  async #split(dimension: Dimension, page: ListAnswer, attempt: number): Promise<PendingRange[] | 'mismatch' | null> {
+    const requests = this.#requests;
+    const range = this.#ranges[dimension.name] ?? { from: null, to: null };
+    if (range === 'absent' || !requests.boundOf(dimension, 'upper')) return null;
+    const numbers = page.results.map((item) => dimension.numberOf(item)).filter((n) => n !== null);
+    if (numbers.length === 0) return page.results.length === 0 ? 'mismatch' : null;
+    if (dimension.isUnique && numbers.length > 1 && isDescending(numbers)) {
+      return this.#readBelow(dimension, range.from, numbers, page, attempt);
     }
-    if (!questions.bounds(dimension, 'lower')) return null;
-    // Within the tolerance of a filter, as near a change of clocks: such a range cannot be narrowed down.
+    if (!requests.boundOf(dimension, 'lower')) return null;
+    // Records outside the range, within the tolerance of a filter (as around a clock change): it cannot be narrowed down.
     if (numbers.some((n) => n < (range.from ?? n) || n >= (range.to ?? n + 1))) return null;
     const pivot = pivotOf(dimension, range, numbers);
     if (pivot === null) return null;
-    const pieces: { part: Part; answer: ListAnswer }[] = [];
-    for (const part of [ranged(range.from, pivot), ranged(pivot, range.to)]) {
-      pieces.push({ part, answer: await questions.first(part, null) });
+    const below = await this.#request(dimension, range.from, pivot);
+    const above = await this.#request(dimension, pivot, range.to);
+    const parts = [below, above];
+    const isShort = below.firstPage.count + above.firstPage.count < page.count;
+    if (isShort && dimension.absent !== null && !requests.ignored.has(dimension.absent)) {
+      const ranges: RangeFilter = { ...this.#ranges, [dimension.name]: 'absent' };
+      parts.push({ ranges, firstPage: await requests.firstPage(ranges, null) });
     }
-    const [below, above] = pieces.map(({ answer }) => answer.count) as [number, number];
-    if (below + above < current.count && dimension.absent !== null && !questions.ignored.has(dimension.absent)) {
-      const part: Part = { ...this.#part, [dimension.name]: 'absent' };
-      pieces.push({ part, answer: await questions.first(part, null) });
+    const counts = parts.map(({ firstPage }) => firstPage.count);
+    if (rangesAddUp(page.count, counts)) return parts.filter(({ firstPage }) => firstPage.count > 0);
+    if (attempt > 0) {
+      await this.#noteIgnoredBounds(dimension, page.count, below.firstPage.count, above.firstPage.count);
     }
-    if (pieces.reduce((records, { answer }) => records + answer.count, 0) === current.count) {
-      return pieces.filter(({ answer }) => answer.count > 0);
-    }
-    if (attempt > 0) await this.#noteIgnored(dimension, current.count, below, above);
-    return 'moved';
+    return 'mismatch';
   }
 
   /**
-   * A bound that took nothing away, again, although there was something on its other side, is ignored: no record need show it.
-   * Of ids there always is, the one that it was made from.
+   * A descending page: what remains lies below its lowest number. Every other attempt includes that number, since its record
+   * may be in the list more than once.
    */
-  async #noteIgnored(dimension: Dimension, count: number, below: number, above: number): Promise<void> {
-    const questions = this.#questions;
-    const used = (side: 'lower' | 'upper') => dimension[side].find(({ filter }) => !questions.ignored.has(filter));
-    const [lower, upper] = [used('lower'), used('upper')];
-    if (below === count && (above > 0 || dimension.unique) && upper) await questions.note(upper.filter);
-    if (above === count && below > 0 && lower) await questions.note(lower.filter);
+  async #readBelow(
+    dimension: Dimension,
+    from: number | null,
+    numbers: readonly number[],
+    page: ListAnswer,
+    attempt: number,
+  ): Promise<PendingRange[] | 'mismatch'> {
+    const requests = this.#requests;
+    const lowest = Math.min(...numbers);
+    const excludesLowest = attempt % 2 === 0;
+    const ranges = this.#within(dimension, from, excludesLowest ? lowest : lowest + 1);
+    const remaining = page.count - numbers.filter((n) => excludesLowest || n > lowest).length;
+    // Until a bound was seen to be honoured, it is tried with a page of weight 1.
+    const pageSize = requests.isUpperIdHonoured ? requests.pageSizeFor(remaining) : null;
+    const firstPage = await requests.firstPage(ranges, pageSize);
+    if (attempt > 0) await this.#noteIgnoredBounds(dimension, page.count, firstPage.count, 0);
+    if (firstPage.count !== remaining) return 'mismatch';
+    requests.isUpperIdHonoured = true;
+    return [{ ranges, firstPage }];
+  }
+
+  #within(dimension: Dimension, from: number | null, to: number | null): RangeFilter {
+    return { ...this.#ranges, [dimension.name]: { from, to } };
+  }
+
+  async #request(dimension: Dimension, from: number | null, to: number | null) {
+    const ranges = this.#within(dimension, from, to);
+    return { ranges, firstPage: await this.#requests.firstPage(ranges, null) };
+  }
+
+  /**
+   * Notes a bound as ignored where it left nothing out, more than once, although there are records on its other side. Of ids
+   * there always are: the bound is made from one.
+   */
+  async #noteIgnoredBounds(dimension: Dimension, count: number, below: number, above: number): Promise<void> {
+    const requests = this.#requests;
+    const lower = requests.boundOf(dimension, 'lower');
+    const upper = requests.boundOf(dimension, 'upper');
+    if (below === count && (above > 0 || dimension.isUnique) && upper) await requests.noteIgnored(upper.filter);
+    if (above === count && below > 0 && lower) await requests.noteIgnored(lower.filter);
   }
 
   #save(answer: ListAnswer): Promise<void> {
     const low = this.#low;
-    return this.#questions.save(answer, { proven: low, after: low, expected: null, open: null });
+    return this.#requests.save(answer, { proven: low, after: low, expected: null, open: null });
   }
 }
 
-/** Where to divide a range: its bounds are found first, then it is halved; null when it is a single number. */
+/**
+ * Where to divide a range. An unbounded range is first cut at its lowest and highest known numbers, then halved. Null for a
+ * single number.
+ */
 function pivotOf(
   dimension: Dimension,
   range: { from: number | null; to: number | null },
-  numbers: number[],
+  numbers: readonly number[],
 ): number | null {
-  const [lowest, highest] = [Math.min(...numbers), Math.max(...numbers)];
+  const lowest = Math.min(...numbers);
+  const highest = Math.max(...numbers);
   const from = range.from ?? dimension.least;
   if (from === null) return lowest;
   if (range.to === null) return highest + 1 + (highest - from);

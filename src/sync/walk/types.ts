@@ -3,56 +3,60 @@ import type { Dimension } from './dimensions.ts';
 
 export interface WalkRequest {
   filters: Record<string, string>;
+  /** Null: the server's default. */
   pageSize: number | null;
+  /** From 1, which is also the default. */
   page?: number;
 }
 
-/** Committed with each page, so that a killed walk goes on where it was. */
+/** The progress of a walk, committed in one transaction with each page, so that a walk whose process was killed resumes. */
 export interface WalkState {
-  /** Every id up to here is proven received. */
+  /** Every record with an id up to here is proven received. */
   proven: number | null;
-  /** The next page starts above this id. */
+  /** The next keyset page starts above this id. */
   after: number | null;
-  /** The count that the next answer must give to prove the page between `proven` and `after`; null when nothing is open. */
+  /** The count of the next answer that proves the page between `proven` and `after`; null when no page awaits its proof. */
   expected: number | null;
-  /** Records of that page. */
+  /** How many records that page holds. */
   open: number | null;
   received: number;
-  /** Source time of the walk's first answer, kept over a resume: what changed later, the next walk must cover. */
+  /** Source time of the walk's first answer, kept when it resumes: the next walk must cover what changed later. ISO 8601. */
   began: string | null;
 }
 
 export interface WalkPorts {
-  /** Null when a page after the first does not exist (any more). */
+  /** Null when a page after the first does not exist (any more). Throws FilterIgnored when the server refuses a filter. */
   ask(request: WalkRequest): Promise<ListAnswer | null>;
-  /** Names of the sent filters that this record contradicts. */
+  /** The filters sent that this record contradicts. */
   violated(filters: Record<string, string>, item: ListAnswer['results'][number]): string[];
+  /** Saves a page and the walk's state in one transaction. */
   save(answer: ListAnswer, state: WalkState): Promise<void>;
-  /** Told once when the server is found to ignore a filter that the walk itself chose. */
+  /** Called once for each filter of the walk's own that the server is found to ignore or refuse. */
   ignored(filter: string): Promise<void>;
 }
 
 export interface WalkOptions {
-  /** Filters of every question; a record that contradicts one of them throws FilterIgnored. */
+  /** Sent with every request; a record that contradicts one of these filters throws FilterIgnored. */
   base: Record<string, string>;
+  /** Only records above this id are wanted; null: all. */
   after: number | null;
   resume: WalkState | null;
   defaultPageSize: number;
   maxPageSize: number;
-  /** Filters that this list is known to ignore. */
+  /** Filters that the server is known to ignore for this list. */
   ignored: ReadonlySet<string>;
-  /** What else than ids the list can perhaps be divided by. */
+  /** What the list can perhaps be divided by, besides ids. */
   dimensions: Dimension[];
 }
 
 export interface WalkResult {
-  /** Records received, repeats included. */
+  /** Records received, repeated ones included. */
   received: number;
-  /** The first answer's source time: the walk covers what was committed by then. */
+  /** Source time of the first answer: the walk covers what was committed by then. */
   began: Date;
 }
 
-/** A filter of `base` that the server answered past: the caller remembers it and asks without. */
+/** The server ignores a filter of `base`: the caller notes that and walks without the filter. */
 export class FilterIgnored extends Error {
   readonly filter: string;
   constructor(filter: string) {
@@ -61,5 +65,5 @@ export class FilterIgnored extends Error {
   }
 }
 
-/** The list could not be proven complete in any way; nothing is skipped in silence. */
+/** No way of reading the list could be proven complete. The message says what was tried; nothing is skipped in silence. */
 export class ListUnprovable extends Error {}

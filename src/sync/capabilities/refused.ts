@@ -1,0 +1,33 @@
+import { PracticeError } from '../../domain/practice-error.ts';
+
+/**
+ * The answer to a request with filters. Where the server refuses one of them, `noteRefused` is called with it, and the result is
+ * null. Throws every other error.
+ */
+export async function unlessRefused<Answer>(
+  ask: () => Promise<Answer>,
+  filters: Record<string, string>,
+  noteRefused: (filter: string) => Promise<void>,
+): Promise<Answer | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    const filter = refusedFilter(error, filters);
+    if (filter === null) throw error;
+    await noteRefused(filter);
+    return null;
+  }
+}
+
+/**
+ * The filter that a response with status 400 is about: the one of those sent that its message names, or the only one sent. Null
+ * for every other error, and where that cannot be told.
+ */
+export function refusedFilter(error: unknown, sent: Record<string, string>): string | null {
+  if (!(error instanceof PracticeError) || error.code !== 'refused' || error.status !== 400) return null;
+  const names = Object.keys(sent);
+  const named = names.find((name) => error.message.includes(name));
+  if (named !== undefined) return named;
+  const [only, ...others] = names;
+  return others.length === 0 ? (only ?? null) : null;
+}

@@ -1,0 +1,69 @@
+import type { ListAnswer } from '../../practice/client.ts';
+import { expectedCountAfter, isWholeList, pageStands } from './count-proof.ts';
+import { isAscending } from './order.ts';
+import type { WalkRequests } from './requests.ts';
+import type { WalkState } from './types.ts';
+
+/** Consecutive count mismatches, or empty pages, tolerated before the list is divided instead. */
+const mismatchesAtMost = 3;
+
+/** What keyset pagination left unread: everything above `low`; `answer` is the first page of that, where there is one. */
+export interface Unread {
+  low: number | null;
+  answer: ListAnswer | null;
+}
+
+/**
+ * Keyset pagination: pages above the last id received, in ascending order of ids. A page is believed once the next answer's
+ * count follows from it (count-proof.ts). Ends where the list is complete, where a page is not ascending, or where counts keep
+ * mismatching. `ordered` requests `ordering=id`.
+ */
+export async function readByKeyset(
+  requests: WalkRequests,
+  start: WalkState,
+  ordered: boolean,
+): Promise<'complete' | Unread> {
+  const pageAbove = (id: number | null, pageSize: number | null) =>
+    requests.firstPage(id === null ? {} : { id: { from: id + 1, to: null } }, pageSize, ordered);
+  let { proven, after, expected, open } = start;
+  let mismatches = 0;
+  let emptyPages = 0;
+  let answer: ListAnswer | null = null;
+  for (;;) {
+    // The first page is requested without a page size: it weighs 1, and shows the count and the default page size.
+    answer ??= await pageAbove(after, expected === null ? null : requests.pageSizeFor(expected));
+    if (expected !== null && answer.count !== expected) {
+      mismatches += 1;
+      if (mismatches > mismatchesAtMost) return { low: proven, answer: null };
+      const again = await pageAbove(proven, null);
+      if (open === null || !pageStands(again.count, answer.count, open)) {
+        [after, expected, open, answer] = [proven, null, null, again];
+        continue;
+      }
+    }
+    if (expected !== null) mismatches = 0;
+    proven = after;
+    const ids = answer.results.map(({ id }) => id);
+    if (isWholeList(answer)) {
+      const highest = ids.reduce((high, id) => Math.max(high, id), after ?? 0);
+      await requests.save(answer, { proven: highest, after: highest, expected: null, open: null });
+      return 'complete';
+    }
+    const last = ids.at(-1);
+    if (last === undefined) {
+      emptyPages += 1;
+      if (emptyPages > mismatchesAtMost) return { low: proven, answer: null };
+      [expected, open, answer] = [answer.count, 0, null];
+      continue;
+    }
+    // A record repeated in a row (a faulty join in the server) does not break the order.
+    if (!isAscending(ids)) {
+      if (ordered) await requests.noteIgnored('ordering');
+      return { low: proven, answer };
+    }
+    emptyPages = 0;
+    [after, expected, open] = [last, expectedCountAfter(answer), ids.length];
+    await requests.save(answer, { proven, after, expected, open });
+    answer = null;
+  }
+}

@@ -1,0 +1,162 @@
+import type { ListAnswer } from '../../practice/client.ts';
+import { isAscending, isDescending } from './order.ts';
+import type { RangeFilter, WalkRequests } from './requests.ts';
+
+/** The server refuses higher offsets (practice-api: Limits). */
+export const maxOffset = 10_000;
+
+const passesAtMost = 40;
+/** Consecutive passes without a new record, after which no further pass is tried. */
+const stalledPassesAtMost = 8;
+/** How often a page is requested again that is empty although its count is not 0. */
+const emptyRetries = 3;
+/** How often one pass requests a page again because the count has changed. */
+const repairsAtMost = 20;
+
+type SavePage = (answer: ListAnswer) => Promise<void>;
+
+/**
+ * Offset pagination: reads the pages of a range in passes, until the range is proven complete; false when no pass proves that.
+ *
+ * - In ascending or descending order of ids a pass proves the range where each two adjacent pages came with the same count:
+ *   then no insertion or deletion has shifted a record from one page to the other. After another count, the page before is
+ *   requested again.
+ * - In another order a pass proves the range where all its pages came with the same count, and it holds that many different
+ *   records, or is the same, record by record, as the pass before.
+ * - Without any order, where each answer is shuffled anew, the records of all passes together prove the range once they are as
+ *   many as the count.
+ */
+export async function readByOffset(requests: WalkRequests, ranges: RangeFilter, save: SavePage): Promise<boolean> {
+  let received = new Set<number>();
+  let copies = new Map<number, number>();
+  let previous: string | null = null;
+  let stalled = 0;
+  for (let number = 0; number < passesAtMost; number++) {
+    const pass = await new Pass(requests, ranges, number, received, save).run();
+    if (pass.isChain) return true;
+    for (const [id, more] of pass.copies) copies.set(id, Math.max(copies.get(id) ?? 0, more));
+    const sequence = pass.sequence.join();
+    const counted = received.size + [...copies.values()].reduce((sum, more) => sum + more, 0);
+    const isRepeated = pass.sequence.length === pass.count && sequence === previous;
+    if (pass.isStable && (counted === pass.count || isRepeated)) return true;
+    if (pass.isBeyondReach && sequence === previous) return false;
+    previous = pass.isStable ? sequence : null;
+    if (pass.hasShrunk || counted > pass.count) {
+      // A record was deleted, perhaps one of those received: they no longer prove anything together.
+      received = new Set();
+      copies = new Map();
+      stalled = 0;
+      continue;
+    }
+    stalled = pass.hasGrown || !pass.isStable ? 0 : stalled + 1;
+    if (stalled >= stalledPassesAtMost) return false;
+  }
+  return false;
+}
+
+/** One pass over the pages of a range. */
+class Pass {
+  count = 0;
+  /** Every page came with the same count. */
+  isStable = true;
+  /** A page came with a lower count than the page before. */
+  hasShrunk = false;
+  /** The pass brought a record that no pass before had brought. */
+  hasGrown = false;
+  /** The range is longer than offsets reach. */
+  isBeyondReach = false;
+  /** The pass read the whole range in the order of ids, and nothing shifted between two pages. */
+  isChain = false;
+  readonly sequence: number[] = [];
+  /** How many times too often a record stood on one page: a server that repeats records counts the copies too. */
+  readonly copies = new Map<number, number>();
+  readonly #requests: WalkRequests;
+  readonly #ranges: RangeFilter;
+  readonly #number: number;
+  /** Ids received in all passes; grows with this one. */
+  readonly #received: Set<number>;
+  readonly #save: SavePage;
+  readonly #ordered: boolean;
+  #isAscending = true;
+  #isDescending = true;
+
+  constructor(requests: WalkRequests, ranges: RangeFilter, number: number, received: Set<number>, save: SavePage) {
+    this.#requests = requests;
+    this.#ranges = ranges;
+    this.#number = number;
+    this.#received = received;
+    this.#save = save;
+    this.#ordered = !requests.ignored.has('ordering');
+  }
+
+  async run(): Promise<Pass> {
+    const requests = this.#requests;
+    // The server may cap the page size: a page is taken to be as long as the longest page of this pass.
+    let longest = 1;
+    let repairs = 0;
+    let hasSlipped = false;
+    // Every third pass has another page size, so that copies of a record on two pages come together on one.
+    let pageSize = Math.max(1, requests.pageSizeFor(requests.largestCount ?? 1) - (this.#number % 3) * 7);
+    for (let page = 1; ; page++) {
+      if ((page - 1) * longest > maxOffset) {
+        this.isBeyondReach = true;
+        return this;
+      }
+      const answer = await this.#read(pageSize, page);
+      if (answer === null) {
+        // The list has become shorter than this page's offset.
+        this.isStable = false;
+        this.hasShrunk = true;
+        return this;
+      }
+      const hasMoved = page > 1 && answer.count !== this.count;
+      if (hasMoved) this.isStable = false;
+      if (hasMoved && answer.count < this.count) this.hasShrunk = true;
+      this.count = answer.count;
+      const ids = answer.results.map(({ id }) => id);
+      this.#add(ids);
+      if (this.#ordered && !this.#isAscending) {
+        // The server ignores `ordering`: the pass starts again without it.
+        await requests.noteIgnored('ordering');
+        return new Pass(requests, this.#ranges, this.#number, this.#received, this.#save).run();
+      }
+      longest = Math.max(longest, ids.length);
+      // A capped page size: requesting what a page really holds keeps the offsets and lowers the weight.
+      if (page === 1) pageSize = Math.min(pageSize, Math.max(1, ids.length));
+      const isInOrder = this.#isAscending || this.#isDescending;
+      if (hasMoved && isInOrder && repairs < repairsAtMost) {
+        repairs += 1;
+        page -= 2;
+        continue;
+      }
+      if (hasMoved || ids.length === 0) hasSlipped = true;
+      const isLast = page * longest >= this.count;
+      if (isLast) this.isChain = isInOrder && !hasSlipped;
+      if (isLast || ids.length === 0 || (!isInOrder && this.#received.size >= this.count)) return this;
+    }
+  }
+
+  async #read(pageSize: number, page: number): Promise<ListAnswer | null> {
+    for (let attempt = 1; ; attempt++) {
+      const answer = await this.#requests.ask(this.#ranges, pageSize, page, this.#ordered);
+      if (answer === null) return null;
+      await this.#save(answer);
+      if (answer.results.length > 0 || answer.count === 0 || attempt > emptyRetries) return answer;
+    }
+  }
+
+  #add(ids: number[]): void {
+    const last = this.sequence.at(-1);
+    const joined = last === undefined || !this.isStable ? ids : [last, ...ids];
+    if (!isAscending(joined)) this.#isAscending = false;
+    if (!isDescending(joined)) this.#isDescending = false;
+    for (const id of ids) {
+      if (!this.#received.has(id)) this.hasGrown = true;
+      this.#received.add(id);
+    }
+    for (const [id, same] of Map.groupBy(ids, (each) => each)) {
+      if (same.length > 1) this.copies.set(id, Math.max(this.copies.get(id) ?? 0, same.length - 1));
+    }
+    this.sequence.push(...ids);
+  }
+}

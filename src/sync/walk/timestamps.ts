@@ -1,0 +1,56 @@
+/** How a server writes its timestamps: with an offset or `Z`, or naive, as local time without one. */
+export type TimestampStyle = 'offset' | 'naive';
+
+/** Differences of clocks between us and the source that a comparison of timestamps tolerates (DESIGN "Sync"). */
+const clockToleranceMs = 1_000;
+/** Around a clock change a naive timestamp may stand for two instants, an hour apart. */
+const clockChangeMs = 3_600_000;
+
+export function hasOffset(timestamp: string): boolean {
+  return /(Z|[+-]\d{2}:?\d{2})$/i.test(timestamp.trim());
+}
+
+/** How far a timestamp may lie from the instant that it stands for: a second, and an hour more if naive near a clock change. */
+export function toleranceMs(instant: Date, withOffset: boolean, timezone: string): number {
+  return withOffset || !isNearClockChange(instant, timezone) ? clockToleranceMs : clockChangeMs + clockToleranceMs;
+}
+
+function isNearClockChange(instant: Date, timezone: string): boolean {
+  const before = offsetAt(new Date(instant.getTime() - 2 * clockChangeMs), timezone);
+  const after = offsetAt(new Date(instant.getTime() + 2 * clockChangeMs), timezone);
+  return before !== after;
+}
+
+function offsetAt(instant: Date, timezone: string): string {
+  const parts = new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset' }).formatToParts(
+    instant,
+  );
+  return parts.find((part) => part.type === 'timeZoneName')?.value ?? '';
+}
+
+/**
+ * An instant as a filter's lower bound, in the server's own style: with `Z`, or as local time of the installation's zone. The
+ * local time is an hour earlier near a clock change, since the server may read a repeated hour as the later one.
+ */
+export function filterTimestamp(instant: Date, style: TimestampStyle, timezone: string): string {
+  if (style === 'offset') return `${instant.toISOString().slice(0, 19)}Z`;
+  const text = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' }).format(
+    isNearClockChange(instant, timezone) ? instant.getTime() - clockChangeMs : instant,
+  );
+  return text.replace(' ', 'T');
+}
+
+/**
+ * `filterTimestamp` for "changed since an instant". The practice API (Conventions 4) does not say whether its naive timestamps
+ * are local or UTC; the earliest of the times in `zones` loses no change in either case, and reads some hours of changes again.
+ * `zones` has one at least.
+ */
+export function sinceTimestamp(instant: Date, style: TimestampStyle, zones: readonly [string, ...string[]]): string {
+  const [first, ...others] = zones;
+  let earliest = filterTimestamp(instant, style, first);
+  for (const zone of others) {
+    const text = filterTimestamp(instant, style, zone);
+    if (text < earliest) earliest = text;
+  }
+  return earliest;
+}
