@@ -1,4 +1,4 @@
-/** The glossary, as types. Every word here is used with this one meaning everywhere (ACCOUNTING "Words", DESIGN). */
+/** The glossary, as types: each word has this one meaning everywhere (ACCOUNTING "Words", DESIGN). */
 
 /** The clinic organisation's installation of the practice software; part of every address of its API. */
 export type InstallationId = number;
@@ -7,7 +7,7 @@ export type InstallationId = number;
 export const recordKinds = ['invoice', 'row', 'payment', 'prepayment'] as const;
 export type RecordKind = (typeof recordKinds)[number];
 
-/** What is posted: a record of the source at one version of its facts. Rows are part of their invoice. */
+/** The kinds of documents, each a record of the source that is posted. Rows are part of their invoice. */
 export const documentKinds = ['invoice', 'payment', 'prepayment'] as const;
 export type DocumentKind = (typeof documentKinds)[number];
 
@@ -17,8 +17,8 @@ export interface DocumentRef {
 }
 
 /**
- * The one state each document is in (ACCOUNTING E6). `gone` is a never-posted record that the source no longer has;
- * `pending` a record pulled but not yet judged (between two steps of a window).
+ * The states of a document; it is in exactly one (ACCOUNTING E6). `gone`: never posted, and no longer in the source. `pending`:
+ * pulled but not yet judged, between two steps of a window.
  */
 export const documentStates = [
   'posted',
@@ -34,7 +34,7 @@ export const documentStates = [
 ] as const;
 export type DocumentState = (typeof documentStates)[number];
 
-/** What a line is for; the mapping turns it into an account (ACCOUNTING "Words", Rules). */
+/** The purpose of a line, for which the mapping gives the account (ACCOUNTING "Words", Rules). */
 export const roles = [
   'receivable',
   'opening_receivable',
@@ -55,7 +55,7 @@ export const roles = [
 ] as const;
 export type Role = (typeof roles)[number];
 
-/** A line's role: one of the mapping's, or a revenue or VAT line whose account comes from its rows. */
+/** A line's role: one of the mapping's, or revenue or VAT, whose account depends on the rows. */
 export const lineRoles = [...roles, 'revenue', 'vat'] as const;
 export type LineRole = (typeof lineRoles)[number];
 
@@ -63,8 +63,8 @@ export const sides = ['debit', 'credit'] as const;
 export type Side = (typeof sides)[number];
 
 /**
- * What goes to the general ledger: each document's entry, or one summary per day and department. An entry keeps the mode
- * it was appended under.
+ * What goes to the general ledger: each document's entry, or one summary per day and department. An entry keeps the mode in force
+ * when it was appended.
  */
 export const postingModes = ['document', 'daily_summary'] as const;
 export type PostingMode = (typeof postingModes)[number];

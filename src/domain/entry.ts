@@ -2,7 +2,7 @@ import type { CalendarDate, DocumentRef, InstallationId, LineRole, PostingMode, 
 import type { Money } from './money.ts';
 import { zero } from './money.ts';
 
-/** Who a line names: the client, the payer snapshot, or the mapping's counterparty or cash customer. */
+/** The party of a line: the client, the payer snapshot, or the mapping's counterparty or cash customer. */
 export interface Party {
   /** `client:<id>`, the mapping's `cash_customer`, or the mapping's counterparty code. */
   code: string;
@@ -11,14 +11,15 @@ export interface Party {
   countryCode: string | null;
 }
 
-/** One line of a journal entry (ACCOUNTING "Who and where"). `amount` is positive; `side` carries the sign. */
+/** One line of a journal entry (ACCOUNTING "Who and where"). `amount` is positive; `side` is its direction. */
 export interface Line {
   account: string;
   role: LineRole;
   side: Side;
   amount: Money;
-  /** The rule that made it (`R1`…) and the line of the mapping it took its account from (`roles.receivable`). */
+  /** The accounting rule behind it: `R1`… */
   rule: string;
+  /** Path of the mapping's line that gave the account: `roles.receivable`. */
   mappedBy: string;
   party: Party | null;
   departmentId: number | null;
@@ -31,8 +32,8 @@ export interface Line {
   dueDate: CalendarDate | null;
   bankReference: string | null;
   /**
-   * Group and rate on revenue and VAT lines. `base`, in the line's own direction, is on the VAT line; where a group has none
-   * (0 %), on its revenue lines: so the bases of all lines add up to the VAT return's, each counted once.
+   * Group and rate, on revenue and VAT lines. `base` is on the VAT line, in the line's direction; a group without a VAT line (0 %)
+   * has it on its revenue lines. So the bases of all lines add up to the base in the VAT return, each counted once.
    */
   vat: { group: string | null; rate: Money | null; base: Money | null } | null;
   /** Ids of the invoice rows summed into this line. */
@@ -50,31 +51,31 @@ export const entryReasons = [
 ] as const;
 export type EntryReason = (typeof entryReasons)[number];
 
-/** A balanced set of lines, not yet in the ledger: one document's effect on the books, or the reversal of one. */
+/** A balanced entry, not yet in the ledger: a document's effect on the books, or its reversal. */
 export interface DraftEntry {
   document: DocumentRef;
   date: CalendarDate;
-  /** The document's own business date; differs from `date` when a locked period was re-dated. */
+  /** The document's business date; differs from `date` when the entry was re-dated because of a locked period. */
   documentDate: CalendarDate;
   description: string;
   reason: EntryReason;
-  /** Id of the entry this one reverses. */
+  /** Id of the entry that this one reverses. */
   reverses: string | null;
   /** For a credit note: the invoice it credits. */
   original: DocumentRef | null;
-  /** Hash of the posted facts (ACCOUNTING R8): the same facts never post twice. */
+  /** Hash of the posted facts (ACCOUNTING R8): the same facts are never posted twice. */
   inputHash: string;
   lines: Line[];
 }
 
-/** An entry as it stands in the ledger. `id` is `<installation>/<kind>/<document id>/<n>`, n from 1 per document. */
+/** An entry in the ledger. `id` is `<installation>/<kind>/<document id>/<n>`, n from 1 per document. */
 export interface LedgerEntry extends DraftEntry {
   id: string;
   installation: number;
   n: number;
   /** Position in the installation's chain, from 1. */
   seq: number;
-  /** Whether it goes to the general ledger itself, or in its day's summary. */
+  /** Whether the entry itself or its day's summary goes to the general ledger. */
   postingMode: PostingMode;
   idempotencyKey: string;
   previousHash: string;
@@ -86,10 +87,10 @@ export function entryId(installation: InstallationId, { kind, id }: DocumentRef,
   return `${installation}/${kind}/${id}/${n}`;
 }
 
-/** What a line must be told; everything else is empty unless given. */
+/** The fields of a new line; the optional ones are empty unless given. */
 export type LineFields = Pick<Line, 'account' | 'role' | 'rule' | 'mappedBy'> & Partial<Omit<Line, 'amount' | 'side'>>;
 
-/** The line of a signed amount (debit positive); null for zero, which is left out of entries (ACCOUNTING Amounts). */
+/** The line of a signed amount, debit positive; null for zero, which has no line (ACCOUNTING Amounts). */
 export function lineOf(debit: Money, fields: LineFields): Line | null {
   if (debit.isZero()) return null;
   return {
@@ -110,12 +111,12 @@ export function lineOf(debit: Money, fields: LineFields): Line | null {
   };
 }
 
-/** The line's amount as a signed figure: debit positive, credit negative. */
+/** The line's signed amount: debit positive, credit negative. */
 export function signed(line: Pick<Line, 'side' | 'amount'>): Money {
   return line.side === 'debit' ? line.amount : line.amount.negated();
 }
 
-/** Proof P5: debits equal credits, every amount is positive and within the minor unit. Returns what is wrong, or null. */
+/** Proof P5: debits equal credits, every amount is positive and within the minor unit. The fault as text, or null. */
 export function entryDefect(entry: Pick<DraftEntry, 'lines'>, decimals: number): string | null {
   if (entry.lines.length === 0) return 'it has no lines';
   let difference = zero;
@@ -127,7 +128,7 @@ export function entryDefect(entry: Pick<DraftEntry, 'lines'>, decimals: number):
   return difference.isZero() ? null : `its debits and credits differ by ${difference.toFixed()}`;
 }
 
-/** The lines that undo `lines`: the same, on the other side. */
+/** The lines with debit and credit swapped. */
 export function reversedLines(lines: Line[]): Line[] {
   return lines.map((line) => ({ ...line, side: line.side === 'debit' ? 'credit' : 'debit' }));
 }

@@ -1,4 +1,4 @@
-/** What can go wrong between us and the practice API. */
+/** Failures of a request to the practice API, and of reading its answer. */
 export type PracticeErrorCode =
   | 'unreachable'
   | 'timeout'
@@ -67,7 +67,7 @@ const catalogue: Record<PracticeErrorCode, { retryable: boolean; todo: string }>
 
 export interface PracticeErrorDetails {
   method?: string;
-  /** Without its query, which may carry personal data. */
+  /** Without the query, which may contain personal data. */
   path?: string;
   status?: number;
   retryAfterMs?: number;
@@ -75,8 +75,8 @@ export interface PracticeErrorDetails {
 }
 
 /**
- * A failed exchange with the practice API. The message is whole and fit for users: what happened, method, path and
- * status; never a token, nor the values of a query. What was caught is not kept: it would carry the request's headers.
+ * A failed request to the practice API. The message is complete and meant for users: what happened, method, path and status; no
+ * token and no query values. There is no `cause`, because the caught error holds the request's headers.
  */
 export class PracticeError extends Error {
   override readonly name = 'PracticeError';

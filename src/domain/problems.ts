@@ -1,8 +1,8 @@
 import type { DocumentRef } from '../terms.ts';
 
 /**
- * One catalogue of everything that can be wrong with a document. `holds` problems keep it out of the books until their
- * cause is gone; the others are reported beside a document that is posted. docs/PROBLEMS.md is generated from here.
+ * A kind of problem that a document can have. One that `holds` keeps the document out of the books until its cause is gone; the
+ * others are reported and the document is posted. docs/PROBLEMS.md is generated from the catalogue.
  */
 export interface ProblemDefinition {
   holds: boolean;
@@ -159,7 +159,7 @@ export const problemCatalogue = {
 
 export type ProblemCode = keyof typeof problemCatalogue;
 
-/** A problem of one document: `message` says what was found, with the figures. */
+/** A problem of one document; `message` gives the facts and figures. */
 export interface Problem {
   code: ProblemCode;
   document: DocumentRef;

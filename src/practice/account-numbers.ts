@@ -3,7 +3,7 @@ import type { AccountNumber } from '../records/types.ts';
 import { flag, reference, text } from '../records/values.ts';
 import type { PracticeClient } from './client.ts';
 
-/** More pages than any chart of accounts has: a list that does not end is given up. */
+/** More pages than any chart of accounts has; guards against a list that does not end. */
 const maxPages = 200;
 const pageSize = 1000;
 
@@ -21,7 +21,7 @@ export async function listAccountNumbers(client: PracticeClient): Promise<Accoun
       if (account) found.set(id, account);
     }
     received += answer.results.length;
-    // A record that moved to another page while we read is seen twice, or once too late; this is a proposal only.
+    // Not proven complete: a record may move between pages while we read. Good enough for a proposal.
     if (answer.results.length === 0 || received >= answer.count) break;
   }
   return [...found.values()].sort(

@@ -6,8 +6,8 @@ import { retryAfterMs } from './retry.ts';
 const longestMessage = 500;
 
 /**
- * What `parse` makes of the body of a good answer, which is JSON; null for one without a body. Throws the PracticeError that
- * the status or the body means (practice-api: Errors). `redact` takes secrets out of what the server says.
+ * The body of a successful answer, read by `parse`; null for an answer without a body, except to GET. Throws the PracticeError
+ * for the status or for a body that is no JSON (practice-api: Errors). `redact` removes secrets from the server's messages.
  */
 export function readAnswer<Body>(
   answer: HttpAnswer,
@@ -41,7 +41,7 @@ export function readAnswer<Body>(
   }
 }
 
-/** The messages of an error body in the style of Django REST Framework (field-notes: Lists and filters); else nothing. */
+/** The messages in an error body as Django REST Framework writes them (field-notes: Lists and filters); '' for any other. */
 function saidIn(body: string): string {
   let value: JsonValue;
   try {

@@ -7,15 +7,15 @@ import { readAnswer } from './answers.ts';
 import type { Transport } from './http.ts';
 import { backoffMs, longestPauseMs, maxAttempts } from './retry.ts';
 
-/** Where access tokens come from (practice-api: Authentication). Tokens and secrets appear in no error and no log. */
+/** Provides access tokens (practice-api: Authentication). Tokens and secrets appear in no error and no log. */
 export interface Auth {
-  /** A token to send. Throws PracticeError. */
+  /** The token to send. Throws PracticeError. */
   token(signal?: AbortSignal): Promise<string>;
-  /** The server refused `refused` (401): whether there is another token to try. */
+  /** Called after the server refused the token `refused` (401). Whether another token is available. */
   renew(refused: string, signal?: AbortSignal): Promise<boolean>;
 }
 
-/** The configured token, as it is. */
+/** A configured token, which cannot be renewed. */
 export function staticToken(token: string): Auth {
   return { token: async () => token, renew: async () => false };
 }
@@ -32,8 +32,8 @@ export interface ClientCredentialsOptions {
 }
 
 /**
- * OAuth2 client credentials (field-notes: Lists and filters): one fetch at a time, shared by all who wait; kept until
- * shortly before it expires.
+ * OAuth2 client credentials (field-notes: Lists and filters). A token is kept until shortly before it expires; concurrent
+ * requests share one fetch.
  */
 export function clientCredentials(options: ClientCredentialsOptions): Auth {
   const { clock } = options;
@@ -58,7 +58,7 @@ export function clientCredentials(options: ClientCredentialsOptions): Auth {
       return unlessAborted(fetchOnce(), signal);
     },
     renew: async (refused, signal) => {
-      // Another request may have renewed it while this one was under way.
+      // Another request has renewed it meanwhile.
       if (current && current.token !== refused) return true;
       current = null;
       return (await unlessAborted(fetchOnce(), signal)) !== refused;
@@ -66,7 +66,7 @@ export function clientCredentials(options: ClientCredentialsOptions): Auth {
   };
 }
 
-/** Fetching is bounded by its own time-outs and is shared, so a signal ends only the waiting for it. */
+/** The promise, or the signal's reason. The shared fetch goes on; it has time-outs of its own. */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   let abort = () => {};
@@ -108,7 +108,7 @@ async function fetchTokenOnce(options: ClientCredentialsOptions): Promise<{ toke
     body: 'grant_type=client_credentials',
   });
   if ('error' in answer) throw answer.error;
-  // OAuth answers 400 where the client is unknown (RFC 6749, 5.2): for us the same as 401. What it says may quote the client.
+  // RFC 6749, 5.2: 400 for an unknown client, treated as 401. The body is left out of the error: it may quote the client.
   if ([400, 401, 403].includes(answer.status)) {
     throw new PracticeError('unauthorized', `the client id and secret were not accepted (${answer.status})`, {
       method: 'POST',
@@ -122,7 +122,7 @@ async function fetchTokenOnce(options: ClientCredentialsOptions): Promise<{ toke
     throw new PracticeError('malformed_response', 'the answer holds no usable access_token', { method: 'POST', path });
   }
   const seconds = integer.read(value.expires_in);
-  // Without a life it is used until the server refuses it.
+  // Without expires_in the token is used until the server refuses it.
   const lifeMs = seconds !== undefined && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY;
   return { token, lifeMs };
 }

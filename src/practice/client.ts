@@ -19,46 +19,46 @@ export interface PracticeClientOptions {
   baseUrl: string;
   auth: Auth;
   dialect: Dialect;
-  /** This installation's; it must know a request time-out no shorter than this client's. */
+  /** This installation's budget; its request time-out must not be shorter than this client's. */
   budget: RateBudget;
   log: Log;
   clock: Clock;
   random?: () => number;
   timeouts?: Timeouts;
-  /** One to share, with the token's requests for example; of its own otherwise. */
+  /** To share connections, for example with the requests for tokens; a new transport otherwise. */
   transport?: Transport;
   signal?: AbortSignal;
-  /** Told while requests wait for the budget. */
+  /** Called while requests wait for the budget. */
   onWait?: OnWait;
 }
 
 export interface ListAnswer {
-  /** Records that match the filters, on this page or not. */
+  /** Number of records that match the filters, on all pages. */
   count: number;
   results: RawRecord[];
-  /** Lower bound of the snapshot that was read: the answer's `Date` minus the request's duration (DESIGN "Sync"). */
+  /** Lower bound of the snapshot's time: the answer's `Date` minus the request's duration (DESIGN "Sync"). */
   sourceTime: Date;
-  /** Upper bound of when it was answered, by the same clock. */
+  /** Upper bound of the time of the answer, by the same clock. */
   answeredAt: Date;
-  /** Whose clock that is; without a `Date` header ours. */
+  /** `local` when the answer had no `Date` header. */
   clock: 'server' | 'local';
   weight: number;
-  /** As sent; null: none, the server's default. */
+  /** Null: none was sent, so the server's default. */
   pageSizeAsked: number | null;
 }
 
 export interface ListOptions {
   /** Lower goes first; `priorities.live` unless given. */
   priority?: number;
-  /** Whether the list's expose flags are sent; true unless given. */
+  /** Whether the list's expose flags are sent; default true. */
   expose?: boolean;
   page?: number;
 }
 
 export interface PracticeClient {
   /**
-   * One page of a list; the first unless `page` says otherwise. Filters are query parameters by their full names. A page size
-   * over the maximum is cut to it. Throws PracticeError; `malformed_record` where one record has no usable id.
+   * One page of a list, the first by default. Filters are query parameters by their full names. A page size above the maximum
+   * is reduced to it. Throws PracticeError; `malformed_record` where a record has no usable id.
    */
   list(
     kind: ListKind,
@@ -66,23 +66,23 @@ export interface PracticeClient {
     pageSize: number | null,
     options?: ListOptions,
   ): Promise<ListAnswer>;
-  /** PATCH of a prepayment; the new record where the answer is one. */
+  /** PATCHes a prepayment; the new record, or null where the answer does not contain it. */
   patchPrepayment(id: number, body: JsonObject, priority?: number): Promise<RawRecord | null>;
   /**
-   * Writes the external document id of a prepayment, keeping every other key of its external_info. Gives the new record
-   * where the answer holds it, which the sub-resource's does not.
+   * Writes the external document id of a prepayment and keeps every other key of its external_info. The new record, or null
+   * where the answer does not contain it, as with the sub-resource.
    */
   writeExternalId(prepayment: JsonValue, externalId: string, priority?: number): Promise<RawRecord | null>;
   /**
-   * The department's financial_period_lock_date. A failure to read it, refused tokens aside, is 'unknown' and logged: it
-   * must never stop a sync (field-notes: Lists and filters).
+   * The department's financial_period_lock_date. A failure is logged and gives 'unknown', so that it never stops a sync
+   * (field-notes: Lists and filters); only `unauthorized` is thrown.
    */
   departmentSettings(departmentId: number): Promise<{ lockDate: CalendarDate | null } | 'unknown'>;
-  /** A time that the source's clock has reached by now, judged by its answers; null before any. For waiting, no proof. */
+  /** A lower bound of the source's present time, from its answers; null before the first. An estimate: for waiting only. */
   sourceNow(): Date | null;
-  /** What the requests of this client, and of those made from it, cost so far. */
+  /** The cost so far of the requests of this client and of the clients made from it. */
   counters(): Counters;
-  /** The same client with counters of its own, from zero; and its own signal and onWait where given. */
+  /** The same client with new counters, and with the signal and onWait given. */
   forWindow(overrides?: { signal?: AbortSignal; onWait?: OnWait }): PracticeClient;
   /** Ends idle connections. */
   close(): void;
@@ -108,7 +108,7 @@ export function createPracticeClient(options: PracticeClientOptions): PracticeCl
   });
 }
 
-/** `pageSizes`: the default page size of each list as its answers showed it, which is the unit of page weight. */
+/** `pageSizes`: the default page size of each list, learnt from its answers; it is the unit of the page weight. */
 function clientWith(
   options: PracticeClientOptions,
   pageSizes: Map<ListKind, number>,
@@ -170,7 +170,8 @@ function clientWith(
       const { value, answer } = await sendAs(kind, 'list', { method: 'GET', path, weight, priority }, (body) =>
         parseListBody(kind, body, read),
       );
-      const { count, results } = value!;
+      if (value === null) throw new PracticeError('malformed_response', `the answer of the ${kind} list is empty`);
+      const { count, results } = value;
       const received = results.length;
       if (pageSizeAsked === null && page === undefined && received > 0 && received < count) {
         pageSizes.set(kind, received);
@@ -229,8 +230,8 @@ function clientWith(
 }
 
 /**
- * The snapshot behind an answer lies between these (DESIGN "Sync": source time). It is also later than an answer that was here
- * before the request was sent: where whole seconds tell nothing of a request of milliseconds, that tells the second.
+ * Bounds of the snapshot's time (DESIGN "Sync": source time). `Date` has whole seconds, so `Date` minus the duration can be
+ * nearly a second early; an answer received before the request was sent is a second lower bound.
  */
 function timesOf(answer: HttpAnswer, clock: Clock): Pick<ListAnswer, 'sourceTime' | 'answeredAt' | 'clock'> {
   const date = dateOf(answer);
@@ -238,7 +239,7 @@ function timesOf(answer: HttpAnswer, clock: Clock): Pick<ListAnswer, 'sourceTime
   const before = date === null || answer.dateBefore === null ? 0 : Math.min(date, answer.dateBefore);
   return {
     sourceTime: new Date(Math.max((date ?? now) - answer.durationMs, before)),
-    // The header has whole seconds, the rest cut off.
+    // The header's seconds are rounded down.
     answeredAt: new Date(date === null ? now : date + 1000),
     clock: date === null ? 'local' : 'server',
   };

@@ -1,11 +1,11 @@
-/** What requests cost, for `sync --json`'s `api` and the log. */
+/** Cost of requests, for `api` in `sync --json` and for the log. */
 export interface Count {
   requests: number;
   weight: number;
   /** 429s received. */
   throttled: number;
   waitedMs: number;
-  /** Repeated requests, by the reason (a PracticeError code). */
+  /** Repeated requests by PracticeError code. */
   retries: Record<string, number>;
 }
 
@@ -15,7 +15,7 @@ export interface Counters extends Count {
 
 const emptyCount = (): Count => ({ requests: 0, weight: 0, throttled: 0, waitedMs: 0, retries: {} });
 
-/** Counts per action; what a child counts, its parent counts too. */
+/** Counts per action; a child adds its counts to its parent, too. */
 export class CounterSet {
   readonly #parent: CounterSet | null;
   readonly #byAction = new Map<string, Count>();

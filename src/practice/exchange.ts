@@ -8,16 +8,16 @@ import type { CounterSet } from './counters.ts';
 import type { HttpAnswer, Method, Transport } from './http.ts';
 import { backoffMs, longestPauseMs, maxAttempts } from './retry.ts';
 
-/** 429s in a row after which one request gives up; each halves the limit and waits as the server says. */
+/** 429s after which a request fails; each one halves the limit and waits for Retry-After. */
 const maxThrottles = 8;
 
-/** The part of a pino logger that is used. */
+/** The methods of a pino logger that are used. */
 export interface Log {
   debug(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
 
-/** What every request of a client shares. */
+/** What all requests of a client share. */
 export interface ExchangeContext {
   auth: Auth;
   budget: RateBudget;
@@ -37,7 +37,7 @@ export interface ExchangeRequest<Body> {
   action: string;
   weight: number;
   priority: number;
-  /** Reads the body of a good answer; throws SyntaxError where it is no JSON. */
+  /** Reads the body of a successful answer; throws SyntaxError where it is no JSON. */
   parse(body: string): Body;
 }
 
@@ -48,9 +48,9 @@ export interface Exchanged<Body> {
 }
 
 /**
- * One request until it is answered well. Every attempt takes from the budget anew. GET and PATCH are repeated, a POST never:
- * it might do its work twice. Repeated are time-outs, broken connections, 5xx and what is not JSON (4 attempts), 429 once the
- * budget allows (8), and 401 once, with a renewed token. Throws PracticeError, or the signal's reason.
+ * Sends a request and repeats it until it succeeds. Every attempt takes a slot of the budget. GET and PATCH are repeated; POST is
+ * not, because it might take effect twice. Repeated are time-outs, broken connections, 5xx and bodies that are no JSON (4
+ * attempts), 429 (8 attempts), and 401 once, with a renewed token. Throws PracticeError, or the signal's reason.
  */
 export async function exchange<Body>(
   context: ExchangeContext,
@@ -62,7 +62,7 @@ export async function exchange<Body>(
   let throttles = 0;
   let renewed = false;
   for (;;) {
-    // Before the budget: a slot's life is reckoned from its grant.
+    // Before the slot is taken, because the slot's time runs from then.
     const token = await auth.token(signal);
     try {
       return await attemptOnce(context, request, token);
@@ -72,7 +72,7 @@ export async function exchange<Body>(
         if (renewed || !(await auth.renew(token, signal))) throw error;
         renewed = true;
       } else if (error.code === 'throttled') {
-        // Without a status it is our own budget that had no room in its longest wait.
+        // Without a status the error is of our own budget: it had no free slot within its longest wait.
         if (error.status !== 429 || ++throttles >= maxThrottles) throw error;
       } else {
         if (!error.retryable || ++failures >= maxAttempts || (error.retryAfterMs ?? 0) > longestPauseMs) throw error;
@@ -109,7 +109,7 @@ async function attemptOnce<Body>(
     signal,
   });
   if ('error' in answer) {
-    // One that may be on its way yet keeps its slot.
+    // A request that may still arrive at the server keeps its slot.
     if (!answer.sent) slot.finish('notSent');
     throw answer.error;
   }

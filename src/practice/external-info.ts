@@ -5,7 +5,7 @@ import { parseRecord, recordId } from '../records/schema.ts';
 import { id as idType } from '../records/values.ts';
 import type { RawRecord } from './raw-record.ts';
 
-/** The requests that external_info is written with; `id` is the prepayment's. */
+/** The requests that writing needs; `id` is the prepayment's. */
 export interface ExternalInfoPorts {
   patchPrepayment(id: number, body: JsonObject): Promise<RawRecord | null>;
   read(id: number): Promise<JsonValue>;
@@ -14,9 +14,9 @@ export interface ExternalInfoPorts {
 }
 
 /**
- * Writes `external_id` into the external_info of a prepayment with every key it has sent along, since a server may merge or
- * replace (field-notes: Unallocated payment). Where only the sub-resource exists, what stands there is read first, so a
- * repetition after a doubtful POST finds it. Throws PracticeError, `refused` where the answer shows another id than written.
+ * Writes `external_id` into the external_info of a prepayment. All existing keys are sent along, because a server may merge or
+ * replace (field-notes: Unallocated payment). With the sub-resource the existing record is read first, so that a POST whose
+ * outcome is unknown is not repeated. Throws PracticeError; `refused` where the answer has another id than the one written.
  */
 export async function writeExternalId(
   dialect: Dialect,
@@ -27,7 +27,7 @@ export async function writeExternalId(
   const { mode, field, id_key: idKey } = dialect.external_info;
   const id = recordId('prepayment', prepayment, dialect.fields.prepayment.id);
   if (mode === 'patch') {
-    const existing = (prepayment as JsonObject)[field];
+    const existing = isJsonObject(prepayment) ? prepayment[field] : undefined;
     const body = { [field]: { ...(isJsonObject(existing) ? existing : {}), [idKey]: externalId } };
     const record = await ports.patchPrepayment(id, body);
     const written = record && parseRecord('prepayment', record.value, dialect).externalId;
@@ -48,13 +48,13 @@ export async function writeExternalId(
   if (infoId === undefined) {
     throw new PracticeError('malformed_response', `the external_info of prepayment ${id} has no usable id`);
   }
-  // Its address is the server's; everything else goes back as it came.
+  // id and url are set by the server; every other key is sent back unchanged.
   const { id: _id, url: _url, ...kept } = existing;
   await ports.update(id, infoId, { ...kept, [idKey]: externalId });
   return null;
 }
 
-/** The one external_info of a prepayment: from a list with or without an envelope, or alone. */
+/** The external_info of a prepayment in an answer: a list page, a bare array or a single object; null when empty. */
 function firstOf(value: JsonValue): JsonObject | null {
   const results = isJsonObject(value) && Array.isArray(value.results) ? value.results : value;
   const first = Array.isArray(results) ? results[0] : results;

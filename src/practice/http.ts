@@ -15,26 +15,27 @@ export interface HttpAnswer {
   headers: Record<string, string | string[] | undefined>;
   body: string;
   durationMs: number;
-  /** The `Date` of the latest answer that was here before this request was sent, epoch milliseconds; null without one. */
+  /** `Date` of the latest answer received before this request was sent, epoch milliseconds; null without one. */
   dateBefore: number | null;
 }
 
-/** Without an answer: why, and whether the server can have received the request at all. */
+/** A request without an answer; `sent`: the server may have received it. */
 export interface NoAnswer {
   error: PracticeError;
   sent: boolean;
 }
 
-/** One HTTP request, tried once: no retry, no redirect. Throws only the signal's reason. */
+/** Sends HTTP requests, each once: no retry, no redirect. */
 export interface Transport {
+  /** Throws only the signal's reason. */
   send(request: HttpRequest): Promise<HttpAnswer | NoAnswer>;
-  /** A time that the server's clock has reached by now, epoch milliseconds, judged by its answers; null before any. */
+  /** A lower bound of the server's present time from its answers, epoch milliseconds; null before the first answer. */
   serverNow(): number | null;
   /** Ends idle connections. */
   close(): void;
 }
 
-/** The server's clock when it answered, epoch milliseconds, whole seconds; null without a usable `Date` header. */
+/** The answer's `Date` header, epoch milliseconds; null without a usable one. */
 export function dateOf(answer: Pick<HttpAnswer, 'headers'>): number | null {
   const header = answer.headers.date;
   const date = typeof header === 'string' ? Date.parse(header) : Number.NaN;

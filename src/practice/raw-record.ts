@@ -7,15 +7,15 @@ import { recordKinds } from '../terms.ts';
 /** One record as the source sent it. */
 export interface RawRecord {
   id: number;
-  /** Its JSON text, the wire's digits kept. */
+  /** Its JSON text, with the digits as sent. */
   raw: string;
-  /** Of a list's answer parsed anew each time. */
+  /** Records of a list parse their text at each access, to save memory. */
   readonly value: JsonValue;
-  /** Its facts, where it is of one of the synchronised lists (`recordOf`). */
+  /** Its facts, for records of the synchronised lists (`recordOf`). */
   record?: SourceRecord | undefined;
 }
 
-/** How the records of a list are read. */
+/** The function that reads the records of a list. */
 export function readerOf(dialect: Dialect, kind: ListKind): (raw: string, value: JsonValue) => RawRecord {
   const synchronised = recordKinds.find((each) => each === kind);
   const idField = synchronised ? dialect.fields[synchronised].id : 'id';
@@ -29,6 +29,7 @@ export function readerOf(dialect: Dialect, kind: ListKind): (raw: string, value:
   });
 }
 
+/** A record from a parsed value. Throws PracticeError `malformed_record`. */
 export function rawRecord(kind: string, value: JsonValue, idField: string): RawRecord {
   return { id: recordId(kind, value, idField), raw: stringifyJson(value), value };
 }

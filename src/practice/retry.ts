@@ -1,21 +1,21 @@
-/** A request is tried this often where trying again can help and harms nothing. */
+/** Attempts of a request that may be repeated. */
 export const maxAttempts = 4;
 
-/** A server that asks for a longer pause than this is left to the caller's own retry. */
+/** When a server asks for a longer pause, the request fails and the caller's retry applies. */
 export const longestPauseMs = 60_000;
 
 const firstPauseMs = 500;
 const retryAfterCapMs = 24 * 3600 * 1000;
 
-/** Pause after failed attempt number `attempt` (from 1): doubling, half of it random, so that clients do not march in step. */
+/** Exponential backoff with jitter: the pause after failed attempt number `attempt`, from 1. */
 export function backoffMs(attempt: number, random: () => number): number {
   const full = Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1));
   return full * (0.5 + random() / 2);
 }
 
 /**
- * A `Retry-After` header, in seconds or as a date by the server's own clock (`now`, epoch milliseconds), as milliseconds
- * of at most a day; null when it is missing or says nothing, 0 or the past.
+ * A `Retry-After` header, seconds or a date, in milliseconds; one day at most. `now` is the server's time, epoch milliseconds.
+ * Null when the header is missing or unreadable, 0 or in the past.
  */
 export function retryAfterMs(header: string | string[] | undefined, now: number): number | null {
   const text = (Array.isArray(header) ? header[0] : header)?.trim();

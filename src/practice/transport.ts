@@ -6,9 +6,9 @@ import { PracticeError } from '../domain/practice-error.ts';
 import { dateOf, type HttpAnswer, type HttpRequest, type NoAnswer, type Transport } from './http.ts';
 
 export interface Timeouts {
-  /** Until the connection stands, its TLS included. */
+  /** Until the connection is established, TLS included. */
   connectMs: number;
-  /** From the request sent to the response's first byte. */
+  /** From the end of the request to the response's first byte. */
   responseMs: number;
   /** The whole request. */
   requestMs: number;
@@ -16,13 +16,13 @@ export interface Timeouts {
 
 export const defaultTimeouts: Timeouts = { connectMs: 10_000, responseMs: 60_000, requestMs: 90_000 };
 
-/** Of two clocks against each other, far above what real ones do. */
-const longestDrift = 0.001;
+/** Drift of two clocks, far above that of real ones. */
+const maxDrift = 0.001;
 
-/** Far above the largest page there can be (1000 records of some kilobytes). */
+/** Far above the largest page: 1000 records of a few kilobytes. */
 const defaultMaxBytes = 64 * 1024 * 1024;
 
-/** A transport that keeps its connections open between requests. `maxBytes` bounds a decompressed body. */
+/** A transport with keep-alive connections. `maxBytes` limits the decompressed body. */
 export function createTransport(options: { timeouts: Timeouts; clock: Clock; maxBytes?: number }): Transport {
   const { timeouts, clock } = options;
   const maxBytes = options.maxBytes ?? defaultMaxBytes;
@@ -43,9 +43,9 @@ export function createTransport(options: { timeouts: Timeouts; clock: Clock; max
     headers: { 'user-agent': 'vetledger', accept: 'application/json' },
   });
   let latestDate: number | null = null;
-  // How far the server's clock is ahead of ours, at least: what the answers show best, given up slowly, since clocks drift.
+  // Lower bound of the server's lead over our clock: the best of all answers, lowered over time because clocks drift.
   let ahead: { ms: number; at: number } | null = null;
-  const aheadNow = () => ahead && ahead.ms - (clock.elapsed() - ahead.at) * longestDrift;
+  const aheadNow = () => ahead && ahead.ms - (clock.elapsed() - ahead.at) * maxDrift;
   return {
     send: async (request) => {
       const dateBefore = latestDate;
@@ -99,7 +99,7 @@ async function sendOnce(
     return {
       status: response.statusCode,
       headers: response.headers,
-      body: response.body as string,
+      body: response.body,
       durationMs: clock.elapsed() - started,
     };
   } catch (error) {
@@ -112,7 +112,7 @@ async function sendOnce(
 
 class TooLarge extends Error {}
 
-/** Where these say so, no connection ever stood. */
+/** Errors before a connection existed: the server cannot have received the request. */
 const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 function noAnswer(error: unknown, request: HttpRequest, maxBytes: number): NoAnswer {

@@ -51,12 +51,13 @@ const dialectSchema = z.strictObject({
   }),
 });
 
-/** Every name and figure of one installation's practice API that the specification leaves open. */
+/** The names, limits and variants in which one installation's practice API may differ (mappings/practice-api.yaml). */
 export type Dialect = z.infer<typeof dialectSchema>;
 
-export type ActionKind = 'list' | 'retrieve' | 'write';
+const actionKinds = ['list', 'retrieve', 'write'] as const;
+export type ActionKind = (typeof actionKinds)[number];
 
-/** The dialect, or an override of it, does not hold together; `message` names each place. */
+/** A dialect or its overrides are not valid; `message` names each fault. */
 export class DialectError extends Error {
   override readonly name = 'DialectError';
   readonly code = 'dialect_invalid';
@@ -89,26 +90,27 @@ function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A list of the source: one of the four synchronised, or any other by its path's name (`accountnumber`). */
+/** A list of the source: one of the four synchronised, or any other by its path (`accountnumber`). */
 export type ListKind = RecordKind | (string & {});
 
-/** Path of a list below the API's address, with its trailing slash (without it the API redirects). */
+/** Path of a list below the API's address; without the trailing slash the API redirects. */
 export function pathOf(dialect: Dialect, kind: ListKind): string {
   return dialect.paths[kind] ?? `${kind}/`;
 }
 
-/** The rate budget a request falls into: the resource and the kind of action (practice-api: Limits). */
+/** The name of a request's rate budget: resource and kind of action, `invoice.list` (practice-api: Limits). */
 export function actionOf(dialect: Dialect, kind: ListKind, action: ActionKind): string {
   return `${pathOf(dialect, kind).slice(0, -1).replaceAll('/', '_')}.${action}`;
 }
 
-/** Requests per rolling window that an action may take; for an unknown one the lowest known of its kind. */
+/** Requests per rolling window of a budget; for an unknown one the lowest known limit of its kind. */
 export function limitOf(dialect: Dialect, action: string): number {
-  const kind = action.slice(action.lastIndexOf('.') + 1) as ActionKind;
+  const kind = actionKinds.find((each) => action.endsWith(`.${each}`));
+  if (kind === undefined) throw new RangeError(`${action} is no action`);
   return dialect.limits.actions[action] ?? dialect.limits.unknown[kind];
 }
 
-/** What a request counts for: `ceil(page_size / default_page_size)` (practice-api: Limits); 1 without a page size. */
+/** Weight of a request: `ceil(page_size / default_page_size)` (practice-api: Limits); 1 without a page size. */
 export function weightOf(pageSize: number | null, defaultPageSize: number): number {
   return pageSize === null ? 1 : Math.max(1, Math.ceil(pageSize / defaultPageSize));
 }

@@ -1,12 +1,12 @@
 import { isLosslessNumber, parse, stringify } from 'lossless-json';
 
-/** A JSON value as parsed here: every number is a LosslessNumber, which keeps the wire's digits. */
+/** A JSON value as parseJson returns it: every number is a LosslessNumber, which keeps its digits. */
 export type JsonValue = unknown;
 export type JsonObject = Record<string, JsonValue>;
 
 /**
- * JSON text to a value without losing digits (ACCOUNTING "Amounts"). A repeated key takes its last value, as everywhere
- * in JSON. Throws SyntaxError, also for text nested too deeply to read.
+ * Parses JSON without losing digits (ACCOUNTING "Amounts"). Of a repeated key the last value counts, as in JSON.parse. Throws
+ * SyntaxError, also for text that is nested too deeply.
  */
 export function parseJson(text: string): JsonValue {
   try {
@@ -17,7 +17,7 @@ export function parseJson(text: string): JsonValue {
   }
 }
 
-/** A value to JSON text; numbers with the digits they came with, odd characters (NUL, lone surrogates) as escapes. */
+/** JSON text of a value; numbers keep their digits, NUL and lone surrogates are escaped. Throws TypeError. */
 export function stringifyJson(value: JsonValue): string {
   const text = stringify(value);
   if (text === undefined) throw new TypeError('not a JSON value');
@@ -25,8 +25,8 @@ export function stringifyJson(value: JsonValue): string {
 }
 
 /**
- * The texts of the elements of the array that `key` names in a JSON object, cut from the object's own text, and the object
- * with that array empty; null where there is no such array. Cut, not checked: parseJson says whether a part is JSON.
+ * Cuts the array `key` of a JSON object into the texts of its elements; `rest` is the object's text with that array empty. Null
+ * where there is no such array. The parts are not validated: parseJson does that.
  */
 export function splitArray(text: string, key: string): { rest: string; elements: string[] } | null {
   const start = arrayStart(text, key);
@@ -43,7 +43,7 @@ export function splitArray(text: string, key: string): { rest: string; elements:
     } else if (code === comma || code === closeBracket) {
       const element = text.slice(from, i).trim();
       from = i + 1;
-      // Nothing at all between the brackets is an empty array; anything else that is missing is no JSON.
+      // Nothing between the brackets is an empty array; any other empty element is left for parseJson to refuse.
       if (code === comma || element !== '' || elements.length > 0) elements.push(element);
       if (code === closeBracket) return { rest: text.slice(0, start) + text.slice(i), elements };
     }
@@ -54,7 +54,7 @@ export function splitArray(text: string, key: string): { rest: string; elements:
 const [quote, backslash, comma] = [34, 92, 44];
 const [openBrace, closeBrace, openBracket, closeBracket] = [123, 125, 91, 93];
 
-/** Where the array's first element begins: behind the bracket of the outermost object's member `key`. */
+/** Index behind the opening bracket of the array `key` of the outermost object; null without it. */
 function arrayStart(text: string, key: string): number | null {
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
@@ -74,7 +74,7 @@ function arrayStart(text: string, key: string): number | null {
   return null;
 }
 
-/** The closing quote of the string that begins at `start`; the end of the text where there is none. */
+/** Index of the closing quote of the string that begins at `start`; the text's length without one. */
 function stringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let escapes = 0;
@@ -84,14 +84,14 @@ function stringEnd(text: string, start: number): number {
   return text.length;
 }
 
-/** Whether it is a JSON object: no array, number or null. */
+/** Whether it is a JSON object: not an array, number or null. */
 export function isJsonObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 
 /**
- * One text for equal values, for content hashes: keys sorted; numbers by their value (1.50 is 1.5, -0.0 is 0), strings
- * as they are ("1.50" is not "1.5").
+ * Canonical text for content hashes: equal values give the same text. Keys are sorted, numbers written by value (1.50 as 1.5,
+ * -0.0 as 0); strings are unchanged ("1.50" is not "1.5").
  */
 export function canonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
@@ -106,7 +106,7 @@ export function canonicalJson(value: JsonValue): string {
   return stringifyJson(value);
 }
 
-/** Digits without zeros at either end, and a power of ten: no length limit, and 1e999999999 costs nothing. */
+/** Significant digits and a power of ten. Works on text: numbers of any length, and 1e999999999 is not expanded. */
 function canonicalNumber(text: string): string {
   const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
   if (!parts) throw new TypeError(`not a JSON number: ${text}`);
