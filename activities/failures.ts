@@ -1,43 +1,52 @@
 import { ApplicationFailure } from '@temporalio/common';
+import type { PlainError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { ListUnprovable } from '../src/sync/walk/types.ts';
-import type { PlainError } from '../workflows/messages.ts';
 
-/** A window that may not go on: its lease was lost, or its cursor moved under it. */
-export class WindowConflict extends Error {
+/** Another window has taken the installation's lease: this one may not go on. */
+export class WindowSuperseded extends Error {
   readonly code = 'window_superseded';
   readonly todo = 'nothing: another window of this installation has taken over';
+
+  constructor(installation: number) {
+    super(`the lease of installation ${installation} was lost to another window`);
+  }
 }
 
 /**
- * A domain error as Temporal is to treat it: what can mend itself is tried again (after the delay the source asked for),
- * what cannot fails the window at once. The details carry the plain error for the commands.
+ * A domain error as Temporal is to treat it. A PracticeError that is retryable is retried, after the delay that the source
+ * asked for; the other domain errors fail the window at once. The details carry the plain error for the commands. Any other
+ * error is returned as it is, and Temporal retries it.
  */
 export function toFailure(error: unknown): unknown {
   if (error instanceof ApplicationFailure) return error;
   if (error instanceof PracticeError) {
-    const plain: PlainError = { code: error.code, message: error.message, todo: error.todo };
     return ApplicationFailure.create({
       message: error.message,
       type: error.code,
       nonRetryable: !error.retryable,
-      details: [plain],
+      details: [plainErrorOf(error)],
       ...(error.retryAfterMs === undefined ? {} : { nextRetryDelay: error.retryAfterMs }),
     });
   }
   if (error instanceof ListUnprovable) {
-    return ApplicationFailure.nonRetryable(error.message, 'list_unprovable', {
+    const plain = {
       code: 'list_unprovable',
       message: `A list of the practice API could not be read completely: ${error.message}.`,
       todo: 'run `vetledger doctor` to see which filters the server honours; nothing was skipped, the next window asks again',
-    });
+    };
+    return ApplicationFailure.nonRetryable(error.message, plain.code, plain);
   }
-  if (error instanceof WindowConflict) {
-    return ApplicationFailure.nonRetryable(error.message, error.code, {
-      code: error.code,
-      message: error.message,
-      todo: error.todo,
-    });
-  }
+  if (error instanceof WindowSuperseded) return fatal(plainErrorOf(error));
   return error;
+}
+
+/** A failure that is not retried. */
+export function fatal(error: PlainError): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(error.message, error.code, error);
+}
+
+/** Only what every domain error has in common: its other fields do not belong into a history. */
+export function plainErrorOf({ code, message, todo }: PlainError): PlainError {
+  return { code, message, todo };
 }

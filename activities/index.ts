@@ -1,9 +1,9 @@
-import type { ActivityDeps } from './context.ts';
+import type { ActivityDeps } from './deps.ts';
 import { postActivities } from './post.ts';
 import { pullActivities } from './pull.ts';
 import { summariseActivities } from './summarise.ts';
 import { windowActivities } from './window.ts';
-import { writeBackActivities } from './writeBack.ts';
+import { writeBackActivities } from './write-back.ts';
 
 /** The activities of a worker, made from what they depend on. */
 export function createActivities(deps: ActivityDeps) {

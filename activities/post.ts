@@ -3,7 +3,8 @@ import { postingContexts } from '../src/bookkeeping/posting-context.ts';
 import { countWaiting } from '../src/documents/count.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { WindowInput } from '../workflows/messages.ts';
-import { type ActivityDeps, alive, installationOf, lockDates } from './context.ts';
+import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 export interface PostReport {
   /** Entries appended, reversals included. */
@@ -18,7 +19,7 @@ export function postActivities(deps: ActivityDeps) {
   return {
     /** Judges and posts every document that waits; `last`: even those whose parts could not be fetched again. */
     async post(input: WindowInput, window: OpenWindow, last: boolean): Promise<PostReport> {
-      return alive(deps, input, window, async ({ signal, beat }) => {
+      return withHeartbeat(deps, input, window, async ({ signal, beat }) => {
         const installation = installationOf(deps, input.installation);
         const contextFor = await postingContexts(deps.db, installation, lockDates(deps, installation.id));
         const posted = await postWaiting(deps.db, installation, contextFor, {

@@ -2,7 +2,8 @@ import { businessDate } from '../src/domain/dates.ts';
 import { summariseDays } from '../src/ledger/summaries/append.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { WindowInput } from '../workflows/messages.ts';
-import { type ActivityDeps, alive, installationOf } from './context.ts';
+import { type ActivityDeps, installationOf } from './deps.ts';
+import { withHeartbeat } from './heartbeat.ts';
 
 export interface SummariseReport {
   /** Daily summaries made, supplementary ones included. */
@@ -16,12 +17,14 @@ export interface SummariseReport {
 export function summariseActivities(deps: ActivityDeps) {
   return {
     async summarise(input: WindowInput, window: OpenWindow): Promise<SummariseReport> {
-      return alive(deps, input, window, async (liveness) => {
+      return withHeartbeat(deps, input, window, async ({ signal, beat }) => {
         const { id, timezone } = installationOf(deps, input.installation);
-        const before = businessDate(deps.clock().toISOString(), timezone)!;
+        const now = deps.clock().toISOString();
+        const before = businessDate(now, timezone);
+        if (before === null) throw new Error(`the clock's ${now} is no instant`);
         const summaries = await summariseDays(deps.db, id, { before, windowId: window.id }, (done) => {
-          liveness.signal.throwIfAborted();
-          liveness.beat({ step: 'summing up days', done, total: null });
+          signal.throwIfAborted();
+          beat({ step: 'summing up days', done, total: null });
         });
         return { summaries };
       });

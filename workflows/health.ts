@@ -10,7 +10,7 @@ const toKey = defineSearchAttributeKey('WindowTo', SearchAttributeType.DATETIME)
 
 export type Health = 'ok' | 'waiting' | 'retrying' | 'held' | 'failed';
 
-/** Shows in the Temporal UI what a window is about and how it fares: search attributes, and current details in Markdown. */
+/** Shows a window's interval, step, counts and health in the Temporal UI: as search attributes, and as Markdown details. */
 export class WindowView {
   private readonly input: WindowInput;
   private health: Health = 'ok';
@@ -27,7 +27,7 @@ export class WindowView {
       ]);
     }
     setHandler(healthSignal, ({ health, note }) => {
-      // A window that has ended is not told anything else by a late activity.
+      // A signal of an activity that ends late does not change the state of a failed window.
       if (this.health === 'failed') return;
       this.setHealth(health);
       this.note = note;
@@ -78,7 +78,7 @@ export class WindowView {
           `| ${counts.posted} | ${counts.held} | ${counts.written_back} | ${counts.api.weight} |`,
       );
     }
-    // A table needs its own paragraph.
+    // Markdown: an empty line between paragraphs, none between the rows of the table.
     setCurrentDetails(
       lines
         .filter((line) => line !== '')

@@ -1,2 +1,2 @@
 export { backfill } from './backfill.ts';
-export { syncWindow } from './syncWindow.ts';
+export { syncWindow } from './sync-window.ts';

@@ -8,12 +8,12 @@ export type { PlainError };
 
 export interface WindowInput {
   installation: number;
-  /** `schedule`, `sync`, `dev`, `backfill`: shown in the Temporal UI and in the windows table. */
+  /** What started it: `schedule`, `sync`, `dev` or `backfill`. Shown in the Temporal UI and stored in `sync_window`. */
   trigger: string;
   kind: 'window' | 'backfill';
-  /** Seconds after opening when the window is given up; null for none (backfill). */
+  /** Seconds from opening until the window is cancelled; null for no limit (backfill). */
   windowTimeoutSeconds: number | null;
-  /** False where the cluster refused to register our search attributes. */
+  /** False where the cluster refused to register our search attributes: using them would fail the workflow task. */
   searchAttributes: boolean;
   /** Backfill only: invoices dated from this day; null for everything. */
   fromDate: string | null;
@@ -33,7 +33,7 @@ export interface ApiUse {
   waited_seconds: number;
 }
 
-/** The figures of one window, as `sync --json` prints them. */
+/** The counts of one window, as `sync --json` prints them. */
 export interface WindowCounts {
   seen: StreamCounts;
   pulled: StreamCounts;
@@ -53,7 +53,7 @@ export interface WindowOutcome extends WindowCounts {
   error?: PlainError;
 }
 
-/** Sent by activities to their own workflow: an activity's retries and long waits do not wake it by themselves. */
+/** The signal that activities send to their own workflow: Temporal does not wake a workflow for an activity's retries or waits. */
 export interface HealthNote {
   health: 'ok' | 'waiting' | 'retrying';
   note: string;
@@ -73,10 +73,10 @@ export const noCounts: WindowCounts = {
   api: { requests: 0, weight: 0, throttled: 0, waited_seconds: 0 },
 };
 
-/** Error types that the workflow and the commands tell apart. */
+/** Failure types by which commands tell how a workflow failed. */
 export const failureTypes = {
-  /** The window never opened: nothing was asked for, nothing changed. */
+  /** The window did not open, and nothing has changed; the details hold a PlainError. */
   notOpened: 'window_not_opened',
-  /** The window opened and failed; the next one covers it. */
+  /** The window opened and failed, and the next one covers it; the details hold a WindowOutcome. */
   failed: 'window_failed',
 } as const;

@@ -1,19 +1,25 @@
 import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
 
 /**
- * Named time-out profiles. An activity that stops heartbeating is tried again elsewhere after `heartbeatTimeout`: what a killed
- * worker costs. It beats every 5 seconds, so that half a dozen beats have to fail to come.
+ * Named time-out profiles. An activity without a heartbeat for `heartbeatTimeout` is retried on another worker, so this is the
+ * delay that a killed worker costs. Activities send a heartbeat every 5 seconds (activities/heartbeat.ts).
  */
 const heartbeatTimeout = '30 seconds';
 
-/** Opening: the source is there within seconds, or the window does not open; another window is waited for until it has ended. */
+/**
+ * Opening a window. A source that does not answer fails it after a few attempts; the time-out leaves room to wait for another
+ * window of the installation.
+ */
 export const opening: ActivityOptions = {
   startToCloseTimeout: '12 hours',
   heartbeatTimeout,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 seconds', maximumAttempts: 3 },
 };
 
-/** Work of a window: tried again until the window itself is given up. A window ends when its work has stopped, not before. */
+/**
+ * The work of a window: retried until the window itself is cancelled. The workflow waits until a cancelled activity has
+ * stopped, so that nothing works on for a window that has ended.
+ */
 export const working: ActivityOptions = {
   startToCloseTimeout: '12 hours',
   heartbeatTimeout,
@@ -21,7 +27,7 @@ export const working: ActivityOptions = {
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
 };
 
-/** Noting how a window ended: short, and never given up lightly. */
+/** Recording how a window ended: short, with many attempts, because a lost record leaves the window open. */
 export const closing: ActivityOptions = {
   startToCloseTimeout: '2 minutes',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds', maximumAttempts: 20 },

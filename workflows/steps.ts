@@ -26,13 +26,14 @@ const open = proxyActivities<Activities>(opening);
 const work = proxyActivities<Activities>(working);
 const close = proxyActivities<Activities>(closing);
 
-/** Rounds of fetching doubtful documents' parts again in one window; what is left then waits for the next one, held. */
+/** How often a window fetches documents' parts again after failed proofs; documents that still fail then are held. */
 const refetchRounds = 4;
 
 /**
- * The one way through (DESIGN): pull, post, write back, close. `pull` is what differs between a live window and a backfill.
+ * The steps of a window or backfill (DESIGN "One way through"): open, pull, post, summarise, write back, count, close. Only
+ * `pull` differs between the two.
  */
-export async function runWindow(
+export async function runSteps(
   input: WindowInput,
   pull: (window: OpenWindow, add: (report: PullReport) => void) => Promise<void>,
 ): Promise<WindowOutcome> {
@@ -44,7 +45,7 @@ export async function runWindow(
     window = opened.window;
     counts = { ...counts, api: opened.api };
   } catch (error) {
-    const plain = isCancellation(error) ? givenUp(input) : plainError(error);
+    const plain = isCancellation(error) ? cancelledError(input) : plainError(error);
     view.ended('failed', 'not opened', counts, plain.message);
     throw ApplicationFailure.nonRetryable(plain.message, failureTypes.notOpened, plain);
   }
@@ -83,7 +84,7 @@ export async function runWindow(
       ...counts,
     };
   } catch (error) {
-    const plain = isCancellation(error) ? givenUp(input) : plainError(error);
+    const plain = isCancellation(error) ? cancelledError(input) : plainError(error);
     await CancellationScope.nonCancellable(() => close.failWindow(input, window, counts, plain));
     view.ended('failed', 'failed', counts, plain.message);
     const outcome: WindowOutcome = {
@@ -99,7 +100,10 @@ export async function runWindow(
   }
 }
 
-/** Judges every document that waits; those whose proofs failed have their parts fetched again first, then are judged for good. */
+/**
+ * Judges every document that waits. The parts of documents whose proofs failed are fetched again, for some rounds; the last
+ * round decides about every document.
+ */
 async function post(
   window: OpenWindow,
   input: WindowInput,
@@ -115,8 +119,11 @@ async function post(
   }
 }
 
-/** Side by side; when one fails, the others are stopped first, so that nothing of a failed window goes on behind the next one. */
-export function together<T>(start: () => Promise<T>[]): Promise<T[]> {
+/**
+ * Runs activities at once, like `Promise.all`. When one fails, the others are cancelled and awaited before this rejects, so that
+ * nothing of a failed window still runs when the next one opens.
+ */
+export function allOrCancel<T>(start: () => Promise<T>[]): Promise<T[]> {
   return CancellationScope.cancellable(async () => {
     const started = start();
     try {
@@ -129,7 +136,7 @@ export function together<T>(start: () => Promise<T>[]): Promise<T[]> {
   });
 }
 
-function givenUp(input: WindowInput): PlainError {
+function cancelledError(input: WindowInput): PlainError {
   return {
     code: 'window_given_up',
     message: `the ${input.kind} of installation ${input.installation} was stopped before it was done${
@@ -142,16 +149,14 @@ function givenUp(input: WindowInput): PlainError {
   };
 }
 
-/** The domain error at the root of a failed activity, as data. */
-export function plainError(error: unknown): PlainError {
+/** The domain error that failed an activity, as data. */
+function plainError(error: unknown): PlainError {
   const root = error instanceof ActivityFailure ? error.cause : error;
   if (root instanceof ApplicationFailure) {
-    const detail = root.details?.[0] as Partial<PlainError> | undefined;
-    return {
-      code: detail?.code ?? root.type ?? 'unexpected',
-      message: detail?.message ?? root.message,
-      todo: detail?.todo ?? 'run `vetledger doctor`; the next window covers this one',
-    };
+    const detail: unknown = root.details?.[0];
+    if (isPlainError(detail)) return { code: detail.code, message: detail.message, todo: detail.todo };
+    const { type, message } = root;
+    return { code: type ?? 'unexpected', message, todo: 'run `vetledger doctor`; the next window covers this one' };
   }
   return {
     code: 'unexpected',
@@ -160,13 +165,17 @@ export function plainError(error: unknown): PlainError {
   };
 }
 
+function isPlainError(value: unknown): value is PlainError {
+  return typeof value === 'object' && value !== null && 'code' in value && 'message' in value && 'todo' in value;
+}
+
 function addReport(counts: WindowCounts, report: PullReport): WindowCounts {
   const key = { invoice: 'invoices', row: 'rows', payment: 'payments', prepayment: 'prepayments' } as const;
   const seen = { ...counts.seen };
   const pulled = { ...counts.pulled };
-  for (const part of report.streams) {
-    seen[key[part.stream]] += part.seen;
-    pulled[key[part.stream]] += part.pulled;
+  for (const stream of report.streams) {
+    seen[key[stream.stream]] += stream.seen;
+    pulled[key[stream.stream]] += stream.pulled;
   }
   return { ...counts, seen, pulled, api: addUse(counts.api, report.api) };
 }

@@ -8,7 +8,7 @@ import { type ReconcileInput, type ReconcileReport, reconcileBooks } from '../re
 import { pullOne } from '../sync/parts.ts';
 import type { PullContext } from '../sync/pull.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
-import { ownEchoes } from '../writeback/store.ts';
+import { ownEchoes } from '../writeback/echoes.ts';
 import { type SourceCountNote, sourceCounts } from './source-counts.ts';
 import { windowUnderWay } from './windows.ts';
 

@@ -1,7 +1,9 @@
+import { integer, nullable, oneOf } from '../db/columns.ts';
+import { rows } from '../db/rows.ts';
 import { markRefetched } from '../documents/refetch.ts';
 import { savePage } from '../mirror/save-page.ts';
 import { recordOf } from '../records/schema.ts';
-import type { RecordKind } from '../terms.ts';
+import { type DocumentKind, documentKinds, type RecordKind } from '../terms.ts';
 import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
 import { unlessRefused } from './capabilities/refused.ts';
 import { type PullContext, type PullResult, pullList } from './pull.ts';
@@ -9,14 +11,26 @@ import { pullRowSets } from './rows.ts';
 import { contradictedFilter } from './walk/filter-check.ts';
 import { pageSizeFor } from './walk/page-size.ts';
 
-/** Documents whose parts are fetched again in one go; a window takes several goes if need be. */
+/** Documents whose parts are fetched again at a time; a window takes several rounds where there are more. */
 export const partsBatch = 50;
 
 export interface RefetchNeed {
-  kind: 'invoice' | 'payment' | 'prepayment';
+  kind: DocumentKind;
   id: number;
   /** The invoice of a payment. */
   invoiceId: number | null;
+}
+
+/** The next documents whose parts are to be fetched again. */
+export function wantedParts({ db, installation }: Pick<PullContext, 'db' | 'installation'>): Promise<RefetchNeed[]> {
+  return rows(
+    db,
+    { kind: oneOf(documentKinds), id: integer, invoiceId: nullable(integer) },
+    `select d.kind, d.id, m.parent_id as "invoiceId" from document d
+     join mirror_record m on m.installation = d.installation and m.kind = d.kind and m.id = d.id
+     where d.installation = ? and d.refetch = 'wanted' order by d.kind, d.id limit ?`,
+    [installation, partsBatch],
+  );
 }
 
 /**

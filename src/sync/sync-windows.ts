@@ -1,5 +1,6 @@
-import { instant, integer, nullable } from '../db/columns.ts';
-import { type Connection, execute, row } from '../db/rows.ts';
+import { instant, integer, nullable, text } from '../db/columns.ts';
+import { type Connection, execute, row, rows } from '../db/rows.ts';
+import type { PlainError } from '../domain/errors.ts';
 
 /** A window under way; its row in `sync_window` is kept longer than Temporal keeps its history. */
 export interface OpenWindow {
@@ -44,11 +45,43 @@ export async function closeWindowRow(
   id: number,
   outcome: 'closed' | 'failed',
   counts: unknown,
-  error: unknown,
+  error: PlainError | null,
 ): Promise<void> {
   await execute(
     db,
     'update sync_window set outcome = ?, counts = ?::json, error = ?::json, closed_at = clock_timestamp() where id = ?',
     [outcome, JSON.stringify(counts), error === null ? null : JSON.stringify(error), id],
+  );
+}
+
+/**
+ * Marks windows that never recorded how they ended as failed: their workflow was terminated, or its server was lost. Whoever
+ * holds the installation's lease knows that they are over. A window that resumes after all records its own end over this.
+ */
+export async function failAbandonedWindows(
+  db: Connection,
+  installation: number,
+  { exceptRun, error }: { exceptRun: string; error: PlainError },
+): Promise<void> {
+  await execute(
+    db,
+    `update sync_window set outcome = 'failed', error = ?::json, closed_at = clock_timestamp()
+     where installation = ? and kind = 'window' and outcome = 'open' and run_id <> ?`,
+    [JSON.stringify(error), installation, exceptRun],
+  );
+}
+
+/** The backfills of an installation that are open, other than this run. */
+export function openBackfills(
+  db: Connection,
+  installation: number,
+  { exceptRun }: { exceptRun: string },
+): Promise<{ id: number; workflowId: string; runId: string }[]> {
+  return rows(
+    db,
+    { id: integer, workflowId: text, runId: text },
+    `select id, workflow_id as "workflowId", run_id as "runId" from sync_window
+     where installation = ? and kind = 'backfill' and outcome = 'open' and run_id <> ?`,
+    [installation, exceptRun],
   );
 }

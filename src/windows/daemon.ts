@@ -1,4 +1,4 @@
-import type { StepProgress } from '../../activities/context.ts';
+import type { StepProgress } from '../../activities/deps.ts';
 import { type Receiver, startReceiver } from '../http/webhooks.ts';
 import type { App } from '../runtime/app.ts';
 import { systemClock } from '../runtime/system-clock.ts';

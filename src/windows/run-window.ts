@@ -1,6 +1,6 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { StepProgress } from '../../activities/context.ts';
+import type { StepProgress } from '../../activities/deps.ts';
 import type { backfill, syncWindow } from '../../workflows/index.ts';
 import {
   failureTypes,

@@ -1,10 +1,13 @@
 import type { Dialect } from '../records/dialect.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '../records/json.ts';
 
-/** What was told to the source of a prepayment so far. */
+export const writeBackStates = ['pending', 'done', 'failed'] as const;
+export type WriteBackState = (typeof writeBackStates)[number];
+
+/** What the source was told of a prepayment last. */
 export interface RecordedWriteBack {
   entryId: string;
-  state: 'pending' | 'done' | 'failed';
+  state: WriteBackState;
   previousValue: string | null;
 }
 
@@ -16,16 +19,16 @@ export interface WriteBackFacts {
   recorded: RecordedWriteBack | null;
 }
 
-/** `write`: send it; `note`: it stands there already, only our record lacks it; `none`: nothing to do. */
+/** `write`: send the entry id; `note`: the source has it already, and only our record lacks it; `none`: nothing to do. */
 export interface WriteBackPlan {
   action: 'write' | 'note' | 'none';
-  /** The foreign value that ours replaces, kept for good; null when there was none. */
+  /** The foreign value that ours replaces, kept in our record for ever; null when there was none. */
   previousValue: string | null;
 }
 
 /**
- * What to tell the source of a posted prepayment. What was written once is not written again: a value that somebody else
- * puts there later stays, or two integrations would overwrite each other for ever.
+ * What to tell the source of a posted prepayment. An entry id is written once: a value that somebody else writes there later
+ * stays, because two integrations would otherwise overwrite each other for ever.
  */
 export function planWriteBack({ externalId, entryId, recorded }: WriteBackFacts): WriteBackPlan {
   const kept = recorded?.previousValue ?? null;
@@ -35,15 +38,15 @@ export function planWriteBack({ externalId, entryId, recorded }: WriteBackFacts)
   return { action: 'write', previousValue: isForeign ? externalId : kept };
 }
 
-/** Whether it is an entry id of ours, of an earlier posting of the same prepayment. */
+/** Whether a value is the id of an earlier entry of the same prepayment. */
 function isEntryOfSameDocument(value: string, entryId: string): boolean {
   const document = entryId.slice(0, entryId.lastIndexOf('/') + 1);
   return value.startsWith(document) && /^\d+$/.test(value.slice(document.length));
 }
 
 /**
- * Whether a prepayment's new version differs from the one before only by what we wrote back (`external_id`) and the
- * `modified` that this moved: an echo, which is no change of the source. Both as JSON text.
+ * Whether a prepayment's new version differs from the one before only by the entry id that we wrote back (`external_id`) and
+ * by `modified`, which that changed. Such an echo is no change in the source. Both versions are JSON text.
  */
 export function isOwnEcho(previousRaw: string, newRaw: string, writtenEntryId: string, dialect: Dialect): boolean {
   const { external_id: externalId } = dialect.fields.prepayment;

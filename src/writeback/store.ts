@@ -1,10 +1,11 @@
-import { type Db, query } from '../db/pool.ts';
-import type { FindOwnEchoes, NewVersion } from '../mirror/types.ts';
+import { rowsAsArrays } from '../db/bulk.ts';
+import { integer, json, nullable, oneOf, type RowOf, text } from '../db/columns.ts';
+import { type Connection, execute, rows } from '../db/rows.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { parseJson } from '../records/json.ts';
 import { parseRecord } from '../records/schema.ts';
 import type { InstallationId } from '../terms.ts';
-import { isOwnEcho, planWriteBack, type RecordedWriteBack } from './plan.ts';
+import { planWriteBack, type RecordedWriteBack, writeBackStates } from './plan.ts';
 
 /** A posted prepayment whose entry id the source is still to be told. */
 export interface PendingWriteBack {
@@ -21,121 +22,87 @@ export interface WriteBackOutcome extends Pick<PendingWriteBack, 'prepaymentId' 
   error: string | null;
 }
 
-interface CandidateRow {
-  id: number;
-  entry_id: string;
-  raw: string;
-  recorded_entry_id: string | null;
-  recorded_state: RecordedWriteBack['state'] | null;
-  previous_value: string | null;
-}
-
 /**
- * The next prepayments to write back, by id after `after`; fewer than `limit` only at the end. Those that stand in the source
- * already are noted as done on the way. What is returned is first recorded as pending, so that a value we replace is kept,
- * and our own echo known, even if the process dies after writing. A failed one comes again with each window.
+ * The next prepayments to write back, by id after `after`; fewer than `limit` only at the end. Those whose entry id stands in
+ * the source already are recorded as done. Those returned are recorded as pending first, so that a value we replace is kept,
+ * and our own echo is recognised, even if the process dies after writing. One that was refused comes again in each window.
  */
 export async function pendingWriteBacks(
-  db: Db,
+  db: Connection,
   installation: InstallationId,
   options: { after: number; limit: number; dialect: Dialect },
 ): Promise<PendingWriteBack[]> {
   const pending: PendingWriteBack[] = [];
-  let after = options.after;
-  while (pending.length < options.limit) {
-    const wanted = options.limit - pending.length;
-    const candidates = await candidatesAfter(db, installation, after, wanted);
-    const planned = candidates.map((row) => ({ row, plan: planOf(row, options.dialect) }));
-    const toNote = planned.filter(({ plan }) => plan.action === 'note');
-    const toWrite = planned
-      .filter(({ plan }) => plan.action === 'write')
-      .map(({ row, plan }) => ({
-        prepaymentId: row.id,
-        entryId: row.entry_id,
-        raw: row.raw,
-        previousValue: plan.previousValue,
-      }));
-    const noted = toNote.map(({ row, plan }) => ({
-      prepaymentId: row.id,
-      entryId: row.entry_id,
-      previousValue: plan.previousValue,
-    }));
-    await save(db, installation, noted, 'done');
+  for (let { after } = options; ; ) {
+    const missing = options.limit - pending.length;
+    const candidates = await candidatesAfter(db, installation, after, missing);
+    const planned = candidates.map((candidate) => ({ ...candidate, ...planOf(candidate, options.dialect) }));
+    const toWrite = planned.filter(({ action }) => action === 'write').map(pendingOf);
+    await save(db, installation, planned.filter(({ action }) => action === 'note').map(pendingOf), 'done');
     await save(db, installation, toWrite, 'pending');
     pending.push(...toWrite);
-    if (candidates.length < wanted) break;
-    after = candidates.at(-1)!.id;
+    const last = candidates.at(-1);
+    if (last === undefined || candidates.length < missing || pending.length >= options.limit) return pending;
+    after = last.prepaymentId;
   }
-  return pending;
 }
 
-/** Notes how write-backs ended, and counts the attempts. */
+/** Records how write-backs ended, and counts the attempts. */
 export async function recordWriteBacks(
-  db: Db,
+  db: Connection,
   installation: InstallationId,
-  outcomes: WriteBackOutcome[],
+  outcomes: readonly WriteBackOutcome[],
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  await query(
+  const { from, bindings } = rowsAsArrays(
+    'ended',
+    { prepayment_id: 'bigint', entry_id: 'text', error: 'text' },
+    outcomes.map(({ prepaymentId, entryId, error }) => ({ prepayment_id: prepaymentId, entry_id: entryId, error })),
+  );
+  await execute(
     db,
-    `update write_back w set state = case when t.error is null then 'done' else 'failed' end, error = t.error,
-       attempts = attempts + 1, written_at = case when t.error is null then clock_timestamp() else written_at end
-     from unnest(?::bigint[], ?::text[], ?::text[]) as t(prepayment_id, entry_id, error)
-     where w.installation = ? and w.prepayment_id = t.prepayment_id and w.entry_id = t.entry_id`,
-    [
-      outcomes.map((one) => one.prepaymentId),
-      outcomes.map((one) => one.entryId),
-      outcomes.map((one) => one.error),
-      installation,
-    ],
+    `update write_back w set state = case when ended.error is null then 'done' else 'failed' end, error = ended.error,
+       attempts = attempts + 1, written_at = case when ended.error is null then clock_timestamp() else written_at end
+     from ${from} where w.installation = ? and w.prepayment_id = ended.prepayment_id and w.entry_id = ended.entry_id`,
+    [...bindings, installation],
   );
 }
 
-/** Which of some prepayments' new versions are but the echo of what we wrote back (the mirror's port). */
-export function ownEchoes(db: Db, installation: InstallationId, dialect: Dialect): FindOwnEchoes {
-  return async (versions) => {
-    const ids = versions.map(({ id }) => id);
-    const written = await writtenEntries(db, installation, ids);
-    const isEcho = ({ id, previousRaw, raw }: NewVersion) => {
-      const entryId = written.get(id);
-      return entryId !== undefined && isOwnEcho(previousRaw, raw, entryId, dialect);
-    };
-    return new Set(versions.filter(isEcho).map(({ id }) => id));
-  };
-}
+const candidateShape = {
+  prepaymentId: integer,
+  entryId: text,
+  raw: json,
+  recordedEntryId: nullable(text),
+  recordedState: nullable(oneOf(writeBackStates)),
+  previousValue: nullable(text),
+};
+type Candidate = RowOf<typeof candidateShape>;
 
-/** By prepayment, the entry id that was or is being written back: what an echo of ours carries. */
-export async function writtenEntries(
-  db: Db,
-  installation: InstallationId,
-  prepaymentIds: number[],
-): Promise<Map<number, string>> {
-  const rows = await query<{ prepayment_id: number; entry_id: string }>(
-    db,
-    'select prepayment_id, entry_id from write_back where installation = ? and prepayment_id = any(?)',
-    [installation, prepaymentIds],
-  );
-  return new Map(rows.map((row) => [row.prepayment_id, row.entry_id]));
-}
-
-function planOf(row: CandidateRow, dialect: Dialect) {
-  const { externalId } = parseRecord('prepayment', parseJson(row.raw), dialect);
-  const recorded =
-    row.recorded_entry_id === null || row.recorded_state === null
+function planOf({ raw, entryId, recordedEntryId, recordedState, previousValue }: Candidate, dialect: Dialect) {
+  const { externalId } = parseRecord('prepayment', parseJson(raw), dialect);
+  const recorded: RecordedWriteBack | null =
+    recordedEntryId === null || recordedState === null
       ? null
-      : { entryId: row.recorded_entry_id, state: row.recorded_state, previousValue: row.previous_value };
-  return planWriteBack({ externalId, entryId: row.entry_id, recorded });
+      : { entryId: recordedEntryId, state: recordedState, previousValue };
+  return planWriteBack({ externalId, entryId, recorded });
 }
 
-async function candidatesAfter(
-  db: Db,
+function pendingOf({ prepaymentId, entryId, raw, previousValue }: PendingWriteBack): PendingWriteBack {
+  return { prepaymentId, entryId, raw, previousValue };
+}
+
+/** Posted prepayments by id whose entry in force is not recorded as written. */
+function candidatesAfter(
+  db: Connection,
   installation: InstallationId,
   after: number,
   limit: number,
-): Promise<CandidateRow[]> {
-  const rows = await query<CandidateRow>(
+): Promise<Candidate[]> {
+  return rows(
     db,
-    `select d.id, d.entry_id, m.raw, w.entry_id as recorded_entry_id, w.state as recorded_state, w.previous_value
+    candidateShape,
+    `select d.id as "prepaymentId", d.entry_id as "entryId", m.raw, w.entry_id as "recordedEntryId",
+       w.state as "recordedState", w.previous_value as "previousValue"
      from document d
      join mirror_record m on m.installation = d.installation and m.kind = d.kind and m.id = d.id
      left join write_back w on w.installation = d.installation and w.prepayment_id = d.id
@@ -144,29 +111,31 @@ async function candidatesAfter(
      order by d.id limit ?`,
     [installation, after, limit],
   );
-  return rows;
 }
 
 async function save(
-  db: Db,
+  db: Connection,
   installation: InstallationId,
-  writeBacks: Omit<PendingWriteBack, 'raw'>[],
+  writeBacks: readonly PendingWriteBack[],
   state: 'pending' | 'done',
 ): Promise<void> {
   if (writeBacks.length === 0) return;
-  await query(
+  const { from, bindings } = rowsAsArrays(
+    'planned',
+    { id: 'bigint', entry_id: 'text', previous_value: 'text' },
+    writeBacks.map(({ prepaymentId, entryId, previousValue }) => ({
+      id: prepaymentId,
+      entry_id: entryId,
+      previous_value: previousValue,
+    })),
+  );
+  await execute(
     db,
     `insert into write_back (installation, prepayment_id, entry_id, previous_value, state)
-     select ?::bigint, t.* , ? from unnest(?::bigint[], ?::text[], ?::text[]) as t(id, entry_id, previous_value)
+     select ?::bigint, planned.id, planned.entry_id, planned.previous_value, ?::text from ${from}
      on conflict (installation, prepayment_id) do update set entry_id = excluded.entry_id, state = excluded.state,
        previous_value = excluded.previous_value, error = null,
        attempts = case when write_back.entry_id = excluded.entry_id then write_back.attempts else 0 end`,
-    [
-      installation,
-      state,
-      writeBacks.map((one) => one.prepaymentId),
-      writeBacks.map((one) => one.entryId),
-      writeBacks.map((one) => one.previousValue),
-    ],
+    [installation, state, ...bindings],
   );
 }

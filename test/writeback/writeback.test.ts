@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
+import { writtenEntries } from '../../src/writeback/echoes.ts';
 import { isOwnEcho, planWriteBack, type RecordedWriteBack } from '../../src/writeback/plan.ts';
-import { pendingWriteBacks, recordWriteBacks, writtenEntries } from '../../src/writeback/store.ts';
+import { pendingWriteBacks, recordWriteBacks } from '../../src/writeback/store.ts';
 import { useDatabase } from '../support/database.ts';
 
 const dialect = loadDialect();

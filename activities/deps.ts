@@ -1,0 +1,43 @@
+import type { WorkflowClient } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { type LockDateOf, storedLockDates } from '../src/bookkeeping/lock-dates.ts';
+import type { InstallationConfig } from '../src/config/load.ts';
+import type { Db } from '../src/db/pool.ts';
+import type { PracticeClient } from '../src/practice/client.ts';
+import type { WindowOutcome } from '../workflows/messages.ts';
+
+/** What the activities are made from; everything from outside comes in here. */
+export interface ActivityDeps {
+  db: Db;
+  installations: ReadonlyMap<number, InstallationConfig>;
+  practice(installation: number): PracticeClient;
+  /** For health signals to the activity's own workflow. */
+  workflows: Pick<WorkflowClient, 'getHandle'>;
+  clock: () => Date;
+  log: Logger;
+  onProgress?: (progress: StepProgress) => void;
+  onWindow?: (outcome: WindowOutcome) => void;
+}
+
+export interface StepProgress {
+  installation: number;
+  step: string;
+  done: number;
+  total: number | null;
+}
+
+export function installationOf(deps: ActivityDeps, id: number): InstallationConfig {
+  const found = deps.installations.get(id);
+  if (!found) throw new Error(`installation ${id} is not in the configuration of this worker`);
+  return found;
+}
+
+/** An installation's lock dates as its source tells them, stored; a warning is logged where it cannot tell one. */
+export function lockDates(deps: ActivityDeps, installation: number): LockDateOf {
+  return storedLockDates(deps.db, deps.practice(installation), installation, (department) =>
+    deps.log.warn(
+      { installation, department },
+      'the source does not tell this department’s lock date; the last known one is used',
+    ),
+  );
+}

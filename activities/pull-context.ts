@@ -1,0 +1,48 @@
+import { priorities } from '../src/practice/budget.ts';
+import type { PracticeClient } from '../src/practice/client.ts';
+import type { PullContext } from '../src/sync/pull.ts';
+import type { RowPorts } from '../src/sync/rows.ts';
+import { pullStep } from '../src/sync/streams.ts';
+import { ownEchoes } from '../src/writeback/echoes.ts';
+import type { ApiUse, WindowInput } from '../workflows/messages.ts';
+import { type ActivityDeps, installationOf } from './deps.ts';
+import { type Heartbeat, ownWorkflow } from './heartbeat.ts';
+
+/** What the activities that ask the source work with: `use` tells what the client has asked for so far. */
+export interface SourceAccess {
+  context: PullContext;
+  client: PracticeClient;
+  ports: RowPorts;
+  use: () => ApiUse;
+}
+
+export function sourceAccess(deps: ActivityDeps, input: WindowInput, heartbeat: Heartbeat): SourceAccess {
+  const { id, timezone, dialect, overlapSeconds } = installationOf(deps, input.installation);
+  let waitedMs = 0;
+  const client = deps.practice(id).forWindow({
+    signal: heartbeat.signal,
+    onWait: (ms) => {
+      waitedMs += ms;
+      heartbeat.reportWait(waitedMs);
+    },
+  });
+  const context: PullContext = {
+    installation: id,
+    ...{ timezone, dialect, client, db: deps.db },
+    owner: input.kind,
+    run: ownWorkflow().runId,
+    priority: input.kind === 'backfill' ? priorities.backfill : priorities.live,
+    overlapMs: overlapSeconds * 1000,
+    findOwnEchoes: ownEchoes(deps.db, id, dialect),
+    onProgress: ({ stream, received, total }) => heartbeat.beat({ step: pullStep(stream), done: received, total }),
+  };
+  return {
+    client,
+    context,
+    ports: { pause: heartbeat.pause, sourceNow: () => client.sourceNow() },
+    use: () => {
+      const { requests, weight, throttled, waitedMs: waited } = client.counters();
+      return { requests, weight, throttled, waited_seconds: Math.round(waited) / 1000 };
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { pullEach } from '../src/sync/parts.ts';
+import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import { writeBackAll } from '../src/writeback/write-back.ts';
+import type { ApiUse, WindowInput } from '../workflows/messages.ts';
+import type { ActivityDeps } from './deps.ts';
+import { withHeartbeat } from './heartbeat.ts';
+import { sourceAccess } from './pull-context.ts';
+
+export interface WriteBackReport {
+  /** Prepayments whose entry id the source has been told. */
+  written: number;
+  api: ApiUse;
+}
+
+export function writeBackActivities(deps: ActivityDeps) {
+  return {
+    /** Tells the source the entry ids of posted prepayments. What the source refuses never fails the window. */
+    async writeBack(input: WindowInput, window: OpenWindow): Promise<WriteBackReport> {
+      return withHeartbeat(deps, input, window, async (heartbeat) => {
+        const { installation } = input;
+        const { context, client, use } = sourceAccess(deps, input, heartbeat);
+        const written = await writeBackAll(deps.db, installation, context.dialect, {
+          refresh: (ids) => pullEach(context, 'prepayment', ids),
+          send: (prepayment, entryId) => client.writeExternalId(prepayment, entryId, context.priority),
+          onProgress: (done) => heartbeat.beat({ step: 'writing back', done, total: null }),
+          onRefused: (prepayment, { code, message }) => deps.log.warn({ installation, prepayment, code }, message),
+        });
+        return { written, api: use() };
+      });
+    },
+  };
+}
