@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { ConfigError, codeOf } from '../domain/errors.ts';
 
-/** Where a command reads from and writes to; tests bring their own. */
+/** A command's environment, output streams and abort signal; tests pass their own. */
 export interface Io {
   env: NodeJS.ProcessEnv;
   stdout: NodeJS.WritableStream;
@@ -17,10 +17,10 @@ export interface CommonOptions {
   debug?: true;
 }
 
-/** Whoever reads our output has gone (`vetledger export | head`): not an error. */
+/** The reader of stdout has closed it (`vetledger export | head`). The command ends with exit code 0. */
 export class OutputClosed extends Error {}
 
-/** What a command has at hand besides its own options. */
+/** A command's streams and common options. */
 export class CommandContext {
   readonly io: Io;
   readonly configPath: string;
@@ -42,13 +42,13 @@ export class CommandContext {
     return this.io.signal;
   }
 
-  /** The command's result on stdout: `document` with --json, otherwise `text`. */
+  /** Prints the command's result on stdout: `document` with --json, otherwise `text`. */
   async result(document: unknown, text: () => string): Promise<void> {
     await this.write(this.json ? JSON.stringify(document) : text().replace(/\n+$/, ''));
     await this.write('\n');
   }
 
-  /** Writes to stdout as fast as its reader takes it. Throws OutputClosed when the reader has gone. */
+  /** Writes to stdout, waiting while its buffer is full. Throws OutputClosed when the reader has closed it. */
   async write(text: string): Promise<void> {
     const { stdout } = this.io;
     if (!stdout.writable) throw new OutputClosed();
@@ -61,7 +61,7 @@ export class CommandContext {
     }
   }
 
-  /** A line for people, beside the result. */
+  /** Prints a line on stderr. */
   note = (line: string): void => {
     this.io.stderr.write(`${line}\n`);
   };
@@ -71,7 +71,7 @@ export function debugWanted(io: Io, options: { debug?: true }): boolean {
   return options.debug === true || Boolean(io.env.VETLEDGER_DEBUG);
 }
 
-/** A usage error (exit code 2). */
+/** The error of wrong usage (exit code 2). */
 export function usageError(message: string, command: string): ConfigError {
   return new ConfigError('usage', message, `Run \`vetledger ${command} --help\` for how it is used.`);
 }

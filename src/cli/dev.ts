@@ -18,14 +18,14 @@ import { apiUse, windowLine } from './render/window.ts';
 export interface DevOptions {
   once: boolean;
   ui: boolean;
-  /** Everything is kept here; the next start goes on where it was. */
+  /** Folder of all data; the next start continues from it. */
   dataDir: string;
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
   json: boolean;
 }
 
-/** The demo's clinic: enough to look real, loaded within half a minute at the sandbox's short rate window. */
+/** The demo's clinic: large enough to look real, and loaded within half a minute with the short rate window. */
 const demo = {
   installation: 4711,
   seed: 1,
@@ -37,8 +37,8 @@ const demo = {
 } as const;
 
 /**
- * The whole of vetledger on embedded parts, with a sandbox clinic that goes on living until the signal. Returns the exit
- * code: with `once`, 0 only if the first window closed and everything reconciles.
+ * Runs all of vetledger on embedded services, with a sandbox clinic that stays active until the signal. Returns the exit code:
+ * with `once`, 0 only if the first window closed and the books reconcile.
  */
 export async function runDev(options: DevOptions): Promise<number> {
   const say = (line: string) => void process.stderr.write(`${line}\n`);
@@ -50,9 +50,9 @@ export async function runDev(options: DevOptions): Promise<number> {
   let app: App | null = null;
   try {
     const file = writeConfig(folder, sandbox);
-    // Embedded parts only, whatever the environment names for other commands.
+    // DATABASE_URL and TEMPORAL_ADDRESS do not apply: the file below names neither.
     const env = { ...options.env, PRACTICE_TOKEN: sandbox.token, VETLEDGER_DATA_DIR: options.dataDir };
-    // Not in the file: other commands on the demo have no use for it.
+    // Not in the file: its secret and port are those of this run.
     const webhooks = { host: '127.0.0.1', port: 0, secret: randomBytes(16).toString('hex') };
     const config = { ...(await loadConfig(file, env)), webhooks };
     app = await openApp(config, { temporal: true, progress: say, env, ui: options.ui });
@@ -106,7 +106,7 @@ async function work(app: App, sandbox: Sandbox, options: DevOptions, say: (line:
   }
 }
 
-/** The echo of our own write-back, for one, opens a window too. */
+/** Whether a window brought nothing, as one does that the echo of our own write-back opened. */
 function isIdle({ outcome, pulled, posted }: WindowReport): boolean {
   return outcome === 'closed' && posted === 0 && Object.values(pulled).every((n) => n === 0);
 }
@@ -146,7 +146,7 @@ async function firstResult(
   return report.ok ? 0 : 1;
 }
 
-/** The clinic of the last start, on the port it had (its records carry their own address), or a new one. */
+/** The clinic of the last start, on its former port, because its records contain their own URLs; or a new one. */
 async function startClinic(folder: string): Promise<Sandbox> {
   const portFile = join(folder, 'sandbox-port');
   const port = existsSync(portFile) ? Number(readFileSync(portFile, 'utf8')) : 0;
@@ -168,7 +168,7 @@ async function startClinic(folder: string): Promise<Sandbox> {
   return sandbox;
 }
 
-/** A configuration like any other, so that every command works on the demo as well. */
+/** Writes an ordinary configuration file, so that every command works on the demo. */
 function writeConfig(folder: string, sandbox: Sandbox): string {
   const file = join(folder, 'vetledger.yaml');
   const mapping = new URL('../../mappings/demo.yaml', import.meta.url).pathname;

@@ -6,10 +6,10 @@ import { toUserError } from '../runtime/user-errors.ts';
 import { debugWanted, type Io, OutputClosed } from './context.ts';
 import { createProgram } from './program.ts';
 
-/** Exit code of a command that Ctrl-C ended before it was done, as shells give it. */
+/** Exit code of a command that Ctrl-C interrupted, as shells have it (128 + SIGINT). */
 const interruptedCode = 130;
 
-/** The command line: parses `args` (without program and script), runs the command, prints its error; gives the exit code. */
+/** Parses `args` (without program and script), runs the command and prints its error, if any; returns the exit code. */
 export async function main(args: string[], io: Io): Promise<number> {
   let exitCode = 0;
   const program = createProgram(io, version(), (code) => {
@@ -32,7 +32,7 @@ export async function main(args: string[], io: Io): Promise<number> {
 }
 
 function usageErrorOf(error: CommanderError, args: string[]): UserError {
-  // Without a command there is no message, only the help.
+  // Without a command, commander gives the help instead of a message.
   const message = error.code === 'commander.help' ? 'No command was given.' : error.message.replace(/^error: /, '');
   const command = args.find((arg) => !arg.startsWith('-'));
   const help =
@@ -61,7 +61,7 @@ function version(): string {
     .version;
 }
 
-/** Runs as a program: the first Ctrl-C ends the command in good order, a second one at once. */
+/** Runs the command line of this process: the first Ctrl-C ends the command in good order, a second one at once. */
 export async function runFromShell(): Promise<void> {
   keepHeapSmall();
   const interrupt = new AbortController();
@@ -72,7 +72,7 @@ export async function runFromShell(): Promise<void> {
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
-  // A reader that went away is told by the write that finds out (CommandContext.write).
+  // CommandContext.write reports a closed stdout; without listeners, the event would end the process.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
   const { env, stdout, stderr } = process;
@@ -81,7 +81,7 @@ export async function runFromShell(): Promise<void> {
   process.exit(exitCode);
 }
 
-/** process.exit drops what a pipe has not taken yet. */
+/** Waits until the stream has been written out: process.exit drops what a pipe has not taken yet. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     if (!stream.writable) return resolve();

@@ -5,13 +5,11 @@ import type { CommandContext } from './context.ts';
 interface Needs {
   temporal: boolean;
   logLevel?: 'info';
-  /**
-   * The work heeds the context's signal and ends in good order by itself; otherwise Ctrl-C ends it where it is.
-   */
-  endsItself?: true;
+  /** The work watches the context's signal and ends by itself; otherwise Ctrl-C abandons it at once. */
+  handlesSignal?: true;
 }
 
-/** Loads the configuration, opens the services, does the work, and gives the services back whatever happens. */
+/** Loads the configuration, opens the services, does the work, and releases the services even if it fails. */
 export async function withApp<T>(context: CommandContext, needs: Needs, work: (app: App) => Promise<T>): Promise<T> {
   const config = await loadConfig(context.configPath, context.env);
   const { temporal, logLevel } = needs;
@@ -23,14 +21,14 @@ export async function withApp<T>(context: CommandContext, needs: Needs, work: (a
   });
   try {
     context.signal.throwIfAborted();
-    return await (needs.endsItself ? work(app) : untilAborted(work(app), context.signal));
+    return await (needs.handlesSignal ? work(app) : untilAborted(work(app), context.signal));
   } finally {
     await app.close();
   }
 }
 
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  // Left behind after an abort, it fails once its connections are closed; nobody is told.
+  // After an abort, the abandoned work fails when its connections are closed; that error is ignored.
   work.catch(() => {});
   let abort = () => {};
   const aborted = new Promise<never>((_, reject) => {

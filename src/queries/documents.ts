@@ -53,7 +53,7 @@ export async function findDocuments(
   }));
 }
 
-/** Ids of the posted invoices that carry this document number on a receivable of theirs. */
+/** Ids of the invoices whose journal entries carry this document number. */
 export async function invoicesNumbered(
   db: Connection,
   installations: readonly InstallationId[],

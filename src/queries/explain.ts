@@ -33,14 +33,14 @@ export interface Explanation {
   versions: SourceVersion[];
   /** Null where the mirror does not hold the document. */
   facts: DocumentFacts | null;
-  /** What the rules say of these facts now; explaining posts nothing. */
+  /** The judgement of these facts by today's mapping and locks; nothing is posted. */
   judgement: Judgement | null;
   proofs: Proof[];
   /** In the order in which they were appended. */
   entries: LedgerEntry[];
   /** Id of the entry in force. */
   inForce: string | null;
-  /** By entry: the daily summary that took it to the general ledger. */
+  /** By entry id, the id of the daily summary that contains the entry. */
   summaries: Map<string, string>;
   writeBack: WriteBack | null;
   /** An invoice's payments, original and members; a payment's invoice; a refund's original. */

@@ -24,7 +24,7 @@ export interface ReconcilePorts {
   practice(installation: InstallationId): PracticeClient;
 }
 
-/** What reconciling did without, or waits for. */
+/** A count or a record that reconcile did without, or a window that it waits for. */
 export type ReconcileNote =
   | SourceCountNote
   | { reason: 'waiting_for_window' | 'window_under_way' }

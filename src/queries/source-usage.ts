@@ -7,7 +7,10 @@ import type { InvoiceUse, MoneyUse, RowUse, SourceUsage } from '../mapping/sourc
 // Amounts that parseMoney reads. A document with any other is held for that reason, and no sum has it.
 const decimal = '^\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d{1,3})?\\s*$';
 
-/** What the mirror's documents use of what a mapping gives accounts for; documents from before the start date do not count. */
+/**
+ * The accounts, VAT groups, dimensions, payment types and departments in the mirror's documents, with counts and exact sums.
+ * Documents dated before the start date are left out.
+ */
 export async function sourceUsage(db: Connection, installation: InstallationConfig): Promise<SourceUsage> {
   return {
     rows: await rowUses(db, installation),
@@ -16,7 +19,7 @@ export async function sourceUsage(db: Connection, installation: InstallationConf
   };
 }
 
-/** What a mapping may look at in a row. */
+/** The fields of a row that decide about its accounts. */
 const rowKeys = {
   account: nullable(text),
   dimension_1: nullable(text),

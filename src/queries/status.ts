@@ -5,10 +5,10 @@ import type { BudgetUsage } from '../practice/budget-store.ts';
 import { documentKinds, documentStates, type InstallationId } from '../terms.ts';
 import { newestWindow, type WindowState } from './windows.ts';
 
-/** One installation's standing, as `status --json` prints it. */
+/** One installation, as `status --json` prints it. */
 export interface InstallationStatus {
   installation: InstallationId;
-  /** How long ago the source's state was that the books have; null before the first window. */
+  /** Age of the source state that the books reflect; null before the first window. */
   lag_seconds: number | null;
   synced_to: Date | null;
   last_window: { outcome: WindowState; opened_at: Date; error: PlainError | null } | null;
@@ -91,7 +91,7 @@ async function countDocuments(
   return { states, problems };
 }
 
-/** A lag of so many schedule intervals means that no schedule runs. */
+/** A lag of more schedule intervals than this suggests that no daemon is running. */
 const lateIntervals = 3;
 
 function nextStep(now: {

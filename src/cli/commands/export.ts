@@ -16,7 +16,7 @@ export interface ExportCommandOptions {
   documents?: true;
 }
 
-/** The journal on stdout, or in a file that appears whole or not at all. */
+/** Writes the journal to stdout, or to a file that is replaced as a whole or not at all. */
 export async function exportJournal(context: CommandContext, options: ExportCommandOptions): Promise<number> {
   const { from = null, to = null, out } = options;
   if (from !== null && to !== null && from > to) throw usageError(`--from ${from} is after --to ${to}.`, 'export');
@@ -49,7 +49,7 @@ function leftOutText(installation: number, entries: number): string {
   return `Installation ${installation}: ${some} left out, as their days have no summary yet (the next window makes those of days that are over); --documents exports them.`;
 }
 
-/** Writes beside the file and renames into place, so that a reader sees the old or the new one. */
+/** Writes a temporary file in the same folder and renames it, so that readers see the old or the new file; returns its bytes. */
 async function writeWhole(file: string, pieces: AsyncIterable<string>): Promise<number> {
   const temporary = `${file}.${randomUUID()}.tmp`;
   const handle = await open(temporary, 'wx').catch((error: unknown) => {

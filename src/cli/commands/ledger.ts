@@ -8,7 +8,7 @@ import { type CommandContext, usageError } from '../context.ts';
 import { chainText, closedText } from '../render/ledger.ts';
 import { withApp } from '../with-app.ts';
 
-/** Walks the hash chain of each journal; exit code 1 when a link is broken. */
+/** Verifies the hash chain of each journal; exit code 1 when one is broken. */
 export function verify(context: CommandContext, options: { installation?: number }): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db, config }) => {
     const installations: ChainReport[] = [];
@@ -38,7 +38,7 @@ export function close(
         'ledger close',
       );
     }
-    // Once a day is closed, only documents that come late add summaries to it.
+    // Summaries of days that are over are made first: a closed day gets another one only for late documents.
     for (const { id, today } of chosen) await summariseDays(db, id, { before: today, windowId: null });
     await closePeriods(
       db,

@@ -15,14 +15,14 @@ import { count } from '../render/text.ts';
 
 const schema = fileURLToPath(new URL('../../../mappings/mapping.schema.json', import.meta.url));
 
-/** `mapping init`: a proposal from the account number list and the mirror, to stdout or into a new file. */
+/** Proposes a mapping from the account number list and the mirror, on stdout or in a new file. */
 export async function init(
   context: CommandContext,
   { installation, out }: { installation?: number; out?: string },
 ): Promise<number> {
   const path = out === undefined ? null : resolve(out);
   if (path !== null && existsSync(path)) throw alreadyThere(path);
-  // The mapping file that the configuration names is what this command is about to make.
+  // The mapping file that the configuration names may be the one that this command is to write.
   const config = await loadConfig(context.configPath, context.env, { mappingMayBeMissing: true });
   const one = onlyInstallation(config, installation);
   const app = await openApp(config, { temporal: false, progress: context.note, env: context.env });
@@ -58,7 +58,7 @@ function onlyInstallation(config: Config, id: number | undefined) {
   );
 }
 
-/** Without the permission for the list, what the mirror holds is proposed all the same. */
+/** The source's account numbers; null without permission for the list: the proposal is then made from the mirror alone. */
 async function accountNumbers(
   context: CommandContext,
   app: App,
@@ -96,7 +96,7 @@ function alreadyThere(path: string): ConfigError {
   );
 }
 
-/** The schema of this installation of vetledger, as seen from the new file. */
+/** The path of the JSON schema relative to the new file. */
 function schemaFrom(path: string): string {
   const found = relative(dirname(path), schema).replaceAll('\\', '/');
   return found.startsWith('.') || found.startsWith('/') ? found : `./${found}`;

@@ -24,7 +24,7 @@ export function problems(context: CommandContext, options: { installation?: numb
 /** Marks the named documents to be judged again, runs a window of their installations, and prints which still have a problem. */
 export async function retry(context: CommandContext, ids: readonly string[]): Promise<number> {
   const documents = ids.map(parseId);
-  return withApp(context, { temporal: true, endsItself: true }, async (app) => {
+  return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
     for (const document of documents) await mark(app, document);
     const installations = [...new Set(documents.map(({ installation }) => installation))];
     const windows = await runWindows(context, app, installations, { trigger: 'sync' });

@@ -8,8 +8,8 @@ import { type App, chosenInstallations, installationOf } from '../../runtime/app
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { withProgress } from '../progress.ts';
-import { membersOf, Pieces } from '../render/pieces.ts';
 import { changeItems, RemapSummary } from '../render/remap.ts';
+import { membersOf, StreamedResult } from '../render/streamed-result.ts';
 import { withApp } from '../with-app.ts';
 
 /** How long a window under way is waited for. */
@@ -28,31 +28,31 @@ interface NamedDocument extends DocumentRef {
   installation: number | null;
 }
 
-/** Posts the corrections that the configured mapping asks for, or with --dry-run says which. */
+/** Posts the corrections that follow from the configured mapping; with --dry-run only prints them. */
 export async function repost(context: CommandContext, options: RepostCommandOptions): Promise<number> {
   const named = options.document === undefined ? null : documentsOf(options.document);
   const isDated = options.from !== undefined || options.to !== undefined;
   if ([named !== null, isDated, options.all === true].filter(Boolean).length > 1) {
     throw usageError('Give --document, or --from and --to, or --all: only one of them.', 'repost');
   }
-  return withApp(context, { temporal: false, endsItself: true }, async (app) => {
+  return withApp(context, { temporal: false, handlesSignal: true }, async (app) => {
     const chosen = chosenInstallations(app.config, options.installation);
     if (named) await checkKnown(app, named, chosen);
     const isDry = options.dryRun === true;
-    const pieces = new Pieces(context);
-    pieces.json(`{"dry_run":${isDry},"installations":[`);
-    if (isDry) pieces.text('Dry run: nothing is posted.');
+    const result = new StreamedResult(context);
+    result.json(`{"dry_run":${isDry},"installations":[`);
+    if (isDry) result.text('Dry run: nothing is posted.');
     let isFirst = true;
     for (const installation of chosen) {
       const own = named?.filter((one) => one.installation === null || one.installation === installation.id) ?? null;
       if (own?.length === 0) continue;
-      if (!isFirst) pieces.json(',');
+      if (!isFirst) result.json(',');
       isFirst = false;
       const selection = { documents: own, from: options.from ?? null, to: options.to ?? null };
-      await repostOne(context, app, installation, selection, isDry, pieces);
+      await repostOne(context, app, installation, selection, isDry, result);
     }
-    pieces.json(']}');
-    await pieces.end();
+    result.json(']}');
+    await result.end();
     return 0;
   });
 }
@@ -63,11 +63,11 @@ async function repostOne(
   installation: InstallationConfig,
   selection: DocumentSelection,
   isDry: boolean,
-  pieces: Pieces,
+  result: StreamedResult,
 ): Promise<void> {
   const { id, mappingPath, decimals } = installation;
-  pieces.json(`{"installation":${id},"mapping":${JSON.stringify(mappingPath)},"documents":`);
-  pieces.text(`Installation ${id}, mapping ${mappingPath}`);
+  result.json(`{"installation":${id},"mapping":${JSON.stringify(mappingPath)},"documents":`);
+  result.text(`Installation ${id}, mapping ${mappingPath}`);
   const summary = new RemapSummary(decimals, isDry ? 'preview' : 'posted');
   const practice = app.practice(id);
   const batches = isDry
@@ -83,12 +83,12 @@ async function repostOne(
   if (!isDry) context.signal.addEventListener('abort', onAbort, { once: true });
   const total = await countInForce(app.db, id, selection);
   const shown = withProgress(context, isDry ? 'comparing' : 'reposting', total, batches);
-  await pieces.list(changeItems(shown, id, decimals, summary));
-  pieces.json(`,${membersOf(summary.document())}}`);
-  pieces.text(summary.text());
+  await result.list(changeItems(shown, id, decimals, summary));
+  result.json(`,${membersOf(summary.document())}}`);
+  result.text(summary.text());
 }
 
-/** `invoice 12`, `invoice/12` or `4711/invoice/12`, any number of them. */
+/** Reads `invoice 12`, `invoice/12` or `4711/invoice/12`, one or more of them. */
 function documentsOf(words: string[]): NamedDocument[] {
   const found: NamedDocument[] = [];
   const text = words.join(' ');
@@ -104,7 +104,7 @@ function documentsOf(words: string[]): NamedDocument[] {
   return found;
 }
 
-/** Every named document must be in the books of an installation that was asked for. */
+/** Throws UserError unless each named document has an entry in force in one of the chosen installations. */
 async function checkKnown(app: App, named: NamedDocument[], chosen: InstallationConfig[]): Promise<void> {
   for (const { installation, kind, id } of named) {
     if (installation !== null) installationOf(app.config, installation);

@@ -6,7 +6,7 @@ import { windowsDocument } from './sync.ts';
 
 /** The daemon. With --json each window is one JSON document on a line of its own. */
 export function run(context: CommandContext): Promise<number> {
-  return withApp(context, { temporal: true, logLevel: 'info', endsItself: true }, async (app) => {
+  return withApp(context, { temporal: true, logLevel: 'info', handlesSignal: true }, async (app) => {
     const ids = app.config.installations.map(({ id }) => id).join(', ');
     context.note(
       `vetledger: installations ${ids}, a window every ${app.config.schedule.everySeconds} s; Ctrl-C ends it`,

@@ -15,7 +15,7 @@ export interface SandboxOptions {
   webhooks?: string;
 }
 
-/** Runs the sandbox until Ctrl-C. With --json one line on stdout says where it is. */
+/** Runs the sandbox until Ctrl-C. With --json, stdout is one line with its URL and credentials. */
 export async function sandbox(context: CommandContext, options: SandboxOptions): Promise<number> {
   context.signal.throwIfAborted();
   const started = await start(context, options);

@@ -24,7 +24,7 @@ export function backfill(context: CommandContext, options: { installation?: numb
 }
 
 function command(context: CommandContext, installation: number | undefined, run: Run): Promise<number> {
-  return withApp(context, { temporal: true, endsItself: true }, async (app) => {
+  return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
     const chosen = chosenInstallations(app.config, installation).map(({ id }) => id);
     const windows = await runWindows(context, app, chosen, run);
     await context.result(windowsDocument(windows), () => windows.map(windowBlock).join('\n\n'));

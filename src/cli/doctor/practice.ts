@@ -23,10 +23,10 @@ const namesOfLists = {
   prepayment: 'prepayments',
 } as const;
 
-/** A clock that is further off than this makes dates around midnight, and windows, hard to follow. */
+/** A larger difference between the clocks is a warning: times in logs and in the source would no longer be comparable. */
 const clockToleranceMs = 60_000;
 
-/** Tries one installation's practice API: each list, its filters, its clock and page size, the department settings. */
+/** Checks one installation's practice API: lists, filters, clock, page size, VAT groups, refunds and department settings. */
 export async function checkPractice(app: App, installation: InstallationConfig): Promise<Check[]> {
   return new Examination(app, installation).run();
 }
@@ -49,7 +49,7 @@ class Examination {
     const answers: Answers = {};
     for (const kind of recordKinds) {
       const answer = await this.#list(kind);
-      // Out of reach, or signed in with nothing that it accepts: the other lists would say the same.
+      // The server cannot be reached, or refuses the credentials: the other lists would fail for the same reason.
       if (answer === 'stop') return this.#checks;
       if (answer) answers[kind] = answer;
     }
@@ -121,7 +121,7 @@ class Examination {
     }
   }
 
-  /** Which filters it honours, asked now and stored for the windows; for those it does not, what is done instead. */
+  /** Tests each filter and stores the verdicts, which windows use; a filter that is not honoured is a warning. */
   async #filters(answers: Answers): Promise<void> {
     const { db } = this.#app;
     const { id, dialect, timezone } = this.#installation;
@@ -175,7 +175,7 @@ class Examination {
       );
   }
 
-  /** Whether a refund lowers its original's unused amount, told from the newest prepayments (ACCOUNTING E3). */
+  /** Whether a refund lowers its original's unused amount, inferred from the newest prepayments (ACCOUNTING E3). */
   #refunds({ prepayment: answer }: Answers): void {
     if (!answer) return;
     const setting = this.#installation.dialect.prepayment.refund_lowers_unused_amount;
@@ -229,7 +229,7 @@ class Examination {
   }
 }
 
-/** True or false where an original that was refunded, and not used otherwise, tells; else null. */
+/** Whether refunds lower their original's unused amount; null without an original that was refunded and not used otherwise. */
 export function refundsLower(prepayments: PrepaymentRecord[]): boolean | null {
   const refunds = Map.groupBy(
     prepayments.filter(({ refundsId }) => refundsId !== null),

@@ -3,7 +3,7 @@ import { formatMoney } from '../../domain/money.ts';
 import type { Explanation } from '../../queries/explain.ts';
 import { parseJson } from '../../records/json.ts';
 
-/** As `--json` prints it: names as everywhere on the outside, amounts as texts, the source's records as they came. */
+/** An explanation as `explain --json` prints it: amounts as text, the source's records as they were received. */
 export function explanationDocument(explanation: Explanation) {
   const { versions, judgement, entries, decimals, writeBack } = explanation;
   return {

@@ -6,7 +6,7 @@ import type { Explanation, RelatedDocument } from '../../queries/explain.ts';
 import { formatAmount } from '../../reconcile/report.ts';
 import { instant, table } from './text.ts';
 
-/** A document's way from the source to the books, for people. */
+/** A document from the source to the books, as text. */
 export function explainText(explanation: Explanation): string {
   const { installation, document, state, documentDate, problem, reports } = explanation;
   const lines = [
@@ -29,7 +29,7 @@ export function explainText(explanation: Explanation): string {
   return lines.join('\n');
 }
 
-/** A held invoice never keeps its payments out of the books, nor the other way round: each says how the other stands. */
+/** A related document with its own state: a held invoice does not hold its payments, nor do they hold the invoice. */
 function relatedLine({ kind, id, state, problemCode, entryId }: RelatedDocument): string {
   const where = [
     state.replaceAll('_', ' '),
@@ -126,7 +126,7 @@ function entryHead(entry: LedgerEntry, isInForce: boolean): string {
   return parts.join('; ');
 }
 
-/** How an entry of mode `daily_summary` reaches the general ledger; one of mode `document` goes as it is. */
+/** The daily summary of an entry of posting mode `daily_summary`; an entry of mode `document` is exported itself. */
 function toGeneralLedger(entry: LedgerEntry, summary: string | undefined): string[] {
   if (entry.postingMode === 'document') return [];
   return [`    to the general ledger ${summary ? `in ${summary}` : `with the summary of ${entry.date}, not made yet`}`];
@@ -166,7 +166,7 @@ function toRight(columns: number[], rows: (string | number)[][]): (string | numb
   );
 }
 
-/** What a line carries beside account, amount and party (ACCOUNTING "Who and where"). */
+/** A line's tags beside account, amount and party (ACCOUNTING "Who and where"). */
 function carries(line: Line, decimals: number): string {
   const { departmentId, dimensions, internal, vat, paymentType, documentNumber, dueDate, bankReference } = line;
   const tags = [...dimensions, internal.account, internal.dimension1, internal.dimension2].filter(

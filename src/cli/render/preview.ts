@@ -1,16 +1,16 @@
 import type { PreviewedDocument } from '../../bookkeeping/preview.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
 import { AccountTotals, entryDocument, entryText, withIds } from './entry.ts';
-import type { Item } from './pieces.ts';
+import type { ListItem } from './streamed-result.ts';
 import { columns, count } from './text.ts';
 
-/** Documents that the next window would post, or hold, as elements of a list; the others are only counted. */
+/** The documents that the next window would post or hold, as list items; the others are only counted. */
 export async function* postingItems(
   batches: AsyncIterable<PreviewedDocument[]>,
   installation: number,
   decimals: number,
   summary: PostingSummary,
-): AsyncGenerator<Item[]> {
+): AsyncGenerator<ListItem[]> {
   for await (const batch of batches) {
     for (const one of batch) summary.add(one);
     yield batch
@@ -23,7 +23,7 @@ function postingItem(
   { document, decision, entryIds, awaitsParts }: PreviewedDocument,
   installation: number,
   decimals: number,
-): Item {
+): ListItem {
   const id = `${installation}/${document.kind}/${document.id}`;
   const { problem } = decision;
   const todo = problem && problemCatalogue[problem.code].todo;
@@ -47,7 +47,7 @@ function postingItem(
   };
 }
 
-/** Counts and totals of what would be posted. */
+/** Counts of documents and entries, and totals per account, of what would be posted. */
 export class PostingSummary {
   readonly #decimals: number;
   readonly #accounts = new AccountTotals();

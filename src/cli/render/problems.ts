@@ -1,7 +1,7 @@
 import type { DocumentProblem } from '../../queries/problems.ts';
 import { count, instant } from './text.ts';
 
-/** Documents with a problem, for people: by what to do, as one missing account may hold a hundred documents. */
+/** Documents with a problem, grouped by code: one missing account may hold a hundred documents. */
 export function problemsText(problems: DocumentProblem[], reports: number): string {
   const lines = [
     problems.length === 0 ? 'No document is held.' : `${count(problems.length, 'document')} with a problem:`,

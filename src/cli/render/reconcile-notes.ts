@@ -2,7 +2,7 @@ import type { ReconcileNote } from '../../queries/reconcile.ts';
 import type { InstallationId } from '../../terms.ts';
 import { instant } from './text.ts';
 
-/** What reconciling did without, or waits for, as a line beside its result. */
+/** A note of reconcile as a line for stderr. */
 export function noteText(installation: InstallationId, note: ReconcileNote): string {
   return `${installation}: ${sentence(note)}`;
 }

@@ -11,10 +11,10 @@ const titles: Record<EquationName, string> = {
   E6: 'nothing is lost',
 };
 
-/** Differences and notes shown of each list; the JSON has all. */
+/** Lines shown of each list; the JSON has all. */
 const shown = 20;
 
-/** The report as text for people: trial balance, states, equations with their differences, and what is listed beside them. */
+/** The report as text: trial balance, states, equations with their differences, and the lists beside them. */
 export function reconcileText(report: ReconcileReport): string {
   return `${report.installations.map(installationText).join('\n\n')}\n`;
 }

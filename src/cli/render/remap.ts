@@ -4,16 +4,16 @@ import { formatMoney, type Money, zero } from '../../domain/money.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
 import type { RemapOutcome } from '../../posting/index.ts';
 import { AccountTotals, entryDocument, entryText, linesDocument, linesText, withIds } from './entry.ts';
-import type { Item } from './pieces.ts';
+import type { ListItem } from './streamed-result.ts';
 import { columns, count } from './text.ts';
 
-/** Documents that a mapping changes, or would if it could, as elements of a list; the others are only counted. */
+/** The documents that a mapping posts differently, or whose correction is held, as list items; the others are only counted. */
 export async function* changeItems(
   batches: AsyncIterable<RemappedDocument[]>,
   installation: number,
   decimals: number,
   summary: RemapSummary,
-): AsyncGenerator<Item[]> {
+): AsyncGenerator<ListItem[]> {
   for await (const batch of batches) {
     for (const one of batch) summary.add(one);
     yield batch
@@ -22,7 +22,7 @@ export async function* changeItems(
   }
 }
 
-function changeItem({ document, remap, entryIds }: RemappedDocument, installation: number, decimals: number): Item {
+function changeItem({ document, remap, entryIds }: RemappedDocument, installation: number, decimals: number): ListItem {
   const { decision, wanted, outcome } = remap;
   const inForce = entryInForce(document);
   const entries = withIds(decision.entries, entryIds);
@@ -57,7 +57,7 @@ function entryInForce({ kind, id, before }: RemappedDocument['document']): Draft
   return before.inForce;
 }
 
-/** Counts of what a mapping changes, and the amounts it moves between accounts. */
+/** Counts the outcomes of a changed mapping and sums the amounts that it moves between accounts. */
 export class RemapSummary {
   readonly #decimals: number;
   readonly #mode: 'preview' | 'posted';
@@ -83,7 +83,7 @@ export class RemapSummary {
     return { counts: { ...this.#outcomes, entries: this.#entries }, accounts: this.#moved() };
   }
 
-  /** Accounts whose balance the corrections move, debits positive. */
+  /** Accounts whose balance the corrections change, debits positive. */
   #moved(): { account: string; in_force: string; instead: string; change: string }[] {
     const before = new Map(this.#before.all().map(({ account, balance }) => [account, balance]));
     const after = new Map(this.#after.all().map(({ account, balance }) => [account, balance]));

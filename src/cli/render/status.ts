@@ -1,7 +1,7 @@
 import type { InstallationStatus } from '../../queries/status.ts';
 import { bar, count, duration, instant, table } from './text.ts';
 
-/** An installation's standing, for people. */
+/** What `status` prints of one installation. */
 export function statusText(status: InstallationStatus): string {
   const { lag_seconds, synced_to, last_window, budgets, states } = status;
   const isSynced = synced_to !== null && lag_seconds !== null;

@@ -23,8 +23,8 @@ export function columns(rows: readonly (readonly string[])[], rightAligned: read
 }
 
 /**
- * A budget as a bar of `width` characters: `#` used, `.` free, `-` unavailable until a limit that was lowered has recovered. A
- * used or free share, however small, has at least one character.
+ * A budget as a bar of `width` characters: `#` used, `.` free, `-` unavailable after a 429. A used or free share, however small,
+ * has at least one character.
  */
 export function bar(budget: { used: number; free: number; limit: number }, width = 20): string {
   const { used, free, limit } = budget;

@@ -4,7 +4,7 @@ import { count, instant, table } from './text.ts';
 
 type Streams = WindowReport['seen'];
 
-/** One window, readable: its interval, its figures and, when it failed, why and what to do. */
+/** One window as a block of lines: its interval, its counts and, if it failed, why and what to do. */
 export function windowBlock(window: WindowReport): string {
   const lines = [`Installation ${window.installation}: ${outcome(window)}`];
   if (window.to)
@@ -38,7 +38,7 @@ export function windowsTable(windows: RecordedWindow[]): string {
   );
 }
 
-/** One window in one line, for a daemon's output. */
+/** One window as one line, for the daemon. */
 export function windowLine(window: WindowReport): string {
   const { seen, pulled } = window;
   const all = (streamsOf: Streams) => Object.values(streamsOf).reduce((sum, n) => sum + n, 0);
@@ -65,7 +65,7 @@ function streams({ invoices, rows, payments, prepayments }: Streams): string {
   ].join(', ');
 }
 
-/** What a window cost of the rate limits. */
+/** A window's requests and their weight. */
 export function apiUse({ api }: WindowReport): string {
   const parts = [count(api.requests, 'request'), `weight ${api.weight}`];
   if (api.throttled > 0) parts.push(`throttled ${api.throttled} times`);

@@ -1,7 +1,7 @@
 import type { CommandContext } from '../context.ts';
 
-/** One element of a long list, both ways. */
-export interface Item {
+/** One element of a long list, in both renderings. */
+export interface ListItem {
   json: unknown;
   text: string;
 }
@@ -9,10 +9,10 @@ export interface Item {
 const flushAt = 65_536;
 
 /**
- * A long result, written while it is made: JSON with --json, otherwise text. What is written is kept back until it is worth
- * a write, so that an error early on is still the only thing on stdout.
+ * A long result, written to stdout while it is computed: JSON with --json, otherwise text. The first 64 KB are buffered, so that
+ * an early error is still the only output.
  */
-export class Pieces {
+export class StreamedResult {
   readonly #context: CommandContext;
   #kept = '';
 
@@ -20,18 +20,18 @@ export class Pieces {
     this.#context = context;
   }
 
-  /** A piece of the one JSON document. */
+  /** Appends to the JSON document. */
   json(text: string): void {
     if (this.#context.json) this.#kept += text;
   }
 
-  /** A paragraph for people. */
+  /** Appends a paragraph to the text. */
   text(text: string): void {
     if (!this.#context.json && text !== '') this.#kept += `${text}\n\n`;
   }
 
-  /** A JSON array, or a paragraph for each element. */
-  async list(batches: AsyncIterable<Item[]>): Promise<void> {
+  /** Appends a JSON array, or a paragraph for each item. */
+  async list(batches: AsyncIterable<ListItem[]>): Promise<void> {
     this.json('[');
     let isFirst = true;
     for await (const batch of batches) {

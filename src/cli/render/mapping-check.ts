@@ -1,0 +1,68 @@
+import { basename } from 'node:path';
+import type { CaseResult } from '../../bookkeeping/run-specs.ts';
+import type { Money } from '../../domain/money.ts';
+import type { MappingComparison } from '../../queries/mapping-check.ts';
+import { count, table } from './text.ts';
+
+/** What `mapping check --json` prints of the installations: `lacks` and `remarks`, amounts as texts. */
+export function comparisonsDocument(comparisons: MappingComparison[]) {
+  return {
+    lacks: comparisons.flatMap(({ installation, gaps }) =>
+      gaps.map((gap) => ({
+        installation,
+        ...gap,
+        net: gap.net?.toFixed() ?? null,
+        vat: gap.vat?.toFixed() ?? null,
+        gross: gap.gross.toFixed(),
+        uses: gap.uses.map((use) => ({ ...use, gross: use.gross.toFixed() })),
+      })),
+    ),
+    remarks: comparisons.flatMap(({ installation, unnamed }) =>
+      unnamed.map((value) => ({ installation, ...value, net: value.net.toFixed() })),
+    ),
+  };
+}
+
+/** How the cases beside a mapping file ended. */
+export function specsText(path: string, cases: CaseResult[] | null): string {
+  const file = basename(path);
+  if (cases === null) return `It has no cases: write some into ${file} to prove what it does.`;
+  const failed = cases.filter(({ ok }) => !ok);
+  if (failed.length === 0) return `${count(cases.length, 'case')} of ${file}: all post as they are written.`;
+  return [
+    `${failed.length} of ${count(cases.length, 'case')} of ${file} do not post as they are written (- expected, + posted):`,
+    ...failed.flatMap(({ name, differences }) => [`  ${name}`, ...differences.map((line) => `    ${line}`)]),
+  ].join('\n');
+}
+
+/** Places shown of each gap; the JSON has all. */
+const shownUses = 5;
+
+/** What the source uses and a mapping has no account for, with the places where it is used. */
+export function comparisonText({ installation, gaps, unnamed }: MappingComparison): string {
+  const lines: string[] = [];
+  if (gaps.length === 0) {
+    lines.push(`Installation ${installation}: it maps everything that the source has used so far.`);
+  } else {
+    const amounts = gaps.flatMap(({ net, vat, gross, uses }) => [net, vat, gross, ...uses.map((use) => use.gross)]);
+    // All amounts have the decimals of the most precise one, so that the column is aligned and none is rounded.
+    const decimals = Math.max(2, ...amounts.map((each) => each?.decimalPlaces() ?? 0));
+    const amount = (money: Money | null) => money?.toFixed(decimals).padStart(decimals + 10) ?? '';
+    const rows = gaps.flatMap((gap) => {
+      const hidden = gap.uses.length - shownUses;
+      return [
+        [gap.count, amount(gap.net), amount(gap.vat), amount(gap.gross), gap.code, gap.message],
+        ...gap.uses.slice(0, shownUses).map((use) => [use.count, '', '', amount(use.gross), '', `  ${use.what}`]),
+        ...(hidden > 0 ? [['', '', '', '', '', `  and ${hidden} more; --json lists them`]] : []),
+      ];
+    });
+    lines.push(
+      `Installation ${installation} uses what it does not map; documents that need it are held:`,
+      table(['records', 'net', 'VAT', 'gross', 'code', 'what is missing, and where it is used'], rows),
+    );
+  }
+  for (const { message, count: rows, net } of unnamed) {
+    lines.push(`Installation ${installation}, a remark: ${message} (${count(rows, 'row')}, net ${net.toFixed()}).`);
+  }
+  return lines.join('\n');
+}
