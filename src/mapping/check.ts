@@ -1,4 +1,5 @@
 import { type Money, sum, zero } from '../domain/money.ts';
+import type { ProblemCode } from '../domain/problems.ts';
 import { isUnmapped, type LookUp, paymentAccount, revenueAccount, roleAccount, vatAccount } from './look-ups.ts';
 
 import { paymentTypeName } from './payment-types.ts';
@@ -7,7 +8,7 @@ import type { SourceUsage } from './source-usage.ts';
 
 /** Something that the source uses and the mapping has no account for: documents that need it are held. */
 export interface MappingGap {
-  code: string;
+  code: ProblemCode;
   message: string;
   /** Records that use it: rows, payments, prepayments or invoices. */
   count: number;
@@ -63,7 +64,7 @@ export function mappingGaps(usage: SourceUsage, mapping: Mapping): MappingGap[] 
   return gaps.sort((a, b) => b.count - a.count || (a.message < b.message ? -1 : 1));
 }
 
-function emptyGap(code: string, message: string): MappingGap {
+function emptyGap(code: ProblemCode, message: string): MappingGap {
   return { code, message, count: 0, net: null, vat: null, gross: zero, departments: [], uses: [] };
 }
 

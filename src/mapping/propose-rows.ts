@@ -1,6 +1,6 @@
 import { sum } from '../domain/money.ts';
 import type { AccountNumber } from '../records/types.ts';
-import { commented, groupBy, mark, money, oneLine, quoted, rowTally } from './proposal-text.ts';
+import { commented, groupBy, mark, money, oneLine, quoted, rowTally } from './propose-text.ts';
 import type { RowUse } from './source-usage.ts';
 
 /** The `revenue` section, and a rule for rows without an account number. Adds the marked places to `toChoose`. */

@@ -2,8 +2,8 @@ import { type Money, sum } from '../domain/money.ts';
 import type { AccountNumber } from '../records/types.ts';
 import { type Role, roles } from '../terms.ts';
 import { defaultPaymentRole, paymentTypeName } from './payment-types.ts';
-import { commented, countOf, groupBy, mark, money } from './proposal-text.ts';
 import { revenueLines, vatLines } from './propose-rows.ts';
+import { commented, countOf, groupBy, mark, money } from './propose-text.ts';
 import { roleMeanings } from './role-meanings.ts';
 import type { SourceUsage } from './source-usage.ts';
 

@@ -31,13 +31,13 @@ export function proveTotals(totals: Totals, rows: CompleteRow[], decimals: numbe
   for (const row of rows) {
     const withVat = row.sum.plus(row.sumVat);
     if (withVat.equals(row.sumTotal) || withVat.minus(row.sumTotal).abs().lessThanOrEqualTo(unit)) continue;
-    const figures = `${row.sum.toFixed()} + ${row.sumVat.toFixed()} is not ${row.sumTotal.toFixed()}`;
-    findings.holdAndRefetch('totals_disagree', `row ${row.id}: ${figures}`);
+    const amounts = `${row.sum.toFixed()} + ${row.sumVat.toFixed()} is not ${row.sumTotal.toFixed()}`;
+    findings.holdAndRefetch('totals_disagree', `row ${row.id}: ${amounts}`);
   }
   const { total, totalVat, totalWithVat } = totals;
   if (total.plus(totalVat).minus(totalWithVat).abs().greaterThan(unit)) {
-    const figures = [total, totalVat].map((amount) => amount.toFixed(decimals)).join(' + ');
-    findings.holdAndRefetch('totals_disagree', `the document's ${figures} is not ${totalWithVat.toFixed(decimals)}`);
+    const parts = [total, totalVat].map((amount) => amount.toFixed(decimals)).join(' + ');
+    findings.holdAndRefetch('totals_disagree', `the document's ${parts} is not ${totalWithVat.toFixed(decimals)}`);
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/domain/errors.ts';
-import { folderOf } from './support.ts';
+import { folderOf } from '../cli/support.ts';
 
 const good = `installations:
   - id: 4711
