@@ -76,7 +76,7 @@ export class Store {
 
   /**
    * Runs a change as one transaction: everything in it becomes visible on lists at the same moment, which by the
-   * lateCommit quirks may be some time after its ids and `modified`. An API request's own change is never late, since
+   * `lateCommitShare` quirk may be some time after its ids and `modified`. An API request's own change is never late, since
    * its answer is sent after its commit.
    */
   commit<T>(change: () => T, kind: 'clinic' | 'request' = 'clinic'): T {
