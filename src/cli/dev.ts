@@ -9,11 +9,11 @@ import { type App, openApp } from '../runtime/app.ts';
 import { startEngine } from '../runtime/worker.ts';
 import { runSchedules } from '../windows/daemon.ts';
 import { runWindowNow, type WindowReport } from '../windows/run-window.ts';
-import { exitCodeOf, notOpenedError, windowsDocument } from './commands/sync.ts';
 import { ProgressBars } from './progress.ts';
 import { reconcileText } from './render/reconcile.ts';
 import { noteText } from './render/reconcile-notes.ts';
-import { apiUse, windowLine } from './render/window.ts';
+import { apiUse, windowLine, windowsDocument } from './render/window.ts';
+import { exitCodeOf, notOpenedError } from './run-windows.ts';
 
 export interface DevOptions {
   once: boolean;

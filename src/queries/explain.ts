@@ -18,8 +18,8 @@ import {
   documentStates,
 } from '../terms.ts';
 import type { FoundDocument } from './documents.ts';
+import { type Proof, proofsOf } from './explain-proofs.ts';
 import { todoOf } from './problems.ts';
-import { type Proof, proofsOf } from './proofs.ts';
 
 /** Everything known of one document, from the source to the books. */
 export interface Explanation {

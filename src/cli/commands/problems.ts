@@ -6,9 +6,9 @@ import { type App, chosenInstallations, installationOf } from '../../runtime/app
 import { type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { problemsText } from '../render/problems.ts';
-import { windowBlock } from '../render/window.ts';
+import { windowBlock, windowsDocument } from '../render/window.ts';
+import { exitCodeOf, runWindows } from '../run-windows.ts';
 import { withApp } from '../with-app.ts';
-import { exitCodeOf, runWindows, windowsDocument } from './sync.ts';
 
 /** The documents with a problem, and what to do. */
 export function problems(context: CommandContext, options: { installation?: number }): Promise<number> {

@@ -1,8 +1,7 @@
 import { runDaemon } from '../../windows/daemon.ts';
 import type { CommandContext } from '../context.ts';
-import { windowLine } from '../render/window.ts';
+import { windowLine, windowsDocument } from '../render/window.ts';
 import { withApp } from '../with-app.ts';
-import { windowsDocument } from './sync.ts';
 
 /** The daemon. With --json each window is one JSON document on a line of its own. */
 export function run(context: CommandContext): Promise<number> {

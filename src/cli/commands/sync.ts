@@ -1,114 +1,24 @@
-import { type PlainError, UserError } from '../../domain/errors.ts';
-import { type LoadPlan, planLoad } from '../../queries/load-estimate.ts';
-import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
-import { about } from '../../sync/estimate.ts';
-import { syncNow, type WindowReport } from '../../windows/run-window.ts';
+import { chosenInstallations } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';
-import { ProgressBars } from '../progress.ts';
-import { loadText } from '../render/load.ts';
-import { windowBlock } from '../render/window.ts';
+import { windowBlock, windowsDocument } from '../render/window.ts';
+import { exitCodeOf, runWindows, type WindowRun } from '../run-windows.ts';
 import { withApp } from '../with-app.ts';
 
-/** Which windows to run; `from` is a backfill's first invoice date. */
-interface Run {
-  trigger: 'sync' | 'backfill';
-  from?: string | null;
-}
-
+/** One window of each installation now. */
 export function sync(context: CommandContext, options: { installation?: number }): Promise<number> {
-  return command(context, options.installation, { trigger: 'sync' });
+  return runAndReport(context, options.installation, { trigger: 'sync' });
 }
 
+/** Loads everything again, or the invoices dated from a day on. */
 export function backfill(context: CommandContext, options: { installation?: number; from?: string }): Promise<number> {
-  return command(context, options.installation, { trigger: 'backfill', from: options.from ?? null });
+  return runAndReport(context, options.installation, { trigger: 'backfill', from: options.from ?? null });
 }
 
-function command(context: CommandContext, installation: number | undefined, run: Run): Promise<number> {
+function runAndReport(context: CommandContext, installation: number | undefined, run: WindowRun): Promise<number> {
   return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
     const chosen = chosenInstallations(app.config, installation).map(({ id }) => id);
     const windows = await runWindows(context, app, chosen, run);
     await context.result(windowsDocument(windows), () => windows.map(windowBlock).join('\n\n'));
     return exitCodeOf(windows);
   });
-}
-
-/** Runs a window of each installation; throws UserError (exit code 3) when none could be opened. */
-export async function runWindows(context: CommandContext, app: App, installations: number[], run: Run) {
-  let plans = new Map<number, LoadPlan>();
-  const bars = new ProgressBars(context.io.stderr);
-  const several = installations.length > 1;
-  const windows = await syncNow(app, {
-    installations,
-    ...run,
-    // Counted only now: the counts take rate budget, and the first window's requests follow at once.
-    beforeWindows: async () => {
-      plans = await planLoads(context, app, installations, run);
-      printPlans(context, app, plans, { several, isWindow: run.trigger !== 'backfill' });
-    },
-    onProgress: (progress) => {
-      const seconds = plans.get(progress.installation)?.secondsLeft(progress) ?? null;
-      const left = seconds === null ? null : `${about(seconds)} left`;
-      bars.show({ ...progress, left, step: several ? `${progress.installation} ${progress.step}` : progress.step });
-    },
-    signal: context.signal,
-  }).finally(() => bars.end());
-  const [first] = windows;
-  if (first?.failedToOpen && windows.every((window) => window.failedToOpen)) throw notOpenedError(first.failedToOpen);
-  return windows;
-}
-
-/** The plans of the installations whose windows load everything. */
-async function planLoads(
-  context: CommandContext,
-  app: App,
-  installations: number[],
-  { trigger, from = null }: Run,
-): Promise<Map<number, LoadPlan>> {
-  const owner = trigger === 'backfill' ? 'backfill' : 'window';
-  const plans = await Promise.all(
-    installations.map(async (id) => {
-      const plan = await planLoad(app, installationOf(app.config, id), { owner, from }, context.signal);
-      return [id, plan] as const;
-    }),
-  );
-  return new Map(plans.flatMap(([id, plan]) => (plan === null ? [] : [[id, plan]])));
-}
-
-function printPlans(
-  context: CommandContext,
-  { config }: App,
-  plans: Map<number, LoadPlan>,
-  { several, isWindow }: { several: boolean; isWindow: boolean },
-): void {
-  for (const [installation, plan] of plans) {
-    const text = loadText(plan);
-    context.note(several ? `installation ${installation}: ${text}` : text);
-    const minutes = config.windowTimeoutMinutes;
-    if (isWindow && plan.estimate.seconds > minutes * 60) {
-      context.note(
-        `that is longer than window_timeout_minutes (${minutes}): it is given up by then, and the next window goes on from there`,
-      );
-    }
-  }
-}
-
-/** Codes of windows that did not open because the configuration is wrong (exit code 2). */
-const configurationCodes = ['start_date_moved'];
-
-/** The command's error where no window could be opened: exit code 3, or 2 where the configuration is wrong. */
-export function notOpenedError({ code, message, todo }: PlainError): UserError {
-  return new UserError(code, message, todo, configurationCodes.includes(code) ? 2 : 3);
-}
-
-/** What `sync --json` prints (DESIGN "Commands"). */
-export function windowsDocument(windows: WindowReport[]) {
-  return {
-    windows: windows.map(({ failedToOpen, window: _id, ...shown }) =>
-      failedToOpen ? { ...shown, error: failedToOpen } : shown,
-    ),
-  };
-}
-
-export function exitCodeOf(windows: WindowReport[]): number {
-  return windows.some((window) => window.outcome === 'failed' || window.failedToOpen) ? 4 : 0;
 }

@@ -4,6 +4,15 @@ import { count, instant, table } from './text.ts';
 
 type Streams = WindowReport['seen'];
 
+/** What `sync --json` prints (DESIGN "Commands"). */
+export function windowsDocument(windows: WindowReport[]) {
+  return {
+    windows: windows.map(({ failedToOpen, window: _id, ...shown }) =>
+      failedToOpen ? { ...shown, error: failedToOpen } : shown,
+    ),
+  };
+}
+
 /** One window as a block of lines: its interval, its counts and, if it failed, why and what to do. */
 export function windowBlock(window: WindowReport): string {
   const lines = [`Installation ${window.installation}: ${outcome(window)}`];
