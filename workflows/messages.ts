@@ -4,8 +4,6 @@
  */
 import type { PlainError } from '../src/domain/errors.ts';
 
-export type { PlainError };
-
 export interface WindowInput {
   installation: number;
   /** What started it: `schedule`, `sync`, `dev` or `backfill`. Shown in the Temporal UI and stored in `sync_window`. */

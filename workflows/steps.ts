@@ -9,13 +9,13 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { PullReport } from '../activities/pull.ts';
+import type { PlainError } from '../src/domain/errors.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { WindowView } from './health.ts';
 import {
   type ApiUse,
   failureTypes,
   noCounts,
-  type PlainError,
   type WindowCounts,
   type WindowInput,
   type WindowOutcome,

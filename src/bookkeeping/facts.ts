@@ -7,7 +7,7 @@ import type { RecordOf } from '../records/schema.ts';
 import type { DocumentRef, RecordKind } from '../terms.ts';
 
 /** Payments by which a consolidated invoice's members are settled (practice-api: Invoice payment). */
-const consolidatedPaymentType = 6;
+export const consolidatedPaymentType = 6;
 
 /**
  * The facts of documents as the mirror holds them, ready for posting. A constant number of statements for any number of
@@ -26,6 +26,18 @@ export async function loadFacts(
     ...(await reader.payments(ids('payment'))),
     ...(await reader.prepayments(ids('prepayment'))),
   ];
+}
+
+/** The document that facts are about. */
+export function refOf(facts: DocumentFacts): DocumentRef {
+  switch (facts.kind) {
+    case 'invoice':
+      return { kind: 'invoice', id: facts.invoice.id };
+    case 'payment':
+      return { kind: 'payment', id: facts.payment.id };
+    case 'prepayment':
+      return { kind: 'prepayment', id: facts.prepayment.id };
+  }
 }
 
 const storedShape = { id: integer, parentId: nullable(integer), raw: json, gone: bool, rowsFresh: bool };

@@ -4,7 +4,7 @@ import type { StoredDocument } from '../documents/document.ts';
 import { decideRemap, judge, post, type Remap } from '../posting/index.ts';
 import type { Decision, DocumentFacts, PostingContext } from '../posting/types.ts';
 import type { DocumentRef } from '../terms.ts';
-import { loadFacts } from './facts.ts';
+import { loadFacts, refOf } from './facts.ts';
 import { type DocumentWithHistory, withHistory } from './history.ts';
 import type { ContextFor } from './posting-context.ts';
 
@@ -84,15 +84,4 @@ async function casesOf(
 
 function keyOf({ kind, id }: DocumentRef): string {
   return `${kind}/${id}`;
-}
-
-function refOf(facts: DocumentFacts): DocumentRef {
-  switch (facts.kind) {
-    case 'invoice':
-      return { kind: 'invoice', id: facts.invoice.id };
-    case 'payment':
-      return { kind: 'payment', id: facts.payment.id };
-    case 'prepayment':
-      return { kind: 'prepayment', id: facts.prepayment.id };
-  }
 }

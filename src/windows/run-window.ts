@@ -2,13 +2,8 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { StepProgress } from '../../activities/deps.ts';
 import type { backfill, syncWindow } from '../../workflows/index.ts';
-import {
-  failureTypes,
-  noCounts,
-  type PlainError,
-  type WindowInput,
-  type WindowOutcome,
-} from '../../workflows/messages.ts';
+import { failureTypes, noCounts, type WindowInput, type WindowOutcome } from '../../workflows/messages.ts';
+import type { PlainError } from '../domain/errors.ts';
 import type { App } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
 

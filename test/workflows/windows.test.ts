@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import type { PlainError } from '../../src/domain/errors.ts';
 import { runWindowNow } from '../../src/windows/run-window.ts';
-import type { PlainError } from '../../workflows/messages.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { healths, listRequests, mirrored, openRow, postedTwice, waitFor, windowRows } from './support.ts';
 
