@@ -60,7 +60,7 @@ export async function runDev(options: DevOptions): Promise<number> {
   } finally {
     await app?.close();
     await sandbox.stop();
-    if (!options.once) say('everything is stopped; the next start goes on from here');
+    if (!options.once) say('everything is stopped; the next start continues from here');
   }
 }
 
@@ -91,7 +91,9 @@ async function work(app: App, sandbox: Sandbox, options: DevOptions, say: (line:
     const living = setInterval(() => {
       for (const event of sandbox.live(demo.liveEvents)) say(`  clinic: ${event.text}`);
     }, demo.liveEveryMs);
-    say(`the clinic goes on living; a window at each of its webhooks, and every ${demo.scheduleEvery}; Ctrl-C ends it`);
+    say(
+      `the clinic stays active; a window opens at each of its webhooks, and every ${demo.scheduleEvery}; Ctrl-C ends it`,
+    );
     const sendTo = (url: string) =>
       sandbox.setWebhooks({ url: `${url}/${demo.installation}/${app.config.webhooks?.secret}` });
     try {

@@ -57,8 +57,9 @@ function stackOf(error: unknown): string {
 }
 
 function version(): string {
-  return (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string })
-    .version;
+  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const { version }: { version: string } = JSON.parse(file);
+  return version;
 }
 
 /** Runs the command line of this process: the first Ctrl-C ends the command in good order, a second one at once. */

@@ -71,7 +71,7 @@ function printPlans(
     const minutes = config.windowTimeoutMinutes;
     if (isWindow && plan.estimate.seconds > minutes * 60) {
       context.note(
-        `that is longer than window_timeout_minutes (${minutes}): it is given up by then, and the next window goes on from there`,
+        `that is longer than window_timeout_minutes (${minutes}): the window ends at that time, and the next one continues from there`,
       );
     }
   }

@@ -66,7 +66,7 @@ function fresh({ invoice, rowsFresh }: InvoiceFacts): Proof {
   return {
     proof: 'P2 rows are no older than the invoice',
     holds: rowsFresh,
-    says: `changed ${invoice.modified ?? 'at a time the source does not tell'}`,
+    says: `changed ${invoice.modified ?? 'at a time that the source does not give'}`,
   };
 }
 

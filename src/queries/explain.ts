@@ -220,7 +220,7 @@ async function writeBackOf(db: Connection, installation: number, prepaymentId: n
     db,
     {
       entry_id: text,
-      state: text,
+      state: oneOf(['pending', 'done', 'failed']),
       previous_value: nullable(text),
       error: nullable(text),
       written_at: nullable(instant),

@@ -11,7 +11,7 @@ import { recordsLeft } from '../sync/remaining.ts';
 import { pullStep } from '../sync/streams.ts';
 import { type InstallationId, type RecordKind, recordKinds } from '../terms.ts';
 
-/** Counting is given up after this long: the rate budget is in use, or the window will tell what is wrong with the source. */
+/** Counting stops after this long: the rate budget is in use, or the window will report what is wrong with the source. */
 const countTimeoutMs = 15_000;
 /** Seconds that saving a page takes, beside the wait for its answer. */
 const savingSeconds = 0.05;
@@ -146,7 +146,7 @@ function listLoad(
     action,
     records,
     limit: budget?.limitNow ?? limitOf(dialect, action),
-    // The budget does not tell when each slot expires; after one rate window all have.
+    // Usage has no expiry per slot; after one rate window, all slots have expired.
     busy: budget && budget.used > 0 ? [{ weight: budget.used, seconds: windowSeconds }] : [],
   };
 }

@@ -25,7 +25,7 @@ export interface RecordedWindow {
 const windowColumns = {
   id: integer,
   installation: integer,
-  kind: text,
+  kind: oneOf(['window', 'backfill', 'replay']),
   trigger: text,
   from_time: nullable(instant),
   to_time: nullable(instant),
@@ -88,5 +88,12 @@ export async function windowUnderWay(db: Connection, installation: InstallationI
 }
 
 function errorOf(stored: string | null): PlainError | null {
-  return stored === null ? null : JSON.parse(stored);
+  if (stored === null) return null;
+  const error: unknown = JSON.parse(stored);
+  if (!isPlainError(error)) throw new Error(`a window's error is not one: ${stored}`);
+  return error;
+}
+
+function isPlainError(value: unknown): value is PlainError {
+  return typeof value === 'object' && value !== null && 'code' in value && 'message' in value && 'todo' in value;
 }

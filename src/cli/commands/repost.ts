@@ -79,7 +79,7 @@ async function repostOne(
         onWait: () => context.note(`A window of installation ${id} is under way; waiting for its end.`),
       });
   const onAbort = () =>
-    context.note('Ended early: what has been posted stays, and the next repost goes on from there.');
+    context.note('Ended early: what has been posted stays, and the next repost continues from there.');
   if (!isDry) context.signal.addEventListener('abort', onAbort, { once: true });
   const total = await countInForce(app.db, id, selection);
   const shown = withProgress(context, isDry ? 'comparing' : 'reposting', total, batches);

@@ -156,8 +156,8 @@ class Examination {
       );
     } else {
       const before = known.find((fact) => fact.list === list && fact.filter === filter && fact.verdict !== 'unknown');
-      const earlier = before ? `; ${before.verdict} when last told` : '';
-      this.#add(name, 'ok', `cannot be told now: ${reason}${earlier}${without}`);
+      const earlier = before ? `; ${before.verdict} when last tested` : '';
+      this.#add(name, 'ok', `cannot be tested now: ${reason}${earlier}${without}`);
     }
   }
 
@@ -185,7 +185,7 @@ class Examination {
     const name = 'refunds of prepayments';
     const says =
       seen === null
-        ? 'whether they lower unused_amount cannot be told yet'
+        ? 'whether they lower unused_amount is not known yet'
         : seen
           ? 'they lower unused_amount'
           : 'they leave unused_amount as it was';

@@ -186,7 +186,7 @@ function carries(line: Line, decimals: number): string {
 }
 
 function writeBackLine({ writeBack }: Explanation): string {
-  if (!writeBack) return 'nothing to tell the source yet';
+  if (!writeBack) return 'nothing to write back yet';
   const { entryId, state, previousValue, error, writtenAt } = writeBack;
   const parts = [`external_id ${entryId}: ${state}${writtenAt ? ` ${instant(writtenAt)}` : ''}`];
   if (previousValue !== null) parts.push(`it replaced ${previousValue}`);

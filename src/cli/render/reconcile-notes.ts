@@ -10,7 +10,7 @@ export function noteText(installation: InstallationId, note: ReconcileNote): str
 function sentence(note: ReconcileNote): string {
   switch (note.reason) {
     case 'lists_twice':
-      return `the source lists some ${note.list}s twice, so its count tells nothing; E6 goes without.`;
+      return `the source lists some ${note.list}s twice, so its count cannot be compared; E6 goes without.`;
     case 'new_ones_kept_coming':
       return `the source's ${note.list}s could not be counted apart from newer ones; E6 goes without.`;
     case 'source_unreachable': {
@@ -23,7 +23,7 @@ function sentence(note: ReconcileNote): string {
     case 'waiting_for_window':
       return 'waiting for the window under way';
     case 'window_under_way':
-      return 'a window is still under way; documents that it has yet to post are told as pending';
+      return 'a window is still under way; documents that it has not posted yet are reported as pending';
     case 'disputed_not_fetched':
       return `documents in dispute could not be fetched again (${note.message})`;
   }

@@ -1,5 +1,12 @@
 import { Money, sum } from '../../domain/money.ts';
-import type { Equation, EquationName, InstallationReport, Listed, ReconcileReport } from '../../reconcile/report.ts';
+import {
+  type Equation,
+  type EquationName,
+  equationNames,
+  type InstallationReport,
+  type Listed,
+  type ReconcileReport,
+} from '../../reconcile/report.ts';
 import { columns } from './text.ts';
 
 const titles: Record<EquationName, string> = {
@@ -24,12 +31,7 @@ function installationText(report: InstallationReport): string {
     [`Installation ${report.installation}: ${report.ok ? 'reconciled' : 'NOT reconciled'}`],
     ['Trial balance', ...trialBalanceTable(report)],
     ['Documents', ...statesTable(report)],
-    [
-      'Equations',
-      ...Object.entries(report.equations).flatMap(([name, each]) =>
-        equationLines(name as EquationName, each, report.currency),
-      ),
-    ],
+    ['Equations', ...equationNames.flatMap((name) => equationLines(name, report.equations[name], report.currency))],
     ...listedSections(report),
   ];
   return sections.map((lines) => lines.join('\n')).join('\n\n');
