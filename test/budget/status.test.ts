@@ -66,7 +66,14 @@ describe('status', () => {
     const blocked = await take('invoicepayment.list', 20);
     await blocked.throttled(3_600_000);
     // The first Retry-After has passed, and what waits has asked.
-    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await expect
+      .poll(async () => (await budget.usage()).map(({ waiting, blockedUntil }) => [waiting, blockedUntil !== null]))
+      .toEqual([
+        [0, false],
+        [0, true],
+        [1, false],
+        [0, false],
+      ]);
 
     const env = { PATH: process.env.PATH, PRACTICE_TOKEN: 'x', DATABASE_URL: databaseUrl, VETLEDGER_LOG: 'silent' };
     const { json } = await vetledger(['status', '--config', config, '--json'], env);

@@ -1,16 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import type { Quirks } from '../../sandbox/index.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
 let clinic: TestClinic | null = null;
+/** How far the source's clock is ahead of ours: its time passes by itself, and at once where a test says so. */
+let aheadMs = 0;
 afterEach(async () => {
   await clinic?.stop();
   clinic = null;
 });
 
 async function startLoaded(quirks: Partial<Quirks> = {}): Promise<TestClinic> {
-  clinic = await startTestClinic({ seed: 21, invoices: 60, overlapSeconds: 1, quirks });
+  aheadMs = 0;
+  const now = () => new Date(Date.now() + aheadMs);
+  clinic = await startTestClinic({ seed: 21, invoices: 60, overlapSeconds: 1, quirks, now });
   return clinic;
 }
 
@@ -42,7 +45,7 @@ test('an invoice that vanished is found where reconcile counted a difference, th
   const [gone] = await looseInvoices(clinic!);
   vanish(clinic!, gone!);
   expect((await reconcile()).installations[0]!.equations.E6.ok).toBe(false);
-  await sleep(2_100);
+  aheadMs += 2_100;
   // The first window walks the list and looks the invoice up again, the second reverses it.
   await sync();
   await sync();
@@ -60,7 +63,7 @@ test('several vanished invoices are looked up again together where no id filter 
   for (const id of gone) vanish(clinic!, id);
   await reconcile();
   // Within the second of the load an answer cannot be told to be newer than the load's.
-  await sleep(2_100);
+  aheadMs += 2_100;
   const window = await sync();
   // The list is short: one walk of it for the difference, one for the second look-up, and the counts.
   expect(window.api.requests).toBeLessThan(26);
@@ -105,7 +108,7 @@ test('a write-back leaves what staff put beside our id since the prepayment was 
   }
   await rows(`update write_back set state = 'failed' where prepayment_id = any(?)`, [ids]);
   // Answers carry whole seconds: within one, a record whose `modified` stands still cannot be told to be newer.
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  aheadMs += 1_500;
   const window = await sync();
   expect(window.written_back).toBe(3);
   expect(records.map(({ external_info }) => external_info)).toEqual(

@@ -112,7 +112,9 @@ describe('servers that differ where the specification is silent', () => {
     ],
   ];
   test.each(rows)('%s', async (_name, options) => {
-    const clinic = await startTestClinic({ seed: 11, invoices: 120, ...options });
+    let aheadMs = 0;
+    const now = () => new Date(Date.now() + aheadMs);
+    const clinic = await startTestClinic({ seed: 11, invoices: 120, now, ...options });
     try {
       const first = await clinic.sync();
       expect(first.error).toBeUndefined();
@@ -120,7 +122,7 @@ describe('servers that differ where the specification is silent', () => {
       const second = await clinic.sync();
       expect(second.error).toBeUndefined();
       // What a late commit hid from the second window, the third finds within the overlap.
-      await new Promise((resolve) => setTimeout(resolve, options?.quirks?.lateCommitShare ? 1500 : 0));
+      aheadMs += 1_500;
       const third = await clinic.sync();
       expect(third.error).toBeUndefined();
       expect(await clinic.wrongBooks()).toEqual([]);

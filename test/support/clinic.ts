@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inject } from 'vitest';
+import { Worker } from '@temporalio/worker';
+import { inject, vi } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts';
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
 import { query } from '../../src/db/pool.ts';
@@ -23,9 +24,20 @@ export interface TestClinic {
   reconcile(): ReturnType<typeof reconcileWithSource>;
   /** What the simulation's oracle finds wrong in the books, told by the sandbox's own records; empty when nothing is. */
   wrongBooks(): Promise<string[]>;
+  /** The workers of its engine. */
+  workers(): Worker[];
   rows<Row>(sql: string, bindings?: unknown[]): Promise<Row[]>;
   stop(): Promise<void>;
 }
+
+/** Every worker of this process, in order: an engine keeps its own to itself. */
+const workersCreated: Worker[] = [];
+const create = Worker.create.bind(Worker);
+vi.spyOn(Worker, 'create').mockImplementation(async (options) => {
+  const worker = await create(options);
+  workersCreated.push(worker);
+  return worker;
+});
 
 /** A sandbox clinic, a database of its own, and a worker against the test run's Temporal server: the real parts. */
 export async function startTestClinic(
@@ -79,6 +91,7 @@ export async function startTestClinic(
       const [{ id: installation, timezone, decimals, startDate }] = app.config.installations as [InstallationConfig];
       return wrongBooks(app.db, sandbox.clinic, { installation, timezone, decimals, startDate, mapping: mappingFile });
     },
+    workers: () => workersCreated.filter(({ options }) => options.taskQueue.startsWith(engine.taskQueue)),
     rows: (sql, bindings) => query(app.db, sql, bindings),
     async stop() {
       await engine.stop();

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { noteNudge, takeNudge } from '../../src/mirror/installation-state.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
 import { vetledger } from '../cli/support.ts';
@@ -129,8 +128,13 @@ test('`vetledger doctor` says when the latest webhook came', async () => {
 test('a schedule that the operator paused is not nudged', async () => {
   await schedule().pause('the practice moves its server');
   const latest = (await windowRows(clinic)).at(-1)!.id;
+  const actions = (await schedule().describe()).info.numActionsTaken;
+  const said = vi.spyOn(clinic.app.log, 'info');
   expect(await send()).toBe(200);
-  await sleep(1_500);
+  // With this the nudge is over; whatever it had asked of the schedule would be counted there.
+  await waitFor('line of the log', () => said.mock.calls.some(([, line]) => line?.includes('the schedule is paused')));
+  said.mockRestore();
+  expect((await schedule().describe()).info.numActionsTaken).toBe(actions);
   expect((await windowRows(clinic)).filter(({ id }) => id > latest)).toEqual([]);
   await schedule().unpause();
 });

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { runDaemon } from '../../src/windows/daemon.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { waitFor } from './support.ts';
@@ -89,11 +88,18 @@ test('the next daemon finds the schedule, sets it to its configuration, and open
 test('a schedule that the operator paused stays paused over a restart', async () => {
   await schedule().pause('the practice moves its server');
   const before = (await scheduled()).length;
-  await withDaemon(() => sleep(4_000));
-  const { state } = await schedule().describe();
+  const actions = (await schedule().describe()).info.numActionsTaken;
+  const warned = vi.spyOn(clinic.app.log, 'warn');
+  await withDaemon(async () => {
+    // Said once the daemon has done all that it does with the schedule.
+    await waitFor('warning', () => warned.mock.calls.some(([, line]) => line?.includes('was paused in Temporal')));
+  });
+  warned.mockRestore();
+  const { state, info } = await schedule().describe();
   expect(state).toMatchObject({ paused: true, note: 'the practice moves its server' });
   // One that was buffered when it was paused may still run.
   expect((await scheduled()).length).toBeLessThanOrEqual(before + 1);
+  expect(info.numActionsTaken).toBeLessThanOrEqual(actions + 1);
   await schedule().unpause();
   await withDaemon(async () => {
     await nextWindow();

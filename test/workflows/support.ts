@@ -16,6 +16,13 @@ export async function waitFor<T>(
   }
 }
 
+/** Waits until no activity runs in the clinic's workers any more: nothing that a window began can still ask the source. */
+export async function activitiesEnded(clinic: TestClinic): Promise<void> {
+  await waitFor('end of activities', () =>
+    clinic.workers().every((worker) => worker.getStatus().numInFlightActivities === 0),
+  );
+}
+
 export interface WindowRow {
   id: number;
   trigger: string;

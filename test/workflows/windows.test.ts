@@ -1,9 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { PlainError } from '../../src/domain/errors.ts';
 import { runWindowNow } from '../../src/windows/run-window.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
-import { healths, listRequests, mirrored, openRow, postedTwice, waitFor, windowRows } from './support.ts';
+import {
+  activitiesEnded,
+  healths,
+  listRequests,
+  mirrored,
+  openRow,
+  postedTwice,
+  waitFor,
+  windowRows,
+} from './support.ts';
 
 const never = new AbortController().signal;
 /** A clinic whose invoices take half a minute to load, in one activity. */
@@ -87,7 +95,7 @@ describe.concurrent('a window as the operator sees it', { timeout: 120_000 }, ()
       );
       expect(await window).toMatchObject({ outcome: 'failed', error: { code: 'window_superseded' } });
       const asked = listRequests(clinic);
-      await sleep(3_000);
+      await activitiesEnded(clinic);
       expect(listRequests(clinic)).toEqual(asked);
       // The other one's lease is not given back by the loser.
       const [lease] = await clinic.rows<{ holder: string; free: boolean }>(
@@ -106,7 +114,7 @@ describe.concurrent('a window as the operator sees it', { timeout: 120_000 }, ()
       async (clinic) => {
         expect(await clinic.sync()).toMatchObject({ outcome: 'failed', error: { code: 'unauthorized' } });
         const asked = listRequests(clinic);
-        await sleep(2_000);
+        await activitiesEnded(clinic);
         expect(listRequests(clinic)).toEqual(asked);
         clinic.sandbox.setFaults({ timeoutMs: null, unauthorizedOnce: null });
         expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
@@ -121,7 +129,7 @@ describe.concurrent('a window as the operator sees it', { timeout: 120_000 }, ()
       const stop = new AbortController();
       const window = runWindowNow(clinic.app, clinic.engine, 4711, { trigger: 'sync', signal: stop.signal });
       await openRow(clinic);
-      await sleep(8_000);
+      await waitFor('second page', async () => (await mirrored(clinic, 'invoice')) > 20);
       stop.abort();
       expect(await window).toMatchObject({ outcome: 'failed', error: { code: 'window_given_up' } });
       expect(await windowRows(clinic)).toMatchObject([{ outcome: 'failed' }]);
