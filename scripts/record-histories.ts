@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
 import { type Sandbox, startSandbox } from '../sandbox/index.ts';
 import { loadConfig } from '../src/config/load.ts';
+import { execute } from '../src/db/rows.ts';
 import { startEphemeralPostgres, startEphemeralTemporal } from '../src/embedded/index.ts';
 import { type App, openApp } from '../src/runtime/app.ts';
 import { type Engine, startEngine } from '../src/runtime/worker.ts';
@@ -55,7 +56,7 @@ async function open(): Promise<App> {
   return openApp(await loadConfig(file, env), { temporal: true, progress: (line) => console.error(line), env });
 }
 
-/** Each kind of course that a window can take, once. */
+/** Runs one window of each kind and outcome. */
 async function record(app: App, engine: Engine): Promise<void> {
   mkdirSync(target, { recursive: true });
   const { installation } = sandbox;
@@ -66,7 +67,7 @@ async function record(app: App, engine: Engine): Promise<void> {
     console.error(`${name}: ${report.outcome}${report.error ? ` (${report.error.code})` : ''}`);
   };
 
-  // One page of payments comes at the second attempt: the health signals are in this history.
+  // A page of payments fails at the first attempt, so that this history contains health signals.
   sandbox.setFaults({ http500: { action: 'invoicepayment.list', count: 5 } });
   await window('first-window');
   await window('idle-window');
@@ -83,16 +84,19 @@ async function record(app: App, engine: Engine): Promise<void> {
   await window('backfill', 'backfill');
 }
 
-/** An invoice of the mirror loses its rows, as if they had not been received: its proof fails, and its parts are fetched again. */
+/** Deletes the rows of a mirrored invoice, as if they had not been received: its proof fails and its parts are fetched again. */
 async function doubtfulDocument(app: App, { clinic }: Sandbox): Promise<void> {
-  const [invoice] = [...clinic.invoices.all()];
-  await app.db.raw(`delete from mirror_record where kind = 'row' and parent_id = ?`, [invoice!.id]);
-  await app.db.raw(`update document set dirty = true, dirty_mark = dirty_mark + 1 where kind = 'invoice' and id = ?`, [
-    invoice!.id,
-  ]);
+  const [invoice] = clinic.invoices.all();
+  if (!invoice) throw new Error('the clinic has no invoices');
+  await execute(app.db, `delete from mirror_record where kind = 'row' and parent_id = ?`, [invoice.id]);
+  await execute(
+    app.db,
+    `update document set dirty = true, dirty_mark = dirty_mark + 1 where kind = 'invoice' and id = ?`,
+    [invoice.id],
+  );
 }
 
-/** The newest workflow's history, without what tells of the machine it ran on. */
+/** Saves the newest workflow's history without the names of the machine it ran on. */
 async function save(engine: Engine, name: string): Promise<void> {
   let newest: { workflowId: string; runId: string; startTime: Date } | null = null;
   for await (const run of engine.client.workflow.list()) if (!newest || run.startTime > newest.startTime) newest = run;

@@ -45,6 +45,8 @@ async function withWindows(work: (uiUrl: string) => Promise<void>): Promise<void
   const env = { ...process.env, PRACTICE_TOKEN: sandbox.token, VETLEDGER_LOG: 'silent' };
   const app = await openApp(await loadConfig(file, env), { temporal: true, progress, env, ui: true });
   try {
+    const uiUrl = app.temporal?.uiUrl;
+    if (!uiUrl) throw new Error('the Temporal server has no web UI');
     const engine = await startEngine(app, {}, progress);
     const never = new AbortController().signal;
     const window = (trigger: string) => runWindowNow(app, engine, sandbox.installation, { trigger, signal: never });
@@ -60,7 +62,7 @@ async function withWindows(work: (uiUrl: string) => Promise<void>): Promise<void
       const retrying = window('sync');
       await sleep(9_000);
       try {
-        await work(app.temporal!.uiUrl!);
+        await work(uiUrl);
       } finally {
         sandbox.setFaults({ http500: null });
         await retrying;

@@ -8,14 +8,14 @@ import { acquireEmbeddedTemporal, stopTemporal, type TemporalHandle, temporalFol
 
 const prefix = 'vetledger-ephemeral-';
 
-/** A PostgreSQL with an empty database in a temporary folder, without waits for the disk; gone with its release. */
+/** A PostgreSQL with an empty database in a temporary folder, without waits for the disk. `release` deletes it. */
 export function startEphemeralPostgres(progress: (line: string) => void = () => {}): Promise<PostgresHandle> {
   return inTemporaryFolder((dataDir) =>
     acquireEmbeddedPostgres({ dataDir, progress, env: process.env }, { durable: false }),
   );
 }
 
-/** A Temporal development server in memory, without its web UI; gone with its release. */
+/** A Temporal development server in memory, without its web UI. `release` ends it. */
 export function startEphemeralTemporal(progress: (line: string) => void = () => {}): Promise<TemporalHandle> {
   return inTemporaryFolder((dataDir) =>
     acquireEmbeddedTemporal({ dataDir, progress, env: process.env, ui: false }, { durable: false }),
@@ -27,7 +27,7 @@ async function inTemporaryFolder<T extends { release(): Promise<void> }>(
 ): Promise<T> {
   await removeAbandoned();
   const dataDir = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
-  // Started by root, PostgreSQL runs as another user, who has to pass through.
+  // Under root, PostgreSQL runs as another user, who must be able to enter subfolders.
   chmodSync(dataDir, 0o711);
   try {
     const handle = await start(dataDir);
@@ -44,7 +44,7 @@ async function inTemporaryFolder<T extends { release(): Promise<void> }>(
   }
 }
 
-/** Ends what processes that were killed have left: their servers and their folders. */
+/** Removes servers and folders left behind by killed processes. */
 async function removeAbandoned(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     if (identify(Number(name.slice(prefix.length).split('-')[0])) !== null) continue;
@@ -54,7 +54,7 @@ async function removeAbandoned(): Promise<void> {
       const temporalUnused = await stopAbandoned(temporalFolder(dataDir), stopTemporal);
       if (postgresUnused && temporalUnused) removeData(dataDir);
     } catch {
-      // Another user's, or another process is at it: tidying up must not keep anybody from starting.
+      // The folder is another user's, or another process is removing it. Neither may keep this process from starting.
     }
   }
 }

@@ -4,7 +4,7 @@ export type ServiceErrorCode =
   | 'postgres_start_failed'
   | 'temporal_start_failed';
 
-/** A service the program stands on is missing: `message` says what happened, `todo` what to do about it. No secrets in either. */
+/** PostgreSQL or Temporal is missing: `message` says what happened, `todo` what to do. Neither contains a secret. */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
   readonly todo: string;
@@ -17,14 +17,14 @@ export class ServiceError extends Error {
   }
 }
 
-/** The readable part of any error, also of those of Node.js that carry one error per address tried. */
+/** The message of any error. Of Node.js's aggregate errors, which have one error per address tried, the first. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   if (error instanceof Error) return error.message || error.name;
   return String(error);
 }
 
-/** The error of an embedded server that did not start; `setting` is what names another server instead. */
+/** The error of an embedded server that did not start. `setting` is the setting that names another server instead. */
 export function startFailure(
   code: 'postgres_start_failed' | 'temporal_start_failed',
   dataDir: string,

@@ -15,7 +15,7 @@ export function cacheFolder(env: NodeJS.ProcessEnv, dataDir: string): string {
   return firstWritable([join(base, 'vetledger'), join(dataDir, 'cache')]);
 }
 
-/** Where root keeps programs that other accounts are to run. */
+/** Where root keeps programs that other accounts run. */
 export function commonCacheFolder(): string {
   return firstWritable([
     '/var/cache/vetledger',
@@ -35,7 +35,7 @@ function firstWritable(candidates: string[]): string {
     try {
       mkdirSync(folder, { recursive: true, mode: 0o755 });
       accessSync(folder, constants.W_OK | constants.X_OK);
-      // In a folder open to everybody, somebody else may have made the one we are looking for.
+      // In a parent writable by everybody, another user may have created it.
       const { uid } = lstatSync(folder);
       if (process.getuid && uid !== process.getuid()) throw new Error(`${folder} belongs to user ${uid}`);
       return folder;

@@ -8,11 +8,11 @@ const announceAfterMs = 2_000;
 
 export interface LockOptions {
   waitMs: number;
-  /** Called once when the lock is not free for two seconds, with the holder's process id where it is known. */
+  /** Called once after waiting two seconds, with the holder's process id or `unknown`. */
   onWait?: (holder: string) => void;
 }
 
-/** The lock stayed taken for the whole time allowed. */
+/** The lock did not become free within `waitMs`. */
 export class LockTimeout extends Error {
   readonly holder: string;
 
@@ -26,8 +26,8 @@ export class LockTimeout extends Error {
 /**
  * Runs `work` while holding an exclusive lock on `file`, between processes and within this one.
  *
- * The lock is SQLite's on an empty database: the operating system drops it when its holder dies, however it dies,
- * so there is no stale lock to recognise and none to break by mistake.
+ * It is SQLite's lock on an empty database. The operating system releases it when its holder dies in any way, so there are no
+ * stale locks.
  */
 export async function withLock<T>(file: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
   mkdirSync(dirname(file), { recursive: true });

@@ -17,9 +17,9 @@ export interface ClusterPlace {
 }
 
 /**
- * Where the cluster of a data folder is or is to be, and the account that runs it: the owner of an existing one,
- * otherwise one that is not root. Where that account cannot enter the data folder, a folder under /var/lib, noted in
- * `postgres.location`.
+ * The folder of a data folder's cluster, existing or not, and the account that runs it: the owner of an existing cluster,
+ * otherwise one that is not root. When that account cannot enter the data folder, the cluster goes to a folder under /var/lib,
+ * whose path `postgres.location` keeps.
  */
 export function placeOfCluster(dataDir: string, progress: (line: string) => void): ClusterPlace {
   mkdirSync(dataDir, { recursive: true });
@@ -55,12 +55,12 @@ export function clusterExists(folder: string): boolean {
   return existsSync(join(folder, 'PG_VERSION'));
 }
 
-/** The superuser's password, kept in the cluster's own folder, so that neither is without the other. */
+/** The superuser's password. It is kept in the cluster's folder, so that the two are always together. */
 export function clusterPassword(folder: string): string {
   return readFileSync(join(folder, 'vetledger.password'), 'utf8').trim();
 }
 
-/** Makes a cluster beside its place and moves it there: a killed start leaves no half cluster. */
+/** Creates a cluster beside its folder and renames it, so that a killed start leaves no incomplete cluster. */
 export async function createCluster(place: ClusterPlace, binaries: PostgresBinaries, durable: boolean): Promise<void> {
   const staging = `${place.folder}.new`;
   const passwordFile = `${place.folder}.password`;
@@ -79,7 +79,7 @@ export async function createCluster(place: ClusterPlace, binaries: PostgresBinar
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // PostgreSQL's own C.UTF-8: the same order on every machine, whatever locales it has.
+      // PostgreSQL's built-in C.UTF-8 sorts alike on every machine, whatever locales that machine has.
       '--locale=C',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',

@@ -23,13 +23,13 @@ const startTimeoutMs = 60_000;
 export interface PostgresHandle {
   url: string;
   embedded: boolean;
-  /** Gives the server back; an embedded one ends with its last user. */
+  /** Ends this use of the server; the last user of an embedded server stops it. */
   release(): Promise<void>;
 }
 
 /**
- * A PostgreSQL to work with: the given one, checked to be reachable within 5 s, otherwise the embedded one of
- * `dataDir`, started or joined (DESIGN: The service parts and how they start).
+ * The given PostgreSQL, after checking within 5 s that it answers; otherwise the embedded one of `dataDir`, started or joined
+ * (DESIGN: The service parts and how they start).
  * Throws ServiceError `postgres_unreachable` or `postgres_start_failed`.
  */
 export async function acquirePostgres(options: ServicesOptions): Promise<PostgresHandle> {
@@ -40,7 +40,7 @@ export async function acquirePostgres(options: ServicesOptions): Promise<Postgre
   return acquireEmbeddedPostgres(options, { durable: true });
 }
 
-/** The embedded server alone; `durable: false` skips every wait for the disk, for data nobody keeps. */
+/** The embedded server. `durable: false` skips all waits for the disk, for data that nobody keeps. */
 export async function acquireEmbeddedPostgres(
   options: ServicesOptions,
   { durable }: { durable: boolean },
@@ -102,7 +102,7 @@ export function postgresFolder(dataDir: string): string {
   return join(dataDir, 'services', 'postgres');
 }
 
-/** A fast shutdown, then one without a checkpoint, then the end. */
+/** A fast shutdown, then an immediate one without a checkpoint, then a kill. */
 export function stopPostgres(record: ServerRecord): Promise<void> {
   return stopProcess(record, [
     { signal: 'SIGINT', waitMs: 30_000 },
@@ -129,8 +129,8 @@ function settings(port: number, durable: boolean): string[] {
 }
 
 /**
- * A server of this cluster that runs unrecorded (its starter was killed between starting and recording it).
- * Its pid file is removed where the process it names is another program by now: PostgreSQL would refuse to start.
+ * A server of this cluster that runs without a record, because its starter was killed before writing one. Removes the pid file
+ * when its process id now belongs to another program, since PostgreSQL would refuse to start.
  */
 async function postmasterLeft(folder: string): Promise<{ pid: number; port: number } | null> {
   const file = join(folder, 'postmaster.pid');
@@ -164,7 +164,7 @@ async function ensureDatabase(port: number, password: string): Promise<void> {
   try {
     await query(url, `create database ${database}`);
   } catch (error) {
-    // Two processes that start together both find it missing; one of them creates it.
+    // Another process that started at the same time has created it.
     if (!['42P04', '23505'].includes((error as { code?: string }).code ?? '')) throw error;
   }
 }
@@ -175,7 +175,7 @@ async function query(url: string, sql: string, timeoutMs = queryTimeoutMs): Prom
     connectionTimeoutMillis: reachTimeoutMs,
     query_timeout: timeoutMs,
   });
-  // A connection that breaks while idle must not end the process; the query's own failure says the same.
+  // Without a listener, a connection that breaks while idle would end the process. The query fails by itself.
   client.on('error', () => {});
   try {
     await client.connect();

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A process id alone is reused; together with its start time it names one process. */
+/** A process, by id and start time, because process ids are reused. */
 export interface ProcessIdentity {
   pid: number;
   started: string;
@@ -27,7 +27,7 @@ export class ExitedEarly extends Error {
   }
 }
 
-/** The identity of a living process; null when there is none, or only a zombie its parent has not reaped. */
+/** The identity of a living process. Null when there is none, or only a zombie that its parent has not reaped. */
 export function identify(pid: number): ProcessIdentity | null {
   const started = process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
   return started === null ? null : { pid, started };
@@ -40,7 +40,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
 function startFromProc(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
+    // The second field, the program's name in parentheses, may contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return fields[0] === 'Z' || fields[0] === 'X' ? null : `${boot}:${fields[19]}`;
@@ -62,7 +62,7 @@ function startFromPs(pid: number): string | null {
   }
 }
 
-/** Sends each signal in turn until the process has ended; throws when it outlives the last one. */
+/** Sends each signal in turn until the process has ended. Throws when it outlives the last one. */
 export async function stopProcess(
   identity: ProcessIdentity,
   steps: readonly { signal: NodeJS.Signals; waitMs: number }[],
@@ -89,14 +89,14 @@ export interface ServerCommand {
 }
 
 /**
- * Starts a server in a session of its own: the terminal's Ctrl-C must not reach it before its users have shut down.
- * Its output goes to `logFile`, begun anew.
+ * Starts a server in a session of its own, so that the terminal's Ctrl-C does not end it before its users have shut down.
+ * Its output replaces `logFile`.
  */
 export function spawnServer(server: ServerCommand): Promise<ChildProcess & { pid: number }> {
   mkdirSync(dirname(server.logFile), { recursive: true });
   const log = openSync(server.logFile, 'w', 0o600);
   const child = spawn(server.command, server.args, {
-    // A folder every account can enter; ours may be closed to the one the server runs as.
+    // The account that the server runs as may be unable to enter our folder; every account can enter this one.
     cwd: '/',
     detached: true,
     env: server.env,
@@ -111,7 +111,7 @@ export function spawnServer(server: ServerCommand): Promise<ChildProcess & { pid
   });
 }
 
-/** Waits until `answers` holds. Throws `ExitedEarly` when the process ends first, an Error when the time is up. */
+/** Waits until `answers` returns true. Throws `ExitedEarly` when the process ends first, an Error after `timeoutMs`. */
 export async function waitUntilAnswers(
   label: string,
   identity: ProcessIdentity,

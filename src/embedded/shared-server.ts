@@ -7,11 +7,11 @@ import { ExitedEarly, identify, isRunning, type ProcessIdentity } from './proces
 
 const lockWaitMs = 150_000;
 const joinWaitMs = 60_000;
-/** Between attempts while an earlier server is still ending. */
+/** Wait between attempts while an earlier server is still ending. */
 const notGoneYetMs = 1_000;
 const startAttempts = 3;
 
-/** What is known of a running server, kept in `server.json` of its folder. */
+/** A running server, as `server.json` of its folder records it. */
 export interface ServerRecord extends ProcessIdentity {
   port: number;
   uiPort: number | null;
@@ -24,9 +24,9 @@ export interface SharedServerSpec<Prepared> {
   /** Folder of the lock, the server's record and its users. */
   folder: string;
   progress: (line: string) => void;
-  /** What can take minutes and needs no lock, such as getting the program. Not called when there is a server to join. */
+  /** Steps that can take minutes and need no lock, such as installing the program. Not called when a server is running already. */
   prepare: () => Promise<Prepared>;
-  /** Starts the server, calls `record` with its process id at once, and returns when it answers. */
+  /** Starts the server, calls `record` with its process id at once, and resolves when the server answers. */
   start: (prepared: Prepared, record: (pid: number, ports: Ports) => ServerRecord) => Promise<void>;
   answers: (record: ServerRecord) => Promise<boolean>;
   stop: (record: ServerRecord) => Promise<void>;
@@ -34,13 +34,13 @@ export interface SharedServerSpec<Prepared> {
 
 export interface SharedServer {
   record: ServerRecord;
-  /** Gives the server back; the last user stops it. Calling it again does nothing. */
+  /** Ends this use of the server; the last user stops it. Calling it again does nothing. */
   release(): Promise<void>;
 }
 
 /**
- * Joins the server of a folder, or starts it where there is none. Its users register with a file each (process id and
- * start time), so one that died counts no longer, and a server whose users all died is joined by the next start.
+ * Joins the server of a folder, or starts one. Each user registers with a file of its process id and start time. Users that
+ * died do not count, and a server whose users have all died is joined by the next start.
  */
 export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): Promise<SharedServer> {
   const folder = serverFolder(spec.folder);
@@ -78,21 +78,24 @@ export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): P
 
   const startNew = async (prepared: Prepared): Promise<ServerRecord> => {
     for (let attempt = 1; ; attempt++) {
-      let started: ServerRecord | null = null;
+      const recorded: ServerRecord[] = [];
       try {
         await spec.start(prepared, (pid, ports) => {
-          started = { ...(identify(pid) ?? { pid, started: 'ended' }), ...ports };
-          folder.write(started);
-          return started;
+          const record = { ...(identify(pid) ?? { pid, started: 'ended' }), ...ports };
+          recorded.push(record);
+          folder.write(record);
+          return record;
         });
+        const [started] = recorded;
+        if (started === undefined) throw new Error(`${spec.label} started without being recorded`);
         folder.addUser(userFile);
-        return started!;
+        return started;
       } catch (error) {
-        if (started) await spec.stop(started);
+        for (const record of recorded) await spec.stop(record);
         folder.forget();
-        // A free port is chosen before the server takes it; another process can be quicker.
+        // Another process can take the free port between its choice and the server's start.
         const portLost = error instanceof ExitedEarly && /address already in use/i.test(error.log);
-        // One that was killed a moment ago is not quite gone: its lock file, or its children's memory, stands in the way.
+        // A server killed a moment ago can still hold its lock file or its children's shared memory.
         const notGoneYet =
           error instanceof ExitedEarly && /lock file .* already exists|pre-existing shared memory/i.test(error.log);
         if ((!portLost && !notGoneYet) || attempt === startAttempts) throw error;
@@ -124,7 +127,7 @@ export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): P
   };
 }
 
-/** Stops the server of a folder if none of its users lives any more; says whether the folder is unused now. */
+/** Stops the server of a folder if all its users have died. Returns whether the folder is unused now. */
 export async function stopAbandoned(path: string, stop: (record: ServerRecord) => Promise<void>): Promise<boolean> {
   const folder = serverFolder(path);
   return withLock(folder.lockFile, { waitMs: 5_000 }, async () => {
@@ -148,7 +151,7 @@ function serverFolder(path: string) {
       mkdirSync(usersFolder, { recursive: true });
       writeWhole(file, identify(process.pid));
     },
-    /** Counts the users that live, and forgets those that do not. */
+    /** Counts the living users and removes the files of the others. */
     livingUsers: (): number => {
       let living = 0;
       for (const name of readNames(usersFolder)) {

@@ -16,16 +16,16 @@ const retentionMs = 7 * 24 * 3_600_000;
 export interface TemporalHandle {
   /** host:port */
   address: string;
-  /** The web UI of an embedded server; null without one, and for a given server, whose UI is elsewhere. */
+  /** The web UI of an embedded server. Null without one, and for a given server. */
   uiUrl: string | null;
   embedded: boolean;
-  /** Gives the server back; an embedded one ends with its last user. */
+  /** Ends this use of the server; the last user of an embedded server stops it. */
   release(): Promise<void>;
 }
 
 /**
- * A Temporal server to work with: the given one, checked to be reachable within 5 s, otherwise the embedded development
- * server of `dataDir`, started or joined (DESIGN: The service parts and how they start).
+ * The given Temporal server, after checking within 5 s that it answers; otherwise the embedded development server of `dataDir`,
+ * started or joined (DESIGN: The service parts and how they start).
  * Throws ServiceError `temporal_unreachable` or `temporal_start_failed`.
  */
 export async function acquireTemporal(options: ServicesOptions): Promise<TemporalHandle> {
@@ -36,7 +36,7 @@ export async function acquireTemporal(options: ServicesOptions): Promise<Tempora
   return acquireEmbeddedTemporal(options, { durable: true });
 }
 
-/** The embedded server alone; `durable: false` keeps its state in memory, for data nobody keeps. */
+/** The embedded server. `durable: false` keeps its state in memory, for data that nobody keeps. */
 export async function acquireEmbeddedTemporal(
   options: ServicesOptions,
   { durable }: { durable: boolean },
@@ -83,7 +83,7 @@ export function temporalFolder(dataDir: string): string {
   return join(dataDir, 'services', 'temporal');
 }
 
-/** The end asked for, then forced. */
+/** Asks the server to end, then kills it. */
 export function stopTemporal(record: ServerRecord): Promise<void> {
   return stopProcess(record, [
     { signal: 'SIGTERM', waitMs: 20_000 },
@@ -120,12 +120,12 @@ function serverArguments({ port, uiPort }: Ports): string[] {
   ];
 }
 
-/** TEMPORAL_* configure the client side of the CLI, for another server than the one to be started. */
+/** Without TEMPORAL_*, which configure the CLI as a client of another server. */
 function withoutTemporalSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
-/** Whether the server answers and its namespace takes workflows. */
+/** Whether the server answers queries of its namespace. */
 async function answers({ port }: ServerRecord): Promise<boolean> {
   try {
     await connected(`127.0.0.1:${port}`, (connection) =>
@@ -137,7 +137,7 @@ async function answers({ port }: ServerRecord): Promise<boolean> {
   }
 }
 
-/** The development server forgets a closed workflow after a day; the command that starts it cannot change that. */
+/** Sets the retention of histories, a day by default, which no option of the start command can set. */
 async function keepHistories({ port }: ServerRecord): Promise<void> {
   await connected(`127.0.0.1:${port}`, (connection) =>
     connection.workflowService.updateNamespace({

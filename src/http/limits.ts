@@ -1,4 +1,4 @@
-/** A token bucket: so many at once, and one more each `refillMs`. Time comes in as milliseconds of a clock that never jumps. */
+/** A token bucket: `capacity` tokens at once, and one more every `refillMs`. Times are milliseconds of a monotonic clock. */
 export class TokenBucket {
   readonly #capacity: number;
   readonly #refillMs: number;
@@ -12,7 +12,7 @@ export class TokenBucket {
     this.#at = nowMs;
   }
 
-  /** Takes one; false, and nothing taken, where there is none. */
+  /** Takes a token. False if there is none. */
   take(nowMs: number): boolean {
     this.#refill(nowMs);
     if (this.#tokens < 1) return false;
@@ -20,7 +20,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Milliseconds until there is one. */
+  /** Milliseconds until a token is available; 0 if one is. */
   waitMs(nowMs: number): number {
     this.#refill(nowMs);
     return this.#tokens >= 1 ? 0 : Math.ceil((1 - this.#tokens) * this.#refillMs);
@@ -32,7 +32,7 @@ export class TokenBucket {
   }
 }
 
-/** A bucket for each key; of the keys only the latest `maxKeys` are remembered, so that strangers cannot fill the memory. */
+/** A bucket per key. Only the `maxKeys` most recently used keys are kept, so that made-up keys cannot fill the memory. */
 export class KeyedBuckets {
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #make: (nowMs: number) => TokenBucket;
@@ -45,10 +45,11 @@ export class KeyedBuckets {
 
   take(key: string, nowMs: number): boolean {
     const bucket = this.#buckets.get(key) ?? this.#make(nowMs);
-    // Put back at the end: the map's first key is the one that was used longest ago.
+    // Reinserted at the end, so that the map's first key is the least recently used one.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
-    if (this.#buckets.size > this.#maxKeys) this.#buckets.delete(this.#buckets.keys().next().value!);
+    const [leastRecent] = this.#buckets.keys();
+    if (this.#buckets.size > this.#maxKeys && leastRecent !== undefined) this.#buckets.delete(leastRecent);
     return bucket.take(nowMs);
   }
 

@@ -5,43 +5,43 @@ import type { Clock } from '../domain/clock.ts';
 import { ConfigError } from '../domain/errors.ts';
 import { KeyedBuckets, TokenBucket } from './limits.ts';
 
-/** A webhook carries the id of one record (field-notes: Webhooks for record changes). */
+/** Largest body in bytes. A webhook carries the id of one record (field-notes: Webhooks for record changes). */
 const bodyLimit = 16 * 1024;
 const maxHeaderSize = 8 * 1024;
-/** A sender has this long for its request, headers and body; a connection may stay idle for as long. */
+/** Milliseconds for receiving a whole request; also the longest idle time of a connection. */
 const requestTimeout = 5_000;
 const checkEveryMs = 500;
 const maxConnections = 100;
-/** Wrong secrets from one address: so many at once, then one each six seconds; the others are told to go slower. */
-const wrongAtOnce = 10;
-const wrongEveryMs = 6_000;
+/** Refused requests per address: ten at once, then one every six seconds. Further ones are answered with 429. */
+const refusalsAtOnce = 10;
+const refusalEveryMs = 6_000;
 const maxAddresses = 1_000;
 const reportEveryMs = 60_000;
 
 export interface ReceiverOptions {
   host: string;
-  /** 0: any free one. */
+  /** 0 takes any free port. */
   port: number;
   secret: string;
   installations: number[];
-  /** Returns at once. */
+  /** Called for each accepted webhook. It must return at once, because the answer waits for it. */
   nudge(installation: number): void;
   clock: Clock;
-  /** Told how many requests were refused lately, once a minute at most; of the requests themselves nothing is logged. */
+  /** Called at most once a minute with the number of requests refused since the last call. The requests are not logged. */
   refused(count: number): void;
 }
 
 export interface Receiver {
-  /** Where it listens, without installation and secret. */
+  /** The address without installation and secret. */
   url: string;
   close(): Promise<void>;
 }
 
 /**
- * Receives webhooks for record changes: `POST /webhooks/<installation>/<secret>`, or with the secret as a bearer token
- * `POST /webhooks/<installation>`. A right one is answered with 200 at once and nudges; its body is not looked at, since a
- * window asks for everything that changed. So a forged or senseless one can open a window and nothing else. A wrong secret and
- * an unknown installation are the same 404. Throws ConfigError where it cannot listen there.
+ * Receives webhooks for record changes: `POST /webhooks/<installation>/<secret>`, or `POST /webhooks/<installation>` with the
+ * secret as a bearer token. A webhook with the right secret is answered with 200 at once and nudges the installation. Its body
+ * is ignored, because a window asks for everything that changed; a forged webhook can therefore open a window and do nothing
+ * else. A wrong secret and an unknown installation get the same 404. Throws ConfigError when it cannot listen there.
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const app = createServer(options);
@@ -67,49 +67,50 @@ function createServer(options: ReceiverOptions): FastifyInstance {
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     http: { maxHeaderSize, headersTimeout: requestTimeout, connectionsCheckingInterval: checkEveryMs },
-    // An address that is no address is told as little as any other.
-    frameworkErrors: (_error, _request, reply) => void say(reply as FastifyReply, 404),
+    // A malformed URL gets the same answer as an unknown one.
+    frameworkErrors: (_error, _request, reply) => void refuse(reply as FastifyReply, 404),
   });
   (app.server as Server).maxConnections = maxConnections;
-  // Form, JSON or anything else: read up to the limit and dropped.
+  // Bodies of any content type are read up to the limit and discarded.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null));
-  app.setNotFoundHandler((_request, reply) => say(reply, 404));
-  app.setErrorHandler((error: { statusCode?: number }, _request, reply) => say(reply, error.statusCode ?? 500));
-  // Before the body is read: strangers have none read.
+  app.setNotFoundHandler((_request, reply) => refuse(reply, 404));
+  app.setErrorHandler((error: { statusCode?: number }, _request, reply) => refuse(reply, error.statusCode ?? 500));
+  // In onRequest, so that the body of a refused request is not read.
   app.addHook('onRequest', async (request, reply) => {
-    const status = gate.judge(request);
-    if (status !== 200) return say(reply, status);
-    // A content type that cannot be read is as good as any.
+    const status = gate.statusOf(request);
+    if (status !== 200) return refuse(reply, status);
+    // Fastify would refuse a malformed content type; the body is discarded anyway.
     request.raw.headers['content-type'] = 'application/octet-stream';
   });
   app.post('/*', async (request, reply) => {
-    options.nudge(addressed(request).installation!);
+    const { installation } = addressOf(request);
+    if (installation !== null) options.nudge(installation);
     return reply.code(200).send({ ok: true });
   });
   return app;
 }
 
-const sentences: Record<number, string> = {
+const details: Record<number, string> = {
   404: 'Not found.',
   405: 'Only POST is accepted here.',
   413: 'The body is too large.',
   429: 'Too many wrong requests.',
 };
 
-function say(reply: FastifyReply, status: number): FastifyReply {
-  // What is left of its request is not waited for.
+function refuse(reply: FastifyReply, status: number): FastifyReply {
+  // Closing the connection discards the rest of the request.
   reply.code(status).header('connection', 'close');
   if (status === 405) reply.header('allow', 'POST');
-  if (status === 429) reply.header('retry-after', String(wrongEveryMs / 1000));
-  return reply.send({ detail: sentences[status] ?? 'The request was not accepted.' });
+  if (status === 429) reply.header('retry-after', String(refusalEveryMs / 1000));
+  return reply.send({ detail: details[status] ?? 'The request was not accepted.' });
 }
 
-/** Who may nudge. */
+/** Decides which requests may nudge. */
 class Gate {
   readonly #secret: Buffer;
   readonly #installations: ReadonlySet<number>;
-  readonly #wrong: KeyedBuckets;
+  readonly #refusals: KeyedBuckets;
   readonly #clock: Clock;
   readonly #report: (count: number) => void;
   #refused = 0;
@@ -118,14 +119,14 @@ class Gate {
   constructor({ secret, installations, clock, refused }: ReceiverOptions) {
     this.#secret = digest(secret);
     this.#installations = new Set(installations);
-    this.#wrong = new KeyedBuckets((nowMs) => new TokenBucket(wrongAtOnce, wrongEveryMs, nowMs), maxAddresses);
+    this.#refusals = new KeyedBuckets((nowMs) => new TokenBucket(refusalsAtOnce, refusalEveryMs, nowMs), maxAddresses);
     this.#clock = clock;
     this.#report = refused;
   }
 
-  /** 200, or the status to refuse with. A right secret is never told to go slower, whoever else uses its address. */
-  judge(request: FastifyRequest): number {
-    const { isWebhook, installation, secret } = addressed(request);
+  /** 200, or the status to refuse with. The right secret is never answered with 429, whoever else uses its address. */
+  statusOf(request: FastifyRequest): number {
+    const { isWebhook, installation, secret } = addressOf(request);
     if (isWebhook && request.method !== 'POST') return 405;
     const isRight = timingSafeEqual(digest(secret ?? ''), this.#secret);
     if (isWebhook && isRight && installation !== null && this.#installations.has(installation)) return 200;
@@ -136,24 +137,24 @@ class Gate {
       this.#reportedAt = now;
       this.#refused = 0;
     }
-    return this.#wrong.take(request.ip, now) ? 404 : 429;
+    return this.#refusals.take(request.ip, now) ? 404 : 429;
   }
 }
 
-/** Of equal length whatever the text, as the comparison in constant time needs. */
+/** Digests have equal length, as the comparison in constant time needs. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-interface Addressed {
+interface WebhookAddress {
   isWebhook: boolean;
   installation: number | null;
   secret: string | null;
 }
 
-/** What a request's path and bearer token name. */
-function addressed(request: FastifyRequest): Addressed {
-  const path = (request.raw.url ?? '').split('?', 1)[0]!;
+/** Installation and secret as a request's path and bearer token name them. */
+function addressOf(request: FastifyRequest): WebhookAddress {
+  const [path = ''] = (request.raw.url ?? '').split('?', 1);
   const parts = /^\/webhooks\/(\d{1,15})(?:\/([^/]*))?\/?$/.exec(path);
   const bearer = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
   return {
