@@ -1,4 +1,4 @@
-// Events of the history in order of time (a binary heap): each is run at its instant and may put later ones on the agenda.
+// A priority queue (binary heap) of the history's events, by time. An event that runs may add later ones.
 
 interface Event {
   at: number;

@@ -1,4 +1,4 @@
-// One API request from its path to its answer: redirect, authentication, limits, faults, route.
+// Handles one API request: redirect, authentication, limits, faults, route.
 import type { Auth } from './auth.ts';
 import { unauthorized } from './auth.ts';
 import { BadBody, decodeBody } from './body.ts';
@@ -29,14 +29,14 @@ export interface IncomingRequest {
   method: string;
   /** `http://host:port`, as the client addressed it. */
   origin: string;
-  /** From the first slash, query included. */
+  /** Path and query. */
   target: string;
   authorization: string | undefined;
   contentType: string;
   body: Buffer | undefined;
 }
 
-/** An answer, and what is done to it on its way. */
+/** An answer and the faults to apply while sending it. */
 export interface Delivery {
   answer: Answer;
   delayMs: number;
@@ -96,7 +96,7 @@ export class Api {
     });
   }
 
-  /** A refusal before the request does anything: 401 and 429 on purpose, and the limits themselves. */
+  /** A refusal before the route runs: an injected 401 or 429, or a limit that is reached. */
   #blocked(action: string, query: URLSearchParams): Answer | null {
     const { clinic, faults, limits, quirks, stats } = this.#parts;
     if (faults.strikes('unauthorizedOnce', action)) return unauthorized('Invalid or expired token.');
@@ -133,7 +133,7 @@ export class Api {
     return delivery;
   }
 
-  /** Puts a failure in the place of the answer, if one strikes now. */
+  /** Replaces the answer by an injected failure, if one strikes now. */
   #strike(action: string, when: 'before' | 'after', delivery: Delivery): boolean {
     const { faults } = this.#parts;
     if (faults.strikes('connectionReset', action, when)) delivery.damage = 'reset';
@@ -180,7 +180,7 @@ const throttled = (retryAfter: string | null): Answer => ({
   headers: retryAfter === null ? {} : { 'retry-after': retryAfter },
 });
 
-/** Runs a route; what it throws on purpose becomes its answer. */
+/** Runs a route and turns its ValidationProblem, NotFound or BadBody into an answer. */
 const refusalOf = async (act: () => Promise<Answer>): Promise<Answer> => {
   try {
     return await act();

@@ -10,14 +10,14 @@ export interface Credentials {
 
 export class Auth {
   readonly #credentials: Credentials;
-  /** Issued tokens and when they expire. */
+  /** Issued tokens with their expiry. */
   readonly #issued = new Map<string, number>();
 
   constructor(credentials: Credentials) {
     this.#credentials = credentials;
   }
 
-  /** Null when the header carries a valid token, else the refusal. */
+  /** Null if the header carries a valid token, otherwise the refusal. */
   refusal(header: string | undefined, nowMs: number): Answer | null {
     const token = /^Bearer (\S+)$/i.exec(header ?? '')?.[1];
     if (token === undefined) return unauthorized('Authentication credentials were not provided.');

@@ -1,10 +1,10 @@
-// Request bodies: JSON without loss of digits, and forms (practice-api: Conventions 3).
+// Request bodies: JSON with exact decimals, and forms (practice-api: Conventions 3).
 import { parse } from 'lossless-json';
 
 /** A body that cannot be read: 400. */
 export class BadBody extends Error {}
 
-/** Decodes a body by its content type into named fields; an empty body has none. */
+/** Decodes a body by its content type into named fields. An empty body gives none. */
 export const decodeBody = async (bytes: Buffer | undefined, contentType: string): Promise<Record<string, unknown>> => {
   if (!bytes || bytes.length === 0) return {};
   const isForm = /^(application\/x-www-form-urlencoded|multipart\/form-data)/i.test(contentType);

@@ -1,4 +1,4 @@
-// What the invented clinic sells and to whom. All names are invented.
+// The items that the invented clinic sells, and its clients. All names are invented.
 import type { Client, Department, VatGroup } from './records.ts';
 import type { Rng } from './rng.ts';
 
@@ -28,7 +28,7 @@ export interface Item {
   name: string;
   account: keyof typeof revenueAccounts;
   vat: VatGroup;
-  /** The span of prices with VAT. */
+  /** Lowest and highest price with VAT. */
   from: number;
   to: number;
   shop?: boolean;
@@ -66,7 +66,7 @@ export const departments = (): Department[] => {
     id,
     name,
     prefix,
-    // Numbers exceed 32 bits, as they do in the field.
+    // Real invoice numbers exceed 32 bits, too.
     next_invoice_number: id * 1_000_000_000 + 1,
     financial_period_lock_date: null,
     automatic_financial_period_lock_enabled: false,
@@ -134,7 +134,7 @@ const cities = [
 
 type NewClient = Omit<Client, 'id' | 'created' | 'modified'>;
 
-/** One invented client: private, company or EU company. */
+/** An invented client: private, a company, or an EU company. */
 export const inventClient = (rng: Rng, serial: number): NewClient => {
   const customer_type = rng.weighted([
     [0, 84],

@@ -1,5 +1,5 @@
-// What happens in the clinic, as operations: the HTTP routes, the seeded history, live() and tests all go through these.
-// Here payments, prepayments and collected invoices; invoices themselves are in invoicing.ts.
+// The clinic's operations, which the HTTP routes, the generated history, live() and tests use. Payments, prepayments and
+// collected invoices are here; invoices are in invoicing.ts.
 import type { PaymentInput, PrepaymentInput } from './inputs.ts';
 import { Invoicing, payerOf } from './invoicing.ts';
 import type { Amount } from './money.ts';
@@ -21,7 +21,7 @@ export class Clinic extends Invoicing {
     });
   }
 
-  /** Reverses a payment by a new negative record; the original stays. `cancelDate` counts only where settings allow it. */
+  /** Cancels a payment by adding a negative one; the original stays. `cancelDate` is used only if the settings allow it. */
   cancelPayment(id: number, info: string, cancelDate: number = this.clock()): InvoicePayment {
     return this.commit(() => {
       const payment = this.payment(id);
@@ -61,7 +61,7 @@ export class Clinic extends Invoicing {
     });
   }
 
-  /** Pays back (part of) a prepayment: a new record with a negative `paid` that names the original. */
+  /** Refunds (part of) a prepayment: a new record with a negative `paid` that refers to the original. */
   refundPrepayment(id: number, amount: Amount, input: Partial<PrepaymentInput> = {}): Prepayment {
     return this.commit(() => {
       const original = this.prepayment(id);
@@ -97,7 +97,7 @@ export class Clinic extends Invoicing {
     });
   }
 
-  /** Merges top-level keys into `external_info`; keys that are not sent stay as they are. */
+  /** Merges top-level keys into `external_info`; keys that are not sent stay unchanged. */
   mergeExternalInfo(id: number, changes: ExternalInfo): Prepayment {
     return this.commit(() => {
       const prepayment = this.prepayment(id);
@@ -107,7 +107,7 @@ export class Clinic extends Invoicing {
     });
   }
 
-  /** Collects what is due on final invoices of one client into one invoice; each member is settled by type 6. */
+  /** Collects the due sums of final invoices of one client into one invoice; a payment of type 6 settles each member. */
   consolidate(memberIds: number[]): Invoice {
     return this.commit(() => {
       const members = memberIds.map((id) => this.invoice(id));
@@ -133,7 +133,7 @@ export class Clinic extends Invoicing {
     });
   }
 
-  /** Removes a record as if it had never been; an invoice takes its rows and payments with it. */
+  /** Deletes a record without a trace; an invoice with its rows and payments. */
   deleteRecord(kind: 'invoice' | 'invoicerow' | 'invoicepayment' | 'unallocatedpayment', id: number): void {
     this.commit(() => {
       if (kind === 'invoice') {
@@ -168,7 +168,7 @@ export class Clinic extends Invoicing {
     return payment;
   }
 
-  /** Draws on a prepayment (a negative amount gives back). */
+  /** Reduces a prepayment's unused amount; a negative amount increases it. */
   #use(prepayment: Prepayment, amount: Amount): void {
     const unused = dec(prepayment.unused_amount).minus(amount);
     const fully_used = !unused.isPositive() || unused.isZero();

@@ -1,4 +1,4 @@
-// The operator's side door, from this machine only: activity, stats, quirks and faults of a sandbox started apart.
+// Control endpoints, for this machine only: events, statistics, quirks and faults of a sandbox in another process.
 
 import type { IncomingRequest } from './api.ts';
 import { decodeBody } from './body.ts';
@@ -17,7 +17,7 @@ export interface Controls {
 
 const maxEvents = 10_000;
 
-/** POST live?events=N, GET stats, POST quirks, POST faults; null when the path is none of them. */
+/** POST live?events=N, GET stats, POST quirks, POST faults. Null for any other path. */
 export const control = async (incoming: IncomingRequest, controls: Controls): Promise<Answer | null> => {
   const { pathname, searchParams } = new URL(incoming.target, incoming.origin);
   switch (`${incoming.method} ${pathname.replace(/\/$/, '')}`) {

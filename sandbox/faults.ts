@@ -1,32 +1,32 @@
-// What goes wrong on purpose. Each fault strikes by probability or by countdown; the dice are seeded.
+// Injected faults. Each strikes with a probability or a given number of times; the random numbers are seeded.
 import { Rng } from './rng.ts';
 
 export interface FaultSwitch {
-  /** Chance from 0 to 1 for each request it could strike. */
+  /** Probability (0 to 1) for each eligible request. */
   probability?: number;
-  /** It strikes the next `count` requests it could strike, then no more. */
+  /** Strikes the next `count` eligible requests, then no more. */
   count?: number;
-  /** Requests let through first. */
+  /** Eligible requests to let through first. */
   skip?: number;
-  /** Only this endpoint action, for example `invoice.list` or `oauth2.token`; every API action unless given. */
+  /** Limits the fault to one endpoint action, such as `invoice.list` or `oauth2.token`. Default: every API action. */
   action?: string;
-  /** `after`: the request has taken effect and its answer is lost. http500, http503Html and connectionReset strike `before` unless told. */
+  /** `after`: the request takes effect and only its answer is lost. For http500, http503Html and connectionReset; default `before`. */
   when?: 'before' | 'after';
 }
 
 export interface Faults {
   http500: FaultSwitch | null;
   http503Html: FaultSwitch | null;
-  /** The answer comes after `ms` (30,000 unless given). */
+  /** Delays the answer by `ms` (default 30,000). */
   timeoutMs: (FaultSwitch & { ms?: number }) | null;
-  /** The body stops half way and the connection closes; with `honestLength` the answer is whole HTTP, of half a JSON. */
+  /** Sends half of the body and closes the connection. With `honestLength`, Content-Length matches: valid HTTP with truncated JSON. */
   truncatedBody: (FaultSwitch & { honestLength?: boolean }) | null;
-  /** 200 with a page of HTML. */
+  /** Answers 200 with an HTML page. */
   notJson: FaultSwitch | null;
   connectionReset: FaultSwitch | null;
-  /** 429 although there is room; `Retry-After` in seconds, as a date, or missing. Takes no slot. */
+  /** Answers 429 although the limit is not reached, with `Retry-After` in seconds, as a date, or missing. Counts towards no limit. */
   spurious429: (FaultSwitch & { retryAfter?: 'seconds' | 'date' | 'missing'; seconds?: number }) | null;
-  /** A valid token is refused once (or `count` times). */
+  /** Refuses a valid token once (or `count` times). */
   unauthorizedOnce: FaultSwitch | null;
 }
 
@@ -50,17 +50,17 @@ export class FaultInjector {
     this.set(faults);
   }
 
-  /** Sets the named faults and leaves the others; null switches one off. Countdowns are counted in copies. */
+  /** Sets the named faults and leaves the others; null switches one off. The arguments are copied, because counts are changed. */
   set(faults: Partial<Faults>): void {
     const copies = Object.entries(faults).map(([name, fault]) => [name, fault ? { ...fault } : null]);
     this.#faults = { ...this.#faults, ...Object.fromEntries(copies) };
   }
 
-  /** The fault's settings when it strikes this action now, else null. */
+  /** The fault's settings if it strikes this action now, otherwise null. */
   strikes<N extends keyof Faults>(name: N, action: string, when?: 'before' | 'after'): NonNullable<Faults[N]> | null {
     const fault = this.#faults[name] as NonNullable<Faults[N]> | null;
     if (!fault || (when && (fault.when ?? 'before') !== when)) return null;
-    // The token endpoint is struck only when it is named.
+    // A fault strikes the token endpoint only if it names that action.
     if (fault.action ? fault.action !== action : action === 'oauth2.token') return null;
     if (fault.skip !== undefined && fault.skip > 0) {
       fault.skip--;
@@ -71,7 +71,7 @@ export class FaultInjector {
       fault.count--;
       return fault;
     }
-    // A fault with neither strikes always, except the one that is named after striking once.
+    // A fault with neither probability nor count always strikes, except unauthorizedOnce, which strikes once.
     if (fault.probability === undefined && name === 'unauthorizedOnce') fault.count = 0;
     return this.#rng.chance(fault.probability ?? 1) ? fault : null;
   }

@@ -1,4 +1,4 @@
-// `<field>__<operator>` query parameters. What a resource does not declare is silently ignored, as the service does.
+// `<field>__<operator>` query parameters. Like the service, ignores filters that a resource does not declare.
 import { ValidationProblem } from './records.ts';
 import { isDate, type Zone } from './zone.ts';
 
@@ -22,7 +22,7 @@ export interface AppliedFilter<T> {
   matches: (record: T) => boolean;
 }
 
-/** The filters of a query that this resource knows and the server does not ignore; a refused one throws. */
+/** The filters of a query that the resource declares and no quirk ignores. Throws ValidationProblem for a refused one. */
 export const parseFilters = <T>(
   query: URLSearchParams,
   fields: FilterFields<T>,
@@ -46,7 +46,7 @@ export const parseFilters = <T>(
 const parseValue = (name: string, text: string, kind: Kind, zone: Zone): Value => {
   switch (kind) {
     case 'integer': {
-      // A url-reference stands for the id at its end.
+      // A url-reference is accepted for the id at its end.
       const digits = /^(?:https?:\/\/.*\/)?(-?\d{1,15})\/?$/.exec(text)?.[1];
       if (digits === undefined) throw new ValidationProblem(name, 'Enter a number.');
       return Number(digits);
@@ -84,7 +84,7 @@ const matcher = <T>(value: (record: T) => Value, operator: Operator, operand: Va
         .toLowerCase()
         .includes(wanted);
   }
-  // As in SQL, no comparison holds for null.
+  // As in SQL, every comparison with null is false.
   const bound = operand as number | string;
   const compare = {
     gt: (other: number | string) => other > bound,

@@ -1,4 +1,4 @@
-// The seeded clinic: what it has at its start, and a history played event by event up to now.
+// Generates a clinic from a seed: its registers, and a history of events up to now.
 import { departments, inventClient, revenueAccounts, vatGroups } from './catalogue.ts';
 import type { Clinic } from './clinic.ts';
 import { History, type PlanKind, planKinds } from './history.ts';
@@ -13,7 +13,7 @@ export interface HistoryOptions {
   /** Final invoices, credit notes included. */
   invoices: number;
   historyDays: number;
-  /** Everything is dated before this instant. */
+  /** All records are dated before this instant. */
   endMs: number;
 }
 
@@ -62,7 +62,7 @@ const openClinic = (clinic: Clinic, rng: Rng): void => {
   clinic.insert(clinic.alternativePricings, { name: 'Out of hours', percentage: '40.00', archived: false });
 };
 
-/** Which stories the history tells: each kind once, then as often as its weight, until the number of invoices is reached. */
+/** The kinds of stories to run: each kind once, then at random by weight, until the number of invoices is reached. */
 const drawPlans = (rng: Rng, invoices: number): PlanKind[] => {
   const kinds = Object.keys(planKinds) as PlanKind[];
   const weights = kinds.map((kind) => [kind, planKinds[kind].weight] as const);
@@ -78,7 +78,7 @@ const drawPlans = (rng: Rng, invoices: number): PlanKind[] => {
   return plans;
 };
 
-/** One department with a lock set by hand, one that locks by itself, one without. */
+/** One department with a manual period lock, one with automatic locking, one without a lock. */
 const closePeriods = (clinic: Clinic): void => {
   const [, second, third] = [...clinic.departments.values()];
   const [year, month] = clinic.today().split('-').map(Number) as [number, number];
@@ -86,7 +86,7 @@ const closePeriods = (clinic: Clinic): void => {
   if (third) third.automatic_financial_period_lock_enabled = true;
 };
 
-/** The end-of-day accounting reports of the days that are over. */
+/** The end-of-day accounting reports of all past days. */
 const reportDays = (clinic: Clinic): void => {
   const zero = { invoices: 0, total: dec(0), total_vat: dec(0), total_with_vat: dec(0) };
   const days = new Map<string, typeof zero>();

@@ -1,4 +1,4 @@
-// The stories a clinic's history is made of. Each is a few events in time; all go through the clinic's own operations.
+// The stories that make up a clinic's history. Each is a sequence of events over time, made with the clinic's operations.
 import { Agenda } from './agenda.ts';
 import { vatGroups } from './catalogue.ts';
 import type { Clinic } from './clinic.ts';
@@ -13,7 +13,7 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** How many final invoices a story ends with, and how often it is told. */
+/** Kinds of stories: how many final invoices each produces, and its weight. */
 export const planKinds = {
   visit: { finals: 1, weight: 760 },
   counterSale: { finals: 1, weight: 95 },
@@ -56,12 +56,12 @@ export class History {
     this.#companies = clinic.clients.all().filter((client) => client.customer_type !== 0);
   }
 
-  /** Puts a story at some opening hour of the history. */
+  /** Schedules a story at a random opening hour of the history. */
   plan(kind: PlanKind): void {
     this.#agenda.add(this.#openingHour(), (at) => this.#tell(kind, at));
   }
 
-  /** Plays all stories in order of time. */
+  /** Runs all events in order of time. */
   play(): void {
     for (let event = this.#agenda.take(); event; event = this.#agenda.take()) {
       const { at, run } = event;
@@ -126,7 +126,7 @@ export class History {
     }
   }
 
-  /** An invoice of now; half of the ordinary ones are drafts for some minutes first. */
+  /** An invoice dated now; half of the ordinary ones are drafts for some minutes first. */
   #visit(at: number, settlement: Settlement): void {
     if (this.#rng.chance(0.5)) {
       this.#settle(this.#invoice(), settlement, at);
@@ -155,7 +155,7 @@ export class History {
     }
   }
 
-  /** A paid invoice, later credited; what was paid goes back the way it came. */
+  /** A paid invoice that is credited later; the money goes back by the same payment type. */
   #credited(at: number, settlement: Settlement, credit: (invoice: Invoice, when: number) => Invoice | undefined): void {
     const invoice = this.#invoice();
     this.#settle(invoice, settlement, at);
@@ -218,7 +218,7 @@ export class History {
     });
   }
 
-  /** Three invoices of one company, one of them part paid, collected into one. */
+  /** Three invoices of one company, one of them partly paid, collected into one. */
   #consolidated(at: number): void {
     const client = this.#rng.pick(this.#companies);
     const department = this.#department();
@@ -233,7 +233,7 @@ export class History {
     });
   }
 
-  /** A final invoice voided later; half of them had been paid, and the payment is cancelled then (mostly). */
+  /** A final invoice that is voided later. Half of them were paid; most of these payments are cancelled then. */
   #voided(at: number): void {
     const invoice = this.#invoice();
     const pays = this.#rng.chance(0.5) && !dec(invoice.due_sum).isZero();
@@ -280,14 +280,16 @@ export class History {
     ] as const);
   }
 
-  /** Some time after `at`, within `spanMs`, and always before the end of the history. */
+  /** Schedules `run` at a random time within `spanMs` after `at`, before the end of the history. */
   #later(at: number, spanMs: number, run: (when: number) => void): void {
     const span = Math.min(spanMs, this.#endMs - at - 1);
     this.#agenda.add(at + Math.floor(this.#rng.next() * Math.max(0, span)), run);
   }
 
-  /** An opening hour before the end: seldom at weekends, now and then an emergency as late as two at night,
-   *  when the date in UTC is still the day before. */
+  /**
+   * A random opening hour before the end. Weekends are rare. A few are emergencies, as late as 2 a.m., when the date in UTC is
+   * still the day before.
+   */
   #openingHour(): number {
     const rng = this.#rng;
     const days = Math.max(1, Math.round((this.#endMs - this.#startMs) / dayMs));

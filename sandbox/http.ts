@@ -1,4 +1,4 @@
-// What a route sees of a request, what it answers, and how a path finds its route.
+// Requests and answers as routes see them, the matching of paths to routes, and readers of body fields.
 import type { Clinic } from './clinic.ts';
 import type { Quirks } from './quirks.ts';
 import { NotFound, ValidationProblem } from './records.ts';
@@ -14,15 +14,15 @@ export interface ApiRequest {
   clinic: Clinic;
   quirks: Quirks;
   wire: Wire;
-  /** Counts requests since the start. */
+  /** Number of requests since the start. */
   serial: number;
-  /** This request's address with another page. */
+  /** The URL of this request with another page. */
   pageUrl: (page: number) => string;
 }
 
 export interface Answer {
   status: number;
-  /** Written as JSON; absent for an empty body. */
+  /** Sent as JSON. Absent: an empty body. */
   body?: unknown;
   headers?: Record<string, string>;
 }
@@ -31,12 +31,12 @@ export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to the API, with `:id` for ids, for example `invoice/:id/full_refund/`. */
   path: string;
-  /** What limits are kept for and stats counted by, for example `invoice.list`. */
+  /** The key of limits and statistics, for example `invoice.list`. */
   action: string;
   handle: (request: ApiRequest) => Answer;
 }
 
-/** The routes of a path (one for each method) and the ids in it; null when there is no such path. */
+/** The routes of a path, one per method, and the ids in the path. Null for an unknown path. */
 export const matchPath = (routes: readonly Route[], path: string): { routes: Route[]; ids: number[] } | null => {
   const segments = path.split('/');
   let ids: number[] = [];
@@ -58,7 +58,7 @@ export const matchPath = (routes: readonly Route[], path: string): { routes: Rou
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === '';
 
-/** A field of the body as text; a validation error when it is absent and has no default. */
+/** A field of the body as text. Throws ValidationProblem if it is absent and has no default. */
 export const textField = (body: Record<string, unknown>, name: string, fallback?: string): string => {
   const value = body[name];
   if (isAbsent(value)) {
@@ -69,7 +69,7 @@ export const textField = (body: Record<string, unknown>, name: string, fallback?
   return String(value);
 };
 
-/** The id at the end of a url-reference (or an id itself) in a body. */
+/** The id of a field that holds a url-reference or an id. */
 export const refField = (body: Record<string, unknown>, name: string): number => refOf(textField(body, name), name);
 
 export const refOf = (text: string, name: string): number => {
@@ -78,7 +78,7 @@ export const refOf = (text: string, name: string): number => {
   return Number(digits);
 };
 
-/** An exact decimal of a body, sent as text or number, with at most `places` decimals. */
+/** An exact decimal, sent as text or number, with at most `places` decimals. */
 export const decimalField = (body: Record<string, unknown>, name: string, places: number): string => {
   const text = textField(body, name);
   if (!/^[+-]?\d{1,15}(\.\d+)?$/.test(text)) throw new ValidationProblem(name, 'A valid number is required.');
@@ -97,7 +97,7 @@ export const booleanField = (body: Record<string, unknown>, name: string, fallba
   throw new ValidationProblem(name, 'Must be a valid boolean.');
 };
 
-/** A timestamp of a body as an instant. */
+/** A timestamp field as an instant (epoch milliseconds). */
 export const timeField = (request: ApiRequest, name: string): number => {
   const instant = request.clinic.zone.parse(textField(request.body, name));
   if (instant === null) throw new ValidationProblem(name, 'Datetime has wrong format.');
@@ -111,7 +111,7 @@ export const dateField = (body: Record<string, unknown>, name: string): string |
   return text;
 };
 
-/** An object of a body as plain JSON values (decimal numbers become JavaScript numbers: it is opaque to the clinic). */
+/** An object field as plain JSON values. Its decimals become JavaScript numbers, because the clinic does not interpret them. */
 export const objectField = (body: Record<string, unknown>, name: string): Record<string, unknown> => {
   const value = body[name];
   if (typeof value !== 'object' || value === null || Array.isArray(value) || isNumeric(value)) {

@@ -1,4 +1,4 @@
-// The sandbox: the accounting part of the practice API as a real, stateful HTTP server with a seeded clinic behind it.
+// The sandbox: the accounting part of the practice API as a stateful HTTP server on a clinic generated from a seed.
 import { Api } from './api.ts';
 import { Auth } from './auth.ts';
 import { Clinic } from './clinic.ts';
@@ -25,11 +25,11 @@ export type { WebhookTarget } from './webhooks.ts';
 const saveEveryMs = 2000;
 
 export interface SandboxOptions {
-  /** 0, any free one, unless given. */
+  /** Default 0: any free port. */
   port?: number;
   host?: string;
   seed?: number;
-  /** Final invoices of the history, credit notes included. */
+  /** Number of final invoices in the history, including credit notes. */
   invoices?: number;
   historyDays?: number;
   installation?: number;
@@ -40,15 +40,15 @@ export interface SandboxOptions {
   timezone?: string;
   /** Decimals of the currency. */
   decimals?: number;
-  /** Fractions are allowed; 0 turns the limits off. */
+  /** May be a fraction; 0 turns the limits off. */
   rateWindowSeconds?: number;
   latencyMs?: number;
   now?: () => Date;
-  /** Loaded from when it exists, and kept up to date. It then decides; seed and invoices do not. */
+  /** Loaded if it exists, in place of generating a clinic from `seed` and `invoices`; saved after changes. */
   stateFile?: string;
   quirks?: Partial<Quirks>;
   faults?: Partial<Faults>;
-  /** Where webhooks for record changes are sent to; nowhere unless given. */
+  /** Receiver of webhooks for record changes. Default: none. */
   webhooks?: WebhookTarget | null;
 }
 
@@ -60,16 +60,16 @@ export interface Sandbox {
   token: string;
   clientId: string;
   clientSecret: string;
-  /** The state, with operations to build exact situations. */
+  /** The clinic's state, with operations for building a situation. */
   clinic: Clinic;
-  /** The clinic goes on: that many things happen now (1 unless given). */
+  /** Makes that many events happen in the clinic now (default 1). */
   live(events?: number): LiveEvent[];
   stats(): Stats;
-  /** Sets the faults that are named and leaves the others; null switches one off. */
+  /** Sets the named faults and leaves the others; null switches one off. */
   setFaults(faults: Partial<Faults>): void;
   setQuirks(quirks: Partial<Quirks>): void;
   setWebhooks(target: WebhookTarget | null): void;
-  /** Saves, closes every connection and the server. */
+  /** Saves the state and closes the server with all connections. */
   stop(): Promise<void>;
 }
 

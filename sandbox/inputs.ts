@@ -1,13 +1,13 @@
-// What the clinic's operations take; everything that can be left out has a sensible default.
+// Arguments of the clinic's operations. Everything optional has a default.
 import type { Amount } from './money.ts';
 import type { ExternalInfo, Payer, PrepaymentStatus, RowExtra, VatGroup } from './records.ts';
 
 export interface RowInput {
   /** Net amount; up to 4 decimals. */
   sum: Amount;
-  /** Percent; 0 unless given. */
+  /** Percent; default 0. */
   vat_percentage?: Amount;
-  /** From `sum` and the percentage unless given. */
+  /** Default: from `sum` and the percentage. */
   sum_vat?: Amount;
   sum_total?: Amount;
   account_number?: string;
@@ -20,7 +20,7 @@ export interface RowInput {
   reporting_dimension_3?: string | null;
   credited_invoicerow?: number | null;
   invoice_row_extra?: Partial<RowExtra>;
-  /** The clinic's group of that percentage unless given. */
+  /** Default: the clinic's group of that percentage. */
   vat_group?: VatGroup;
 }
 
@@ -28,9 +28,9 @@ export interface InvoiceInput {
   department?: number;
   client?: number | null;
   rows: RowInput[];
-  /** 3 Finalized unless given. */
+  /** Default 3 (Finalized). */
   status?: number;
-  /** Today unless given. */
+  /** Default: today. */
   invoice_date?: string;
   payer?: Partial<Payer>;
   countersale?: boolean;
@@ -42,9 +42,9 @@ export interface InvoiceInput {
 
 export interface PaymentInput {
   payment_type: number;
-  /** What is due unless given. */
+  /** Default: what is due. */
   paid?: Amount;
-  /** Epoch milliseconds; now unless given. */
+  /** Epoch milliseconds; default: now. */
   date_added?: number;
   info?: string;
 }

@@ -59,7 +59,7 @@ export class Invoicing extends Store {
     });
   }
 
-  /** Draft to final: the department's prefix, the next number and its bank reference are set. */
+  /** Finalises a draft: sets the department's prefix, the next number and its bank reference. */
   finalise(id: number): Invoice {
     return this.commit(() => {
       const invoice = this.invoice(id);
@@ -84,7 +84,7 @@ export class Invoicing extends Store {
     return this.commit(() => this.update(this.invoices, this.invoice(id), changes));
   }
 
-  /** Another client takes over the invoice: its payer snapshot is taken anew. */
+  /** Moves the invoice to another client and takes a new payer snapshot. */
   changePayer(id: number, clientId: number): Invoice {
     const client = this.clientOf(clientId);
     return this.updateInvoice(id, { client: client.id, ...client.payer });
@@ -225,7 +225,7 @@ export class Invoicing extends Store {
   }
 }
 
-/** The payer snapshot of an invoice, alone. */
+/** The payer snapshot of an invoice. */
 export const payerOf = (invoice: Invoice): Payer =>
   Object.fromEntries(Object.keys(noPayer).map((key) => [key, invoice[key as keyof Payer]])) as unknown as Payer;
 

@@ -1,4 +1,4 @@
-// Paginated lists: filters, order, the envelope, and the offset that is refused (practice-api: Conventions 5-8, Limits).
+// Paginated lists: filters, order, envelope, and the highest offset (practice-api: Conventions 5-8, Limits).
 
 import { type AppliedFilter, type FilterFields, parseFilters } from './filters.ts';
 import type { Answer, ApiRequest } from './http.ts';
@@ -14,20 +14,20 @@ const maxOffset = 10_000;
 export interface Listing<T> {
   filters: FilterFields<T>;
   wire: (record: T) => WireRecord;
-  /** The field whose ids the table groups by, where it does. */
+  /** The field whose ids the table groups by, if any. */
   group?: string;
-  /** Filters of these fields are combined with OR when the query says `filter_type=or`. */
+  /** Fields whose filters are combined with OR if the query contains `filter_type=or`. */
   orFields?: readonly string[];
 }
 
-/** How many records a page holds: `page_size` where it is a positive number, at most the maximum. */
+/** Records per page: `page_size` if it is a positive number, at most the maximum. */
 export const pageSize = (query: URLSearchParams, quirks: Quirks): number => {
   const asked = Number(query.get('page_size'));
   if (!Number.isInteger(asked) || asked <= 0) return quirks.defaultPageSize;
   return Math.min(asked, quirks.maxPageSize);
 };
 
-/** The fields every list can be filtered by (field notes: `id__gt`, and operators seen in the field). */
+/** Filters of every list (field notes: `id__gt`, and operators seen in the field). */
 export const idFilter: FilterFields<RecordBase> = {
   id: { kind: 'integer', operators: ['is', 'gt', 'lt', 'in'], value: (record) => record.id },
 };
@@ -84,7 +84,7 @@ const find = <T extends RecordBase>(
   return found;
 };
 
-/** What the indexes of a table can use of the filters. */
+/** The conditions of the filters that a table's indexes can use. */
 const selection = <T>(filters: AppliedFilter<T>[], group: string | undefined): Selection => {
   const selected: Selection = {};
   for (const { field, operator, operand } of filters) {

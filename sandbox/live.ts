@@ -1,4 +1,4 @@
-// The clinic goes on: each event is something that staff or clients of a real one do.
+// Live events: things that staff or clients of a real clinic do, made to happen now.
 import { inventClient } from './catalogue.ts';
 import type { Clinic } from './clinic.ts';
 import { dec, fixed } from './money.ts';
@@ -7,7 +7,7 @@ import { invoiceStatus } from './records.ts';
 import { payNow, payRest, settleAgainst, settlements, visitRows } from './visits.ts';
 
 export interface LiveEvent {
-  /** When, ISO 8601 in UTC. */
+  /** ISO 8601 in UTC. */
   at: string;
   kind: string;
   /** In plain words. */
@@ -20,10 +20,10 @@ export interface LiveEvent {
 
 type Happening = Omit<LiveEvent, 'at' | 'kind'>;
 
-/** How far back in the newest records live events look for something to act on. */
+/** How many of the newest records live events search for something to act on. */
 const reach = 400;
 
-/** Each returns null when the clinic has nothing to do it to. */
+/** Each returns null when the clinic has no record that it could act on. */
 const happenings: readonly (readonly [string, number, (clinic: Clinic) => Happening | null])[] = [
   ['invoice_finalised_at_once', 24, (clinic) => newInvoice(clinic, invoiceStatus.final)],
   ['draft_created', 10, (clinic) => newInvoice(clinic, invoiceStatus.draft)],
@@ -42,7 +42,7 @@ const happenings: readonly (readonly [string, number, (clinic: Clinic) => Happen
   ['client_registered', 1, registerClient],
 ];
 
-/** Lets `events` things happen now and says what they were. */
+/** Makes `events` events happen now and returns them. */
 export const live = (clinic: Clinic, events: number): LiveEvent[] =>
   Array.from({ length: events }, () => clinic.commit(() => happen(clinic)));
 
@@ -180,7 +180,7 @@ function usePrepayment(clinic: Clinic): Happening | null {
 
 function refundPrepayment(clinic: Clinic): Happening | null {
   const original = clinic.liveRng.pick(recent(clinic.prepayments.all(), isUsable));
-  // Where a refund leaves `unused_amount` as it is, a second one would pay out more than was paid in.
+  // If refunds do not lower `unused_amount` (a quirk), a second refund would pay out more than was paid in.
   if (!original || clinic.prepayments.all().some((other) => other.refunds === original.id)) return null;
   const refund = clinic.refundPrepayment(original.id, original.unused_amount);
   return { text: `${refund.paid} refunded of prepayment ${original.id}`, prepayment: refund.id };

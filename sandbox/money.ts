@@ -1,5 +1,4 @@
-// Decimal arithmetic of the sandbox. Amounts rest as plain decimal text in the records (compact, and exactly what goes on
-// the wire) and are Decimals while they are computed with.
+// Decimal arithmetic of the sandbox. Records hold amounts as plain decimal text, as the API sends them; calculations use Decimal.
 import { Decimal } from 'decimal.js';
 
 /** A decimal as plain text, for example `12.50`. Never a JavaScript number. */
@@ -16,10 +15,10 @@ export const fixed = (value: Decimal, places: number): Amount => {
   return value.isZero() || /^-0(\.0*)?$/.test(text) ? text.replace('-', '') : text;
 };
 
-/** A row amount: at least 2 and at most 4 decimals. */
+/** A row amount, with 2 to 4 decimals. */
 export const rowAmount = (value: Decimal): Amount => fixed(value, Math.min(4, Math.max(2, value.decimalPlaces())));
 
-/** The amount with its sign turned; zero stays unsigned. */
+/** The negated amount; zero has no sign. */
 export const negated = (text: Amount): Amount => {
   if (dec(text).isZero()) return text.replace('-', '');
   return text.startsWith('-') ? text.slice(1) : `-${text}`;

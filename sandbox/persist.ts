@@ -1,4 +1,4 @@
-// The state file: one JSON line of counters, then one line for each record, so that no clinic is too large for one text.
+// The state file: a JSON line of counters, then a line per record, so that a large clinic exceeds no string length limit.
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clinic } from './clinic.ts';
@@ -25,11 +25,11 @@ const tablesOf = (clinic: Clinic): Record<string, Table<RecordBase>> => {
     alternativepricing: clinic.alternativePricings,
     accountingreport: clinic.accountingReports,
   };
-  // Records pass through whole, so the kind of each table does not matter here.
+  // Records are copied unchanged, so their types do not matter here.
   return tables as unknown as Record<string, Table<RecordBase>>;
 };
 
-/** Writes the clinic beside the file and renames it into place, so that a reader sees the old or the new one. */
+/** Writes a new file and renames it into place, so that a reader sees the old or the new one, whole. */
 export const saveClinic = (clinic: Clinic, file: string): void => {
   const tables = Object.entries(tablesOf(clinic));
   const header: Header = {
@@ -60,7 +60,7 @@ export const saveClinic = (clinic: Clinic, file: string): void => {
   renameSync(temporary, file);
 };
 
-/** Fills an empty clinic from the file; false when there is none. A file that cannot be read is an error. */
+/** Fills an empty clinic from the file. False if there is no file; throws if it cannot be read. */
 export const loadClinic = (clinic: Clinic, file: string): boolean => {
   if (!existsSync(file)) return false;
   const bytes = readFileSync(file);
@@ -87,7 +87,7 @@ export const loadClinic = (clinic: Clinic, file: string): boolean => {
   return true;
 };
 
-/** Saves after changes, at most every `everyMs` (more seldom where saving is slow), and at the end. */
+/** Saves after changes, at most every `everyMs` (less often if saving is slow), and at the end. */
 export class Saver {
   readonly #save: () => void;
   readonly #everyMs: number;

@@ -1,8 +1,8 @@
-// Where the specification is silent, servers differ. Each quirk is one such difference; the defaults are the field notes.
+// Behaviour that the specification leaves open and in which real servers differ. The defaults follow the field notes.
 import type { TimestampStyle } from './zone.ts';
 
 export interface Quirks {
-  /** Order of every list. `random` changes with each request, as a database without ORDER BY may. */
+  /** Order of every list. `random` differs from request to request, as without ORDER BY. */
   order: 'id' | 'id_desc' | 'random' | 'modified';
   /** Query names that are silently ignored, for example `id__gt` or `invoice__in`. */
   ignoredFilters: string[];
@@ -19,20 +19,20 @@ export interface Quirks {
   maxPageSize: number;
   /** `count` as text. */
   countAsString: boolean;
-  /** Share (0 to 1) of the clinic's own transactions that lists show only `lateCommitMs` after their ids and `modified`. */
+  /** Share (0 to 1) of the clinic's own transactions that become visible on lists `lateCommitMs` after their ids and `modified`. */
   lateCommitShare: number;
   lateCommitMs: number;
   dateHeader: boolean;
-  /** Whether a payment or its cancellation moves the invoice's `modified`. */
+  /** Whether a payment or its cancellation updates the invoice's `modified`. */
   paymentTouchesInvoice: boolean;
   /** Whether a refund lowers its original's `unused_amount`. */
   refundLowersUnused: boolean;
   /** How `external_info` is written: PATCH of the prepayment, or its own sub-resource. */
   externalInfo: 'patch' | 'subresource';
   departmentSettings: 'ok' | '403';
-  /** `query`: url-references end in `?format=json`; `otherHost`: they name a host behind a proxy. */
+  /** `query`: url-references end in `?format=json`. `otherHost`: they name an internal host behind a proxy. */
   urlReferences: 'absolute' | 'query' | 'otherHost';
-  /** Life of tokens issued from now on; 10 h unless set. */
+  /** Lifetime of tokens issued from now on; default 10 h. */
   tokenSeconds: number;
 }
 

@@ -1,4 +1,4 @@
-// Weighted limits per endpoint action over a true rolling window (practice-api: Limits; field notes: Lists and filters).
+// Weighted limits per endpoint action over a rolling window (practice-api: Limits; field notes: Lists and filters).
 
 const perWindow: Record<string, number> = {
   'invoice.list': 60,
@@ -16,7 +16,7 @@ const perWindow: Record<string, number> = {
   'alternativepricing.retrieve': 300,
 };
 
-/** The limit of an action; one that is not shown is the lowest known of its kind. */
+/** The limit of an action. For an action not listed above: the lowest known limit of its kind. */
 export const limitOf = (action: string): number => {
   const known = perWindow[action];
   if (known !== undefined) return known;
@@ -37,7 +37,7 @@ export class RateLimits {
     this.#windowMs = windowSeconds * 1000;
   }
 
-  /** Takes `weight` for the action, or says in how many seconds (whole, at least 1) to ask again; that takes nothing. */
+  /** Takes `weight` for the action. If the limit is reached, takes nothing and returns whole seconds (at least 1) to wait. */
   take(
     action: string,
     weight: number,

@@ -1,5 +1,5 @@
-// The records of the clinic as they rest in memory. Names are those of practice-api and its field notes; references are
-// ids here and become url-references on the wire; instants are epoch milliseconds; amounts are decimal text.
+// The clinic's records in memory. Names are those of practice-api and its field notes. References are ids (url-references in
+// answers), instants epoch milliseconds, amounts decimal text.
 import type { Amount } from './money.ts';
 
 export interface RecordBase {
@@ -89,7 +89,7 @@ export interface InvoicePayment extends RecordBase {
   paid: Amount;
   date_added: number;
   info: string;
-  /** Never on the wire: the payment this one cancels, and the prepayment a type 8 payment draws on. */
+  /** Not in answers: the payment that this one cancels, and the prepayment that a type 8 payment uses. */
   cancels: number | null;
   prepayment: number | null;
 }
@@ -120,7 +120,7 @@ export interface Client extends RecordBase {
   no_sms: boolean;
   no_email: boolean;
   archived: boolean;
-  /** Kept for the payer snapshot; other client fields are not specified and stay off the wire. */
+  /** For the payer snapshot. Not in answers, because the specification does not name these fields. */
   payer: Payer;
 }
 
@@ -169,7 +169,7 @@ export interface Department {
   enable_communication_preferences: boolean;
 }
 
-/** A request the service refuses: `{"<field>": ["message"]}`, in the style of Django REST Framework. */
+/** An invalid request, answered with `{"<field>": ["message"]}` as Django REST Framework does. */
 export class ValidationProblem extends Error {
   readonly fields: Record<string, string[]>;
 
@@ -179,5 +179,5 @@ export class ValidationProblem extends Error {
   }
 }
 
-/** A record that is not there: 404 `{"detail": "Not found."}`. */
+/** A missing record, answered with 404 `{"detail": "Not found."}`. */
 export class NotFound extends Error {}

@@ -1,5 +1,5 @@
-// Seeded randomness (mulberry32): the same seed and label give the same sequence, and the state fits in one number, so
-// that a saved clinic goes on exactly where it was.
+// Seeded random numbers (mulberry32). The same seed and label give the same sequence. The state is one number, which is saved
+// with the clinic, so that a loaded clinic continues the sequence.
 
 export class Rng {
   #state: number;
@@ -26,7 +26,7 @@ export class Rng {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, inclusive. */
   int(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
@@ -39,7 +39,7 @@ export class Rng {
     return items[Math.floor(this.next() * items.length)] as T;
   }
 
-  /** One of the values, each as likely as its weight. */
+  /** One of the values, with a probability proportional to its weight. */
   weighted<T>(choices: readonly (readonly [T, number])[]): T {
     let left = this.next() * choices.reduce((sum, [, weight]) => sum + weight, 0);
     for (const [value, weight] of choices) {

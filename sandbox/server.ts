@@ -1,4 +1,4 @@
-// The HTTP shell: fastify reads requests, the API answers them, and what is to be damaged is damaged here.
+// The HTTP server: fastify reads requests, the API answers them, and faults of the transport are applied here.
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Api, Delivery, IncomingRequest } from './api.ts';
 import { type Controls, control, isLoopback } from './control.ts';
@@ -22,7 +22,7 @@ export const createServer = ({ api, controls, quirks, clock }: ServerParts): Fas
     method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     url: '/*',
     handler: async (request, reply) => {
-      // The clinic's clock, which tests may inject, not this machine's.
+      // From the clinic's clock, which tests can inject, and not from this machine's.
       reply.raw.sendDate = false;
       if (quirks.dateHeader) reply.header('date', new Date(clock()).toUTCString());
       const incoming = incomingOf(request);
@@ -69,5 +69,5 @@ const send = (reply: FastifyReply, { answer, damage }: Delivery): FastifyReply =
   return reply.send(text);
 };
 
-/** A pause that does not keep the process alive. */
+/** Waits without keeping the process alive. */
 const delay = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());

@@ -1,4 +1,4 @@
-// What the API was asked: requests that the limits let through, their weight, and the 429s.
+// Counts of requests that the limits let through, their weight, and 429 answers.
 
 export interface ActionStats {
   requests: number;

@@ -1,7 +1,7 @@
-// One collection of records: sorted by id, indexed by a parent and by `modified`, with transactions that commit late.
+// A table of records, sorted by id and indexed by parent and by `modified`. Changes can become visible later (late commits).
 import type { RecordBase } from './records.ts';
 
-/** What is known of the wanted records; the answer may hold more (filters decide), never fewer. */
+/** Conditions that an index can use. The candidates may include records that do not match; the filters decide. */
 export interface Selection {
   ids?: number[];
   groups?: number[];
@@ -11,7 +11,7 @@ export interface Selection {
 }
 
 interface LateCommit<T> {
-  /** What lists go on showing meanwhile; null when the record is new. */
+  /** The version that lists show until then; null when the record is new. */
   previous: T | null;
   visibleAt: number;
 }
@@ -22,7 +22,7 @@ export class Table<T extends RecordBase> {
   readonly #groups = new Map<number, T[]>();
   readonly #groupOf: ((record: T) => number) | null;
   readonly #late = new Map<number, LateCommit<T>>();
-  // Every change appends (modified, id); an entry whose record has moved on since is stale and skipped.
+  // Every change appends (modified, id). Entries of records that have changed since are stale and skipped.
   #changedAt: number[] = [];
   #changedId: number[] = [];
   #changesInOrder = true;
@@ -45,7 +45,7 @@ export class Table<T extends RecordBase> {
     this.#nextId = id;
   }
 
-  /** All records in order of id, as they are now (late commits included). Not to be modified. */
+  /** All records by id, including changes that are not visible yet. Do not modify. */
   all(): readonly T[] {
     return this.#records;
   }
@@ -59,7 +59,7 @@ export class Table<T extends RecordBase> {
     return this.#groups.get(group) ?? [];
   }
 
-  /** Adds a record; its id must be above every other one. `visibleAt` 0 shows it at once. */
+  /** Adds a record, whose id must be the highest. `visibleAt` 0 makes it visible at once. */
   add(record: T, visibleAt = 0): T {
     const last = this.#records[this.#records.length - 1];
     if (last && record.id <= last.id) throw new Error(`id ${record.id} is not above ${last.id}`);
@@ -106,7 +106,7 @@ export class Table<T extends RecordBase> {
     }
   }
 
-  /** The version of a record that readers see at that instant; undefined while its insertion is not committed. */
+  /** The version of a record that is visible at an instant; undefined before its insertion is committed. */
   visible(record: T, atMs: number): T | undefined {
     if (this.#late.size === 0) return record;
     const late = this.#late.get(record.id);
@@ -116,7 +116,7 @@ export class Table<T extends RecordBase> {
     return record;
   }
 
-  /** Candidates for a list in order of id, found by the narrowest index. */
+  /** Candidates for a list by id, from the most selective index. */
   select(selection: Selection): T[] {
     const { ids, groups, modifiedFrom, idGreaterThan = -1, idLessThan = Number.POSITIVE_INFINITY } = selection;
     if (ids) return this.#inIdOrder(ids.map((id) => this.#byId.get(id)).filter((record) => record !== undefined));
@@ -160,7 +160,7 @@ export class Table<T extends RecordBase> {
     if (this.#changedAt.length > 1000 && this.#changedAt.length > 4 * this.#records.length) this.#rebuildChanges();
   }
 
-  /** After a clock that went backwards, a load, or many stale entries: one entry per record again, in order. */
+  /** Rebuilds the index by `modified` with one entry per record: after a load, a clock set back, or many stale entries. */
   #rebuildChanges(): void {
     const ordered = [...this.#records].sort((a, b) => a.modified - b.modified);
     this.#changedAt = ordered.map((record) => record.modified);

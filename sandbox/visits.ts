@@ -1,4 +1,4 @@
-// What one visit costs and how it is paid; the seeded history and the living clinic share it.
+// Rows and payments of a visit, used by the generated history and by live events.
 import type { Item } from './catalogue.ts';
 import { items, vatGroups } from './catalogue.ts';
 import type { Clinic } from './clinic.ts';
@@ -7,7 +7,7 @@ import { type Amount, dec, fixed, rowAmount } from './money.ts';
 import type { Client, Invoice } from './records.ts';
 import type { Rng } from './rng.ts';
 
-/** How an invoice is settled; `later` styles wait for some days. */
+/** How an invoice is settled. The `later` kinds take some days. */
 export type Settlement =
   | 'card'
   | 'mobile'
@@ -50,7 +50,7 @@ const paymentTypeOf: Partial<Record<Settlement, number>> = {
   bankLater: 2,
 };
 
-/** One row of an item at a price that includes VAT (or excludes it, for companies). */
+/** A row of an item at a price with VAT (for companies: without VAT). */
 export const itemRow = (rng: Rng, clinic: Clinic, item: Item, client: Client | null): RowInput => {
   const isEu = client?.customer_type === 2 && !item.shop;
   const vat = isEu ? vatGroups.euService : item.vat;
@@ -65,7 +65,7 @@ export const itemRow = (rng: Rng, clinic: Clinic, item: Item, client: Client | n
     ['3.00', 3],
     ['0.3333', 2],
   ] as const);
-  // A discount in the row sum only: quantity times price then disagrees with it, as it does in the field.
+  // A discount applied to the row sum only, so that it differs from quantity times price, as seen in the field.
   const discount = rng.chance(0.12) ? dec('0.9') : dec(1);
   const rate = dec(vat.percentage).div(100);
   const line = dec(rowAmount(price.times(quantity).times(discount)));
@@ -92,7 +92,7 @@ export const itemRow = (rng: Rng, clinic: Clinic, item: Item, client: Client | n
   };
 };
 
-/** The rows of a visit or of a sale over the counter, with now and then a zero, free or negative one. */
+/** The rows of a visit or of a sale over the counter; a few are zero, free or negative. */
 export const visitRows = (rng: Rng, clinic: Clinic, client: Client | null, shop = false): RowInput[] => {
   const choice = shop ? items.filter((item) => item.shop) : items;
   const count = shop
@@ -122,7 +122,7 @@ export const visitRows = (rng: Rng, clinic: Clinic, client: Client | null, shop 
   return rows;
 };
 
-/** A tenth of a row given back, as a row of its own. */
+/** A discount of a tenth of a row, as a negative row. */
 const discountRow = (row: RowInput): RowInput => {
   const sum = rowAmount(dec(row.sum).div(-10));
   const sum_vat = rowAmount(dec(row.sum_vat ?? '0').div(-10));
@@ -138,7 +138,7 @@ const discountRow = (row: RowInput): RowInput => {
   };
 };
 
-/** What is paid on the spot; returns whether something is left to come later. */
+/** Pays what is paid on the spot. Returns whether the rest follows later. */
 export const payNow = (rng: Rng, clinic: Clinic, invoice: Invoice, settlement: Settlement): boolean => {
   const due = invoice.due_sum;
   if (settlement === 'bankLater') return true;
@@ -166,13 +166,13 @@ export const payNow = (rng: Rng, clinic: Clinic, invoice: Invoice, settlement: S
   }
 };
 
-/** What comes later: the bank transfer, or the insurance company's share. */
+/** Pays the rest: the bank transfer, or the insurance company's share. */
 export const payRest = (clinic: Clinic, invoice: Invoice, settlement: Settlement): void => {
   if (dec(invoice.due_sum).isZero() || invoice.status !== 3) return;
   clinic.pay(invoice.id, { payment_type: settlement === 'insurance' ? 15 : 2 });
 };
 
-/** Cash is paid in steps of five cents; the difference is a payment of type 3. */
+/** Pays in cash, rounded to five cents; the difference is a payment of type 3. */
 const payCash = (clinic: Clinic, invoice: Invoice): void => {
   if (clinic.decimals !== 2) {
     clinic.pay(invoice.id, { payment_type: 1 });

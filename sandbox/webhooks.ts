@@ -1,10 +1,10 @@
-// Webhooks for record changes, as the field notes have them: a POST with the record's id and nothing else, sent again until
-// the answer is 200, ten times at most.
+// Webhooks for record changes, as in the field notes: a POST with the record's id only, repeated until the answer is 200, at most
+// ten times.
 import type { ChangedRecord } from './store.ts';
 
 export interface WebhookTarget {
   url: string;
-  /** `form` unless given. */
+  /** Default `form`. */
   format?: 'form' | 'json';
 }
 
@@ -24,7 +24,7 @@ export class WebhookSender {
     this.#target = target;
   }
 
-  /** One webhook for each record; returns at once. */
+  /** Sends one webhook per record, without waiting for the answers. */
   send(changed: ChangedRecord[]): void {
     if (this.#target === null) return;
     const named = new Map(changed.map((record) => [`${record.kind} ${record.id}`, record]));
@@ -45,7 +45,7 @@ export class WebhookSender {
         await answer.body?.cancel();
         if (answer.status === 200) return;
       } catch {
-        // Nobody there, or too slow: as an answer other than 200.
+        // No connection or no answer in time: treated like an answer other than 200.
       }
       await new Promise((resolve) => void setTimeout(resolve, pauseMs * attempt).unref());
     }

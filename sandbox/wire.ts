@@ -1,4 +1,4 @@
-// How records look on the wire: url-references, timestamps and decimals in the style the quirks ask for.
+// Records as JSON: url-references, timestamps and decimals in the styles that the quirks set.
 import type { Amount } from './money.ts';
 import type { Quirks } from './quirks.ts';
 import type {
@@ -15,7 +15,7 @@ import type {
 } from './records.ts';
 import type { Zone } from './zone.ts';
 
-/** A JSON number written from decimal text, so that no float artefact can appear. */
+/** A JSON number written from decimal text, so that its digits are exact. */
 export class JsonNumber {
   readonly text: string;
 
@@ -184,12 +184,12 @@ export class Wire {
     return this.#quirks.invoiceDateAsDatetime ? this.time(this.#zone.at(date)) : date;
   }
 
-  /** A decimal that this service writes as a number by default. */
+  /** A decimal that the service writes as a number by default. */
   #number(amount: Amount): JsonNumber | string {
     return this.#quirks.decimals === 'string' ? amount : new JsonNumber(amount);
   }
 
-  /** A decimal that this service writes as a string by default. */
+  /** A decimal that the service writes as a string by default. */
   #text(amount: Amount): JsonNumber | string {
     return this.#quirks.decimals === 'number' ? new JsonNumber(amount) : amount;
   }

@@ -1,4 +1,4 @@
-// The clinic's time zone: instants are epoch milliseconds inside, local text outside.
+// The clinic's time zone. Instants are epoch milliseconds in memory and local text in answers.
 import { tzOffset } from '@date-fns/tz';
 
 export type TimestampStyle = 'offset' | 'zulu' | 'naive';
@@ -17,7 +17,7 @@ export class Zone {
     if (Number.isNaN(tzOffset(name, new Date(0)))) throw new RangeError(`unknown time zone: ${name}`);
   }
 
-  /** Minutes east of UTC at that instant. Offsets change on quarter hours only, so one look-up serves each. */
+  /** Minutes east of UTC at an instant. Offsets change only on quarter hours, so they are cached per quarter hour. */
   offsetMinutes(instantMs: number): number {
     const block = Math.floor(instantMs / quarterHourMs);
     let offset = this.#offsets.get(block);
@@ -33,12 +33,12 @@ export class Zone {
     return this.#local(instantMs).slice(0, 10);
   }
 
-  /** The instant at which local clocks show that date and minute of the day. */
+  /** The instant at which local clocks show a date and minute of the day. */
   at(date: string, minuteOfDay = 0): number {
     return this.#instantOfLocal(Date.parse(`${date}T00:00:00Z`) + minuteOfDay * 60_000);
   }
 
-  /** ISO 8601 with microseconds, in the style asked for. */
+  /** ISO 8601 with microseconds. */
   timestamp(instantMs: number, style: TimestampStyle): string {
     if (style === 'zulu') return new Date(instantMs).toISOString().replace('Z', '000Z');
     const local = this.#local(instantMs).replace('Z', '000');

@@ -127,7 +127,7 @@ const merge = (request: ApiRequest, changes: Record<string, unknown>): void => {
   request.clinic.mergeExternalInfo(pathId(request), changes);
 };
 
-/** external_info as a record of its own, one for each prepayment that has any; absent where the quirk is off. */
+/** external_info as a resource of its own, one per prepayment that has any. Only with the `subresource` quirk. */
 const subResource = (request: ApiRequest, prepayment: Prepayment): Record<string, unknown> | null => {
   if (request.quirks.externalInfo !== 'subresource') throw new NotFound();
   const isEmpty = Object.values(prepayment.external_info).every((value) => value === null);

@@ -20,9 +20,9 @@ interface Register<T extends RecordBase> {
   name: string;
   table: (request: ApiRequest) => Table<T>;
   wire: (request: ApiRequest, record: T) => WireRecord;
-  /** The record's fields from a body; those not sent are taken from `current`. */
+  /** The record's fields from a body; fields not sent come from `current`. */
   read?: (request: ApiRequest, current: Fields<T> | null) => Fields<T>;
-  /** A record that a create returns instead of making another. */
+  /** An existing record that a create request returns instead of adding another. */
   existing?: (request: ApiRequest, fields: Fields<T>) => T | undefined;
   canDelete?: boolean;
 }
@@ -33,7 +33,7 @@ const recordOf = <T extends RecordBase>(request: ApiRequest, table: Table<T>): T
   return record;
 };
 
-/** List and retrieve, and create, update and delete where the register has them. */
+/** Routes for list and retrieve, and for create, update and delete if the register has them. */
 const routesOf = <T extends RecordBase>(register: Register<T>): Route[] => {
   const { name, table, wire, read, existing } = register;
   const one = `${name}/:id/`;
