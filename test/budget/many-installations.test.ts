@@ -1,7 +1,4 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -13,6 +10,7 @@ import { type Engine, startEngine } from '../../src/runtime/worker.ts';
 import { runWindowNow } from '../../src/windows/run-window.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoConfig, fromEnvironment } from '../support/demo-config.ts';
+import { emptyList, type FakeServer, json, startServer } from '../support/practice-fakes.ts';
 
 /** Their three lists wait side by side in more activities than a worker's default number of slots, 40. */
 const throttled = Array.from({ length: 15 }, (_, i) => 9001 + i);
@@ -21,7 +19,7 @@ const prompt = 4711;
 let folder: string;
 const { url: databaseUrl } = useDatabase();
 let sandbox: Sandbox;
-let busy: Server;
+let busy: FakeServer;
 let app: App;
 let engine: Engine;
 
@@ -29,21 +27,18 @@ beforeAll(async () => {
   sandbox = await startSandbox({ installation: prompt, invoices: 30, rateWindowSeconds: 1 });
   const opened = new Set<string>();
   // Lets the window of each installation open, then has no budget left for an hour.
-  busy = createServer((request, response) => {
-    const installation = request.url!.split('/')[1]!;
-    const isOpening = !opened.has(installation);
+  busy = await startServer((request, response) => {
+    const [, installation = ''] = request.target.split('/');
+    const answer = opened.has(installation) ? json('{}', 429, { 'retry-after': '3600' }) : emptyList;
     opened.add(installation);
-    response.writeHead(isOpening ? 200 : 429, { 'content-type': 'application/json', 'retry-after': '3600' });
-    response.end(isOpening ? '{"count":0,"num_pages":1,"next":null,"previous":null,"results":[]}' : '{}');
+    return answer(request, response);
   });
-  await once(busy.listen(0, '127.0.0.1'), 'listening');
   folder = mkdtempSync(join(tmpdir(), 'vetledger-many-'));
-  const busyUrl = `http://127.0.0.1:${(busy.address() as AddressInfo).port}`;
   const one = (id: number, url: string, window: number) => ({ id, base_url: url, rate_window_seconds: window });
   const config = join(folder, 'vetledger.yaml');
   writeFileSync(
     config,
-    demoConfig([...throttled.map((id) => one(id, busyUrl, 60)), one(prompt, sandbox.url, 1)], {
+    demoConfig([...throttled.map((id) => one(id, busy.url, 60)), one(prompt, sandbox.url, 1)], {
       database_url: fromEnvironment('DATABASE_URL'),
       temporal: `{address: ${fromEnvironment('TEMPORAL_ADDRESS')}}`,
     }),
@@ -64,8 +59,7 @@ afterAll(async () => {
   await engine?.stop();
   await app?.close();
   await sandbox?.stop();
-  busy?.closeAllConnections();
-  busy?.close();
+  await busy?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -5,6 +5,7 @@ import { Zone } from '../../sandbox/zone.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
 import type { ListAnswer, ListOptions, PracticeClient } from '../../src/practice/client.ts';
 import type { RecordKind } from '../../src/terms.ts';
+import { matching, ordered } from '../support/practice-list.ts';
 import type { Source, Stored } from './source.ts';
 import { type Traits, timezone } from './traits.ts';
 
@@ -81,67 +82,25 @@ export class Server {
   }
 
   #matching(kind: RecordKind, filters: Record<string, string>): Stored[] {
-    const tests = Object.entries(filters)
-      .filter(([name]) => this.honoured[kind].has(name) && name !== 'ordering')
-      .map(([name, value]) => matcher(name, value));
-    const matching: Stored[] = [];
-    for (const record of this.#source.tables[kind].values()) {
-      if (!tests.every((fits) => fits(record))) continue;
-      matching.push(record);
-      if (this.#twice(kind, record.id)) matching.push(record);
-    }
-    return matching;
+    const options = { isHonoured: (name: string) => this.honoured[kind].has(name), parseTime };
+    return matching(this.#source.tables[kind].values(), filters, options).flatMap((record) =>
+      this.#twice(kind, record.id) ? [record, record] : record,
+    );
   }
 
   #ordered(kind: RecordKind, records: Stored[], filters: Record<string, string>): Stored[] {
-    const byId = filters.ordering === 'id' && this.honoured[kind].has('ordering');
-    const order = byId ? 'ascending' : this.#traits.order[kind];
-    if (order === 'ascending') return records.sort((a, b) => a.id - b.id);
-    if (order === 'descending') return records.sort((a, b) => b.id - a.id);
-    this.#shuffle(records);
-    // Equal times come in any order, another one each time.
-    if (order === 'modified') return records.sort((a, b) => a.modifiedMs - b.modifiedMs);
-    if (order === 'modified descending') return records.sort((a, b) => b.modifiedMs - a.modifiedMs);
-    return records;
-  }
-
-  #shuffle(records: Stored[]): void {
-    for (let at = records.length - 1; at > 0; at--) {
-      const other = this.#rng.int(0, at);
-      [records[at], records[other]] = [records[other]!, records[at]!];
-    }
+    return ordered(records, filters, {
+      order: this.#traits.order[kind],
+      isHonoured: (name) => this.honoured[kind].has(name),
+      random: (least, most) => this.#rng.int(least, most),
+    });
   }
 }
 
-function matcher(name: string, value: string): (record: Stored) => boolean {
-  const [field, operator] = [name.slice(0, name.lastIndexOf('__')), name.slice(name.lastIndexOf('__') + 2)];
-  const compare: Record<string, (a: number | string, b: number | string) => boolean> = {
-    gt: (a, b) => a > b,
-    gte: (a, b) => a >= b,
-    lt: (a, b) => a < b,
-    lte: (a, b) => a <= b,
-    is: (a, b) => a === b,
-  };
-  if (operator === 'in') {
-    const wanted = new Set(value.split(',').map(Number));
-    return (record) => record.parent !== null && wanted.has(record.parent);
-  }
-  const holds = compare[operator]!;
-  switch (field) {
-    case 'id':
-      return (record) => holds(record.id, Number(value));
-    case 'invoice':
-      return (record) => record.parent !== null && holds(record.parent, Number(value));
-    case 'invoice_date':
-      return (record) => record.invoiceDate !== null && holds(record.invoiceDate, value);
-    case 'modified':
-    case 'date_added': {
-      const asked = zone.parse(value)!;
-      return (record) => holds(record.modifiedMs, asked);
-    }
-    default:
-      throw new Error(`the simulated source has no ${name}`);
-  }
+function parseTime(text: string): number {
+  const ms = zone.parse(text);
+  if (ms === null) throw new Error(`no time: ${text}`);
+  return ms;
 }
 
 export type SourceClient = Pick<PracticeClient, 'list'>;

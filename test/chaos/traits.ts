@@ -2,8 +2,9 @@
 
 import { Rng } from '../../sandbox/rng.ts';
 import { type RecordKind, recordKinds } from '../../src/terms.ts';
+import type { ListOrder } from '../support/practice-list.ts';
 
-export type Order = 'ascending' | 'descending' | 'random' | 'modified' | 'modified descending';
+export type Order = Exclude<ListOrder, 'as stored'>;
 
 export interface Traits {
   order: Record<RecordKind, Order>;

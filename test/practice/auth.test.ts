@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { type Auth, clientCredentials, staticToken } from '../../src/practice/auth.ts';
 import { createTransport } from '../../src/practice/transport.ts';
-import { type Handler, hastyClock, json, startServer } from './fakes.ts';
+import { type Handler, hastyClock, json, startServer } from '../support/practice-fakes.ts';
 
 const secret = 's3cret/+%';
 const cleanups: (() => Promise<void> | void)[] = [];

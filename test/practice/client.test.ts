@@ -16,7 +16,7 @@ import {
   keptLog,
   roomyBudget,
   startServer,
-} from './fakes.ts';
+} from '../support/practice-fakes.ts';
 
 const secret = 'token-0123456789';
 const timeouts = { connectMs: 500, responseMs: 300, requestMs: 600 };

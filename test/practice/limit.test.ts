@@ -4,8 +4,9 @@ import { staticToken } from '../../src/practice/auth.ts';
 import { Budget, priorities } from '../../src/practice/budget.ts';
 import { createPracticeClient } from '../../src/practice/client.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
+import { RollingWindow } from '../budget/server-model.ts';
 import { useDatabase } from '../support/database.ts';
-import { type FakeServer, type Handler, keptLog, startServer } from './fakes.ts';
+import { type FakeServer, type Handler, keptLog, startServer } from '../support/practice-fakes.ts';
 
 const windowMs = 1000;
 const limit = 30;
@@ -19,14 +20,11 @@ afterAll(async () => {
 });
 
 /** A server with a rolling window of its own, which counts what it refuses too, as a strict one may. */
-function strict(answers: { status: number }[], someoneElse: () => number): Handler {
-  const counted: { at: number; weight: number }[] = [];
+function strict(answers: { status: number }[], someoneElse: number): Handler {
+  const window = new RollingWindow({ limit: limit - someoneElse, windowMs, countsRefused: true });
   return async (request, response) => {
-    const now = performance.now();
     const weight = Math.ceil(Number(request.url.searchParams.get('page_size') ?? 50) / 50);
-    counted.push({ at: now, weight });
-    const used = counted.filter(({ at }) => at > now - windowMs).reduce((sum, each) => sum + each.weight, 0);
-    const status = used + someoneElse() > limit ? 429 : 200;
+    const status = window.arrive(performance.now(), weight) ? 200 : 429;
     answers.push({ status });
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 60));
     response.writeHead(status, status === 429 ? { 'retry-after': '1' } : {});
@@ -59,7 +57,7 @@ function clients(installation: number) {
 
 test('two processes in a hurry never meet a 429', async () => {
   const answers: { status: number }[] = [];
-  server = await startServer(strict(answers, () => 0));
+  server = await startServer(strict(answers, 0));
   const both = clients(1);
   const sizes = Array.from({ length: 40 }, (_, i) => (i % 8 === 0 ? 1000 : i % 3 === 0 ? 100 : null));
   await Promise.all(
@@ -78,7 +76,7 @@ test('two processes in a hurry never meet a 429', async () => {
 
 test('while somebody else uses the installation too, it slows down and gets through', async () => {
   const answers: { status: number }[] = [];
-  server = await startServer(strict(answers, () => 12));
+  server = await startServer(strict(answers, 12));
   const both = clients(2);
   await Promise.all(Array.from({ length: 45 }, (_, i) => both[i % 2]!.client.list('invoice', {}, null)));
   const refused = answers.filter(({ status }) => status === 429).length;

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { query } from '../../src/db/pool.ts';
-import { PracticeError } from '../../src/domain/practice-error.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { pullPayments } from '../../src/sync/pull.ts';
 import { ListUnprovable } from '../../src/sync/walk/types.ts';
 import { useDatabase } from '../support/database.ts';
+import { answerOf } from '../support/practice-list.ts';
 import { pullContextOf } from '../support/pull-context.ts';
 
 const { db } = useDatabase();
@@ -18,7 +18,7 @@ const payments = Array.from({ length: 11_600 }, (_, i) => {
     paid: '1.00',
     date_added: '2026-05-01T08:00:00Z',
   });
-  return { id: i + 1, invoice: (i % invoices) + 1, raw, value: parseJson(raw) };
+  return { id: i + 1, parent: (i % invoices) + 1, raw, value: parseJson(raw) };
 }).sort((a, b) => ((a.id * 7919) % 11_601) - ((b.id * 7919) % 11_601));
 
 /** Pulls from a list of payments in no order, more than offsets reach, that honours nothing but the given filters. */
@@ -39,16 +39,12 @@ async function pull(installation: number, honoured: string[], known = invoices) 
     client: {
       list: async (_kind, filters, pageSize, options = {}) => {
         questions.push(...Object.keys(filters));
-        const [name, value] = Object.entries(filters).find(([filter]) => honoured.includes(filter)) ?? [];
-        const wanted = value?.split(',').map(Number);
-        const kept = name === undefined ? payments : payments.filter(({ invoice }) => wanted!.includes(invoice));
-        const size = pageSize ?? 50;
-        const offset = ((options.page ?? 1) - 1) * size;
-        if (offset > 10_000) throw new PracticeError('refused', 'offset');
-        return {
-          ...{ count: kept.length, results: kept.slice(offset, offset + size), sourceTime: now, answeredAt: now },
-          ...{ clock: 'server' as const, weight: 1, pageSizeAsked: pageSize },
-        };
+        return answerOf(
+          payments,
+          { filters, pageSize, page: options.page },
+          { isHonoured: (filter) => honoured.includes(filter), order: 'as stored', maxOffset: 10_000 },
+          { sourceTime: now },
+        );
       },
     },
   });

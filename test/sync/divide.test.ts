@@ -9,6 +9,7 @@ import { contradictedFilter } from '../../src/sync/walk/filter-check.ts';
 import { ListUnprovable } from '../../src/sync/walk/types.ts';
 import { walk } from '../../src/sync/walk/walk.ts';
 import type { RecordKind } from '../../src/terms.ts';
+import { answerOf, type ListOrder, type ListServerOptions, shuffle } from '../support/practice-list.ts';
 
 const dialect = loadDialect();
 const timezone = 'Europe/Helsinki';
@@ -20,54 +21,27 @@ interface Item {
   at?: number;
 }
 
-type Order = 'ascending' | 'descending' | 'shuffled' | 'modified' | 'another each time';
-
 /** A list in memory whose pages end at offset 10,000 and that honours some filters only. */
-function server(kind: RecordKind, items: Item[], order: Order, honoured: string[], cap = 1000) {
+function server(kind: RecordKind, items: Item[], order: ListOrder | 'shuffled', honoured: string[], pageCap = 1000) {
   const iso = (at: number) => new Date(at * 1000).toISOString();
   const records = items.map(({ id, day, at = 1_770_000_000 }) => ({
-    ...{ id, day, at },
+    ...{ id, raw: '{}', invoiceDate: day ?? null, modifiedMs: at * 1000 },
     value: parseJson(JSON.stringify({ id, invoice_date: day ?? null, modified: iso(at), date_added: iso(at) })),
   }));
-  if (order === 'descending') records.reverse();
-  if (order === 'modified') records.sort((a, b) => a.at - b.at || ((a.id * 7919) % 1009) - ((b.id * 7919) % 1009));
-  if (order === 'shuffled') records.sort((a, b) => ((a.id * 7919) % 10_007) - ((b.id * 7919) % 10_007));
-  const seconds = (value: string) => Date.parse(value) / 1000;
-  const keeps = (name: string, value: string, record: (typeof records)[number]): boolean => {
-    if (name === 'ordering' || !honoured.includes(name)) return true;
-    const [field, operator] = name.split('__') as [string, string];
-    if (operator === 'is_null') return record.day === null;
-    const [found, asked] =
-      field === 'id'
-        ? [record.id, Number(value)]
-        : field === 'invoice_date'
-          ? [record.day, value]
-          : [record.at, seconds(value)];
-    if (found == null) return false;
-    return { gt: found > asked, gte: found >= asked, lt: found < asked, lte: found <= asked }[operator]!;
+  const rng = new Rng(1, 'order');
+  // Of equal times, too, the order is none that ids would tell.
+  if (order === 'shuffled' || order === 'modified') shuffle(records, (least, most) => rng.int(least, most));
+  const options: ListServerOptions = {
+    isHonoured: (name) => honoured.includes(name),
+    order: order === 'shuffled' ? 'as stored' : order,
+    ...(order === 'random' ? { random: (least, most) => rng.int(least, most) } : {}),
+    ...{ pageCap, maxOffset: 10_000 },
   };
   let weight = 0;
-  let questions = 0;
   const ask = (filters: Record<string, string>, pageSize: number | null, page = 1): ListAnswer => {
-    weight += Math.ceil((pageSize ?? 50) / 50);
-    const size = Math.min(pageSize ?? 50, cap);
-    const offset = (page - 1) * size;
-    if (offset > 10_000) throw new Error(`offset ${offset}`);
-    const kept = records.filter((record) =>
-      Object.entries(filters).every(([name, value]) => keeps(name, value, record)),
-    );
-    if (order === 'another each time') {
-      questions += 1;
-      const rng = new Rng(questions, 'order');
-      const place = new Map(kept.map(({ id }) => [id, rng.next()]));
-      kept.sort((a, b) => place.get(a.id)! - place.get(b.id)!);
-    }
-    if (filters.ordering === 'id' && honoured.includes('ordering')) kept.sort((a, b) => a.id - b.id);
-    const at = new Date(1_780_000_000_000);
-    return {
-      ...{ count: kept.length, sourceTime: at, answeredAt: at, clock: 'server', weight: 1, pageSizeAsked: pageSize },
-      results: kept.slice(offset, offset + size).map(({ id, value }) => ({ id, raw: '{}', value })),
-    };
+    const answer = answerOf(records, { filters, pageSize, page }, options, { sourceTime: new Date(1_780_000_000_000) });
+    weight += answer.weight;
+    return answer;
   };
   const walked = async (after: number | null = null) => {
     const saved = new Set<number>();
@@ -100,7 +74,7 @@ const overTime: Item[] = inOneSecond.map((item) => ({ ...item, at: 1_770_000_000
 const withDrafts: Item[] = overTime.map((item) => ({ ...item, day: item.id % 9 === 0 ? null : item.day! }));
 
 describe('more records than offsets reach, each way in which they can be told apart', () => {
-  const cases: [string, RecordKind, Item[], Order, string[], number][] = [
+  const cases: [string, RecordKind, Item[], ListOrder | 'shuffled', string[], number][] = [
     ['descending, id__lt ignored, id__lte honoured', 'payment', inOneSecond, 'descending', ['id__gt', 'id__lte'], 1.1],
     ['descending, id__gt ignored', 'payment', inOneSecond, 'descending', ['id__lt'], 1.1],
     ['any order, ids bounded on both sides', 'row', inOneSecond, 'shuffled', ['id__gt', 'id__lt'], 1.5],
@@ -134,7 +108,7 @@ describe('more records than offsets reach, each way in which they can be told ap
   });
 
   test('no filter and no order at all: passes taken together', async () => {
-    const saved = await server('payment', inOneSecond, 'another each time', []).walked();
+    const saved = await server('payment', inOneSecond, 'random', []).walked();
     expect(saved.size).toBe(many);
   });
 

@@ -7,6 +7,7 @@ import { walkOnce } from '../../src/sync/finished.ts';
 import type { PullContext } from '../../src/sync/pull.ts';
 import { completeScan, pullRows } from '../../src/sync/rows.ts';
 import { useDatabase } from '../support/database.ts';
+import { answerOf, type ListServerOptions } from '../support/practice-list.ts';
 import { pullContextOf } from '../support/pull-context.ts';
 
 const installation = 1;
@@ -102,29 +103,19 @@ test('without a scan there is nothing to complete', async () => {
 /** Forty final invoices of four rows each, all in the mirror; a list of rows that honours what it is not told to ignore. */
 const invoices = 40;
 const rowsEach = 4;
-const rows = Array.from({ length: invoices * rowsEach }, (_, i) => ({
-  id: i + 1,
-  invoice: Math.floor(i / rowsEach) + 1,
-}));
+const rows = Array.from({ length: invoices * rowsEach }, (_, i) => {
+  const [id, parent] = [i + 1, Math.floor(i / rowsEach) + 1];
+  const raw = `{"id": ${id}, "invoice": "http://127.0.0.1/1/api/0.1/invoice/${parent}/"}`;
+  return { id, parent, raw, value: parseJson(raw) };
+});
 
 function rowList(ignored: string[]) {
   const asked: { filters: string[]; weight: number }[] = [];
+  const options: ListServerOptions = { isHonoured: (name) => !ignored.includes(name), order: 'as stored' };
   const list: PullContext['client']['list'] = async (_kind, filters, pageSize) => {
-    const keeps = (row: (typeof rows)[number]) =>
-      Object.entries(filters).every(([name, value]) => {
-        if (ignored.includes(name)) return true;
-        if (name === 'id__gt') return row.id > Number(value);
-        return value.split(',').includes(String(row.invoice));
-      });
-    const found = rows.filter(keeps);
-    const weight = Math.ceil((pageSize ?? 50) / 50);
-    asked.push({ filters: Object.keys(filters), weight });
-    const results = found.slice(0, pageSize ?? 50).map(({ id, invoice }) => {
-      const raw = `{"id": ${id}, "invoice": "http://127.0.0.1/1/api/0.1/invoice/${invoice}/"}`;
-      return { id, raw, value: parseJson(raw) };
-    });
-    const times = { sourceTime: at(0), answeredAt: at(-1), clock: 'server' as const };
-    return { count: found.length, results, ...times, weight, pageSizeAsked: pageSize };
+    const answer = answerOf(rows, { filters, pageSize }, options, { sourceTime: at(0), answeredAt: at(-1) });
+    asked.push({ filters: Object.keys(filters), weight: answer.weight });
+    return answer;
   };
   return { list, asked };
 }

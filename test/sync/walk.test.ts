@@ -4,6 +4,7 @@ import type { ListAnswer } from '../../src/practice/client.ts';
 import { pageSizeFor } from '../../src/sync/walk/page-size.ts';
 import { FilterIgnored, ListUnprovable, type WalkState } from '../../src/sync/walk/types.ts';
 import { walk } from '../../src/sync/walk/walk.ts';
+import { answerOf, shuffle } from '../support/practice-list.ts';
 
 type Order = 'ascending' | 'descending' | 'random' | 'shuffled once';
 
@@ -33,45 +34,30 @@ class ListServer {
   answer(filters: Record<string, string>, pageSize: number | null, page = 1): ListAnswer {
     this.options.before?.(this, this.questions.length);
     this.questions.push({ filters, pageSize, page });
-    const standard = this.options.defaultPageSize ?? 50;
-    this.weight += Math.ceil((pageSize ?? standard) / standard);
-    const size = Math.min(pageSize ?? standard, this.options.maxPageSize ?? 1000);
-    const kept = this.ids.filter((id) => this.matches(filters, id));
-    const ordered = this.ordered(kept);
-    const results = ordered
-      .slice((page - 1) * size, page * size)
-      .map((id) => ({ id, raw: `{"id":${id}}`, value: { id } }));
-    const at = new Date(1_700_000_000_000 + this.questions.length * 1000);
-    return {
-      count: kept.length,
-      results,
-      sourceTime: at,
-      answeredAt: at,
-      clock: 'server',
-      weight: 1,
-      pageSizeAsked: pageSize,
-    };
+    const { order, ignored = [], defaultPageSize = 50, maxPageSize = 1000 } = this.options;
+    const answer = answerOf(
+      this.ids.map((id) => ({ id, raw: `{"id":${id}}`, value: { id } })),
+      { filters, pageSize, page },
+      {
+        isHonoured: (name) => ['id__gt', 'id__lt'].includes(name) && !ignored.includes(name),
+        order: order === 'shuffled once' ? 'as stored' : order,
+        random: (least, most) => least + (this.next() % (most - least + 1)),
+        ...{ defaultPageSize, pageCap: maxPageSize },
+      },
+      { sourceTime: new Date(1_700_000_000_000 + this.questions.length * 1000) },
+    );
+    this.weight += answer.weight;
+    return answer;
   }
 
-  private matches(filters: Record<string, string>, id: number): boolean {
-    const honoured = (name: string) => filters[name] !== undefined && !this.options.ignored?.includes(name);
-    if (honoured('id__gt') && id <= Number(filters.id__gt)) return false;
-    return !(honoured('id__lt') && id >= Number(filters.id__lt));
-  }
-
-  private ordered(ids: number[]): number[] {
-    if (this.options.order === 'ascending') return [...ids].sort((a, b) => a - b);
-    if (this.options.order === 'descending') return [...ids].sort((a, b) => b - a);
-    return this.options.order === 'random' ? this.shuffled(ids) : ids;
+  private next(): number {
+    this.seed = (this.seed * 48271) % 2147483647;
+    return this.seed;
   }
 
   private shuffled(ids: number[]): number[] {
     const shuffled = [...ids];
-    for (let i = shuffled.length - 1; i > 0; i--) {
-      this.seed = (this.seed * 48271) % 2147483647;
-      const j = this.seed % (i + 1);
-      [shuffled[i], shuffled[j]] = [shuffled[j]!, shuffled[i]!];
-    }
+    shuffle(shuffled, (least, most) => least + (this.next() % (most - least + 1)));
     return shuffled;
   }
 }
