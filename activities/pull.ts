@@ -9,7 +9,7 @@ import type { RecordKind } from '../src/terms.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
-import { type SourceAccess, sourceAccess } from './pull-context.ts';
+import { type SourceAccess, sourceAccess } from './source-access.ts';
 
 export interface StreamReport {
   stream: RecordKind;

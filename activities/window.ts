@@ -15,7 +15,7 @@ import type { ApiUse, WindowCounts, WindowInput } from '../workflows/messages.ts
 import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
 import { fatal, plainErrorOf } from './failures.ts';
 import { type Heartbeat, ownWorkflow, withHeartbeat } from './heartbeat.ts';
-import { sourceAccess } from './pull-context.ts';
+import { sourceAccess } from './source-access.ts';
 import { failAbandoned, supersedeBackfills, waitForLease } from './taking-over.ts';
 
 export interface OpenReport {

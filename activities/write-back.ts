@@ -4,7 +4,7 @@ import { writeBackAll } from '../src/writeback/write-back.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
-import { sourceAccess } from './pull-context.ts';
+import { sourceAccess } from './source-access.ts';
 
 export interface WriteBackReport {
   /** Prepayments whose entry id the source has been told. */
