@@ -1,8 +1,11 @@
-import { walkOnce } from '../src/sync/finished.ts';
+import { pullChanged } from '../src/sync/changes.ts';
+import type { PullContext, PullCounts, PullResult } from '../src/sync/context.ts';
 import { walkInvoices } from '../src/sync/opening.ts';
-import { pullParts, wantedParts } from '../src/sync/parts.ts';
-import { type PullContext, type PullResult, pullChanged, pullPayments } from '../src/sync/pull.ts';
-import { completeScan, pullRows, scanRows } from '../src/sync/rows.ts';
+import { pullPayments } from '../src/sync/payments.ts';
+import { refetchNeeds, refetchParts } from '../src/sync/refetch.ts';
+import { completeScan, scanRows } from '../src/sync/row-scan.ts';
+import { pullRows } from '../src/sync/rows.ts';
+import { walkOnce } from '../src/sync/saved-walks.ts';
 import { pullStream } from '../src/sync/streams.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { RecordKind } from '../src/terms.ts';
@@ -50,7 +53,7 @@ export function pullActivities(deps: ActivityDeps) {
     async pullParts(input: WindowInput, window: OpenWindow): Promise<PullReport> {
       return withSource(input, window, async ({ context }) => {
         const reports = new Map<RecordKind, StreamReport>();
-        await pullParts(context, await wantedParts(context), (stream, { seen, pulled }) => {
+        await refetchParts(context, await refetchNeeds(context), (stream, { seen, pulled }) => {
           const before = reports.get(stream);
           reports.set(stream, {
             stream,
@@ -100,6 +103,6 @@ function walkWhole(context: PullContext, stream: RecordKind, fromDate: string | 
   }
 }
 
-function reportOf(stream: RecordKind, { seen, pulled }: Pick<PullResult, 'seen' | 'pulled'>): StreamReport {
+function reportOf(stream: RecordKind, { seen, pulled }: PullCounts): StreamReport {
   return { stream, seen, pulled };
 }

@@ -1,6 +1,6 @@
 import { priorities } from '../src/practice/budget.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
-import type { PullContext } from '../src/sync/pull.ts';
+import type { PullContext } from '../src/sync/context.ts';
 import type { RowPorts } from '../src/sync/rows.ts';
 import { pullStep } from '../src/sync/streams.ts';
 import { ownEchoes } from '../src/writeback/echoes.ts';

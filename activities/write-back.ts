@@ -1,4 +1,4 @@
-import { pullEach } from '../src/sync/parts.ts';
+import { pullByIds } from '../src/sync/by-id.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { writeBackAll } from '../src/writeback/write-back.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
@@ -20,7 +20,7 @@ export function writeBackActivities(deps: ActivityDeps) {
         const { installation } = input;
         const { context, client, use } = sourceAccess(deps, input, heartbeat);
         const written = await writeBackAll(deps.db, installation, context.dialect, {
-          refresh: (ids) => pullEach(context, 'prepayment', ids),
+          refresh: (ids) => pullByIds(context, 'prepayment', ids),
           send: (prepayment, entryId) => client.writeExternalId(prepayment, entryId, context.priority),
           onProgress: (done) => heartbeat.beat({ step: 'writing back', done, total: null }),
           onRefused: (prepayment, { code, message }) => deps.log.warn({ installation, prepayment, code }, message),

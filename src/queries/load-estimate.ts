@@ -5,9 +5,10 @@ import { priorities } from '../practice/budget.ts';
 import type { BudgetUsage } from '../practice/budget-store.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import { actionOf, type Dialect, limitOf } from '../records/dialect.ts';
+import { restoreDefaultPageSize } from '../sync/capabilities/observe.ts';
+import type { PullOwner } from '../sync/context.ts';
 import { estimateLoad, type ListLoad, ListProgress, type LoadEstimate, type Pace } from '../sync/estimate.ts';
-import { applyFacts, type PullOwner } from '../sync/pull.ts';
-import { recordsLeft } from '../sync/remaining.ts';
+import { recordsLeft } from '../sync/records-left.ts';
 import { pullStep } from '../sync/streams.ts';
 import { type InstallationId, type RecordKind, recordKinds } from '../terms.ts';
 
@@ -66,12 +67,12 @@ export async function planLoad(
 /** The records left of each list, and how fast the source answers. */
 async function countRecords(
   ports: LoadPorts,
-  { id: installation, dialect, rateWindowSeconds, timezone }: InstallationConfig,
+  { id: installation, dialect, rateWindowSeconds }: InstallationConfig,
   known: PerList<number | null>,
   from: string | null,
   signal: AbortSignal,
 ): Promise<{ records: PerList<number>; pace: Pace }> {
-  await applyFacts(ports.db, { installation, timezone, dialect });
+  await restoreDefaultPageSize({ db: ports.db, installation, dialect });
   const client = ports.practice(installation).forWindow({ signal });
   const pace: Pace = {
     defaultPageSize: dialect.default_page_size,

@@ -5,8 +5,8 @@ import { PracticeError } from '../domain/practice-error.ts';
 import { priorities } from '../practice/budget.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import { type ReconcileInput, type ReconcileReport, reconcileBooks } from '../reconcile/index.ts';
-import { pullOne } from '../sync/parts.ts';
-import type { PullContext } from '../sync/pull.ts';
+import { pullById } from '../sync/by-id.ts';
+import type { PullContext } from '../sync/context.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
 import { ownEchoes } from '../writeback/echoes.ts';
 import { type SourceCountNote, sourceCounts } from './source-counts.ts';
@@ -91,7 +91,7 @@ async function fetchAgain(
   };
   let changed = 0;
   try {
-    for (const { kind, id } of disputed.slice(0, disputedLimit)) changed += (await pullOne(context, kind, id)).pulled;
+    for (const { kind, id } of disputed.slice(0, disputedLimit)) changed += (await pullById(context, kind, id)).pulled;
   } catch (error) {
     if (!(error instanceof PracticeError)) throw error;
     note({ reason: 'disputed_not_fetched', message: error.message });

@@ -5,7 +5,7 @@ import { PracticeError } from '../domain/practice-error.ts';
 import { requestCensus } from '../mirror/installation-state.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import { repeatsRecords } from '../sync/capabilities/server.ts';
-import { countCovered, countMirror, storeCount } from '../sync/counts.ts';
+import { countCovered, countMirror, storeCount } from '../sync/source-counts.ts';
 import { type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
 
 /** What the source counts of each list; null where that is not known, undefined where it was not asked. */

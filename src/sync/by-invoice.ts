@@ -1,57 +1,65 @@
+import { integer } from '../db/columns.ts';
+import { rows } from '../db/rows.ts';
 import type { SaveResult } from '../mirror/types.ts';
 import type { RecordKind } from '../terms.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
-import type { PullContext, PullResult } from './pull.ts';
+import { addCounts, type PullContext, type PullResult } from './context.ts';
 import { ListUnprovable } from './walk/types.ts';
 
-/** Invoices asked for at once: bounds the address's length (some 10 bytes an id). */
-const invoicesPerQuestion = 150;
+/** Invoices in one `invoice__in`: bounds the length of the URL, at some 10 bytes an id. */
+export const invoicesPerRequest = 150;
 
 /**
- * The last and dearest way to a whole list of rows or payments, where nothing divides it: the records of each invoice that the
- * mirror knows, many invoices at a time where `invoice__in` is honoured. It stands only if as many records were received as the
- * list counts: an invoice that the mirror does not know yet shows there. Null where the list cannot be asked so; throws
- * ListUnprovable where it does not add up.
+ * The last resort for a list of rows or payments that nothing divides, and the way of most requests: pulls the records of each
+ * invoice that the mirror knows, many invoices a request where `invoice__in` is honoured. The list is proven complete when as
+ * many records were received as it counts; an invoice that the mirror does not know yet would show as a difference. Null where
+ * the server honours neither filter. Throws ListUnprovable where the records are fewer than the count.
  */
 export async function pullByInvoice(
   context: PullContext,
   kind: RecordKind,
-  /** Pulls what a filter keeps; throws ListUnprovable when that cannot be proven. */
+  /** Pulls what matches filters. Throws ListUnprovable where that cannot be proven. */
   pull: (filters: Record<string, string>, onSaved: (saved: SaveResult) => void) => Promise<PullResult>,
 ): Promise<PullResult | null> {
   if (kind !== 'row' && kind !== 'payment') return null;
   const { db, installation, client, priority } = context;
   const before = await client.list(kind, {}, null, { priority });
-  const known = await db.raw<{ rows: { id: number }[] }>(
-    `select id from mirror_record where installation = ? and kind = 'invoice'
-     union select parent_id from mirror_record where installation = ? and kind = ? and parent_id is not null order by 1`,
-    [installation, installation, kind],
-  );
-  const left = known.rows.map(({ id }) => id);
+  const pending = await knownInvoices(context, kind);
   const received = new Set<number>();
   const total: PullResult = { seen: 0, pulled: 0, began: before.sourceTime, earliest: before.sourceTime };
-  while (left.length > 0) {
+  while (pending.length > 0) {
     const ignored = await ignoredFilters(db, installation, kind);
     const filter = ignored.has('invoice__in') ? 'invoice__is' : 'invoice__in';
     if (ignored.has(filter)) return null;
-    const asked = left.slice(0, filter === 'invoice__in' ? invoicesPerQuestion : 1);
+    const requested = pending.slice(0, filter === 'invoice__in' ? invoicesPerRequest : 1);
     try {
-      const result = await pull({ [filter]: asked.join(',') }, ({ ids }) => {
+      const result = await pull({ [filter]: requested.join(',') }, ({ ids }) => {
         for (const id of ids) received.add(id);
       });
-      total.seen += result.seen;
-      total.pulled += result.pulled;
+      addCounts(total, result);
       total.earliest = new Date(Math.min(total.earliest.getTime(), result.earliest.getTime()));
     } catch (error) {
-      // The filter was ignored, and the whole list came into sight again: the other one may serve.
-      if (!(error instanceof ListUnprovable) || !(await ignoredFilters(db, installation, kind)).has(filter))
-        throw error;
+      // Where the server ignored the filter, the answer was the whole list: the other filter may serve.
+      if (!(error instanceof ListUnprovable)) throw error;
+      if (!(await ignoredFilters(db, installation, kind)).has(filter)) throw error;
       continue;
     }
-    left.splice(0, asked.length);
+    pending.splice(0, requested.length);
   }
   const after = await client.list(kind, {}, null, { priority });
   const count = Math.min(before.count, after.count);
   if (received.size >= count) return total;
   throw new ListUnprovable(`the invoices known so far have ${received.size} of its ${count} records`);
+}
+
+/** The invoices in the mirror, and those that its rows or payments name. */
+async function knownInvoices({ db, installation }: PullContext, kind: 'row' | 'payment'): Promise<number[]> {
+  const found = await rows(
+    db,
+    { id: integer },
+    `select id from mirror_record where installation = ? and kind = 'invoice'
+     union select parent_id from mirror_record where installation = ? and kind = ? and parent_id is not null order by 1`,
+    [installation, installation, kind],
+  );
+  return found.map(({ id }) => id);
 }

@@ -1,21 +1,22 @@
-import { walkOnce } from './finished.ts';
-import { type PullContext, pullChanged } from './pull.ts';
+import { pullChanged } from './changes.ts';
+import type { PullContext, PullResult } from './context.ts';
+import { walkOnce } from './saved-walks.ts';
 import { walkChanged } from './streams.ts';
 
-/** The opening asks one question; what else there is to ask is the pull's. */
-class OneQuestion extends Error {}
+/** Ends the pull that the opening has begun, after its first request. */
+class FirstAnswerReceived extends Error {}
 
 /**
- * A window's first question, whose answer tells that the source is there and lets us in; gives that answer's source time. It is
- * the question that the pull of the invoices begins with, kept as any page of a walk is, so that this pull goes on after it,
- * or finds it done: an idle window asks it once. `fromDate` is a backfill's.
+ * A window's first request, whose answer shows that the source can be reached and accepts our token; returns its source time.
+ * The request is the first one of the invoices' pull, and its page is saved like any other of that walk. The pull resumes after
+ * it, or finds itself complete, so that an idle window sends the request once. `fromDate` is a backfill's first invoice date.
  */
 export async function openWithInvoices(context: PullContext, fromDate: string | null): Promise<Date> {
   const answered: { at: Date | null } = { at: null };
   const client: PullContext['client'] = {
-    async list(...question) {
-      if (answered.at !== null) throw new OneQuestion();
-      const answer = await context.client.list(...question);
+    async list(...request) {
+      if (answered.at !== null) throw new FirstAnswerReceived();
+      const answer = await context.client.list(...request);
       answered.at = answer.sourceTime;
       return answer;
     },
@@ -24,14 +25,14 @@ export async function openWithInvoices(context: PullContext, fromDate: string | 
     if (context.owner === 'window') await walkChanged({ ...context, client }, 'invoice');
     else await walkInvoices({ ...context, client }, fromDate);
   } catch (error) {
-    if (!(error instanceof OneQuestion)) throw error;
+    if (!(error instanceof FirstAnswerReceived)) throw error;
   }
   if (answered.at !== null) return answered.at;
-  // A stopped backfill had done its invoices.
+  // An interrupted backfill had read its invoices completely.
   return (await context.client.list('invoice', {}, null, { priority: context.priority })).sourceTime;
 }
 
-/** A backfill's invoices: all of them, or those dated from a day on. */
-export function walkInvoices(context: PullContext, fromDate: string | null) {
+/** Pulls a backfill's invoices: all, or those dated from a day on. */
+export function walkInvoices(context: PullContext, fromDate: string | null): Promise<PullResult> {
   return walkOnce(context, 'invoice', fromDate ?? '', () => pullChanged(context, 'invoice', null, fromDate));
 }

@@ -1,53 +1,122 @@
-import { query } from '../db/pool.ts';
+import { instant, integer, nullable } from '../db/columns.ts';
+import { row, rows } from '../db/rows.ts';
 import { settleRowSets } from '../mirror/row-sets.ts';
-import { type PullContext, type PullResult, pullList } from './pull.ts';
+import { invoicesPerRequest } from './by-invoice.ts';
+import { ignoredFilters } from './capabilities/filters.ts';
+import { mayUse } from './capabilities/recheck.ts';
+import { addCounts, type PullContext, type PullCounts } from './context.ts';
+import { pullList } from './pull-list.ts';
 
 /**
- * Walks what a question keeps of the rows and settles the sets of `invoices`, all of which it asks for. Left as they are, to be
- * asked for again, are sets that the walk cannot vouch for:
- *
- * - of an invoice whose version changed meanwhile, pulled by someone else: its rows may be newer than those received;
- * - with a row that changed after the walk began, where it took several answers: these may show different states;
- * - with a row that the walk did not receive, although another answer showed it no earlier than the walk began, as far as source
- *   times can tell: either it is gone since, or it is new.
+ * Row sets: all rows of an invoice, fetched together. A set is stale while it was never fetched as a whole, or last at a source
+ * time before `rows_fresh_from` (proof P2).
  */
-export async function pullAndSettle(
+
+/** Condition on `mirror_record`: an invoice whose row set is stale. */
+const isStale = `kind = 'invoice' and needs_rows and gone_at is null
+  and (rows_source_time is null or rows_source_time < rows_fresh_from)`;
+
+export async function countStaleSets({ db, installation }: PullContext): Promise<number> {
+  const sql = `select count(*) as n from mirror_record where installation = ? and ${isStale}`;
+  return (await row(db, { n: integer }, sql, [installation])).n;
+}
+
+/** The source time from which an answer shows every stale set fresh; null when none is stale. */
+export async function staleSetsFreshFrom({ db, installation }: PullContext): Promise<Date | null> {
+  const sql = `select max(rows_fresh_from) as fresh_from from mirror_record where installation = ? and ${isStale}`;
+  return (await row(db, { fresh_from: nullable(instant) }, sql, [installation])).fresh_from;
+}
+
+export async function pullStaleSets(context: PullContext): Promise<PullCounts> {
+  const { db, installation } = context;
+  const total: PullCounts = { seen: 0, pulled: 0 };
+  let after = 0;
+  for (;;) {
+    const batch = await rows(
+      db,
+      { id: integer },
+      `select id from mirror_record where installation = ? and ${isStale} and id > ? order by id limit ?`,
+      [installation, after, invoicesPerRequest],
+    );
+    const ids = batch.map(({ id }) => id);
+    const last = ids.at(-1);
+    if (last === undefined) return total;
+    after = last;
+    addCounts(total, await pullRowSets(context, ids));
+  }
+}
+
+/** Pulls the row sets of invoices: in one request where `invoice__in` is honoured, one by one otherwise. */
+export async function pullRowSets(context: PullContext, invoices: number[]): Promise<PullCounts> {
+  const { db, installation } = context;
+  const total: PullCounts = { seen: 0, pulled: 0 };
+  const filter = (await mayUse(context, 'row', 'invoice__in')) ? 'invoice__in' : 'invoice__is';
+  const requests = filter === 'invoice__in' ? [invoices] : invoices.map((invoice) => [invoice]);
+  for (const requested of requests) {
+    let isWholeList = false;
+    const counts = await pullAndSettle(context, invoices, { [filter]: requested.join(',') }, async () => {
+      // The server ignored the filter and answered with the whole list, which holds every set.
+      isWholeList = (await ignoredFilters(db, installation, 'row')).has(filter);
+      return isWholeList ? invoices : requested;
+    });
+    addCounts(total, counts);
+    if (isWholeList) return total;
+  }
+  return total;
+}
+
+/**
+ * Pulls the rows that match `filters` and settles the sets of the `covered` invoices, all of them among `invoices`. A set stays
+ * stale, to be fetched again, where the walk cannot vouch for it:
+ *
+ * - the invoice has another version by now, pulled by someone else: its rows may be newer than those received;
+ * - the walk took several answers, and a row has changed since it began: the answers may show different states of the set;
+ * - the mirror has a row of the set that the walk did not receive, from an answer no earlier than the walk's first: the row is
+ *   either new, or deleted since.
+ */
+async function pullAndSettle(
   context: PullContext,
   invoices: number[],
-  question: Record<string, string>,
-  /** Invoices whose sets the walk has brought, known once it has ended. */
+  filters: Record<string, string>,
+  /** The invoices whose sets the walk has read completely; called when it has ended. */
   covered: () => Promise<number[]>,
-): Promise<PullResult> {
+): Promise<PullCounts> {
   const { db, installation } = context;
-  const versions = async () => {
-    const found = await query<{ id: number; version: number }>(
-      db,
-      `select id, version from mirror_record where installation = ? and kind = 'invoice' and id = any(?)`,
-      [installation, invoices],
-    );
-    return new Map(found.map(({ id, version }) => [id, version]));
-  };
-  const before = await versions();
+  const versionsBefore = await versionsOf(context, invoices);
   const received = new Set<number>();
   let answers = 0;
   const onSaved = ({ ids }: { ids: number[] }) => {
     answers += 1;
     for (const id of ids) received.add(id);
   };
-  const result = await pullList(context, 'row', question, null, { keepWalk: false, onSaved });
+  const result = await pullList(context, 'row', filters, null, { keepWalk: false, onSaved });
   const { earliest } = result;
-  const rows = await query<{ id: number; parent_id: number; modified: Date | null }>(
+  const recent = await rows(
     db,
-    `select id, parent_id, modified from mirror_record where installation = ? and kind = 'row' and parent_id = any(?)
-       and gone_at is null and source_time >= ?`,
+    { id: integer, invoice: integer, modified: nullable(instant) },
+    `select id, parent_id as invoice, modified from mirror_record
+     where installation = ? and kind = 'row' and parent_id = any(?) and gone_at is null and source_time >= ?`,
     [installation, invoices, earliest],
   );
   const doubtful = new Set<number>();
-  for (const { id, parent_id, modified } of rows) {
-    if (!received.has(id) || (answers > 1 && modified !== null && modified > earliest)) doubtful.add(parent_id);
+  for (const { id, invoice, modified } of recent) {
+    const hasChanged = answers > 1 && modified !== null && modified > earliest;
+    if (!received.has(id) || hasChanged) doubtful.add(invoice);
   }
-  const after = await versions();
-  const settled = (await covered()).filter((id) => !doubtful.has(id) && before.get(id) === after.get(id));
+  const versionsAfter = await versionsOf(context, invoices);
+  const settled = (await covered()).filter(
+    (id) => !doubtful.has(id) && versionsBefore.get(id) === versionsAfter.get(id),
+  );
   await db.transaction((trx) => settleRowSets(trx, installation, settled, earliest));
   return result;
+}
+
+async function versionsOf({ db, installation }: PullContext, invoices: number[]): Promise<Map<number, number>> {
+  const found = await rows(
+    db,
+    { id: integer, version: integer },
+    `select id, version from mirror_record where installation = ? and kind = 'invoice' and id = any(?)`,
+    [installation, invoices],
+  );
+  return new Map(found.map(({ id, version }) => [id, version]));
 }

@@ -1,8 +1,11 @@
 import type { RecordKind } from '../terms.ts';
-import { type Cursors, moveCursor, readCursors } from './cursors.ts';
-import { forgetWalks, walkOnce } from './finished.ts';
-import { nextPaymentCursor, type PullContext, type PullResult, pullChanged, pullPayments } from './pull.ts';
-import { completeScan, pullRows, type RowPorts } from './rows.ts';
+import { pullChanged } from './changes.ts';
+import type { PullContext, PullCounts, PullResult } from './context.ts';
+import { type Cursors, type CursorValue, moveCursor, readCursors } from './cursors.ts';
+import { nextPaymentCursor, pullPayments } from './payments.ts';
+import { completeScan } from './row-scan.ts';
+import { pullRows, type RowPorts } from './rows.ts';
+import { forgetWalks, walkOnce } from './saved-walks.ts';
 import type { OpenWindow } from './sync-windows.ts';
 
 export const streamNames = {
@@ -12,27 +15,27 @@ export const streamNames = {
   prepayment: 'prepayments',
 } as const;
 
-/** What a pull is called while it goes on. */
+/** The name of a pull's progress step. */
 export function pullStep(stream: RecordKind): string {
   return `pulling ${streamNames[stream]}`;
 }
 
 /**
- * One stream of a live window: asked from where its closed walks have reached, the cursor moved when the walk has closed
- * (DESIGN "Sync"). Another window's move is never overwritten.
+ * Pulls one stream of a live window from its cursor on, and moves the cursor when the walk is complete (DESIGN "Sync"). A move
+ * by another window in the meantime is not overwritten.
  */
 export async function pullStream(
   context: PullContext,
   stream: RecordKind,
   window: Pick<OpenWindow, 'to'>,
   ports: RowPorts,
-): Promise<PullResult> {
+): Promise<PullCounts> {
   const cursors = await readCursors(context.db, context.installation);
   switch (stream) {
     case 'invoice':
     case 'prepayment': {
       const result = await walkChanged(context, stream, cursors);
-      await move(context, cursors, stream, { watermark: watermark(window, result.began) });
+      await move(context, cursors, stream, { watermark: watermarkOf(window, result.began) });
       return result;
     }
     case 'payment': {
@@ -43,38 +46,33 @@ export async function pullStream(
       return result;
     }
     case 'row': {
-      // Half a scan makes the rest look cheaper as sets, which would ask for everything again; and the notice comes after it,
-      // since it doubts sets that changed after the scan.
+      // First the interrupted scan: half a scan would make the rest look lighter as sets, which request its rows again. Changed
+      // rows are requested after it, since they make sets stale that the scan has settled.
       const scan = await completeScan(context);
-      const result = await pullRows(context, since(cursors, 'row', context.overlapMs), ports);
-      // Whatever changed after the window's `to`, or after a scan's beginning, is noticed by the next window.
-      const reached = watermark(window, scan?.began ?? new Date(window.to));
-      await move(context, cursors, 'row', { watermark: reached });
-      return { ...result, seen: result.seen + (scan?.seen ?? 0), pulled: result.pulled + (scan?.pulled ?? 0) };
+      const counts = await pullRows(context, sinceOf(cursors, 'row', context.overlapMs), ports);
+      // The next window requests what changes after this window's `to`, or after the beginning of the scan.
+      const watermark = watermarkOf(window, scan?.began ?? new Date(window.to));
+      await move(context, cursors, 'row', { watermark });
+      return { seen: counts.seen + (scan?.seen ?? 0), pulled: counts.pulled + (scan?.pulled ?? 0) };
     }
   }
 }
 
 /**
- * What changed since the watermark, less the overlap. Asked once in a run: its opening may have brought all of it already
- * (src/sync/opening.ts).
+ * Pulls what has changed since the watermark, less the overlap. Once in a workflow run: the window's opening may have read all
+ * of it already (opening.ts).
  */
 export async function walkChanged(
   context: PullContext,
   stream: 'invoice' | 'prepayment',
   cursors?: Cursors,
 ): Promise<PullResult> {
-  const from = since(cursors ?? (await readCursors(context.db, context.installation)), stream, context.overlapMs);
+  const from = sinceOf(cursors ?? (await readCursors(context.db, context.installation)), stream, context.overlapMs);
   return walkOnce(context, stream, context.run, () => pullChanged(context, stream, from));
 }
 
-/** Moves a cursor, and forgets the walk that it stood for. */
-async function move(
-  context: PullContext,
-  cursors: Cursors,
-  stream: RecordKind,
-  value: { watermark?: string; after?: number | null },
-): Promise<void> {
+/** Moves a cursor and forgets the walk that it now covers, in one transaction. */
+async function move(context: PullContext, cursors: Cursors, stream: RecordKind, value: CursorValue): Promise<void> {
   const { db, installation, owner } = context;
   await db.transaction(async (trx) => {
     await moveCursor(trx, installation, stream, value, cursors[stream].revision);
@@ -82,13 +80,13 @@ async function move(
   });
 }
 
-/** What a stream is asked since: its watermark less the overlap, which covers transactions that commit late. */
-function since(cursors: Cursors, stream: 'invoice' | 'prepayment' | 'row', overlapMs: number): Date | null {
+/** The watermark less the overlap, which covers transactions that commit late; null before the first walk. */
+function sinceOf(cursors: Cursors, stream: 'invoice' | 'prepayment' | 'row', overlapMs: number): Date | null {
   const watermark = cursors[stream].value?.watermark;
   return watermark ? new Date(new Date(watermark).getTime() - overlapMs) : null;
 }
 
-/** The new watermark: this window's `to`, or the walk's own beginning where it was taken up from an earlier window. */
-function watermark(window: Pick<OpenWindow, 'to'>, began: Date): string {
+/** The new watermark: this window's `to`, or the beginning of the walk where an earlier window began it. */
+function watermarkOf(window: Pick<OpenWindow, 'to'>, began: Date): string {
   return new Date(Math.min(began.getTime(), new Date(window.to).getTime())).toISOString();
 }

@@ -5,12 +5,16 @@ import { loadDialect } from '../../src/config/dialect.ts';
 import { type Db, query } from '../../src/db/pool.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
 import type { Dialect } from '../../src/records/dialect.ts';
+import { restoreDefaultPageSize } from '../../src/sync/capabilities/observe.ts';
 import { takeCensus } from '../../src/sync/census.ts';
+import { pullChanged } from '../../src/sync/changes.ts';
+import type { PullContext, PullOwner } from '../../src/sync/context.ts';
 import { readCursors } from '../../src/sync/cursors.ts';
-import { forgetWalks, walkOnce } from '../../src/sync/finished.ts';
-import { pullParts } from '../../src/sync/parts.ts';
-import { applyFacts, type PullContext, type PullOwner, pullChanged, pullPayments } from '../../src/sync/pull.ts';
-import { completeScan, pullRows, scanRows } from '../../src/sync/rows.ts';
+import { pullPayments } from '../../src/sync/payments.ts';
+import { refetchParts } from '../../src/sync/refetch.ts';
+import { completeScan, scanRows } from '../../src/sync/row-scan.ts';
+import { pullRows } from '../../src/sync/rows.ts';
+import { forgetWalks, walkOnce } from '../../src/sync/saved-walks.ts';
 import { pullStream } from '../../src/sync/streams.ts';
 import { ListUnprovable } from '../../src/sync/walk/types.ts';
 import { type RecordKind, recordKinds } from '../../src/terms.ts';
@@ -192,7 +196,7 @@ class Life {
     const context = this.#context('window', this.#client, run);
     const rng = this.#rng;
     try {
-      await applyFacts(this.#db, context);
+      await restoreDefaultPageSize(context);
       const opened = await this.#tried(() => this.#client.list('invoice', {}, null));
       const window = { to: opened.sourceTime.toISOString() };
       const stream = (name: RecordKind) => (by: PullContext) =>
@@ -221,7 +225,7 @@ class Life {
   async #post(context: PullContext): Promise<void> {
     for (let round = 0; round < 3; round++) {
       const needs = await judge(this.#db, this.#installation, round === 2);
-      if (needs.length > 0) await this.#tried(() => pullParts(context, needs, () => {}));
+      if (needs.length > 0) await this.#tried(() => refetchParts(context, needs, () => {}));
     }
   }
 

@@ -6,7 +6,12 @@ import { type Fault, faultsIn, injectFaults } from '../support/faults.ts';
 const inSavePage = faultsIn<typeof import('../../src/mirror/save-page.ts')>(
   new URL('../../src/mirror/save-page.ts', import.meta.url),
 );
-const inPull = faultsIn<typeof import('../../src/sync/pull.ts')>(new URL('../../src/sync/pull.ts', import.meta.url));
+const inChanges = faultsIn<typeof import('../../src/sync/changes.ts')>(
+  new URL('../../src/sync/changes.ts', import.meta.url),
+);
+const inPayments = faultsIn<typeof import('../../src/sync/payments.ts')>(
+  new URL('../../src/sync/payments.ts', import.meta.url),
+);
 const inRows = faultsIn<typeof import('../../src/sync/rows.ts')>(new URL('../../src/sync/rows.ts', import.meta.url));
 const inWalk = faultsIn<typeof import('../../src/sync/walk/walk.ts')>(
   new URL('../../src/sync/walk/walk.ts', import.meta.url),
@@ -21,11 +26,11 @@ const later = (since: Date | null, byMs: number) => (since === null ? null : new
 
 export const mutants: Record<string, Fault[]> = {
   'cursor = the highest id seen': [
-    inPull({ nextPaymentCursor: (real) => (context) => real.nextPaymentCursor(context, farFuture) }),
+    inPayments({ nextPaymentCursor: (real) => (context) => real.nextPaymentCursor(context, farFuture) }),
   ],
   'settled judged when the question is asked': settledWhenAsked(),
   'overlap 0': [
-    inPull({
+    inChanges({
       pullChanged: (real) => (context, kind, since, invoicedFrom) =>
         real.pullChanged(context, kind, later(since, context.overlapMs), invoicedFrom),
     }),
@@ -97,7 +102,7 @@ function settledWhenAsked(): Fault[] {
         return real.pullStream(context, stream, window, ports);
       },
     }),
-    inPull({
+    inPayments({
       pullPayments: (real) => async (context, after) => {
         const to = opened.get(context);
         return real.pullPayments(context, to ? await real.nextPaymentCursor(context, new Date(to)) : after);

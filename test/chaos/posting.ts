@@ -2,7 +2,7 @@
 // what fails has its parts fetched again, once, before it is held (ACCOUNTING "Proofs").
 
 import { type Db, query } from '../../src/db/pool.ts';
-import { partsBatch, type RefetchNeed } from '../../src/sync/parts.ts';
+import { type RefetchNeed, refetchBatch } from '../../src/sync/refetch.ts';
 
 /** Judges what is marked: gives documents whose parts are to be fetched again; `last` holds them instead. */
 export async function judge(db: Db, installation: number, last: boolean): Promise<RefetchNeed[]> {
@@ -32,5 +32,5 @@ export async function judge(db: Db, installation: number, last: boolean): Promis
      select kind, id, parent_id as "invoiceId" from noted where refetch = 'wanted' order by kind, id`,
     [installation, last, last, installation],
   );
-  return wanted.slice(0, partsBatch);
+  return wanted.slice(0, refetchBatch);
 }

@@ -1,5 +1,5 @@
 import { loadDialect } from '../../src/config/dialect.ts';
-import type { PullContext } from '../../src/sync/pull.ts';
+import type { PullContext } from '../../src/sync/context.ts';
 
 /** What a window of an installation in Helsinki pulls with, but for what a test gives; a question asked of no client fails. */
 export function pullContextOf(given: Pick<PullContext, 'db'> & Partial<PullContext>): PullContext {

@@ -3,7 +3,7 @@ import { loadDialect } from '../../src/config/dialect.ts';
 import { query } from '../../src/db/pool.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
 import { parseJson } from '../../src/records/json.ts';
-import { pullPayments } from '../../src/sync/pull.ts';
+import { pullPayments } from '../../src/sync/payments.ts';
 import { ListUnprovable } from '../../src/sync/walk/types.ts';
 import { useDatabase } from '../support/database.ts';
 import { answerOf } from '../support/practice-list.ts';

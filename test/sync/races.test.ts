@@ -4,7 +4,7 @@ import { query } from '../../src/db/pool.ts';
 import { settleRowSets } from '../../src/mirror/row-sets.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
 import { parseJson } from '../../src/records/json.ts';
-import { nextPaymentCursor } from '../../src/sync/pull.ts';
+import { nextPaymentCursor } from '../../src/sync/payments.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import { useDatabase } from '../support/database.ts';
 

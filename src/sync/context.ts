@@ -1,0 +1,44 @@
+import type { Db } from '../db/pool.ts';
+import type { FindOwnEchoes, MirrorScope } from '../mirror/types.ts';
+import type { PracticeClient } from '../practice/client.ts';
+import type { RecordKind } from '../terms.ts';
+
+/** Who pulls: a live window, or a backfill beside it. Each has saved walks of its own. */
+export type PullOwner = 'window' | 'backfill';
+
+/** What every pull of an installation works with. */
+export interface PullContext extends MirrorScope {
+  db: Db;
+  client: Pick<PracticeClient, 'list'>;
+  owner: PullOwner;
+  /** The workflow run: a later attempt of the same run continues the counts of an attempt that died. */
+  run: string;
+  /** Priority in the rate budget; lower goes first. */
+  priority: number;
+  /** The overlap of windows (DESIGN "Sync"): how long after its `modified` a record's transaction may commit in the source. */
+  overlapMs: number;
+  findOwnEchoes: FindOwnEchoes;
+  /** Whether the source's naive timestamps are known to be local time of the installation; otherwise they may be UTC. */
+  naiveTimesAreLocal?: boolean;
+  /** Called after each page. `total` is the source's count for this walk. */
+  onProgress(progress: { stream: RecordKind; received: number; total: number }): void;
+}
+
+export interface PullCounts {
+  /** Records received, repeated ones included. */
+  seen: number;
+  /** New or changed versions. */
+  pulled: number;
+}
+
+export interface PullResult extends PullCounts {
+  /** Source time from which the next pull of this stream must ask for changes. */
+  began: Date;
+  /** Lower bound of the source times of all answers: a record of the mirror with an earlier one was not in the list. */
+  earliest: Date;
+}
+
+export function addCounts(total: PullCounts, { seen, pulled }: PullCounts): void {
+  total.seen += seen;
+  total.pulled += pulled;
+}

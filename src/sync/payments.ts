@@ -1,0 +1,49 @@
+import { integer, nullable } from '../db/columns.ts';
+import { row } from '../db/rows.ts';
+import type { PullContext, PullResult } from './context.ts';
+import { pullList } from './pull-list.ts';
+
+/** Pulls the payments above the id `after`, or all when null. A payment never changes, so that its id serves as the cursor. */
+export async function pullPayments(context: PullContext, after: number | null): Promise<PullResult> {
+  return pullList(context, 'payment', {}, after);
+}
+
+/** Where no id has settled yet, the cursor stays below this many payments and below those of the last day. */
+const unsettledPayments = 1_000;
+const dayMs = 86_400_000;
+
+/**
+ * The cursor of payments after a walk that began at `began`: the highest id first seen more than the overlap before. Lower ids
+ * can no longer appear then, since a transaction commits within the overlap (DESIGN "Sync"). While no id has settled so, the
+ * cursor stays below the last 1,000 payments and those of the last day. Null: from the beginning.
+ */
+export async function nextPaymentCursor(
+  { db, installation, overlapMs }: Pick<PullContext, 'db' | 'installation' | 'overlapMs'>,
+  began: Date,
+): Promise<number | null> {
+  const { settled } = await row(
+    db,
+    { settled: nullable(integer) },
+    `select max(id) as settled from mirror_record
+     where installation = ? and kind = 'payment' and first_seen_at < ?`,
+    [installation, new Date(began.getTime() - overlapMs)],
+  );
+  if (settled !== null) return settled;
+  const { thousandth, last_day: lastDay } = await row(
+    db,
+    { thousandth: nullable(integer), last_day: nullable(integer) },
+    `select
+       (select id from mirror_record where installation = ? and kind = 'payment' order by id desc offset ? limit 1) as thousandth,
+       (select min(id) from mirror_record where installation = ? and kind = 'payment' and modified > ?) as last_day`,
+    [installation, unsettledPayments, installation, new Date(began.getTime() - dayMs)],
+  );
+  if (thousandth === null || lastDay === null) return thousandth;
+  // Ids between two known ones may belong to transactions that have not committed yet.
+  const { below } = await row(
+    db,
+    { below: nullable(integer) },
+    `select max(id) as below from mirror_record where installation = ? and kind = 'payment' and id < ?`,
+    [installation, lastDay],
+  );
+  return below === null ? null : Math.min(thousandth, below);
+}

@@ -1,0 +1,207 @@
+import { execute } from '../db/rows.ts';
+import { PracticeError } from '../domain/practice-error.ts';
+import { savePage } from '../mirror/save-page.ts';
+import type { SaveResult } from '../mirror/types.ts';
+import type { ListAnswer } from '../practice/client.ts';
+import { recordOf } from '../records/schema.ts';
+import type { RecordKind } from '../terms.ts';
+import { pullByInvoice } from './by-invoice.ts';
+import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
+import { observeServer } from './capabilities/observe.ts';
+import { refusedFilter } from './capabilities/refused.ts';
+import { noteRepeatsRecords, readTimestampStyle } from './capabilities/server.ts';
+import type { PullContext, PullResult } from './context.ts';
+import { loadWalk, type SavedWalk, saveWalk } from './saved-walks.ts';
+import { type Dimension, furtherDimensions } from './walk/dimensions.ts';
+import { contradictedFilter } from './walk/filter-check.ts';
+import { FilterIgnored, ListUnprovable, type WalkPorts, type WalkRequest, type WalkState } from './walk/types.ts';
+import { walk } from './walk/walk.ts';
+
+export interface PullOptions {
+  /** Saves the walk's progress with each page, so that it resumes after a kill; the default. */
+  keepWalk?: boolean;
+  /** Called for each page, in its transaction. */
+  onSaved?: (saved: SaveResult) => void;
+}
+
+/** Source times of pages received before a resume are not known; they lie at most this long before the walk's `began`. */
+const resumeMarginMs = 120_000;
+/** A first load outruns autovacuum; without statistics PostgreSQL plans the next statements as if the tables were empty. */
+const analyzeFrom = 500;
+
+/**
+ * Pulls one list into the mirror by a proven walk. Each page is saved in one transaction with the walk's state. `filters` that
+ * the server ignores or refuses are left out. A list of rows or payments that cannot be proven as a whole is pulled by its
+ * invoices (by-invoice.ts). Throws ListUnprovable, naming the list and what was tried.
+ *
+ * The state of a walk that has ended stays saved until the walk is noted as finished (`walkOnce`), so that a kill between the
+ * two costs one request.
+ */
+export async function pullList(
+  context: PullContext,
+  kind: RecordKind,
+  filters: Record<string, string>,
+  after: number | null,
+  options: PullOptions = {},
+): Promise<PullResult> {
+  const { db, installation, dialect, timezone } = context;
+  const ignored = await ignoredFilters(db, installation, kind);
+  const style = await readTimestampStyle(db, installation);
+  const dimensions = furtherDimensions(kind, { dialect, timezone, style });
+  const honoured = Object.fromEntries(Object.entries(filters).filter(([filter]) => !ignored.has(filter)));
+  const pull = new ListPull(context, kind, honoured, after, options, ignored, dimensions);
+  try {
+    const result = await pull.run();
+    if (result.pulled >= analyzeFrom) await execute(db, 'analyze mirror_record, document');
+    return result;
+  } catch (error) {
+    if (!(error instanceof ListUnprovable)) throw error;
+    const isWholeList = Object.keys(filters).length === 0;
+    const pulled = isWholeList ? await pullByInvoice(context, kind, pullFiltered(context, kind, options)) : null;
+    if (pulled) return pulled;
+    throw new ListUnprovable(`the list of ${kind}s, ${error.message}`);
+  }
+}
+
+function pullFiltered(context: PullContext, kind: RecordKind, options: PullOptions) {
+  return (filters: Record<string, string>, onSaved: (saved: SaveResult) => void) =>
+    pullList(context, kind, filters, null, {
+      keepWalk: false,
+      onSaved: (saved) => {
+        onSaved(saved);
+        options.onSaved?.(saved);
+      },
+    });
+}
+
+class ListPull {
+  readonly #context: PullContext;
+  readonly #kind: RecordKind;
+  readonly #filters: Record<string, string>;
+  readonly #after: number | null;
+  readonly #keepWalk: boolean;
+  readonly #onSaved: ((saved: SaveResult) => void) | undefined;
+  readonly #ignored: Set<string>;
+  readonly #dimensions: Dimension[];
+  #received = 0;
+  #pulled = 0;
+  #total = 0;
+  #earliestMs = Number.POSITIVE_INFINITY;
+
+  constructor(
+    context: PullContext,
+    kind: RecordKind,
+    filters: Record<string, string>,
+    after: number | null,
+    options: PullOptions,
+    ignored: Set<string>,
+    dimensions: Dimension[],
+  ) {
+    this.#context = context;
+    this.#kind = kind;
+    this.#filters = { ...filters };
+    this.#after = after;
+    this.#keepWalk = options.keepWalk ?? true;
+    this.#onSaved = options.onSaved;
+    this.#ignored = ignored;
+    this.#dimensions = dimensions;
+  }
+
+  /** Walks the list, again without a filter each time that the server turns out to ignore one. */
+  async run(): Promise<PullResult> {
+    for (;;) {
+      try {
+        return await this.#walk();
+      } catch (error) {
+        if (!(error instanceof FilterIgnored) || !(error.filter in this.#filters)) throw error;
+        // Without the filter the list holds the same records and others: more weight, the same result.
+        delete this.#filters[error.filter];
+        await noteIgnored(this.#context.db, this.#context.installation, this.#kind, error.filter);
+      }
+    }
+  }
+
+  async #walk(): Promise<PullResult> {
+    const { dialect, run } = this.#context;
+    const question = JSON.stringify([this.#filters, this.#after]);
+    const saved = this.#keepWalk ? await loadWalk(this.#context, this.#kind, question) : null;
+    const ofThisRun = saved?.run === run ? saved : null;
+    if (ofThisRun) {
+      this.#received = ofThisRun.received;
+      this.#pulled = ofThisRun.pulled;
+    }
+    const { began } = await walk(this.#ports(question, ofThisRun), {
+      base: this.#filters,
+      after: this.#after,
+      resume: saved?.state ?? null,
+      defaultPageSize: dialect.default_page_size,
+      maxPageSize: dialect.max_page_size,
+      ignored: this.#ignored,
+      dimensions: this.#dimensions,
+    });
+    if (saved) this.#earliestMs = Math.min(this.#earliestMs, began.getTime() - resumeMarginMs);
+    return { seen: this.#received, pulled: this.#pulled, began, earliest: new Date(this.#earliestMs) };
+  }
+
+  #ports(question: string, ofThisRun: SavedWalk | null): WalkPorts {
+    const { db, dialect, installation, timezone } = this.#context;
+    return {
+      ask: async (request) => {
+        const answer = await this.#ask(request);
+        if (answer === null) return null;
+        await observeServer(this.#context, this.#kind, answer);
+        this.#earliestMs = Math.min(this.#earliestMs, answer.sourceTime.getTime());
+        return answer;
+      },
+      violated: (sent, item) => {
+        const filter = contradictedFilter(sent, recordOf(this.#kind, item, dialect), timezone);
+        return filter === null ? [] : [filter];
+      },
+      save: async (answer, state) => {
+        await this.#save(question, answer, state);
+        this.#total = Math.max(this.#total, (ofThisRun?.received ?? 0) + answer.count, this.#received);
+        this.#context.onProgress({ stream: this.#kind, received: this.#received, total: this.#total });
+      },
+      ignored: async (filter) => {
+        this.#ignored.add(filter);
+        await noteIgnored(db, installation, this.#kind, filter);
+      },
+    };
+  }
+
+  /** One page; null when a page after the first does not exist, the list having become shorter. */
+  async #ask({ filters, pageSize, page }: WalkRequest): Promise<ListAnswer | null> {
+    const { client, priority } = this.#context;
+    try {
+      return await client.list(this.#kind, filters, pageSize, {
+        priority,
+        ...(page === undefined ? {} : { page }),
+      });
+    } catch (error) {
+      if (page !== undefined && error instanceof PracticeError && error.code === 'not_found') return null;
+      const refused = refusedFilter(error, filters);
+      throw refused === null ? error : new FilterIgnored(refused);
+    }
+  }
+
+  async #save(question: string, answer: ListAnswer, state: WalkState): Promise<void> {
+    const context = this.#context;
+    await context.db.transaction(async (trx) => {
+      const saved = await savePage(trx, context, this.#kind, answer, context.findOwnEchoes);
+      this.#pulled += saved.pulled;
+      this.#onSaved?.(saved);
+      this.#received += answer.results.length;
+      if (saved.ids.length < answer.results.length) await noteRepeatsRecords(trx, context.installation, this.#kind);
+      if (this.#keepWalk) {
+        await saveWalk(trx, context, this.#kind, {
+          question,
+          filters: this.#filters,
+          state,
+          run: context.run,
+          received: this.#received,
+          pulled: this.#pulled,
+        });
+      }
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import { integer, nullable, oneOf } from '../db/columns.ts';
+import { rows } from '../db/rows.ts';
+import { markRefetched } from '../documents/refetch.ts';
+import { type DocumentKind, documentKinds, type RecordKind } from '../terms.ts';
+import { pullByIds } from './by-id.ts';
+import type { PullContext, PullCounts } from './context.ts';
+import { pullList } from './pull-list.ts';
+import { pullRowSets } from './row-sets.ts';
+
+/** Documents whose parts are fetched again at a time; a window takes several rounds where there are more. */
+export const refetchBatch = 50;
+
+export interface RefetchNeed {
+  kind: DocumentKind;
+  id: number;
+  /** The invoice of a payment. */
+  invoiceId: number | null;
+}
+
+/** The next documents whose parts are to be fetched again. */
+export function refetchNeeds({ db, installation }: Pick<PullContext, 'db' | 'installation'>): Promise<RefetchNeed[]> {
+  return rows(
+    db,
+    { kind: oneOf(documentKinds), id: integer, invoiceId: nullable(integer) },
+    `select d.kind, d.id, m.parent_id as "invoiceId" from document d
+     join mirror_record m on m.installation = d.installation and m.kind = d.kind and m.id = d.id
+     where d.installation = ? and d.refetch = 'wanted' order by d.kind, d.id limit ?`,
+    [installation, refetchBatch],
+  );
+}
+
+/**
+ * Fetches the parts of documents whose proofs failed again, since the parts may be stale (ACCOUNTING "Proofs"): the invoice
+ * itself, its rows and its payments; for a payment, those of its invoice. `count` is called with the counts of each pull.
+ */
+export async function refetchParts(
+  context: PullContext,
+  needs: RefetchNeed[],
+  count: (stream: RecordKind, counts: PullCounts) => void,
+): Promise<void> {
+  const invoices = new Set<number>();
+  for (const need of needs) {
+    if (need.kind === 'invoice') invoices.add(need.id);
+    else if (need.kind === 'payment' && need.invoiceId !== null) invoices.add(need.invoiceId);
+  }
+  const prepayments = needs.filter(({ kind }) => kind === 'prepayment').map(({ id }) => id);
+  await pullByIds(context, 'prepayment', prepayments, (result) => count('prepayment', result));
+  await pullByIds(context, 'invoice', [...invoices], (result) => count('invoice', result));
+  if (invoices.size > 0) {
+    count('row', await pullRowSets(context, [...invoices]));
+    for (const id of invoices) {
+      count('payment', await pullList(context, 'payment', { invoice__is: String(id) }, null, { keepWalk: false }));
+    }
+  }
+  await markRefetched(context.db, context.installation, needs);
+}

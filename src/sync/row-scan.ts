@@ -1,0 +1,118 @@
+import { integer } from '../db/columns.ts';
+import { rows } from '../db/rows.ts';
+import { settleRowSets } from '../mirror/row-sets.ts';
+import { readTimestampStyle } from './capabilities/server.ts';
+import type { PullContext, PullResult } from './context.ts';
+import { pullList } from './pull-list.ts';
+import { finishedWalk, forgetWalks, isWalkSaved, walkOnce } from './saved-walks.ts';
+
+/** Row sets settled in one transaction. */
+const settleBatch = 5_000;
+/** Clock resolution of source times. */
+const clockSecondMs = 1_000;
+const clockChangeMs = 3_600_000;
+
+/**
+ * Reads all rows by id, once, beside the other lists of a first load or a backfill: each list has its own rate budget. The row
+ * sets that the scan covers are settled by `completeScan`.
+ */
+export function scanRows(context: PullContext): Promise<PullResult> {
+  return walkOnce(context, 'row', '', () => pullList(context, 'row', {}, null));
+}
+
+/**
+ * Settles the row sets that a scan beside the other lists covers, once those lists are read; an interrupted scan is completed
+ * first. Null when there was no scan. The counts leave out what the scan's own activity has reported.
+ */
+export async function completeScan(context: PullContext): Promise<PullResult | null> {
+  const finished = await finishedWalk(context, 'row', '');
+  if (!finished && !(await isWalkSaved(context, 'row'))) return null;
+  const scan = finished ? { ...finished, seen: 0, pulled: 0 } : await scanRows(context);
+  await settleCoveredSets(context, scan.earliest);
+  return scan;
+}
+
+/**
+ * Scans all rows when the invoices are in the mirror already. The scan covers every version of an invoice that the mirror held
+ * before its first request, whatever the version's `modified`.
+ */
+export async function scanStaleSets(context: PullContext): Promise<PullResult> {
+  const { db, installation, owner } = context;
+  await forgetWalks(db, installation, owner, 'row');
+  const versionsBefore = await finalInvoiceVersions(context);
+  const scan = await scanRows(context);
+  const changed = await invoicesWithRowsChangedAfter(context, scan.earliest);
+  const covered = [...(await finalInvoiceVersions(context))]
+    .filter(([id, version]) => versionsBefore.get(id) === version && !changed.has(id))
+    .map(([id]) => id);
+  for (let start = 0; start < covered.length; start += settleBatch) {
+    const batch = covered.slice(start, start + settleBatch);
+    await db.transaction((trx) => settleRowSets(trx, installation, batch, scan.earliest));
+  }
+  return scan;
+}
+
+/** The version of each final invoice in the mirror, by id. */
+async function finalInvoiceVersions({ db, installation }: PullContext): Promise<Map<number, number>> {
+  const found = await rows(
+    db,
+    { id: integer, version: integer },
+    `select id, version from mirror_record
+     where installation = ? and kind = 'invoice' and needs_rows and gone_at is null`,
+    [installation],
+  );
+  return new Map(found.map(({ id, version }) => [id, version]));
+}
+
+async function invoicesWithRowsChangedAfter({ db, installation }: PullContext, instant: Date): Promise<Set<number>> {
+  const found = await rows(
+    db,
+    { id: integer },
+    `select distinct parent_id as id from mirror_record
+     where installation = ? and kind = 'row' and modified > ? and parent_id is not null`,
+    [installation, instant],
+  );
+  return new Set(found.map(({ id }) => id));
+}
+
+/**
+ * Settles the row sets that a scan beside the walk of the invoices, or a resumed scan, has read completely. Let S be the source
+ * time of the scan's earliest answer. Every answer shows what was committed by S, and the walk is proven complete, so that the
+ * scan covers every row committed by S.
+ *
+ * - An invoice whose `modified` in the mirror lies more than the overlap before S: the transaction that wrote this version and
+ *   its rows had committed by S, since the overlap is the longest delay of a commit (DESIGN "Sync"). The margin is a second
+ *   wider for the clock's resolution, and an hour wider for naive timestamps, which may stand for a time one hour later in the
+ *   repeated hour of a clock change. A version written after S has a later `modified`, and its set is stale (proof P2).
+ * - An invoice without `modified`, or with one later than its answer: its set is fresh by S only if the invoice was answered
+ *   by S, since `rows_fresh_from` is bounded by that answer.
+ * - A set in which a row has changed since then, with the same margin, is left out: the scan may lack other rows of that change.
+ *   Rows that change after the scan are read by their own `modified`, requested since S at the latest (streams.ts).
+ *
+ * `first_seen_at` could not replace `modified` here. Source times are lower bounds in whole seconds, so that they do not tell
+ * which of two concurrent walks sent its request first, and a version can be newer than the first sight of its invoice. All
+ * other sets are fetched as sets.
+ */
+async function settleCoveredSets(context: PullContext, earliest: Date): Promise<void> {
+  const { db, installation } = context;
+  const style = await readTimestampStyle(db, installation);
+  const marginMs = context.overlapMs + clockSecondMs + (style === 'naive' ? clockChangeMs : 0);
+  const committedBy = new Date(earliest.getTime() - marginMs);
+  const changed = [...(await invoicesWithRowsChangedAfter(context, committedBy))];
+  let after = 0;
+  for (;;) {
+    const batch = await rows(
+      db,
+      { id: integer },
+      `select id from mirror_record where installation = ? and kind = 'invoice' and needs_rows and id > ?
+         and (modified <= ? or modified is null or modified > rows_fresh_from) and id <> all(?::bigint[])
+       order by id limit ?`,
+      [installation, after, committedBy, changed, settleBatch],
+    );
+    const ids = batch.map(({ id }) => id);
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    await db.transaction((trx) => settleRowSets(trx, installation, ids, earliest));
+    after = last;
+  }
+}

@@ -1,0 +1,162 @@
+import { instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
+import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
+import { type RecordKind, recordKinds } from '../terms.ts';
+import type { PullContext, PullOwner, PullResult } from './context.ts';
+import type { WalkState } from './walk/types.ts';
+
+/**
+ * The walks of lists that are under way or finished (table `sync_walk`), one for each list and owner. A walk under way is saved
+ * with each page, so that a killed process resumes it. A finished walk stays until its owner's cursor has moved or its backfill
+ * has ended, so that a later attempt does not read the list again.
+ */
+
+/** An older walk is not used again: the list is read anew. */
+export const keptForHours = 72;
+
+type Scope = Pick<PullContext, 'db' | 'installation' | 'owner' | 'run'>;
+
+/** A walk under way. `question` identifies what is read: its filters and the id above which it began. */
+export interface SavedWalk {
+  question: string;
+  filters: Record<string, string>;
+  state: WalkState;
+  /** Of this run, the counts below. */
+  run: string;
+  received: number;
+  pulled: number;
+}
+
+export async function loadWalk(context: Scope, stream: RecordKind, question: string): Promise<SavedWalk | null> {
+  const { db, installation, owner } = context;
+  const found = await maybeRow(
+    db,
+    { state: json },
+    `select state from sync_walk where installation = ? and stream = ? and owner = ? and state->>'question' = ?
+       and saved_at > clock_timestamp() - make_interval(hours => ?)`,
+    [installation, stream, owner, question, keptForHours],
+  );
+  return found === null ? null : JSON.parse(found.state);
+}
+
+export async function saveWalk(
+  db: Connection,
+  { installation, owner }: Scope,
+  stream: RecordKind,
+  walk: SavedWalk,
+): Promise<void> {
+  await execute(
+    db,
+    `insert into sync_walk (installation, stream, owner, state) values (?, ?, ?, ?::json)
+     on conflict (installation, stream, owner) do update set state = excluded.state, saved_at = clock_timestamp()`,
+    [installation, stream, owner, JSON.stringify(walk)],
+  );
+}
+
+/**
+ * Walks a list, unless a finished walk of the same `question` is saved, whose result is returned then: a backfill killed among
+ * its rows does not read its invoices again.
+ */
+export async function walkOnce(
+  context: Scope,
+  stream: RecordKind,
+  question: string,
+  walk: () => Promise<PullResult>,
+): Promise<PullResult> {
+  const finished = await finishedWalk(context, stream, question);
+  if (finished) return finished;
+  const result = await walk();
+  const { db, installation, owner, run } = context;
+  await execute(
+    db,
+    `insert into sync_walk (installation, stream, owner, state)
+     values (?, ?, ?, json_build_object('question', ?::text, 'run', ?::text, 'seen', ?::int, 'pulled', ?::int,
+       'began', ?::timestamptz, 'earliest', ?::timestamptz))
+     on conflict (installation, stream, owner) do update set state = excluded.state, saved_at = clock_timestamp()`,
+    [
+      installation,
+      stream,
+      owner,
+      finishedQuestion(question),
+      run,
+      result.seen,
+      result.pulled,
+      result.began,
+      result.earliest,
+    ],
+  );
+  return result;
+}
+
+/** The result of a finished walk; its counts are 0 where another run made it, since that run has reported them. */
+export async function finishedWalk(context: Scope, stream: RecordKind, question: string): Promise<PullResult | null> {
+  const { db, installation, owner, run } = context;
+  return maybeRow(
+    db,
+    { seen: integer, pulled: integer, began: instant, earliest: instant },
+    `select case when state->>'run' = ? then (state->>'seen')::int else 0 end as seen,
+       case when state->>'run' = ? then (state->>'pulled')::int else 0 end as pulled,
+       (state->>'began')::timestamptz as began, (state->>'earliest')::timestamptz as earliest
+     from sync_walk where installation = ? and stream = ? and owner = ? and state->>'question' = ?
+       and saved_at > clock_timestamp() - make_interval(hours => ?)`,
+    [run, run, installation, stream, owner, finishedQuestion(question), keptForHours],
+  );
+}
+
+export async function isWalkSaved({ db, installation, owner }: Scope, stream: RecordKind): Promise<boolean> {
+  const sql = 'select from sync_walk where installation = ? and stream = ? and owner = ?';
+  return (await rows(db, {}, sql, [installation, stream, owner])).length > 0;
+}
+
+/** Deletes the saved walks of one list, or all of an owner. */
+export async function forgetWalks(
+  db: Connection,
+  installation: number,
+  owner: PullOwner,
+  stream: RecordKind | null = null,
+): Promise<void> {
+  await execute(db, 'delete from sync_walk where installation = ? and owner = ? and stream = coalesce(?, stream)', [
+    installation,
+    owner,
+    stream,
+  ]);
+}
+
+export interface SavedProgress {
+  stream: RecordKind;
+  /** The question of a finished walk; null for one under way. */
+  finishedQuestion: string | null;
+  /** The first invoice date asked for; null: all dates. */
+  invoicedFrom: string | null;
+  /** Records left of a walk under way; null where its first answer is still to come. */
+  recordsLeft: number | null;
+}
+
+/** How far an owner's saved walks are. */
+export async function savedProgress(db: Connection, installation: number, owner: PullOwner): Promise<SavedProgress[]> {
+  const found = await rows(
+    db,
+    {
+      stream: oneOf(recordKinds),
+      question: text,
+      invoiced_from: nullable(text),
+      expected: nullable(integer),
+    },
+    `select stream, state->>'question' as question, state->'filters'->>'invoice_date__gte' as invoiced_from,
+       (state->'state'->>'expected')::int as expected
+     from sync_walk where installation = ? and owner = ? and saved_at > clock_timestamp() - make_interval(hours => ?)`,
+    [installation, owner, keptForHours],
+  );
+  return found.map(({ stream, question, invoiced_from, expected }) => ({
+    stream,
+    finishedQuestion: question.startsWith(finishedMark) ? question.slice(finishedMark.length).trimStart() : null,
+    invoicedFrom: invoiced_from,
+    recordsLeft: expected,
+  }));
+}
+
+const finishedMark = 'finished';
+
+/** No walk under way has such a question: theirs are JSON arrays (pull-list.ts). */
+function finishedQuestion(question: string): string {
+  return `${finishedMark} ${question}`.trimEnd();
+}

@@ -1,0 +1,77 @@
+import { integer, nullable } from '../db/columns.ts';
+import type { Db } from '../db/pool.ts';
+import { type Connection, execute, row } from '../db/rows.ts';
+import type { PracticeClient } from '../practice/client.ts';
+import type { DocumentKind } from '../terms.ts';
+import { unlessRefused } from './capabilities/refused.ts';
+
+/** How often the source is counted again because records were created between two requests. */
+const countTries = 4;
+
+export interface CountContext {
+  db: Db;
+  installation: number;
+  client: Pick<PracticeClient, 'list'>;
+  priority?: number;
+}
+
+/**
+ * How many documents the source has up to the highest id in the mirror; newer ones belong to the next window (ACCOUNTING E6).
+ * Counted as all documents less those above that id, with the latter counted before and after, so that none was created in
+ * between. A server that ignores `id__gt` has them all counted. Null when new documents kept coming.
+ */
+export async function countCovered(context: CountContext, kind: DocumentKind): Promise<number | null> {
+  const { client, db, installation, priority } = context;
+  const list = (filters: Record<string, string>) =>
+    client.list(kind, filters, null, priority === undefined ? {} : { priority });
+  const { highest } = await row(
+    db,
+    { highest: nullable(integer) },
+    'select max(id) as highest from mirror_record where installation = ? and kind = ?',
+    [installation, kind],
+  );
+  if (highest === null) return (await list({})).count;
+  const countNewer = async () => {
+    const filters = { id__gt: String(highest) };
+    // A refused filter is noted by the next walk; here it only means that newer documents cannot be counted.
+    const answer = await unlessRefused(
+      () => list(filters),
+      filters,
+      async () => undefined,
+    );
+    return answer?.results.every(({ id }) => id > highest) ? answer.count : null;
+  };
+  let newer = await countNewer();
+  for (let attempt = 0; attempt < countTries; attempt++) {
+    const { count } = await list({});
+    if (newer === null) return count;
+    const newerAfter = await countNewer();
+    if (newerAfter === newer) return count - newer;
+    newer = newerAfter;
+  }
+  return null;
+}
+
+/** How many documents of a kind the mirror has, except those that are gone from the source. */
+export async function countMirror(
+  { db, installation }: Pick<CountContext, 'db' | 'installation'>,
+  kind: DocumentKind,
+): Promise<number> {
+  const sql = 'select count(*) as n from mirror_record where installation = ? and kind = ? and gone_at is null';
+  return (await row(db, { n: integer }, sql, [installation, kind])).n;
+}
+
+/** Stores a list's count in the source, which `reconcile` takes when the source cannot be reached. */
+export async function storeCount(
+  db: Connection,
+  installation: number,
+  kind: DocumentKind,
+  count: number,
+): Promise<void> {
+  await execute(
+    db,
+    `insert into source_count (installation, kind, count, counted_at) values (?, ?, ?, clock_timestamp())
+     on conflict (installation, kind) do update set count = excluded.count, counted_at = excluded.counted_at`,
+    [installation, kind, count],
+  );
+}
