@@ -21,7 +21,7 @@ export function postActivities(deps: ActivityDeps) {
     async post(input: WindowInput, window: OpenWindow, last: boolean): Promise<PostReport> {
       return withHeartbeat(deps, input, window, async ({ signal, beat }) => {
         const installation = installationOf(deps, input.installation);
-        const contextFor = await postingContexts(deps.db, installation, lockDates(deps, installation.id));
+        const contextFor = postingContexts(installation, lockDates(deps, installation.id));
         const posted = await postWaiting(deps.db, installation, contextFor, {
           windowId: window.id,
           finalRound: last,

@@ -79,7 +79,13 @@ async function casesOf(
     if (!found) throw new Error(`${document.kind} ${document.id} is to be posted but is not in the mirror`);
     return { document, facts: found };
   });
-  return { cases, context: await contextFor(cases.map((one) => one.facts)) };
+  return {
+    cases,
+    context: await contextFor(
+      db,
+      cases.map((one) => one.facts),
+    ),
+  };
 }
 
 function keyOf({ kind, id }: DocumentRef): string {

@@ -5,6 +5,7 @@ import { type Connection, row } from '../db/rows.ts';
 import { claimDocuments } from '../documents/claim.ts';
 import { saveJudged } from '../documents/save.ts';
 import { settleAll } from '../domain/concurrency.ts';
+import { holdPeriod } from '../ledger/close.ts';
 import { appendDecided, stateAfter } from './append.ts';
 import { judgeDocuments, judgingBatch } from './judge.ts';
 import type { ContextFor } from './posting-context.ts';
@@ -60,6 +61,7 @@ export async function postBatch(
   const options = { limit: judgingBatch, includeAwaitingParts: finalRound, judgedBefore };
   const claimed = await claimDocuments(trx, installation.id, options);
   if (claimed.length === 0) return { documents: 0, entries: 0 };
+  await holdPeriod(trx, installation.id);
   const judged = await judgeDocuments(trx, installation, contextFor, claimed, { finalRound });
   const appended = await appendDecided(trx, installation, judged, windowId);
   await saveJudged(

@@ -5,22 +5,17 @@ import type { DocumentFacts, PostingContext } from '../posting/types.ts';
 import type { CalendarDate } from '../terms.ts';
 import type { LockDateOf } from './lock-dates.ts';
 
-/** Gives the context to judge these facts in. */
-export type ContextFor = (facts: readonly DocumentFacts[]) => Promise<PostingContext>;
+/** Gives the context to judge these facts in; `db` is the transaction that posts them, where they are posted. */
+export type ContextFor = (db: Connection, facts: readonly DocumentFacts[]) => Promise<PostingContext>;
 
 /**
  * The posting context of an installation. Departments' lock dates are asked for only where the mapping follows them, and once
- * each.
+ * each; the closed period is read each time, since it may be closed between two batches.
  */
-export async function postingContexts(
-  db: Connection,
-  installation: InstallationConfig,
-  lockDateOf: LockDateOf,
-): Promise<ContextFor> {
-  const through = await closedThrough(db, installation.id);
+export function postingContexts(installation: InstallationConfig, lockDateOf: LockDateOf): ContextFor {
   const lockDates = new Map<number, CalendarDate>();
   const asked = new Set<number>();
-  return async (facts) => {
+  return async (db, facts) => {
     if (installation.mapping.policies.follow_source_lock) {
       for (const department of departmentsOf(facts)) {
         if (asked.has(department)) continue;
@@ -29,7 +24,7 @@ export async function postingContexts(
         if (lockDate !== null) lockDates.set(department, lockDate);
       }
     }
-    return postingContext(installation, through, lockDates);
+    return postingContext(installation, await closedThrough(db, installation.id), lockDates);
   };
 }
 

@@ -38,7 +38,7 @@ export async function* previewPosting(
   yield* fromSnapshot(db, async function* (trx) {
     await requireStart(trx, installation);
     const lockDateOf = currentLockDates(trx, source, id);
-    const contextFor = await postingContexts(trx, installation, lockDateOf);
+    const contextFor = postingContexts(installation, lockDateOf);
     const conditionsChanged =
       (await haveConditionsChanged(trx, installation)) || (await haveLockDatesMoved(trx, installation, lockDateOf));
     const next = (after: DocumentCursor) =>
@@ -60,7 +60,7 @@ export async function* previewRemap(
   const { id } = installation;
   yield* fromSnapshot(db, async function* (trx) {
     await requireStart(trx, installation);
-    const contextFor = await postingContexts(trx, installation, currentLockDates(trx, source, id));
+    const contextFor = postingContexts(installation, currentLockDates(trx, source, id));
     const next = (after: DocumentCursor) =>
       documentsInForce(trx, id, selection, { after, limit: judgingBatch, lock: false });
     for await (const batch of batches(next)) {

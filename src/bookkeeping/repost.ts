@@ -7,6 +7,7 @@ import type { DocumentCursor } from '../documents/document.ts';
 import { type DocumentSelection, documentsInForce } from '../documents/in-force.ts';
 import { saveRemapped } from '../documents/save.ts';
 import { UserError } from '../domain/errors.ts';
+import { holdPeriod } from '../ledger/close.ts';
 import { appendDecided, stateAfter } from './append.ts';
 import { judgingBatch, remapDocuments } from './judge.ts';
 import { currentLockDates, type LockDateSource } from './lock-dates.ts';
@@ -42,7 +43,7 @@ export async function* repost(
   const token = await waitForLease(db, id, options);
   try {
     await requireStart(db, installation);
-    const contextFor = await postingContexts(db, installation, currentLockDates(db, source, id));
+    const contextFor = postingContexts(installation, currentLockDates(db, source, id));
     for (let after: DocumentCursor = null; ; ) {
       options.signal.throwIfAborted();
       const batch: RemappedDocument[] = await repostBatch(
@@ -76,6 +77,7 @@ async function repostBatch(
   return db.transaction(async (trx) => {
     // This locks the lease's row: no window can take the lease while the batch is posted.
     if (!(await renewLease(trx, id, token))) throw leaseLost(id);
+    await holdPeriod(trx, id);
     const documents = await documentsInForce(trx, id, selection, { after, limit: judgingBatch, lock: true });
     const remapped = await remapDocuments(trx, installation, contextFor, documents);
     const toSave = remapped.filter(isToSave).map((one) => ({ ...one, decision: one.remap.decision }));

@@ -101,6 +101,7 @@ create table entry (
   constraint entry_idempotency_key_key UNIQUE (idempotency_key),
   constraint entry_installation_kind_document_id_n_key UNIQUE (installation, kind, document_id, n),
   constraint entry_installation_seq_key UNIQUE (installation, seq),
+  constraint entry_balances TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint entry_pkey PRIMARY KEY (id),
   constraint entry_reverses_fkey FOREIGN KEY (reverses) REFERENCES entry(id),
   constraint entry_posting_mode_check CHECK ((posting_mode = ANY (ARRAY['document'::text, 'daily_summary'::text])))
@@ -169,6 +170,13 @@ create table ledger_close (
   installation bigint not null,
   through date not null,
   closed_at timestamp with time zone not null default clock_timestamp(),
+  seq bigint not null,
+  entries bigint not null,
+  summaries bigint not null,
+  summary_hash text not null,
+  previous_hash text not null,
+  hash text not null,
+  constraint ledger_close_installation_seq_key UNIQUE (installation, seq),
   constraint ledger_close_pkey PRIMARY KEY (installation, closed_at)
 );
 
@@ -346,6 +354,24 @@ create table write_back (
 );
 CREATE INDEX write_back_pending ON vetledger.write_back USING btree (installation) WHERE (state <> 'done'::text);
 
+CREATE OR REPLACE FUNCTION vetledger.append_close()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+declare
+  before date;
+begin
+  perform hold_period_alone(new.installation);
+  perform hold_chain(new.installation);
+  select max(c.through) into before from ledger_close c where c.installation = new.installation;
+  if new.through < before then
+    raise exception 'the books of installation % are closed through % already', new.installation, before
+      using errcode = 'restrict_violation', constraint = 'ledger_close_forward';
+  end if;
+  return chain_close(new);
+end $function$;
+
 CREATE OR REPLACE FUNCTION vetledger.budget_finish(for_installation bigint, for_action text, slots bigint[], keep_seconds double precision[])
  RETURNS void
  LANGUAGE plpgsql
@@ -513,17 +539,154 @@ AS $function$
   delete from budget_claim where installation = for_installation and action = for_action and claimant = for_claimant
 $function$;
 
+CREATE OR REPLACE FUNCTION vetledger.chain_close(closed ledger_close)
+ RETURNS ledger_close
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+declare
+  head record;
+begin
+  select * into head from chain_head(closed.installation);
+  closed.seq := head.seq + 1;
+  closed.previous_hash := head.hash;
+  -- The chain has no gaps, so what is no close is an entry.
+  select head.seq - count(*) into closed.entries
+  from ledger_close c where c.installation = closed.installation and c.seq is not null;
+  select coalesce(max(s.seq), 0) into closed.summaries from summary_entry s where s.installation = closed.installation;
+  select coalesce(
+    (select s.hash from summary_entry s where s.installation = closed.installation and s.seq = closed.summaries),
+    repeat('0', 64)
+  ) into closed.summary_hash;
+  closed.hash := encode(sha256(convert_to(
+    closed.previous_hash || E'\n' || concat_ws(' ', 'close', closed.installation, closed.seq,
+      to_char(closed.through, 'YYYY-MM-DD'), closed.entries, closed.summaries, closed.summary_hash),
+    'UTF8')), 'hex');
+  return closed;
+end $function$;
+
+CREATE OR REPLACE FUNCTION vetledger.chain_head(for_installation bigint, OUT seq bigint, OUT hash text)
+ RETURNS record
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+  select head.seq, head.hash from (
+    (select e.seq, e.hash from entry e where e.installation = for_installation order by e.seq desc limit 1)
+    union all
+    (select c.seq, c.hash from ledger_close c where c.installation = for_installation and c.seq is not null
+     order by c.seq desc limit 1)
+    union all
+    select 0, repeat('0', 64)
+  ) head order by head.seq desc limit 1
+$function$;
+
+CREATE OR REPLACE FUNCTION vetledger.hold_chain(for_installation bigint)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select pg_advisory_xact_lock(hashtextextended('vetledger ledger ' || for_installation, 0))
+$function$;
+
+CREATE OR REPLACE FUNCTION vetledger.hold_period(for_installation bigint)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select pg_advisory_xact_lock_shared(hashtextextended('vetledger period ' || for_installation, 0))
+$function$;
+
+CREATE OR REPLACE FUNCTION vetledger.hold_period_alone(for_installation bigint)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select pg_advisory_xact_lock(hashtextextended('vetledger period ' || for_installation, 0))
+$function$;
+
+CREATE OR REPLACE FUNCTION vetledger.refuse_added_lines()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+declare
+  refused text;
+begin
+  select e.id into refused
+  from (select a.entry_id, count(*) as n from added a group by a.entry_id) added_to
+  join entry e on e.id = added_to.entry_id
+  where e.xmin <> pg_current_xact_id()::xid
+    and added_to.n <> (select count(*) from entry_line l where l.entry_id = added_to.entry_id)
+  limit 1;
+  if found then
+    raise exception 'entry % is in the books; it takes no more lines', refused
+      using errcode = 'restrict_violation', constraint = 'entry_line_with_entry';
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION vetledger.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
-  raise exception 'journal entries are never changed or deleted; post a correction' using errcode = 'restrict_violation';
+  raise exception 'the rows of % are never changed or deleted; a correction is a new entry', tg_table_name
+    using errcode = 'restrict_violation';
 end $function$;
+
+CREATE OR REPLACE FUNCTION vetledger.refuse_closed_period()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+declare
+  refused record;
+begin
+  perform hold_period(each.installation) from (select distinct installation from posted order by installation) each;
+  -- A statement of its own after the wait: it sees a close that has just been committed.
+  select p.id, p.installation, p.entry_date, closed.through into refused
+  from posted p
+  join (select c.installation, max(c.through) as through from ledger_close c
+        where c.installation in (select installation from posted) group by c.installation) closed
+    on closed.installation = p.installation and p.entry_date <= closed.through
+  order by p.seq limit 1;
+  if found then
+    raise exception 'entry % is dated %, and the books of installation % are closed through %',
+      refused.id, refused.entry_date, refused.installation, refused.through
+      using errcode = 'restrict_violation', constraint = 'entry_in_open_period';
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION vetledger.refuse_unbalanced()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  difference numeric;
+begin
+  select sum(case l.side when 'debit' then l.amount else -l.amount end) into difference
+  from vetledger.entry_line l where l.entry_id = new.id;
+  if difference is null then
+    raise exception 'entry % has no lines', new.id using errcode = 'check_violation', constraint = 'entry_balances';
+  elsif difference <> 0 then
+    raise exception 'entry % does not balance: debit less credit is %', new.id, difference
+      using errcode = 'check_violation', constraint = 'entry_balances';
+  end if;
+  return null;
+end $function$;
+
+CREATE CONSTRAINT TRIGGER entry_balances AFTER INSERT ON vetledger.entry DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_unbalanced();
 
 CREATE TRIGGER entry_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+CREATE TRIGGER entry_in_open_period AFTER INSERT ON vetledger.entry REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION refuse_closed_period();
+
 CREATE TRIGGER entry_line_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry_line FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER entry_line_with_entry AFTER INSERT ON vetledger.entry_line REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_added_lines();
+
+CREATE TRIGGER ledger_close_append BEFORE INSERT ON vetledger.ledger_close FOR EACH ROW EXECUTE FUNCTION append_close();
+
+CREATE TRIGGER ledger_close_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.ledger_close FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER summary_entry_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.summary_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

@@ -1,44 +1,60 @@
-import { date } from '../db/columns.ts';
+import { date, nullable } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
-import { type Connection, execute, maybeRow } from '../db/rows.ts';
+import { type Connection, execute, row } from '../db/rows.ts';
 import { UserError } from '../domain/errors.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
+import { summariseBatch } from './summaries/append.ts';
 
 /** The last day closed by `vetledger ledger close`, or null. */
 export async function closedThrough(db: Connection, installation: InstallationId): Promise<CalendarDate | null> {
-  const newest = await maybeRow(
+  const { through } = await row(
     db,
-    { through: date },
-    'select through from ledger_close where installation = ? order by closed_at desc limit 1',
+    { through: nullable(date) },
+    'select max(through) as through from ledger_close where installation = ?',
     [installation],
   );
-  return newest?.through ?? null;
+  return through;
+}
+
+/**
+ * Holds the installation's closed period as it is until the end of the transaction: a close waits for it, or it waits for the
+ * close. What is posted in this transaction, and judged by `closedThrough` read after this, is never behind a close.
+ */
+export async function holdPeriod(trx: Connection, installation: InstallationId): Promise<void> {
+  await execute(trx, 'select hold_period(?)', [installation]);
+}
+
+export interface BooksToClose {
+  id: InstallationId;
+  /** Days before this one are over: their entries are summed up before the books are closed. */
+  today: CalendarDate;
 }
 
 /**
  * Closes the books of these installations through a day, all or none of them; nothing is posted on or before that day any more
- * (ACCOUNTING "Locked"). Throws UserError `period_closed` where they are closed through a later day.
+ * (ACCOUNTING "Locked"). Waits for postings under way. Throws UserError `period_closed` where they are closed through a later
+ * day.
  */
-export async function closePeriods(
-  db: Db,
-  installations: readonly InstallationId[],
-  through: CalendarDate,
-): Promise<void> {
+export async function closePeriods(db: Db, books: readonly BooksToClose[], through: CalendarDate): Promise<void> {
   await db.transaction(async (trx) => {
-    for (const installation of installations) await closePeriod(trx, installation, through);
+    // In one order, so that two closes of several installations never wait for each other.
+    for (const each of [...books].sort((a, b) => a.id - b.id)) await closePeriod(trx, each, through);
   });
 }
 
-async function closePeriod(trx: Connection, installation: InstallationId, through: CalendarDate): Promise<void> {
-  const closed = await closedThrough(trx, installation);
+async function closePeriod(trx: Connection, { id, today }: BooksToClose, through: CalendarDate): Promise<void> {
+  await execute(trx, 'select hold_period_alone(?)', [id]);
+  const closed = await closedThrough(trx, id);
   if (closed === through) return;
   if (closed !== null && closed > through) {
     throw new UserError(
       'period_closed',
-      `The books of installation ${installation} are closed through ${closed} already.`,
+      `The books of installation ${id} are closed through ${closed} already.`,
       'A closed period is not opened again; give a later date.',
       2,
     );
   }
-  await execute(trx, 'insert into ledger_close (installation, through) values (?, ?)', [installation, through]);
+  // Entries that a window posted since the days were summed up: their summaries must not come after the close.
+  while ((await summariseBatch(trx, id, { before: today, windowId: null })).length > 0);
+  await execute(trx, 'insert into ledger_close (installation, through) values (?, ?)', [id, through]);
 }

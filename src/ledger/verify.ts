@@ -1,41 +1,97 @@
-import { integer, oneOf, text } from '../db/columns.ts';
-import { type Connection, maybeRow } from '../db/rows.ts';
+import { date, integer, oneOf, text } from '../db/columns.ts';
+import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import { entryId } from '../domain/entry.ts';
 import { documentKinds, type InstallationId } from '../terms.ts';
+import { type ChainHead, type Close, closeHash } from './journal/chain.ts';
 import { chainStart, entryHash } from './journal/entry-hash.ts';
 import { entriesBySeq } from './journal/read.ts';
 import { summariesBySeq } from './summaries/read.ts';
 import { summaryHash } from './summaries/summary-hash.ts';
 
-/** The first entry or summary that is not as it was written. */
+/** The first entry, close or summary that is not as it was written. */
 export interface BrokenLink {
   /** Position in the chain of entries or of daily summaries; null when the chain's end is missing. */
   seq: number | null;
-  /** Id of the entry or of the daily summary. */
+  /** Id of the entry or of the daily summary; a close has none, and is named in words. */
   entryId: string;
   message: string;
 }
 
+/** What a walk of an installation's chains found. */
+export interface VerifiedChain {
+  broken: BrokenLink | null;
+  /** The head of the journal's chain: its latest entry or close. */
+  head: ChainHead;
+  /** Entries up to the head. */
+  entries: number;
+  summaryHead: ChainHead;
+}
+
+/** Is told each sound link of a chain: the journal's, or that of the daily summaries. */
+export type OnLink = (chain: 'journal' | 'summaries', link: ChainHead) => void;
+
 /**
- * Walks an installation's hash chain from its first entry and returns the first broken link, or null when the books are as they
- * were written. A chain without its last entries is still sound, so each entry that a document names must exist, too. Then the
- * chain of daily summaries is walked: each is hashed over its lines and its entries' hashes.
+ * Walks an installation's hash chain from its first entry to its head, or to the first broken link. Closes of the books are
+ * links of it. A chain without its last entries is still sound, so each entry that a document names must exist, too. Then the
+ * chain of daily summaries is walked: each is hashed over its lines and its entries' hashes; a close ties that chain's head.
  */
+export async function walkChains(
+  db: Connection,
+  installation: InstallationId,
+  onLink: OnLink = () => undefined,
+): Promise<VerifiedChain> {
+  const closes = await closesBySeq(db, installation);
+  const journal = await walkJournal(db, installation, closes, onLink);
+  const summaries =
+    journal.broken === null
+      ? await walkSummaries(db, installation, closes, onLink)
+      : { broken: null, head: { seq: 0, hash: chainStart } };
+  const broken = journal.broken ?? (await missingEnd(db, installation)) ?? summaries.broken;
+  return { broken, head: journal.head, entries: journal.entries, summaryHead: summaries.head };
+}
+
+/** The first broken link of an installation's chains, or null when the books are as they were written. */
 export async function verifyChain(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
-  let seq = 0;
-  let hash = chainStart;
-  for await (const entry of entriesBySeq(db, installation)) {
-    const broken = (message: string): BrokenLink => ({ seq: entry.seq, entryId: entry.id, message });
-    seq += 1;
-    if (entry.seq !== seq) return broken(`entry ${seq} of the chain is missing; the next one there is ${entry.seq}`);
-    if (entry.id !== entryId(installation, entry.document, entry.n)) {
-      return broken('its id does not fit its document');
+  return (await walkChains(db, installation)).broken;
+}
+
+async function walkJournal(db: Connection, installation: InstallationId, closes: readonly Close[], onLink: OnLink) {
+  const head: ChainHead = { seq: 0, hash: chainStart };
+  let entries = 0;
+  let nextClose = 0;
+  const follow = (link: { seq: number; previousHash: string; hash: string }, id: string, hash: string) => {
+    const broken = (message: string): BrokenLink => ({ seq: link.seq, entryId: id, message });
+    const seq = head.seq + 1;
+    if (link.seq !== seq) return broken(`entry ${seq} of the chain is missing; the next one there is ${link.seq}`);
+    if (link.previousHash !== head.hash) return broken('it does not follow the entry before it');
+    if (link.hash !== hash) return broken('its content is not what was posted');
+    Object.assign(head, { seq, hash });
+    onLink('journal', { seq, hash });
+    return null;
+  };
+  const followCloses = (before: number): BrokenLink | null => {
+    for (let close = closes[nextClose]; close !== undefined && close.seq < before; close = closes[nextClose]) {
+      const name = `close through ${close.through}`;
+      const broken = follow(close, name, closeHash(head.hash, close));
+      if (broken !== null) return broken;
+      if (close.entries !== entries) {
+        return { seq: close.seq, entryId: name, message: 'it does not count the entries before it' };
+      }
+      nextClose += 1;
     }
-    if (entry.previousHash !== hash) return broken('it does not follow the entry before it');
-    hash = entryHash(hash, entry);
-    if (entry.hash !== hash) return broken('its content is not what was posted');
+    return null;
+  };
+  for await (const entry of entriesBySeq(db, installation)) {
+    const broken =
+      followCloses(entry.seq) ??
+      (entry.id === entryId(installation, entry.document, entry.n)
+        ? null
+        : { seq: entry.seq, entryId: entry.id, message: 'its id does not fit its document' }) ??
+      follow(entry, entry.id, entryHash(head.hash, entry));
+    if (broken !== null) return { broken, head, entries };
+    entries += 1;
   }
-  return (await missingEnd(db, installation)) ?? (await brokenSummary(db, installation));
+  return { broken: followCloses(Number.POSITIVE_INFINITY), head, entries };
 }
 
 async function missingEnd(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
@@ -52,16 +108,49 @@ async function missingEnd(db: Connection, installation: InstallationId): Promise
   return { seq: null, entryId: found.entry_id, message };
 }
 
-async function brokenSummary(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
-  let seq = 0;
-  let hash = chainStart;
+async function walkSummaries(db: Connection, installation: InstallationId, closes: readonly Close[], onLink: OnLink) {
+  const head: ChainHead = { seq: 0, hash: chainStart };
+  const closedAt = new Map(closes.map((close) => [close.summaries, close]));
   for await (const summary of summariesBySeq(db, installation)) {
-    const broken = (message: string): BrokenLink => ({ seq: summary.seq, entryId: summary.id, message });
-    seq += 1;
+    const broken = (message: string) => ({ broken: { seq: summary.seq, entryId: summary.id, message }, head });
+    const seq = head.seq + 1;
     if (summary.seq !== seq) return broken(`daily summary ${seq} is missing; the next one there is ${summary.seq}`);
-    if (summary.previousHash !== hash) return broken('it does not follow the daily summary before it');
-    hash = summaryHash(hash, summary);
+    if (summary.previousHash !== head.hash) return broken('it does not follow the daily summary before it');
+    const hash = summaryHash(head.hash, summary);
     if (summary.hash !== hash) return broken('its lines or its entries are not those that it was made of');
+    Object.assign(head, { seq, hash });
+    onLink('summaries', { seq, hash });
+    const close = closedAt.get(seq);
+    if (close !== undefined && close.summaryHash !== hash) {
+      return broken(`it is not what it was when the books were closed through ${close.through}`);
+    }
   }
-  return null;
+  const beyond = closes.find((close) => close.summaries > head.seq);
+  if (beyond === undefined) return { broken: null, head };
+  const message = `daily summaries ${head.seq + 1} to ${beyond.summaries} are missing; they were there when the books were closed`;
+  return { broken: { seq: null, entryId: `close through ${beyond.through}`, message }, head };
+}
+
+async function closesBySeq(db: Connection, installation: InstallationId): Promise<Close[]> {
+  const found = await rows(
+    db,
+    {
+      seq: integer,
+      through: date,
+      entries: integer,
+      summaries: integer,
+      summary_hash: text,
+      previous_hash: text,
+      hash: text,
+    },
+    `select seq, through, entries, summaries, summary_hash, previous_hash, hash from ledger_close
+     where installation = ? order by seq`,
+    [installation],
+  );
+  return found.map(({ summary_hash: summaryHash, previous_hash: previousHash, ...close }) => ({
+    installation,
+    ...close,
+    summaryHash,
+    previousHash,
+  }));
 }

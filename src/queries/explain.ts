@@ -117,8 +117,8 @@ async function judgeNow(
   { kind, documentDate }: FoundDocument,
 ): Promise<Judgement> {
   const locks = await departmentLocks(db, installation.id);
-  const contextFor = await postingContexts(db, installation, async (department) => locks.get(department) ?? null);
-  return judge(facts, await contextFor([facts]), kind === 'invoice' ? null : documentDate);
+  const contextFor = postingContexts(installation, async (department) => locks.get(department) ?? null);
+  return judge(facts, await contextFor(db, [facts]), kind === 'invoice' ? null : documentDate);
 }
 
 function relatedRefs(facts: DocumentFacts): DocumentRef[] {

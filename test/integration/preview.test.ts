@@ -61,7 +61,9 @@ function plain(id: string, entry: DraftEntry) {
 }
 
 async function lastSeq(clinic: MirroredClinic): Promise<number> {
-  const [row] = await query<{ n: number }>(db, 'select count(*) as n from entry where installation = ?', [clinic.id]);
+  const [row] = await query<{ n: number }>(db, 'select coalesce(max(seq), 0) as n from entry where installation = ?', [
+    clinic.id,
+  ]);
   return row!.n;
 }
 

@@ -144,7 +144,7 @@ export class MirroredClinic {
       for (const department of (await departmentLocks(this.#db, this.id)).keys()) await noted(department);
     }
     await markAfterChangedConditions(this.#db, this.installation);
-    const contextFor = await postingContexts(this.#db, this.installation, noted);
+    const contextFor = postingContexts(this.installation, noted);
     const judgedBefore = new Date(Date.now() + 3_600_000);
     for (let left = true; left; ) {
       const options = { finalRound: true, judgedBefore };

@@ -40,11 +40,7 @@ export function close(
     }
     // Summaries of days that are over are made first: a closed day gets another one only for late documents.
     for (const { id, today } of chosen) await summariseDays(db, id, { before: today, windowId: null });
-    await closePeriods(
-      db,
-      chosen.map(({ id }) => id),
-      through,
-    );
+    await closePeriods(db, chosen, through);
     const installations = chosen.map(({ id }) => ({ installation: id, closed_through: through }));
     await context.result({ installations }, () => installations.map(closedText).join('\n'));
     return 0;

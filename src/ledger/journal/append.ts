@@ -1,12 +1,13 @@
 import { insertRows } from '../../db/bulk.ts';
 import { integer, nullable, oneOf, text } from '../../db/columns.ts';
-import { type Connection, execute, maybeRow, rows } from '../../db/rows.ts';
+import { type Connection, rows } from '../../db/rows.ts';
 import type { DraftEntry, LedgerEntry, Line } from '../../domain/entry.ts';
 import { entryDefect, entryId } from '../../domain/entry.ts';
 import { storable } from '../../domain/text.ts';
 import { type DocumentRef, documentKinds, type InstallationId, type PostingMode } from '../../terms.ts';
 import { LedgerError } from '../errors.ts';
-import { chainStart, entryHash } from './entry-hash.ts';
+import { chainHead, holdChain } from './chain.ts';
+import { entryHash } from './entry-hash.ts';
 import { entryInsertTypes, entryRow, lineInsertTypes, lineRow } from './rows.ts';
 
 export interface AppendOptions {
@@ -44,10 +45,7 @@ export async function appendEntries(
     }
   }
   if (drafts.length === 0) return [];
-  // One writer at a time: two would both continue from the same head, and the chain would fork.
-  await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger ledger ' || ?::bigint, 0))`, [
-    installation,
-  ]);
+  await holdChain(trx, installation);
   const head = await chainHead(trx, installation);
   const postedByDocument = await postedBefore(trx, installation, drafts);
 
@@ -136,16 +134,6 @@ function storableLine(line: Line): Line {
     bankReference: maybe(line.bankReference),
     vat: line.vat && { ...line.vat, group: maybe(line.vat.group) },
   };
-}
-
-async function chainHead(trx: Connection, installation: InstallationId): Promise<{ seq: number; hash: string }> {
-  const head = await maybeRow(
-    trx,
-    { seq: integer, hash: text },
-    'select seq, hash from entry where installation = ? order by seq desc limit 1',
-    [installation],
-  );
-  return head ?? { seq: 0, hash: chainStart };
 }
 
 async function postedBefore(

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { integer, text } from '../../db/columns.ts';
+import { type Connection, execute, row } from '../../db/rows.ts';
+import type { CalendarDate, InstallationId } from '../../terms.ts';
+
+/** The latest link of a chain: its place, from 1, and its hash. */
+export interface ChainHead {
+  seq: number;
+  hash: string;
+}
+
+/** A close of our own books, as a link of the journal's chain. */
+export interface Close {
+  installation: InstallationId;
+  seq: number;
+  through: CalendarDate;
+  /** Entries posted before it. */
+  entries: number;
+  /** The last daily summary before it, and its hash; 0 and `chainStart` without one. */
+  summaries: number;
+  summaryHash: string;
+  previousHash: string;
+  hash: string;
+}
+
+/** Holds the journal's chain until the end of the transaction: two writers would both continue from the same head. */
+export async function holdChain(trx: Connection, installation: InstallationId): Promise<void> {
+  await execute(trx, 'select hold_chain(?)', [installation]);
+}
+
+/** The latest entry or close of an installation; 0 and `chainStart` without one. */
+export function chainHead(db: Connection, installation: InstallationId): Promise<ChainHead> {
+  return row(db, { seq: integer, hash: text }, 'select seq, hash from chain_head(?)', [installation]);
+}
+
+/** sha256 of the previous hash and what the close says, in hex; the function chain_close of the database makes the same. */
+export function closeHash(previousHash: string, close: Omit<Close, 'hash' | 'previousHash'>): string {
+  const { installation, seq, through, entries, summaries, summaryHash } = close;
+  const content = ['close', installation, seq, through, entries, summaries, summaryHash].join(' ');
+  return createHash('sha256').update(`${previousHash}\n${content}`).digest('hex');
+}

@@ -1,0 +1,61 @@
+import { beforeEach, expect, it } from 'vitest';
+import { type Connection, execute } from '../../src/db/rows.ts';
+import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { draft } from '../ledger/drafts.ts';
+import { useDatabase } from '../support/database.ts';
+
+const { db } = useDatabase();
+let installation = 950;
+beforeEach(() => {
+  installation += 1;
+});
+
+const insertEntry = (trx: Connection, id: string, seq: number) =>
+  execute(
+    trx,
+    `insert into entry (id, installation, kind, document_id, n, seq, entry_date, document_date, reason, description,
+       idempotency_key, input_hash, previous_hash, hash)
+     values (?, ?, 'invoice', ?, 1, ?, '2026-01-15', '2026-01-15', 'posted', '', ?, 'x', 'x', 'x')`,
+    [id, installation, seq, seq, id],
+  );
+const insertLine = (trx: Connection, id: string, line: number, side: string, amount: string) =>
+  execute(
+    trx,
+    `insert into entry_line (entry_id, line, account, role, side, amount, rule, mapped_by)
+     values (?, ?, '1700', 'receivable', ?, ?, 'R1', 'x')`,
+    [id, line, side, amount],
+  );
+
+it('an entry that does not balance is refused by the database itself, and named', async () => {
+  const id = `${installation}/invoice/1/1`;
+  const posting = db.transaction(async (trx) => {
+    await insertEntry(trx, id, 1);
+    await insertLine(trx, id, 1, 'debit', '100.00');
+    await insertLine(trx, id, 2, 'credit', '99.99');
+  });
+  await expect(posting).rejects.toThrow(`entry ${id} does not balance: debit less credit is 0.01`);
+});
+
+it('an entry without lines is refused', async () => {
+  const id = `${installation}/invoice/1/1`;
+  await expect(db.transaction((trx) => insertEntry(trx, id, 1))).rejects.toThrow(`entry ${id} has no lines`);
+});
+
+it('an entry in the books takes no more lines, even if they balance', async () => {
+  const id = `${installation}/invoice/1/1`;
+  const sale = draft({
+    kind: 'invoice',
+    id: 1,
+    date: '2026-01-15',
+    lines: [
+      ['1700', 'receivable', '1.00'],
+      ['3000', 'revenue', '-1.00'],
+    ],
+  });
+  await db.transaction((trx) => appendEntries(trx, installation, [sale], { decimals: 2, windowId: null }));
+  const adding = db.transaction(async (trx) => {
+    await insertLine(trx, id, 8, 'debit', '5.00');
+    await insertLine(trx, id, 9, 'credit', '5.00');
+  });
+  await expect(adding).rejects.toThrow(`entry ${id} is in the books`);
+});
