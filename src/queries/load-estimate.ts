@@ -7,7 +7,7 @@ import type { PracticeClient } from '../practice/client.ts';
 import { actionOf, type Dialect, limitOf } from '../records/dialect.ts';
 import { restoreDefaultPageSize } from '../sync/capabilities/observe.ts';
 import type { PullOwner } from '../sync/context.ts';
-import { estimateLoad, type ListLoad, ListProgress, type LoadEstimate, type Pace } from '../sync/estimate.ts';
+import { estimateLoad, type ListLoad, ListProgress, type LoadEstimate, type Pace } from '../sync/load-estimate.ts';
 import { recordsLeft } from '../sync/records-left.ts';
 import { pullStep } from '../sync/streams.ts';
 import { type InstallationId, type RecordKind, recordKinds } from '../terms.ts';

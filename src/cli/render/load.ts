@@ -1,5 +1,5 @@
 import type { LoadPlan } from '../../queries/load-estimate.ts';
-import type { LoadEstimate } from '../../sync/estimate.ts';
+import type { LoadEstimate } from '../../sync/load-estimate.ts';
 import { streamNames } from '../../sync/streams.ts';
 import { recordKinds } from '../../terms.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { about, estimateText } from '../../src/cli/render/load.ts';
-import { estimateList, estimateLoad, ListProgress } from '../../src/sync/estimate.ts';
+import { estimateList, estimateLoad, ListProgress } from '../../src/sync/load-estimate.ts';
 
 const pace = { defaultPageSize: 50, maxPageSize: 1000, windowSeconds: 60, latencySeconds: 1 };
 

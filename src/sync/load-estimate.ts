@@ -1,29 +1,29 @@
 import { pageSizeFor } from './walk/page-size.ts';
 
-/** Weight that counts against a budget, and in how many seconds it is free again. */
+/** Weight in use in a rate budget, and the seconds until it is free again. */
 export interface BusyWeight {
   weight: number;
   seconds: number;
 }
 
-/** One list to be walked, and its rate budget. */
+/** A list to be read, and its rate budget. */
 export interface ListLoad {
   /** The budget's name, `invoicerow.list`. */
   action: string;
-  /** Still to come. */
+  /** Records still to be read. */
   records: number;
-  /** Weight per rolling window that is in force now. */
+  /** The limit in force now: weight per rolling window. */
   limit: number;
-  /** Those that are free again soonest come first. */
+  /** Weight in use, in the order in which it becomes free. */
   busy: BusyWeight[];
 }
 
-/** What all lists of an installation have in common. */
+/** What the lists of an installation have in common. */
 export interface Pace {
   defaultPageSize: number;
   maxPageSize: number;
   windowSeconds: number;
-  /** From a question to its saved answer. */
+  /** From a request to its saved answer. */
   latencySeconds: number;
 }
 
@@ -35,7 +35,7 @@ export interface ListEstimate {
 }
 
 export interface LoadEstimate {
-  /** The lists run side by side: that of the slowest. */
+  /** The seconds of the slowest list, since the lists are read side by side. */
   seconds: number;
   /** The slowest list. */
   limit: ListEstimate;
@@ -43,9 +43,9 @@ export interface LoadEstimate {
 }
 
 /**
- * How long a load takes by the rate budgets alone (DESIGN "Rate budget"): each list is walked page after page, the first one
- * without a page size (weight 1), a page waits until its weight has room, and its weight is free again a window after its
- * answer. Posting and live windows beside it are not counted in.
+ * How long a load takes by its rate budgets alone (DESIGN "Rate budget"), without posting and live windows. Each list is read
+ * page after page, the first page without a page size (weight 1). A page waits until the budget has room for its weight, which
+ * is free again one rate window after the answer.
  */
 export function estimateLoad(lists: ListLoad[], pace: Pace): LoadEstimate {
   const estimates = lists.map((list) => estimateList(list, pace));
@@ -78,7 +78,7 @@ export function estimateList(list: ListLoad, pace: Pace): ListEstimate {
   return done;
 }
 
-/** What is left of a list while it is walked, from the pages that came in the last window. */
+/** Estimates what is left of a list while it is read, from the pages received in the last rate window. */
 export class ListProgress {
   private readonly list: Pick<ListLoad, 'action' | 'limit'>;
   private readonly pace: Pace;
@@ -91,14 +91,14 @@ export class ListProgress {
     this.busy = list.busy.map(({ weight, seconds }) => ({ weight, freeAtMs: nowMs + seconds * 1000 }));
   }
 
-  /** Notes a page: so many of so many records are here. */
+  /** Notes a page; `received` records of the list have come by now. */
   note(received: number, nowMs: number): void {
     const weight = Math.ceil((received - this.received) / this.pace.defaultPageSize);
     if (weight > 0) this.busy.push({ weight, freeAtMs: nowMs + this.pace.windowSeconds * 1000 });
     this.received = received;
   }
 
-  /** Seconds until `records` more are here. */
+  /** Seconds until `records` more have come. */
   secondsLeft(records: number, nowMs: number): number {
     this.busy = this.busy.filter(({ freeAtMs }) => freeAtMs > nowMs);
     const busy = this.busy.map(({ weight, freeAtMs }) => ({ weight, seconds: (freeAtMs - nowMs) / 1000 }));
