@@ -16,7 +16,6 @@ const inRows = faultsIn<typeof import('../../src/sync/rows.ts')>(new URL('../../
 const inWalk = faultsIn<typeof import('../../src/sync/walk/walk.ts')>(
   new URL('../../src/sync/walk/walk.ts', import.meta.url),
 );
-
 const inStreams = faultsIn<typeof import('../../src/sync/streams.ts')>(
   new URL('../../src/sync/streams.ts', import.meta.url),
 );

@@ -3,6 +3,8 @@
 import { Rng } from '../../sandbox/rng.ts';
 import { parseMapping } from '../../src/mapping/parse.ts';
 import type { PostingContext } from '../../src/posting/types.ts';
+import { contextOf } from '../posting/support.ts';
+import { accountsByRole } from '../support/accounts.ts';
 import type { Setting } from './clinic.ts';
 
 export interface MappingData {
@@ -31,31 +33,12 @@ export interface Conditions {
   context: PostingContext;
 }
 
-const accounts = {
-  receivable: '1700',
-  opening_receivable: '1709',
-  card_clearing: '1920',
-  cash: '1900',
-  bank_clearing: '1910',
-  rounding: '3990',
-  cheque_clearing: '1922',
-  voucher_liability: '2410',
-  consolidation_clearing: '1790',
-  mobile_clearing: '1921',
-  prepayment_liability: '2400',
-  gift_card_liability: '2411',
-  financing_receivable: '1715',
-  other_clearing: '1929',
-  credit_settlement: '1791',
-  insurance_receivable: '1710',
-};
-
 /** A complete mapping, of one of the forms that a mapping can have. */
 export function firstMapping(setting: Setting): MappingData {
   const rng = new Rng(setting.seed, 'mapping');
   const vatTable = { 'VAT 25.5 %': '2931', 'VAT 14 %': '2932', '*': '2939' };
   return {
-    roles: { ...accounts },
+    roles: { ...accountsByRole },
     revenue: rng.chance(0.6) ? 'same' : { '3000': '4000', '3010': '4010', '3020': 'same', '*': '4900' },
     // Rows without a group name no account of their own.
     vat: setting.exposeVatGroup && rng.chance(0.6) ? 'same' : vatTable,
@@ -78,15 +61,10 @@ export function conditionsOf(setting: Setting, parts: Omit<Conditions, 'context'
   const { timezone, currency, decimals } = setting;
   return {
     ...parts,
-    context: {
-      installation: 4711,
-      timezone,
-      currency,
-      decimals,
-      startDate,
+    context: contextOf({
+      ...{ timezone, currency, decimals, startDate, closedThrough },
       mapping: parsed.mapping,
-      closedThrough,
       sourceLockDates: locks,
-    },
+    }),
   };
 }
