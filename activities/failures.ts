@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { PlainError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
+import { storable } from '../src/domain/text.ts';
 import { ListUnprovable } from '../src/sync/walk/types.ts';
 
 /** Another window has taken the installation's lease: this one may not go on. */
@@ -38,6 +39,8 @@ export function toFailure(error: unknown): unknown {
     return ApplicationFailure.nonRetryable(error.message, plain.code, plain);
   }
   if (error instanceof WindowSuperseded) return fatal(plainErrorOf(error));
+  // Temporal's server refuses a failure whose text is not well-formed, and would wait for the activity until its time-out.
+  if (error instanceof Error) error.message = storable(error.message);
   return error;
 }
 

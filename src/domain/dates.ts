@@ -18,31 +18,38 @@ interface Wire {
 
 /**
  * The calendar date in `timezone` of a date or timestamp of the source (ACCOUNTING Dates). A plain date is kept; a timestamp
- * without an offset is local time of that zone. Null when it is neither, or not an existing day (`2026-02-30`).
+ * without an offset is local time of that zone. Null when it is neither, not an existing day (`2026-02-30`), or outside the
+ * years 0001 to 9999 in that zone: no ledger and no column of a database has such a day.
  */
 export function businessDate(text: string, timezone: string): CalendarDate | null {
   const wire = parseWire(text);
   if (!wire) return null;
   if (wire.offsetMinutes === null) return wire.date;
   const utcMs = wire.wallMs - wire.offsetMinutes * minuteMs;
-  return dateOf(utcMs + offsetMs(utcMs, timezone));
+  const localMs = utcMs + offsetMs(utcMs, timezone);
+  return isInCalendar(localMs) ? dateOf(localMs) : null;
 }
 
 /**
  * The instant of a timestamp of the source. Without an offset it is local time of `timezone`, and a plain date is midnight
  * there. A local time repeated at the end of daylight saving time is its first instant; one skipped at the start is shifted
- * by the length of the gap. Null when invalid.
+ * by the length of the gap. Null when invalid, or outside the years 0001 to 9999, in UTC or in that zone.
  */
 export function instantOf(text: string, timezone: string): Date | null {
   const wire = parseWire(text);
   if (!wire) return null;
-  if (wire.offsetMinutes !== null) return new Date(wire.wallMs - wire.offsetMinutes * minuteMs);
+  const ms = utcMsOf(wire, timezone);
+  return isInCalendar(ms) && isInCalendar(ms + offsetMs(ms, timezone)) ? new Date(ms) : null;
+}
+
+function utcMsOf(wire: Wire, timezone: string): number {
+  if (wire.offsetMinutes !== null) return wire.wallMs - wire.offsetMinutes * minuteMs;
   const before = offsetMs(wire.wallMs - dayMs, timezone);
   const after = offsetMs(wire.wallMs + dayMs, timezone);
   const instants = [wire.wallMs - before, wire.wallMs - after].filter(
     (ms) => ms + offsetMs(ms, timezone) === wire.wallMs,
   );
-  return new Date(instants.length > 0 ? Math.min(...instants) : wire.wallMs - before);
+  return instants.length > 0 ? Math.min(...instants) : wire.wallMs - before;
 }
 
 /** Whether the local time of this instant is repeated an hour later (end of daylight saving time); `instantOf` returns the first. */
@@ -93,10 +100,9 @@ function nextDay(date: CalendarDate): CalendarDate {
 function parseWire(text: string): Wire | null {
   const day = datePattern.exec(text.trim())?.groups;
   if (!day?.date) return null;
-  const dayStart = Date.UTC(Number(day.year), Number(day.month) - 1, Number(day.day));
-  // Date.UTC turns a day that does not exist into one of the next month.
-  const back = new Date(dayStart);
-  if (back.getUTCDate() !== Number(day.day) || back.getUTCFullYear() !== Number(day.year)) return null;
+  // Date.UTC takes the years 0 to 99 for those of the twentieth century, and a day that does not exist for one of the next month.
+  const dayStart = new Date(0).setUTCFullYear(Number(day.year), Number(day.month) - 1, Number(day.day));
+  if (!isInCalendar(dayStart) || dateOf(dayStart) !== day.date) return null;
   if (day.time === undefined) return { date: day.date, wallMs: dayStart, offsetMinutes: null };
   const time = timePattern.exec(day.time)?.groups;
   if (!time) return null;
@@ -113,6 +119,14 @@ function minutesOf(hours = '0', minutes = '0'): number {
 
 function offsetMs(utcMs: number, timezone: string): number {
   return tzOffset(timezone, new Date(utcMs)) * minuteMs;
+}
+
+const firstMs = Date.parse('0001-01-01T00:00:00Z');
+const endMs = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** Whether the year has four digits and is not 0000. */
+function isInCalendar(ms: number): boolean {
+  return ms >= firstMs && ms <= endMs;
 }
 
 function dateOf(ms: number): CalendarDate {

@@ -50,13 +50,33 @@ export function formatMoney(amount: Money, decimals: number): string {
   return (amount.isZero() ? zero : amount).toFixed(decimals);
 }
 
+/** Digits of the longest number that is read, before and after the point together: sums and products of such stay exact. */
+export const longestNumberDigits = 30;
+
+const decimalPattern = /^[+-]?(?:(?<whole>\d+)(?:\.(?<fraction>\d*))?|\.(?<only>\d+))(?:e(?<exponent>[+-]?\d+))?$/i;
+
 /**
- * A decimal text as the source sends it (`"12.50"`, `-0.0`, `1e2`), exactly; null when it is no finite decimal.
- * `-0.0` is zero (ACCOUNTING "Amounts").
+ * A decimal text as the source sends it (`"12.50"`, `-0.0`, `1e2`), exactly; null when it is no decimal, or one of more than 30
+ * digits. `-0.0` is zero (ACCOUNTING "Amounts").
  */
 export function parseMoney(text: string): Money | null {
-  if (!/^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?$/.test(text.trim())) return null;
-  const amount = new Money(text.trim());
-  if (!amount.isFinite()) return null;
+  const trimmed = text.trim();
+  const digits = digitsOf(trimmed);
+  if (digits === null || digits > longestNumberDigits) return null;
+  const amount = new Money(trimmed);
   return amount.isZero() ? zero : amount;
+}
+
+/** Whether it is a decimal number whose only fault is its length. */
+export function isTooLongNumber(text: string): boolean {
+  return (digitsOf(text.trim()) ?? 0) > longestNumberDigits;
+}
+
+/** The digits of a decimal text written without exponent; null when it is none. */
+function digitsOf(text: string): number | null {
+  const parts = decimalPattern.exec(text)?.groups;
+  if (!parts) return null;
+  const { whole = '', fraction = parts.only ?? '', exponent = '0' } = parts;
+  const power = Number(exponent);
+  return Math.max(0, whole.length + power) + Math.max(0, fraction.length - power);
 }

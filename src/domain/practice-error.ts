@@ -1,3 +1,5 @@
+import { storable } from './text.ts';
+
 /** Failures of a request to the practice API, and of reading its answer. */
 export type PracticeErrorCode =
   | 'unreachable'
@@ -76,7 +78,7 @@ export interface PracticeErrorDetails {
 
 /**
  * A failed request to the practice API. The message is complete and meant for users: what happened, method, path and status; no
- * token and no query values. There is no `cause`, because the caught error holds the request's headers.
+ * token and no query values, and no character that PostgreSQL or Temporal refuses. There is no `cause`, because the caught error holds the request's headers.
  */
 export class PracticeError extends Error {
   override readonly name = 'PracticeError';
@@ -88,7 +90,7 @@ export class PracticeError extends Error {
 
   constructor(code: PracticeErrorCode, message: string, details: PracticeErrorDetails = {}) {
     const where = details.method && details.path ? `${details.method} ${details.path}: ` : '';
-    super(`${where}${message}`);
+    super(storable(`${where}${message}`));
     this.code = code;
     this.todo = catalogue[code].todo;
     this.retryable = details.retryable ?? catalogue[code].retryable;

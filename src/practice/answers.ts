@@ -1,4 +1,5 @@
 import { PracticeError, type PracticeErrorCode } from '../domain/practice-error.ts';
+import { clip } from '../domain/text.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../records/json.ts';
 import { dateOf, type HttpAnswer, type Method } from './http.ts';
 import { retryAfterMs } from './retry.ts';
@@ -50,7 +51,7 @@ function saidIn(body: string): string {
     return '';
   }
   const said = messages(value).join('; ');
-  return said.length > longestMessage ? `${said.slice(0, longestMessage)}…` : said;
+  return clip(said, longestMessage);
 }
 
 function messages(value: JsonValue): string[] {

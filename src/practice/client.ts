@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
+import { isCalendarDate } from '../domain/dates.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { type ActionKind, actionOf, type Dialect, type ListKind, pathOf, weightOf } from '../records/dialect.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../records/json.ts';
@@ -249,5 +250,5 @@ function lockDateIn(value: JsonValue, field: string): { lockDate: CalendarDate |
   if (!isJsonObject(value) || !Object.hasOwn(value, field)) return 'unknown';
   const found = value[field];
   if (found === null || found === '') return { lockDate: null };
-  return typeof found === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(found) ? { lockDate: found } : 'unknown';
+  return typeof found === 'string' && isCalendarDate(found) ? { lockDate: found } : 'unknown';
 }

@@ -1,5 +1,5 @@
 import type { Dialect, ListKind } from '../records/dialect.ts';
-import { type JsonValue, parseJson, stringifyJson } from '../records/json.ts';
+import { type JsonValue, parseJson, storableJson, stringifyJson } from '../records/json.ts';
 import { parseRecord, recordId } from '../records/schema.ts';
 import type { SourceRecord } from '../records/types.ts';
 import { recordKinds } from '../terms.ts';
@@ -31,5 +31,5 @@ export function readerOf(dialect: Dialect, kind: ListKind): (raw: string, value:
 
 /** A record from a parsed value. Throws PracticeError `malformed_record`. */
 export function rawRecord(kind: string, value: JsonValue, idField: string): RawRecord {
-  return { id: recordId(kind, value, idField), raw: stringifyJson(value), value };
+  return { id: recordId(kind, value, idField), raw: storableJson(stringifyJson(value)), value };
 }

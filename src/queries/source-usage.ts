@@ -5,7 +5,8 @@ import { type Money, parseMoney, zero } from '../domain/money.ts';
 import type { InvoiceUse, MoneyUse, RowUse, SourceUsage } from '../mapping/source-usage.ts';
 
 // Amounts that parseMoney reads. A document with any other is held for that reason, and no sum has it.
-const decimal = '^\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d{1,3})?\\s*$';
+// Longer ones would overflow PostgreSQL's numeric.
+const decimal = '^\\s*[+-]?(\\d{1,30}\\.?\\d{0,30}|\\.\\d{1,30})([eE][+-]?\\d{1,2})?\\s*$';
 
 /**
  * The accounts, VAT groups, dimensions, payment types and departments in the mirror's documents, with counts and exact sums.
@@ -177,9 +178,9 @@ function path(field: string): string[] {
   return field.split('.');
 }
 
-/** SQL of the id in a reference: a URL that ends with it, or the id alone. */
+/** SQL of the id in a reference: a URL that ends with it, or the id alone; null for one of more digits than ids have. */
 function idIn(reference: string): string {
-  return `substring(${reference} from '(\\d+)/*$')::bigint`;
+  return `substring(${reference} from '(\\?:^|[^0-9])(\\d{1,15})/*$')::bigint`;
 }
 
 /** SQL of a column's sum; its one binding is the pattern of amounts that can be read. */

@@ -24,6 +24,20 @@ export function stringifyJson(value: JsonValue): string {
   return text;
 }
 
+const unstorableEscape = /\\u(?:0000|d[89a-f][\da-f]{2})/i;
+const escapes = /\\(?:u(?<high>d[89ab][\da-f]{2})\\u(?<low>d[c-f][\da-f]{2})|u(?<code>[\da-f]{4})|.)/gis;
+
+/**
+ * JSON text in which escaped NULs and escaped lone surrogates are the replacement character. PostgreSQL stores them in a json
+ * column, and then refuses every question about a field of that record.
+ */
+export function storableJson(text: string): string {
+  if (!unstorableEscape.test(text)) return text;
+  return text.replace(escapes, (found, _high, _low, code: string | undefined) =>
+    code !== undefined && /^(?:0000|d[89a-f])/i.test(code) ? '\\ufffd' : found,
+  );
+}
+
 /**
  * Cuts the array `key` of a JSON object into the texts of its elements; `rest` is the object's text with that array empty. Null
  * where there is no such array. The parts are not validated: parseJson does that.

@@ -1,10 +1,22 @@
 import type { Money } from '../domain/money.ts';
 import { PracticeError } from '../domain/practice-error.ts';
+import { clip, storable } from '../domain/text.ts';
 import type { RecordKind } from '../terms.ts';
 import type { Dialect } from './dialect.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, splitArray, stringifyJson } from './json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  splitArray,
+  storableJson,
+  stringifyJson,
+} from './json.ts';
 import type { Defect, InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceRecord } from './types.ts';
-import { amount, flag, id, integer, reference, references, type Scalar, text } from './values.ts';
+import { amount, failureOf, flag, id, integer, reference, references, type Scalar, text } from './values.ts';
+
+/** Characters of a field's value that a defect quotes. */
+const longestShown = 60;
 
 export type RecordOf<Kind extends RecordKind> = Extract<SourceRecord, { kind: Kind }>;
 
@@ -33,7 +45,7 @@ export function parseListBody<Item>(
       `the answer of the ${kind} list is no list: it lacks a usable count or results`,
     );
   }
-  return { count, results: parts.elements.map((raw) => read(raw, parseJson(raw))) };
+  return { count, results: parts.elements.map((raw) => read(storableJson(raw), parseJson(raw))) };
 }
 
 /** A record's id. Throws PracticeError `malformed_record`: a record without an id can neither be stored nor be skipped. */
@@ -208,9 +220,8 @@ class RecordReader {
     if (value == null) return null;
     const result = type.read(value);
     if (result !== undefined) return result;
-    const shown = stringifyJson(value);
-    const clipped = shown.length > 60 ? `${shown.slice(0, 60)}…` : shown;
-    this.defects.push({ code: type.code, field, message: `${type.failure} (${clipped})` });
+    const clipped = storable(clip(stringifyJson(value), longestShown));
+    this.defects.push({ code: type.code, field, message: `${failureOf(type, value)} (${clipped})` });
     return null;
   }
 

@@ -1,5 +1,5 @@
 import { isLosslessNumber } from 'lossless-json';
-import { type Money, parseMoney } from '../domain/money.ts';
+import { isTooLongNumber, longestNumberDigits, type Money, parseMoney } from '../domain/money.ts';
 import { isJsonObject, type JsonValue } from './json.ts';
 import type { DefectCode } from './types.ts';
 
@@ -13,7 +13,12 @@ export interface Scalar<T> {
   read(value: JsonValue): T | undefined;
   /** The code and message of the defect when `read` gives undefined; the message ends the sentence "<field> …". */
   code: DefectCode;
-  failure: string;
+  failure: string | ((value: JsonValue) => string);
+}
+
+/** Why `read` gave undefined for a value; ends the sentence "<field> …". */
+export function failureOf(type: Scalar<unknown>, value: JsonValue): string {
+  return typeof type.failure === 'string' ? type.failure : type.failure(value);
 }
 
 /** The text of a string or number; undefined for anything else. */
@@ -52,7 +57,10 @@ export const amount: Scalar<Money> = {
     return text === undefined ? undefined : (parseMoney(text) ?? undefined);
   },
   code: 'amount_invalid',
-  failure: 'is no decimal number',
+  failure: (value) =>
+    isTooLongNumber(textOf(value) ?? '')
+      ? `is a number of more than ${longestNumberDigits} digits`
+      : 'is no decimal number',
 };
 
 /** A record's own id. */

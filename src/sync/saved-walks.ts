@@ -142,7 +142,7 @@ export async function savedProgress(db: Connection, installation: number, owner:
       expected: nullable(integer),
     },
     `select stream, state->>'question' as question, state->'filters'->>'invoice_date__gte' as invoiced_from,
-       (state->'state'->>'expected')::int as expected
+       (state->'state'->>'expected')::bigint as expected
      from sync_walk where installation = ? and owner = ? and saved_at > clock_timestamp() - make_interval(hours => ?)`,
     [installation, owner, keptForHours],
   );

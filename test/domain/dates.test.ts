@@ -33,6 +33,13 @@ describe('business date', () => {
     ['another order', '15.01.2026', helsinki, null],
     ['half a timestamp', '2026-01-15T', helsinki, null],
     ['empty', '', helsinki, null],
+    ['the last day', '9999-12-31', helsinki, '9999-12-31'],
+    ['the year 10000 in the zone', '9999-12-31T23:59:59Z', helsinki, null],
+    ['the year 9999 in the zone', '9999-12-31T23:59:59Z', 'America/New_York', '9999-12-31'],
+    ['the first day', '0001-01-01', helsinki, '0001-01-01'],
+    ['the year 0 in the zone', '0001-01-01T00:00:00Z', 'America/New_York', null],
+    ['the year 0', '0000-12-31', helsinki, null],
+    ['a year of five digits', '10000-01-01', helsinki, null],
   ])('%s', (_, text, zone, expected) => {
     expect(businessDate(text, zone)).toBe(expected);
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, parseJson, splitArray, stringifyJson } from '../../src/records/json.ts';
+import { canonicalJson, parseJson, splitArray, storableJson, stringifyJson } from '../../src/records/json.ts';
 
 describe('the wire comes back as it was', () => {
   test.each([
@@ -92,3 +92,21 @@ describe('the elements of a list, cut from its text', () => {
     );
   });
 });
+
+test('escaped NULs and lone surrogates become the replacement character; nothing else of a text changes', () => {
+  expect(storableJson(String.raw`{"a\u0000":"\\u0000 \uD83D\uDE00 \ud83d x \udc00 \u00e4 \n"}`)).toBe(
+    String.raw`{"a\ufffd":"\\u0000 \uD83D\uDE00 \ufffd x \ufffd \u00e4 \n"}`,
+  );
+  fc.assert(
+    fc.property(fc.json({ stringUnit: 'binary' }), (text) => {
+      const stored = JSON.stringify(JSON.parse(storableJson(text)));
+      expect(stored).not.toMatch(/[^\\](\\\\)*\\u(0000|d[89a-f])/i);
+      expect(JSON.parse(storableJson(text), plain)).toEqual(JSON.parse(text, plain));
+    }),
+  );
+});
+
+function plain(_key: string, value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\ufffd');
+  return value;
+}
