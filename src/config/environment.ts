@@ -1,22 +1,29 @@
 import { ConfigError } from '../domain/errors.ts';
 
-/** Values whose variable may be unset: the embedded service is used then. */
-const optionalPaths = ['database_url', 'temporal.address'];
+/** Values whose variable may be unset under `embedded: true`: the embedded service is used then. */
+const serverPaths = ['database_url', 'temporal.address'];
 const secretPath = /\.auth\.(token|client_secret)$|^webhooks\.secret$/;
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** Replaces each `${NAME}` by the environment's value. Throws ConfigError for an unset variable, and for a secret in the file itself. */
+/**
+ * Replaces each `${NAME}` by the environment's value. Throws ConfigError for a variable that is unset or blank, and for a secret
+ * in the file itself. Only `embedded: true` lets the servers' variables be unset: books would otherwise be begun anew, in an
+ * empty embedded database, where somebody forgot to set one.
+ */
 export function insertEnvironment(file: string, source: unknown, env: NodeJS.ProcessEnv): unknown {
+  const mayEmbed = typeof source === 'object' && source !== null && 'embedded' in source && source.embedded === true;
   return mapTexts(source, '', (value, path) => {
     if (isSecret(path) && value.replace(variable, '') !== '') refuseSecret(file, path);
     if (path === 'database_url' && holdsPassword(value)) refuseSecret(file, path);
     return value.replace(variable, (_, name: string) => {
-      if (env[name]) return env[name];
-      if (optionalPaths.includes(path)) return '';
+      const given = env[name];
+      if (given?.trim()) return given;
+      const isServer = serverPaths.includes(path);
+      if (isServer && mayEmbed) return '';
       throw new ConfigError(
         'environment_missing',
-        `${file}: ${path} needs the environment variable ${name}, which is not set.`,
-        `Set it, for example: export ${name}=…`,
+        `${file}: ${path} needs the environment variable ${name}, which is ${given === undefined ? 'not set' : 'empty'}.`,
+        `Set it, for example: export ${name}=…${isServer ? `; or write \`embedded: true\` into ${file}, to use the embedded server where it is not set` : ''}`,
       );
     });
   });

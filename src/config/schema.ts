@@ -115,11 +115,17 @@ export const configSchema = z.strictObject({
     })
     .prefault({ every: '5m' })
     .describe('When windows run by themselves.'),
+  embedded: z
+    .boolean({ error: 'must be true or false' })
+    .default(false)
+    .describe(
+      'Whether the embedded servers are used where the environment variable that `database_url` or `temporal.address` names is unset or empty. Without it, such a variable is an error: a forgotten one must not begin new books in an empty database.',
+    ),
   database_url: z
     .string({ error: 'must be a text' })
     .refine((url) => url === '' || /^postgres(ql)?:\/\//.test(url), 'must begin with postgresql://')
     .nullish()
-    .describe('PostgreSQL to use. Absent, or its variable unset: the embedded PostgreSQL under data_dir.'),
+    .describe('PostgreSQL to use. Absent: the embedded PostgreSQL under data_dir.'),
   temporal: z
     .strictObject({
       address: z
@@ -129,7 +135,7 @@ export const configSchema = z.strictObject({
           'must be host:port, for example 127.0.0.1:7233',
         )
         .nullish()
-        .describe('Temporal server, host:port. Absent, or its variable unset: the embedded development server.'),
+        .describe('Temporal server, host:port. Absent: the embedded development server.'),
       namespace: text.default('default').describe('Temporal namespace.'),
       task_queue: text.default('vetledger').describe('Beginning of the names of our task queues.'),
     })

@@ -186,8 +186,7 @@ async function query(url: string, sql: string, timeoutMs = queryTimeoutMs): Prom
 }
 
 async function checkReachable(url: string): Promise<void> {
-  const todo =
-    'Start that server or correct database_url (DATABASE_URL); leave it empty to use the embedded PostgreSQL.';
+  const todo = 'Start that server or correct database_url (DATABASE_URL); remove it to use the embedded PostgreSQL.';
   let place: string;
   try {
     const { host, port } = new pg.Client({ connectionString: url });

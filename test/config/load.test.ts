@@ -18,6 +18,7 @@ const good = `installations:
     overlap_seconds: 600
 data_dir: .vetledger
 schedule: {every: 5m}
+embedded: true
 database_url: "\${DATABASE_URL}"
 temporal: {address: "\${TEMPORAL_ADDRESS}", namespace: default, task_queue: vetledger}
 window_timeout_minutes: 0.1
