@@ -1,5 +1,6 @@
 import { postWaiting } from '../src/bookkeeping/post.ts';
 import { postingContexts } from '../src/bookkeeping/posting-context.ts';
+import { describeUnexpected } from '../src/db/errors.ts';
 import { countWaiting } from '../src/documents/count.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { WindowInput } from '../workflows/messages.ts';
@@ -26,6 +27,11 @@ export function postActivities(deps: ActivityDeps) {
           windowId: window.id,
           finalRound: last,
           signal,
+          onHeld: ({ kind, id }, error) =>
+            deps.log.error(
+              { installation: installation.id, document: `${kind} ${id}`, ...describeUnexpected(error) },
+              'posting failed; held',
+            ),
           onProgress: (judged) => beat({ step: 'posting', done: judged, total: null }),
         });
         const { held, wanted } = await countWaiting(deps.db, installation.id);

@@ -1,11 +1,16 @@
 import type { InstallationConfig } from '../config/load.ts';
 import { instant } from '../db/columns.ts';
+import { isOfTheData, retryingTransaction } from '../db/errors.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, row } from '../db/rows.ts';
-import { claimDocuments } from '../documents/claim.ts';
+import { claimDocuments, claimThese } from '../documents/claim.ts';
+import type { StoredDocument } from '../documents/document.ts';
+import { holdDocument, internalError } from '../documents/hold.ts';
 import { saveJudged } from '../documents/save.ts';
 import { settleAll } from '../domain/concurrency.ts';
+import { divideFailed } from '../domain/divide.ts';
 import { holdPeriod } from '../ledger/close.ts';
+import type { DocumentRef } from '../terms.ts';
 import { appendDecided, stateAfter } from './append.ts';
 import { judgeDocuments, judgingBatch } from './judge.ts';
 import type { ContextFor } from './posting-context.ts';
@@ -21,25 +26,29 @@ export interface PostOptions {
   signal: AbortSignal;
   /** Called after each batch with the number of documents judged so far. */
   onProgress: (judged: number) => void;
+  /** Called with each document that posting failed for unexpectedly, and that is held for it. */
+  onHeld?: (document: DocumentRef, error: unknown) => void;
 }
 
-/** Judges and posts every document that waits, a batch a transaction; returns how many entries were appended. */
+/**
+ * Judges and posts every document that waits, a batch a transaction; returns how many entries were appended. A
+ * document that makes its batch fail unexpectedly is found and held (`internal_error`), and the others are posted.
+ */
 export async function postWaiting(
   db: Db,
   installation: InstallationConfig,
   contextFor: ContextFor,
-  { windowId, finalRound, signal, onProgress }: PostOptions,
+  { windowId, finalRound, signal, onProgress, onHeld = () => undefined }: PostOptions,
 ): Promise<number> {
   // By the database's clock, as `judged_at` is: the last round judges each document once.
   const { now } = await row(db, { now: instant }, 'select clock_timestamp() as now');
+  const options = { finalRound, judgedBefore: now, signal, onHeld };
   let posted = 0;
   let judged = 0;
   const poster = async () => {
     for (;;) {
       signal.throwIfAborted();
-      const batch = await db.transaction((trx) =>
-        postBatch(trx, installation, contextFor, windowId, { finalRound, judgedBefore: now }),
-      );
+      const batch = await postNext(db, installation, contextFor, windowId, options);
       if (batch.documents === 0) return;
       posted += batch.entries;
       judged += batch.documents;
@@ -50,16 +59,77 @@ export async function postWaiting(
   return posted;
 }
 
+interface Batch {
+  documents: number;
+  entries: number;
+}
+
+/** Posts the next batch in a transaction of its own; where it fails for what is in it, part by part. */
+async function postNext(
+  db: Db,
+  installation: InstallationConfig,
+  contextFor: ContextFor,
+  windowId: number | null,
+  options: Required<Pick<PostOptions, 'finalRound' | 'signal' | 'onHeld'>> & { judgedBefore: Date },
+): Promise<Batch> {
+  const { signal, onHeld } = options;
+  let claimed: readonly StoredDocument[] = [];
+  const inTransaction = (claim: (trx: Connection) => Promise<StoredDocument[]>) =>
+    retryingTransaction(db, async (trx) => {
+      claimed = await claim(trx);
+      return postClaimed(trx, installation, contextFor, windowId, claimed, options);
+    });
+  try {
+    return await inTransaction((trx) => claimNext(trx, installation.id, options));
+  } catch (error) {
+    signal.throwIfAborted();
+    const batches = await divideFailed(claimed, error, {
+      work: (part) => {
+        signal.throwIfAborted();
+        return inTransaction((trx) => claimThese(trx, installation.id, part));
+      },
+      isTheirs: (failure) => !signal.aborted && isOfTheData(failure),
+      culprit: async (document, failure) => {
+        await holdDocument(db, installation.id, document, internalError(document, 'posting it', failure));
+        onHeld(document, failure);
+        return { documents: 1, entries: 0 };
+      },
+    });
+    return {
+      documents: batches.reduce((sum, { documents }) => sum + documents, 0),
+      entries: batches.reduce((sum, { entries }) => sum + entries, 0),
+    };
+  }
+}
+
 /** Judges and posts the next documents that wait, in the caller's transaction. */
 export async function postBatch(
   trx: Connection,
   installation: InstallationConfig,
   contextFor: ContextFor,
   windowId: number | null,
+  options: { finalRound: boolean; judgedBefore: Date },
+): Promise<Batch> {
+  const claimed = await claimNext(trx, installation.id, options);
+  return postClaimed(trx, installation, contextFor, windowId, claimed, options);
+}
+
+function claimNext(
+  trx: Connection,
+  installation: number,
   { finalRound, judgedBefore }: { finalRound: boolean; judgedBefore: Date },
-): Promise<{ documents: number; entries: number }> {
-  const options = { limit: judgingBatch, includeAwaitingParts: finalRound, judgedBefore };
-  const claimed = await claimDocuments(trx, installation.id, options);
+): Promise<StoredDocument[]> {
+  return claimDocuments(trx, installation, { limit: judgingBatch, includeAwaitingParts: finalRound, judgedBefore });
+}
+
+async function postClaimed(
+  trx: Connection,
+  installation: InstallationConfig,
+  contextFor: ContextFor,
+  windowId: number | null,
+  claimed: readonly StoredDocument[],
+  { finalRound }: { finalRound: boolean },
+): Promise<Batch> {
   if (claimed.length === 0) return { documents: 0, entries: 0 };
   await holdPeriod(trx, installation.id);
   const judged = await judgeDocuments(trx, installation, contextFor, claimed, { finalRound });

@@ -1,4 +1,6 @@
-import knex from 'knex';
+import knex, { type Knex } from 'knex';
+import { codeOf } from '../domain/errors.ts';
+import type { Db } from './pool.ts';
 
 // SQLSTATE class 08 (connection) and 57P (shutdown); the others are the network's.
 const lostConnectionCodes = /^(08\w{3}|57P\d\d|ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT)$/;
@@ -9,4 +11,53 @@ export function isLostConnection(error: unknown): error is Error {
   return (
     error instanceof Error && 'code' in error && typeof error.code === 'string' && lostConnectionCodes.test(error.code)
   );
+}
+
+// Deadlock, serialization failure, lock not available: the same transaction may succeed a moment later.
+const retryCodes = /^(40001|40P01|55P03)$/;
+// Invalid data, a violated constraint, a limit of the program, a trigger's own exception.
+const dataCodes = /^(22|23|44|54|P0)\w{3}$/;
+const sqlState = /^[0-9A-Z]{5}$/;
+
+/** Whether a transaction was ended only because of others beside it. */
+export function isRetriable(error: unknown): boolean {
+  return retryCodes.test(codeOf(error) ?? '');
+}
+
+/**
+ * Whether a failure may be due to what was to be stored, or to one record of it: never what the connection, a time-out, the
+ * database's state (disk, rights, schema) or a domain error (they have a `todo`) explains.
+ */
+export function isOfTheData(error: unknown): boolean {
+  if (!(error instanceof Error) || error.name === 'AbortError' || 'todo' in error) return false;
+  if (isLostConnection(error)) return false;
+  const code = codeOf(error);
+  return code === undefined || !sqlState.test(code) || dataCodes.test(code);
+}
+
+/** The kind of an unexpected error in words that hold no data: its name, or PostgreSQL's code. */
+export function kindOfError(error: unknown): string {
+  const code = codeOf(error);
+  if (code !== undefined && sqlState.test(code)) return `PostgreSQL error ${code}`;
+  if (code !== undefined && /^\w{1,60}$/.test(code)) return code;
+  return error instanceof Error ? error.name : 'unknown error';
+}
+
+/** An unexpected error for the log: its kind and where it was thrown. Its message is left out, since it may quote a record. */
+export function describeUnexpected(error: unknown): { error: string; at: string[] } {
+  const lines = error instanceof Error ? (error.stack ?? '').split('\n') : [];
+  return { error: kindOfError(error), at: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
+}
+
+const attempts = 5;
+
+/** Runs the work in a transaction, again where it was ended only because of others beside it. */
+export async function retryingTransaction<T>(db: Db, work: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await db.transaction(work);
+    } catch (error) {
+      if (!isRetriable(error) || attempt >= attempts) throw error;
+    }
+  }
 }

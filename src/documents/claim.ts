@@ -1,5 +1,7 @@
+import { rowsAsArrays } from '../db/bulk.ts';
 import type { Connection } from '../db/rows.ts';
-import { type DocumentCursor, type StoredDocument, selectDocuments } from './document.ts';
+import type { DocumentRef } from '../terms.ts';
+import { type DocumentCursor, documentRefTypes, type StoredDocument, selectDocuments } from './document.ts';
 import { dependsOnConditions } from './mark.ts';
 
 /**
@@ -16,6 +18,25 @@ export function claimDocuments(
     `installation = ? and dirty and (refetch <> 'wanted' or (? and (judged_at is null or judged_at < ?)))
      order by kind, id limit ? for update skip locked`,
     [installation, options.includeAwaitingParts, options.judgedBefore, options.limit],
+  );
+}
+
+/** Locks those of the documents that are still marked, skipping those that another transaction holds. */
+export function claimThese(
+  trx: Connection,
+  installation: number,
+  documents: readonly DocumentRef[],
+): Promise<StoredDocument[]> {
+  const { from, bindings } = rowsAsArrays(
+    'wanted',
+    documentRefTypes,
+    documents.map(({ kind, id }) => ({ kind, id })),
+  );
+  return selectDocuments(
+    trx,
+    `installation = ? and dirty and (kind, id) in (select wanted.kind, wanted.id from ${from})
+     order by kind, id for update skip locked`,
+    [installation, ...bindings],
   );
 }
 

@@ -149,6 +149,11 @@ export const problemCatalogue = {
       'The document changed after it was posted, and the correction would fall into a closed period. The old entry stays.',
     todo: 'Open the period, or set policies.locked_period to `redate` in the mapping file.',
   },
+  internal_error: {
+    holds: true,
+    sentence: 'Storing or posting the document failed unexpectedly. Everything beside it was stored and posted.',
+    todo: 'Report the code and kind of the error; `vetledger problems retry` with its id tries the document again.',
+  },
   opening_changed: {
     holds: false,
     sentence:
