@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { about, estimateText } from '../../src/cli/render/load.ts';
-import { estimateList, estimateLoad, ListProgress } from '../../src/sync/load-estimate.ts';
+import { estimateList, estimateLoad, type ListLoad, ListProgress, type Pace } from '../../src/sync/load-estimate.ts';
+import { pageSizeFor } from '../../src/sync/walk/page-size.ts';
 
 const pace = { defaultPageSize: 50, maxPageSize: 1000, windowSeconds: 60, latencySeconds: 1 };
 
@@ -82,3 +84,60 @@ test('what is left is reckoned from the pages of the last window', () => {
   // Two windows later all of it is free again.
   expect(progress.secondsLeft(1_000, 130_000)).toBe(2);
 });
+
+describe('cycles added at once', () => {
+  test('are what page after page comes to', () => {
+    const load = fc.record({
+      action: fc.constant('a.list'),
+      records: fc.nat({ max: 400_000 }),
+      limit: fc.integer({ min: 1, max: 200 }),
+      busy: fc
+        .array(fc.record({ weight: fc.integer({ min: 1, max: 20 }), seconds: fc.integer({ min: 0, max: 60 }) }))
+        .map((busy) => busy.sort((a, b) => a.seconds - b.seconds)),
+    });
+    const anyPace = fc.record({
+      defaultPageSize: fc.constantFrom(7, 50, 1000),
+      maxPageSize: fc.constantFrom(200, 1000),
+      windowSeconds: fc.constantFrom(1, 60),
+      latencySeconds: fc.constantFrom(0, 0.125, 1, 9),
+    });
+    fc.assert(
+      fc.property(load, anyPace, (list, itsPace) => {
+        const estimate = estimateList(list, itsPace);
+        const { seconds, ...rest } = pageAfterPage(list, itsPace);
+        expect(estimate).toEqual({ ...rest, seconds: expect.closeTo(seconds, 6) });
+      }),
+    );
+  });
+
+  test('a source that counts 10^13 records, or more than numbers tell apart, is reckoned at once', () => {
+    for (const records of [1e13, Number.MAX_SAFE_INTEGER]) {
+      const began = performance.now();
+      const { requests, seconds } = estimateList({ action: 'a.list', records, limit: 60, busy: [] }, pace);
+      expect(performance.now() - began).toBeLessThan(200);
+      expect(requests / (records / 1000)).toBeCloseTo(1, 3);
+      expect(seconds / ((records / 3000) * 61)).toBeCloseTo(1, 3);
+    }
+  });
+});
+
+/** The same, one page at a time. */
+function pageAfterPage(list: ListLoad, { defaultPageSize, maxPageSize, windowSeconds, latencySeconds }: Pace) {
+  const busy = list.busy.map(({ weight, seconds }) => ({ weight, freeAt: seconds }));
+  const done = { action: list.action, weight: 0, requests: 0, seconds: 0 };
+  for (let records = list.records; records > 0; ) {
+    const size = done.requests === 0 ? defaultPageSize : pageSizeFor(records, defaultPageSize, maxPageSize);
+    const weight = Math.ceil(size / defaultPageSize);
+    const used = () => busy.reduce((sum, each) => sum + each.weight, 0);
+    while (busy[0] && (busy[0].freeAt <= done.seconds || used() + weight > list.limit)) {
+      done.seconds = Math.max(done.seconds, busy[0].freeAt);
+      busy.shift();
+    }
+    done.seconds += latencySeconds;
+    busy.push({ weight, freeAt: done.seconds + windowSeconds });
+    done.weight += weight;
+    done.requests += 1;
+    records -= size;
+  }
+  return done;
+}

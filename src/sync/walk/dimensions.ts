@@ -28,6 +28,8 @@ export interface Dimension {
   isUnique: boolean;
   /** The lowest possible number; null: unknown. */
   least: number | null;
+  /** The highest number that a filter can be written with. */
+  greatest: number;
   /** A record's number; null when it has none. */
   numberOf(item: { id: number; value: unknown }): number | null;
 }
@@ -46,10 +48,13 @@ export const idDimension: Dimension = {
   absent: null,
   isUnique: true,
   least: 1,
+  greatest: Number.MAX_SAFE_INTEGER,
   numberOf: ({ id }) => id,
 };
 
 const dayMs = 86_400_000;
+/** The last day whose year is written with four digits. */
+const lastMs = Date.parse('9999-12-31T00:00:00Z');
 
 /**
  * What the lists of a kind can perhaps be divided by, besides ids; the likeliest first. Only `invoice_date` with both bounds is
@@ -73,6 +78,7 @@ export function furtherDimensions(
     absent: `${name}__is_null`,
     isUnique: false,
     least: null,
+    greatest: lastMs / dayMs,
     numberOf: (item) => {
       const day = businessDate(text(item, field) ?? '', timezone);
       return day === null ? null : Date.parse(`${day}T00:00:00Z`) / dayMs;
@@ -91,6 +97,7 @@ export function furtherDimensions(
       absent: `${name}__is_null`,
       isUnique: false,
       least: null,
+      greatest: lastMs / 1000,
       numberOf: (item) => {
         const at = instantOf(text(item, field) ?? '', timezone);
         return at === null ? null : Math.floor(at.getTime() / 1000);

@@ -202,6 +202,7 @@ function pivotOf(
   const highest = Math.max(...numbers);
   const from = range.from ?? dimension.least;
   if (from === null) return lowest;
-  if (range.to === null) return highest + 1 + (highest - from);
+  // Doubled at most to what a filter can be written with.
+  if (range.to === null) return Math.max(highest + 1, Math.min(highest + 1 + (highest - from), dimension.greatest));
   return range.to - from > 1 ? Math.floor((from + range.to) / 2) : null;
 }
