@@ -1,3 +1,4 @@
+import { Console } from 'node:console';
 import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
 import { ConfigError, type UserError } from '../domain/errors.ts';
@@ -65,6 +66,8 @@ function version(): string {
 /** Runs the command line of this process: the first Ctrl-C ends the command in good order, a second one at once. */
 export async function runFromShell(): Promise<void> {
   keepHeapSmall();
+  // stdout is the command's result: what a package writes to the console goes to stderr.
+  globalThis.console = new Console(process.stderr, process.stderr);
   const interrupt = new AbortController();
   const onSignal = () => {
     if (interrupt.signal.aborted) process.exit(interruptedCode);

@@ -28,24 +28,43 @@ export function poolSize(installations: number): number {
   return Math.min(60, 10 + 2 * installations);
 }
 
+export interface DatabaseOptions {
+  /** Connections at most. */
+  max?: number;
+  statementTimeoutMs?: number;
+  /** Longest wait for a connection. */
+  acquireTimeoutMs?: number;
+  /** Takes what the pool reports, for example that no connection could be made. Default: stderr. */
+  report?: (line: string) => void;
+}
+
 /**
  * A pool of connections to PostgreSQL. Every statement has a time-out (`statementTimeoutMs`), so has waiting for a
- * connection. The caller ends it with `db.destroy()`.
+ * connection. A `url` that is a function is asked again for each use: when its answer changes, connections are made to the new
+ * one. The caller ends the pool with `db.destroy()`.
  */
-export function openDatabase(url: string, options: { max?: number; statementTimeoutMs?: number } = {}): Db {
+export function openDatabase(url: string | (() => string), options: DatabaseOptions = {}): Db {
+  const report = options.report ?? ((line: string) => void process.stderr.write(`${line}\n`));
+  const settings = (connectionString: string) => ({
+    connectionString,
+    types,
+    application_name: 'vetledger',
+    statement_timeout: options.statementTimeoutMs ?? 120_000,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  });
+  const following = (current: () => string) => () => {
+    const connected = current();
+    return { ...settings(connected), expirationChecker: () => current() !== connected };
+  };
   return knex({
     client: 'pg',
-    connection: {
-      connectionString: url,
-      types,
-      application_name: 'vetledger',
-      statement_timeout: options.statementTimeoutMs ?? 120_000,
-      connectionTimeoutMillis: 10_000,
-      keepAlive: true,
-    } as Knex.PgConnectionConfig,
+    connection: (typeof url === 'string' ? settings(url) : following(url)) as Knex.PgConnectionConfig,
     searchPath: [schemaName],
     pool: { min: 0, max: options.max ?? 10 },
-    acquireConnectionTimeout: 30_000,
+    acquireConnectionTimeout: options.acquireTimeoutMs ?? 30_000,
+    // knex writes to stdout unless told otherwise, and stdout is the command's result.
+    log: { debug: report, warn: report, error: report, deprecate: (what, instead) => report(`${what}: ${instead}`) },
   });
 }
 

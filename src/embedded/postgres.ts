@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { reasonOf, ServiceError, startFailure } from './errors.ts';
@@ -12,7 +12,7 @@ import {
   placeOfCluster,
   superuser,
 } from './postgres-cluster.ts';
-import { freePort, identify, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';
+import { freePort, identify, isPortFree, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';
 import { type ServerRecord, shareServer } from './shared-server.ts';
 
 const database = 'vetledger';
@@ -22,6 +22,8 @@ const startTimeoutMs = 60_000;
 
 export interface PostgresHandle {
   url: string;
+  /** The server's URL now: another process may have started the embedded one again on another port. */
+  currentUrl(): string;
   embedded: boolean;
   /** Ends this use of the server; the last user of an embedded server stops it. */
   release(): Promise<void>;
@@ -35,7 +37,8 @@ export interface PostgresHandle {
 export async function acquirePostgres(options: ServicesOptions): Promise<PostgresHandle> {
   if (options.databaseUrl) {
     await checkReachable(options.databaseUrl);
-    return { url: options.databaseUrl, embedded: false, release: async () => {} };
+    const url = options.databaseUrl;
+    return { url, currentUrl: () => url, embedded: false, release: async () => {} };
   }
   return acquireEmbeddedPostgres(options, { durable: true });
 }
@@ -66,7 +69,7 @@ export async function acquireEmbeddedPostgres(
           record(left.pid, { port: left.port, uiPort: null });
           return;
         }
-        const port = await freePort();
+        const port = await portOfFolder(dataDir, options.progress);
         const child = await spawnServer({
           command: binaries.postgres,
           args: ['-D', place.folder, ...settings(port, durable)],
@@ -90,7 +93,12 @@ export async function acquireEmbeddedPostgres(
       await server.release();
       throw error;
     }
-    return { url: urlOf(port, password, database), embedded: true, release: server.release };
+    return {
+      url: urlOf(port, password, database),
+      currentUrl: () => urlOf(server.current().port, password, database),
+      embedded: true,
+      release: server.release,
+    };
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     throw startFailure('postgres_start_failed', dataDir, logFile, 'database_url (DATABASE_URL)', error);
@@ -100,6 +108,31 @@ export async function acquireEmbeddedPostgres(
 /** The folder of the embedded server's lock, record and users. */
 export function postgresFolder(dataDir: string): string {
   return join(dataDir, 'services', 'postgres');
+}
+
+/**
+ * The port of a data folder: the same one at every start, so that processes which were connected before find the server again.
+ * Another one only while the noted one is taken.
+ */
+async function portOfFolder(dataDir: string, progress: (line: string) => void): Promise<number> {
+  const note = join(postgresFolder(dataDir), 'port');
+  const noted = notedPort(note);
+  if (noted !== null) {
+    if (await isPortFree(noted)) return noted;
+    progress(`PostgreSQL: port ${noted}, which it had in ${dataDir}, is taken by another process; taking another one`);
+  }
+  const port = await freePort();
+  writeFileSync(note, `${port}\n`);
+  return port;
+}
+
+function notedPort(file: string): number | null {
+  try {
+    const port = Number(readFileSync(file, 'utf8'));
+    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : null;
+  } catch {
+    return null;
+  }
 }
 
 /** A fast shutdown, then an immediate one without a checkpoint, then a kill. */

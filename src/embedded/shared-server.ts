@@ -10,6 +10,8 @@ const joinWaitMs = 60_000;
 /** Wait between attempts while an earlier server is still ending. */
 const notGoneYetMs = 1_000;
 const startAttempts = 3;
+/** How old what `current` tells may be. */
+const rereadAfterMs = 500;
 
 /** A running server, as `server.json` of its folder records it. */
 export interface ServerRecord extends ProcessIdentity {
@@ -33,7 +35,10 @@ export interface SharedServerSpec<Prepared> {
 }
 
 export interface SharedServer {
+  /** The server as it was joined or started. */
   record: ServerRecord;
+  /** The server as recorded now: it may have died and been started again by another process. */
+  current(): ServerRecord;
   /** Ends this use of the server; the last user stops it. Calling it again does nothing. */
   release(): Promise<void>;
 }
@@ -112,8 +117,14 @@ export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): P
 
   const held = record;
   let released = false;
+  let latest = { record: held, readAt: performance.now() };
   return {
     record: held,
+    current: () => {
+      if (performance.now() - latest.readAt > rereadAfterMs)
+        latest = { record: folder.read() ?? latest.record, readAt: performance.now() };
+      return latest.record;
+    },
     release: async () => {
       if (released) return;
       released = true;

@@ -70,7 +70,9 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     if (postgres.status === 'rejected') throw postgres.reason;
     if (temporal.status === 'rejected') throw temporal.reason;
 
-    const db = openDatabase(postgres.value.url, { max: poolSize(config.installations.length) });
+    const { currentUrl } = postgres.value;
+    const report = (line: string) => log.warn({ database: true }, line);
+    const db = openDatabase(currentUrl, { max: poolSize(config.installations.length), report });
     opened.push(() => db.destroy());
     await migrate(db);
     const practices = practicesOf(config, db, log);
