@@ -1,6 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { causeOfFullDisk, tellable } from '../src/db/errors.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
+import { redact } from '../src/domain/redact.ts';
 import { storable } from '../src/domain/text.ts';
 import { ListUnprovable } from '../src/sync/walk/types.ts';
 
@@ -39,8 +41,9 @@ export function toFailure(error: unknown): unknown {
     return ApplicationFailure.nonRetryable(error.message, plain.code, plain);
   }
   if (error instanceof WindowSuperseded) return fatal(plainErrorOf(error));
-  // Temporal's server refuses a failure whose text is not well-formed, and would wait for the activity until its time-out.
-  if (error instanceof Error) error.message = storable(error.message);
+  const full = causeOfFullDisk(error);
+  if (full) return ApplicationFailure.retryable(full.message, full.code, full);
+  if (error instanceof Error) makeTellable(error);
   return error;
 }
 
@@ -52,4 +55,18 @@ export function fatal(error: PlainError): ApplicationFailure {
 /** Only what every domain error has in common: its other fields do not belong into a history. */
 export function plainErrorOf({ code, message, todo }: PlainError): PlainError {
   return { code, message, todo };
+}
+
+/**
+ * Makes an error fit for a history: without secrets and values of statements, in its stack and causes, too. Temporal's server
+ * refuses a failure whose text is not well-formed, and would wait for the activity until its time-out.
+ */
+function makeTellable(error: Error): void {
+  const said = error.message;
+  const told = tellable(error);
+  const stack = error.stack ?? '';
+  error.message = told;
+  error.stack = storable(redact(stack.replace(said, () => told)));
+  if (error.cause instanceof Error) makeTellable(error.cause);
+  else if (error.cause !== undefined) error.cause = undefined;
 }

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { ConfigError, codeOf } from '../domain/errors.ts';
+import { redact } from '../domain/redact.ts';
+import { visibleLines } from '../domain/text.ts';
 
 /** A command's environment, output streams and abort signal; tests pass their own. */
 export interface Io {
@@ -48,10 +50,18 @@ export class CommandContext {
     await this.write('\n');
   }
 
-  /** Writes to stdout, waiting while its buffer is full. Throws OutputClosed when the reader has closed it. */
+  /**
+   * Writes to stdout, with visible escapes for characters that a terminal obeys: they mean the same in JSON. Waits while the
+   * buffer is full. Throws OutputClosed when the reader has closed it, and the error of a file that cannot be written.
+   */
   async write(text: string): Promise<void> {
+    await this.writeFile(visibleLines(text));
+  }
+
+  /** Writes the text of a file as it is to stdout. */
+  async writeFile(text: string): Promise<void> {
     const { stdout } = this.io;
-    if (!stdout.writable) throw new OutputClosed();
+    throwIfClosed(stdout);
     if (stdout.write(text)) return;
     try {
       await once(stdout, 'drain', { signal: this.signal });
@@ -63,8 +73,15 @@ export class CommandContext {
 
   /** Prints a line on stderr. */
   note = (line: string): void => {
-    this.io.stderr.write(`${line}\n`);
+    this.io.stderr.write(`${visibleLines(redact(line))}\n`);
   };
+}
+
+/** Throws OutputClosed when the reader of stdout has closed it, or the error that ended it: a full disk, where it is a file. */
+export function throwIfClosed(stdout: NodeJS.WritableStream): void {
+  const error = 'errored' in stdout ? stdout.errored : null;
+  if (error instanceof Error && codeOf(error) !== 'EPIPE') throw error;
+  if (!stdout.writable) throw new OutputClosed();
 }
 
 export function debugWanted(io: Io, options: { debug?: true }): boolean {

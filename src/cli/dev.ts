@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { loadConfig } from '../config/load.ts';
 import { codeOf } from '../domain/errors.ts';
+import { visibleLines } from '../domain/text.ts';
 import { reconcileWithSource } from '../queries/reconcile.ts';
 import { type App, openApp } from '../runtime/app.ts';
 import { startEngine } from '../runtime/worker.ts';
@@ -41,7 +42,7 @@ const demo = {
  * with `once`, 0 only if the first window closed and the books reconcile.
  */
 export async function runDev(options: DevOptions): Promise<number> {
-  const say = (line: string) => void process.stderr.write(`${line}\n`);
+  const say = (line: string) => void process.stderr.write(`${visibleLines(line)}\n`);
   const folder = join(options.dataDir, 'dev');
   mkdirSync(folder, { recursive: true });
   say('sandbox clinic: starting');
@@ -122,20 +123,20 @@ async function firstResult(
 ): Promise<number> {
   if (window.outcome === 'failed') {
     say(windowLine(window));
-    if (options.json) process.stdout.write(`${JSON.stringify(windowsDocument([window]))}\n`);
+    if (options.json) process.stdout.write(`${visibleLines(JSON.stringify(windowsDocument([window])))}\n`);
     return exitCodeOf([window]);
   }
   const report = await reconcileWithSource(app, app.config.installations, (installation, note) =>
     say(noteText(installation, note)),
   );
   if (options.json) {
-    process.stdout.write(`${JSON.stringify({ ...windowsDocument([window]), reconcile: report })}\n`);
+    process.stdout.write(`${visibleLines(JSON.stringify({ ...windowsDocument([window]), reconcile: report }))}\n`);
   } else {
     process.stdout.write(
       [
-        reconcileText(report),
+        visibleLines(reconcileText(report)),
         '',
-        windowLine(window),
+        visibleLines(windowLine(window)),
         `API budget used: ${apiUse(window)}`,
         '',
         `Temporal UI   ${app.temporal?.uiUrl ?? 'off'}`,

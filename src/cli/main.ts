@@ -2,9 +2,11 @@ import { Console } from 'node:console';
 import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
 import { ConfigError, type UserError } from '../domain/errors.ts';
+import { redact } from '../domain/redact.ts';
+import { visibleLines } from '../domain/text.ts';
 import { keepHeapSmall } from '../runtime/heap.ts';
 import { toUserError } from '../runtime/user-errors.ts';
-import { debugWanted, type Io, OutputClosed } from './context.ts';
+import { debugWanted, type Io, OutputClosed, throwIfClosed } from './context.ts';
 import { createProgram } from './program.ts';
 
 /** Exit code of a command that Ctrl-C interrupted, as shells have it (128 + SIGINT). */
@@ -18,6 +20,7 @@ export async function main(args: string[], io: Io): Promise<number> {
   });
   try {
     await program.parseAsync(args, { from: 'user' });
+    await flushed(io.stdout);
     return exitCode;
   } catch (error) {
     if (error instanceof OutputClosed) return 0;
@@ -44,12 +47,12 @@ function usageErrorOf(error: CommanderError, args: string[]): UserError {
 function printError(error: UserError, args: string[], io: Io): void {
   if (args.includes('--json')) {
     const { code, message, todo } = error;
-    io.stdout.write(`${JSON.stringify({ error: { code, message, todo } })}\n`);
+    io.stdout.write(`${visibleLines(JSON.stringify({ error: { code, message, todo } }))}\n`);
   } else {
-    io.stderr.write(`error: ${error.message}\nwhat to do: ${error.todo}\n`);
+    io.stderr.write(visibleLines(`error: ${error.message}\nwhat to do: ${error.todo}\n`));
   }
   if (debugWanted(io, args.includes('--debug') ? { debug: true } : {})) {
-    io.stderr.write(`${stackOf(error.cause ?? error)}\n`);
+    io.stderr.write(`${visibleLines(redact(stackOf(error.cause ?? error)))}\n`);
   }
 }
 
@@ -81,14 +84,12 @@ export async function runFromShell(): Promise<void> {
   process.stderr.on('error', () => {});
   const { env, stdout, stderr } = process;
   const exitCode = await main(process.argv.slice(2), { env, stdout, stderr, signal: interrupt.signal });
-  await flushed(stdout);
+  await flushed(stdout).catch(() => undefined);
   process.exit(exitCode);
 }
 
-/** Waits until the stream has been written out: process.exit drops what a pipe has not taken yet. */
-function flushed(stream: NodeJS.WriteStream): Promise<void> {
-  return new Promise((resolve) => {
-    if (!stream.writable) return resolve();
-    stream.write('', () => resolve());
-  });
+/** Waits until stdout has been written out: process.exit drops what a pipe has not taken yet. Throws as `throwIfClosed` does. */
+async function flushed(stdout: NodeJS.WritableStream): Promise<void> {
+  if (stdout.writable) await new Promise<void>((resolve) => stdout.write('', () => resolve()));
+  throwIfClosed(stdout);
 }

@@ -1,4 +1,5 @@
 import { ConfigError } from '../domain/errors.ts';
+import { keepSecret } from '../domain/redact.ts';
 
 /** Values whose variable may be unset under `embedded: true`: the embedded service is used then. */
 const serverPaths = ['database_url', 'temporal.address'];
@@ -17,7 +18,11 @@ export function insertEnvironment(file: string, source: unknown, env: NodeJS.Pro
     if (path === 'database_url' && holdsPassword(value)) refuseSecret(file, path);
     return value.replace(variable, (_, name: string) => {
       const given = env[name];
-      if (given?.trim()) return given;
+      if (given?.trim()) {
+        if (isSecret(path)) keepUsable(file, path, name, given);
+        else if (path === 'database_url') keepPasswords(given);
+        return given;
+      }
       const isServer = serverPaths.includes(path);
       if (isServer && mayEmbed) return '';
       throw new ConfigError(
@@ -28,6 +33,29 @@ export function insertEnvironment(file: string, source: unknown, env: NodeJS.Pro
     });
   });
 }
+
+/** Notes a secret, so that no text repeats it. Throws ConfigError for one that no header can carry, naming its variable. */
+function keepUsable(file: string, path: string, name: string, secret: string): void {
+  keepSecret(secret);
+  if (!/\p{Cc}/u.test(secret) && (!path.endsWith('.token') || /^[\x21-\x7e]+$/.test(secret))) return;
+  const what = /[\r\n]/.test(secret)
+    ? 'a line end'
+    : /\p{Cc}/u.test(secret)
+      ? 'a control character'
+      : 'a blank, or a character that is not ASCII';
+  throw new ConfigError(
+    'secret_unusable',
+    `${file}: the environment variable ${name}, for ${path}, holds ${what}, which no secret of this kind can hold.`,
+    `Set ${name} again without it; a secret read from a file often ends with the file's line end: export ${name}="$(tr -d '\\r\\n' < FILE)".`,
+  );
+}
+
+function keepPasswords(url: string): void {
+  for (const password of passwordsIn(url)) if (password.length >= shortestOddPassword) keepSecret(password);
+}
+
+/** A shorter password may be a word of our own, such as the program's name in a development database. */
+const shortestOddPassword = 12;
 
 function isSecret(path: string): boolean {
   return secretPath.test(path);
@@ -43,8 +71,12 @@ function refuseSecret(file: string, path: string): never {
 
 /** Whether a database URL contains a password that is not a `${NAME}`. */
 function holdsPassword(url: string): boolean {
-  const passwords = [/^[a-z]+:\/\/[^/@]*?:([^/]*)@/i.exec(url)?.[1], /[?&]password=([^&]*)/i.exec(url)?.[1]];
-  return passwords.some((password) => password !== undefined && password.replace(variable, '') !== '');
+  return passwordsIn(url).some((password) => password.replace(variable, '') !== '');
+}
+
+function passwordsIn(url: string): string[] {
+  const found = [/^[a-z]+:\/\/[^/@]*?:([^/]*)@/i.exec(url)?.[1], /[?&]password=([^&]*)/i.exec(url)?.[1]];
+  return found.filter((password) => password !== undefined);
 }
 
 function mapTexts(value: unknown, path: string, change: (text: string, path: string) => string): unknown {

@@ -1,5 +1,7 @@
 import knex, { type Knex } from 'knex';
-import { codeOf } from '../domain/errors.ts';
+import { codeOf, type PlainError } from '../domain/errors.ts';
+import { redact } from '../domain/redact.ts';
+import { storable } from '../domain/text.ts';
 import type { Db } from './pool.ts';
 
 // SQLSTATE class 08 (connection) and 57P (shutdown); the others are the network's.
@@ -60,4 +62,35 @@ export async function retryingTransaction<T>(db: Db, work: (trx: Knex.Transactio
       if (!isRetriable(error) || attempt >= attempts) throw error;
     }
   }
+}
+
+// 53100 is PostgreSQL's; the others are the operating system's.
+const fullDiskCodes = ['53100', 'ENOSPC', 'EDQUOT'];
+
+/** What to tell of an error that a full disk caused, of PostgreSQL or of this machine; null for every other error. */
+export function causeOfFullDisk(error: unknown): PlainError | null {
+  const code = codeOf(error) ?? '';
+  if (!fullDiskCodes.includes(code)) {
+    return error instanceof Error && error.cause !== undefined ? causeOfFullDisk(error.cause) : null;
+  }
+  const where = code === '53100' ? 'The disk of PostgreSQL is full' : 'A disk of this machine is full';
+  return {
+    code: 'disk_full',
+    message: `${where} (${code}): nothing more can be written.`,
+    todo: 'Make room there, then run the command again, or wait for the next window: nothing is lost or posted twice.',
+  };
+}
+
+/**
+ * What an error says, without secrets and without values: PostgreSQL quotes the values that it cannot read (SQLSTATE class 22),
+ * and they may be personal data. Its details, which quote whole rows, are no part of the message.
+ */
+export function tellable(error: unknown): string {
+  if (!(error instanceof Error)) return storable(redact(String(error)));
+  if (error instanceof AggregateError && error.errors.length > 0) return tellable(error.errors[0]);
+  const code = codeOf(error) ?? '';
+  const said = error.message || error.name;
+  if (!sqlState.test(code)) return storable(redact(said));
+  const withoutValues = code.startsWith('22') ? said.replace(/".*"/s, '"…"') : said;
+  return storable(redact(`${withoutValues} (SQLSTATE ${code})`));
 }

@@ -1,5 +1,6 @@
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
+import { redact } from '../domain/redact.ts';
 
 export type Db = Knex;
 
@@ -44,7 +45,8 @@ export interface DatabaseOptions {
  * one. The caller ends the pool with `db.destroy()`.
  */
 export function openDatabase(url: string | (() => string), options: DatabaseOptions = {}): Db {
-  const report = options.report ?? ((line: string) => void process.stderr.write(`${line}\n`));
+  const write = options.report ?? ((line: string) => void process.stderr.write(`${line}\n`));
+  const report = (line: string) => write(redact(line));
   const settings = (connectionString: string) => ({
     connectionString,
     types,
@@ -59,6 +61,8 @@ export function openDatabase(url: string | (() => string), options: DatabaseOpti
   };
   return knex({
     client: 'pg',
+    // Otherwise knex writes the values of a failed statement, personal data, into its error.
+    compileSqlOnError: false,
     connection: (typeof url === 'string' ? settings(url) : following(url)) as Knex.PgConnectionConfig,
     searchPath: [schemaName],
     pool: { min: 0, max: options.max ?? 10 },

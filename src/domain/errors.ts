@@ -1,3 +1,5 @@
+import { redact } from './redact.ts';
+
 /** Exit codes of the commands (DESIGN "Exit codes"); docs/CLI.md is generated from these texts. */
 export const exitCodes = {
   0: 'done; held documents are reported and count as done',
@@ -29,9 +31,9 @@ export class UserError extends Error {
   readonly exitCode: ErrorExitCode;
 
   constructor(code: string, message: string, todo: string, exitCode: ErrorExitCode, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(redact(message), cause === undefined ? undefined : { cause });
     this.code = code;
-    this.todo = todo;
+    this.todo = redact(todo);
     this.exitCode = exitCode;
   }
 }

@@ -1,3 +1,4 @@
+import { redact } from './redact.ts';
 import { storable } from './text.ts';
 
 /** Failures of a request to the practice API, and of reading its answer. */
@@ -59,7 +60,7 @@ const catalogue: Record<PracticeErrorCode, { retryable: boolean; todo: string }>
   },
   refused: {
     retryable: false,
-    todo: 'The message says what the practice API objects to; correct that in the practice software or the settings.',
+    todo: 'The message names the fields that the practice API objects to, where it says so; correct them in the practice software or the settings.',
   },
   redirected: {
     retryable: false,
@@ -74,11 +75,14 @@ export interface PracticeErrorDetails {
   status?: number;
   retryAfterMs?: number;
   retryable?: boolean;
+  /** Names of fields and filters that the answer says it is about. */
+  fields?: readonly string[];
 }
 
 /**
  * A failed request to the practice API. The message is complete and meant for users: what happened, method, path and status; no
- * token and no query values, and no character that PostgreSQL or Temporal refuses. There is no `cause`, because the caught error holds the request's headers.
+ * secret, no query values, no text of the source's, and no character that PostgreSQL or Temporal refuses. There is no `cause`,
+ * because the caught error holds the request's headers.
  */
 export class PracticeError extends Error {
   override readonly name = 'PracticeError';
@@ -87,14 +91,16 @@ export class PracticeError extends Error {
   readonly retryable: boolean;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly fields: readonly string[];
 
   constructor(code: PracticeErrorCode, message: string, details: PracticeErrorDetails = {}) {
     const where = details.method && details.path ? `${details.method} ${details.path}: ` : '';
-    super(storable(`${where}${message}`));
+    super(storable(redact(`${where}${message}`)));
     this.code = code;
     this.todo = catalogue[code].todo;
     this.retryable = details.retryable ?? catalogue[code].retryable;
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
+    this.fields = details.fields ?? [];
   }
 }

@@ -1,3 +1,5 @@
+import { redact } from '../domain/redact.ts';
+
 export type ServiceErrorCode =
   | 'postgres_unreachable'
   | 'temporal_unreachable'
@@ -10,7 +12,7 @@ export class ServiceError extends Error {
   readonly todo: string;
 
   constructor(code: ServiceErrorCode, message: string, todo: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(redact(message), cause === undefined ? undefined : { cause });
     this.name = 'ServiceError';
     this.code = code;
     this.todo = todo;
@@ -33,13 +35,17 @@ export function startFailure(
   cause: unknown,
 ): ServiceError {
   const name = code === 'postgres_start_failed' ? 'PostgreSQL' : 'Temporal server';
+  const reason = reasonOf(cause);
+  const isFull = /ENOSPC|No space left on device|disk is full/i.test(reason);
   const forbidden = ['EACCES', 'EPERM', 'EROFS'].includes((cause as NodeJS.ErrnoException)?.code ?? '');
   return new ServiceError(
     code,
-    `The embedded ${name} of ${dataDir} could not be started: ${reasonOf(cause)}`,
-    forbidden
-      ? `Start as the user who owns ${dataDir}, or set another data_dir (VETLEDGER_DATA_DIR).`
-      : `Look at ${logFile}, or set ${setting} to a ${name} of your own.`,
+    `The embedded ${name} of ${dataDir} could not be started: ${reason}`,
+    isFull
+      ? `Make room on the disk of ${dataDir}, or set another data_dir (VETLEDGER_DATA_DIR).`
+      : forbidden
+        ? `Start as the user who owns ${dataDir}, or set another data_dir (VETLEDGER_DATA_DIR).`
+        : `Look at ${logFile}, or set ${setting} to a ${name} of your own.`,
     cause,
   );
 }

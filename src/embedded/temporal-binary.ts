@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { redact } from '../domain/redact.ts';
 import { reasonOf, ServiceError } from './errors.ts';
 import { cacheFolder } from './folders.ts';
 import { withLock } from './lock.ts';
@@ -176,7 +177,7 @@ function finished(child: ChildProcess, watch: () => void): Promise<void> {
 
 /** The most useful line of a program's error output: the error that a Node.js program threw, otherwise the last line. */
 function messageIn(output: string): string {
-  const lines = output.trim().split('\n');
+  const lines = redact(output).trim().split('\n');
   return (lines.find((line) => /^\w*Error: /.test(line)) ?? lines.at(-1) ?? '').slice(0, 300);
 }
 

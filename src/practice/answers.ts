@@ -1,29 +1,27 @@
 import { PracticeError, type PracticeErrorCode } from '../domain/practice-error.ts';
-import { clip } from '../domain/text.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../records/json.ts';
 import { dateOf, type HttpAnswer, type Method } from './http.ts';
 import { retryAfterMs } from './retry.ts';
 
-const longestMessage = 500;
-
 /**
  * The body of a successful answer, read by `parse`; null for an answer without a body, except to GET. Throws the PracticeError
- * for the status or for a body that is no JSON (practice-api: Errors). `redact` removes secrets from the server's messages.
+ * for the status or for a body that is no JSON (practice-api: Errors). Of an error's body it repeats codes and names of fields only;
+ * `sent` are the names that the request used, which a refusal is likely to be about.
  */
 export function readAnswer<Body>(
   answer: HttpAnswer,
   method: Method,
   path: string,
   clockNow: number,
-  redact: (text: string) => string,
+  sent: readonly string[],
   parse: (body: string) => Body,
 ): Body | null {
   const { status } = answer;
   const pause = retryAfterMs(answer.headers['retry-after'], dateOf(answer) ?? clockNow);
   const details = { method, path, status, ...(pause === null ? {} : { retryAfterMs: pause }) };
   const fail = (code: PracticeErrorCode, sentence: string) => {
-    const said = status >= 400 && status < 500 ? saidIn(answer.body) : '';
-    return new PracticeError(code, `${sentence}${said && ': '}${redact(said)}`, details);
+    const named = status >= 400 && status < 500 ? namedIn(answer.body, sent) : { codes: [], fields: [] };
+    return new PracticeError(code, `${sentence}${sayNames(named)}`, { ...details, fields: named.fields });
   };
 
   if (status === 401) throw fail('unauthorized', 'the access token was not accepted (401)');
@@ -42,25 +40,63 @@ export function readAnswer<Body>(
   }
 }
 
-/** The messages in an error body as Django REST Framework writes them (field-notes: Lists and filters); '' for any other. */
-function saidIn(body: string): string {
+/** What the body of a refusal names: an error's code, and fields. What it says about them may be anything, so it is not repeated. */
+interface Named {
+  codes: string[];
+  fields: string[];
+}
+
+const mostNames = 20;
+const codePattern = /^[a-z][a-z0-9_-]{0,59}$/;
+const fieldPattern = /^[a-z][a-z0-9_]{0,59}$/;
+/** Keys under which Django REST Framework says what is about no field. */
+const notFields = ['detail', 'non_field_errors', 'code', 'status', 'messages', 'message', 'error', 'errors'];
+
+/**
+ * The names in an error body as Django REST Framework writes them (field-notes: Lists and filters), and those of `sent` that
+ * its texts mention; none for any other body.
+ */
+function namedIn(body: string, sent: readonly string[]): Named {
+  const named: Named = { codes: [], fields: [] };
   let value: JsonValue;
   try {
     value = parseJson(body);
   } catch {
-    return '';
+    return named;
   }
-  const said = messages(value).join('; ');
-  return clip(said, longestMessage);
+  collectNames(value, [], named);
+  const mentioned = sent.filter((name) => body.includes(name));
+  return {
+    codes: [...new Set(named.codes)].slice(0, mostNames),
+    fields: [...new Set([...mentioned.filter((name) => !named.fields.includes(name)), ...named.fields])].slice(
+      0,
+      mostNames,
+    ),
+  };
 }
 
-function messages(value: JsonValue): string[] {
-  if (typeof value === 'string') return [value];
-  if (Array.isArray(value)) return value.flatMap(messages);
-  if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([field, inner]) =>
-    messages(inner).map((message) =>
-      ['detail', 'non_field_errors'].includes(field) ? message : `${field}: ${message}`,
-    ),
-  );
+function collectNames(value: JsonValue, path: string[], into: Named): void {
+  if (path.length > 4) return;
+  if (Array.isArray(value)) for (const each of value) collectNames(each, path, into);
+  if (!isJsonObject(value)) return;
+  for (const [name, inner] of Object.entries(value)) {
+    if (name === 'code' && typeof inner === 'string' && codePattern.test(inner)) into.codes.push(inner);
+    const isField = !notFields.includes(name);
+    if (isField && !fieldPattern.test(name)) continue;
+    const place = isField ? [...path, name] : path;
+    const before = into.fields.length;
+    collectNames(inner, place, into);
+    // Its own name, unless a name below it says more.
+    if (isField && into.fields.length === before && inner !== null && typeof inner !== 'number') {
+      into.fields.push(place.join('.'));
+    }
+  }
+}
+
+function sayNames({ codes, fields }: Named): string {
+  const said = [
+    ...(codes.length > 0 ? [`code ${codes.join(', ')}`] : []),
+    ...(fields.length > 0 ? [`${fields.length === 1 ? 'field' : 'fields'} ${fields.join(', ')}`] : []),
+  ];
+  return said.length > 0 ? `: ${said.join('; ')}` : '';
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
+import { keepSecret } from '../domain/redact.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { isJsonObject, parseJson } from '../records/json.ts';
 import { integer } from '../records/values.ts';
@@ -17,6 +18,7 @@ export interface Auth {
 
 /** A configured token, which cannot be renewed. */
 export function staticToken(token: string): Auth {
+  keepSecret(token);
   return { token: async () => token, renew: async () => false };
 }
 
@@ -101,6 +103,8 @@ async function fetchTokenOnce(options: ClientCredentialsOptions): Promise<{ toke
   const path = new URL(url).pathname;
   // RFC 6749, 2.3.1: id and secret are form-encoded before they are joined.
   const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
+  keepSecret(clientSecret);
+  keepSecret(basic);
   const answer = await transport.send({
     method: 'POST',
     url,
@@ -116,11 +120,12 @@ async function fetchTokenOnce(options: ClientCredentialsOptions): Promise<{ toke
       status: answer.status,
     });
   }
-  const value = readAnswer(answer, 'POST', path, clock.now(), () => '', parseJson);
+  const value = readAnswer(answer, 'POST', path, clock.now(), [], parseJson);
   const token = isJsonObject(value) ? value.access_token : undefined;
   if (!isJsonObject(value) || typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
     throw new PracticeError('malformed_response', 'the answer holds no usable access_token', { method: 'POST', path });
   }
+  keepSecret(token);
   const seconds = integer.read(value.expires_in);
   // Without expires_in the token is used until the server refuses it.
   const lifeMs = seconds !== undefined && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY;

@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
-import { type JsonValue, stringifyJson } from '../records/json.ts';
+import { isJsonObject, type JsonValue, stringifyJson } from '../records/json.ts';
 import { readAnswer } from './answers.ts';
 import type { Auth } from './auth.ts';
 import type { OnWait, RateBudget } from './budget.ts';
@@ -117,8 +117,7 @@ async function attemptOnce<Body>(
   const path = new URL(url).pathname;
   log.debug({ action, method, path, status: answer.status, weight, ms: Math.round(answer.durationMs) }, 'practice API');
   try {
-    const redact = (said: string) => said.replaceAll(token, '…');
-    const value = readAnswer(answer, method, path, clock.now(), redact, request.parse);
+    const value = readAnswer(answer, method, path, clock.now(), namesIn(request), request.parse);
     return { value, answer };
   } catch (error) {
     if (answer.status === 429 && error instanceof PracticeError) {
@@ -127,4 +126,9 @@ async function attemptOnce<Body>(
     }
     throw error;
   }
+}
+
+/** Names of the filters and fields that a request sends. */
+function namesIn({ url, body }: Pick<ExchangeRequest<unknown>, 'url' | 'body'>): string[] {
+  return [...new URL(url).searchParams.keys(), ...(isJsonObject(body) ? Object.keys(body) : [])];
 }

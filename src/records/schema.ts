@@ -1,5 +1,6 @@
 import type { Money } from '../domain/money.ts';
 import { PracticeError } from '../domain/practice-error.ts';
+import { redact } from '../domain/redact.ts';
 import { clip, storable } from '../domain/text.ts';
 import type { RecordKind } from '../terms.ts';
 import type { Dialect } from './dialect.ts';
@@ -220,7 +221,7 @@ class RecordReader {
     if (value == null) return null;
     const result = type.read(value);
     if (result !== undefined) return result;
-    const clipped = storable(clip(stringifyJson(value), longestShown));
+    const clipped = storable(clip(redact(stringifyJson(value)), longestShown));
     this.defects.push({ code: type.code, field, message: `${failureOf(type, value)} (${clipped})` });
     return null;
   }

@@ -1,4 +1,4 @@
-import { destination, type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import type { Config, InstallationConfig } from '../config/load.ts';
 import { text } from '../db/columns.ts';
 import { migrate } from '../db/migrate.ts';
@@ -11,6 +11,7 @@ import { Budget } from '../practice/budget.ts';
 import { createPracticeClient, type PracticeClient } from '../practice/client.ts';
 import type { Transport } from '../practice/http.ts';
 import { createTransport, defaultTimeouts } from '../practice/transport.ts';
+import { createLog } from './log.ts';
 import { systemClock } from './system-clock.ts';
 
 /** The open services and clients of a command; `close` releases them all. */
@@ -51,7 +52,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const close = async () => {
     for (const release of opened.splice(0).reverse()) await release();
   };
-  const log = createLog(options);
+  const log = createLog(options.env.VETLEDGER_LOG ?? options.logLevel ?? 'warn');
   const services: ServicesOptions = {
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl ?? undefined,
@@ -96,18 +97,6 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     await close();
     throw error;
   }
-}
-
-function createLog({ env, logLevel }: AppOptions): Logger {
-  const wanted = env.VETLEDGER_LOG ?? logLevel ?? 'warn';
-  if (wanted !== 'silent' && !(wanted in pino.levels.values)) {
-    throw new ConfigError(
-      'log_level_unknown',
-      `VETLEDGER_LOG is ${wanted}, which is no level of the log.`,
-      `Use one of ${Object.keys(pino.levels.values).join(', ')}, silent.`,
-    );
-  }
-  return pino({ level: wanted, base: null }, destination({ dest: 2, sync: true }));
 }
 
 async function readDatabaseId(db: Db): Promise<string> {

@@ -1,20 +1,22 @@
 import { isGrpcServiceError } from '@temporalio/client';
-import { isLostConnection } from '../db/errors.ts';
+import { causeOfFullDisk, isLostConnection, tellable } from '../db/errors.ts';
 import { UserError } from '../domain/errors.ts';
 import { PracticeError } from '../domain/practice-error.ts';
-import { reasonOf, ServiceError } from '../embedded/errors.ts';
+import { ServiceError } from '../embedded/errors.ts';
 import { DialectError } from '../records/dialect.ts';
 
 /** Turns any error into one that a user can act on. Only here do the errors of the layers get their exit codes. */
 export function toUserError(error: unknown): UserError {
   if (error instanceof UserError) return error;
+  const full = causeOfFullDisk(error);
+  if (full) return new UserError(full.code, full.message, full.todo, 3, error);
   if (error instanceof ServiceError) return new UserError(error.code, error.message, error.todo, 3, error);
   if (error instanceof PracticeError) return new UserError(error.code, error.message, error.todo, 3, error);
   if (error instanceof DialectError) return new UserError(error.code, error.message, error.todo, 2, error);
   if (isGrpcServiceError(error)) {
     return new UserError(
       'temporal_unreachable',
-      `Temporal did not do what was asked of it: ${reasonOf(error)}`,
+      `Temporal did not do what was asked of it: ${tellable(error)}`,
       'Check with `vetledger doctor` that the Temporal server is up and its namespace exists.',
       3,
       error,
@@ -23,7 +25,7 @@ export function toUserError(error: unknown): UserError {
   if (isLostConnection(error)) {
     return new UserError(
       'postgres_unreachable',
-      `The connection to PostgreSQL was lost: ${reasonOf(error)}`,
+      `The connection to PostgreSQL was lost: ${tellable(error)}`,
       'Check with `vetledger doctor` that the database is up, and run the command again: nothing is posted twice.',
       3,
       error,
@@ -31,7 +33,7 @@ export function toUserError(error: unknown): UserError {
   }
   return new UserError(
     'internal_error',
-    `Something unexpected went wrong: ${reasonOf(error)}`,
+    `Something unexpected went wrong: ${tellable(error)}`,
     'Run the command again with --debug, and report what it prints.',
     1,
     error,

@@ -146,5 +146,5 @@ test('a refusal with a NUL in it is recorded, and the window closes', async () =
     `select distinct left(error, 400) as error from write_back where state = 'failed'`,
   );
   expect(refused.length).toBeGreaterThan(0);
-  expect(refused[0]?.error).toContain('bad ');
+  expect(refused[0]?.error).toContain('refused (400)');
 });

@@ -236,22 +236,22 @@ describe('errors', () => {
     [
       '401',
       json('{"detail":"Invalid token."}', 401),
-      { code: 'unauthorized', requests: 1, message: 'not accepted (401): Invalid token.', retryable: false },
+      { code: 'unauthorized', requests: 1, message: 'not accepted (401)', retryable: false },
     ],
     [
       '403',
       json('{"detail":"Not for you."}', 403),
-      { code: 'forbidden', requests: 1, message: 'not allowed (403): Not for you.', retryable: false },
+      { code: 'forbidden', requests: 1, message: 'not allowed (403)', retryable: false },
     ],
     ['404', json('{"detail":"Not found."}', 404), { code: 'not_found', requests: 1, message: '404', retryable: false }],
     ['429', json('{}', 429), { code: 'throttled', requests: 8, message: '429', retryable: true }],
     [
-      '400 with its messages',
+      '400 with the names in it',
       json('{"invoice_date__gte":["Enter a valid date."],"non_field_errors":["Both."]}', 400),
       {
         code: 'refused',
         requests: 1,
-        message: 'refused (400): invoice_date__gte: Enter a valid date.; Both.',
+        message: 'refused (400): field invoice_date__gte',
         retryable: false,
       },
     ],
@@ -318,11 +318,6 @@ describe('errors', () => {
     const { client, budget } = await setup([emptyList], { baseUrl: gone.url });
     await expect(client.list('invoice', {}, null)).rejects.toMatchObject({ code: 'unreachable', retryable: true });
     expect(budget.finished).toEqual(['notSent', 'notSent', 'notSent', 'notSent']);
-  });
-
-  test('a server that repeats our token does not spread it', async () => {
-    const { client } = await setup([json(`{"detail":"bad ${secret}"}`, 400)]);
-    await expect(client.list('invoice', {}, null)).rejects.toThrow('bad …');
   });
 
   test('the slot of an unanswered request is left to expire', async () => {

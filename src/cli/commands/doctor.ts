@@ -1,4 +1,5 @@
 import { type Config, loadConfig } from '../../config/load.ts';
+import { visible } from '../../domain/text.ts';
 import { latestNudge } from '../../mirror/installation-state.ts';
 import { serverVersion } from '../../queries/database.ts';
 import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
@@ -95,7 +96,7 @@ function untried(installation: number): Check {
 
 function checksText(checks: Check[]): string {
   const lines = checks.flatMap(({ installation, check, status, message, todo }) => [
-    `${status.padEnd(4)}  ${installation === null ? '' : `${installation} `}${check}: ${message}`,
+    `${status.padEnd(4)}  ${installation === null ? '' : `${installation} `}${check}: ${visible(message)}`,
     ...(todo && status !== 'ok' ? [`      what to do: ${todo}`] : []),
   ]);
   const count = (wanted: Check['status']) => checks.filter(({ status }) => status === wanted).length;

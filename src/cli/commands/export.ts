@@ -34,7 +34,7 @@ export async function exportJournal(context: CommandContext, options: ExportComm
       },
     });
     if (!out) {
-      for await (const piece of pieces) await context.write(piece);
+      for await (const piece of pieces) await context.writeFile(piece);
       return 0;
     }
     const file = resolve(out);
@@ -49,10 +49,13 @@ function leftOutText(installation: number, entries: number): string {
   return `Installation ${installation}: ${some} left out, as their days have no summary yet (the next window makes those of days that are over); --documents exports them.`;
 }
 
+/** Exports hold personal data and the whole books: only their owner reads them. */
+const privateMode = 0o600;
+
 /** Writes a temporary file in the same folder and renames it, so that readers see the old or the new file; returns its bytes. */
 async function writeWhole(file: string, pieces: AsyncIterable<string>): Promise<number> {
   const temporary = `${file}.${randomUUID()}.tmp`;
-  const handle = await open(temporary, 'wx').catch((error: unknown) => {
+  const handle = await open(temporary, 'wx', privateMode).catch((error: unknown) => {
     throw new ConfigError(
       'out_not_writable',
       `${file} cannot be written (${codeOf(error)}).`,

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Config, loadConfig } from '../../config/load.ts';
 import { ConfigError, codeOf } from '../../domain/errors.ts';
 import { PracticeError } from '../../domain/practice-error.ts';
+import { visible } from '../../domain/text.ts';
 import { propose } from '../../mapping/propose.ts';
 import { listAccountNumbers } from '../../practice/account-numbers.ts';
 import { sourceUsage } from '../../queries/source-usage.ts';
@@ -103,5 +104,5 @@ function schemaFrom(path: string): string {
 }
 
 function list(places: string[]): string {
-  return places.map((place) => `  ${place}`).join('\n');
+  return places.map((place) => `  ${visible(place)}`).join('\n');
 }

@@ -1,5 +1,6 @@
 import { type DraftEntry, type Line, signed } from '../../domain/entry.ts';
 import { formatMoney, type Money, sum, zero } from '../../domain/money.ts';
+import { visible } from '../../domain/text.ts';
 import { columns } from './text.ts';
 
 /** An entry as `--json` prints it, amounts as texts with debits positive. */
@@ -46,7 +47,7 @@ export function linesDocument(lines: Line[], decimals: number) {
 /** An entry: a line with its id, date and description, then its lines with debits and credits in columns. */
 export function entryText(id: string, entry: DraftEntry, decimals: number): string {
   const kept = entry.documentDate === entry.date ? '' : ` (document date ${entry.documentDate})`;
-  return `${id}  ${entry.date}  ${entry.description}${kept}\n${linesText(entry.lines, decimals)}`;
+  return `${id}  ${entry.date}  ${visible(entry.description)}${kept}\n${linesText(entry.lines, decimals)}`;
 }
 
 export function linesText(lines: Line[], decimals: number): string {

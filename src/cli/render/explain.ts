@@ -1,5 +1,6 @@
 import type { LedgerEntry, Line } from '../../domain/entry.ts';
 import { formatMoney, type Money } from '../../domain/money.ts';
+import { visibleIn } from '../../domain/text.ts';
 import { paymentTypeName } from '../../mapping/payment-types.ts';
 import type { DocumentFacts } from '../../posting/types.ts';
 import type { Explanation, RelatedDocument } from '../../queries/explain.ts';
@@ -7,7 +8,8 @@ import { formatAmount } from '../../reconcile/report.ts';
 import { instant, table } from './text.ts';
 
 /** A document from the source to the books, as text. */
-export function explainText(explanation: Explanation): string {
+export function explainText(found: Explanation): string {
+  const explanation = visibleIn(found);
   const { installation, document, state, documentDate, problem, reports } = explanation;
   const lines = [
     `${capital(document.kind)} ${document.id} of installation ${installation}: ${state.replaceAll('_', ' ')}`,

@@ -1,3 +1,4 @@
+import { visible } from '../../domain/text.ts';
 import type { ChainReport } from '../../queries/ledger.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 
@@ -8,7 +9,7 @@ export function chainText({ installation, entries, summaries, broken }: ChainRep
     return `Installation ${installation}: the chain of ${entries} entries${ofSummaries} is whole.`;
   }
   return [
-    `Installation ${installation}: the chain is BROKEN at ${broken.entryId}: ${broken.message}.`,
+    `Installation ${installation}: the chain is BROKEN at ${visible(broken.entryId)}: ${visible(broken.message)}.`,
     'what to do: restore the database from a backup made before it was changed, and find out who changed it.',
   ].join('\n');
 }

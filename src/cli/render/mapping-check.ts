@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { CaseResult } from '../../bookkeeping/run-specs.ts';
 import type { Money } from '../../domain/money.ts';
+import { visibleIn } from '../../domain/text.ts';
 import type { MappingComparison } from '../../queries/mapping-check.ts';
 import { count, table } from './text.ts';
 
@@ -24,7 +25,8 @@ export function comparisonsDocument(comparisons: MappingComparison[]) {
 }
 
 /** How the cases beside a mapping file ended. */
-export function specsText(path: string, cases: CaseResult[] | null): string {
+export function specsText(path: string, results: CaseResult[] | null): string {
+  const cases = visibleIn(results);
   const file = basename(path);
   if (cases === null) return `It has no cases: write some into ${file} to prove what it does.`;
   const failed = cases.filter(({ ok }) => !ok);
@@ -39,7 +41,8 @@ export function specsText(path: string, cases: CaseResult[] | null): string {
 const shownUses = 5;
 
 /** What the source uses and a mapping has no account for, with the places where it is used. */
-export function comparisonText({ installation, gaps, unnamed }: MappingComparison): string {
+export function comparisonText(comparison: MappingComparison): string {
+  const { installation, gaps, unnamed } = visibleIn(comparison);
   const lines: string[] = [];
   if (gaps.length === 0) {
     lines.push(`Installation ${installation}: it maps everything that the source has used so far.`);

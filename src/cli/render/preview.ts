@@ -1,5 +1,6 @@
 import type { PreviewedDocument } from '../../bookkeeping/preview.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
+import { visible } from '../../domain/text.ts';
 import { AccountTotals, entryDocument, entryText, withIds } from './entry.ts';
 import type { ListItem } from './streamed-result.ts';
 import { columns, count } from './text.ts';
@@ -31,7 +32,9 @@ function postingItem(
   const texts = entries.map(([entryId, entry]) => entryText(entryId, entry, decimals));
   if (problem) {
     const stays = document.before.inForce ? `; ${document.before.inForce.id} would stay in force` : '';
-    texts.push(`${id}  would be held: ${problem.code}${stays}\n    ${problem.message}\n    what to do: ${todo}`);
+    texts.push(
+      `${id}  would be held: ${problem.code}${stays}\n    ${visible(problem.message)}\n    what to do: ${todo}`,
+    );
   }
   if (awaitsParts) texts.push(`${id}  its parts would be fetched again first; this is by what is here now`);
   return {

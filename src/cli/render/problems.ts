@@ -1,3 +1,4 @@
+import { visibleIn } from '../../domain/text.ts';
 import type { DocumentProblem } from '../../queries/problems.ts';
 import { count, instant } from './text.ts';
 
@@ -6,7 +7,7 @@ export function problemsText(problems: DocumentProblem[], reports: number): stri
   const lines = [
     problems.length === 0 ? 'No document is held.' : `${count(problems.length, 'document')} with a problem:`,
   ];
-  for (const [code, alike] of Map.groupBy(problems, (problem) => problem.code)) {
+  for (const [code, alike] of Map.groupBy(visibleIn(problems), (problem) => problem.code)) {
     const todos = new Set(alike.map(({ todo }) => todo));
     lines.push('', `${code} (${alike.length})`, ...[...todos].map((todo) => `  what to do: ${todo}`));
     for (const { id, message, since } of alike) lines.push(`  ${id}  ${message}  [since ${instant(since)}]`);

@@ -1,10 +1,11 @@
+import { visibleIn } from '../../domain/text.ts';
 import type { ReconcileNote } from '../../queries/reconcile.ts';
 import type { InstallationId } from '../../terms.ts';
 import { instant } from './text.ts';
 
 /** A note of reconcile as a line for stderr. */
 export function noteText(installation: InstallationId, note: ReconcileNote): string {
-  return `${installation}: ${sentence(note)}`;
+  return `${installation}: ${sentence(visibleIn(note))}`;
 }
 
 function sentence(note: ReconcileNote): string {

@@ -1,4 +1,5 @@
 import { Money, sum } from '../../domain/money.ts';
+import { visibleIn } from '../../domain/text.ts';
 import {
   type Equation,
   type EquationName,
@@ -23,7 +24,7 @@ const shown = 20;
 
 /** The report as text: trial balance, states, equations with their differences, and the lists beside them. */
 export function reconcileText(report: ReconcileReport): string {
-  return `${report.installations.map(installationText).join('\n\n')}\n`;
+  return `${visibleIn(report).installations.map(installationText).join('\n\n')}\n`;
 }
 
 function installationText(report: InstallationReport): string {

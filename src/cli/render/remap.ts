@@ -2,6 +2,7 @@ import type { RemappedDocument } from '../../bookkeeping/preview.ts';
 import type { DraftEntry } from '../../domain/entry.ts';
 import { formatMoney, type Money, zero } from '../../domain/money.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
+import { visible } from '../../domain/text.ts';
 import type { RemapOutcome } from '../../posting/index.ts';
 import { AccountTotals, entryDocument, entryText, linesDocument, linesText, withIds } from './entry.ts';
 import type { ListItem } from './streamed-result.ts';
@@ -36,7 +37,7 @@ function changeItem({ document, remap, entryIds }: RemappedDocument, installatio
     texts.push(entryText(...successor, decimals));
   } else {
     if (wanted) texts.push(`this mapping gives:\n${linesText(wanted.lines, decimals)}`);
-    texts.push(`kept as it is: ${problem?.code}\n    ${problem?.message}\n    what to do: ${todo}`);
+    texts.push(`kept as it is: ${problem?.code}\n    ${visible(problem?.message ?? '')}\n    what to do: ${todo}`);
   }
   return {
     json: {

@@ -1,8 +1,10 @@
+import { visibleIn } from '../../domain/text.ts';
 import type { InstallationStatus } from '../../queries/status.ts';
 import { bar, count, duration, instant, table } from './text.ts';
 
 /** What `status` prints of one installation. */
-export function statusText(status: InstallationStatus): string {
+export function statusText(found: InstallationStatus): string {
+  const status = visibleIn(found);
   const { lag_seconds, synced_to, last_window, budgets, states } = status;
   const isSynced = synced_to !== null && lag_seconds !== null;
   const lines = [

@@ -1,3 +1,5 @@
+import { visible } from '../../domain/text.ts';
+
 /** A table with a header line; columns that hold only numbers are right-aligned. */
 export function table(header: string[], rows: (string | number)[][]): string {
   const rightAligned = header.flatMap((_, column) =>
@@ -7,7 +9,8 @@ export function table(header: string[], rows: (string | number)[][]): string {
 }
 
 /** Lines of cells in columns, two blanks apart, each as wide as its widest cell. */
-export function columns(rows: readonly (readonly string[])[], rightAligned: readonly number[]): string[] {
+export function columns(texts: readonly (readonly string[])[], rightAligned: readonly number[]): string[] {
+  const rows = texts.map((row) => row.map(visible));
   const widths: number[] = [];
   for (const row of rows)
     for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, [...cell].length);

@@ -1,3 +1,4 @@
+import { visibleIn } from '../../domain/text.ts';
 import type { RecordedWindow } from '../../queries/windows.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
 import { count, instant, table } from './text.ts';
@@ -14,7 +15,8 @@ export function windowsDocument(windows: WindowReport[]) {
 }
 
 /** One window as a block of lines: its interval, its counts and, if it failed, why and what to do. */
-export function windowBlock(window: WindowReport): string {
+export function windowBlock(report: WindowReport): string {
+  const window = visibleIn(report);
   const lines = [`Installation ${window.installation}: ${outcome(window)}`];
   if (window.to)
     lines.push(`  interval      ${window.from ? instant(window.from) : 'the beginning'} to ${instant(window.to)}`);
@@ -48,7 +50,8 @@ export function windowsTable(windows: RecordedWindow[]): string {
 }
 
 /** One window as one line, for the daemon. */
-export function windowLine(window: WindowReport): string {
+export function windowLine(report: WindowReport): string {
+  const window = visibleIn(report);
   const { seen, pulled } = window;
   const all = (streamsOf: Streams) => Object.values(streamsOf).reduce((sum, n) => sum + n, 0);
   const parts = [

@@ -20,13 +20,13 @@ export async function unlessRefused<Answer>(
 }
 
 /**
- * The filter that a response with status 400 is about: the one of those sent that its message names, or the only one sent. Null
+ * The filter that a response with status 400 is about: the one of those sent that its body names, or the only one sent. Null
  * for every other error, and where that cannot be told.
  */
 export function refusedFilter(error: unknown, sent: Record<string, string>): string | null {
   if (!(error instanceof PracticeError) || error.code !== 'refused' || error.status !== 400) return null;
   const names = Object.keys(sent);
-  const named = names.find((name) => error.message.includes(name));
+  const named = names.find((name) => error.fields.includes(name));
   if (named !== undefined) return named;
   const [only, ...others] = names;
   return others.length === 0 ? (only ?? null) : null;
