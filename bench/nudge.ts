@@ -8,12 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Sandbox, startSandbox } from '../sandbox/index.ts';
 import { loadConfig } from '../src/config/load.ts';
-import { query } from '../src/db/pool.ts';
 import { type App, openApp } from '../src/runtime/app.ts';
 import { type Engine, startEngine } from '../src/runtime/worker.ts';
 import { runSchedules } from '../src/windows/daemon.ts';
 import { runWindowNow } from '../src/windows/run-window.ts';
 import { demoConfig, fromEnvironment } from '../test/support/demo-config.ts';
+import { query } from '../test/support/sql.ts';
 import { machine, writeSection } from './measure.ts';
 
 const { values: options } = parseArgs({

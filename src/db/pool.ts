@@ -71,11 +71,3 @@ export function openDatabase(url: string | (() => string), options: DatabaseOpti
     log: { debug: report, warn: report, error: report, deprecate: (what, instead) => report(`${what}: ${instead}`) },
   });
 }
-
-/**
- * Rows of one SQL statement with `?` parameters; an array is one PostgreSQL array. Works in a transaction, too.
- */
-export async function query<Row>(db: Db | Knex.Transaction, sql: string, bindings: unknown[] = []): Promise<Row[]> {
-  const result = (await db.raw(sql, bindings as Knex.RawBinding[])) as { rows: Row[] };
-  return result.rows;
-}

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { query } from '../../src/db/pool.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
 import { runWindowNow } from '../../src/windows/run-window.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoConfig, fromEnvironment } from '../support/demo-config.ts';
 import { emptyList, type FakeServer, json, startServer } from '../support/practice-fakes.ts';
+import { query } from '../support/sql.ts';
 
 /** Their three lists wait side by side in more activities than a worker's default number of slots, 40. */
 const throttled = Array.from({ length: 15 }, (_, i) => 9001 + i);

@@ -2,7 +2,7 @@
 
 import { Rng } from '../../sandbox/rng.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { type Db, query } from '../../src/db/pool.ts';
+import type { Db } from '../../src/db/pool.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
 import type { Dialect } from '../../src/records/dialect.ts';
 import { restoreDefaultPageSize } from '../../src/sync/capabilities/observe.ts';
@@ -19,6 +19,7 @@ import { pullStream } from '../../src/sync/streams.ts';
 import { ListUnprovable } from '../../src/sync/walk/types.ts';
 import { type RecordKind, recordKinds } from '../../src/terms.ts';
 import { pullContextOf } from '../support/pull-context.ts';
+import { query } from '../support/sql.ts';
 import { Beside, Killed } from './beside.ts';
 import { differences, falselyFresh } from './oracle.ts';
 import { judge } from './posting.ts';

@@ -1,7 +1,7 @@
 // Broken variants of the sync, each a mistake that loses records: the runs have to notice each.
 
-import { query } from '../../src/db/pool.ts';
 import { type Fault, faultsIn, injectFaults } from '../support/faults.ts';
+import { query } from '../support/sql.ts';
 
 const inSavePage = faultsIn<typeof import('../../src/mirror/save-page.ts')>(
   new URL('../../src/mirror/save-page.ts', import.meta.url),

@@ -1,7 +1,8 @@
 // What the mirror must hold, told by the source's own state; nothing of the code under test decides here.
 
-import { type Db, query } from '../../src/db/pool.ts';
+import type { Db } from '../../src/db/pool.ts';
 import { type DocumentKind, documentKinds } from '../../src/terms.ts';
+import { query } from '../support/sql.ts';
 import { rowsText, type Source } from './source.ts';
 
 const finalStatus = 3;

@@ -1,8 +1,9 @@
 // What posting does to the mirror's documents as far as the sync hangs on it: an invoice's rows are held against its total, and
 // what fails has its parts fetched again, once, before it is held (ACCOUNTING "Proofs").
 
-import { type Db, query } from '../../src/db/pool.ts';
+import type { Db } from '../../src/db/pool.ts';
 import { type RefetchNeed, refetchBatch } from '../../src/sync/refetch.ts';
+import { query } from '../support/sql.ts';
 
 /** Judges what is marked: gives documents whose parts are to be fetched again; `last` holds them instead. */
 export async function judge(db: Db, installation: number, last: boolean): Promise<RefetchNeed[]> {

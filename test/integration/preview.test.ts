@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { previewPosting, previewRemap, type RemappedDocument } from '../../src/bookkeeping/preview.ts';
 import { repost } from '../../src/bookkeeping/repost.ts';
 import { takeLease } from '../../src/db/lease.ts';
-import { query } from '../../src/db/pool.ts';
 import { type DocumentSelection, everything } from '../../src/documents/in-force.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { loadEntries } from '../../src/ledger/journal/read.ts';
@@ -16,6 +15,7 @@ import { pendingWriteBacks, recordWriteBacks } from '../../src/writeback/store.t
 import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
+import { query } from '../support/sql.ts';
 
 const demo = readFileSync(new URL('../../mappings/demo.yaml', import.meta.url), 'utf8');
 const without = (role: string) => demo.replace(new RegExp(`^ *${role}:.*\n`, 'm'), '');

@@ -5,7 +5,7 @@ import { Worker } from '@temporalio/worker';
 import { inject, vi } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts';
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
-import { query } from '../../src/db/pool.ts';
+import type { Binding } from '../../src/db/rows.ts';
 import { reconcileWithSource } from '../../src/queries/reconcile.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
@@ -13,6 +13,7 @@ import { runWindowNow, type WindowReport } from '../../src/windows/run-window.ts
 import { createTestDatabase } from './database.ts';
 import { demoConfig, demoMapping, fromEnvironment, type Settings } from './demo-config.ts';
 import { wrongBooks } from './expected-books.ts';
+import { query } from './sql.ts';
 
 export interface TestClinic {
   sandbox: Sandbox;
@@ -26,7 +27,7 @@ export interface TestClinic {
   wrongBooks(): Promise<string[]>;
   /** The workers of its engine. */
   workers(): Worker[];
-  rows<Row>(sql: string, bindings?: unknown[]): Promise<Row[]>;
+  rows<Row>(sql: string, bindings?: readonly Binding[]): Promise<Row[]>;
   stop(): Promise<void>;
 }
 

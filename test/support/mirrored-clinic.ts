@@ -11,7 +11,7 @@ import { markAfterChangedConditions } from '../../src/bookkeeping/conditions.ts'
 import { postBatch } from '../../src/bookkeeping/post.ts';
 import { postingContexts } from '../../src/bookkeeping/posting-context.ts';
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
-import { type Db, query } from '../../src/db/pool.ts';
+import type { Db } from '../../src/db/pool.ts';
 import type { Connection } from '../../src/db/rows.ts';
 import { markDirty } from '../../src/documents/mark.ts';
 import { departmentLocks, noteDepartmentLock } from '../../src/mirror/department-locks.ts';
@@ -22,6 +22,7 @@ import { parseJson } from '../../src/records/json.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import { demoConfig, fromEnvironment, type Settings } from './demo-config.ts';
 import { wrongBooks } from './expected-books.ts';
+import { query } from './sql.ts';
 
 const zone = new Zone('Europe/Helsinki');
 const finalStatus = 3;

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { query } from '../../src/db/pool.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { pullPayments } from '../../src/sync/payments.ts';
@@ -8,6 +7,7 @@ import { ListUnprovable } from '../../src/sync/walk/types.ts';
 import { useDatabase } from '../support/database.ts';
 import { answerOf } from '../support/practice-list.ts';
 import { pullContextOf } from '../support/pull-context.ts';
+import { query } from '../support/sql.ts';
 
 const { db } = useDatabase();
 const invoices = 200;

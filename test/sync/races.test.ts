@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { query } from '../../src/db/pool.ts';
 import { settleRowSets } from '../../src/mirror/row-sets.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { nextPaymentCursor } from '../../src/sync/payments.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import { useDatabase } from '../support/database.ts';
+import { query } from '../support/sql.ts';
 
 const api = 'https://practice.example/1/api/0.1';
 const { db } = useDatabase();

@@ -1,5 +1,4 @@
 import { beforeEach, expect, test } from 'vitest';
-import { query } from '../../src/db/pool.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { noteIgnored } from '../../src/sync/capabilities/filters.ts';
 import { noteTimestampStyle } from '../../src/sync/capabilities/server.ts';
@@ -10,6 +9,7 @@ import { walkOnce } from '../../src/sync/saved-walks.ts';
 import { useDatabase } from '../support/database.ts';
 import { answerOf, type ListServerOptions } from '../support/practice-list.ts';
 import { pullContextOf } from '../support/pull-context.ts';
+import { query } from '../support/sql.ts';
 
 const installation = 1;
 const overlapSeconds = 600;
