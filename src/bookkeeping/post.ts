@@ -96,8 +96,8 @@ async function postNext(
       },
     });
     return {
-      documents: batches.reduce((sum, { documents }) => sum + documents, 0),
-      entries: batches.reduce((sum, { entries }) => sum + entries, 0),
+      documents: batches.reduce((judged, { documents }) => judged + documents, 0),
+      entries: batches.reduce((appended, { entries }) => appended + entries, 0),
     };
   }
 }

@@ -85,7 +85,7 @@ class ListPull {
   readonly #dimensions: Dimension[];
   #received = 0;
   #pulled = 0;
-  #total = 0;
+  #listCount = 0;
   #earliestMs = Number.POSITIVE_INFINITY;
 
   constructor(
@@ -159,8 +159,8 @@ class ListPull {
       },
       save: async (answer, state) => {
         await this.#save(question, answer, state);
-        this.#total = Math.max(this.#total, (ofThisRun?.received ?? 0) + answer.count, this.#received);
-        this.#context.onProgress({ stream: this.#kind, received: this.#received, total: this.#total });
+        this.#listCount = Math.max(this.#listCount, (ofThisRun?.received ?? 0) + answer.count, this.#received);
+        this.#context.onProgress({ stream: this.#kind, received: this.#received, total: this.#listCount });
       },
       ignored: async (filter) => {
         this.#ignored.add(filter);

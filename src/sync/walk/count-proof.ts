@@ -35,5 +35,5 @@ export function pageStands(countAboveA: number, countAboveB: number, recordsOfPa
 
 /** Division: ranges that do not overlap cover a list where their counts add up to its count. */
 export function rangesAddUp(count: number, countsOfRanges: readonly number[]): boolean {
-  return countsOfRanges.reduce((sum, each) => sum + each, 0) === count;
+  return countsOfRanges.reduce((counted, each) => counted + each, 0) === count;
 }

@@ -36,7 +36,7 @@ export async function readByOffset(requests: WalkRequests, ranges: RangeFilter, 
     if (pass.isChain) return true;
     for (const [id, more] of pass.copies) copies.set(id, Math.max(copies.get(id) ?? 0, more));
     const sequence = pass.sequence.join();
-    const counted = received.size + [...copies.values()].reduce((sum, more) => sum + more, 0);
+    const counted = received.size + [...copies.values()].reduce((copied, more) => copied + more, 0);
     const isRepeated = pass.sequence.length === pass.count && sequence === previous;
     if (pass.isStable && (counted === pass.count || isRepeated)) return true;
     if (pass.isBeyondReach && sequence === previous) return false;
