@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createInterface } from 'node:readline/promises';
 import { ConfigError, codeOf } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import { visibleLines } from '../domain/text.ts';
@@ -8,6 +9,8 @@ export interface Io {
   env: NodeJS.ProcessEnv;
   stdout: NodeJS.WritableStream;
   stderr: NodeJS.WritableStream;
+  /** For questions, where it is a terminal; none without it. */
+  stdin?: NodeJS.ReadStream;
   /** Aborted by the first Ctrl-C. */
   signal: AbortSignal;
 }
@@ -68,6 +71,18 @@ export class CommandContext {
     } catch (error) {
       if (codeOf(error) === 'EPIPE') throw new OutputClosed();
       throw error;
+    }
+  }
+
+  /** Asks on the terminal; null where there is none to ask on. Only `yes` or `y` is yes. */
+  async confirm(question: string): Promise<boolean | null> {
+    const { stdin, stderr, signal } = this.io;
+    if (stdin?.isTTY !== true) return null;
+    const lines = createInterface({ input: stdin, output: stderr });
+    try {
+      return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `, { signal })).trim());
+    } finally {
+      lines.close();
     }
   }
 

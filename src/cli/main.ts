@@ -82,8 +82,8 @@ export async function runFromShell(): Promise<void> {
   // CommandContext.write reports a closed stdout; without listeners, the event would end the process.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
-  const { env, stdout, stderr } = process;
-  const exitCode = await main(process.argv.slice(2), { env, stdout, stderr, signal: interrupt.signal });
+  const { env, stdin, stdout, stderr } = process;
+  const exitCode = await main(process.argv.slice(2), { env, stdin, stdout, stderr, signal: interrupt.signal });
   await flushed(stdout).catch(() => undefined);
   process.exit(exitCode);
 }

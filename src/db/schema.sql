@@ -219,6 +219,20 @@ create table mirror_version (
   constraint mirror_version_pkey PRIMARY KEY (installation, kind, id, version)
 );
 
+create table put_aside (
+  installation bigint not null,
+  kind text not null,
+  record text not null,
+  parent_id bigint,
+  code text not null,
+  message text not null,
+  since timestamp with time zone not null default clock_timestamp(),
+  seen_at timestamp with time zone not null default clock_timestamp(),
+  constraint put_aside_pkey PRIMARY KEY (installation, kind, record),
+  constraint put_aside_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'row'::text, 'payment'::text, 'prepayment'::text])))
+);
+CREATE INDEX put_aside_parent ON vetledger.put_aside USING btree (installation, parent_id) WHERE (parent_id IS NOT NULL);
+
 create table source_capability (
   installation bigint not null,
   list text,
@@ -382,6 +396,16 @@ begin
   perform budget_shorten(slots, keep_seconds);
 end $function$;
 
+CREATE OR REPLACE FUNCTION vetledger.budget_forget(for_installation bigint, for_action text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform budget_lock(for_installation, for_action);
+  update budget set share = 1, regains_from = '-infinity', blocked_until = '-infinity'
+  where installation = for_installation and action = for_action;
+end $function$;
+
 CREATE OR REPLACE FUNCTION vetledger.budget_lengthen(for_installation bigint, for_action text, by_seconds double precision, hold_seconds double precision)
  RETURNS void
  LANGUAGE sql
@@ -408,6 +432,12 @@ CREATE OR REPLACE FUNCTION vetledger.budget_lock(for_installation bigint, for_ac
 AS $function$
   select pg_advisory_xact_lock(hashtextextended('vetledger budget ' || for_installation || ' ' || for_action, 0))
 $function$;
+
+CREATE OR REPLACE FUNCTION vetledger.budget_longest_block()
+ RETURNS double precision
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select 900.0::double precision $function$;
 
 CREATE OR REPLACE FUNCTION vetledger.budget_shorten(slots bigint[], keep_seconds double precision[])
  RETURNS void
@@ -518,6 +548,8 @@ AS $function$
 declare
   present timestamptz;
   taken timestamptz;
+  is_long boolean := retry_after_seconds >= budget_longest_block();
+  pause interval := make_interval(secs => least(retry_after_seconds, budget_longest_block()));
 begin
   perform budget_lock(for_installation, for_action);
   present := clock_timestamp();
@@ -527,8 +559,9 @@ begin
     throttled_at = present
   where b.installation = for_installation and b.action = for_action and coalesce(taken, present) > b.throttled_at;
   update budget b
-  set blocked_until = greatest(b.blocked_until, present + make_interval(secs => retry_after_seconds)),
-    regains_from = greatest(b.blocked_until, present + make_interval(secs => retry_after_seconds))
+  set share = case when is_long then 0 else b.share end,
+    blocked_until = greatest(b.blocked_until, present + pause),
+    regains_from = greatest(b.blocked_until, present + pause)
   where b.installation = for_installation and b.action = for_action;
 end $function$;
 

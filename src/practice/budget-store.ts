@@ -78,10 +78,15 @@ export class BudgetStore {
     await execute(this.#db, 'select budget_withdraw(?, ?, ?::uuid)', [this.#installation, action, claimant]);
   }
 
-  /** Blocks the budget until `retryAfterSeconds` from now and halves its limit. */
+  /** Blocks the budget until `retryAfterSeconds` from now and halves its limit; after 15 minutes or more, one request tries first. */
   async throttled(action: string, slotId: number, retryAfterSeconds: number): Promise<void> {
     const bindings = [this.#installation, action, slotId, retryAfterSeconds];
     await execute(this.#db, 'select budget_throttled(?, ?, ?, ?)', bindings);
+  }
+
+  /** Forgets the block and the lowered limit of one budget. */
+  async forget(action: string): Promise<void> {
+    await execute(this.#db, 'select budget_forget(?, ?)', [this.#installation, action]);
   }
 
   /** The state of every budget that was ever used. */

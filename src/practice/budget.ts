@@ -114,6 +114,11 @@ export class Budget {
     return this.#store.usage();
   }
 
+  /** Forgets what 429s have done to one budget: its block and its lowered limit. */
+  forget(action: string): Promise<void> {
+    return this.#store.forget(action);
+  }
+
   /**
    * Reports what the database does not know yet. Requests that wait should have been aborted before; slots of requests that are
    * answered later expire by themselves.

@@ -48,13 +48,14 @@ export async function installationStatus(
   const last = await newestWindow(db, installation, null);
   const { states, problems } = await countDocuments(db, installation);
   const lagSeconds = closed?.to ? (now.getTime() - closed.to.getTime()) / 1000 : null;
+  const budgets = await ports.budget.usage();
   const lastError = last?.outcome === 'failed' ? last.error : null;
   return {
     installation,
     lag_seconds: lagSeconds === null ? null : Math.round(lagSeconds),
     synced_to: closed?.to ?? null,
     last_window: last && { outcome: last.outcome, opened_at: last.opened_at, error: lastError },
-    budgets: (await ports.budget.usage()).map((usage) => ({
+    budgets: budgets.map((usage) => ({
       action: usage.action,
       limit: usage.limit,
       limit_now: usage.limitNow,
@@ -65,7 +66,13 @@ export async function installationStatus(
     })),
     states,
     problems,
-    next_step: nextStep({ lagSeconds, lastError, problems, everySeconds }),
+    next_step: nextStep({
+      lagSeconds,
+      lastError,
+      problems,
+      everySeconds,
+      isBlocked: budgets.some(({ blockedUntil }) => blockedUntil),
+    }),
   };
 }
 
@@ -99,7 +106,11 @@ function nextStep(now: {
   lastError: PlainError | null;
   problems: number;
   everySeconds: number;
+  isBlocked: boolean;
 }): string {
+  if (now.isBlocked) {
+    return 'Wait: the source asked for a pause (429), and is asked again when it is over. If it asked by mistake, run `vetledger budget reset`.';
+  }
   if (now.lastError) return now.lastError.todo;
   if (now.lagSeconds === null) return 'Run `vetledger sync` to load everything for the first time.';
   if (now.problems > 0) return 'Run `vetledger problems` to see what is held and what to do.';

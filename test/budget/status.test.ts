@@ -84,7 +84,7 @@ describe('status', () => {
         ...whole,
         action: 'invoicepayment.list',
         limit: 100,
-        limit_now: 50,
+        limit_now: 1,
         used: 20,
         free: 0,
         blocked_until: expect.any(String),
@@ -100,8 +100,24 @@ describe('status', () => {
       'unallocatedpayment.list  [##........----------]    20    80  100  lowered from 200 after a 429',
     );
     expect(stdout).toMatch(
-      /invoicepayment\.list +\[#{4}-{16}\] +20 +0 +50 +lowered from 100 after a 429, nobody asks before .* UTC/,
+      /invoicepayment\.list +\[.*\] +20 +0 +1 +lowered from 100 after a 429, blocked until .* UTC: the source asked for it/,
     );
+    expect(stdout).toContain('vetledger budget reset');
+    const until = Date.parse(json().installations[0].budgets[1].blocked_until);
+    expect(until - Date.now()).toBeLessThanOrEqual(15 * 60_000);
+
+    const unasked = await vetledger(['budget', 'reset', '--config', config], env);
+    expect(unasked.code).toBe(2);
+    expect(unasked.stderr).toContain('--yes');
+    const only = ['--action', 'invoicepayment.list', '--yes', '--json', '--config', config];
+    expect((await vetledger(['budget', 'reset', ...only], env)).json()).toEqual({
+      reset: [{ installation: 4711, action: 'invoicepayment.list' }],
+    });
+    expect((await vetledger(['budget', 'reset', ...only], env)).json()).toEqual({ reset: [] });
+    const [, open, , lowered] = await budget.usage();
+    expect(open).toMatchObject({ limitNow: 100, used: 20, free: 80, blockedUntil: null });
+    expect(lowered).toMatchObject({ limitNow: 100, limit: 200 });
+    expect((await vetledger(['budget', 'reset', '--action', 'x', '--config', config], env)).code).toBe(1);
     stop.abort();
     expect(await waiting).toBe('given up');
     await budget.close();

@@ -341,7 +341,7 @@ describe('trying again', () => {
     await short.client.list('invoice', {}, null);
     expect(short.clock.pauses).toEqual([7000]);
     const long = await setup([json('', 503, { 'retry-after': '3600' })]);
-    await expect(long.client.list('invoice', {}, null)).rejects.toMatchObject({ retryAfterMs: 3_600_000 });
+    await expect(long.client.list('invoice', {}, null)).rejects.toMatchObject({ retryAfterMs: 900_000 });
     expect(long.server.requests).toHaveLength(1);
   });
 
@@ -353,7 +353,7 @@ describe('trying again', () => {
     ['0', { 'retry-after': '0' }, 1000],
     ['nonsense', { 'retry-after': 'soon' }, 1000],
     ['missing', {}, 1000],
-    ['absurd', { 'retry-after': '99999999999' }, 86_400_000],
+    ['absurd', { 'retry-after': '99999999999' }, 900_000],
   ])('Retry-After of a 429 as %s goes to the budget', async (_, headers, ms) => {
     const date = 'Sat, 31 Jan 2026 22:30:00 GMT';
     const { client, budget, clock } = await setup([json('', 429, { ...headers, date }), emptyList]);

@@ -3,7 +3,7 @@ import type { SandboxOptions } from '../commands/sandbox.ts';
 import { type Define, group } from './define.ts';
 import { decimal, installation, option, webAddress, wholeNumber } from './options.ts';
 
-/** Commands for setting up and trying out: mapping, doctor, sandbox. */
+/** Commands for setting up and trying out: mapping, doctor, budget, sandbox. */
 export function defineSetupCommands(program: Command, define: Define): void {
   const mapping = group(program, 'mapping', 'mapping files');
   define<{ installation?: number }>(mapping, 'check <file>', {
@@ -37,6 +37,22 @@ export function defineSetupCommands(program: Command, define: Define): void {
     options: [installation],
     examples: [['vetledger doctor', 'after setting up, and when something is wrong']],
     action: async (context, options) => (await import('../commands/doctor.ts')).doctor(context, options),
+  });
+  const budget = group(program, 'budget', 'rate budgets of the practice API');
+  define<{ installation?: number; action?: string; yes?: true }>(budget, 'reset', {
+    summary: 'forget the blocks and lowered limits that refusals (429) have left',
+    description:
+      'For a source that asked for a pause by mistake. Requests that were sent still count. A pause is 15 minutes at most without it, and ends by itself. Asks first; where there is no terminal, --yes is needed.',
+    options: [
+      installation,
+      new Option('--action <name>', 'only this budget, as `status` names it (default: all)'),
+      new Option('--yes', 'do not ask'),
+    ],
+    examples: [
+      ['vetledger budget reset', 'all budgets of every installation'],
+      ['vetledger budget reset --installation 4711 --action invoice.list --yes', 'one budget, without a question'],
+    ],
+    action: async (context, options) => (await import('../commands/budget.ts')).reset(context, options),
   });
   define<SandboxOptions>(program, 'sandbox', {
     summary: 'a practice API to try things on: a real HTTP server with an invented clinic',

@@ -34,7 +34,9 @@ function budgetTable(budgets: InstallationStatus['budgets']): string {
       budget.limit_now,
       [
         budget.limit_now < budget.limit ? `lowered from ${budget.limit} after a 429` : '',
-        budget.blocked_until ? `nobody asks before ${instant(budget.blocked_until)}` : '',
+        budget.blocked_until
+          ? `blocked until ${instant(budget.blocked_until)}: the source asked for it (Retry-After)`
+          : '',
         budget.waiting > 0 ? `${count(budget.waiting, 'process', 'processes')} waiting` : '',
       ]
         .filter(Boolean)
