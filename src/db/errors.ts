@@ -10,6 +10,12 @@ const lostConnectionCodes = /^(08\w{3}|57P\d\d|ECONNREFUSED|ECONNRESET|ENOTFOUND
 /** Whether a statement failed because PostgreSQL could not be reached, or because no connection of the pool became free in time. */
 export function isLostConnection(error: unknown): error is Error {
   if (error instanceof knex.KnexTimeoutError) return true;
+  // The driver gives these no code.
+  if (
+    error instanceof Error &&
+    /^(Connection terminated|Client has encountered a connection error)/.test(error.message)
+  )
+    return true;
   return (
     error instanceof Error && 'code' in error && typeof error.code === 'string' && lostConnectionCodes.test(error.code)
   );
@@ -20,6 +26,8 @@ const retryCodes = /^(40001|40P01|55P03)$/;
 // Invalid data, a violated constraint, a limit of the program, a trigger's own exception.
 const dataCodes = /^(22|23|44|54|P0)\w{3}$/;
 const sqlState = /^[0-9A-Z]{5}$/;
+// Of the operating system (ENOSPC, EPIPE), not of Node (ERR_…).
+const systemCode = /^E(?!RR_)[A-Z0-9]+$/;
 
 /** Whether a transaction was ended only because of others beside it. */
 export function isRetriable(error: unknown): boolean {
@@ -34,7 +42,8 @@ export function isOfTheData(error: unknown): boolean {
   if (!(error instanceof Error) || error.name === 'AbortError' || 'todo' in error) return false;
   if (isLostConnection(error)) return false;
   const code = codeOf(error);
-  return code === undefined || !sqlState.test(code) || dataCodes.test(code);
+  if (code === undefined) return true;
+  return sqlState.test(code) ? dataCodes.test(code) : !systemCode.test(code);
 }
 
 /** The kind of an unexpected error in words that hold no data: its name, or PostgreSQL's code. */

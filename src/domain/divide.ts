@@ -14,16 +14,19 @@ export async function divideFailed<Item, Result>(
   },
 ): Promise<Result[]> {
   if (!ports.isTheirs(error)) throw error;
-  const [first] = items;
-  if (first === undefined) throw error;
-  if (items.length === 1) return [await ports.culprit(first, error)];
+  if (items.length === 0) throw error;
   const middle = Math.ceil(items.length / 2);
+  // A single one is tried again, too: what fails twice, and the second time alone, is the culprit.
+  const parts = items.length === 1 ? [items] : [items.slice(0, middle), items.slice(middle)];
   const results: Result[] = [];
-  for (const half of [items.slice(0, middle), items.slice(middle)]) {
+  for (const part of parts) {
     try {
-      results.push(await ports.work(half));
+      results.push(await ports.work(part));
     } catch (failure) {
-      results.push(...(await divideFailed(half, failure, ports)));
+      const [single, ...others] = part;
+      if (single === undefined || others.length > 0) results.push(...(await divideFailed(part, failure, ports)));
+      else if (ports.isTheirs(failure)) results.push(await ports.culprit(single, failure));
+      else throw failure;
     }
   }
   return results;
