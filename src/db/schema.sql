@@ -9,6 +9,8 @@ create table budget (
   regains_from timestamp with time zone not null default '-infinity'::timestamp with time zone,
   throttled_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   blocked_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  asked_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  clock_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint budget_pkey PRIMARY KEY (installation, action)
 );
 
@@ -201,6 +203,8 @@ create table mirror_record (
   rows_fresh_from timestamp with time zone,
   rows_source_time timestamp with time zone,
   gone_at timestamp with time zone,
+  asked_at timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
+  answered_at timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
   constraint mirror_record_pkey PRIMARY KEY (installation, kind, id),
   constraint mirror_record_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'row'::text, 'payment'::text, 'prepayment'::text])))
 );
@@ -428,10 +432,25 @@ $function$;
 
 CREATE OR REPLACE FUNCTION vetledger.budget_lock(for_installation bigint, for_action text)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
 AS $function$
-  select pg_advisory_xact_lock(hashtextextended('vetledger budget ' || for_installation || ' ' || for_action, 0))
-$function$;
+declare
+  put_back interval;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('vetledger budget ' || for_installation || ' ' || for_action, 0));
+  select b.clock_at - clock_timestamp() into put_back
+  from budget b where b.installation = for_installation and b.action = for_action and b.clock_at > clock_timestamp();
+  if put_back > interval '0' then
+    update budget_slot set taken_at = taken_at - put_back, expires_at = expires_at - put_back
+    where installation = for_installation and action = for_action;
+    update budget_claim set claimed_at = claimed_at - put_back, expires_at = expires_at - put_back
+    where installation = for_installation and action = for_action;
+    update budget
+    set clock_at = clock_at - put_back, regains_from = regains_from - put_back,
+      throttled_at = throttled_at - put_back, blocked_until = blocked_until - put_back
+    where installation = for_installation and action = for_action;
+  end if;
+end $function$;
 
 CREATE OR REPLACE FUNCTION vetledger.budget_longest_block()
  RETURNS double precision
@@ -449,14 +468,14 @@ AS $function$
   where s.id = kept.id
 $function$;
 
-CREATE OR REPLACE FUNCTION vetledger.budget_take(for_installation bigint, for_action text, asked_weight integer, asked_priority integer, age_seconds double precision, asked_limit integer, per_seconds double precision, hold_seconds double precision, for_claimant uuid, claim_seconds double precision, answered bigint[], keep_seconds double precision[], OUT slot_id bigint, OUT wait_ms bigint)
+CREATE OR REPLACE FUNCTION vetledger.budget_take(for_installation bigint, for_action text, asked_weight integer, asked_priority integer, age_seconds double precision, asked_limit integer, per_seconds double precision, hold_seconds double precision, for_claimant uuid, claim_seconds double precision, answered bigint[], keep_seconds double precision[], OUT slot_id bigint, OUT wait_ms bigint, OUT asked_at timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
   present timestamptz;
   state budget;
-  asked_at timestamptz;
+  waiting_since timestamptz;
   allowed int;
   used bigint;
   expired boolean;
@@ -490,14 +509,14 @@ begin
     where s.installation = for_installation and s.action = for_action and s.expires_at <= present;
   end if;
   -- Reckoned anew at each asking an age would waver with the time that the asking takes.
-  select least(present - make_interval(secs => age_seconds), min(c.claimed_at)) into asked_at
+  select least(present - make_interval(secs => age_seconds), min(c.claimed_at)) into waiting_since
   from budget_claim c
   where c.installation = for_installation and c.action = for_action
     and c.claimant = for_claimant and c.priority = asked_priority;
   select
     coalesce(sum(c.weight) filter (
       where c.claimant <> for_claimant and c.expires_at > present
-        and (c.priority, c.claimed_at, c.claimant) < (asked_priority, asked_at, for_claimant)
+        and (c.priority, c.claimed_at, c.claimant) < (asked_priority, waiting_since, for_claimant)
     ), 0),
     coalesce(bool_or(c.claimant = for_claimant), false)
   into ahead, claimed
@@ -508,10 +527,10 @@ begin
     if claimed then
       perform budget_withdraw(for_installation, for_action, for_claimant);
     end if;
-    if state.window_seconds > per_seconds then
-      update budget b set window_seconds = per_seconds
-      where b.installation = for_installation and b.action = for_action;
-    end if;
+    update budget b
+    set window_seconds = least(b.window_seconds, per_seconds), clock_at = present,
+      asked_at = greatest(present, b.asked_at + interval '1 microsecond')
+    where b.installation = for_installation and b.action = for_action returning b.asked_at into budget_take.asked_at;
     insert into budget_slot (installation, action, weight, taken_at, expires_at)
     values (for_installation, for_action, asked_weight, present, present + make_interval(secs => hold_seconds))
     returning id into slot_id;
@@ -522,7 +541,7 @@ begin
   delete from budget_claim c
   where c.installation = for_installation and c.action = for_action and c.expires_at <= present;
   insert into budget_claim (installation, action, claimant, weight, priority, claimed_at, expires_at)
-  values (for_installation, for_action, for_claimant, asked_weight, asked_priority, asked_at,
+  values (for_installation, for_action, for_claimant, asked_weight, asked_priority, waiting_since,
     present + make_interval(secs => claim_seconds))
   on conflict (installation, action, claimant) do update
     set weight = excluded.weight, priority = excluded.priority, claimed_at = excluded.claimed_at,

@@ -96,7 +96,7 @@ export async function upsert(
   installation: number,
   kind: RecordKind,
   records: readonly IncomingRecord[],
-  page: Pick<IncomingPage, 'sourceTime' | 'answeredAt'>,
+  page: Pick<IncomingPage, 'sourceTime' | 'sourceTimeAtMost' | 'askedAt' | 'answeredAt'>,
 ): Promise<void> {
   if (records.length === 0) return;
   await execute(
@@ -116,9 +116,9 @@ export async function upsert(
       installation,
       kind,
       page.sourceTime,
-      page.answeredAt,
-      page.answeredAt,
-      new Date(Math.ceil(page.answeredAt.getTime() / 1000) * 1000),
+      page.sourceTimeAtMost,
+      page.sourceTimeAtMost,
+      new Date(Math.ceil(page.sourceTimeAtMost.getTime() / 1000) * 1000),
       records.map((record) => record.id),
       records.map((record) => record.parentId),
       records.map((record) => record.modified),

@@ -14,6 +14,9 @@ export interface IncomingPage {
   /** Lower bound of the snapshot (DESIGN "Source time"). */
   sourceTime: Date;
   /** Upper bound of it, by the same clock. */
+  sourceTimeAtMost: Date;
+  /** When the request was under way, by the database's clock (ListAnswer). */
+  askedAt: Date;
   answeredAt: Date;
 }
 

@@ -34,6 +34,13 @@ export interface SlotRequest {
   claimSeconds: number;
 }
 
+/** A slot that was granted. */
+export interface Grant {
+  slotId: number;
+  /** The database's clock at the grant, before the request is sent; later for each grant of a budget. */
+  askedAt: Date;
+}
+
 /** Slots whose requests are over, and for how many seconds from now each still counts. */
 export interface FinishedSlots {
   slotIds: number[];
@@ -55,18 +62,22 @@ export class BudgetStore {
     action: string,
     request: SlotRequest,
     finished: FinishedSlots,
-  ): Promise<{ slotId: number } | { waitMs: number | null }> {
-    const { slot_id: slotId, wait_ms: waitMs } = await row(
+  ): Promise<Grant | { waitMs: number | null }> {
+    const {
+      slot_id: slotId,
+      wait_ms: waitMs,
+      asked_at: askedAt,
+    } = await row(
       this.#db,
-      { slot_id: nullable(integer), wait_ms: nullable(integer) },
-      'select slot_id, wait_ms from budget_take(?, ?, ?, ?, ?, ?, ?, ?, ?::uuid, ?, ?, ?)',
+      { slot_id: nullable(integer), wait_ms: nullable(integer), asked_at: nullable(instant) },
+      'select slot_id, wait_ms, asked_at from budget_take(?, ?, ?, ?, ?, ?, ?, ?, ?::uuid, ?, ?, ?)',
       [
         ...[this.#installation, action, request.weight, request.priority, request.ageSeconds],
         ...[request.limit, request.windowSeconds, request.holdSeconds, request.claimant, request.claimSeconds],
         ...[finished.slotIds, finished.keepSeconds],
       ],
     );
-    return slotId === null ? { waitMs } : { slotId };
+    return slotId === null || askedAt === null ? { waitMs } : { slotId, askedAt };
   }
 
   async finish(action: string, { slotIds, keepSeconds }: FinishedSlots): Promise<void> {

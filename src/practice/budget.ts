@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { type Dialect, limitOf } from '../records/dialect.ts';
 import { BudgetStore, type BudgetUsage, type FinishedSlots } from './budget-store.ts';
-import { RequestQueue, type Waiter } from './request-queue.ts';
+import { type DatedGrant, RequestQueue, type Waiter } from './request-queue.ts';
 
 /** Priorities of requests, within a process and between processes: lower goes first. */
 export const priorities = { live: 1, backfill: 5 } as const;
@@ -38,6 +38,10 @@ export type OnWait = (ms: number, action: string) => void;
 /** Permission to send one request at once. It expires after request time-out + window unless `finish` shortens it. */
 export interface Slot {
   id: number;
+  /** The database's clock at the grant: the request is sent after it. */
+  askedAt: Date;
+  /** By the clock's `elapsed`, not later than `askedAt`: what has passed since then has passed since `askedAt` at most. */
+  askedMs: number;
   waitedMs: number;
   /**
    * The request is over: `answered`, with whatever status, or `notSent` when it never reached the server, which frees the slot.
@@ -95,9 +99,9 @@ export class Budget {
         deadlineMs: arrivedMs + this.#maxWaitSeconds * 1000,
         waitedMs: 0,
         onWait: (ms) => onWait?.(ms, action),
-        granted: (slotId) => {
+        granted: (grant) => {
           signal?.removeEventListener('abort', leave);
-          resolve(this.#slot(slotId, action, waiter.waitedMs));
+          resolve(this.#slot(grant, action, waiter.waitedMs));
         },
         failed: (reason) => {
           signal?.removeEventListener('abort', leave);
@@ -155,11 +159,7 @@ export class Budget {
     return made;
   }
 
-  async #ask(
-    action: string,
-    finished: FinishedSlot[],
-    first: Waiter,
-  ): Promise<{ slotId: number } | { waitMs: number }> {
+  async #ask(action: string, finished: FinishedSlot[], first: Waiter): Promise<DatedGrant | { waitMs: number }> {
     const askedMs = this.#clock.elapsed();
     const request = {
       weight: first.weight,
@@ -173,14 +173,16 @@ export class Budget {
     };
     const answer = await this.#store.take(action, request, this.#drain(finished));
     if ('waitMs' in answer) return { waitMs: answer.waitMs ?? this.#stepMs };
-    if (this.#clock.elapsed() - askedMs < grantSeconds * 1000) return answer;
+    if (this.#clock.elapsed() - askedMs < grantSeconds * 1000) return { ...answer, askedMs };
     this.#finish(action, answer.slotId, 0);
     return { waitMs: 0 };
   }
 
-  #slot(id: number, action: string, waitedMs: number): Slot {
+  #slot({ slotId: id, askedAt, askedMs }: DatedGrant, action: string, waitedMs: number): Slot {
     return {
       id,
+      askedAt,
+      askedMs,
       waitedMs,
       finish: (outcome = 'answered') =>
         this.#finish(action, id, outcome === 'answered' ? this.windowSeconds * clockDrift : 0),

@@ -39,7 +39,10 @@ export interface ListAnswer {
   results: RawRecord[];
   /** Lower bound of the snapshot's time: the answer's `Date` minus the request's duration (DESIGN "Sync"). */
   sourceTime: Date;
-  /** Upper bound of the time of the answer, by the same clock. */
+  /** Upper bound of the same, by the same clock. */
+  sourceTimeAtMost: Date;
+  /** By the database's clock, before the request was sent and after its answer had come (DESIGN "Sync"). */
+  askedAt: Date;
   answeredAt: Date;
   /** `local` when the answer had no `Date` header. */
   clock: 'server' | 'local';
@@ -168,8 +171,11 @@ function clientWith(
       const parts = [query.toString(), ...flags.map(encodeURIComponent)].filter((part) => part !== '');
       const path = `${pathOf(dialect, kind)}${parts.length > 0 ? '?' : ''}${parts.join('&')}`;
       const read = readerOf(dialect, kind);
-      const { value, answer } = await sendAs(kind, 'list', { method: 'GET', path, weight, priority }, (body) =>
-        parseListBody(kind, body, read),
+      const { value, answer, askedAt, answeredAt } = await sendAs(
+        kind,
+        'list',
+        { method: 'GET', path, weight, priority },
+        (body) => parseListBody(kind, body, read),
       );
       if (value === null) throw new PracticeError('malformed_response', `the answer of the ${kind} list is empty`);
       const { count, results } = value;
@@ -181,6 +187,8 @@ function clientWith(
         count,
         results,
         ...timesOf(answer, context.clock),
+        askedAt,
+        answeredAt,
         weight,
         pageSizeAsked,
       };
@@ -234,14 +242,14 @@ function clientWith(
  * Bounds of the snapshot's time (DESIGN "Sync": source time). `Date` has whole seconds, so `Date` minus the duration can be
  * nearly a second early; an answer received before the request was sent is a second lower bound.
  */
-function timesOf(answer: HttpAnswer, clock: Clock): Pick<ListAnswer, 'sourceTime' | 'answeredAt' | 'clock'> {
+function timesOf(answer: HttpAnswer, clock: Clock): Pick<ListAnswer, 'sourceTime' | 'sourceTimeAtMost' | 'clock'> {
   const date = dateOf(answer);
   const now = clock.now();
   const before = date === null || answer.dateBefore === null ? 0 : Math.min(date, answer.dateBefore);
   return {
     sourceTime: new Date(Math.max((date ?? now) - answer.durationMs, before)),
     // The header's seconds are rounded down.
-    answeredAt: new Date(date === null ? now : date + 1000),
+    sourceTimeAtMost: new Date(date === null ? now : date + 1000),
     clock: date === null ? 'local' : 'server',
   };
 }

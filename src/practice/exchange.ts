@@ -41,11 +41,23 @@ export interface ExchangeRequest<Body> {
   parse(body: string): Body;
 }
 
-export interface Exchanged<Body> {
+/** When a request was under way, by the database's clock. */
+export interface Asked {
+  /** Before it was sent. */
+  askedAt: Date;
+  /** After its answer had come. */
+  answeredAt: Date;
+}
+
+export interface Exchanged<Body> extends Asked {
   /** Null for an answer without a body. */
   value: Body | null;
   answer: HttpAnswer;
 }
+
+/** How much faster the database's clock may run than ours, and what is lost in rounding to milliseconds. */
+const clockDrift = 1.001;
+const roundingMs = 1;
 
 /**
  * Sends a request and repeats it until it succeeds. Every attempt takes a slot of the budget. GET and PATCH are repeated; POST is
@@ -114,11 +126,13 @@ async function attemptOnce<Body>(
     throw answer.error;
   }
   slot.finish();
+  const tookMs = (clock.elapsed() - slot.askedMs) * clockDrift + roundingMs;
+  const asked = { askedAt: slot.askedAt, answeredAt: new Date(slot.askedAt.getTime() + Math.ceil(tookMs)) };
   const path = new URL(url).pathname;
   log.debug({ action, method, path, status: answer.status, weight, ms: Math.round(answer.durationMs) }, 'practice API');
   try {
     const value = readAnswer(answer, method, path, clock.now(), namesIn(request), request.parse);
-    return { value, answer };
+    return { value, answer, ...asked };
   } catch (error) {
     if (answer.status === 429 && error instanceof PracticeError) {
       counters.add(action, { throttled: 1 });

@@ -1,4 +1,8 @@
 import type { Clock } from '../domain/clock.ts';
+import type { Grant } from './budget-store.ts';
+
+/** A grant, and when it was asked for: `askedMs`, by the clock's `elapsed`, is not later than the grant's `askedAt`. */
+export type DatedGrant = Grant & { askedMs: number };
 
 /** One request that waits for a slot. */
 export interface Waiter {
@@ -11,7 +15,7 @@ export interface Waiter {
   /** Time spent in pauses. */
   waitedMs: number;
   onWait(ms: number): void;
-  granted(slotId: number): void;
+  granted(grant: DatedGrant): void;
   failed(reason: unknown): void;
 }
 
@@ -19,7 +23,7 @@ export interface QueuePorts {
   clock: Pick<Clock, 'elapsed' | 'sleep'>;
   longestPauseMs: number;
   /** Asks the budget for a slot; without a free slot it leaves a claim. */
-  ask(first: Waiter): Promise<{ slotId: number } | { waitMs: number }>;
+  ask(first: Waiter): Promise<DatedGrant | { waitMs: number }>;
   /** Returns a slot whose waiter has left the queue. */
   giveBack(slotId: number): void;
   /** Gives up the claim of the last `ask`, when the queue has become empty. */
@@ -82,7 +86,7 @@ export class RequestQueue {
           await this.#rest(answer.waitMs);
         } else {
           hasClaim = false;
-          if (this.remove(first)) first.granted(answer.slotId);
+          if (this.remove(first)) first.granted(answer);
           else giveBack(answer.slotId);
         }
       } catch (error) {

@@ -14,6 +14,8 @@ export class VirtualBudgets {
   readonly installation = ++installations;
   /** From asking the database to its answer. */
   latencyMs = 1;
+  /** The database's clock less the test's; later statements run by what it is then. */
+  databaseAheadMs = 0;
   readonly db: Connection;
   readonly #database: SimulatedDatabase;
 
@@ -69,7 +71,7 @@ export class VirtualBudgets {
     return new Promise((resolve, reject) => {
       time.at(time.now + latencyMs / 2, async () => {
         try {
-          const result = await this.#database.execute(time.now, sql, bindings);
+          const result = await this.#database.execute(time.now + this.databaseAheadMs, sql, bindings);
           time.at(time.now + latencyMs / 2, () => resolve(result));
         } catch (error) {
           reject(error);

@@ -101,6 +101,42 @@ describe('the rolling window', () => {
   );
 
   test(
+    'a slot tells when it was granted, by the database’s clock; a later one a later time, even where that clock was put back',
+    virtually(async (world) => {
+      const [one, other] = world.budgets(action, 20);
+      const base = Date.parse('2026-01-01T00:00:00Z');
+      world.databaseAheadMs = 7_200_000;
+      const first = await one.take(action, 1, priorities.live);
+      expect(first.askedAt.getTime() - base - 7_200_000).toBeGreaterThanOrEqual(Math.floor(first.askedMs));
+      expect(first.askedAt.getTime() - base - 7_200_000).toBeLessThanOrEqual(world.now);
+      world.databaseAheadMs = 0;
+      for (let n = 1; n <= 3; n++) {
+        await world.pass(500);
+        const { askedAt } = await other.take(action, 1, priorities.live);
+        expect(askedAt.getTime()).toBeGreaterThanOrEqual(first.askedAt.getTime());
+      }
+    }),
+  );
+
+  test(
+    'a clock of the database that was put back by hours holds no slot, claim or pause for hours',
+    virtually(async (world) => {
+      const [one, other] = world.budgets(action, 2, { windowSeconds: 1 });
+      world.databaseAheadMs = 7_200_000;
+      for (let n = 0; n < 2; n++) {
+        const slot = await one.take(action, 1, priorities.live);
+        slot.finish();
+        if (n === 1) await slot.throttled(1000);
+      }
+      world.databaseAheadMs = 0;
+      const began = world.now;
+      await other.take(action, 1, priorities.live);
+      expect(world.now - began).toBeGreaterThan(900);
+      expect(world.now - began).toBeLessThan(5_000);
+    }),
+  );
+
+  test(
     'each action and each installation has its own',
     virtually(async (world) => {
       const [one] = world.budgets(action, 1, { windowSeconds: 60 });

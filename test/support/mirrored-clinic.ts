@@ -22,6 +22,7 @@ import { parseJson } from '../../src/records/json.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import { demoConfig, fromEnvironment, type Settings } from './demo-config.ts';
 import { wrongBooks } from './expected-books.ts';
+import { answerTimes } from './practice-list.ts';
 import { query } from './sql.ts';
 
 const zone = new Zone('Europe/Helsinki');
@@ -108,7 +109,7 @@ export class MirroredClinic {
           const value = parseJson(raw);
           return { id: (record as { id: number }).id, raw, value };
         });
-        await savePage(trx, scope, kind, { results, sourceTime, answeredAt: sourceTime });
+        await savePage(trx, scope, kind, { results, ...answerTimes({ sourceTime }) });
         if (kind === 'row') continue;
         const gone = await query<{ id: number }>(
           trx,

@@ -88,6 +88,7 @@ export function roomyBudget(waitMs = 0): FakeBudget {
       if (waitMs > 0) onWait?.(waitMs, action);
       return {
         id: budget.takes.length,
+        ...{ askedAt: new Date(), askedMs: performance.now() },
         waitedMs: waitMs,
         finish: async (outcome = 'answered') => {
           budget.finished.push(outcome);

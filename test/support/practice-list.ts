@@ -74,19 +74,29 @@ export function pageOf({ pageSize, page = 1 }: ListRequest, options: ListServerO
   return { size, offset, weight: Math.max(1, Math.ceil((pageSize ?? defaultPageSize) / defaultPageSize)) };
 }
 
+/** When a list was read, of a server and a database whose clocks agree unless more is given. */
+export type AnswerTimes = Pick<ListAnswer, 'sourceTime'> &
+  Partial<Pick<ListAnswer, 'sourceTimeAtMost' | 'askedAt' | 'answeredAt'>>;
+
+/** The same with everything in it. */
+export function answerTimes(at: AnswerTimes): Required<AnswerTimes> {
+  const { sourceTime, sourceTimeAtMost = sourceTime, askedAt = sourceTime, answeredAt = askedAt } = at;
+  return { sourceTime, sourceTimeAtMost, askedAt, answeredAt };
+}
+
 /** A whole answer, of a server that reads its list at the moment given. */
 export function answerOf(
   records: Iterable<ListedRecord>,
   request: ListRequest,
   options: ListServerOptions,
-  at: { sourceTime: Date; answeredAt?: Date },
+  at: AnswerTimes,
 ): ListAnswer {
   const { size, offset, weight } = pageOf(request, options);
   const kept = ordered(matching(records, request.filters, options), request.filters, options);
   return {
     count: kept.length,
     results: kept.slice(offset, offset + size).map(({ id, raw, value }) => ({ id, raw, value })),
-    ...{ answeredAt: at.sourceTime, ...at },
+    ...answerTimes(at),
     ...{ clock: 'server', weight, pageSizeAsked: request.pageSize },
   };
 }

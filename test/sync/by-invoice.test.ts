@@ -5,7 +5,7 @@ import { parseJson } from '../../src/records/json.ts';
 import { pullPayments } from '../../src/sync/payments.ts';
 import { ListUnprovable } from '../../src/sync/walk/types.ts';
 import { useDatabase } from '../support/database.ts';
-import { answerOf } from '../support/practice-list.ts';
+import { answerOf, answerTimes } from '../support/practice-list.ts';
 import { pullContextOf } from '../support/pull-context.ts';
 import { query } from '../support/sql.ts';
 
@@ -30,7 +30,7 @@ async function pull(installation: number, honoured: string[], known = invoices) 
     return { id: i + 1, raw, value: parseJson(raw) };
   });
   await db.transaction((trx) =>
-    savePage(trx, scope, 'invoice', { results: mirrored, sourceTime: now, answeredAt: now }),
+    savePage(trx, scope, 'invoice', { results: mirrored, ...answerTimes({ sourceTime: now }) }),
   );
   const questions: string[] = [];
   const context = pullContextOf({

@@ -6,6 +6,7 @@ import { parseJson } from '../../src/records/json.ts';
 import { nextPaymentCursor } from '../../src/sync/payments.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import { useDatabase } from '../support/database.ts';
+import { answerTimes } from '../support/practice-list.ts';
 import { query } from '../support/sql.ts';
 
 const api = 'https://practice.example/1/api/0.1';
@@ -20,7 +21,7 @@ async function answer(kind: RecordKind, seconds: number, records: ({ id: number 
     const raw = JSON.stringify(record);
     return { id: record.id, raw, value: parseJson(raw) };
   });
-  const page = { results, sourceTime: at(seconds), answeredAt: at(seconds + 1) };
+  const page = { results, ...answerTimes({ sourceTime: at(seconds), sourceTimeAtMost: at(seconds + 1) }) };
   return db.transaction((trx) => savePage(trx, scope(), kind, page));
 }
 const invoice = (modified: string, name = 'Ann') => ({ id: 1, status: 3, payer_name: name, modified });

@@ -114,7 +114,7 @@ function rowList(ignored: string[]) {
   const asked: { filters: string[]; weight: number }[] = [];
   const options: ListServerOptions = { isHonoured: (name) => !ignored.includes(name), order: 'as stored' };
   const list: PullContext['client']['list'] = async (_kind, filters, pageSize) => {
-    const answer = answerOf(rows, { filters, pageSize }, options, { sourceTime: at(0), answeredAt: at(-1) });
+    const answer = answerOf(rows, { filters, pageSize }, options, { sourceTime: at(0), sourceTimeAtMost: at(-1) });
     asked.push({ filters: Object.keys(filters), weight: answer.weight });
     return answer;
   };

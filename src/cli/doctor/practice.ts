@@ -93,7 +93,7 @@ class Examination {
       );
       return;
     }
-    const skewMs = this.#app.clock().getTime() - answer.answeredAt.getTime();
+    const skewMs = this.#app.clock().getTime() - answer.sourceTimeAtMost.getTime();
     const seconds = Math.round(Math.abs(skewMs) / 1000);
     if (Math.abs(skewMs) <= clockToleranceMs) this.#add('clock', 'ok', 'Date header present, clocks agree');
     else
