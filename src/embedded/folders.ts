@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { serverEnvironment } from './environment.ts';
 import type { Account } from './processes.ts';
 
 export function isRoot(): boolean {
@@ -51,6 +52,7 @@ export function canEnter(folder: string, account: Account | null): boolean {
   const result = spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], {
     cwd: '/',
     stdio: 'ignore',
+    env: serverEnvironment(process.env),
     timeout: 10_000,
     ...(account ?? {}),
   });

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { privateFile, privateFolder } from './processes.ts';
 
 const sqliteBusy = 5;
 const announceAfterMs = 2_000;
@@ -30,12 +31,14 @@ export class LockTimeout extends Error {
  * stale locks.
  */
 export async function withLock<T>(file: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
-  mkdirSync(dirname(file), { recursive: true });
+  mkdirSync(dirname(file), { recursive: true, mode: privateFolder });
+  // SQLite would create it for everybody to read.
+  closeSync(openSync(file, 'a', privateFile));
   const database = new DatabaseSync(file, { timeout: 0 });
   const holderFile = `${file}.holder`;
   try {
     await acquire(database, file, holderFile, options);
-    writeFileSync(holderFile, String(process.pid));
+    writeFileSync(holderFile, String(process.pid), { mode: privateFile });
     try {
       return await work();
     } finally {

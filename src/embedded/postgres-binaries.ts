@@ -3,6 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, renameSync, r
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { serverEnvironment } from './environment.ts';
 import { reasonOf, ServiceError } from './errors.ts';
 import { cacheFolder, commonCacheFolder, isRoot } from './folders.ts';
 import { findOptionalPackage, installOptionalPackages } from './optional-packages.ts';
@@ -90,6 +91,7 @@ function runs(binaries: PostgresBinaries, account: Account | null): string | nul
     const result = spawnSync(program, ['--version'], {
       cwd: '/',
       encoding: 'utf8',
+      env: serverEnvironment(process.env),
       timeout: 20_000,
       ...(account ?? {}),
     });

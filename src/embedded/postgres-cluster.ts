@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { serverEnvironment } from './environment.ts';
 import { ServiceError } from './errors.ts';
 import { canEnter, commonDataFolder } from './folders.ts';
 import { type PostgresBinaries, unprivilegedAccount } from './postgres-binaries.ts';
-import type { Account } from './processes.ts';
+import { type Account, privateFile } from './processes.ts';
 
 export const superuser = 'vetledger';
 const initdbTimeoutMs = 120_000;
@@ -47,7 +48,7 @@ export function placeOfCluster(dataDir: string, progress: (line: string) => void
   progress(
     `PostgreSQL: its data goes to ${elsewhere}: it runs as user ${account.uid}, who cannot enter ${dataDir}; postgres.location there keeps the path`,
   );
-  writeFileSync(note, `${elsewhere}\n`);
+  writeFileSync(note, `${elsewhere}\n`, { mode: privateFile });
   return { folder: elsewhere, account };
 }
 
@@ -99,7 +100,7 @@ function runInitdb(place: ClusterPlace, initdb: string, args: string[]): Promise
       cwd: '/',
       stdio: ['ignore', 'ignore', 'pipe'],
       timeout: initdbTimeoutMs,
-      env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
+      env: { ...serverEnvironment(process.env), LC_ALL: 'C', TZ: 'UTC' },
       ...(place.account ?? {}),
     });
     let output = '';

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
+import { serverEnvironment } from './environment.ts';
 import { reasonOf, ServiceError, startFailure } from './errors.ts';
 import type { ServicesOptions } from './options.ts';
 import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
@@ -12,7 +13,15 @@ import {
   placeOfCluster,
   superuser,
 } from './postgres-cluster.ts';
-import { freePort, identify, isPortFree, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';
+import {
+  freePort,
+  identify,
+  isPortFree,
+  privateFile,
+  spawnServer,
+  stopProcess,
+  waitUntilAnswers,
+} from './processes.ts';
 import { type ServerRecord, shareServer } from './shared-server.ts';
 
 const database = 'vetledger';
@@ -73,7 +82,7 @@ export async function acquireEmbeddedPostgres(
         const child = await spawnServer({
           command: binaries.postgres,
           args: ['-D', place.folder, ...settings(port, durable)],
-          env: { ...options.env, LC_ALL: 'C', TZ: 'UTC' },
+          env: { ...serverEnvironment(options.env), LC_ALL: 'C', TZ: 'UTC' },
           logFile,
           account: place.account ?? undefined,
         });
@@ -122,7 +131,7 @@ async function portOfFolder(dataDir: string, progress: (line: string) => void): 
     progress(`PostgreSQL: port ${noted}, which it had in ${dataDir}, is taken by another process; taking another one`);
   }
   const port = await freePort();
-  writeFileSync(note, `${port}\n`);
+  writeFileSync(note, `${port}\n`, { mode: privateFile });
   return port;
 }
 

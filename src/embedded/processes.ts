@@ -3,6 +3,11 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { serverEnvironment } from './environment.ts';
+
+/** Modes of what we keep: locks, records of servers, logs and data, none of which is for other users. */
+export const privateFolder = 0o700;
+export const privateFile = 0o600;
 
 /** A process, by id and start time, because process ids are reused. */
 export interface ProcessIdentity {
@@ -53,7 +58,7 @@ function startFromPs(pid: number): string | null {
   try {
     const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
       encoding: 'utf8',
-      env: { ...process.env, LC_ALL: 'C' },
+      env: { ...serverEnvironment(process.env), LC_ALL: 'C' },
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();
     return line === '' || line.startsWith('Z') ? null : line.replace(/^\S+\s+/, '');
@@ -93,8 +98,10 @@ export interface ServerCommand {
  * Its output replaces `logFile`.
  */
 export function spawnServer(server: ServerCommand): Promise<ChildProcess & { pid: number }> {
-  mkdirSync(dirname(server.logFile), { recursive: true });
-  const log = openSync(server.logFile, 'w', 0o600);
+  mkdirSync(dirname(server.logFile), { recursive: true, mode: privateFolder });
+  const log = openSync(server.logFile, 'w', privateFile);
+  // The server inherits it: what it keeps is its owner's only.
+  const before = process.umask(0o077);
   const child = spawn(server.command, server.args, {
     // The account that the server runs as may be unable to enter our folder; every account can enter this one.
     cwd: '/',
@@ -103,6 +110,7 @@ export function spawnServer(server: ServerCommand): Promise<ChildProcess & { pid
     stdio: ['ignore', log, log],
     ...(server.account ?? {}),
   });
+  process.umask(before);
   closeSync(log);
   child.unref();
   return new Promise((resolve, reject) => {

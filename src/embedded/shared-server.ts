@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withLock } from './lock.ts';
-import { ExitedEarly, identify, isRunning, type ProcessIdentity } from './processes.ts';
+import { ExitedEarly, identify, isRunning, type ProcessIdentity, privateFile, privateFolder } from './processes.ts';
 
 const lockWaitMs = 150_000;
 const joinWaitMs = 60_000;
@@ -153,13 +153,13 @@ export async function stopAbandoned(path: string, stop: (record: ServerRecord) =
 function serverFolder(path: string) {
   const recordFile = join(path, 'server.json');
   const usersFolder = join(path, 'users');
-  mkdirSync(usersFolder, { recursive: true });
+  mkdirSync(usersFolder, { recursive: true, mode: privateFolder });
 
   return {
     lockFile: join(path, 'lock'),
     newUserFile: () => join(usersFolder, `${process.pid}-${randomUUID().slice(0, 8)}.json`),
     addUser: (file: string) => {
-      mkdirSync(usersFolder, { recursive: true });
+      mkdirSync(usersFolder, { recursive: true, mode: privateFolder });
       writeWhole(file, identify(process.pid));
     },
     /** Counts the living users and removes the files of the others. */
@@ -195,6 +195,6 @@ function readJson<T>(file: string): T | null {
 }
 
 function writeWhole(file: string, content: unknown): void {
-  writeFileSync(`${file}.new`, JSON.stringify(content));
+  writeFileSync(`${file}.new`, JSON.stringify(content), { mode: privateFile });
   renameSync(`${file}.new`, file);
 }

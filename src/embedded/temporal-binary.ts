@@ -13,6 +13,7 @@ import {
 import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { redact } from '../domain/redact.ts';
+import { installerEnvironment, serverEnvironment } from './environment.ts';
 import { reasonOf, ServiceError } from './errors.ts';
 import { cacheFolder } from './folders.ts';
 import { withLock } from './lock.ts';
@@ -101,7 +102,7 @@ async function downloadWithSdk(folder: string, options: ServicesOptions): Promis
   // A process group of its own, so that the server which the script starts as a test can be killed with it.
   const child = spawn(process.execPath, [script, folder], {
     detached: true,
-    env: options.env,
+    env: installerEnvironment(options.env),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const killGroup = () => {
@@ -139,7 +140,7 @@ async function buildWithGo(folder: string, options: ServicesOptions): Promise<st
   const begun = performance.now();
   options.progress('Temporal: building its development server with Go; this takes about three to five minutes, once');
   const child = spawn(go, ['install', goPackage], {
-    env: { ...options.env, GOBIN: folder },
+    env: { ...installerEnvironment(options.env), GOBIN: folder },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let saidAt = begun;
@@ -206,6 +207,8 @@ function executable(path: string): string | null {
 
 function runs(path: string): Promise<boolean> {
   return new Promise((resolve) => {
-    execFile(path, ['--version'], { timeout: 10_000 }, (error) => resolve(error === null));
+    execFile(path, ['--version'], { timeout: 10_000, env: serverEnvironment(process.env) }, (error) =>
+      resolve(error === null),
+    );
   });
 }

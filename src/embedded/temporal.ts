@@ -1,10 +1,12 @@
+import { chmodSync, existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { searchAttributes } from '../domain/search-attributes.ts';
+import { serverEnvironment } from './environment.ts';
 import { reasonOf, ServiceError, startFailure } from './errors.ts';
 import type { ServicesOptions } from './options.ts';
-import { freePort, isPortFree, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';
+import { freePort, isPortFree, privateFile, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';
 import { type Ports, type ServerRecord, shareServer } from './shared-server.ts';
 import { temporalBinary } from './temporal-binary.ts';
 
@@ -50,11 +52,12 @@ export async function acquireEmbeddedTemporal(
       progress: options.progress,
       prepare: () => temporalBinary({ ...options, dataDir }),
       start: async (binary, record) => {
+        closeDatabase(dataDir);
         const ports = await choosePorts(options);
         const child = await spawnServer({
           command: binary,
           args: [...serverArguments(ports), ...(durable ? ['--db-filename', join(dataDir, 'temporal.db')] : [])],
-          env: withoutTemporalSettings(options.env),
+          env: serverEnvironment(options.env),
           logFile,
         });
         const started = record(child.pid, ports);
@@ -120,9 +123,12 @@ function serverArguments({ port, uiPort }: Ports): string[] {
   ];
 }
 
-/** Without TEMPORAL_*, which configure the CLI as a client of another server. */
-function withoutTemporalSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
+/** Makes the files of an earlier version's server private; a new server creates them so. */
+function closeDatabase(dataDir: string): void {
+  for (const name of ['temporal.db', 'temporal.db-wal', 'temporal.db-shm']) {
+    const file = join(dataDir, name);
+    if (existsSync(file)) chmodSync(file, privateFile);
+  }
 }
 
 /** Whether the server answers queries of its namespace. */
