@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { causeOfFullDisk, tellable } from '../src/db/errors.ts';
-import type { PlainError } from '../src/domain/errors.ts';
+import { type PlainError, UserError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { redact } from '../src/domain/redact.ts';
 import { storable } from '../src/domain/text.ts';
@@ -40,7 +40,7 @@ export function toFailure(error: unknown): unknown {
     };
     return ApplicationFailure.nonRetryable(error.message, plain.code, plain);
   }
-  if (error instanceof WindowSuperseded) return fatal(plainErrorOf(error));
+  if (error instanceof WindowSuperseded || error instanceof UserError) return fatal(plainErrorOf(error));
   const full = causeOfFullDisk(error);
   if (full) return ApplicationFailure.retryable(full.message, full.code, full);
   if (error instanceof Error) makeTellable(error);

@@ -1,4 +1,5 @@
 import { markAfterChangedConditions } from '../src/bookkeeping/conditions.ts';
+import { changedIdentity, noteIdentityOfOldBooks } from '../src/bookkeeping/identity.ts';
 import { refreshLockDates } from '../src/bookkeeping/lock-dates.ts';
 import { movedStart } from '../src/bookkeeping/start-date.ts';
 import { releaseLease } from '../src/db/lease.ts';
@@ -85,8 +86,12 @@ async function open(
   const { workflowId, runId } = ownWorkflow();
   if (token !== null) await failAbandoned(deps, id, runId);
   const { context, use } = sourceAccess(deps, input, heartbeat);
-  const moved = await movedStart(db, installation);
-  if (moved) throw fatal(moved);
+  await noteIdentityOfOldBooks(db, installation);
+  const wrong = (await changedIdentity(db, installation)) ?? (await movedStart(db, installation));
+  if (wrong) {
+    deps.log.error({ installation: id, ...wrong }, 'the window could not be opened');
+    throw fatal(wrong);
+  }
   await noteStartDate(db, id, installation.startDate);
   await restoreDefaultPageSize(context);
   const to = await openWithInvoices(context, input.fromDate);

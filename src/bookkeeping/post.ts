@@ -12,6 +12,7 @@ import { divideFailed } from '../domain/divide.ts';
 import { holdPeriod } from '../ledger/close.ts';
 import type { DocumentRef } from '../terms.ts';
 import { appendDecided, stateAfter } from './append.ts';
+import { holdIdentity } from './identity.ts';
 import { judgeDocuments, judgingBatch } from './judge.ts';
 import type { ContextFor } from './posting-context.ts';
 
@@ -133,6 +134,7 @@ async function postClaimed(
   if (claimed.length === 0) return { documents: 0, entries: 0 };
   await holdPeriod(trx, installation.id);
   const judged = await judgeDocuments(trx, installation, contextFor, claimed, { finalRound });
+  await holdIdentity(trx, installation, { posting: judged.some(({ decision }) => decision.entries.length > 0) });
   const appended = await appendDecided(trx, installation, judged, windowId);
   await saveJudged(
     trx,

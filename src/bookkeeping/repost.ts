@@ -9,6 +9,7 @@ import { saveRemapped } from '../documents/save.ts';
 import { UserError } from '../domain/errors.ts';
 import { holdPeriod } from '../ledger/close.ts';
 import { appendDecided, stateAfter } from './append.ts';
+import { holdIdentity, requireIdentity } from './identity.ts';
 import { judgingBatch, remapDocuments } from './judge.ts';
 import { currentLockDates, type LockDateSource } from './lock-dates.ts';
 import { type ContextFor, postingContexts } from './posting-context.ts';
@@ -42,6 +43,7 @@ export async function* repost(
   const { id } = installation;
   const token = await waitForLease(db, id, options);
   try {
+    await requireIdentity(db, installation);
     await requireStart(db, installation);
     const contextFor = postingContexts(installation, currentLockDates(db, source, id));
     for (let after: DocumentCursor = null; ; ) {
@@ -78,6 +80,7 @@ async function repostBatch(
     // This locks the lease's row: no window can take the lease while the batch is posted.
     if (!(await renewLease(trx, id, token))) throw leaseLost(id);
     await holdPeriod(trx, id);
+    await holdIdentity(trx, installation, { posting: false });
     const documents = await documentsInForce(trx, id, selection, { after, limit: judgingBatch, lock: true });
     const remapped = await remapDocuments(trx, installation, contextFor, documents);
     const toSave = remapped.filter(isToSave).map((one) => ({ ...one, decision: one.remap.decision }));

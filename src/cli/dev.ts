@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { adoptIdentity } from '../bookkeeping/identity.ts';
 import { loadConfig } from '../config/load.ts';
 import { codeOf } from '../domain/errors.ts';
 import { visibleLines } from '../domain/text.ts';
@@ -57,11 +58,19 @@ export async function runDev(options: DevOptions): Promise<number> {
     const webhooks = { host: '127.0.0.1', port: 0, secret: randomBytes(16).toString('hex') };
     const config = { ...(await loadConfig(file, env)), webhooks };
     app = await openApp(config, { temporal: true, progress: say, env, ui: options.ui });
+    await adoptClinic(app);
     return await work(app, sandbox, options, say);
   } finally {
     await app?.close();
     await sandbox.stop();
     if (!options.once) say('everything is stopped; the next start continues from here');
+  }
+}
+
+/** The clinic is the one of the last start, also where its port was taken and it got another. */
+async function adoptClinic(app: App): Promise<void> {
+  for (const installation of app.config.installations) {
+    await adoptIdentity(app.db, installation, { reason: 'the sandbox clinic got another port', by: 'vetledger dev' });
   }
 }
 

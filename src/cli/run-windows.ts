@@ -1,3 +1,4 @@
+import { changedIdentity } from '../bookkeeping/identity.ts';
 import { type PlainError, UserError } from '../domain/errors.ts';
 import { type LoadPlan, planLoad } from '../queries/load-estimate.ts';
 import { type App, installationOf } from '../runtime/app.ts';
@@ -52,7 +53,10 @@ async function planLoads(
   const owner = trigger === 'backfill' ? 'backfill' : 'window';
   const plans = await Promise.all(
     installations.map(async (id) => {
-      const plan = await planLoad(app, installationOf(app.config, id), { owner, from }, context.signal);
+      const installation = installationOf(app.config, id);
+      // Its window will say what is wrong; nothing is asked of it before.
+      if (await changedIdentity(app.db, installation)) return [id, null] as const;
+      const plan = await planLoad(app, installation, { owner, from }, context.signal);
       return [id, plan] as const;
     }),
   );
@@ -78,7 +82,7 @@ function printPlans(
 }
 
 /** Codes of windows that did not open because the configuration is wrong (exit code 2). */
-const configurationCodes = ['start_date_moved'];
+const configurationCodes = ['start_date_moved', 'identity_changed'];
 
 /** The command's error where no window could be opened: exit code 3, or 2 where the configuration is wrong. */
 export function notOpenedError({ code, message, todo }: PlainError): UserError {

@@ -1,5 +1,29 @@
 -- Written by `npm run schema` from src/db/migrations; edit those instead.
 
+create table book_adoption (
+  id bigint generated always as identity not null,
+  installation bigint not null,
+  what text not null,
+  old_value text not null,
+  new_value text not null,
+  reason text not null,
+  adopted_by text not null,
+  adopted_at timestamp with time zone not null default clock_timestamp(),
+  constraint book_adoption_pkey PRIMARY KEY (id),
+  constraint book_adoption_adopted_by_check CHECK ((adopted_by <> ''::text)),
+  constraint book_adoption_reason_check CHECK ((reason <> ''::text)),
+  constraint book_adoption_what_check CHECK ((what = ANY (ARRAY['timezone'::text, 'source'::text])))
+);
+
+create table book_identity (
+  installation bigint not null,
+  currency text not null,
+  timezone text not null,
+  source text not null,
+  noted_at timestamp with time zone not null default clock_timestamp(),
+  constraint book_identity_pkey PRIMARY KEY (installation)
+);
+
 create table budget (
   installation bigint not null,
   action text not null,
@@ -35,6 +59,29 @@ create table budget_slot (
   constraint budget_slot_pkey PRIMARY KEY (id)
 );
 CREATE INDEX budget_slot_live ON vetledger.budget_slot USING btree (installation, action, expires_at);
+
+create table daemon (
+  id uuid not null,
+  command text not null,
+  host text not null,
+  process bigint not null,
+  version text not null,
+  task_queue text,
+  started_at timestamp with time zone not null default clock_timestamp(),
+  heard_at timestamp with time zone not null default clock_timestamp(),
+  constraint daemon_pkey PRIMARY KEY (id)
+);
+
+create table daemon_installation (
+  daemon uuid not null,
+  installation bigint not null,
+  base_url text not null,
+  currency text not null,
+  timezone text not null,
+  mapping_hash text not null,
+  constraint daemon_installation_pkey PRIMARY KEY (daemon, installation),
+  constraint daemon_installation_daemon_fkey FOREIGN KEY (daemon) REFERENCES daemon(id) ON DELETE CASCADE
+);
 
 create table department_lock (
   installation bigint not null,
@@ -181,6 +228,16 @@ create table ledger_close (
   constraint ledger_close_installation_seq_key UNIQUE (installation, seq),
   constraint ledger_close_pkey PRIMARY KEY (installation, closed_at)
 );
+
+create table mapping_generation (
+  installation bigint not null,
+  generation bigint not null,
+  mapping_hash text not null,
+  begun_at timestamp with time zone not null default clock_timestamp(),
+  superseded_at timestamp with time zone,
+  constraint mapping_generation_pkey PRIMARY KEY (installation, generation)
+);
+CREATE UNIQUE INDEX mapping_generation_in_force ON vetledger.mapping_generation USING btree (installation) WHERE (superseded_at IS NULL);
 
 create table meta (
   key text not null,
@@ -725,6 +782,8 @@ begin
   end if;
   return null;
 end $function$;
+
+CREATE TRIGGER book_adoption_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.book_adoption FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE CONSTRAINT TRIGGER entry_balances AFTER INSERT ON vetledger.entry DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_unbalanced();
 

@@ -1,3 +1,4 @@
+import { changedIdentity } from '../../bookkeeping/identity.ts';
 import { type Config, loadConfig } from '../../config/load.ts';
 import { visible } from '../../domain/text.ts';
 import { latestNudge } from '../../mirror/installation-state.ts';
@@ -23,7 +24,17 @@ export async function doctor(context: CommandContext, options: { installation?: 
     checks.push(...(await temporalChecks(context, config)));
     for (const installation of chosen) {
       context.signal.throwIfAborted();
-      if (app) checks.push(...(await checkPractice(app, installation)), ...(await webhookChecks(app, installation.id)));
+      const changed = app && (await changedIdentity(app.db, installation));
+      if (changed)
+        checks.push({
+          installation: installation.id,
+          check: 'identity',
+          status: 'fail',
+          message: changed.message,
+          todo: changed.todo,
+        });
+      else if (app)
+        checks.push(...(await checkPractice(app, installation)), ...(await webhookChecks(app, installation.id)));
       else checks.push(untried(installation.id));
     }
   } finally {

@@ -2,8 +2,9 @@ import { UserError } from '../../domain/errors.ts';
 import { type FoundDocument, findDocuments, invoicesNumbered } from '../../queries/documents.ts';
 import { explainDocument } from '../../queries/explain.ts';
 import { stringifyJson } from '../../records/json.ts';
-import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
+import { type App, installationOf } from '../../runtime/app.ts';
 import { type DocumentRef, documentKinds } from '../../terms.ts';
+import { chosenBooks } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { explainText } from '../render/explain.ts';
 import { explanationDocument } from '../render/explain-json.ts';
@@ -23,7 +24,7 @@ export async function explain(
   if (!isId && (kind !== 'invoice' || !/\d/.test(idText)))
     throw usageError(`${idText} is no id; give the id of the ${kind} in the practice software.`, 'explain');
   return withApp(context, { temporal: false }, async (app) => {
-    const chosen = chosenInstallations(app.config, options.installation).map((each) => each.id);
+    const chosen = (await chosenBooks(app, options.installation)).map((each) => each.id);
     const id = isId ? Number(idText) : await onlyInvoiceNumbered(app, chosen, idText);
     const found = await onlyDocument(app, chosen, { kind, id });
     const explanation = await explainDocument(app.db, installationOf(app.config, found.installation), found);

@@ -3,7 +3,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { ConfigError, codeOf } from '../../domain/errors.ts';
 import { type ExportFormatName, exportEntries } from '../../ledger/export/export.ts';
-import { chosenInstallations } from '../../runtime/app.ts';
+import { chosenBooks } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { withApp } from '../with-app.ts';
 
@@ -21,11 +21,12 @@ export async function exportJournal(context: CommandContext, options: ExportComm
   const { from = null, to = null, out } = options;
   if (from !== null && to !== null && from > to) throw usageError(`--from ${from} is after --to ${to}.`, 'export');
   if (context.json && !out) throw usageError('--json needs --out FILE: stdout carries the journal itself.', 'export');
-  return withApp(context, { temporal: false }, async ({ db, config }) => {
+  return withApp(context, { temporal: false }, async (app) => {
+    const installations = await chosenBooks(app, options.installation);
     const leftOut: { installation: number; entries: number }[] = [];
-    const pieces = exportEntries(db, {
+    const pieces = exportEntries(app.db, {
       format: options.format,
-      installations: chosenInstallations(config, options.installation),
+      installations,
       range: { from, to },
       documents: options.documents === true,
       onUnsummarised: (installation, entries) => {

@@ -4,6 +4,7 @@ import { summariseDays } from '../../ledger/summaries/append.ts';
 import { type ChainReport, chainReport } from '../../queries/ledger.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import type { CalendarDate } from '../../terms.ts';
+import { chosenBooks } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { chainText, closedText } from '../render/ledger.ts';
 import { withApp } from '../with-app.ts';
@@ -26,8 +27,9 @@ export function close(
   options: { through: CalendarDate; installation?: number },
 ): Promise<number> {
   const { through } = options;
-  return withApp(context, { temporal: false }, async ({ db, config, clock }) => {
-    const chosen = chosenInstallations(config, options.installation).map(({ id, timezone }) => ({
+  return withApp(context, { temporal: false }, async (app) => {
+    const { db, clock } = app;
+    const chosen = (await chosenBooks(app, options.installation)).map(({ id, timezone }) => ({
       id,
       today: today(clock(), timezone),
     }));

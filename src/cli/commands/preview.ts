@@ -4,7 +4,8 @@ import type { InstallationConfig } from '../../config/load.ts';
 import { loadMapping } from '../../config/mapping-files.ts';
 import { countWaiting } from '../../documents/count.ts';
 import { countInForce, everything } from '../../documents/in-force.ts';
-import { type App, chosenInstallations } from '../../runtime/app.ts';
+import type { App } from '../../runtime/app.ts';
+import { chosenBooks } from '../books.ts';
 import type { CommandContext } from '../context.ts';
 import { withProgress } from '../progress.ts';
 import { PostingSummary, postingItems } from '../render/preview.ts';
@@ -22,7 +23,7 @@ export function preview(
     const replaced = other === null ? {} : { mappingPath: other, ...(await loadMapping(other)) };
     const result = new StreamedResult(context);
     result.json('{"installations":[');
-    for (const [index, configured] of chosenInstallations(app.config, options.installation).entries()) {
+    for (const [index, configured] of (await chosenBooks(app, options.installation)).entries()) {
       if (index > 0) result.json(',');
       await previewOne(context, app, { ...configured, ...replaced }, other !== null, result);
     }

@@ -4,8 +4,9 @@ import type { InstallationConfig } from '../../config/load.ts';
 import { countInForce, type DocumentSelection } from '../../documents/in-force.ts';
 import { UserError } from '../../domain/errors.ts';
 import { findDocuments } from '../../queries/documents.ts';
-import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
+import { type App, installationOf } from '../../runtime/app.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
+import { chosenBooks } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { withProgress } from '../progress.ts';
 import { changeItems, RemapSummary } from '../render/remap.ts';
@@ -36,7 +37,7 @@ export async function repost(context: CommandContext, options: RepostCommandOpti
     throw usageError('Give --document, or --from and --to, or --all: only one of them.', 'repost');
   }
   return withApp(context, { temporal: false, handlesSignal: true }, async (app) => {
-    const chosen = chosenInstallations(app.config, options.installation);
+    const chosen = await chosenBooks(app, options.installation);
     if (named) await checkKnown(app, named, chosen);
     const isDry = options.dryRun === true;
     const result = new StreamedResult(context);

@@ -1,3 +1,4 @@
+import { changedIdentity } from '../../bookkeeping/identity.ts';
 import { type InstallationStatus, installationStatus } from '../../queries/status.ts';
 import type { CommandContext } from '../context.ts';
 import { statusText } from '../render/status.ts';
@@ -7,9 +8,12 @@ import { withApp } from '../with-app.ts';
 export function status(context: CommandContext): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db, config, clock, budget }) => {
     const installations: InstallationStatus[] = [];
-    for (const { id } of config.installations) {
+    for (const installation of config.installations) {
+      const { id } = installation;
       const ports = { db, budget: budget(id), now: clock(), everySeconds: config.schedule.everySeconds };
-      installations.push(await installationStatus(ports, id));
+      const status = await installationStatus(ports, id);
+      const changed = await changedIdentity(db, installation);
+      installations.push(changed ? { ...status, next_step: `${changed.message} ${changed.todo}` } : status);
     }
     await context.result({ installations }, () => installations.map(statusText).join('\n\n'));
     return 0;

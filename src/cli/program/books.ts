@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander';
+import type { AdoptOptions } from '../commands/adopt.ts';
 import type { ExportCommandOptions } from '../commands/export.ts';
 import { type Define, group } from './define.ts';
-import { calendarDate, installation, option } from './options.ts';
+import { calendarDate, installation, option, wholeNumber } from './options.ts';
 
-/** Commands about the books as a whole: reconcile, ledger, export. */
+/** Commands about the books as a whole: reconcile, ledger, adopt, export. */
 export function defineBookCommands(program: Command, define: Define): void {
   define<{ installation?: number }>(program, 'reconcile', {
     summary: 'the equations E1-E6 over the whole books; exit code 1 on a difference',
@@ -31,6 +32,22 @@ export function defineBookCommands(program: Command, define: Define): void {
     ],
     examples: [['vetledger ledger close --through 2026-01-31', 'January is done']],
     action: async (context, options) => (await import('../commands/ledger.ts')).close(context, options),
+  });
+  define<AdoptOptions>(program, 'adopt', {
+    summary: 'take a moved practice API or another time zone into the books',
+    description:
+      'Currency, time zone and the address of the practice API (scheme, host, port) are noted with an installation’s first entry. A configuration that says otherwise opens no window: another clinic’s documents must not get into these books. Where it is the same clinic all the same, this records old, new, reason, name and time, and goes on with the new. A changed currency cannot be adopted.',
+    options: [
+      option('--installation <id>', 'the installation', wholeNumber).makeOptionMandatory(),
+      new Option('--reason <text>', 'why the change is right; it is recorded').makeOptionMandatory(),
+      new Option('--by <name>', 'who answers for it (default: the user of the operating system)'),
+      new Option('--yes', 'do it; without, only say what would change'),
+    ],
+    examples: [
+      ['vetledger adopt --installation 4711 --reason "the clinic moved to another server"', 'what would change'],
+      ['vetledger adopt --installation 4711 --reason "new server" --by "M. Virtanen" --yes', 'take it into the books'],
+    ],
+    action: async (context, options) => (await import('../commands/adopt.ts')).adopt(context, options),
   });
   define<ExportCommandOptions>(program, 'export', {
     summary: 'the journal as hledger, CSV or beancount',

@@ -1,0 +1,157 @@
+import type { InstallationConfig } from '../config/load.ts';
+import { bool, text } from '../db/columns.ts';
+import type { Db } from '../db/pool.ts';
+import { type Connection, execute, maybeRow, row } from '../db/rows.ts';
+import { ConfigError, type PlainError } from '../domain/errors.ts';
+import type { InstallationId } from '../terms.ts';
+
+/** What the entries of an installation mean, and where they come from (table `book_identity`). */
+export interface BookIdentity {
+  currency: string;
+  timezone: string;
+  /** Scheme, host and port of `base_url`. */
+  source: string;
+}
+
+export interface IdentityChange {
+  what: keyof BookIdentity;
+  old: string;
+  new: string;
+}
+
+const shape = { currency: text, timezone: text, source: text };
+
+/** How the configuration calls each of them. */
+const settingOf = { currency: 'currency', timezone: 'timezone', source: 'base_url' } as const;
+
+function identityOf({ currency, timezone, baseUrl }: InstallationConfig): BookIdentity {
+  return { currency, timezone, source: new URL(baseUrl).origin };
+}
+
+async function readIdentity(db: Connection, installation: InstallationId): Promise<BookIdentity | null> {
+  const sql = 'select currency, timezone, source from book_identity where installation = ?';
+  return maybeRow(db, shape, sql, [installation]);
+}
+
+/** What the configuration says differently from the books; empty where it agrees, and while nothing has been posted. */
+export async function identityChanges(db: Connection, installation: InstallationConfig): Promise<IdentityChange[]> {
+  const noted = await readIdentity(db, installation.id);
+  return noted === null ? [] : changesOf(noted, identityOf(installation));
+}
+
+function changesOf(noted: BookIdentity, configured: BookIdentity): IdentityChange[] {
+  const names = ['currency', 'timezone', 'source'] as const;
+  return names
+    .filter((what) => noted[what] !== configured[what])
+    .map((what) => ({ what, old: noted[what], new: configured[what] }));
+}
+
+/** What is wrong with a configuration whose installation is not the one of the books, or null. */
+export async function changedIdentity(db: Connection, installation: InstallationConfig): Promise<PlainError | null> {
+  const changes = await identityChanges(db, installation);
+  return changes.length === 0 ? null : errorOf(installation, changes);
+}
+
+/** Throws ConfigError where the configuration says something else than the books: their amounts would be told wrongly. */
+export async function requireIdentity(db: Connection, installation: InstallationConfig): Promise<void> {
+  const error = await changedIdentity(db, installation);
+  if (error) throw new ConfigError(error.code, error.message, error.todo);
+}
+
+function errorOf({ id }: InstallationConfig, changes: readonly IdentityChange[]): PlainError {
+  const differences = changes.map((one) => `${settingOf[one.what]} is ${one.new}, and its books are of ${one.old}`);
+  const currency = changes.find(({ what }) => what === 'currency');
+  return {
+    code: 'identity_changed',
+    message: `Installation ${id} is not the one of its books: ${differences.join('; ')}. Nothing was asked of it and nothing posted.`,
+    todo: currency
+      ? `Set currency back to ${currency.old}: amounts in the books cannot change their currency. Books in ${currency.new} need a database of their own (database_url, or data_dir with the embedded servers).`
+      : `Set it back; or, if it is the same clinic, take the change into the books: vetledger adopt --installation ${id} --reason TEXT --yes`,
+  };
+}
+
+/** Notes the identity of books that were begun before it was kept: what the configuration says now. */
+export async function noteIdentityOfOldBooks(db: Connection, installation: InstallationConfig): Promise<void> {
+  const { posted } = await row(
+    db,
+    { posted: bool },
+    `select exists (select from entry where installation = ?)
+       and not exists (select from book_identity where installation = ?) as posted`,
+    [installation.id, installation.id],
+  );
+  if (posted) await noteIdentity(db, installation);
+}
+
+async function noteIdentity(db: Connection, installation: InstallationConfig): Promise<void> {
+  const { currency, timezone, source } = identityOf(installation);
+  await execute(
+    db,
+    `insert into book_identity (installation, currency, timezone, source) values (?, ?, ?, ?)
+     on conflict (installation) do nothing`,
+    [installation.id, currency, timezone, source],
+  );
+}
+
+/**
+ * Holds the identity of the books as it is until the end of a posting transaction, and notes it with the first entry. Throws
+ * ConfigError where the configuration that was posted by says something else.
+ */
+export async function holdIdentity(
+  trx: Connection,
+  installation: InstallationConfig,
+  { posting }: { posting: boolean },
+): Promise<void> {
+  const held = () =>
+    maybeRow(trx, shape, 'select currency, timezone, source from book_identity where installation = ? for share', [
+      installation.id,
+    ]);
+  let noted = await held();
+  if (noted === null && posting) {
+    await noteIdentity(trx, installation);
+    noted = await held();
+  }
+  const changes = noted === null ? [] : changesOf(noted, identityOf(installation));
+  if (changes.length === 0) return;
+  const { code, message, todo } = errorOf(installation, changes);
+  throw new ConfigError(code, message, todo);
+}
+
+/**
+ * Takes what the configuration says into the books, and records who wanted it and why; returns what has changed. Throws
+ * ConfigError for a changed currency.
+ */
+export async function adoptIdentity(
+  db: Db,
+  installation: InstallationConfig,
+  { reason, by }: { reason: string; by: string },
+): Promise<IdentityChange[]> {
+  return db.transaction(async (trx) => {
+    // Waits for postings under way, and keeps others from adopting meanwhile.
+    const locked = 'select currency, timezone, source from book_identity where installation = ? for update';
+    const noted = await maybeRow(trx, shape, locked, [installation.id]);
+    const configured = identityOf(installation);
+    const changes = noted === null ? [] : changesOf(noted, configured);
+    requireAdoptable(installation, changes);
+    if (changes.length === 0) return changes;
+    for (const { what, old, new: now } of changes) {
+      await execute(
+        trx,
+        `insert into book_adoption (installation, what, old_value, new_value, reason, adopted_by) values (?, ?, ?, ?, ?, ?)`,
+        [installation.id, what, old, now, reason, by],
+      );
+    }
+    await execute(
+      trx,
+      `update book_identity set timezone = ?, source = ?, noted_at = clock_timestamp() where installation = ?`,
+      [configured.timezone, configured.source, installation.id],
+    );
+    return changes;
+  });
+}
+
+/** Throws ConfigError for a changed currency: the entries' amounts are of the old one. */
+export function requireAdoptable(installation: InstallationConfig, changes: readonly IdentityChange[]): void {
+  if (!changes.some(({ what }) => what === 'currency')) return;
+  const { message, todo } = errorOf(installation, changes);
+  throw new ConfigError('currency_not_adoptable', message, todo);
+}

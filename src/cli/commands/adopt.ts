@@ -1,0 +1,53 @@
+import { userInfo } from 'node:os';
+import { adoptIdentity, type IdentityChange, identityChanges, requireAdoptable } from '../../bookkeeping/identity.ts';
+import { ConfigError } from '../../domain/errors.ts';
+import { installationOf } from '../../runtime/app.ts';
+import { type CommandContext, usageError } from '../context.ts';
+import { withApp } from '../with-app.ts';
+
+export interface AdoptOptions {
+  installation: number;
+  reason: string;
+  by?: string;
+  yes?: true;
+}
+
+/** Takes a changed time zone or practice API address into the books; without --yes only says what would change. */
+export function adopt(context: CommandContext, options: AdoptOptions): Promise<number> {
+  const [reason, by] = [options.reason.trim(), (options.by ?? accountName()).trim()];
+  if (reason === '') throw usageError('--reason is empty; say why the change is right.', 'adopt');
+  if (by === '') throw usageError('--by is empty; say who answers for the change.', 'adopt');
+  return withApp(context, { temporal: false }, async ({ db, config }) => {
+    const installation = installationOf(config, options.installation);
+    const found = await identityChanges(db, installation);
+    requireAdoptable(installation, found);
+    if (found.length > 0 && options.yes !== true) {
+      throw new ConfigError(
+        'not_confirmed',
+        `Nothing was adopted. With --yes it would be, for installation ${installation.id}: ${found.map(changeText).join('; ')}.`,
+        'If this is still the same clinic, run it again with --yes.',
+      );
+    }
+    const adopted = found.length === 0 ? [] : await adoptIdentity(db, installation, { reason, by });
+    const document = { installation: installation.id, adopted, ...(adopted.length > 0 ? { reason, by } : {}) };
+    await context.result(document, () =>
+      adopted.length === 0
+        ? `Nothing to adopt: the configuration of installation ${installation.id} agrees with its books.`
+        : `Adopted for installation ${installation.id}, by ${by}: ${adopted.map(changeText).join('; ')}.`,
+    );
+    return 0;
+  });
+}
+
+function changeText(change: IdentityChange): string {
+  return `${change.what} ${change.old} -> ${change.new}`;
+}
+
+/** The user of the operating system; some containers' users have no name. */
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
