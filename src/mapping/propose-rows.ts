@@ -1,6 +1,6 @@
 import { sum } from '../domain/money.ts';
 import type { AccountNumber } from '../records/types.ts';
-import { commented, groupBy, mark, money, oneLine, quoted, rowTally } from './propose-text.ts';
+import { commented, groupBy, key, mark, money, oneLine, rowTally } from './propose-text.ts';
 import type { RowUse } from './source-usage.ts';
 
 /** The `revenue` section, and a rule for rows without an account number. Adds the marked places to `toChoose`. */
@@ -16,7 +16,7 @@ export function revenueLines(rows: RowUse[], accounts: AccountNumber[], toChoose
       const names = describeAccounts(its);
       const uses = used.get(number);
       const of = uses ? rowTally(uses) : 'not used so far';
-      return commented(`  ${quoted(number)}: same`, 19, `${names || 'not in the account number list'} · ${of}`);
+      return commented(`${key('  ', number)} same`, 19, `${names || 'not in the account number list'} · ${of}`);
     }),
   ];
   const nameless = rows.filter(({ account, hasNet }) => account === null && hasNet);
@@ -83,17 +83,17 @@ export function vatLines(rows: RowUse[], toChoose: string[]): string[] {
       lines.push(`  # ${called} at ${at}: needs no VAT account · ${rowTally(uses)}`);
     }
     if (taxed.length === 0) continue;
-    lines.push(name === '*' ? '  "*":                   # rows that name no VAT group' : `  ${quoted(name)}:`);
+    lines.push(name === '*' ? '  "*":                   # rows that name no VAT group' : key('  ', name));
     for (const [rate, uses] of taxed) {
-      const key = rate === 'none' ? '*' : rate;
+      const at = rate === 'none' ? '*' : rate;
       const own = [...new Set(uses.flatMap(({ vat: { account } }) => account ?? []))].sort();
       const tax = `${rowTally(uses)}, VAT ${money(sum(uses.map(({ vatAmount }) => vatAmount)))}`;
       if (own.length === 1 && uses.every(({ vat: { account }, hasVat }) => account !== null || !hasVat)) {
-        lines.push(commented(`    ${quoted(key)}: same`, 19, `own account ${own[0]} · ${tax}`));
+        lines.push(commented(`${key('    ', at)} same`, 19, `own account ${own[0]} · ${tax}`));
       } else {
-        toChoose.push(`vat.${name}.${key}`);
+        toChoose.push(`vat.${name}.${at}`);
         const why = own.length > 1 ? `the source names ${own.join(' and ')}` : 'not every row names a VAT account';
-        lines.push(commented(`    ${quoted(key)}:`, 19, `${mark}: ${why} · ${tax}`));
+        lines.push(commented(key('    ', at), 19, `${mark}: ${why} · ${tax}`));
       }
     }
   }

@@ -15,7 +15,7 @@ export function countOf(n: number, one: string): string {
 
 /** A line of YAML, padded to `width`, with a comment. */
 export function commented(code: string, width: number, comment: string): string {
-  return `${code.padEnd(width)} # ${comment}`;
+  return `${code.padEnd(width)} # ${oneLine(comment)}`;
 }
 
 /** The exact amount, with two decimals at least. */
@@ -36,12 +36,22 @@ export function groupBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) =
   return groups;
 }
 
-/** A YAML key that reads back as `text`, whatever characters it contains. */
-export function quoted(text: string): string {
-  return JSON.stringify(text);
+/** Far below the 1024 characters that YAML allows a key on the line of its value. */
+const longestPlainKey = 500;
+
+/** A YAML key that reads back as `text`, whatever characters it contains, with its colon. */
+export function key(indent: string, text: string): string {
+  // JSON allows characters in a text that YAML reads as the end of a line, or not at all.
+  const quoted = JSON.stringify(text).replace(/[^\x20-\x7e\p{L}\p{M}\p{N}\p{P}\p{S}]/gu, escapeOf);
+  return quoted.length > longestPlainKey ? `${indent}? ${quoted}\n${indent}:` : `${indent}${quoted}:`;
+}
+
+function escapeOf(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16);
+  return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
 }
 
 /** The text on one line, since a line break would end a comment. */
 export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029\s]+/gu, ' ').trim();
+  return text.replace(/[\p{C}\p{Z}\s]+/gu, ' ').trim();
 }
