@@ -1,5 +1,6 @@
 import { bool, integer, json, nullable, type RowOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
+import { inSlices, mapped } from '../domain/slices.ts';
 import { readRecord } from '../mirror/read.ts';
 import type { DocumentFacts } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
@@ -39,6 +40,9 @@ export function refOf(facts: DocumentFacts): DocumentRef {
       return { kind: 'prepayment', id: facts.prepayment.id };
   }
 }
+
+/** What reading a record costs beside its characters (src/domain/slices.ts). */
+const unitsPerRecord = 2_000;
 
 const storedShape = { id: integer, parentId: nullable(integer), raw: json, gone: bool, rowsFresh: bool };
 
@@ -119,6 +123,10 @@ class FactsReader {
        from mirror_record where installation = ? and kind = ? and ${condition} order by id`,
       [this.#installation, kind, ids],
     );
-    return found.map((stored) => ({ stored, record: readRecord(kind, stored.raw, this.#dialect) }));
+    const read = (stored: RowOf<typeof storedShape>) => ({
+      stored,
+      record: readRecord(kind, stored.raw, this.#dialect),
+    });
+    return inSlices(mapped(found, ({ raw }) => unitsPerRecord + 3 * raw.length, read));
   }
 }

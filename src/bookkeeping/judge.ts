@@ -1,6 +1,7 @@
 import type { InstallationConfig } from '../config/load.ts';
 import type { Connection } from '../db/rows.ts';
 import type { StoredDocument } from '../documents/document.ts';
+import { inSlices, mapped } from '../domain/slices.ts';
 import { decideRemap, judge, post, type Remap } from '../posting/index.ts';
 import type { Decision, DocumentFacts, PostingContext } from '../posting/types.ts';
 import type { DocumentRef } from '../terms.ts';
@@ -31,11 +32,12 @@ export async function judgeDocuments(
   { finalRound }: { finalRound: boolean },
 ): Promise<JudgedDocument[]> {
   const { cases, context } = await casesOf(db, installation, contextFor, documents);
-  return cases.map(({ document, facts }) => {
+  const decide = ({ document, facts }: Case) => {
     const decision = post(facts, document.before, context);
     const awaitsParts = decision.refetch && document.refetch !== 'done';
     return { document, decision: awaitsParts && !finalRound ? undecided(document, decision) : decision, awaitsParts };
-  });
+  };
+  return inSlices(mapped(cases, ({ facts }) => unitsPerPart * partsOf(facts), decide));
 }
 
 /** Nothing is decided on parts that may be stale: everything stays as it was. */
@@ -65,13 +67,25 @@ export async function remapDocuments(
   });
 }
 
+/** What judging one record of a document costs (src/domain/slices.ts). */
+const unitsPerPart = 10_000;
+
+function partsOf(facts: DocumentFacts): number {
+  return facts.kind === 'invoice' ? 1 + facts.rows.length + facts.payments.length : 1;
+}
+
+interface Case {
+  document: DocumentWithHistory;
+  facts: DocumentFacts;
+}
+
 /** Documents with their history and facts, in their order, and the context to judge them in. */
 async function casesOf(
   db: Connection,
   installation: InstallationConfig,
   contextFor: ContextFor,
   documents: readonly StoredDocument[],
-): Promise<{ cases: { document: DocumentWithHistory; facts: DocumentFacts }[]; context: PostingContext }> {
+): Promise<{ cases: Case[]; context: PostingContext }> {
   const facts = await loadFacts(db, installation.id, installation.dialect, documents);
   const factsByKey = new Map(facts.map((one) => [keyOf(refOf(one)), one]));
   const cases = (await withHistory(db, documents)).map((document) => {

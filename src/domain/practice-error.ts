@@ -13,6 +13,7 @@ export type PracticeErrorCode =
   | 'not_json'
   | 'malformed_response'
   | 'malformed_record'
+  | 'answer_too_large'
   | 'refused'
   | 'redirected';
 
@@ -57,6 +58,10 @@ const catalogue: Record<PracticeErrorCode, { retryable: boolean; todo: string }>
   malformed_record: {
     retryable: false,
     todo: 'Check the field names in mappings/practice-api.yaml; if they are right, report the record to the vendor.',
+  },
+  answer_too_large: {
+    retryable: false,
+    todo: 'Find the record in the practice software that is so large and shorten it, or report the answer to the vendor.',
   },
   refused: {
     retryable: false,

@@ -32,6 +32,11 @@ export const problemCatalogue = {
     sentence: 'A field that posting needs cannot be read.',
     todo: 'Report the record to the practice software vendor, or correct the field names in mappings/practice-api.yaml.',
   },
+  record_too_large: {
+    holds: true,
+    sentence: 'The record, or a part of the document, is far larger than any that can be read.',
+    todo: 'Find out in the practice software what fills the record, and shorten it; the document posts by itself in the next window.',
+  },
   date_missing: {
     holds: true,
     sentence: 'The record has no business date.',

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { instantOf, isToldTwice } from '../domain/dates.ts';
-import { canonicalJson, parseJson } from '../records/json.ts';
+import { canonicalJson, readJson } from '../records/json.ts';
 import { recordOf } from '../records/schema.ts';
 import type { SourceRecord } from '../records/types.ts';
 import type { RecordKind } from '../terms.ts';
@@ -41,7 +41,7 @@ function hasOffset(stamp: string): boolean {
 
 /** Whether two texts hold the same values: the order of keys and the notation of numbers (1.50, 1.5) do not count. */
 export function isSameContent(raw: string, otherRaw: string): boolean {
-  return canonicalJson(parseJson(raw)) === canonicalJson(parseJson(otherRaw));
+  return canonicalJson(readJson(raw)) === canonicalJson(readJson(otherRaw));
 }
 
 /** Whether a received record is newer than the stored one, which an answer that arrives late is not. */

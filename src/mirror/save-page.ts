@@ -1,6 +1,7 @@
 import { integer } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { markDirty, markKnown } from '../documents/mark.ts';
+import { inSlices, mapped } from '../domain/slices.ts';
 import type { RecordKind } from '../terms.ts';
 import { incomingRecord, isLater, isSameContent } from './incoming.ts';
 import { doubtRowSets } from './row-sets.ts';
@@ -20,7 +21,8 @@ export async function savePage(
   findOwnEchoes: FindOwnEchoes = async () => new Set(),
 ): Promise<SaveResult> {
   const { installation } = scope;
-  const incoming = new Map(page.results.map((item) => [item.id, incomingRecord(scope, kind, item)]));
+  const read = mapped(page.results, costOf, (item) => incomingRecord(scope, kind, item));
+  const incoming = new Map((await inSlices(read)).map((record) => [record.id, record]));
   const ids = [...incoming.keys()];
   const received = { received: page.results.length, ids };
   if (incoming.size === 0) return { ...received, pulled: 0, changedIds: [], changedParents: [] };
@@ -83,13 +85,23 @@ async function compare(
     differing.map(({ next }) => next.id),
   );
   const replaced: Replacement[] = [];
-  for (const { next, stored } of differing) {
+  const sort = mapped(differing, comparisonCostOf, ({ next, stored }) => {
     const storedRaw = raws.get(next.id);
     if (storedRaw === undefined) throw new Error(`${kind} ${next.id} has left the mirror while it was locked`);
     if (stored.goneAt === null && isSameContent(storedRaw, next.raw)) unchanged.push(next);
     else replaced.push({ next, stored, storedRaw });
-  }
+  });
+  await inSlices(sort);
   return { added, replaced, unchanged };
+}
+
+/** Units of src/domain/slices.ts: hashing a record, and reading two versions of it. */
+function costOf({ raw }: { raw: string }): number {
+  return 2_000 + raw.length;
+}
+
+function comparisonCostOf({ next }: { next: IncomingRecord }): number {
+  return 2_000 + 10 * next.raw.length;
 }
 
 function newVersion({ next, storedRaw }: Replacement): NewVersion {

@@ -1,7 +1,7 @@
 import { businessDate } from '../domain/dates.ts';
 import { entryDefect, lineOf } from '../domain/entry.ts';
 import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
-import type { InvoiceRecord, PaymentRecord } from '../records/types.ts';
+import type { DefectCode, InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
 import { Findings, invoiceName } from './findings.ts';
 import { inputHash } from './hash.ts';
@@ -10,6 +10,9 @@ import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
 
 const consolidated = 6;
 const fromPrepayment = 8;
+
+/** Defects of an invoice that may have cost a field which its payments need. */
+const holdsPayments: ReadonlySet<DefectCode> = new Set(['field_invalid', 'record_too_large']);
 
 /**
  * Judges a payment on an invoice by its present facts (ACCOUNTING R4, R7, R10). Party, department and receivable are those of
@@ -39,7 +42,7 @@ export function judgePayment(
     );
   }
   // Unreadable amounts hold the invoice only; the payment needs the invoice's other fields.
-  const unreadable = invoice?.defects.filter(({ code }) => code === 'field_invalid') ?? [];
+  const unreadable = invoice?.defects.filter(({ code }) => holdsPayments.has(code)) ?? [];
   findings.defects(unreadable, `its invoice ${invoice?.id}: `);
   if (invoice === null || findings.documentDate === null) return findings.held();
 

@@ -3,19 +3,21 @@ import { isJsonObject, type JsonValue, parseJson } from '../records/json.ts';
 import { dateOf, type HttpAnswer, type Method } from './http.ts';
 import { retryAfterMs } from './retry.ts';
 
+const longestErrorBody = 64 * 1024;
+
 /**
  * The body of a successful answer, read by `parse`; null for an answer without a body, except to GET. Throws the PracticeError
  * for the status or for a body that is no JSON (practice-api: Errors). Of an error's body it repeats codes and names of fields only;
  * `sent` are the names that the request used, which a refusal is likely to be about.
  */
-export function readAnswer<Body>(
+export async function readAnswer<Body>(
   answer: HttpAnswer,
   method: Method,
   path: string,
   clockNow: number,
   sent: readonly string[],
-  parse: (body: string) => Body,
-): Body | null {
+  parse: (body: string) => Promise<Body>,
+): Promise<Body | null> {
   const { status } = answer;
   const pause = retryAfterMs(answer.headers['retry-after'], dateOf(answer) ?? clockNow);
   const details = { method, path, status, ...(pause === null ? {} : { retryAfterMs: pause }) };
@@ -33,8 +35,9 @@ export function readAnswer<Body>(
   if (status >= 300) throw fail('redirected', `answered with a redirect (${status}), which is not followed`);
   if (answer.body.trim() === '' && method !== 'GET') return null;
   try {
-    return parse(answer.body);
+    return await parse(answer.body);
   } catch (error) {
+    if (error instanceof PracticeError && error.code === 'answer_too_large') throw fail(error.code, error.message);
     if (!(error instanceof SyntaxError)) throw error;
     throw fail('not_json', `the answer (${status}) is not JSON, or not all of it arrived`);
   }
@@ -58,6 +61,8 @@ const notFields = ['detail', 'non_field_errors', 'code', 'status', 'messages', '
  */
 function namedIn(body: string, sent: readonly string[]): Named {
   const named: Named = { codes: [], fields: [] };
+  // The messages of an error are short; what is longer is a page of HTML, or worse.
+  if (body.length > longestErrorBody) return named;
   let value: JsonValue;
   try {
     value = parseJson(body);

@@ -1,8 +1,10 @@
 import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { keepSecret } from '../domain/redact.ts';
+import { inSlices } from '../domain/slices.ts';
 import type { Dialect } from '../records/dialect.ts';
-import { isJsonObject, parseJson } from '../records/json.ts';
+import { isJsonObject } from '../records/json.ts';
+import { readSmall } from '../records/list-body.ts';
 import { integer } from '../records/values.ts';
 import { readAnswer } from './answers.ts';
 import type { Transport } from './http.ts';
@@ -120,7 +122,7 @@ async function fetchTokenOnce(options: ClientCredentialsOptions): Promise<{ toke
       status: answer.status,
     });
   }
-  const value = readAnswer(answer, 'POST', path, clock.now(), [], parseJson);
+  const value = await readAnswer(answer, 'POST', path, clock.now(), [], (body) => inSlices(readSmall('token', body)));
   const token = isJsonObject(value) ? value.access_token : undefined;
   if (!isJsonObject(value) || typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
     throw new PracticeError('malformed_response', 'the answer holds no usable access_token', { method: 'POST', path });

@@ -1,9 +1,10 @@
 import type { Clock } from '../domain/clock.ts';
 import { isCalendarDate } from '../domain/dates.ts';
 import { PracticeError } from '../domain/practice-error.ts';
+import { inSlices } from '../domain/slices.ts';
 import { type ActionKind, actionOf, type Dialect, type ListKind, pathOf, weightOf } from '../records/dialect.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../records/json.ts';
-import { parseListBody } from '../records/schema.ts';
+import { readListBody, readSmall } from '../records/list-body.ts';
 import type { CalendarDate } from '../terms.ts';
 import type { Auth } from './auth.ts';
 import { type OnWait, priorities, type RateBudget } from './budget.ts';
@@ -92,6 +93,9 @@ export interface PracticeClient {
   close(): void;
 }
 
+/** A page that was too large is asked for again with this fraction of its size. */
+const pageShrink = 4;
+
 /** A client of one installation's practice API. Throws RangeError for time-outs that the budget does not cover. */
 export function createPracticeClient(options: PracticeClientOptions): PracticeClient {
   const timeouts = options.timeouts ?? defaultTimeouts;
@@ -133,7 +137,7 @@ function clientWith(
     kind: ListKind,
     action: ActionKind,
     request: Sent,
-    parse: (body: string) => Body,
+    parse: (body: string) => Promise<Body>,
   ): Promise<Exchanged<Body>> =>
     exchange(context, {
       weight: 1,
@@ -143,9 +147,72 @@ function clientWith(
       url: `${api}${request.path}`,
       action: actionOf(dialect, kind, action),
     });
-  const send = (kind: ListKind, action: ActionKind, request: Sent) => sendAs(kind, action, request, parseJson);
+  const send = (kind: ListKind, action: ActionKind, request: Sent) =>
+    sendAs(kind, action, request, (body) => inSlices(readSmall(kind, body, parseJson)));
 
   const prepaymentPath = (id: number) => `${pathOf(dialect, 'prepayment')}${id}/`;
+
+  const listPage = async (
+    kind: ListKind,
+    filters: Record<string, string>,
+    pageSize: number | null,
+    { priority = priorities.live, expose = true, page }: ListOptions,
+  ): Promise<ListAnswer> => {
+    const pageSizeAsked = pageSize === null ? null : Math.min(pageSize, dialect.max_page_size);
+    const weight = weightOf(pageSizeAsked, pageSizes.get(kind) ?? dialect.default_page_size);
+    // URLSearchParams writes the + of a timestamp's offset as %2B.
+    const query = new URLSearchParams(filters);
+    if (pageSizeAsked !== null) query.set('page_size', String(pageSizeAsked));
+    if (page !== undefined) query.set('page', String(page));
+    const flags = expose ? (dialect.expose[kind] ?? []) : [];
+    const parts = [query.toString(), ...flags.map(encodeURIComponent)].filter((part) => part !== '');
+    const path = `${pathOf(dialect, kind)}${parts.length > 0 ? '?' : ''}${parts.join('&')}`;
+    const read = readerOf(dialect, kind);
+    const { value, answer, askedAt, answeredAt } = await sendAs(
+      kind,
+      'list',
+      { method: 'GET', path, weight, priority },
+      (body) => inSlices(readListBody(kind, body, read)),
+    );
+    if (value === null) throw new PracticeError('malformed_response', `the answer of the ${kind} list is empty`);
+    const { count, results } = value;
+    const received = results.length;
+    if (pageSizeAsked === null && page === undefined && received > 0 && received < count) {
+      pageSizes.set(kind, received);
+    }
+    return {
+      count,
+      results,
+      ...timesOf(answer, context.clock),
+      askedAt,
+      answeredAt,
+      weight,
+      pageSizeAsked,
+    };
+  };
+
+  /**
+   * A first page that is too large is asked for again in ever smaller sizes: one record may be what fills it. The caller gets
+   * fewer records than it wanted, as from a server with a smaller maximum.
+   */
+  const inSmallerPages = async (
+    kind: ListKind,
+    pageSize: number | null,
+    page: number | undefined,
+    ask: (pageSize: number | null) => Promise<ListAnswer>,
+  ): Promise<ListAnswer> => {
+    for (let size = pageSize; ; ) {
+      try {
+        return await ask(size);
+      } catch (error) {
+        if (!(error instanceof PracticeError) || error.code !== 'answer_too_large') throw error;
+        const failed = size ?? pageSizes.get(kind) ?? dialect.default_page_size;
+        if (failed <= 1 || (page ?? 1) > 1) throw error;
+        size = Math.ceil(failed / pageShrink);
+        context.log.warn({ list: kind, pageSize: size }, `${error.message}; asking for ${size} at a time`);
+      }
+    }
+  };
 
   const patchPrepayment: PracticeClient['patchPrepayment'] = async (id, body, priority = priorities.live) => {
     const path = prepaymentPath(id);
@@ -160,39 +227,8 @@ function clientWith(
   };
 
   return {
-    list: async (kind, filters, pageSize, { priority = priorities.live, expose = true, page } = {}) => {
-      const pageSizeAsked = pageSize === null ? null : Math.min(pageSize, dialect.max_page_size);
-      const weight = weightOf(pageSizeAsked, pageSizes.get(kind) ?? dialect.default_page_size);
-      // URLSearchParams writes the + of a timestamp's offset as %2B.
-      const query = new URLSearchParams(filters);
-      if (pageSizeAsked !== null) query.set('page_size', String(pageSizeAsked));
-      if (page !== undefined) query.set('page', String(page));
-      const flags = expose ? (dialect.expose[kind] ?? []) : [];
-      const parts = [query.toString(), ...flags.map(encodeURIComponent)].filter((part) => part !== '');
-      const path = `${pathOf(dialect, kind)}${parts.length > 0 ? '?' : ''}${parts.join('&')}`;
-      const read = readerOf(dialect, kind);
-      const { value, answer, askedAt, answeredAt } = await sendAs(
-        kind,
-        'list',
-        { method: 'GET', path, weight, priority },
-        (body) => parseListBody(kind, body, read),
-      );
-      if (value === null) throw new PracticeError('malformed_response', `the answer of the ${kind} list is empty`);
-      const { count, results } = value;
-      const received = results.length;
-      if (pageSizeAsked === null && page === undefined && received > 0 && received < count) {
-        pageSizes.set(kind, received);
-      }
-      return {
-        count,
-        results,
-        ...timesOf(answer, context.clock),
-        askedAt,
-        answeredAt,
-        weight,
-        pageSizeAsked,
-      };
-    },
+    list: (kind, filters, pageSize, options = {}) =>
+      inSmallerPages(kind, pageSize, options.page, (size) => listPage(kind, filters, size, options)),
 
     patchPrepayment,
 

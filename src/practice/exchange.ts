@@ -38,7 +38,7 @@ export interface ExchangeRequest<Body> {
   weight: number;
   priority: number;
   /** Reads the body of a successful answer; throws SyntaxError where it is no JSON. */
-  parse(body: string): Body;
+  parse(body: string): Promise<Body>;
 }
 
 /** When a request was under way, by the database's clock. */
@@ -131,7 +131,7 @@ async function attemptOnce<Body>(
   const path = new URL(url).pathname;
   log.debug({ action, method, path, status: answer.status, weight, ms: Math.round(answer.durationMs) }, 'practice API');
   try {
-    const value = readAnswer(answer, method, path, clock.now(), namesIn(request), request.parse);
+    const value = await readAnswer(answer, method, path, clock.now(), namesIn(request), request.parse);
     return { value, answer, ...asked };
   } catch (error) {
     if (answer.status === 429 && error instanceof PracticeError) {

@@ -3,6 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import got, { type Got, RequestError, TimeoutError } from 'got';
 import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
+import { pageLimits } from '../records/limits.ts';
 import { dateOf, type HttpAnswer, type HttpRequest, type NoAnswer, type Transport } from './http.ts';
 
 export interface Timeouts {
@@ -19,13 +20,10 @@ export const defaultTimeouts: Timeouts = { connectMs: 10_000, responseMs: 60_000
 /** Drift of two clocks, far above that of real ones. */
 const maxDrift = 0.001;
 
-/** Far above the largest page: 1000 records of a few kilobytes. */
-const defaultMaxBytes = 64 * 1024 * 1024;
-
 /** A transport with keep-alive connections. `maxBytes` limits the decompressed body. */
 export function createTransport(options: { timeouts: Timeouts; clock: Clock; maxBytes?: number }): Transport {
   const { timeouts, clock } = options;
-  const maxBytes = options.maxBytes ?? defaultMaxBytes;
+  const maxBytes = options.maxBytes ?? pageLimits.bytes;
   const agent = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
   const client = got.extend({
     agent,
@@ -119,7 +117,7 @@ function noAnswer(error: unknown, request: HttpRequest, maxBytes: number): NoAns
   const details = { method: request.method, path: new URL(request.url).pathname };
   if (error instanceof TooLarge) {
     const message = `the answer is larger than ${Math.round(maxBytes / 1024 / 1024)} MB and was refused`;
-    return { error: new PracticeError('malformed_response', message, details), sent: true };
+    return { error: new PracticeError('answer_too_large', message, details), sent: true };
   }
   if (error instanceof TimeoutError) {
     const sent = !['lookup', 'connect', 'secureConnect'].includes(error.event);

@@ -2,7 +2,7 @@ import { bool, date, integer, integers, json, nullable, numeric, oneOf, type Row
 import { pages } from '../db/pages.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
-import { parseJson } from '../records/json.ts';
+import { readJson } from '../records/json.ts';
 import { parseRecord, type RecordOf } from '../records/schema.ts';
 import { type DocumentKind, documentStates, lineRoles, type RecordKind } from '../terms.ts';
 import type {
@@ -137,7 +137,7 @@ async function withLedger<Kind extends DocumentKind>(
 }
 
 function parse<Kind extends RecordKind>(kind: Kind, record: StoredRecord, input: ReconcileInput): RecordOf<Kind> {
-  return parseRecord(kind, parseJson(record.raw), input.dialect);
+  return parseRecord(kind, readJson(record.raw), input.dialect);
 }
 
 const entryShape = { id: text, document_id: integer, document_date: date, reverses: nullable(text) };

@@ -1,20 +1,91 @@
-import { isLosslessNumber, parse, stringify } from 'lossless-json';
+import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 
-/** A JSON value as parseJson returns it: every number is a LosslessNumber, which keeps its digits. */
+/**
+ * A JSON value. A number is a `number` where that holds it exactly, digit for digit of its value, and a LosslessNumber
+ * otherwise; from `parseJson` every number is a LosslessNumber.
+ */
 export type JsonValue = unknown;
 export type JsonObject = Record<string, JsonValue>;
 
+/** Nesting beyond this is refused: records of the source nest three deep, and readers that recurse have a stack to lose. */
+export const maxDepth = 100;
+
 /**
- * Parses JSON without losing digits (ACCOUNTING "Amounts"). Of a repeated key the last value counts, as in JSON.parse. Throws
- * SyntaxError, also for text that is nested too deeply.
+ * Parses JSON with every number as it was written (`1.0` stays `1.0`): for what is sent back or shown. Of a repeated key the
+ * last value counts, as in JSON.parse. Throws SyntaxError, also for text that is nested too deeply.
  */
 export function parseJson(text: string): JsonValue {
-  try {
-    return parse(text, null, { onDuplicateKey: ({ newValue }) => newValue });
-  } catch (error) {
-    if (error instanceof RangeError) throw new SyntaxError('nested too deeply');
-    throw error;
+  return losslessly(text, (number) => new LosslessNumber(number));
+}
+
+/**
+ * Parses JSON without losing a digit of any value: `1.50` becomes 1.5. It accepts and refuses what `parseJson` does, and costs
+ * a fraction of it where no number needs more than binary64 holds, as nearly always (docs/DECISIONS.md "Reading JSON").
+ */
+export function readJson(text: string): JsonValue {
+  if (!mayHoldLongNumber.test(text)) {
+    refuseDepth(text);
+    return JSON.parse(text);
   }
+  return losslessly(text, (number) => (isLongNumber.test(number) ? new LosslessNumber(number) : Number(number)));
+}
+
+/**
+ * A number of more than 15 digits, or with an exponent: any other survives binary64 and back (IEEE 754: DBL_DIG). Tells too
+ * much where a text has such digits behind a comma; digits of a plain text are not looked at.
+ */
+const mayHoldLongNumber = /(?:^|[[,:])\s*-?(?:\d(?:\.?\d){15}|[\d.]+[eE])/;
+const isLongNumber = /^-?(?:\d(?:\.?\d){15}|[\d.]+[eE])/;
+
+function losslessly(text: string, parseNumber: (number: string) => JsonValue): JsonValue {
+  refuseDepth(text);
+  return parse(text, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue });
+}
+
+function refuseDepth(text: string): void {
+  if (hasMoreBrackets(text, maxDepth) && depthOf(text) > maxDepth) throw new SyntaxError('nested too deeply');
+}
+
+/** Whether a text has more opening brackets than `most`, those in its strings included: a cheap bound of its depth. */
+function hasMoreBrackets(text: string, most: number): boolean {
+  let found = 0;
+  for (const bracket of '{[') {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      found += 1;
+      if (found > most) return true;
+    }
+  }
+  return false;
+}
+
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === quote) i = stringEnd(text, i);
+    else if (code === openBrace || code === openBracket) deepest = Math.max(deepest, ++depth);
+    else if (code === closeBrace || code === closeBracket) depth--;
+  }
+  return deepest;
+}
+
+const quote = 34;
+const [openBrace, closeBrace, openBracket, closeBracket] = [123, 125, 91, 93];
+
+/** Index of the closing quote of the string that begins at `start`; the text's length without one. */
+function stringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    if (!isEscaped(text, end)) return end;
+  }
+  return text.length;
+}
+
+/** Whether an odd number of backslashes stands before the character at `index`, within a string. */
+export function isEscaped(text: string, index: number): boolean {
+  let escapes = 0;
+  while (text[index - 1 - escapes] === '\\') escapes++;
+  return escapes % 2 === 1;
 }
 
 /** JSON text of a value; numbers keep their digits, NUL and lone surrogates are escaped. Throws TypeError. */
@@ -36,66 +107,6 @@ export function storableJson(text: string): string {
   return text.replace(escapes, (found, _high, _low, code: string | undefined) =>
     code !== undefined && /^(?:0000|d[89a-f])/i.test(code) ? '\\ufffd' : found,
   );
-}
-
-/**
- * Cuts the array `key` of a JSON object into the texts of its elements; `rest` is the object's text with that array empty. Null
- * where there is no such array. The parts are not validated: parseJson does that.
- */
-export function splitArray(text: string, key: string): { rest: string; elements: string[] } | null {
-  const start = arrayStart(text, key);
-  if (start === null) return null;
-  const elements: string[] = [];
-  let depth = 0;
-  let from = start;
-  for (let i = start; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === quote) i = stringEnd(text, i);
-    else if (code === openBrace || code === openBracket) depth++;
-    else if (depth > 0) {
-      if (code === closeBrace || code === closeBracket) depth--;
-    } else if (code === comma || code === closeBracket) {
-      const element = text.slice(from, i).trim();
-      from = i + 1;
-      // Nothing between the brackets is an empty array; any other empty element is left for parseJson to refuse.
-      if (code === comma || element !== '' || elements.length > 0) elements.push(element);
-      if (code === closeBracket) return { rest: text.slice(0, start) + text.slice(i), elements };
-    }
-  }
-  return null;
-}
-
-const [quote, backslash, comma] = [34, 92, 44];
-const [openBrace, closeBrace, openBracket, closeBracket] = [123, 125, 91, 93];
-
-/** Index behind the opening bracket of the array `key` of the outermost object; null without it. */
-function arrayStart(text: string, key: string): number | null {
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === openBrace || code === openBracket) depth++;
-    else if (code === closeBrace || code === closeBracket) depth--;
-    else if (code === quote) {
-      const end = stringEnd(text, i);
-      const isKey = depth === 1 && end - i === key.length + 1 && text.startsWith(key, i + 1);
-      i = end;
-      if (!isKey) continue;
-      const opening = /\s*:\s*\[/y;
-      opening.lastIndex = end + 1;
-      if (opening.test(text)) return opening.lastIndex;
-    }
-  }
-  return null;
-}
-
-/** Index of the closing quote of the string that begins at `start`; the text's length without one. */
-function stringEnd(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let escapes = 0;
-    while (text.charCodeAt(end - 1 - escapes) === backslash) escapes++;
-    if (escapes % 2 === 0) return end;
-  }
-  return text.length;
 }
 
 /** Whether it is a JSON object: not an array, number or null. */
@@ -120,14 +131,22 @@ export function canonicalJson(value: JsonValue): string {
   return stringifyJson(value);
 }
 
+/** Digits of an exponent that is reckoned with. */
+const longestExponent = 100;
+
 /** Significant digits and a power of ten. Works on text: numbers of any length, and 1e999999999 is not expanded. */
 function canonicalNumber(text: string): string {
   const parts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
   if (!parts) throw new TypeError(`not a JSON number: ${text}`);
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts;
   const digits = (whole + fraction).replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
+  // Not by a regular expression: looking for the zeros at the end takes the square of their number.
+  let length = digits.length;
+  while (digits[length - 1] === '0') length--;
+  const significant = digits.slice(0, length);
   if (significant === '') return '0';
+  // No record of a practice has such a number: two notations of it count as different.
+  if (exponent.length > longestExponent) return `${sign}${significant}e${exponent}${fraction && `,${fraction.length}`}`;
   const power = BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length);
   return power === 0n ? sign + significant : `${sign}${significant}e${power}`;
 }

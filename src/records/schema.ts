@@ -4,15 +4,8 @@ import { redact } from '../domain/redact.ts';
 import { clip, storable } from '../domain/text.ts';
 import type { RecordKind } from '../terms.ts';
 import type { Dialect } from './dialect.ts';
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-  splitArray,
-  storableJson,
-  stringifyJson,
-} from './json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from './json.ts';
+import { tooLargeOf } from './shrink.ts';
 import type { Defect, InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceRecord } from './types.ts';
 import { amount, failureOf, flag, id, integer, reference, references, type Scalar, text } from './values.ts';
 
@@ -20,34 +13,6 @@ import { amount, failureOf, flag, id, integer, reference, references, type Scala
 const longestShown = 60;
 
 export type RecordOf<Kind extends RecordKind> = Extract<SourceRecord, { kind: Kind }>;
-
-/** One page of a list (practice-api: Conventions 5). */
-export interface ListBody<Item> {
-  count: number;
-  results: Item[];
-}
-
-/**
- * The body of an answer of the list `kind`. `read` is called with each record's JSON text and its parsed value. The parsed
- * values are not kept, so that a page takes only the memory of its text. Throws PracticeError `malformed_response`, and
- * SyntaxError where the body is no JSON.
- */
-export function parseListBody<Item>(
-  kind: string,
-  body: string,
-  read: (raw: string, value: JsonValue) => Item,
-): ListBody<Item> {
-  const parts = splitArray(body, 'results');
-  const envelope = parseJson(parts?.rest ?? body);
-  const count = isJsonObject(envelope) ? integer.read(envelope.count) : undefined;
-  if (parts === null || count === undefined || count < 0) {
-    throw new PracticeError(
-      'malformed_response',
-      `the answer of the ${kind} list is no list: it lacks a usable count or results`,
-    );
-  }
-  return { count, results: parts.elements.map((raw) => read(storableJson(raw), parseJson(raw))) };
-}
 
 /** A record's id. Throws PracticeError `malformed_record`: a record without an id can neither be stored nor be skipped. */
 export function recordId(kind: string, value: JsonValue, idField: string): number {
@@ -209,6 +174,8 @@ class RecordReader {
   constructor(kind: RecordKind, value: JsonValue, idField: string) {
     this.id = recordId(kind, value, idField);
     this.#record = isJsonObject(value) ? value : {};
+    const tooLarge = tooLargeOf(this.#record);
+    if (tooLarge !== null) this.defects.push({ code: 'record_too_large', field: 'the record', message: tooLarge });
   }
 
   has(field: string): boolean {

@@ -17,7 +17,10 @@ export interface Defect {
   message: string;
 }
 
-export type DefectCode = Extract<ProblemCode, 'amount_missing' | 'amount_invalid' | 'field_invalid'>;
+export type DefectCode = Extract<
+  ProblemCode,
+  'amount_missing' | 'amount_invalid' | 'field_invalid' | 'record_too_large'
+>;
 
 /** The payer snapshot of an invoice (practice-api: Invoice). */
 export interface Payer {

@@ -1,5 +1,5 @@
 import { isLosslessNumber } from 'lossless-json';
-import { isTooLongNumber, longestNumberDigits, type Money, parseMoney } from '../domain/money.ts';
+import { isTooLongNumber, longestNumberDigits, Money, parseMoney, zero } from '../domain/money.ts';
 import { isJsonObject, type JsonValue } from './json.ts';
 import type { DefectCode } from './types.ts';
 
@@ -9,7 +9,7 @@ import type { DefectCode } from './types.ts';
  * of fields.
  */
 export interface Scalar<T> {
-  /** `value` is as parseJson gives it, never null or undefined. Undefined: it cannot be read as this kind. */
+  /** `value` is as readJson or parseJson gives it, never null or undefined. Undefined: it cannot be read as this kind. */
   read(value: JsonValue): T | undefined;
   /** The code and message of the defect when `read` gives undefined; the message ends the sentence "<field> …". */
   code: DefectCode;
@@ -24,10 +24,18 @@ export function failureOf(type: Scalar<unknown>, value: JsonValue): string {
 /** The text of a string or number; undefined for anything else. */
 function textOf(value: JsonValue): string | undefined {
   if (typeof value === 'string') return value;
+  if (typeof value === 'number') return textOfNumber(value);
   return isLosslessNumber(value) ? value.value : undefined;
 }
 
+/** The digits of a number as `readJson` gives it, never with an exponent, which no text field should show. */
+function textOfNumber(value: number): string {
+  const text = String(value);
+  return text.includes('e') ? new Money(value).toFixed() : text;
+}
+
 function integerOf(value: JsonValue): number | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? value + 0 : undefined;
   const text = textOf(value)?.trim();
   if (text === undefined) return undefined;
   // Fast path for plain digits; the rest may be written 1.0 or 1e3.
@@ -53,6 +61,8 @@ function referenceOf(value: JsonValue): number | undefined {
 /** A decimal, as string or number. */
 export const amount: Scalar<Money> = {
   read: (value) => {
+    // The number's shortest digits are those of its text: it has no more than 15 (readJson).
+    if (typeof value === 'number') return value === 0 ? zero : new Money(value);
     const text = textOf(value);
     return text === undefined ? undefined : (parseMoney(text) ?? undefined);
   },

@@ -45,10 +45,23 @@ const noNumber = (field: string): Defect[] => [
 const noReference = (field: string): Defect[] => [
   { code: 'field_invalid', field, message: 'is no reference to a record' },
 ];
+const tooLarge: Defect[] = [{ code: 'record_too_large', field: 'the record', message: 'is too large (9 characters)' }];
 const postedBefore = () => booksAfter(post(invoice1001(), nothingBefore, contextOf()));
 const start = { startDate: '2026-01-01' };
 
 const cases: Case[] = [
+  {
+    code: 'record_too_large',
+    what: 'an invoice of which only the small fields were read',
+    facts: invoiceFacts(invoiceOf(hundred, { defects: tooLarge }), good()),
+    says: 'the record is too large (9 characters)',
+  },
+  {
+    code: 'record_too_large',
+    what: 'a row of which only the small fields were read',
+    facts: invoiceFacts(invoiceOf(hundred), [{ ...good()[0]!, defects: tooLarge }]),
+    says: 'row 5: the record is too large',
+  },
   {
     code: 'amount_missing',
     what: 'an invoice without its total',

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
+import { atOnce } from '../../src/domain/slices.ts';
 import { parseJson } from '../../src/records/json.ts';
-import { parseListBody, parseRecord } from '../../src/records/schema.ts';
+import { readListBody } from '../../src/records/list-body.ts';
+import { parseRecord } from '../../src/records/schema.ts';
 
 const dialect = loadDialect();
 const api = 'https://clinic.example/4711/api/0.1';
@@ -277,7 +279,7 @@ describe('the envelope of a list', () => {
     ['a number', '{"count":2,"results":[{},{}]}'],
     ['a text', '{"count":"2","results":[{},{}],"next":null}'],
   ])('its count as %s', (_, text) => {
-    expect(parseListBody('invoice', text, (raw) => raw)).toEqual({ count: 2, results: ['{}', '{}'] });
+    expect(atOnce(readListBody('invoice', text, (raw) => raw))).toEqual({ count: 2, results: ['{}', '{}'] });
   });
 
   test.each([
@@ -288,7 +290,7 @@ describe('the envelope of a list', () => {
     ['results of another kind', '{"count":1,"results":{"id":1}}'],
     ['null', 'null'],
   ])('%s is no envelope', (_, text) => {
-    expect(() => parseListBody('invoice', text, (raw) => raw)).toThrow(
+    expect(() => atOnce(readListBody('invoice', text, (raw) => raw))).toThrow(
       expect.objectContaining({ code: 'malformed_response' }),
     );
   });

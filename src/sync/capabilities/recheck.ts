@@ -3,7 +3,7 @@ import type { Db } from '../../db/pool.ts';
 import { maybeRow, row, rows } from '../../db/rows.ts';
 import type { PracticeClient } from '../../practice/client.ts';
 import type { Dialect } from '../../records/dialect.ts';
-import { parseJson } from '../../records/json.ts';
+import { readJson } from '../../records/json.ts';
 import { parseRecord } from '../../records/schema.ts';
 import type { RecordKind } from '../../terms.ts';
 import { ignoredForHours, noteFindings } from './filters.ts';
@@ -65,5 +65,5 @@ async function newestRecords(context: RecheckContext, list: RecordKind, filter: 
     'select count(*) as count from mirror_record where installation = ? and kind = ? and gone_at is null',
     [installation, list],
   );
-  return { count, records: newest.map(({ raw }) => parseRecord(list, parseJson(raw), dialect)) };
+  return { count, records: newest.map(({ raw }) => parseRecord(list, readJson(raw), dialect)) };
 }

@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { isLosslessNumber } from 'lossless-json';
+import { describe, expect, test } from 'vitest';
+import { loadDialect } from '../../src/config/dialect.ts';
+import { canonicalJson, maxDepth, parseJson, readJson } from '../../src/records/json.ts';
+import { parseRecord } from '../../src/records/schema.ts';
+
+/** JSON texts as fast-check's own generators do not write them: numbers, escapes and keys as a server might. */
+const digits = (most: number) =>
+  fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: most }).map((all) => all.join(''));
+const whole = digits(22).map((text) => text.replace(/^0+(?=\d)/, ''));
+const number = fc
+  .record({
+    sign: fc.constantFrom('', '-'),
+    whole: fc.oneof(whole, fc.constant('0')),
+    fraction: fc.oneof(
+      fc.constant(''),
+      digits(20).map((text) => `.${text}`),
+    ),
+    exponent: fc.oneof(
+      { weight: 3, arbitrary: fc.constant('') },
+      fc
+        .tuple(fc.constantFrom('e', 'E'), fc.constantFrom('', '+', '-'), fc.integer({ min: 0, max: 400 }))
+        .map((parts) => parts.join('')),
+    ),
+  })
+  .map(({ sign, whole, fraction, exponent }) => `${sign}${whole}${fraction}${exponent}`);
+const string = fc.oneof(
+  fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+  digits(30).map((text) => `"${text}"`),
+  digits(30).map((text) => `"a,${text}:[${text}e5"`),
+  fc.constantFrom('"\\u0000"', '"\\ud800"', '"\\"', '"\\x"', '"\n"', '"\\u00g0"', '"\\\\"', '"\\/\\b"'),
+);
+const key = fc.oneof(
+  string,
+  fc.constantFrom('"__proto__"', '"constructor"', '"id"', '"id"', '"a"', '"a"', '"1"', '"0"'),
+);
+const space = fc.constantFrom('', '', ' ', '\n\t', '\r ', '\u00a0');
+const { value } = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 6, depthSize: 'medium' },
+    { weight: 3, arbitrary: number },
+    { weight: 2, arbitrary: string },
+    fc.constantFrom('true', 'false', 'null', '', '-', '01', '1.', '.5', '+1', 'NaN', '1,'),
+    fc
+      .tuple(fc.array(tie('value'), { maxLength: 4 }), space)
+      .map(([items, blank]) => `[${blank}${items.join(`${blank},${blank}`)}${blank}]`),
+    fc
+      .tuple(fc.array(fc.tuple(key, tie('value')), { maxLength: 4 }), space)
+      .map(([members, blank]) => `{${blank}${members.map((m) => m.join(`${blank}:${blank}`)).join(`,${blank}`)}}`),
+  ),
+}));
+const text = fc.oneof(
+  { weight: 5, arbitrary: value },
+  fc.tuple(value, fc.nat({ max: 200 }), fc.constantFrom('', ',', '}', '"', ' ', '0')).map(([whole, at, put]) => {
+    const cut = at % (whole.length + 1);
+    return whole.slice(0, cut) + put + whole.slice(cut + 1);
+  }),
+  fc.integer({ min: maxDepth - 2, max: maxDepth + 2 }).map((depth) => '['.repeat(depth) + ']'.repeat(depth)),
+);
+
+const outcome = (read: (text: string) => unknown, from: string) => {
+  try {
+    return { value: read(from) };
+  } catch (error) {
+    return { refused: error instanceof SyntaxError };
+  }
+};
+
+describe('both readers of JSON', () => {
+  test('accept and refuse the same texts, and give the same keys and canonical values', () => {
+    fc.assert(
+      fc.property(text, (from) => {
+        const exact = outcome(parseJson, from);
+        const quick = outcome(readJson, from);
+        expect('value' in quick).toBe('value' in exact);
+        if (!('value' in quick) || !('value' in exact)) {
+          expect([quick, exact]).toEqual([{ refused: true }, { refused: true }]);
+          return;
+        }
+        expect(canonicalJson(quick.value)).toBe(canonicalJson(exact.value));
+        expect(shapeOf(quick.value)).toEqual(shapeOf(exact.value));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('give the facts of a record alike, defects included', () => {
+    const dialect = loadDialect();
+    const invoice = fc.record({ total: value, total_vat: number, status: value, number: string, client: value });
+    fc.assert(
+      fc.property(invoice, (fields) => {
+        const members = Object.entries(fields).map(([name, written]) => `"${name}":${written}`);
+        const from = `{"id":7,${members.join(',')}}`;
+        const exact = outcome(parseJson, from);
+        const quick = outcome(readJson, from);
+        if (!('value' in exact) || !('value' in quick)) return;
+        const [a, b] = [exact.value, quick.value].map((each) => parseRecord('invoice', each, dialect));
+        expect(String(b?.total)).toBe(String(a?.total));
+        expect(String(b?.totalVat)).toBe(String(a?.totalVat));
+        expect([b?.id, b?.status, b?.number, b?.clientId]).toEqual([a?.id, a?.status, a?.number, a?.clientId]);
+        expect(b?.defects.map(({ code, field }) => ({ code, field }))).toEqual(
+          a?.defects.map(({ code, field }) => ({ code, field })),
+        );
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('the quick one never gives a number that stands for another value than was written', () => {
+    fc.assert(
+      fc.property(number, (written) => {
+        const read = readJson(written);
+        const kept = typeof read === 'number' ? String(read) : String(read);
+        expect(canonicalJson(parseJson(kept))).toBe(canonicalJson(parseJson(written)));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+/** Keys in their order, and the kind of each value. */
+function shapeOf(value: unknown): unknown {
+  if (typeof value === 'number' || isLosslessNumber(value)) return 'number';
+  if (Array.isArray(value)) return value.map(shapeOf);
+  if (typeof value === 'object' && value !== null)
+    return Object.getOwnPropertyNames(value).map((name) => [
+      name,
+      shapeOf(Object.getOwnPropertyDescriptor(value, name)?.value),
+    ]);
+  return value;
+}
