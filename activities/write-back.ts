@@ -22,6 +22,7 @@ export function writeBackActivities(deps: ActivityDeps) {
         const written = await writeBackAll(deps.db, installation, context.dialect, {
           refresh: (ids) => pullByIds(context, 'prepayment', ids),
           send: (prepayment, entryId) => client.writeExternalId(prepayment, entryId, context.priority),
+          pause: heartbeat.pause,
           onProgress: (done) => heartbeat.beat({ step: 'writing back', done, total: null }),
           onRefused: (prepayment, { code, message }) => deps.log.warn({ installation, prepayment, code }, message),
         });

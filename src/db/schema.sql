@@ -424,6 +424,8 @@ create table write_back (
   attempts integer not null default 0,
   error text,
   written_at timestamp with time zone,
+  sent_at timestamp with time zone,
+  value_before text,
   constraint write_back_pkey PRIMARY KEY (installation, prepayment_id),
   constraint write_back_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text])))
 );

@@ -60,9 +60,9 @@ const clockDrift = 1.001;
 const roundingMs = 1;
 
 /**
- * Sends a request and repeats it until it succeeds. Every attempt takes a slot of the budget. GET and PATCH are repeated; POST is
- * not, because it might take effect twice. Repeated are time-outs, broken connections, 5xx and bodies that are no JSON (4
- * attempts), 429 (8 attempts), and 401 once, with a renewed token. Throws PracticeError, or the signal's reason.
+ * Sends a request and repeats it until it succeeds. Every attempt takes a slot of the budget. POST is never repeated, because it
+ * might take effect twice; PATCH not where it may have taken effect. Repeated are time-outs, broken connections, 5xx and bodies
+ * that are no JSON (GET, 4 attempts), 429 (8 attempts), and 401 once, with a renewed token. Throws PracticeError, or the signal's reason.
  */
 export async function exchange<Body>(
   context: ExchangeContext,
@@ -87,6 +87,8 @@ export async function exchange<Body>(
         // Without a status the error is of our own budget: it had no free slot within its longest wait.
         if (error.status !== 429 || ++throttles >= maxThrottles) throw error;
       } else {
+        // The source may have done it, and somebody may have written there since: the caller looks before it sends again.
+        if (request.method === 'PATCH') throw error;
         if (!error.retryable || ++failures >= maxAttempts || (error.retryAfterMs ?? 0) > longestPauseMs) throw error;
       }
       counters.add(request.action, { retry: error.code });

@@ -9,6 +9,8 @@ export interface RecordedWriteBack {
   entryId: string;
   state: WriteBackState;
   previousValue: string | null;
+  /** It was sent, and nobody knows whether it took effect; `valueBefore` stood there when it was first sent. */
+  doubt?: { valueBefore: string | null } | null;
 }
 
 export interface WriteBackFacts {
@@ -28,12 +30,15 @@ export interface WriteBackPlan {
 
 /**
  * What to tell the source of a posted prepayment. An entry id is written once: a value that somebody else writes there later
- * stays, because two integrations would otherwise overwrite each other for ever.
+ * stays, because two integrations would otherwise overwrite each other for ever. So does a value that came while it was in doubt
+ * whether ours was written.
  */
 export function planWriteBack({ externalId, entryId, recorded }: WriteBackFacts): WriteBackPlan {
   const kept = recorded?.previousValue ?? null;
   if (recorded?.state === 'done' && recorded.entryId === entryId) return { action: 'none', previousValue: kept };
   if (externalId === entryId) return { action: 'note', previousValue: kept };
+  const doubt = recorded?.entryId === entryId ? recorded.doubt : null;
+  if (doubt && externalId !== doubt.valueBefore) return { action: 'note', previousValue: kept };
   const isForeign = externalId !== null && !isEntryOfSameDocument(externalId, entryId);
   return { action: 'write', previousValue: isForeign ? externalId : kept };
 }

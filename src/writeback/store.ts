@@ -1,5 +1,5 @@
 import { rowsAsArrays } from '../db/bulk.ts';
-import { integer, json, nullable, oneOf, type RowOf, text } from '../db/columns.ts';
+import { bool, integer, json, nullable, oneOf, type RowOf, text } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { parseJson } from '../records/json.ts';
@@ -13,6 +13,8 @@ export interface PendingWriteBack {
   entryId: string;
   /** The prepayment as the mirror has it, JSON text. */
   raw: string;
+  /** `external_id` as the mirror has it. */
+  externalId: string | null;
   /** The foreign value that ours will replace. */
   previousValue: string | null;
 }
@@ -30,12 +32,12 @@ export interface WriteBackOutcome extends Pick<PendingWriteBack, 'prepaymentId' 
 export async function pendingWriteBacks(
   db: Connection,
   installation: InstallationId,
-  options: { after: number; limit: number; dialect: Dialect },
+  options: { after: number; through?: number; limit: number; dialect: Dialect },
 ): Promise<PendingWriteBack[]> {
   const pending: PendingWriteBack[] = [];
   for (let { after } = options; ; ) {
     const missing = options.limit - pending.length;
-    const candidates = await candidatesAfter(db, installation, after, missing);
+    const candidates = await candidatesAfter(db, installation, { after, through: options.through, limit: missing });
     const planned = candidates.map((candidate) => ({ ...candidate, ...planOf(candidate, options.dialect) }));
     const toWrite = planned.filter(({ action }) => action === 'write').map(pendingOf);
     await save(db, installation, planned.filter(({ action }) => action === 'note').map(pendingOf), 'done');
@@ -45,6 +47,34 @@ export async function pendingWriteBacks(
     if (last === undefined || candidates.length < missing || pending.length >= options.limit) return pending;
     after = last.prepaymentId;
   }
+}
+
+/**
+ * Notes that requests are about to be sent, before they are: until their outcome is recorded, what stands in the source may be
+ * theirs or somebody else's. Of a request in doubt already, the value that stood there first stays.
+ */
+export async function noteSending(
+  db: Connection,
+  installation: InstallationId,
+  writeBacks: readonly PendingWriteBack[],
+): Promise<void> {
+  if (writeBacks.length === 0) return;
+  const { from, bindings } = rowsAsArrays(
+    'sent',
+    { prepayment_id: 'bigint', entry_id: 'text', value_before: 'text' },
+    writeBacks.map(({ prepaymentId, entryId, externalId }) => ({
+      prepayment_id: prepaymentId,
+      entry_id: entryId,
+      value_before: externalId,
+    })),
+  );
+  await execute(
+    db,
+    `update write_back w set sent_at = clock_timestamp(), value_before = sent.value_before
+     from ${from} where w.installation = ? and w.prepayment_id = sent.prepayment_id and w.entry_id = sent.entry_id
+       and w.sent_at is null`,
+    [...bindings, installation],
+  );
 }
 
 /** Records how write-backs ended, and counts the attempts. */
@@ -62,7 +92,7 @@ export async function recordWriteBacks(
   await execute(
     db,
     `update write_back w set state = case when ended.error is null then 'done' else 'failed' end, error = ended.error,
-       attempts = attempts + 1, written_at = case when ended.error is null then clock_timestamp() else written_at end
+       sent_at = null, value_before = null, attempts = attempts + 1, written_at = case when ended.error is null then clock_timestamp() else written_at end
      from ${from} where w.installation = ? and w.prepayment_id = ended.prepayment_id and w.entry_id = ended.entry_id`,
     [...bindings, installation],
   );
@@ -75,41 +105,47 @@ const candidateShape = {
   recordedEntryId: nullable(text),
   recordedState: nullable(oneOf(writeBackStates)),
   previousValue: nullable(text),
+  isDoubtful: bool,
+  valueBefore: nullable(text),
 };
 type Candidate = RowOf<typeof candidateShape>;
 
-function planOf({ raw, entryId, recordedEntryId, recordedState, previousValue }: Candidate, dialect: Dialect) {
+function planOf(candidate: Candidate, dialect: Dialect) {
+  const { raw, entryId, recordedEntryId, recordedState, previousValue, isDoubtful, valueBefore } = candidate;
   const { externalId } = parseRecord('prepayment', parseJson(raw), dialect);
   const recorded: RecordedWriteBack | null =
     recordedEntryId === null || recordedState === null
       ? null
-      : { entryId: recordedEntryId, state: recordedState, previousValue };
-  return planWriteBack({ externalId, entryId, recorded });
+      : {
+          ...{ entryId: recordedEntryId, state: recordedState, previousValue },
+          doubt: isDoubtful ? { valueBefore } : null,
+        };
+  return { externalId, ...planWriteBack({ externalId, entryId, recorded }) };
 }
 
-function pendingOf({ prepaymentId, entryId, raw, previousValue }: PendingWriteBack): PendingWriteBack {
-  return { prepaymentId, entryId, raw, previousValue };
+function pendingOf({ prepaymentId, entryId, raw, externalId, previousValue }: PendingWriteBack): PendingWriteBack {
+  return { prepaymentId, entryId, raw, externalId, previousValue };
 }
 
 /** Posted prepayments by id whose entry in force is not recorded as written. */
 function candidatesAfter(
   db: Connection,
   installation: InstallationId,
-  after: number,
-  limit: number,
+  { after, through, limit }: { after: number; through: number | undefined; limit: number },
 ): Promise<Candidate[]> {
   return rows(
     db,
     candidateShape,
     `select d.id as "prepaymentId", d.entry_id as "entryId", m.raw, w.entry_id as "recordedEntryId",
-       w.state as "recordedState", w.previous_value as "previousValue"
+       w.state as "recordedState", w.previous_value as "previousValue",
+       w.sent_at is not null as "isDoubtful", w.value_before as "valueBefore"
      from document d
      join mirror_record m on m.installation = d.installation and m.kind = d.kind and m.id = d.id
      left join write_back w on w.installation = d.installation and w.prepayment_id = d.id
-     where d.installation = ? and d.kind = 'prepayment' and d.id > ? and d.state = 'posted' and d.entry_id is not null
+     where d.installation = ? and d.kind = 'prepayment' and d.id > ? and d.id <= ? and d.state = 'posted' and d.entry_id is not null
        and m.gone_at is null and (w.state is distinct from 'done' or w.entry_id <> d.entry_id)
      order by d.id limit ?`,
-    [installation, after, limit],
+    [installation, after, through ?? Number.MAX_SAFE_INTEGER, limit],
   );
 }
 
@@ -135,6 +171,8 @@ async function save(
      select ?::bigint, planned.id, planned.entry_id, planned.previous_value, ?::text from ${from}
      on conflict (installation, prepayment_id) do update set entry_id = excluded.entry_id, state = excluded.state,
        previous_value = excluded.previous_value, error = null,
+       sent_at = case when write_back.entry_id = excluded.entry_id and excluded.state = 'pending' then write_back.sent_at end,
+       value_before = case when write_back.entry_id = excluded.entry_id and excluded.state = 'pending' then write_back.value_before end,
        attempts = case when write_back.entry_id = excluded.entry_id then write_back.attempts else 0 end`,
     [installation, state, ...bindings],
   );

@@ -1,10 +1,18 @@
+import { isOfTheData, kindOfError } from '../db/errors.ts';
 import type { Connection } from '../db/rows.ts';
 import { forEachAtATime } from '../domain/concurrency.ts';
 import { PracticeError } from '../domain/practice-error.ts';
+import { backoffMs, longestPauseMs, maxAttempts } from '../practice/retry.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { type JsonValue, parseJson } from '../records/json.ts';
 import type { InstallationId } from '../terms.ts';
-import { pendingWriteBacks, recordWriteBacks, type WriteBackOutcome } from './store.ts';
+import {
+  noteSending,
+  type PendingWriteBack,
+  pendingWriteBacks,
+  recordWriteBacks,
+  type WriteBackOutcome,
+} from './store.ts';
 
 const batchSize = 100;
 /** Requests under way at a time: enough to hide the latency, few beside what the budget allows. */
@@ -17,7 +25,9 @@ export interface WriteBackPorts {
   send(prepayment: JsonValue, entryId: string): Promise<unknown>;
   /** Called after each request with the number of prepayments written so far. */
   onProgress(written: number): void;
-  onRefused(prepaymentId: number, error: PracticeError): void;
+  onRefused(prepaymentId: number, refusal: { code: string; message: string }): void;
+  /** Sleeps; rejects when the window ends. */
+  pause(ms: number): Promise<void>;
 }
 
 /**
@@ -42,8 +52,10 @@ export async function writeBackAll(
     const outcomes: WriteBackOutcome[] = [];
     try {
       const existing = pending.filter(({ prepaymentId }) => found.has(prepaymentId));
-      await forEachAtATime(requestsInFlight, existing, async ({ prepaymentId, entryId, raw }) => {
-        const refusal = await refusalOf(() => ports.send(parseJson(raw), entryId));
+      await noteSending(db, installation, existing);
+      await forEachAtATime(requestsInFlight, existing, async (writeBack) => {
+        const refusal = await writeOne(db, installation, dialect, writeBack, ports);
+        const { prepaymentId, entryId } = writeBack;
         outcomes.push({ prepaymentId, entryId, error: refusal?.message ?? null });
         if (refusal === null) written += 1;
         else ports.onRefused(prepaymentId, refusal);
@@ -57,13 +69,48 @@ export async function writeBackAll(
   }
 }
 
-/** Why the source refuses for good, or null when it is done; throws what a later attempt may resolve. */
-async function refusalOf(send: () => Promise<unknown>): Promise<PracticeError | null> {
-  try {
-    await send();
-    return null;
-  } catch (error) {
-    if (!(error instanceof PracticeError) || error.retryable || error.code === 'unauthorized') throw error;
-    return error;
+interface Refusal {
+  code: string;
+  message: string;
+}
+
+/**
+ * Sends one entry id; null when it is done, or why the source refuses it. After an answer that leaves it in doubt whether the
+ * request took effect, the prepayment is fetched anew before the next attempt, which then keeps what somebody wrote there in
+ * between. Throws what a later window may resolve.
+ */
+async function writeOne(
+  db: Connection,
+  installation: InstallationId,
+  dialect: Dialect,
+  writeBack: PendingWriteBack,
+  ports: WriteBackPorts,
+): Promise<Refusal | null> {
+  const { prepaymentId } = writeBack;
+  let next: PendingWriteBack | undefined = writeBack;
+  for (let attempt = 1; next !== undefined; attempt++) {
+    try {
+      await ports.send(parseJson(next.raw), next.entryId);
+      return null;
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (refusal !== null) return refusal;
+      const waitMs = error instanceof PracticeError ? (error.retryAfterMs ?? 0) : 0;
+      const isDoubtful = error instanceof PracticeError && error.retryable && error.code !== 'throttled';
+      if (!isDoubtful || attempt >= maxAttempts || waitMs > longestPauseMs) throw error;
+      await ports.pause(Math.max(backoffMs(attempt, Math.random), waitMs));
+    }
+    if (!(await ports.refresh([prepaymentId])).has(prepaymentId)) return null;
+    const only = { after: prepaymentId - 1, through: prepaymentId, limit: 1, dialect };
+    [next] = await pendingWriteBacks(db, installation, only);
   }
+  return null;
+}
+
+/** Why a prepayment cannot be written for good; null for what a later attempt may resolve, or what concerns all of them. */
+function refusalOf(error: unknown): Refusal | null {
+  if (error instanceof PracticeError) return error.retryable || error.code === 'unauthorized' ? null : error;
+  return isOfTheData(error)
+    ? { code: 'internal_error', message: `sending it failed unexpectedly (${kindOfError(error)})` }
+    : null;
 }

@@ -52,3 +52,7 @@ end $$;
 
 update budget set blocked_until = clock_timestamp() + make_interval(secs => budget_longest_block())
 where blocked_until > clock_timestamp() + make_interval(secs => budget_longest_block());
+
+-- A request whose outcome is in doubt (a time-out, a 5xx): since when, and the value that stood there before it. What stands
+-- there later and is neither that nor ours was written by somebody else since, and stays.
+alter table write_back add column sent_at timestamptz, add column value_before text;

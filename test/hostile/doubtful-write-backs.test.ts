@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { loadDialect } from '../../src/config/dialect.ts';
+import { PracticeError } from '../../src/domain/practice-error.ts';
+import { isJsonObject, type JsonValue } from '../../src/records/json.ts';
+import { recordId } from '../../src/records/schema.ts';
+import { type WriteBackPorts, writeBackAll } from '../../src/writeback/write-back.ts';
+import { useDatabase } from '../support/database.ts';
+
+const installation = 4711;
+const dialect = loadDialect();
+const { db } = useDatabase();
+
+interface ExternalInfo {
+  external_id: string | null;
+  note: string;
+}
+
+/** What becomes of one request, and what staff write right after it. */
+interface Happening {
+  request: 'done' | 'done, then 500' | '500' | 'done, then the process dies';
+  staff: Partial<ExternalInfo>;
+}
+
+const happening: fc.Arbitrary<Happening> = fc.record({
+  request: fc.constantFrom(
+    'done' as const,
+    'done, then 500' as const,
+    '500' as const,
+    'done, then the process dies' as const,
+  ),
+  staff: fc.record(
+    { external_id: fc.constantFrom('SAP-1', 'SAP-2'), note: fc.constantFrom('paid twice', 'call back') },
+    { requiredKeys: [] },
+  ),
+});
+
+let lastId = 0;
+
+test('whatever becomes of the requests, what staff write after one stays', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(happening, { maxLength: 5 }), fc.constantFrom(null, 'SAP-0'), async (script, before) => {
+      const id = ++lastId;
+      const info: ExternalInfo = { external_id: before, note: 'first' };
+      const entryId = `${installation}/prepayment/${id}/1`;
+      await store(id, info, entryId);
+      const left = [...script];
+      let lastStaffId: string | null = null;
+      const ports: WriteBackPorts = {
+        refresh: async (ids) => {
+          await db.raw(`update mirror_record set raw = ?::json where id = ?`, [rawOf(id, info), id]);
+          return new Set(ids);
+        },
+        send: async (prepayment) => {
+          const { request, staff } = left.shift() ?? { request: 'done', staff: {} };
+          expect(recordId('prepayment', prepayment, 'id')).toBe(id);
+          if (request !== '500') Object.assign(info, infoIn(prepayment), { external_id: entryId });
+          Object.assign(info, staff);
+          lastStaffId = staff.external_id ?? (request === '500' ? lastStaffId : null);
+          if (request === 'done') return;
+          if (request.endsWith('dies')) throw new Died();
+          throw new PracticeError('server_error', 'the server failed (500)', { status: 500 });
+        },
+        pause: async () => undefined,
+        onProgress: () => undefined,
+        onRefused: () => undefined,
+      };
+      for (let windows = 0; windows < 8; windows++) {
+        try {
+          await writeBackAll(db, installation, dialect, ports);
+        } catch (error) {
+          if (!(error instanceof Died) && !(error instanceof PracticeError)) throw error;
+        }
+      }
+      const notes = script.slice(0, script.length - left.length).flatMap(({ staff }) => staff.note ?? []);
+      expect(info.note).toBe(notes.at(-1) ?? 'first');
+      expect(info.external_id).toBe(lastStaffId ?? entryId);
+      await db.raw('delete from document where id = ?', [id]);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** Has a `todo`, as what ends a window has: no fault of the prepayment. */
+class Died extends Error {
+  readonly todo = 'nothing';
+}
+
+function infoIn(prepayment: JsonValue): object {
+  const found = isJsonObject(prepayment) ? prepayment.external_info : null;
+  return isJsonObject(found) ? found : {};
+}
+
+function rawOf(id: number, info: ExternalInfo): string {
+  return JSON.stringify({ id, paid: '10.00', external_info: info });
+}
+
+async function store(id: number, info: ExternalInfo, entryId: string): Promise<void> {
+  await db.raw(
+    `insert into mirror_record (installation, kind, id, version, source_time, first_seen_at, content_hash, raw)
+     values (?, 'prepayment', ?, 1, now(), now(), 'h', ?)`,
+    [installation, id, rawOf(id, info)],
+  );
+  await db.raw(
+    `insert into document (installation, kind, id, state, entry_id) values (?, 'prepayment', ?, 'posted', ?)`,
+    [installation, id, entryId],
+  );
+}
