@@ -2,6 +2,7 @@ import type { WorkflowClient } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { type LockDateOf, storedLockDates } from '../src/bookkeeping/lock-dates.ts';
 import type { InstallationConfig } from '../src/config/load.ts';
+import type { Transact } from '../src/db/lease.ts';
 import type { Db } from '../src/db/pool.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import type { WindowOutcome } from '../workflows/messages.ts';
@@ -33,8 +34,14 @@ export function installationOf(deps: ActivityDeps, id: number): InstallationConf
 }
 
 /** An installation's lock dates as its source tells them, stored; a warning is logged where it cannot tell one. */
-export function lockDates(deps: ActivityDeps, installation: number): LockDateOf {
-  return storedLockDates(deps.db, deps.practice(installation), installation, (department) =>
+export function lockDates(
+  deps: ActivityDeps,
+  installation: number,
+  { signal, waited }: { signal: AbortSignal; waited(ms: number): void },
+  transact: Transact,
+): LockDateOf {
+  const client = deps.practice(installation).forWindow({ signal, onWait: waited });
+  return storedLockDates({ db: deps.db, transact }, client, installation, (department) =>
     deps.log.warn(
       { installation, department },
       'the source does not tell this department’s lock date; the last known one is used',

@@ -1,20 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { causeOfFullDisk, tellable } from '../src/db/errors.ts';
+import { LeaseExpired, LeaseLost } from '../src/db/lease.ts';
 import { type PlainError, UserError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { redact } from '../src/domain/redact.ts';
 import { storable } from '../src/domain/text.ts';
 import { ListUnprovable } from '../src/sync/walk/types.ts';
-
-/** Another window has taken the installation's lease: this one may not go on. */
-export class WindowSuperseded extends Error {
-  readonly code = 'window_superseded';
-  readonly todo = 'nothing: another window of this installation has taken over';
-
-  constructor(installation: number) {
-    super(`the lease of installation ${installation} was lost to another window`);
-  }
-}
 
 /**
  * A domain error as Temporal is to treat it. A PracticeError that is retryable is retried, after the delay that the source
@@ -40,7 +31,10 @@ export function toFailure(error: unknown): unknown {
     };
     return ApplicationFailure.nonRetryable(error.message, plain.code, plain);
   }
-  if (error instanceof WindowSuperseded || error instanceof UserError) return fatal(plainErrorOf(error));
+  if (error instanceof LeaseLost || error instanceof UserError) return fatal(plainErrorOf(error));
+  if (error instanceof LeaseExpired) {
+    return ApplicationFailure.retryable(error.message, error.code, plainErrorOf(error));
+  }
   const full = causeOfFullDisk(error);
   if (full) return ApplicationFailure.retryable(full.message, full.code, full);
   if (error instanceof Error) makeTellable(error);

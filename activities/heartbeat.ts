@@ -1,10 +1,12 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { TemporalFailure } from '@temporalio/common';
-import { renewLease } from '../src/db/lease.ts';
+import { type Lease, LeaseLost, renewLease } from '../src/db/lease.ts';
+import { statementTimeoutMs } from '../src/db/pool.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { type HealthNote, healthSignalName, type WindowInput } from '../workflows/messages.ts';
 import type { ActivityDeps, StepProgress } from './deps.ts';
-import { toFailure, WindowSuperseded } from './failures.ts';
+import { toFailure } from './failures.ts';
+import { type LaneWriter, laneWriter, renewedLease } from './lane.ts';
 
 /** The heartbeat time-out is six times this (workflows/options.ts). */
 const heartbeatMs = 5_000;
@@ -12,46 +14,53 @@ const heartbeatMs = 5_000;
 const heartbeatsPerRenewal = 4;
 /** A longer wait for the rate budget is shown in the Temporal UI. */
 const longWaitMs = 30_000;
+/** Work that is to stop ends with its statement under way. What has not ended by then is left, and writes nothing any more. */
+export const stopWithinMs = statementTimeoutMs + 15_000;
 
 export interface Heartbeat {
   /** Reports progress: it is sent now and with every heartbeat until the next report. */
   beat(progress: Omit<StepProgress, 'installation'>): void;
-  /** Sleeps; rejects when the activity is cancelled. */
+  /** Sleeps; rejects when the work is to stop. */
   pause(ms: number): Promise<void>;
-  /** Reports the milliseconds waited for the rate budget so far; the workflow is told once of a long wait. */
-  reportWait(ms: number): void;
-  /** Aborts when the activity is cancelled, and when the window's lease is lost. */
+  /** Reports milliseconds waited for the rate budget since the last report; the workflow is told once of a long wait. */
+  waited(ms: number): void;
+  /** Renews a lease from here on, and stops the work when it is lost. */
+  hold(lease: Lease): LaneWriter;
+  /** Aborts when the work is to stop: the activity is cancelled, or the lease is lost. */
   signal: AbortSignal;
 }
 
 /**
- * Runs an activity's work with heartbeats, which go on while it waits for the budget. Renews the window's lease, tells the
- * workflow of retries and recovery, and turns domain errors into failures. Stops when cancelled and when the lease is lost.
+ * Runs an activity's work with heartbeats, which go on while it waits for the budget. Tells the workflow of retries and
+ * recovery, and turns domain errors into failures. Work that is to stop is awaited: once this has ended, nothing of it is under
+ * way any more, so that the window may record its end and free its lease.
  */
 export async function withHeartbeat<T>(
   deps: ActivityDeps,
   input: WindowInput,
-  window: OpenWindow | null,
   work: (heartbeat: Heartbeat) => Promise<T>,
 ): Promise<T> {
   const { installation } = input;
-  const token = window?.token ?? null;
   const context = Context.current();
   const { activityType, attempt } = activityInfo();
-  const lease = new LeaseWatch(installation);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([context.cancellationSignal, stop.signal]);
+  let held: Lease | null = null;
   let progress: unknown = null;
   let heartbeats = 0;
+  let waitedMs = 0;
   let isWaitTold = false;
+  const renew = async (lease: Lease) => {
+    try {
+      if (!(await renewLease(deps.db, lease))) stop.abort(new LeaseLost(lease));
+    } catch (error) {
+      deps.log.warn({ err: error, installation }, 'lease not renewed');
+    }
+  };
   const timer = setInterval(() => {
     context.heartbeat(progress);
     heartbeats += 1;
-    if (token === null || heartbeats % heartbeatsPerRenewal !== 0) return;
-    renewLease(deps.db, installation, token).then(
-      (isKept) => {
-        if (!isKept) lease.lose();
-      },
-      (error: unknown) => deps.log.warn({ err: error, installation }, 'lease not renewed'),
-    );
+    if (held !== null && heartbeats % heartbeatsPerRenewal === 0) void renew(held);
   }, heartbeatMs);
   const heartbeat: Heartbeat = {
     beat: (latest) => {
@@ -59,19 +68,27 @@ export async function withHeartbeat<T>(
       context.heartbeat(latest);
       deps.onProgress?.({ installation, ...latest });
     },
-    pause: (ms) => context.sleep(ms),
-    reportWait: (ms) => {
-      if (ms < longWaitMs || isWaitTold) return;
+    pause: (ms) => pauseFor(ms, signal),
+    waited: (ms) => {
+      waitedMs += ms;
+      if (waitedMs < longWaitMs || isWaitTold) return;
       isWaitTold = true;
       void tellWorkflow(deps, { health: 'waiting', note: `${activityType} waits for the rate budget` });
     },
-    signal: AbortSignal.any([context.cancellationSignal, lease.signal]),
+    hold: (lease) => {
+      held = lease;
+      return laneWriter(deps.db, lease, signal);
+    },
+    signal,
   };
   try {
     if (attempt > 1) await tellWorkflow(deps, { health: 'retrying', note: `${activityType}: attempt ${attempt}` });
-    if (token !== null && !(await renewLease(deps.db, installation, token))) throw new WindowSuperseded(installation);
-    // The race ends the activity at once; the signal ends the work itself.
-    const result = await Promise.race([work(heartbeat), lease.lost, context.cancelled]);
+    const result = await endOf(work(heartbeat), signal, () =>
+      deps.log.error(
+        { installation, reason: String(signal.reason) },
+        `${activityType} did not stop within ${stopWithinMs / 1000} s; its lease keeps it from writing`,
+      ),
+    );
     if (attempt > 1 || isWaitTold) await tellWorkflow(deps, { health: 'ok', note: '' });
     return result;
   } catch (error) {
@@ -86,28 +103,58 @@ export async function withHeartbeat<T>(
   }
 }
 
-/** Tells the loss of a lease as a signal, and as a promise that rejects. */
-class LeaseWatch {
-  readonly #controller = new AbortController();
-  readonly #installation: number;
-  readonly lost: Promise<never>;
+/** As `withHeartbeat`, for the work of an open window: it holds the window's lease. */
+export function withLease<T>(
+  deps: ActivityDeps,
+  input: WindowInput,
+  window: OpenWindow,
+  work: (heartbeat: Heartbeat, writer: LaneWriter) => Promise<T>,
+): Promise<T> {
+  return withHeartbeat(deps, input, async (heartbeat) =>
+    work(heartbeat, heartbeat.hold(await renewedLease(deps.db, input, window, ownHolder()))),
+  );
+}
 
-  constructor(installation: number) {
-    this.#installation = installation;
-    this.lost = new Promise((_, reject) => {
-      this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
-    });
-    // Nobody may be waiting for it any more when the lease is lost.
-    this.lost.catch(() => undefined);
+/**
+ * The end of work that heeds `signal`: its result, its error, or the signal's reason where it failed after that. Work that does
+ * not end in time after the signal is left, and `onLeft` called.
+ */
+async function endOf<T>(running: Promise<T>, signal: AbortSignal, onLeft: () => void): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let startTimer = () => {};
+  const left = new Promise<never>((_, reject) => {
+    startTimer = () => {
+      timer = setTimeout(() => {
+        onLeft();
+        reject(signal.reason);
+      }, stopWithinMs);
+    };
+  });
+  if (signal.aborted) startTimer();
+  else signal.addEventListener('abort', startTimer, { once: true });
+  try {
+    return await Promise.race([running, left]);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener('abort', startTimer);
+    clearTimeout(timer);
   }
+}
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  lose(): void {
-    this.#controller.abort(new WindowSuperseded(this.#installation));
-  }
+function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
 }
 
 /** Signals the activity's own workflow; a signal that cannot be sent never fails the work. */
@@ -125,4 +172,10 @@ export function ownWorkflow(): { workflowId: string; runId: string } {
   const { workflowExecution } = activityInfo();
   if (!workflowExecution) throw new Error('this activity runs in no workflow');
   return workflowExecution;
+}
+
+/** As whom this workflow's run holds a lease: all of its activities, in every attempt. */
+export function ownHolder(): string {
+  const { workflowId, runId } = ownWorkflow();
+  return `${workflowId}/${runId}`;
 }

@@ -5,7 +5,7 @@ import { countWaiting } from '../src/documents/count.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
-import { withHeartbeat } from './heartbeat.ts';
+import { withLease } from './heartbeat.ts';
 
 export interface PostReport {
   /** Entries appended, reversals included. */
@@ -20,19 +20,19 @@ export function postActivities(deps: ActivityDeps) {
   return {
     /** Judges and posts every document that waits; `last`: even those whose parts could not be fetched again. */
     async post(input: WindowInput, window: OpenWindow, last: boolean): Promise<PostReport> {
-      return withHeartbeat(deps, input, window, async ({ signal, beat }) => {
+      return withLease(deps, input, window, async (heartbeat, { transact }) => {
         const installation = installationOf(deps, input.installation);
-        const contextFor = postingContexts(installation, lockDates(deps, installation.id));
+        const contextFor = postingContexts(installation, lockDates(deps, installation.id, heartbeat, transact));
         const posted = await postWaiting(deps.db, installation, contextFor, {
           windowId: window.id,
           finalRound: last,
-          signal,
+          transact,
           onHeld: ({ kind, id }, error) =>
             deps.log.error(
               { installation: installation.id, document: `${kind} ${id}`, ...describeUnexpected(error) },
               'posting failed; held',
             ),
-          onProgress: (judged) => beat({ step: 'posting', done: judged, total: null }),
+          onProgress: (judged) => heartbeat.beat({ step: 'posting', done: judged, total: null }),
         });
         const { held, wanted } = await countWaiting(deps.db, installation.id);
         return { posted, held, refetch: wanted };

@@ -11,7 +11,7 @@ import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { RecordKind } from '../src/terms.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
-import { withHeartbeat } from './heartbeat.ts';
+import { withLease } from './heartbeat.ts';
 import { type SourceAccess, sourceAccess } from './source-access.ts';
 
 export interface StreamReport {
@@ -33,8 +33,8 @@ export function pullActivities(deps: ActivityDeps) {
     window: OpenWindow,
     pull: (access: SourceAccess) => Promise<StreamReport[]>,
   ): Promise<PullReport> =>
-    withHeartbeat(deps, input, window, async (heartbeat) => {
-      const access = sourceAccess(deps, input, heartbeat);
+    withLease(deps, input, window, async (heartbeat, { transact }) => {
+      const access = sourceAccess(deps, input, heartbeat, transact);
       return { streams: await pull(access), api: access.use() };
     });
 

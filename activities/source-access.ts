@@ -1,3 +1,4 @@
+import type { Transact } from '../src/db/lease.ts';
 import { priorities } from '../src/practice/budget.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import type { PullContext } from '../src/sync/context.ts';
@@ -16,19 +17,20 @@ export interface SourceAccess {
   use: () => ApiUse;
 }
 
-export function sourceAccess(deps: ActivityDeps, input: WindowInput, heartbeat: Heartbeat): SourceAccess {
+export function sourceAccess(
+  deps: ActivityDeps,
+  input: WindowInput,
+  heartbeat: Heartbeat,
+  transact: Transact,
+): SourceAccess {
   const { id, timezone, dialect, overlapSeconds } = installationOf(deps, input.installation);
-  let waitedMs = 0;
   const client = deps.practice(id).forWindow({
     signal: heartbeat.signal,
-    onWait: (ms) => {
-      waitedMs += ms;
-      heartbeat.reportWait(waitedMs);
-    },
+    onWait: heartbeat.waited,
   });
   const context: PullContext = {
     installation: id,
-    ...{ timezone, dialect, client, db: deps.db },
+    ...{ timezone, dialect, client, db: deps.db, transact },
     owner: input.kind,
     run: ownWorkflow().runId,
     priority: input.kind === 'backfill' ? priorities.backfill : priorities.live,

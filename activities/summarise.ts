@@ -3,7 +3,7 @@ import { summariseDays } from '../src/ledger/summaries/append.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf } from './deps.ts';
-import { withHeartbeat } from './heartbeat.ts';
+import { withLease } from './heartbeat.ts';
 
 export interface SummariseReport {
   /** Daily summaries made, supplementary ones included. */
@@ -17,15 +17,14 @@ export interface SummariseReport {
 export function summariseActivities(deps: ActivityDeps) {
   return {
     async summarise(input: WindowInput, window: OpenWindow): Promise<SummariseReport> {
-      return withHeartbeat(deps, input, window, async ({ signal, beat }) => {
+      return withLease(deps, input, window, async ({ beat }, { transact }) => {
         const { id, timezone } = installationOf(deps, input.installation);
         const now = deps.clock().toISOString();
         const before = businessDate(now, timezone);
         if (before === null) throw new Error(`the clock's ${now} is no instant`);
-        const summaries = await summariseDays(deps.db, id, { before, windowId: window.id }, (done) => {
-          signal.throwIfAborted();
-          beat({ step: 'summing up days', done, total: null });
-        });
+        const summaries = await summariseDays(transact, id, { before, windowId: window.id }, (done) =>
+          beat({ step: 'summing up days', done, total: null }),
+        );
         return { summaries };
       });
     },

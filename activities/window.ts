@@ -2,7 +2,7 @@ import { markAfterChangedConditions } from '../src/bookkeeping/conditions.ts';
 import { changedIdentity, noteIdentityOfOldBooks } from '../src/bookkeeping/identity.ts';
 import { refreshLockDates } from '../src/bookkeeping/lock-dates.ts';
 import { movedStart } from '../src/bookkeeping/start-date.ts';
-import { releaseLease } from '../src/db/lease.ts';
+import { type Lease, releaseLease } from '../src/db/lease.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { isCensusDue, noteStartDate, takeNudge } from '../src/mirror/installation-state.ts';
@@ -15,9 +15,10 @@ import { closeWindowRow, type OpenWindow, openWindowRow } from '../src/sync/sync
 import type { ApiUse, WindowCounts, WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
 import { fatal, plainErrorOf } from './failures.ts';
-import { type Heartbeat, ownWorkflow, withHeartbeat } from './heartbeat.ts';
+import { type Heartbeat, ownHolder, ownWorkflow, withHeartbeat, withLease } from './heartbeat.ts';
+import { type LaneWriter, releaseWindow } from './lane.ts';
 import { sourceAccess } from './source-access.ts';
-import { failAbandoned, supersedeBackfills, waitForLease } from './taking-over.ts';
+import { failAbandoned, takeOverBackfill, waitForLease } from './taking-over.ts';
 
 export interface OpenReport {
   window: OpenWindow;
@@ -27,17 +28,17 @@ export interface OpenReport {
 export function windowActivities(deps: ActivityDeps) {
   return {
     /**
-     * Takes the installation's lease and asks the source its first question, so that a source that cannot be reached or
+     * Takes the lease of the installation's lane and asks the source its first question, so that a source that cannot be reached or
      * refuses us is known before the window opens. `to` is the source time of its answer, `from` the watermark of the last
      * closed window.
      */
     async openWindow(input: WindowInput): Promise<OpenReport> {
-      return withHeartbeat(deps, input, null, async (heartbeat) => {
-        const token = input.kind === 'window' ? await waitForLease(deps, input, heartbeat) : null;
+      return withHeartbeat(deps, input, async (heartbeat) => {
+        const lease = await leaseFor(deps, input, heartbeat);
         try {
-          return await open(deps, input, token, heartbeat);
+          return await open(deps, input, heartbeat, heartbeat.hold(lease));
         } catch (error) {
-          if (token !== null) await releaseLease(deps.db, input.installation, token);
+          await releaseLease(deps.db, lease);
           if (!(error instanceof PracticeError)) throw error;
           // Not retried: the client has retried by itself, and the next window tries again.
           const plain = plainErrorOf(error);
@@ -52,8 +53,8 @@ export function windowActivities(deps: ActivityDeps) {
      * lists, and proven its walks by the same counts: the next window counts.
      */
     async takeCensus(input: WindowInput, window: OpenWindow): Promise<{ api: ApiUse }> {
-      return withHeartbeat(deps, input, window, async (heartbeat) => {
-        const { context, use } = sourceAccess(deps, input, heartbeat);
+      return withLease(deps, input, window, async (heartbeat, { transact }) => {
+        const { context, use } = sourceAccess(deps, input, heartbeat, transact);
         if (window.from === null || !(await isCensusDue(deps.db, input.installation))) return { api: use() };
         heartbeat.beat({ step: 'counting', done: 0, total: null });
         for (const line of await takeCensus(context)) {
@@ -74,42 +75,47 @@ export function windowActivities(deps: ActivityDeps) {
   };
 }
 
+async function leaseFor(deps: ActivityDeps, input: WindowInput, heartbeat: Heartbeat): Promise<Lease> {
+  return input.kind === 'window' ? waitForLease(deps, input, heartbeat) : takeOverBackfill(deps, input, heartbeat);
+}
+
 async function open(
   deps: ActivityDeps,
   input: WindowInput,
-  token: number | null,
   heartbeat: Heartbeat,
+  { lease, transact }: LaneWriter,
 ): Promise<OpenReport> {
   const { db } = deps;
   const installation = installationOf(deps, input.installation);
   const { id } = installation;
   const { workflowId, runId } = ownWorkflow();
-  if (token !== null) await failAbandoned(deps, id, runId);
-  const { context, use } = sourceAccess(deps, input, heartbeat);
-  await noteIdentityOfOldBooks(db, installation);
+  await transact((trx) => failAbandoned(trx, input, runId));
+  const { context, use } = sourceAccess(deps, input, heartbeat, transact);
+  await transact((trx) => noteIdentityOfOldBooks(trx, installation));
   const wrong = (await changedIdentity(db, installation)) ?? (await movedStart(db, installation));
   if (wrong) {
     deps.log.error({ installation: id, ...wrong }, 'the window could not be opened');
     throw fatal(wrong);
   }
-  await noteStartDate(db, id, installation.startDate);
+  await transact((trx) => noteStartDate(trx, id, installation.startDate));
   await restoreDefaultPageSize(context);
   const to = await openWithInvoices(context, input.fromDate);
-  await refreshLockDates(db, installation, lockDates(deps, id));
-  await markAfterChangedConditions(db, installation);
-  if (input.kind === 'backfill') await supersedeBackfills(deps, id, runId);
+  await refreshLockDates(db, installation, lockDates(deps, id, heartbeat, transact));
+  await transact((trx) => markAfterChangedConditions(trx, installation));
   const cursors = await readCursors(db, id);
-  const isNudged = input.trigger === 'schedule' && (await takeNudge(db, id));
-  const row = await openWindowRow(db, {
-    installation: id,
-    kind: input.kind,
-    trigger: isNudged ? 'webhook' : input.trigger,
-    from: input.kind === 'window' ? (cursors.invoice.value?.watermark ?? null) : null,
-    to: to.toISOString(),
-    workflowId,
-    runId,
+  const row = await transact(async (trx) => {
+    const isNudged = input.trigger === 'schedule' && (await takeNudge(trx, id));
+    return openWindowRow(trx, {
+      installation: id,
+      kind: input.kind,
+      trigger: isNudged ? 'webhook' : input.trigger,
+      from: input.kind === 'window' ? (cursors.invoice.value?.watermark ?? null) : null,
+      to: to.toISOString(),
+      workflowId,
+      runId,
+    });
   });
-  return { window: { ...row, token }, api: use() };
+  return { window: { ...row, token: lease.token }, api: use() };
 }
 
 async function end(
@@ -121,8 +127,9 @@ async function end(
 ): Promise<void> {
   const outcome = error === null ? 'closed' : 'failed';
   await deps.db.transaction(async (trx) => {
+    // First: this waits for what still writes under the lease, so that nothing is written after the window's end.
+    await releaseWindow(trx, input, window, ownHolder());
     await closeWindowRow(trx, window.id, outcome, counts, error);
-    if (window.token !== null) await releaseLease(trx, input.installation, window.token);
     // The next backfill starts anew; after a failed one it resumes where this one was.
     if (input.kind === 'backfill' && error === null) await forgetWalks(trx, input.installation, 'backfill');
   });

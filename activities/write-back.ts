@@ -3,7 +3,7 @@ import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { writeBackAll } from '../src/writeback/write-back.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
-import { withHeartbeat } from './heartbeat.ts';
+import { withLease } from './heartbeat.ts';
 import { sourceAccess } from './source-access.ts';
 
 export interface WriteBackReport {
@@ -16,12 +16,15 @@ export function writeBackActivities(deps: ActivityDeps) {
   return {
     /** Tells the source the entry ids of posted prepayments. What the source refuses never fails the window. */
     async writeBack(input: WindowInput, window: OpenWindow): Promise<WriteBackReport> {
-      return withHeartbeat(deps, input, window, async (heartbeat) => {
+      return withLease(deps, input, window, async (heartbeat, { transact, record }) => {
         const { installation } = input;
-        const { context, client, use } = sourceAccess(deps, input, heartbeat);
-        const written = await writeBackAll(deps.db, installation, context.dialect, {
+        const { context, client, use } = sourceAccess(deps, input, heartbeat, transact);
+        const written = await writeBackAll(installation, context.dialect, {
+          transact,
+          record,
           refresh: (ids) => pullByIds(context, 'prepayment', ids),
           send: (prepayment, entryId) => client.writeExternalId(prepayment, entryId, context.priority),
+          signal: heartbeat.signal,
           pause: heartbeat.pause,
           onProgress: (done) => heartbeat.beat({ step: 'writing back', done, total: null }),
           onRefused: (prepayment, { code, message }) => deps.log.warn({ installation, prepayment, code }, message),

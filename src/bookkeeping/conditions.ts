@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { InstallationConfig } from '../config/load.ts';
-import type { Db } from '../db/pool.ts';
 import type { Connection } from '../db/rows.ts';
 import { markForChangedConditions } from '../documents/mark.ts';
 import { closedThrough } from '../ledger/close.ts';
@@ -12,14 +11,12 @@ export async function haveConditionsChanged(db: Connection, installation: Instal
   return (await readConditionsHash(db, installation.id)) !== (await conditionsHash(db, installation));
 }
 
-/** Marks the documents that may be posted now, where a condition has changed (ACCOUNTING "Held"). */
-export async function markAfterChangedConditions(db: Db, installation: InstallationConfig): Promise<void> {
-  const conditions = await conditionsHash(db, installation);
-  if ((await readConditionsHash(db, installation.id)) === conditions) return;
-  await db.transaction(async (trx) => {
-    await markForChangedConditions(trx, installation.id);
-    await noteConditionsHash(trx, installation.id, conditions);
-  });
+/** Marks the documents that may be posted now, where a condition has changed (ACCOUNTING "Held"); in the caller's transaction. */
+export async function markAfterChangedConditions(trx: Connection, installation: InstallationConfig): Promise<void> {
+  const conditions = await conditionsHash(trx, installation);
+  if ((await readConditionsHash(trx, installation.id)) === conditions) return;
+  await markForChangedConditions(trx, installation.id);
+  await noteConditionsHash(trx, installation.id, conditions);
 }
 
 /** A hash of everything besides its facts that decides whether a document is posted. */

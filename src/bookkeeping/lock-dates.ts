@@ -1,4 +1,5 @@
 import type { InstallationConfig } from '../config/load.ts';
+import type { Transact } from '../db/lease.ts';
 import type { Connection } from '../db/rows.ts';
 import { departmentLocks, noteDepartmentLock } from '../mirror/department-locks.ts';
 import type { CalendarDate } from '../terms.ts';
@@ -32,7 +33,7 @@ export function currentLockDates(db: Connection, source: LockDateSource, install
  * that it told is used (field-notes).
  */
 export function storedLockDates(
-  db: Connection,
+  { db, transact }: { db: Connection; transact: Transact },
   source: LockDateSource,
   installation: number,
   onUnknown: (department: number) => void,
@@ -43,8 +44,9 @@ export function storedLockDates(
       onUnknown(department);
       return storedLockDate(db, installation, department);
     }
-    await noteDepartmentLock(db, installation, department, settings.lockDate);
-    return settings.lockDate;
+    const { lockDate } = settings;
+    await transact((trx) => noteDepartmentLock(trx, installation, department, lockDate));
+    return lockDate;
   };
 }
 

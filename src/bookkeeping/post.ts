@@ -1,7 +1,7 @@
 import type { InstallationConfig } from '../config/load.ts';
 import { instant } from '../db/columns.ts';
 import { isOfTheData, retryingTransaction } from '../db/errors.ts';
-import type { Db } from '../db/pool.ts';
+import type { Transact } from '../db/lease.ts';
 import { type Connection, row } from '../db/rows.ts';
 import { claimDocuments, claimThese } from '../documents/claim.ts';
 import type { StoredDocument } from '../documents/document.ts';
@@ -23,8 +23,8 @@ export interface PostOptions {
   windowId: number | null;
   /** Judges even the documents whose parts could not be fetched again. */
   finalRound: boolean;
-  /** Checked between batches. */
-  signal: AbortSignal;
+  /** Each batch is one of its transactions. */
+  transact: Transact;
   /** Called after each batch with the number of documents judged so far. */
   onProgress: (judged: number) => void;
   /** Called with each document that posting failed for unexpectedly, and that is held for it. */
@@ -36,20 +36,19 @@ export interface PostOptions {
  * document that makes its batch fail unexpectedly is found and held (`internal_error`), and the others are posted.
  */
 export async function postWaiting(
-  db: Db,
+  db: Connection,
   installation: InstallationConfig,
   contextFor: ContextFor,
-  { windowId, finalRound, signal, onProgress, onHeld = () => undefined }: PostOptions,
+  { windowId, finalRound, transact, onProgress, onHeld = () => undefined }: PostOptions,
 ): Promise<number> {
   // By the database's clock, as `judged_at` is: the last round judges each document once.
   const { now } = await row(db, { now: instant }, 'select clock_timestamp() as now');
-  const options = { finalRound, judgedBefore: now, signal, onHeld };
+  const options = { finalRound, judgedBefore: now, transact, onHeld };
   let posted = 0;
   let judged = 0;
   const poster = async () => {
     for (;;) {
-      signal.throwIfAborted();
-      const batch = await postNext(db, installation, contextFor, windowId, options);
+      const batch = await postNext(installation, contextFor, windowId, options);
       if (batch.documents === 0) return;
       posted += batch.entries;
       judged += batch.documents;
@@ -67,31 +66,27 @@ interface Batch {
 
 /** Posts the next batch in a transaction of its own; where it fails for what is in it, part by part. */
 async function postNext(
-  db: Db,
   installation: InstallationConfig,
   contextFor: ContextFor,
   windowId: number | null,
-  options: Required<Pick<PostOptions, 'finalRound' | 'signal' | 'onHeld'>> & { judgedBefore: Date },
+  options: Required<Pick<PostOptions, 'finalRound' | 'transact' | 'onHeld'>> & { judgedBefore: Date },
 ): Promise<Batch> {
-  const { signal, onHeld } = options;
+  const { transact, onHeld } = options;
   let claimed: readonly StoredDocument[] = [];
   const inTransaction = (claim: (trx: Connection) => Promise<StoredDocument[]>) =>
-    retryingTransaction(db, async (trx) => {
+    retryingTransaction(transact, async (trx) => {
       claimed = await claim(trx);
       return postClaimed(trx, installation, contextFor, windowId, claimed, options);
     });
   try {
     return await inTransaction((trx) => claimNext(trx, installation.id, options));
   } catch (error) {
-    signal.throwIfAborted();
     const batches = await divideFailed(claimed, error, {
-      work: (part) => {
-        signal.throwIfAborted();
-        return inTransaction((trx) => claimThese(trx, installation.id, part));
-      },
-      isTheirs: (failure) => !signal.aborted && isOfTheData(failure),
+      work: (part) => inTransaction((trx) => claimThese(trx, installation.id, part)),
+      isTheirs: isOfTheData,
       culprit: async (document, failure) => {
-        await holdDocument(db, installation.id, document, internalError(document, 'posting it', failure));
+        const problem = internalError(document, 'posting it', failure);
+        await transact((trx) => holdDocument(trx, installation.id, document, problem));
         onHeld(document, failure);
         return { documents: 1, entries: 0 };
       },

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InstallationConfig } from '../config/load.ts';
-import { releaseLease, renewLease, takeLease } from '../db/lease.ts';
+import {
+  type Lease,
+  LeaseLost,
+  leasedTransactions,
+  releaseLease,
+  renewLease,
+  type Transact,
+  takeLease,
+} from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import type { DocumentCursor } from '../documents/document.ts';
 import { type DocumentSelection, documentsInForce } from '../documents/in-force.ts';
@@ -30,7 +38,7 @@ export interface RepostOptions {
 
 /**
  * Posts the corrections that the installation's mapping asks for, a batch a transaction; each batch is yielded once it is in
- * the books. The repost holds the installation's lease, so that it never runs beside a window, and renews it with each batch,
+ * the books. The repost holds the lease of the live lane, so that it never runs beside a window, and renews it with each batch,
  * so that it posts nothing more once the lease is lost. A second repost posts nothing. Throws UserError when the lease cannot
  * be had or was lost.
  */
@@ -41,44 +49,38 @@ export async function* repost(
   options: RepostOptions,
 ): AsyncGenerator<RemappedDocument[]> {
   const { id } = installation;
-  const token = await waitForLease(db, id, options);
+  const lease = await waitForLease(db, id, options);
+  const transact = leasedTransactions(db, lease, options);
   try {
     await requireIdentity(db, installation);
     await requireStart(db, installation);
     const contextFor = postingContexts(installation, currentLockDates(db, source, id));
     for (let after: DocumentCursor = null; ; ) {
       options.signal.throwIfAborted();
-      const batch: RemappedDocument[] = await repostBatch(
-        db,
-        installation,
-        contextFor,
-        token,
-        options.selection,
-        after,
-      );
+      if (!(await renewLease(db, lease))) throw new LeaseLost(lease);
+      const batch: RemappedDocument[] = await repostBatch(transact, installation, contextFor, options.selection, after);
       const last = batch.at(-1);
       if (last === undefined) return;
       yield batch;
       if (batch.length < judgingBatch) return;
       after = last.document;
     }
+  } catch (error) {
+    throw error instanceof LeaseLost ? leaseLost(id) : error;
   } finally {
-    await releaseLease(db, id, token);
+    await releaseLease(db, lease);
   }
 }
 
 async function repostBatch(
-  db: Db,
+  transact: Transact,
   installation: InstallationConfig,
   contextFor: ContextFor,
-  token: number,
   selection: DocumentSelection,
   after: DocumentCursor,
 ): Promise<RemappedDocument[]> {
   const { id } = installation;
-  return db.transaction(async (trx) => {
-    // This locks the lease's row: no window can take the lease while the batch is posted.
-    if (!(await renewLease(trx, id, token))) throw leaseLost(id);
+  return transact(async (trx) => {
     await holdPeriod(trx, id);
     await holdIdentity(trx, installation, { posting: false });
     const documents = await documentsInForce(trx, id, selection, { after, limit: judgingBatch, lock: true });
@@ -96,13 +98,13 @@ function isToSave({ document, remap: { outcome } }: Pick<RemappedDocument, 'docu
   return outcome === 'corrected' || outcome === 'change_held' || (outcome === 'same' && document.remapHeld);
 }
 
-async function waitForLease(db: Db, installation: number, options: RepostOptions): Promise<number> {
+async function waitForLease(db: Db, installation: number, options: RepostOptions): Promise<Lease> {
   const { signal, waitSeconds, onWait } = options;
   const holder = `repost/${randomUUID()}`;
   for (let waitedMs = 0; ; waitedMs += pollMs) {
     signal.throwIfAborted();
-    const token = await takeLease(db, installation, holder);
-    if (token !== null) return token;
+    const lease = await takeLease(db, { installation, lane: 'live' }, holder);
+    if (lease !== null) return lease;
     if (waitedMs === 0) onWait();
     if (waitedMs >= waitSeconds * 1000) {
       throw new UserError(

@@ -2,7 +2,7 @@ import knex, { type Knex } from 'knex';
 import { codeOf, type PlainError } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import { storable } from '../domain/text.ts';
-import type { Db } from './pool.ts';
+import type { Transact } from './lease.ts';
 
 // SQLSTATE class 08 (connection) and 57P (shutdown); the others are the network's.
 const lostConnectionCodes = /^(08\w{3}|57P\d\d|ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT)$/;
@@ -63,10 +63,13 @@ export function describeUnexpected(error: unknown): { error: string; at: string[
 const attempts = 5;
 
 /** Runs the work in a transaction, again where it was ended only because of others beside it. */
-export async function retryingTransaction<T>(db: Db, work: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
+export async function retryingTransaction<T>(
+  transact: Transact,
+  work: (trx: Knex.Transaction) => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await db.transaction(work);
+      return await transact(work);
     } catch (error) {
       if (!isRetriable(error) || attempt >= attempts) throw error;
     }

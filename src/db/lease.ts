@@ -1,49 +1,168 @@
-import { integer } from './columns.ts';
-import { type Connection, execute, maybeRow } from './rows.ts';
+import type { Knex } from 'knex';
+import { bool, integer } from './columns.ts';
+import type { Db } from './pool.ts';
+import { type Connection, execute, maybeRow, row } from './rows.ts';
 
 /**
- * One writer at a time for each installation (table `lease`): a window, or a repost. The token is a fencing token: it grows
- * with each new holder, so that a holder whose lease was lost can be told from the one that has it.
+ * One holder at a time for each installation and lane (table `lease`). The token is a fencing token: it grows with each new
+ * holder and with each release, and every write transaction of a lane's work checks it under a lock (`holdLease`). So a holder
+ * that was given up writes nothing any more, however long its process lives on.
+ *
+ * The lock is `for key share`: writers of one lane do not wait for each other, nor for a renewal, which changes no key. Whoever
+ * takes, seizes or releases the lease locks its row `for update`, and so waits for the write transactions under way.
  */
+
+export const lanes = ['live', 'backfill', 'replay', 'scrub', 'delivery'] as const;
+export type Lane = (typeof lanes)[number];
+
+export interface LeaseScope {
+  installation: number;
+  lane: Lane;
+}
+
+/** A lease as its holder knows it. */
+export interface Lease extends LeaseScope {
+  token: number;
+}
+
+/** Somebody else holds the lane now: the work that held it before may not go on. */
+export class LeaseLost extends Error {
+  readonly code = 'window_superseded';
+  readonly todo: string;
+
+  constructor({ installation, lane }: LeaseScope) {
+    super(`the lease of installation ${installation}, lane ${lane}, has another holder or was released`);
+    this.todo = 'nothing: the work that has taken over covers this one';
+  }
+}
+
+/** Nobody renewed the lease in time, and nobody has taken it: whoever renews it may go on. */
+export class LeaseExpired extends Error {
+  readonly code = 'lease_expired';
+  readonly todo = 'nothing: it is tried again by itself';
+
+  constructor({ installation, lane }: LeaseScope) {
+    super(`the lease of installation ${installation}, lane ${lane}, was not renewed within ${leaseSeconds} s`);
+  }
+}
 
 /** A lease outlives a few renewals that fail; the lease of a process that was killed is free after this time. */
 const leaseSeconds = 90;
 
-/** Takes the lease, or renews it for the same holder; gives the token, or null while another holder has it. */
-export async function takeLease(db: Connection, installation: number, holder: string): Promise<number | null> {
-  const taken = await maybeRow(
+/** Takes the lease, or renews it for the same holder; null while another holder has it, or still writes under it. */
+export async function takeLease(db: Connection, { installation, lane }: LeaseScope, holder: string) {
+  const again = await maybeRow(
     db,
     { token: integer },
-    `insert into lease as l (installation, token, holder, expires_at)
-     values (?, 1, ?, clock_timestamp() + make_interval(secs => ?))
-     on conflict (installation) do update set
-       token = case when l.holder = excluded.holder then l.token else l.token + 1 end,
-       holder = excluded.holder, expires_at = excluded.expires_at
-     where l.holder = excluded.holder or l.expires_at < clock_timestamp()
-     returning token`,
-    [installation, holder, leaseSeconds],
+    `update lease set expires_at = clock_timestamp() + make_interval(secs => ?)
+     where installation = ? and lane = ? and holder = ? returning token`,
+    [leaseSeconds, installation, lane, holder],
   );
-  return taken?.token ?? null;
+  const taken =
+    again ??
+    (await maybeRow(
+      db,
+      { token: integer },
+      `with free as (
+         select installation, lane from lease
+         where installation = ? and lane = ? and expires_at < clock_timestamp() for update skip locked
+       ), taken as (
+         update lease l set token = l.token + 1, holder = ?, expires_at = clock_timestamp() + make_interval(secs => ?)
+         from free where l.installation = free.installation and l.lane = free.lane returning l.token
+       ), made as (
+         insert into lease (installation, lane, token, holder, expires_at)
+         values (?, ?, 1, ?, clock_timestamp() + make_interval(secs => ?)) on conflict do nothing returning token
+       )
+       select token from taken union all select token from made`,
+      [installation, lane, holder, leaseSeconds, installation, lane, holder, leaseSeconds],
+    ));
+  return taken === null ? null : { installation, lane, token: taken.token };
 }
 
-/**
- * Keeps a lease alive; false when it was lost to another holder. In a transaction, the lease's row stays locked until its end:
- * nobody can take the lease before.
- */
-export async function renewLease(db: Connection, installation: number, token: number): Promise<boolean> {
+/** Takes the lease from whoever holds it, once the write transactions under way are over. */
+export async function seizeLease(db: Db, { installation, lane }: LeaseScope, holder: string): Promise<Lease> {
+  return db.transaction(async (trx) => {
+    await execute(trx, 'select from lease where installation = ? and lane = ? for update', [installation, lane]);
+    const { token } = await row(
+      trx,
+      { token: integer },
+      `insert into lease as l (installation, lane, token, holder, expires_at)
+       values (?, ?, 1, ?, clock_timestamp() + make_interval(secs => ?))
+       on conflict (installation, lane) do update set
+         token = l.token + 1, holder = excluded.holder, expires_at = excluded.expires_at
+       returning token`,
+      [installation, lane, holder, leaseSeconds],
+    );
+    return { installation, lane, token };
+  });
+}
+
+/** Keeps a lease alive, one that has expired and that nobody took included; false when it is lost. */
+export async function renewLease(db: Connection, { installation, lane, token }: Lease): Promise<boolean> {
   const renewed = await execute(
     db,
-    `update lease set expires_at = clock_timestamp() + make_interval(secs => ?) where installation = ? and token = ?`,
-    [leaseSeconds, installation, token],
+    `update lease set expires_at = clock_timestamp() + make_interval(secs => ?)
+     where installation = ? and lane = ? and token = ?`,
+    [leaseSeconds, installation, lane, token],
   );
   return renewed > 0;
 }
 
-export async function releaseLease(db: Connection, installation: number, token: number): Promise<void> {
-  // The token moves on, so that a late renewal cannot bring the lease back.
+/** Frees a lease that is still held, once the write transactions under way are over. */
+export async function releaseLease(db: Connection, { installation, lane, token }: Lease): Promise<void> {
+  // The token moves on and the holder goes, so that neither a late renewal nor a late attempt brings the lease back.
   await execute(
     db,
-    `update lease set expires_at = clock_timestamp(), token = token + 1 where installation = ? and token = ?`,
-    [installation, token],
+    `with held as (
+       select installation, lane from lease where installation = ? and lane = ? and token = ? for update
+     )
+     update lease l set expires_at = clock_timestamp(), token = l.token + 1, holder = ''
+     from held where l.installation = held.installation and l.lane = held.lane`,
+    [installation, lane, token],
   );
+}
+
+/**
+ * Locks the lease's row until the end of the transaction: nobody can take the lease, or release it, before. The first statement
+ * of every write transaction of a lane's work. Throws LeaseLost and LeaseExpired.
+ */
+export async function holdLease(trx: Connection, lease: Lease): Promise<void> {
+  const { installation, lane, token } = lease;
+  const held = await maybeRow(
+    trx,
+    { alive: bool },
+    `select expires_at > clock_timestamp() as alive from lease
+     where installation = ? and lane = ? and token = ? for key share`,
+    [installation, lane, token],
+  );
+  if (held === null) throw new LeaseLost(lease);
+  if (!held.alive) throw new LeaseExpired(lease);
+}
+
+/** Runs a write transaction. */
+export type Transact = <Result>(work: (trx: Knex.Transaction) => Promise<Result>) => Promise<Result>;
+
+/** Write transactions of no lane: of a command that runs while none of its installation's lanes does. */
+export function transactionsOf(db: Db): Transact {
+  return (work) => db.transaction(work);
+}
+
+/**
+ * Write transactions of a lane's work: each holds the lease, and none begins once `signal` has aborted. One under way then ends
+ * by itself, within the time-outs of its statements; `onEnded` is called after each.
+ */
+export function leasedTransactions(
+  db: Db,
+  lease: Lease,
+  { signal, onEnded }: { signal: AbortSignal; onEnded?: () => void },
+): Transact {
+  return async (work) => {
+    signal.throwIfAborted();
+    const result = await db.transaction(async (trx) => {
+      await holdLease(trx, lease);
+      return work(trx);
+    });
+    onEnded?.();
+    return result;
+  };
 }

@@ -29,6 +29,9 @@ export function poolSize(installations: number): number {
   return Math.min(60, 10 + 2 * installations);
 }
 
+/** Nothing that one statement does takes longer. */
+export const statementTimeoutMs = 120_000;
+
 export interface DatabaseOptions {
   /** Connections at most. */
   max?: number;
@@ -51,7 +54,7 @@ export function openDatabase(url: string | (() => string), options: DatabaseOpti
     connectionString,
     types,
     application_name: 'vetledger',
-    statement_timeout: options.statementTimeoutMs ?? 120_000,
+    statement_timeout: options.statementTimeoutMs ?? statementTimeoutMs,
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
   });

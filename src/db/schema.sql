@@ -212,7 +212,9 @@ create table lease (
   token bigint not null,
   holder text not null,
   expires_at timestamp with time zone not null,
-  constraint lease_pkey PRIMARY KEY (installation)
+  lane text not null,
+  constraint lease_pkey PRIMARY KEY (installation, lane),
+  constraint lease_lane_check CHECK ((lane = ANY (ARRAY['live'::text, 'backfill'::text, 'replay'::text, 'scrub'::text, 'delivery'::text])))
 );
 
 create table ledger_close (

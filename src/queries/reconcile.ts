@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { InstallationConfig } from '../config/load.ts';
+import { transactionsOf } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { priorities } from '../practice/budget.ts';
@@ -83,7 +84,16 @@ async function fetchAgain(
 ): Promise<number> {
   const { db } = ports;
   const context: PullContext = {
-    ...{ installation, timezone, dialect, db, client: ports.practice(installation), owner: 'window', run: '' },
+    ...{
+      installation,
+      timezone,
+      dialect,
+      db,
+      transact: transactionsOf(db),
+      client: ports.practice(installation),
+      owner: 'window',
+      run: '',
+    },
     priority: priorities.live,
     overlapMs: overlapSeconds * 1000,
     findOwnEchoes: ownEchoes(db, installation, dialect),

@@ -76,12 +76,12 @@ export async function newestWindow(
   );
 }
 
-/** Whether a window, or a repost, holds the installation's lease now. */
+/** Whether a window, or a repost, holds the installation's live lane now. */
 export async function windowUnderWay(db: Connection, installation: InstallationId): Promise<boolean> {
   const lease = await maybeRow(
     db,
     { held: bool },
-    'select expires_at > clock_timestamp() as held from lease where installation = ?',
+    `select expires_at > clock_timestamp() as held from lease where installation = ? and lane = 'live'`,
     [installation],
   );
   return lease?.held ?? false;

@@ -79,7 +79,7 @@ export async function pullById(
   kind: RecordKind,
   id: number,
 ): Promise<PullResult & { found: boolean }> {
-  const { db, dialect, installation, timezone } = context;
+  const { db, dialect, installation, timezone, transact } = context;
   const ignored = await ignoredFilters(db, installation, kind);
   const filters: Record<string, string> = {};
   if (!ignored.has('id__gt')) filters.id__gt = String(id - 1);
@@ -92,7 +92,7 @@ export async function pullById(
     }
     for (const item of answer?.results ?? []) {
       const filter = contradictedFilter(filters, recordOf(kind, item, dialect), timezone);
-      if (filter !== null) await noteIgnored(db, installation, kind, filter);
+      if (filter !== null) await transact((trx) => noteIgnored(trx, installation, kind, filter));
     }
   }
   let found = false;
@@ -106,13 +106,13 @@ export async function pullById(
 }
 
 async function saveAnswer(context: PullContext, kind: RecordKind, answer: ListAnswer): Promise<PullResult> {
-  const saved = await context.db.transaction((trx) => savePage(trx, context, kind, answer, context.findOwnEchoes));
+  const saved = await context.transact((trx) => savePage(trx, context, kind, answer, context.findOwnEchoes));
   const { sourceTime } = answer;
   return { seen: saved.received, pulled: saved.pulled, began: sourceTime, earliest: sourceTime };
 }
 
 function askUnlessRefused(
-  { db, installation, client, priority }: PullContext,
+  { installation, client, priority, transact }: PullContext,
   kind: RecordKind,
   filters: Record<string, string>,
   pageSize: number | null,
@@ -120,6 +120,6 @@ function askUnlessRefused(
   return unlessRefused(
     () => client.list(kind, filters, pageSize, { priority }),
     filters,
-    (filter) => noteIgnored(db, installation, kind, filter),
+    (filter) => transact((trx) => noteIgnored(trx, installation, kind, filter)),
   );
 }

@@ -27,7 +27,7 @@ export interface CensusLine {
  * walked each time, since its count is too high.
  */
 export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
-  const { db, installation } = context;
+  const { db, transact, installation } = context;
   const lines: CensusLine[] = [];
   for (const kind of documentKinds) {
     const hasRepeats = () => repeatsRecords(db, installation, kind);
@@ -39,17 +39,18 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
       source = (await hasRepeats()) ? walked.distinct : await countCovered(context, kind);
     }
     if (source === null) continue;
-    await storeCount(db, installation, kind, source);
+    const count = source;
+    await transact((trx) => storeCount(trx, installation, kind, count));
     lines.push({ kind, source, mirror: await countMirror(context, kind), gone });
   }
   // If a list could not be counted, the next window takes the census again.
-  if (lines.length === documentKinds.length) await noteCensusTaken(db, installation);
+  if (lines.length === documentKinds.length) await transact((trx) => noteCensusTaken(trx, installation));
   return lines;
 }
 
 /** Pulls a list and marks what it no longer holds; `distinct` counts the different records received. */
 async function walkWholeList(context: PullContext, kind: DocumentKind): Promise<{ gone: number[]; distinct: number }> {
-  const { db, installation } = context;
+  const { db, transact, installation } = context;
   const received = new Set<number>();
   const onSaved = (saved: { ids: number[] }) => {
     for (const id of saved.ids) received.add(id);
@@ -69,7 +70,7 @@ async function walkWholeList(context: PullContext, kind: DocumentKind): Promise<
   });
   const gone = ids.filter((id) => !found.has(id));
   if (gone.length > 0) {
-    await db.transaction((trx) => markGone(trx, installation, kind, gone, confirmedAt));
+    await transact((trx) => markGone(trx, installation, kind, gone, confirmedAt));
   }
   return { gone, distinct: received.size };
 }

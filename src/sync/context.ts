@@ -1,3 +1,4 @@
+import type { Transact } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import type { FindOwnEchoes, MirrorScope } from '../mirror/types.ts';
 import type { PracticeClient } from '../practice/client.ts';
@@ -8,7 +9,10 @@ export type PullOwner = 'window' | 'backfill';
 
 /** What every pull of an installation works with. */
 export interface PullContext extends MirrorScope {
+  /** For reading. */
   db: Db;
+  /** For writing: each transaction holds the lease of the lane that pulls. */
+  transact: Transact;
   client: Pick<PracticeClient, 'list'>;
   owner: PullOwner;
   /** The workflow run: a later attempt of the same run continues the counts of an attempt that died. */

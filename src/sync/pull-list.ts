@@ -116,7 +116,7 @@ class ListPull {
         if (!(error instanceof FilterIgnored) || !(error.filter in this.#filters)) throw error;
         // Without the filter the list holds the same records and others: more weight, the same result.
         delete this.#filters[error.filter];
-        await noteIgnored(this.#context.db, this.#context.installation, this.#kind, error.filter);
+        await this.#noteIgnored(error.filter);
       }
     }
   }
@@ -144,7 +144,7 @@ class ListPull {
   }
 
   #ports(question: string, ofThisRun: SavedWalk | null): WalkPorts {
-    const { db, dialect, installation, timezone } = this.#context;
+    const { dialect, timezone } = this.#context;
     return {
       ask: async (request) => {
         const answer = await this.#ask(request);
@@ -164,9 +164,14 @@ class ListPull {
       },
       ignored: async (filter) => {
         this.#ignored.add(filter);
-        await noteIgnored(db, installation, this.#kind, filter);
+        await this.#noteIgnored(filter);
       },
     };
+  }
+
+  #noteIgnored(filter: string): Promise<void> {
+    const { installation, transact } = this.#context;
+    return transact((trx) => noteIgnored(trx, installation, this.#kind, filter));
   }
 
   /** One page; null when a page after the first does not exist, the list having become shorter. */
@@ -186,7 +191,7 @@ class ListPull {
 
   async #save(question: string, answer: ListAnswer, state: WalkState): Promise<void> {
     const context = this.#context;
-    await context.db.transaction(async (trx) => {
+    await context.transact(async (trx) => {
       const saved = await savePage(trx, context, this.#kind, answer, context.findOwnEchoes);
       this.#pulled += saved.pulled;
       this.#onSaved?.(saved);

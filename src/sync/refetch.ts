@@ -52,5 +52,5 @@ export async function refetchParts(
       count('payment', await pullList(context, 'payment', { invoice__is: String(id) }, null, { keepWalk: false }));
     }
   }
-  await markRefetched(context.db, context.installation, needs);
+  await context.transact((trx) => markRefetched(trx, context.installation, needs));
 }

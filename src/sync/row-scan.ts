@@ -37,8 +37,8 @@ export async function completeScan(context: PullContext): Promise<PullResult | n
  * before its first request, whatever the version's `modified`.
  */
 export async function scanStaleSets(context: PullContext): Promise<PullResult> {
-  const { db, installation, owner } = context;
-  await forgetWalks(db, installation, owner, 'row');
+  const { transact, installation, owner } = context;
+  await transact((trx) => forgetWalks(trx, installation, owner, 'row'));
   const versionsBefore = await finalInvoiceVersions(context);
   const scan = await scanRows(context);
   const changed = await invoicesWithRowsChangedAfter(context, scan.earliest);
@@ -47,7 +47,7 @@ export async function scanStaleSets(context: PullContext): Promise<PullResult> {
     .map(([id]) => id);
   for (let start = 0; start < covered.length; start += settleBatch) {
     const batch = covered.slice(start, start + settleBatch);
-    await db.transaction((trx) => settleRowSets(trx, installation, batch, scan.earliest));
+    await transact((trx) => settleRowSets(trx, installation, batch, scan.earliest));
   }
   return scan;
 }
@@ -112,7 +112,7 @@ async function settleCoveredSets(context: PullContext, earliest: Date): Promise<
     const ids = batch.map(({ id }) => id);
     const last = ids.at(-1);
     if (last === undefined) return;
-    await db.transaction((trx) => settleRowSets(trx, installation, ids, earliest));
+    await context.transact((trx) => settleRowSets(trx, installation, ids, earliest));
     after = last;
   }
 }

@@ -107,7 +107,7 @@ async function pullAndSettle(
   const settled = (await covered()).filter(
     (id) => !doubtful.has(id) && versionsBefore.get(id) === versionsAfter.get(id),
   );
-  await db.transaction((trx) => settleRowSets(trx, installation, settled, earliest));
+  await context.transact((trx) => settleRowSets(trx, installation, settled, earliest));
   return result;
 }
 

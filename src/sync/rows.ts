@@ -78,12 +78,14 @@ async function pullChangedRows(context: PullContext, since: Date): Promise<PullC
  * Where the server does not tell changed rows, the sets of invoices changed since an instant (within the overlap) become stale:
  * a transaction that commits late may change rows while the invoice's `modified` stays in a second that was read already.
  */
-async function doubtRecentSets({ db, installation }: PullContext, since: Date): Promise<void> {
-  await execute(
-    db,
-    `update mirror_record set rows_source_time = null
-     where installation = ? and kind = 'invoice' and needs_rows and gone_at is null and modified >= ?`,
-    [installation, since],
+async function doubtRecentSets({ transact, installation }: PullContext, since: Date): Promise<void> {
+  await transact((trx) =>
+    execute(
+      trx,
+      `update mirror_record set rows_source_time = null
+       where installation = ? and kind = 'invoice' and needs_rows and gone_at is null and modified >= ?`,
+      [installation, since],
+    ),
   );
 }
 
@@ -91,10 +93,10 @@ async function doubtRecentSets({ db, installation }: PullContext, since: Date): 
  * Where the server does not tell changed rows, the sets of invoices that are held for their rows become stale, beginning with
  * those fetched longest ago. The other parts of these invoices were fetched again when they were held.
  */
-async function doubtHeldSets({ db, installation }: PullContext): Promise<void> {
+async function doubtHeldSets({ db, transact, installation }: PullContext): Promise<void> {
   const ignored = await ignoredFilters(db, installation, 'row');
   const limit = ignored.has('invoice__in') ? heldInvoicesAtMost.oneByOne : heldInvoicesAtMost.inOneRequest;
-  await db.transaction(async (trx) => {
+  await transact(async (trx) => {
     const held = await rows(
       trx,
       { id: integer },

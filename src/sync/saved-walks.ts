@@ -14,6 +14,7 @@ import type { WalkState } from './walk/types.ts';
 export const keptForHours = 72;
 
 type Scope = Pick<PullContext, 'db' | 'installation' | 'owner' | 'run'>;
+type WriteScope = Scope & Pick<PullContext, 'transact'>;
 
 /** A walk under way. `question` identifies what is read: its filters and the id above which it began. */
 export interface SavedWalk {
@@ -40,7 +41,7 @@ export async function loadWalk(context: Scope, stream: RecordKind, question: str
 
 export async function saveWalk(
   db: Connection,
-  { installation, owner }: Scope,
+  { installation, owner }: Pick<Scope, 'installation' | 'owner'>,
   stream: RecordKind,
   walk: SavedWalk,
 ): Promise<void> {
@@ -57,7 +58,7 @@ export async function saveWalk(
  * its rows does not read its invoices again.
  */
 export async function walkOnce(
-  context: Scope,
+  context: WriteScope,
   stream: RecordKind,
   question: string,
   walk: () => Promise<PullResult>,
@@ -65,9 +66,19 @@ export async function walkOnce(
   const finished = await finishedWalk(context, stream, question);
   if (finished) return finished;
   const result = await walk();
-  const { db, installation, owner, run } = context;
+  await context.transact((trx) => saveFinished(trx, context, stream, question, result));
+  return result;
+}
+
+async function saveFinished(
+  trx: Connection,
+  { installation, owner, run }: Scope,
+  stream: RecordKind,
+  question: string,
+  result: PullResult,
+): Promise<void> {
   await execute(
-    db,
+    trx,
     `insert into sync_walk (installation, stream, owner, state)
      values (?, ?, ?, json_build_object('question', ?::text, 'run', ?::text, 'seen', ?::int, 'pulled', ?::int,
        'began', ?::timestamptz, 'earliest', ?::timestamptz))
@@ -84,7 +95,6 @@ export async function walkOnce(
       result.earliest,
     ],
   );
-  return result;
 }
 
 /** The result of a finished walk; its counts are 0 where another run made it, since that run has reported them. */

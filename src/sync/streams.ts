@@ -73,8 +73,8 @@ export async function walkChanged(
 
 /** Moves a cursor and forgets the walk that it now covers, in one transaction. */
 async function move(context: PullContext, cursors: Cursors, stream: RecordKind, value: CursorValue): Promise<void> {
-  const { db, installation, owner } = context;
-  await db.transaction(async (trx) => {
+  const { transact, installation, owner } = context;
+  await transact(async (trx) => {
     await moveCursor(trx, installation, stream, value, cursors[stream].revision);
     await forgetWalks(trx, installation, owner, stream);
   });

@@ -5,7 +5,7 @@ import type { PlainError } from '../domain/errors.ts';
 /** A window under way; its row in `sync_window` is kept longer than Temporal keeps its history. */
 export interface OpenWindow {
   id: number;
-  /** Fencing token of the installation's lease; null for a backfill, which runs beside windows. */
+  /** Fencing token of the lane's lease; null for a backfill that a release without leases for backfills opened. */
   token: number | null;
   /** Source time from which and up to which the window reads changes; `from` is null for a first load and a backfill. */
   from: string | null;
@@ -55,19 +55,19 @@ export async function closeWindowRow(
 }
 
 /**
- * Marks windows that never recorded how they ended as failed: their workflow was terminated, or its server was lost. Whoever
- * holds the installation's lease knows that they are over. A window that resumes after all records its own end over this.
+ * Marks windows or backfills that never recorded how they ended as failed: their workflow was terminated, or its server was
+ * lost. Whoever holds the lane's lease knows that they are over. A window that resumes after all records its own end over this.
  */
 export async function failAbandonedWindows(
   db: Connection,
   installation: number,
-  { exceptRun, error }: { exceptRun: string; error: PlainError },
+  { kind, exceptRun, error }: { kind: WindowKind; exceptRun: string; error: PlainError },
 ): Promise<void> {
   await execute(
     db,
     `update sync_window set outcome = 'failed', error = ?::json, closed_at = clock_timestamp()
-     where installation = ? and kind = 'window' and outcome = 'open' and run_id <> ?`,
-    [JSON.stringify(error), installation, exceptRun],
+     where installation = ? and kind = ? and outcome = 'open' and run_id <> ?`,
+    [JSON.stringify(error), installation, kind, exceptRun],
   );
 }
 

@@ -1,5 +1,5 @@
 import { isOfTheData, kindOfError } from '../db/errors.ts';
-import type { Connection } from '../db/rows.ts';
+import type { Transact } from '../db/lease.ts';
 import { forEachAtATime } from '../domain/concurrency.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { backoffMs, longestPauseMs, maxAttempts } from '../practice/retry.ts';
@@ -19,6 +19,9 @@ const batchSize = 100;
 const requestsInFlight = 8;
 
 export interface WriteBackPorts {
+  transact: Transact;
+  /** Records what the source was told, even when the work is to stop. */
+  record: Transact;
   /** Fetches prepayments into the mirror again; gives the ids of those that the source still has. */
   refresh(ids: number[]): Promise<Set<number>>;
   /** Sends a prepayment its entry id, keeping every other key. Throws PracticeError where the source refuses it. */
@@ -26,7 +29,9 @@ export interface WriteBackPorts {
   /** Called after each request with the number of prepayments written so far. */
   onProgress(written: number): void;
   onRefused(prepaymentId: number, refusal: { code: string; message: string }): void;
-  /** Sleeps; rejects when the window ends. */
+  /** Aborts when the work is to stop: what fails from then on is nobody's refusal. */
+  signal: AbortSignal;
+  /** Sleeps; rejects when the work is to stop. */
   pause(ms: number): Promise<void>;
 }
 
@@ -35,7 +40,6 @@ export interface WriteBackPorts {
  * the source refuses is recorded and tried again by the next window.
  */
 export async function writeBackAll(
-  db: Connection,
   installation: InstallationId,
   dialect: Dialect,
   ports: WriteBackPorts,
@@ -43,18 +47,19 @@ export async function writeBackAll(
   let written = 0;
   for (let after = 0; ; ) {
     const batch = { after, limit: batchSize, dialect };
-    const ids = (await pendingWriteBacks(db, installation, batch)).map(({ prepaymentId }) => prepaymentId);
+    const next = () => ports.transact((trx) => pendingWriteBacks(trx, installation, batch));
+    const ids = (await next()).map(({ prepaymentId }) => prepaymentId);
     const last = ids.at(-1);
     if (last === undefined) return written;
     // In a first load the mirror may be hours old, and staff may have changed what is beside our id since.
     const found = await ports.refresh(ids);
-    const pending = await pendingWriteBacks(db, installation, batch);
+    const pending = await next();
     const outcomes: WriteBackOutcome[] = [];
     try {
       const existing = pending.filter(({ prepaymentId }) => found.has(prepaymentId));
-      await noteSending(db, installation, existing);
+      await ports.transact((trx) => noteSending(trx, installation, existing));
       await forEachAtATime(requestsInFlight, existing, async (writeBack) => {
-        const refusal = await writeOne(db, installation, dialect, writeBack, ports);
+        const refusal = await writeOne(installation, dialect, writeBack, ports);
         const { prepaymentId, entryId } = writeBack;
         outcomes.push({ prepaymentId, entryId, error: refusal?.message ?? null });
         if (refusal === null) written += 1;
@@ -63,7 +68,7 @@ export async function writeBackAll(
       });
     } finally {
       // Whatever ended the batch early: what was written is not written again.
-      await recordWriteBacks(db, installation, outcomes);
+      if (outcomes.length > 0) await ports.record((trx) => recordWriteBacks(trx, installation, outcomes));
     }
     after = last;
   }
@@ -80,7 +85,6 @@ interface Refusal {
  * between. Throws what a later window may resolve.
  */
 async function writeOne(
-  db: Connection,
   installation: InstallationId,
   dialect: Dialect,
   writeBack: PendingWriteBack,
@@ -93,6 +97,7 @@ async function writeOne(
       await ports.send(parseJson(next.raw), next.entryId);
       return null;
     } catch (error) {
+      ports.signal.throwIfAborted();
       const refusal = refusalOf(error);
       if (refusal !== null) return refusal;
       const waitMs = error instanceof PracticeError ? (error.retryAfterMs ?? 0) : 0;
@@ -102,7 +107,7 @@ async function writeOne(
     }
     if (!(await ports.refresh([prepaymentId])).has(prepaymentId)) return null;
     const only = { after: prepaymentId - 1, through: prepaymentId, limit: 1, dialect };
-    [next] = await pendingWriteBacks(db, installation, only);
+    [next] = await ports.transact((trx) => pendingWriteBacks(trx, installation, only));
   }
   return null;
 }

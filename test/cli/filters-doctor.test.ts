@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { transactionsOf } from '../../src/db/lease.ts';
 import { usedFilters } from '../../src/sync/capabilities/filter-uses.ts';
 import { ignoredFilters, noteFindings, storedVerdicts } from '../../src/sync/capabilities/filters.ts';
 import { mayUse } from '../../src/sync/capabilities/recheck.ts';
@@ -87,6 +88,7 @@ describe('a filter that is stored as ignored', () => {
     clinic.rows(`update source_filter set noted_at = clock_timestamp() - make_interval(hours => ?)`, [hours]);
   const context = () => ({
     db: clinic.app.db,
+    transact: transactionsOf(clinic.app.db),
     installation: 4711,
     client: clinic.app.practice(4711),
     dialect: clinic.app.config.installations[0]!.dialect,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
+import { transactionsOf } from '../../src/db/lease.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
 import { isJsonObject, type JsonValue } from '../../src/records/json.ts';
 import { recordId } from '../../src/records/schema.ts';
@@ -47,6 +48,9 @@ test('whatever becomes of the requests, what staff write after one stays', async
       const left = [...script];
       let lastStaffId: string | null = null;
       const ports: WriteBackPorts = {
+        transact: transactionsOf(db),
+        record: transactionsOf(db),
+        signal: new AbortController().signal,
         refresh: async (ids) => {
           await db.raw(`update mirror_record set raw = ?::json where id = ?`, [rawOf(id, info), id]);
           return new Set(ids);
@@ -67,7 +71,7 @@ test('whatever becomes of the requests, what staff write after one stays', async
       };
       for (let windows = 0; windows < 8; windows++) {
         try {
-          await writeBackAll(db, installation, dialect, ports);
+          await writeBackAll(installation, dialect, ports);
         } catch (error) {
           if (!(error instanceof Died) && !(error instanceof PracticeError)) throw error;
         }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { postWaiting } from '../../src/bookkeeping/post.ts';
 import { postingContexts } from '../../src/bookkeeping/posting-context.ts';
 import type { InstallationConfig } from '../../src/config/load.ts';
+import { transactionsOf } from '../../src/db/lease.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
 let clinic: TestClinic;
@@ -83,7 +84,7 @@ test('what is no document’s fault holds none: with a full disk posting fails, 
   const [installation] = clinic.app.config.installations as [InstallationConfig];
   const contextFor = await postingContexts(installation, async () => null);
   const posting = postWaiting(clinic.app.db, installation, contextFor, {
-    ...{ windowId: null, finalRound: true, signal: new AbortController().signal, onProgress: () => undefined },
+    ...{ windowId: null, finalRound: true, transact: transactionsOf(clinic.app.db), onProgress: () => undefined },
   });
   await expect(posting).rejects.toMatchObject({ code: '53100' });
   expect(await held()).toEqual([]);

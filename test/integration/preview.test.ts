@@ -349,7 +349,7 @@ describe('repost after a changed mapping', () => {
   test('never beside a window: it waits, gives up in time, and goes on where a lost lease stopped it', async () => {
     const clinic = await posted({ seed: 12, invoices: 300 });
     await clinic.configure(demo.replace('receivable: "1700"', 'receivable: "1701"'));
-    await takeLease(db, clinic.id, 'a window');
+    await takeLease(db, { installation: clinic.id, lane: 'live' }, 'a window');
     await expect(all(reposting(clinic))).rejects.toMatchObject({ code: 'window_busy', exitCode: 4 });
     const seq = await lastSeq(clinic);
     await db.raw(`update lease set expires_at = now() where installation = ?`, [clinic.id]);
@@ -359,7 +359,7 @@ describe('repost after a changed mapping', () => {
     const afterFirst = await lastSeq(clinic);
     expect(afterFirst).toBeGreaterThan(seq);
     await db.raw(`update lease set expires_at = now() where installation = ?`, [clinic.id]);
-    const token = await takeLease(db, clinic.id, 'another window');
+    const taken = await takeLease(db, { installation: clinic.id, lane: 'live' }, 'another window');
     await expect(first.next()).rejects.toMatchObject({ code: 'repost_superseded' });
     expect(await lastSeq(clinic)).toBe(afterFirst);
     const [lease] = await query<{ token: number; alive: boolean }>(
@@ -367,7 +367,7 @@ describe('repost after a changed mapping', () => {
       'select token, expires_at > clock_timestamp() as alive from lease where installation = ?',
       [clinic.id],
     );
-    expect(lease).toEqual({ token, alive: true });
+    expect(lease).toEqual({ token: taken?.token, alive: true });
 
     await db.raw(`update lease set expires_at = now() where installation = ?`, [clinic.id]);
     await all(reposting(clinic));

@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
+import { transactionsOf } from '../../src/db/lease.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { type GeneralLedgerUnit, generalLedger, subLedger, usedAccounts } from '../../src/ledger/general-ledger.ts';
 import { appendEntries } from '../../src/ledger/journal/append.ts';
@@ -30,7 +31,7 @@ beforeAll(async () => {
   await append([sale(1, '2026-01-15'), sale(2, '2026-01-16')], 'document');
   await append([sale(3, '2026-01-15'), sale(4, '2026-01-15'), sale(5, '2026-01-18', '3009')], 'daily_summary');
   await append([sale(6, '2026-01-15'), sale(7, '2026-01-17')], 'document');
-  await summariseDays(db, installation, { before: '2026-01-18', windowId: null });
+  await summariseDays(transactionsOf(db), installation, { before: '2026-01-18', windowId: null });
 });
 
 async function ids(units: AsyncIterable<GeneralLedgerUnit>): Promise<string[]> {

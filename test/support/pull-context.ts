@@ -1,4 +1,5 @@
 import { loadDialect } from '../../src/config/dialect.ts';
+import { transactionsOf } from '../../src/db/lease.ts';
 import type { PullContext } from '../../src/sync/context.ts';
 
 /** What a window of an installation in Helsinki pulls with, but for what a test gives; a question asked of no client fails. */
@@ -7,6 +8,7 @@ export function pullContextOf(given: Pick<PullContext, 'db'> & Partial<PullConte
     installation: 1,
     timezone: 'Europe/Helsinki',
     dialect: given.dialect ?? loadDialect(),
+    transact: transactionsOf(given.db),
     client: { list: () => Promise.reject(new Error('a question that no test expects')) },
     owner: 'window',
     run: 'run',

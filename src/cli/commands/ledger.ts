@@ -1,3 +1,4 @@
+import { transactionsOf } from '../../db/lease.ts';
 import { businessDate } from '../../domain/dates.ts';
 import { closePeriods } from '../../ledger/close.ts';
 import { summariseDays } from '../../ledger/summaries/append.ts';
@@ -41,7 +42,7 @@ export function close(
       );
     }
     // Summaries of days that are over are made first: a closed day gets another one only for late documents.
-    for (const { id, today } of chosen) await summariseDays(db, id, { before: today, windowId: null });
+    for (const { id, today } of chosen) await summariseDays(transactionsOf(db), id, { before: today, windowId: null });
     await closePeriods(db, chosen, through);
     const installations = chosen.map(({ id }) => ({ installation: id, closed_through: through }));
     await context.result({ installations }, () => installations.map(closedText).join('\n'));

@@ -1,6 +1,6 @@
 import { insertRows } from '../../db/bulk.ts';
 import { date, integer, nullable, text } from '../../db/columns.ts';
-import type { Db } from '../../db/pool.ts';
+import type { Transact } from '../../db/lease.ts';
 import { type Connection, execute, maybeRow, rows } from '../../db/rows.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { chainStart } from '../journal/entry-hash.ts';
@@ -23,16 +23,16 @@ export interface SummariseOptions {
 
 /**
  * Makes the summaries of every day that is over, one transaction per batch of days. Returns how many; `onBatch` is told how many
- * so far, and may throw to stop.
+ * so far.
  */
 export async function summariseDays(
-  db: Db,
+  transact: Transact,
   installation: InstallationId,
   options: SummariseOptions,
   onBatch: (summaries: number) => void = () => undefined,
 ): Promise<number> {
   for (let summaries = 0; ; ) {
-    const appended = await db.transaction((trx) => summariseBatch(trx, installation, options));
+    const appended = await transact((trx) => summariseBatch(trx, installation, options));
     if (appended.length === 0) return summaries;
     summaries += appended.length;
     onBatch(summaries);

@@ -1,4 +1,5 @@
 import { bool, integer, json } from '../../db/columns.ts';
+import type { Transact } from '../../db/lease.ts';
 import type { Db } from '../../db/pool.ts';
 import { maybeRow, row, rows } from '../../db/rows.ts';
 import type { PracticeClient } from '../../practice/client.ts';
@@ -11,6 +12,7 @@ import { type ParsedPage, probeFilter } from './probe.ts';
 
 export interface RecheckContext {
   db: Db;
+  transact: Transact;
   installation: number;
   client: Pick<PracticeClient, 'list'>;
   dialect: Dialect;
@@ -28,7 +30,7 @@ const sampleSize = 50;
  * from the next call on, so that a window either probes the filter or uses it, and the weight of a window stays bounded.
  */
 export async function mayUse(context: RecheckContext, list: RecordKind, filter: string): Promise<boolean> {
-  const { db, installation, client, dialect, timezone, priority } = context;
+  const { db, transact, installation, client, dialect, timezone, priority } = context;
   const ignored = await maybeRow(
     db,
     { is_due: bool },
@@ -44,7 +46,8 @@ export async function mayUse(context: RecheckContext, list: RecordKind, filter: 
       timezone,
     };
     const sample = await newestRecords(context, list, filter);
-    await noteFindings(db, installation, [await probeFilter(ports, list, filter, sample)]);
+    const finding = await probeFilter(ports, list, filter, sample);
+    await transact((trx) => noteFindings(trx, installation, [finding]));
   }
   return false;
 }

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadDialect } from '../../../src/config/dialect.ts';
 import { text, texts } from '../../../src/db/columns.ts';
+import { transactionsOf } from '../../../src/db/lease.ts';
 import { execute, rows } from '../../../src/db/rows.ts';
 import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
 import { Money } from '../../../src/domain/money.ts';
@@ -26,7 +27,8 @@ function append(installation: number, drafts: DraftEntry[], postingMode: Posting
 }
 
 /** Sums up the days before this one. */
-const sumUp = (installation: number, before: string) => summariseDays(db, installation, { before, windowId: null });
+const sumUp = (installation: number, before: string) =>
+  summariseDays(transactionsOf(db), installation, { before, windowId: null });
 
 function invoice(id: number, date: string, department: number | null = 11, net = '100.00'): DraftEntry {
   const tax = new Money(net).times('0.24').toFixed(2);

@@ -1,0 +1,62 @@
+import {
+  type Lane,
+  type Lease,
+  LeaseLost,
+  leasedTransactions,
+  releaseLease,
+  renewLease,
+  type Transact,
+  takeLease,
+} from '../src/db/lease.ts';
+import type { Db } from '../src/db/pool.ts';
+import type { Connection } from '../src/db/rows.ts';
+import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import type { WindowInput } from '../workflows/messages.ts';
+
+/** The right to write for one lane of an installation. */
+export interface LaneWriter {
+  lease: Lease;
+  /** Write transactions of the lane's work; none begins once the work is to stop. */
+  transact: Transact;
+  /** Records what has happened outside the database already: as `transact`, even when the work is to stop. */
+  record: Transact;
+}
+
+export function laneOf(kind: WindowInput['kind']): Lane {
+  return kind === 'backfill' ? 'backfill' : 'live';
+}
+
+export function laneWriter(db: Db, lease: Lease, signal: AbortSignal): LaneWriter {
+  const never = new AbortController().signal;
+  return {
+    lease,
+    transact: leasedTransactions(db, lease, { signal }),
+    record: leasedTransactions(db, lease, { signal: never }),
+  };
+}
+
+/** The lease of an open window, renewed. Throws LeaseLost. */
+export async function renewedLease(db: Db, input: WindowInput, window: OpenWindow, holder: string): Promise<Lease> {
+  const scope = { installation: input.installation, lane: laneOf(input.kind) };
+  if (window.token === null) {
+    // A backfill that a release without leases for backfills opened.
+    const taken = await takeLease(db, scope, holder);
+    if (taken === null) throw new LeaseLost(scope);
+    return taken;
+  }
+  const lease = { ...scope, token: window.token };
+  if (!(await renewLease(db, lease))) throw new LeaseLost(lease);
+  return lease;
+}
+
+/** Frees the lease of a window that ends, once nothing is written under it any more. */
+export async function releaseWindow(
+  trx: Connection,
+  input: WindowInput,
+  window: OpenWindow,
+  holder: string,
+): Promise<void> {
+  const scope = { installation: input.installation, lane: laneOf(input.kind) };
+  const lease = window.token === null ? await takeLease(trx, scope, holder) : { ...scope, token: window.token };
+  if (lease !== null) await releaseLease(trx, lease);
+}
