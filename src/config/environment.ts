@@ -3,7 +3,7 @@ import { keepSecret } from '../domain/redact.ts';
 
 /** Values whose variable may be unset under `embedded: true`: the embedded service is used then. */
 const serverPaths = ['database_url', 'temporal.address'];
-const secretPath = /\.auth\.(token|client_secret)$|^webhooks\.secret$/;
+const secretPath = /\.auth\.(token|client_secret)$|^webhooks\.secret$|^temporal\.api_key$/;
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /**
@@ -37,7 +37,7 @@ export function insertEnvironment(file: string, source: unknown, env: NodeJS.Pro
 /** Notes a secret, so that no text repeats it. Throws ConfigError for one that no header can carry, naming its variable. */
 function keepUsable(file: string, path: string, name: string, secret: string): void {
   keepSecret(secret);
-  if (!/\p{Cc}/u.test(secret) && (!path.endsWith('.token') || /^[\x21-\x7e]+$/.test(secret))) return;
+  if (!/\p{Cc}/u.test(secret) && (!/\.(token|api_key)$/.test(path) || /^[\x21-\x7e]+$/.test(secret))) return;
   const what = /[\r\n]/.test(secret)
     ? 'a line end'
     : /\p{Cc}/u.test(secret)

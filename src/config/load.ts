@@ -1,11 +1,15 @@
+import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { ConfigError, codeOf } from '../domain/errors.ts';
 import { minorUnitDecimals } from '../domain/money.ts';
+import type { TemporalSecurity } from '../domain/temporal-security.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { CalendarDate, PostingMode } from '../terms.ts';
 import { checkConfig, keyError } from './check.ts';
 import { loadInstallationDialect } from './dialect.ts';
 import { insertEnvironment } from './environment.ts';
+import { refuseInsecure } from './insecure.ts';
 import { loadMapping, loadMappingIfPresent } from './mapping-files.ts';
 import type { ConfigFile } from './schema.ts';
 import { readYaml } from './yaml.ts';
@@ -47,7 +51,7 @@ export interface Config {
   /** Null: the embedded PostgreSQL. */
   databaseUrl: string | null;
   /** A null address: the embedded development server. */
-  temporal: { address: string | null; namespace: string; taskQueue: string };
+  temporal: { address: string | null; namespace: string; taskQueue: string; security: TemporalSecurity };
   /** Address and secret of the webhook receiver; null: off. */
   webhooks: WebhookConfig | null;
   windowTimeoutMinutes: number;
@@ -69,6 +73,7 @@ export async function loadConfig(
     'Name it with --config, or start from vetledger.yaml of the project; `vetledger dev` needs none.',
   );
   const written = checkConfig(file, insertEnvironment(file, source, env));
+  refuseInsecure(file, written, env);
   const installations: InstallationConfig[] = [];
   for (const [index, entry] of written.installations.entries()) {
     if (installations.some((other) => other.id === entry.id)) {
@@ -86,6 +91,7 @@ export async function loadConfig(
       address: written.temporal.address || null,
       namespace: written.temporal.namespace,
       taskQueue: written.temporal.task_queue,
+      security: await readSecurity(file, written.temporal),
     },
     webhooks: written.webhooks ? { ...written.webhooks.listen, secret: written.webhooks.secret } : null,
     windowTimeoutMinutes: written.window_timeout_minutes,
@@ -115,4 +121,41 @@ async function readInstallation(
     overlapSeconds: entry.overlap_seconds,
     dialect: loadInstallationDialect(file, `installations[${index}].practice_api`, entry.practice_api),
   };
+}
+
+/** The protection of connections to Temporal, its files read; an embedded server needs none. */
+async function readSecurity(file: string, temporal: ConfigFile['temporal']): Promise<TemporalSecurity> {
+  const { address, api_key: apiKey, tls } = temporal;
+  if (!address) return { tls: false };
+  const key = apiKey === undefined ? {} : { apiKey };
+  if (typeof tls !== 'object') return { ...key, tls: tls ?? apiKey !== undefined };
+  const read = (name: 'server_ca_cert_path' | 'client_cert_path' | 'client_key_path') =>
+    readNamed(file, `temporal.tls.${name}`, tls[name]);
+  const serverRootCACertificate = await read('server_ca_cert_path');
+  const [crt, certKey] = [await read('client_cert_path'), await read('client_key_path')];
+  if ((crt === null) !== (certKey === null)) {
+    throw keyError(file, 'temporal.tls', 'needs both client_cert_path and client_key_path, or neither');
+  }
+  return {
+    ...key,
+    tls: {
+      ...(tls.server_name === undefined ? {} : { serverNameOverride: tls.server_name }),
+      ...(serverRootCACertificate === null ? {} : { serverRootCACertificate }),
+      ...(crt === null || certKey === null ? {} : { clientCertPair: { crt, key: certKey } }),
+    },
+  };
+}
+
+async function readNamed(file: string, key: string, path: string | undefined): Promise<Buffer | null> {
+  if (path === undefined) return null;
+  const found = resolve(dirname(file), path);
+  try {
+    return await readFile(found);
+  } catch (error) {
+    throw new ConfigError(
+      'config_invalid',
+      `${file}: ${key} names ${found}, which cannot be read (${codeOf(error)}).`,
+      'Correct the path, which is relative to the configuration file, or the rights of the file.',
+    );
+  }
 }

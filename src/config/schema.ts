@@ -51,6 +51,13 @@ const auth = z
     return z.NEVER;
   });
 
+/** A switch, off by default; from the environment it is a text. */
+const flag = z
+  .union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')], {
+    error: 'must be true or false',
+  })
+  .default(false);
+
 const installation = z.strictObject({
   id: number
     .refine((id) => Number.isSafeInteger(id) && id > 0, 'must be a whole number above 0')
@@ -90,6 +97,9 @@ const installation = z.strictObject({
     .refine((value) => value >= 0, 'must be 0 or more')
     .prefault(600)
     .describe('How far each window looks back before its watermark, for transactions that commit late.'),
+  allow_insecure: flag.describe(
+    'Whether `base_url` may begin with http:// though it is not on this machine: the token and the records then go over the network in clear.',
+  ),
   practice_api: z
     .record(z.string(), z.unknown())
     .default({})
@@ -121,6 +131,9 @@ export const configSchema = z.strictObject({
     .describe(
       'Whether the embedded servers are used where the environment variable that `database_url` or `temporal.address` names is unset or empty. Without it, such a variable is an error: a forgotten one must not begin new books in an empty database.',
     ),
+  allow_insecure: flag.describe(
+    'Whether connections to other machines may be without TLS: PostgreSQL’s (sslmode below `require`), and all others, too. Only for a network that is yours alone, such as that between containers of one machine.',
+  ),
   database_url: z
     .string({ error: 'must be a text' })
     .refine((url) => url === '' || /^postgres(ql)?:\/\//.test(url), 'must begin with postgresql://')
@@ -138,6 +151,30 @@ export const configSchema = z.strictObject({
         .describe('Temporal server, host:port. Absent: the embedded development server.'),
       namespace: text.default('default').describe('Temporal namespace.'),
       task_queue: text.default('vetledger').describe('Beginning of the names of our task queues.'),
+      api_key: text.optional().describe(`API key, sent over TLS. ${onlyFromEnvironment}`),
+      tls: z
+        .union(
+          [
+            z.boolean(),
+            z.strictObject({
+              server_name: text
+                .optional()
+                .describe('Name that the certificate is for, where it is not that of `address`.'),
+              server_ca_cert_path: text
+                .optional()
+                .describe('File of the certificates that sign the server’s, PEM. Absent: those of the system.'),
+              client_cert_path: text.optional().describe('File of our certificate, PEM (mutual TLS).'),
+              client_key_path: text.optional().describe('File of its key, PEM.'),
+            }),
+          ],
+          {
+            error:
+              'must be true, false, or a table of server_name, server_ca_cert_path, client_cert_path, client_key_path',
+          },
+        )
+        .optional()
+        .describe('TLS: `true`, or a table; with `api_key` it is on unless it is `false`.'),
+      allow_insecure: flag.describe('Whether a server that is not on this machine may be used without TLS.'),
     })
     .prefault({})
     .describe('The Temporal server.'),

@@ -1,3 +1,5 @@
+import type { TemporalSecurity } from '../domain/temporal-security.ts';
+
 export interface ServicesOptions {
   /** Folder of this installation's own data; embedded servers keep theirs below it. */
   dataDir: string;
@@ -5,6 +7,8 @@ export interface ServicesOptions {
   databaseUrl?: string | undefined;
   /** host:port of a Temporal server to use instead of the embedded one (`temporal.address`). */
   temporalAddress?: string | undefined;
+  /** How connections to that server are protected. */
+  temporalSecurity?: TemporalSecurity | undefined;
   /** Whether the embedded Temporal server serves its web UI (default true). */
   ui?: boolean | undefined;
   /** A fixed port for the web UI; without it, a free one. */

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { searchAttributes } from '../domain/search-attributes.ts';
+import type { TemporalSecurity } from '../domain/temporal-security.ts';
 import { serverEnvironment } from './environment.ts';
 import { reasonOf, ServiceError, startFailure } from './errors.ts';
 import type { ServicesOptions } from './options.ts';
@@ -32,7 +33,7 @@ export interface TemporalHandle {
  */
 export async function acquireTemporal(options: ServicesOptions): Promise<TemporalHandle> {
   if (options.temporalAddress) {
-    await checkReachable(options.temporalAddress);
+    await checkReachable(options.temporalAddress, options.temporalSecurity);
     return { address: options.temporalAddress, uiUrl: null, embedded: false, release: async () => {} };
   }
   return acquireEmbeddedTemporal(options, { durable: true });
@@ -162,9 +163,9 @@ async function connected<T>(address: string, work: (connection: Connection) => P
   }
 }
 
-async function checkReachable(address: string): Promise<void> {
+async function checkReachable(address: string, security: TemporalSecurity = { tls: false }): Promise<void> {
   try {
-    const connection = await Connection.connect({ address, connectTimeout: reachTimeoutMs });
+    const connection = await Connection.connect({ ...security, address, connectTimeout: reachTimeoutMs });
     await connection.close();
   } catch (error) {
     throw new ServiceError(

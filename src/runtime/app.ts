@@ -57,6 +57,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl ?? undefined,
     temporalAddress: config.temporal.address ?? undefined,
+    temporalSecurity: config.temporal.security,
     ui: options.ui,
     progress: options.progress,
     env: options.env,

@@ -1,5 +1,6 @@
 import { Connection } from '@temporalio/client';
 import type { Config } from '../config/load.ts';
+import type { TemporalSecurity } from '../domain/temporal-security.ts';
 import { acquireTemporal } from '../embedded/index.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 
@@ -19,19 +20,25 @@ export interface TemporalFinding {
  * and registers our search attributes. Throws ServiceError, or the gRPC error of a server that does not answer.
  */
 export async function checkTemporal(
-  { dataDir, temporal: { address, namespace } }: Pick<Config, 'dataDir' | 'temporal'>,
+  { dataDir, temporal: { address, namespace, security } }: Pick<Config, 'dataDir' | 'temporal'>,
   { progress, env }: { progress: (line: string) => void; env: NodeJS.ProcessEnv },
 ): Promise<TemporalFinding> {
-  const service = await acquireTemporal({ dataDir, temporalAddress: address ?? undefined, progress, env });
+  const service = await acquireTemporal({
+    dataDir,
+    temporalAddress: address ?? undefined,
+    temporalSecurity: security,
+    progress,
+    env,
+  });
   try {
-    return await findNamespace(service.address, namespace);
+    return await findNamespace(service.address, namespace, security);
   } finally {
     await service.release();
   }
 }
 
-async function findNamespace(address: string, namespace: string): Promise<TemporalFinding> {
-  const connection = await Connection.connect({ address, connectTimeout });
+async function findNamespace(address: string, namespace: string, security: TemporalSecurity): Promise<TemporalFinding> {
+  const connection = await Connection.connect({ ...security, address, connectTimeout });
   try {
     await connection.withDeadline(Date.now() + describeTimeoutMs, () =>
       connection.workflowService.describeNamespace({ namespace }),

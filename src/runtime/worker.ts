@@ -45,9 +45,10 @@ export async function startEngine(
   if (!app.temporal) throw new Error('the engine needs Temporal');
   installRuntime(app);
   const { address, namespace } = app.temporal;
+  const { security } = app.config.temporal;
   const workflowBundlePath = await workflowBundle();
-  const connection = await Connection.connect({ address, connectTimeout: '10 seconds' });
-  const native = await NativeConnection.connect({ address });
+  const connection = await Connection.connect({ ...security, address, connectTimeout: '10 seconds' });
+  const native = await NativeConnection.connect({ ...security, address });
   const client = new Client({ connection, namespace });
   const searchAttributes = await ensureSearchAttributes(connection, namespace, progress);
   const activities = createActivities({

@@ -61,12 +61,12 @@ describe('a good configuration', () => {
   test('takes databases and servers from the environment, and the data folder', async () => {
     const config = await loadConfig(write(good), {
       ...env,
-      DATABASE_URL: 'postgresql://u:p@db/books',
-      TEMPORAL_ADDRESS: 'temporal:7233',
+      DATABASE_URL: 'postgresql://u:p@db/books?sslmode=verify-full',
+      TEMPORAL_ADDRESS: 'localhost:7233',
       VETLEDGER_DATA_DIR: '/var/lib/vetledger',
     });
-    expect(config.databaseUrl).toBe('postgresql://u:p@db/books');
-    expect(config.temporal.address).toBe('temporal:7233');
+    expect(config.databaseUrl).toBe('postgresql://u:p@db/books?sslmode=verify-full');
+    expect(config.temporal.address).toBe('localhost:7233');
     expect(config.dataDir).toBe('/var/lib/vetledger');
   });
 
@@ -288,8 +288,8 @@ describe('a wrong configuration names the key and what to do, and ends with exit
   });
 
   test('the database may have its password from the environment inside an address', async () => {
-    const file = write(good.replace('"${DATABASE_URL}"', '"postgresql://u:${DB_PASSWORD}@db/x"'));
-    expect((await loadConfig(file, { ...env, DB_PASSWORD: 'p' })).databaseUrl).toBe('postgresql://u:p@db/x');
+    const file = write(good.replace('"${DATABASE_URL}"', '"postgresql://u:${DB_PASSWORD}@localhost/x"'));
+    expect((await loadConfig(file, { ...env, DB_PASSWORD: 'p' })).databaseUrl).toBe('postgresql://u:p@localhost/x');
   });
 
   const wrongMappings: [string, string, RegExp][] = [
