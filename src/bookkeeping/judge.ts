@@ -1,7 +1,9 @@
 import type { InstallationConfig } from '../config/load.ts';
 import type { Connection } from '../db/rows.ts';
 import type { StoredDocument } from '../documents/document.ts';
+import type { Problem } from '../domain/problems.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
+import { asideProblems } from '../mirror/put-aside.ts';
 import { decideRemap, judge, post, type Remap } from '../posting/index.ts';
 import type { Decision, DocumentFacts, PostingContext } from '../posting/types.ts';
 import type { DocumentRef } from '../terms.ts';
@@ -31,13 +33,27 @@ export async function judgeDocuments(
   documents: readonly StoredDocument[],
   { finalRound }: { finalRound: boolean },
 ): Promise<JudgedDocument[]> {
-  const { cases, context } = await casesOf(db, installation, contextFor, documents);
+  const aside = await asideProblems(db, installation.id, documents);
+  const isAside = (document: DocumentRef) => aside.has(keyOf(document));
+  const held = (await withHistory(db, documents.filter(isAside))).map((document) =>
+    heldAside(document, aside.get(keyOf(document)) ?? null),
+  );
+  const readable = documents.filter((document) => !isAside(document));
+  const { cases, context } = await casesOf(db, installation, contextFor, readable);
   const decide = ({ document, facts }: Case) => {
     const decision = post(facts, document.before, context);
     const awaitsParts = decision.refetch && document.refetch !== 'done';
     return { document, decision: awaitsParts && !finalRound ? undecided(document, decision) : decision, awaitsParts };
   };
-  return inSlices(mapped(cases, ({ facts }) => unitsPerPart * partsOf(facts), decide));
+  return [...held, ...(await inSlices(mapped(cases, ({ facts }) => unitsPerPart * partsOf(facts), decide)))];
+}
+
+/** A document of which something could not be stored is held; its entry in force stays. */
+function heldAside(document: DocumentWithHistory, problem: Problem | null): JudgedDocument {
+  const { documentDate, inForce, remapHeld = false } = document.before;
+  const state = inForce === null ? 'held' : 'posted';
+  const decision: Decision = { state, entries: [], problem, reports: [], refetch: false, documentDate, remapHeld };
+  return { document, decision, awaitsParts: false };
 }
 
 /** Nothing is decided on parts that may be stale: everything stays as it was. */

@@ -1,4 +1,4 @@
-import { integer } from '../db/columns.ts';
+import { integer, nullable } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { markDirty, markKnown } from '../documents/mark.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
@@ -21,9 +21,10 @@ export async function savePage(
   findOwnEchoes: FindOwnEchoes = async () => new Set(),
 ): Promise<SaveResult> {
   const { installation } = scope;
-  const read = mapped(page.results, costOf, (item) => incomingRecord(scope, kind, item));
+  const storing = page.results.filter(({ id }) => !page.aside?.has(id));
+  const read = mapped(storing, costOf, (item) => incomingRecord(scope, kind, item));
   const incoming = new Map((await inSlices(read)).map((record) => [record.id, record]));
-  const ids = [...incoming.keys()];
+  const ids = [...new Set(page.results.map(({ id }) => id))];
   const received = { received: page.results.length, ids };
   if (incoming.size === 0) return { ...received, pulled: 0, changedIds: [], changedParents: [] };
 
@@ -40,6 +41,8 @@ export async function savePage(
   await keepReplaced(trx, installation, kind, idsOf(newer));
   await upsert(trx, installation, kind, [...added, ...newer], page);
   await confirmUnchanged(trx, installation, kind, unchanged, page.sourceTime);
+
+  await takeBack(trx, installation, kind, [...incoming.keys()]);
 
   const changed = [...added, ...newer].filter((next) => !echoes.has(next.id));
   const parents = new Set<number>();
@@ -108,7 +111,7 @@ function newVersion({ next, storedRaw }: Replacement): NewVersion {
   return { id: next.id, raw: next.raw, previousRaw: storedRaw };
 }
 
-function idsOf(records: readonly IncomingRecord[]): number[] {
+function idsOf(records: readonly { id: number }[]): number[] {
   return records.map(({ id }) => id);
 }
 
@@ -136,4 +139,29 @@ async function markPaymentsOf(trx: Connection, installation: number, invoices: r
     'payment',
     payments.map(({ id }) => id),
   );
+}
+
+/** Records that were put aside and are stored now are no longer held for it (put-aside.ts). */
+async function takeBack(
+  trx: Connection,
+  installation: number,
+  kind: RecordKind,
+  ids: readonly number[],
+): Promise<void> {
+  const back = await rows(
+    trx,
+    { id: integer, parentId: nullable(integer) },
+    `delete from put_aside where installation = ? and kind = ? and record = any(?)
+     returning record::bigint as id, parent_id as "parentId"`,
+    [installation, kind, ids.map(String)],
+  );
+  if (back.length === 0) return;
+  if (kind !== 'row') await markKnown(trx, installation, kind, idsOf(back));
+  else
+    await markKnown(
+      trx,
+      installation,
+      'invoice',
+      back.flatMap(({ parentId }) => parentId ?? []),
+    );
 }

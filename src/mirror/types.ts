@@ -18,6 +18,8 @@ export interface IncomingPage {
   /** When the request was under way, by the database's clock (ListAnswer). */
   askedAt: Date;
   answeredAt: Date;
+  /** Records of the page that cannot be stored: received, and left out (put-aside.ts). */
+  aside?: ReadonlySet<number>;
 }
 
 /** A received record, with what the mirror stores beside its text. */

@@ -1,7 +1,7 @@
 import { instant, integer, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, row, rows } from '../db/rows.ts';
 import { problemCatalogue } from '../domain/problems.ts';
-import { documentKinds, type InstallationId } from '../terms.ts';
+import { type InstallationId, recordKinds } from '../terms.ts';
 
 /** A document with a problem, as `problems --json` prints it (DESIGN "Commands"). */
 export interface DocumentProblem {
@@ -24,7 +24,8 @@ export async function documentProblems(
     db,
     {
       installation: integer,
-      kind: oneOf(documentKinds),
+      // A row that was put aside and names no invoice holds no document, and stands here by itself.
+      kind: oneOf(recordKinds),
       id: integer,
       problem_code: text,
       problem_message: nullable(text),
@@ -32,8 +33,11 @@ export async function documentProblems(
     },
     `select installation, kind, id, problem_code, problem_message, problem_since
      from document where installation = any(?) and problem_code is not null
+     union all
+     select installation, kind, record::bigint, code, message, since from put_aside
+     where installation = any(?) and kind = 'row' and parent_id is null
      order by problem_since, installation, kind, id`,
-    [installations],
+    [installations, installations],
   );
   return found.map(({ installation, kind, id, problem_code, problem_message, problem_since }) => ({
     id: `${installation}/${kind}/${id}`,

@@ -38,7 +38,8 @@ async function lostDocuments(db: Connection, input: ReconcileInput): Promise<Dif
      select kind, id, 'it is pending: pulled, but not judged yet; run sync' from state where state = 'pending'
      union all
      select kind, id, 'it has a state (' || state || '), but is not in the mirror'
-       from state left join record using (kind, id) where record.id is null
+       from state left join record using (kind, id) where record.id is null and not exists (
+         select from put_aside a where a.installation = ? and a.kind = state.kind and a.record = state.id::text)
      union all
      select kind, id, 'it is ' || s.state || ' with ' || coalesce('the entry ' || s.entry_id, 'no entry')
          || ', while the ledger has ' || coalesce(f.entry_id, 'none') || ' in force'
@@ -50,7 +51,7 @@ async function lostDocuments(db: Connection, input: ReconcileInput): Promise<Dif
      union all
      select kind, id, 'it has ' || count(*) || ' entries in force' from in_force group by kind, id having count(*) > 1
      order by kind, id`,
-    [input.id, input.id, input.id],
+    [input.id, input.id, input.id, input.id],
   );
   return lost.map(({ kind, id, message }) => ({ document: `${kind} ${id}`, amount: one, message }));
 }
@@ -59,8 +60,14 @@ async function countDifferences(db: Connection, input: ReconcileInput): Promise<
   const counts = await rows(
     db,
     { kind: oneOf(recordKinds), count: integer },
-    'select kind, count(*) as count from mirror_record where installation = ? and gone_at is null group by kind',
-    [input.id],
+    // A record that was put aside is known, and its document held.
+    `select kind, count(*) as count from (
+       select kind from mirror_record where installation = ? and gone_at is null
+       union all
+       select kind from put_aside a where installation = ? and not exists (
+         select from mirror_record m where m.installation = a.installation and m.kind = a.kind and m.id = a.record::bigint)
+     ) as known group by kind`,
+    [input.id, input.id],
   );
   const mirrored = new Map(counts.map(({ kind, count }) => [kind, count]));
   return recordKinds.flatMap((kind) => {

@@ -1,4 +1,4 @@
-import { savePage } from '../mirror/save-page.ts';
+import { savePageOrAside } from '../mirror/put-aside.ts';
 import type { ListAnswer } from '../practice/client.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
@@ -106,7 +106,8 @@ export async function pullById(
 }
 
 async function saveAnswer(context: PullContext, kind: RecordKind, answer: ListAnswer): Promise<PullResult> {
-  const saved = await context.transact((trx) => savePage(trx, context, kind, answer, context.findOwnEchoes));
+  const { findOwnEchoes, transact } = context;
+  const saved = await savePageOrAside(transact, context, kind, answer, findOwnEchoes, async (_trx, result) => result);
   const { sourceTime } = answer;
   return { seen: saved.received, pulled: saved.pulled, began: sourceTime, earliest: sourceTime };
 }

@@ -2,7 +2,8 @@ import { integer } from '../db/columns.ts';
 import { rows } from '../db/rows.ts';
 import { markGone } from '../mirror/gone.ts';
 import { noteCensusTaken } from '../mirror/installation-state.ts';
-import { type DocumentKind, documentKinds } from '../terms.ts';
+import { asideIds } from '../mirror/put-aside.ts';
+import { type DocumentKind, documentKinds, type RecordKind } from '../terms.ts';
 import { pullByIds } from './by-id.ts';
 import { repeatsRecords } from './capabilities/server.ts';
 import type { PullContext } from './context.ts';
@@ -30,6 +31,7 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
   const { db, transact, installation } = context;
   const lines: CensusLine[] = [];
   for (const kind of documentKinds) {
+    await pullAside(context, kind);
     const hasRepeats = () => repeatsRecords(db, installation, kind);
     let source = await countCovered(context, kind);
     let gone: number[] = [];
@@ -46,6 +48,14 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
   // If a list could not be counted, the next window takes the census again.
   if (lines.length === documentKinds.length) await transact((trx) => noteCensusTaken(trx, installation));
   return lines;
+}
+
+/** Asks again for the records that could not be stored: the source, or this program, may have changed. */
+async function pullAside(context: PullContext, kind: DocumentKind): Promise<void> {
+  const again: RecordKind[] = kind === 'invoice' ? ['invoice', 'row'] : [kind];
+  for (const each of again) {
+    await pullByIds(context, each, await asideIds(context.db, context.installation, each, secondLookupsAtMost));
+  }
 }
 
 /** Pulls a list and marks what it no longer holds; `distinct` counts the different records received. */

@@ -1,6 +1,6 @@
-import { execute } from '../db/rows.ts';
+import { type Connection, execute } from '../db/rows.ts';
 import { PracticeError } from '../domain/practice-error.ts';
-import { savePage } from '../mirror/save-page.ts';
+import { savePageOrAside } from '../mirror/put-aside.ts';
 import type { SaveResult } from '../mirror/types.ts';
 import type { ListAnswer } from '../practice/client.ts';
 import { recordOf } from '../records/schema.ts';
@@ -191,22 +191,18 @@ class ListPull {
 
   async #save(question: string, answer: ListAnswer, state: WalkState): Promise<void> {
     const context = this.#context;
-    await context.transact(async (trx) => {
-      const saved = await savePage(trx, context, this.#kind, answer, context.findOwnEchoes);
-      this.#pulled += saved.pulled;
-      this.#onSaved?.(saved);
-      this.#received += answer.results.length;
+    const received = this.#received + answer.results.length;
+    const save = async (trx: Connection, saved: SaveResult) => {
+      const pulled = this.#pulled + saved.pulled;
       if (saved.ids.length < answer.results.length) await noteRepeatsRecords(trx, context.installation, this.#kind);
       if (this.#keepWalk) {
-        await saveWalk(trx, context, this.#kind, {
-          question,
-          filters: this.#filters,
-          state,
-          run: context.run,
-          received: this.#received,
-          pulled: this.#pulled,
-        });
+        const walk = { question, filters: this.#filters, state, run: context.run, received, pulled };
+        await saveWalk(trx, context, this.#kind, walk);
       }
-    });
+      this.#onSaved?.(saved);
+      return pulled;
+    };
+    this.#pulled = await savePageOrAside(context.transact, context, this.#kind, answer, context.findOwnEchoes, save);
+    this.#received = received;
   }
 }

@@ -1,6 +1,7 @@
 import { integer, nullable } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, row } from '../db/rows.ts';
+import { countAside } from '../mirror/put-aside.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import type { DocumentKind } from '../terms.ts';
 import { unlessRefused } from './capabilities/refused.ts';
@@ -52,13 +53,13 @@ export async function countCovered(context: CountContext, kind: DocumentKind): P
   return null;
 }
 
-/** How many documents of a kind the mirror has, except those that are gone from the source. */
+/** How many documents of a kind the mirror has or has put aside, except those that are gone from the source. */
 export async function countMirror(
   { db, installation }: Pick<CountContext, 'db' | 'installation'>,
   kind: DocumentKind,
 ): Promise<number> {
   const sql = 'select count(*) as n from mirror_record where installation = ? and kind = ? and gone_at is null';
-  return (await row(db, { n: integer }, sql, [installation, kind])).n;
+  return (await row(db, { n: integer }, sql, [installation, kind])).n + (await countAside(db, installation, kind));
 }
 
 /** Stores a list's count in the source, which `reconcile` takes when the source cannot be reached. */
