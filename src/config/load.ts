@@ -55,6 +55,8 @@ export interface Config {
   /** Address and secret of the webhook receiver; null: off. */
   webhooks: WebhookConfig | null;
   windowTimeoutMinutes: number;
+  /** Days for which is kept what grows; 0: for ever. */
+  retention: { windowDays: number; versionDays: number; walkDays: number; daemonDays: number };
 }
 
 /**
@@ -95,6 +97,12 @@ export async function loadConfig(
     },
     webhooks: written.webhooks ? { ...written.webhooks.listen, secret: written.webhooks.secret } : null,
     windowTimeoutMinutes: written.window_timeout_minutes,
+    retention: {
+      windowDays: written.retention.window_days,
+      versionDays: written.retention.version_days,
+      walkDays: written.retention.walk_days,
+      daemonDays: written.retention.daemon_days,
+    },
   };
 }
 

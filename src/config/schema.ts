@@ -34,6 +34,12 @@ function positive(example: string) {
   return number.refine((value) => value > 0, `must be a number above 0, for example ${example}`);
 }
 
+function days(normally: number) {
+  return number
+    .refine((value) => Number.isInteger(value) && value >= 0, 'must be a whole number of days, or 0')
+    .prefault(normally);
+}
+
 const onlyFromEnvironment = `A secret: only as the name of an environment variable, \`\${NAME}\`.`;
 
 type Auth = { token: string } | { clientId: string; clientSecret: string };
@@ -191,6 +197,19 @@ export const configSchema = z.strictObject({
     .optional()
     .describe(
       'Receives the practice software’s webhooks for record changes at `/webhooks/<installation>/<secret>`: each opens a window now. Absent: off.',
+    ),
+  retention: z
+    .strictObject({
+      window_days: days(365).describe('Windows; the latest of an installation stays.'),
+      version_days: days(365).describe(
+        'Versions of records that newer ones replaced; those that an entry was posted from stay, as evidence.',
+      ),
+      walk_days: days(30).describe('States of walks that nobody went on with.'),
+      daemon_days: days(30).describe('Processes that were last heard of so long ago.'),
+    })
+    .prefault({})
+    .describe(
+      'For how many days is kept what grows; 0: for ever. `vetledger run` removes the rest once a day. The journal stays.',
     ),
   window_timeout_minutes: positive('30')
     .prefault(30)

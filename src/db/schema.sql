@@ -279,6 +279,7 @@ create table mirror_version (
   source_time timestamp with time zone not null,
   content_hash text not null,
   raw json not null,
+  replaced_at timestamp with time zone default clock_timestamp(),
   constraint mirror_version_pkey PRIMARY KEY (installation, kind, id, version)
 );
 

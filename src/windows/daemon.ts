@@ -1,4 +1,5 @@
 import type { StepProgress } from '../../activities/deps.ts';
+import { claimPruning, prune } from '../bookkeeping/retention.ts';
 import { type Receiver, startReceiver } from '../http/webhooks.ts';
 import type { App } from '../runtime/app.ts';
 import { systemClock } from '../runtime/system-clock.ts';
@@ -47,6 +48,7 @@ export async function runSchedules(
 ): Promise<void> {
   const nudger = nudgerOf(app, engine);
   const receiver = await receiverOf(app, nudger);
+  const pruning = startPruning(app);
   try {
     if (receiver) onListening?.(receiver.url);
     for (const installation of app.config.installations) await ensureSchedule(app, engine, installation.id);
@@ -57,9 +59,42 @@ export async function runSchedules(
       engine.failed,
     ]);
   } finally {
+    await pruning.stop();
     await receiver?.close();
     await nudger.stop();
   }
+}
+
+/** How often a daemon asks whether the day's pruning is due. */
+const pruningAskedEveryMs = 3_600_000;
+
+/** Prunes once a day what is older than the retention, now or when another daemon's day is over. */
+function startPruning(app: App): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  let running = Promise.resolve();
+  const ask = async () => {
+    try {
+      if (!(await claimPruning(app.db))) return;
+      app.log.info(
+        await prune(app.db, app.config.retention, stopping.signal),
+        'pruned what is older than the retention',
+      );
+    } catch (err) {
+      app.log.warn({ err }, 'pruning failed; it is tried again tomorrow');
+    }
+  };
+  const next = () => {
+    running = running.then(ask);
+  };
+  next();
+  const timer = setInterval(next, pruningAskedEveryMs);
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      stopping.abort();
+      await running;
+    },
+  };
 }
 
 async function receiverOf(app: App, nudger: Nudger): Promise<Receiver | null> {
