@@ -56,6 +56,7 @@ create table budget_slot (
   weight integer not null,
   taken_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
+  background boolean not null default false,
   constraint budget_slot_pkey PRIMARY KEY (id)
 );
 CREATE INDEX budget_slot_live ON vetledger.budget_slot USING btree (installation, action, expires_at);
@@ -297,6 +298,37 @@ create table put_aside (
 );
 CREATE INDEX put_aside_parent ON vetledger.put_aside USING btree (installation, parent_id) WHERE (parent_id IS NOT NULL);
 
+create table scrub_finding (
+  installation bigint not null,
+  pass integer not null,
+  list text not null,
+  document_id bigint not null,
+  what text not null,
+  records integer not null,
+  found_at timestamp with time zone not null default clock_timestamp(),
+  constraint scrub_finding_pkey PRIMARY KEY (installation, pass, list, document_id, what),
+  constraint scrub_finding_list_check CHECK ((list = ANY (ARRAY['invoice'::text, 'row'::text, 'payment'::text, 'prepayment'::text]))),
+  constraint scrub_finding_what_check CHECK ((what = ANY (ARRAY['changed'::text, 'appeared'::text, 'vanished'::text])))
+);
+
+create table scrub_pass (
+  installation bigint not null,
+  pass integer not null,
+  list text not null,
+  after_id bigint not null default 0,
+  expected bigint not null,
+  records bigint not null default 0,
+  differing bigint not null default 0,
+  missing bigint not null default 0,
+  requests bigint not null default 0,
+  weight bigint not null default 0,
+  began_at timestamp with time zone not null default clock_timestamp(),
+  read_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  constraint scrub_pass_pkey PRIMARY KEY (installation, pass, list),
+  constraint scrub_pass_list_check CHECK ((list = ANY (ARRAY['invoice'::text, 'row'::text, 'payment'::text, 'prepayment'::text])))
+);
+
 create table source_capability (
   installation bigint not null,
   list text,
@@ -530,7 +562,7 @@ AS $function$
   where s.id = kept.id
 $function$;
 
-CREATE OR REPLACE FUNCTION vetledger.budget_take(for_installation bigint, for_action text, asked_weight integer, asked_priority integer, age_seconds double precision, asked_limit integer, per_seconds double precision, hold_seconds double precision, for_claimant uuid, claim_seconds double precision, answered bigint[], keep_seconds double precision[], OUT slot_id bigint, OUT wait_ms bigint, OUT asked_at timestamp with time zone)
+CREATE OR REPLACE FUNCTION vetledger.budget_take(for_installation bigint, for_action text, asked_weight integer, asked_priority integer, age_seconds double precision, asked_limit integer, per_seconds double precision, hold_seconds double precision, for_claimant uuid, claim_seconds double precision, answered bigint[], keep_seconds double precision[], kept_free integer DEFAULT NULL::integer, background_share double precision DEFAULT NULL::double precision, OUT slot_id bigint, OUT wait_ms bigint, OUT asked_at timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -540,6 +572,7 @@ declare
   waiting_since timestamptz;
   allowed int;
   used bigint;
+  used_behind bigint;
   expired boolean;
   ahead bigint;
   claimed boolean;
@@ -563,12 +596,31 @@ begin
     where b.installation = for_installation and b.action = for_action returning * into state;
   end if;
 
-  select coalesce(sum(s.weight) filter (where s.expires_at > present), 0), coalesce(bool_or(s.expires_at <= present), false)
-  into used, expired
+  select coalesce(sum(s.weight) filter (where s.expires_at > present), 0),
+    coalesce(sum(s.weight) filter (where s.expires_at > present and s.background), 0),
+    coalesce(bool_or(s.expires_at <= present), false)
+  into used, used_behind, expired
   from budget_slot s where s.installation = for_installation and s.action = for_action;
   if expired then
     delete from budget_slot s
     where s.installation = for_installation and s.action = for_action and s.expires_at <= present;
+  end if;
+  allowed := budget_limit(asked_limit, state.share, state.regains_from, per_seconds);
+  if kept_free is not null then
+    -- Its share is taken in turn before any other work; the rest only from what nobody waits for.
+    if used_behind + asked_weight <= floor(allowed * background_share + 1e-9) then
+      asked_priority := 0;
+    else
+      perform budget_withdraw(for_installation, for_action, for_claimant);
+      if state.blocked_until > present or used + asked_weight + kept_free > allowed
+        or (used_behind > 0 and used_behind + asked_weight > kept_free)
+        or exists (
+          select from budget_claim c
+          where c.installation = for_installation and c.action = for_action and c.expires_at > present)
+      then
+        return;
+      end if;
+    end if;
   end if;
   -- Reckoned anew at each asking an age would waver with the time that the asking takes.
   select least(present - make_interval(secs => age_seconds), min(c.claimed_at)) into waiting_since
@@ -583,7 +635,6 @@ begin
     coalesce(bool_or(c.claimant = for_claimant), false)
   into ahead, claimed
   from budget_claim c where c.installation = for_installation and c.action = for_action;
-  allowed := budget_limit(asked_limit, state.share, state.regains_from, per_seconds);
 
   if state.blocked_until <= present and (used + ahead + asked_weight <= allowed or used + ahead = 0) then
     if claimed then
@@ -593,8 +644,9 @@ begin
     set window_seconds = least(b.window_seconds, per_seconds), clock_at = present,
       asked_at = greatest(present, b.asked_at + interval '1 microsecond')
     where b.installation = for_installation and b.action = for_action returning b.asked_at into budget_take.asked_at;
-    insert into budget_slot (installation, action, weight, taken_at, expires_at)
-    values (for_installation, for_action, asked_weight, present, present + make_interval(secs => hold_seconds))
+    insert into budget_slot (installation, action, weight, background, taken_at, expires_at)
+    values (for_installation, for_action, asked_weight, kept_free is not null, present,
+      present + make_interval(secs => hold_seconds))
     returning id into slot_id;
     return;
   end if;

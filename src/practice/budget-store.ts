@@ -32,6 +32,8 @@ export interface SlotRequest {
   /** The process, and how long its claim stands when no slot is free. */
   claimant: string;
   claimSeconds: number;
+  /** A background request: what it leaves free, and the share of the limit that it takes even while others wait. */
+  background: { keptFree: number; share: number } | null;
 }
 
 /** A slot that was granted. */
@@ -70,11 +72,12 @@ export class BudgetStore {
     } = await row(
       this.#db,
       { slot_id: nullable(integer), wait_ms: nullable(integer), asked_at: nullable(instant) },
-      'select slot_id, wait_ms, asked_at from budget_take(?, ?, ?, ?, ?, ?, ?, ?, ?::uuid, ?, ?, ?)',
+      'select slot_id, wait_ms, asked_at from budget_take(?, ?, ?, ?, ?, ?, ?, ?, ?::uuid, ?, ?, ?, ?, ?)',
       [
         ...[this.#installation, action, request.weight, request.priority, request.ageSeconds],
         ...[request.limit, request.windowSeconds, request.holdSeconds, request.claimant, request.claimSeconds],
         ...[finished.slotIds, finished.keepSeconds],
+        ...[request.background?.keptFree ?? null, request.background?.share ?? null],
       ],
     );
     return slotId === null || askedAt === null ? { waitMs } : { slotId, askedAt };

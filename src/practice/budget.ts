@@ -6,12 +6,17 @@ import { type Dialect, limitOf } from '../records/dialect.ts';
 import { BudgetStore, type BudgetUsage, type FinishedSlots } from './budget-store.ts';
 import { type DatedGrant, RequestQueue, type Waiter } from './request-queue.ts';
 
-/** Priorities of requests, within a process and between processes: lower goes first. */
-export const priorities = { live: 1, backfill: 5 } as const;
+/**
+ * Priorities of requests, within a process and between processes: lower goes first. Requests of the priority `scrub` are
+ * background requests: nobody waits for them.
+ */
+export const priorities = { live: 1, backfill: 5, scrub: 9 } as const;
 
 /** Longest pause between two requests for a slot, so that slots freed by other processes are noticed soon. */
 const longestStepMs = 1000;
 const shortestStepMs = 20;
+/** How many of these pauses a background request makes in one. */
+const backgroundSteps = 2;
 /** Finished slots are reported with the next take, or after this time. */
 const reportAfterMs = 10;
 /** How much faster the database's clock may run than the server's: NTP slews by 0.05 % at most. */
@@ -29,6 +34,8 @@ export interface BudgetOptions {
   requestTimeoutSeconds: number;
   /** Longest wait of one `take`; then PracticeError `throttled`. Default 30 minutes. */
   maxWaitSeconds?: number;
+  /** The share of each limit that background requests take even while others wait; 0 unless given. */
+  backgroundShare?: number;
   clock: Pick<Clock, 'elapsed' | 'sleep'>;
 }
 
@@ -65,7 +72,7 @@ export class Budget {
   readonly requestTimeoutSeconds: number;
   readonly #options: BudgetOptions;
   readonly #clock: Pick<Clock, 'elapsed' | 'sleep'>;
-  readonly #claimant = randomUUID();
+  readonly #claimants = { ordinary: randomUUID(), background: randomUUID() };
   readonly #store: BudgetStore;
   readonly #actions = new Map<string, ActionQueue>();
   readonly #stepMs: number;
@@ -87,7 +94,8 @@ export class Budget {
   take(action: string, weight: number, priority: number, signal?: AbortSignal, onWait?: OnWait): Promise<Slot> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      const { queue } = this.#action(action);
+      const { ordinary, background } = this.#action(action);
+      const queue = priority === priorities.scrub ? background : ordinary;
       const arrivedMs = this.#clock.elapsed();
       const leave = () => {
         if (queue.remove(waiter)) reject(signal?.reason);
@@ -128,8 +136,8 @@ export class Budget {
    * answered later expire by themselves.
    */
   async close(): Promise<void> {
-    for (const [action, { queue, finished }] of this.#actions) {
-      await queue.idle();
+    for (const [action, { ordinary, background, finished }] of this.#actions) {
+      await Promise.all([ordinary.idle(), background.idle()]);
       await this.#report(action, finished);
     }
     this.#isClosed = true;
@@ -143,24 +151,38 @@ export class Budget {
     const found = this.#actions.get(action);
     if (found) return found;
     const finished: FinishedSlot[] = [];
-    const queue = new RequestQueue({
+    // Two lines, so that no other request waits while the database is asked for a background request.
+    const made = {
+      finished,
+      ordinary: this.#queue(action, finished, this.#claimants.ordinary, this.#stepMs),
+      background: this.#queue(action, finished, this.#claimants.background, this.#stepMs * backgroundSteps),
+    };
+    this.#actions.set(action, made);
+    return made;
+  }
+
+  #queue(action: string, finished: FinishedSlot[], claimant: string, longestPauseMs: number): RequestQueue {
+    return new RequestQueue({
       clock: this.#clock,
-      longestPauseMs: this.#stepMs,
-      ask: (first) => this.#ask(action, finished, first),
+      longestPauseMs,
+      ask: (first) => this.#ask(action, finished, first, claimant),
       giveBack: (slotId) => this.#finish(action, slotId, 0),
-      withdraw: () => this.#store.withdraw(action, this.#claimant),
+      withdraw: () => this.#store.withdraw(action, claimant),
       deadlineError: () => {
         const waited = `${this.#maxWaitSeconds} s`;
         return new PracticeError('throttled', `the rate budget of ${action} had no room for a request in ${waited}`);
       },
     });
-    const made = { queue, finished };
-    this.#actions.set(action, made);
-    return made;
   }
 
-  async #ask(action: string, finished: FinishedSlot[], first: Waiter): Promise<DatedGrant | { waitMs: number }> {
+  async #ask(
+    action: string,
+    finished: FinishedSlot[],
+    first: Waiter,
+    claimant: string,
+  ): Promise<DatedGrant | { waitMs: number }> {
     const askedMs = this.#clock.elapsed();
+    const isBackground = first.priority === priorities.scrub;
     const request = {
       weight: first.weight,
       priority: first.priority,
@@ -168,11 +190,14 @@ export class Budget {
       limit: limitOf(this.#options.dialect, action),
       windowSeconds: this.windowSeconds,
       holdSeconds: (this.requestTimeoutSeconds + this.windowSeconds) * clockDrift + grantSeconds,
-      claimant: this.#claimant,
+      claimant,
       claimSeconds: Math.max(2, (this.#stepMs * 5) / 1000),
+      background: isBackground
+        ? { keptFree: keptFree(this.#options.dialect, action), share: this.#options.backgroundShare ?? 0 }
+        : null,
     };
     const answer = await this.#store.take(action, request, this.#drain(finished));
-    if ('waitMs' in answer) return { waitMs: answer.waitMs ?? this.#stepMs };
+    if ('waitMs' in answer) return { waitMs: answer.waitMs ?? this.#stepMs * (isBackground ? backgroundSteps : 1) };
     if (this.#clock.elapsed() - askedMs < grantSeconds * 1000) return { ...answer, askedMs };
     this.#finish(action, answer.slotId, 0);
     return { waitMs: 0 };
@@ -218,8 +243,18 @@ export class Budget {
   }
 }
 
+/**
+ * What background requests leave free beside themselves, and the most that they take in a rolling window: the weight of the
+ * largest page, and no more than half the limit.
+ */
+export function keptFree(dialect: Dialect, action: string): number {
+  const largestPage = Math.ceil(dialect.max_page_size / dialect.default_page_size);
+  return Math.min(largestPage, Math.floor(limitOf(dialect, action) / 2));
+}
+
 interface ActionQueue {
-  queue: RequestQueue;
+  ordinary: RequestQueue;
+  background: RequestQueue;
   /** Not reported to the database yet. */
   finished: FinishedSlot[];
 }
