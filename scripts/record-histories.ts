@@ -11,6 +11,7 @@ import { loadConfig } from '../src/config/load.ts';
 import { execute } from '../src/db/rows.ts';
 import { startEphemeralPostgres, startEphemeralTemporal } from '../src/embedded/index.ts';
 import { type App, openApp } from '../src/runtime/app.ts';
+import { migrateAsOwner } from '../src/runtime/database.ts';
 import { type Engine, startEngine } from '../src/runtime/worker.ts';
 import { runWindowNow } from '../src/windows/run-window.ts';
 import { demoConfig, fromEnvironment } from '../test/support/demo-config.ts';
@@ -21,6 +22,7 @@ const target = fileURLToPath(new URL('../test/histories/', import.meta.url));
 const never = new AbortController().signal;
 
 const postgres = await startEphemeralPostgres();
+await migrateAsOwner(postgres);
 const temporal = await startEphemeralTemporal();
 const folder = mkdtempSync(join(tmpdir(), 'vetledger-histories-'));
 const sandbox = await startSandbox({ ...clinic, rateWindowSeconds: 1 });

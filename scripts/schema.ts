@@ -8,7 +8,7 @@ import { startEphemeralPostgres } from '../src/embedded/index.ts';
 
 const file = new URL('../src/db/schema.sql', import.meta.url);
 const postgres = await startEphemeralPostgres();
-const db = openDatabase(postgres.url);
+const db = openDatabase(postgres.ownerUrl);
 try {
   await migrate(db);
   const text = await schemaText(db);

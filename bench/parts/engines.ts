@@ -148,7 +148,17 @@ async function dlt({
   const command = (): Command => ({
     command: python,
     args: [
-      ...[program, '--url', source.api, '--token', source.token, '--database-url', database.url, '--folder', folder],
+      ...[
+        program,
+        '--url',
+        source.api,
+        '--token',
+        source.token,
+        '--database-url',
+        database.ownerUrl,
+        '--folder',
+        folder,
+      ],
       ...['--mode', replace ? 'full' : 'incremental', '--page-size', String(pageSize)],
       ...['--lag-seconds', String(overlapSeconds)],
     ],

@@ -3,12 +3,15 @@ import { Client, Connection } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import pg from 'pg';
 import { startEphemeralPostgres, startEphemeralTemporal } from '../../src/embedded/index.ts';
+import { migrateAsOwner } from '../../src/runtime/database.ts';
 import { machine } from '../measure.ts';
 import { run } from './processes.ts';
 import { peerCommand } from './venvs.ts';
 
 export interface Database {
+  /** Migrated, and as the runtime role. */
   url: string;
+  ownerUrl: string;
   client: pg.Client;
   drop(): Promise<void>;
 }
@@ -26,7 +29,7 @@ export interface Services {
 
 export async function startServices(): Promise<Services> {
   const [postgres, temporal] = await Promise.all([startEphemeralPostgres(), startEphemeralTemporal()]);
-  const admin = new pg.Client({ connectionString: postgres.url });
+  const admin = new pg.Client({ connectionString: postgres.ownerUrl });
   await admin.connect();
   const { rows } = await admin.query<{ server_version: string }>('show server_version');
   const connection = await Connection.connect({ address: temporal.address });
@@ -44,12 +47,17 @@ export async function startServices(): Promise<Services> {
       made += 1;
       const name = `bench_${process.pid}_${made}`;
       await admin.query(`create database ${name}`);
-      const url = new URL(postgres.url);
-      url.pathname = `/${name}`;
-      const client = new pg.Client({ connectionString: url.href });
+      const [url, ownerUrl] = [postgres.url, postgres.ownerUrl].map((at) => {
+        const own = new URL(at);
+        own.pathname = `/${name}`;
+        return own.href;
+      }) as [string, string];
+      await migrateAsOwner({ url, ownerUrl });
+      const client = new pg.Client({ connectionString: ownerUrl });
       await client.connect();
       return {
-        url: url.href,
+        url,
+        ownerUrl,
         client,
         drop: async () => {
           await client.end();

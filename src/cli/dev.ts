@@ -57,7 +57,7 @@ export async function runDev(options: DevOptions): Promise<number> {
     // Not in the file: its secret and port are those of this run.
     const webhooks = { host: '127.0.0.1', port: 0, secret: randomBytes(16).toString('hex') };
     const config = { ...(await loadConfig(file, env)), webhooks };
-    app = await openApp(config, { temporal: true, progress: say, env, ui: options.ui });
+    app = await openApp(config, { temporal: true, upgradesEmbedded: true, progress: say, env, ui: options.ui });
     await adoptClinic(app);
     return await work(app, sandbox, options, say);
   } finally {

@@ -5,6 +5,7 @@ import type { CommandContext } from './context.ts';
 interface Needs {
   temporal: boolean;
   logLevel?: 'info';
+  upgradesEmbedded?: true;
   /** The work watches the context's signal and ends by itself; otherwise Ctrl-C abandons it at once. */
   handlesSignal?: true;
 }
@@ -12,9 +13,10 @@ interface Needs {
 /** Loads the configuration, opens the services, does the work, and releases the services even if it fails. */
 export async function withApp<T>(context: CommandContext, needs: Needs, work: (app: App) => Promise<T>): Promise<T> {
   const config = await loadConfig(context.configPath, context.env);
-  const { temporal, logLevel } = needs;
+  const { temporal, logLevel, upgradesEmbedded = false } = needs;
   const app = await openApp(config, {
     temporal,
+    upgradesEmbedded,
     progress: context.note,
     env: context.env,
     ...(logLevel ? { logLevel } : {}),

@@ -3,6 +3,8 @@ import { keepSecret } from '../domain/redact.ts';
 
 /** Values whose variable may be unset under `embedded: true`: the embedded service is used then. */
 const serverPaths = ['database_url', 'temporal.address'];
+/** Of the owner of the tables, whom `vetledger migrate` alone needs: elsewhere its variable may be unset. */
+const ownerPath = 'migrate_database_url';
 const secretPath = /\.auth\.(token|client_secret)$|^webhooks\.secret$|^temporal\.api_key$/;
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
@@ -15,16 +17,16 @@ export function insertEnvironment(file: string, source: unknown, env: NodeJS.Pro
   const mayEmbed = typeof source === 'object' && source !== null && 'embedded' in source && source.embedded === true;
   return mapTexts(source, '', (value, path) => {
     if (isSecret(path) && value.replace(variable, '') !== '') refuseSecret(file, path);
-    if (path === 'database_url' && holdsPassword(value)) refuseSecret(file, path);
+    if ((path === 'database_url' || path === ownerPath) && holdsPassword(value)) refuseSecret(file, path);
     return value.replace(variable, (_, name: string) => {
       const given = env[name];
       if (given?.trim()) {
         if (isSecret(path)) keepUsable(file, path, name, given);
-        else if (path === 'database_url') keepPasswords(given);
+        else if (path === 'database_url' || path === ownerPath) keepPasswords(given);
         return given;
       }
       const isServer = serverPaths.includes(path);
-      if (isServer && mayEmbed) return '';
+      if ((isServer && mayEmbed) || path === ownerPath) return '';
       throw new ConfigError(
         'environment_missing',
         `${file}: ${path} needs the environment variable ${name}, which is ${given === undefined ? 'not set' : 'empty'}.`,

@@ -25,10 +25,12 @@ export function refuseInsecure(file: string, config: ConfigFile, env: NodeJS.Pro
       'temporal.allow_insecure',
     );
   }
-  if (config.database_url && !isPrivateDatabase(config.database_url, env)) {
+  for (const path of ['database_url', 'migrate_database_url'] as const) {
+    const url = config[path];
+    if (!url || isPrivateDatabase(url, env)) continue;
     refuse(
       file,
-      'database_url',
+      path,
       'is not on this machine, and its sslmode lets the connection be without TLS, or with any certificate',
       'Add sslmode=verify-full to it (and sslrootcert=FILE for a certificate authority of your own)',
       'allow_insecure',

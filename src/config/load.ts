@@ -50,6 +50,8 @@ export interface Config {
   schedule: { everySeconds: number };
   /** Null: the embedded PostgreSQL. */
   databaseUrl: string | null;
+  /** The owner's; '' where its variable is unset, null where there is none: `databaseUrl` migrates, too. */
+  migrateDatabaseUrl: string | null;
   /** A null address: the embedded development server. */
   temporal: { address: string | null; namespace: string; taskQueue: string; security: TemporalSecurity };
   /** Address and secret of the webhook receiver; null: off. */
@@ -89,6 +91,7 @@ export async function loadConfig(
     dataDir: env.VETLEDGER_DATA_DIR ? resolve(env.VETLEDGER_DATA_DIR) : resolve(dirname(file), written.data_dir),
     schedule: { everySeconds: written.schedule.every },
     databaseUrl: written.database_url || null,
+    migrateDatabaseUrl: written.migrate_database_url ?? null,
     temporal: {
       address: written.temporal.address || null,
       namespace: written.temporal.namespace,

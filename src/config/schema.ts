@@ -114,6 +114,10 @@ const installation = z.strictObject({
     ),
 });
 
+const databaseUrl = z
+  .string({ error: 'must be a text' })
+  .refine((url) => url === '' || /^postgres(ql)?:\/\//.test(url), 'must begin with postgresql://');
+
 export const configSchema = z.strictObject({
   installations: z
     .array(installation, { error: 'must be a list of installations' })
@@ -140,11 +144,12 @@ export const configSchema = z.strictObject({
   allow_insecure: flag.describe(
     'Whether connections to other machines may be without TLS: PostgreSQL’s (sslmode below `require`), and all others, too. Only for a network that is yours alone, such as that between containers of one machine.',
   ),
-  database_url: z
-    .string({ error: 'must be a text' })
-    .refine((url) => url === '' || /^postgres(ql)?:\/\//.test(url), 'must begin with postgresql://')
+  database_url: databaseUrl.nullish().describe('PostgreSQL to use. Absent: the embedded PostgreSQL under data_dir.'),
+  migrate_database_url: databaseUrl
     .nullish()
-    .describe('PostgreSQL to use. Absent: the embedded PostgreSQL under data_dir.'),
+    .describe(
+      'The same database as its owner, for `vetledger migrate` alone; database_url is then the runtime role, which cannot change the journal. Absent: one role does both, and `doctor` warns.',
+    ),
   temporal: z
     .strictObject({
       address: z

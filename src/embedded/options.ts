@@ -5,6 +5,8 @@ export interface ServicesOptions {
   dataDir: string;
   /** A PostgreSQL to use instead of the embedded one (`database_url`). */
   databaseUrl?: string | undefined;
+  /** Where to connect as the owner of the tables, on a given PostgreSQL (`migrate_database_url`). */
+  migrateDatabaseUrl?: string | undefined;
   /** host:port of a Temporal server to use instead of the embedded one (`temporal.address`). */
   temporalAddress?: string | undefined;
   /** How connections to that server are protected. */

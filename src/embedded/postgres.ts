@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
@@ -29,8 +30,14 @@ const reachTimeoutMs = 5_000;
 const queryTimeoutMs = 30_000;
 const startTimeoutMs = 60_000;
 
+/** The role that the program runs as on an embedded server; the cluster's superuser owns the tables. */
+const runtimeRole = 'vetledger_runtime';
+
 export interface PostgresHandle {
+  /** As the runtime role: what every command works with. */
   url: string;
+  /** As the owner of the tables; the same as `url` on a given server with a single role. */
+  ownerUrl: string;
   /** The server's URL now: another process may have started the embedded one again on another port. */
   currentUrl(): string;
   embedded: boolean;
@@ -46,8 +53,8 @@ export interface PostgresHandle {
 export async function acquirePostgres(options: ServicesOptions): Promise<PostgresHandle> {
   if (options.databaseUrl) {
     await checkReachable(options.databaseUrl);
-    const url = options.databaseUrl;
-    return { url, currentUrl: () => url, embedded: false, release: async () => {} };
+    const { databaseUrl: url, migrateDatabaseUrl: ownerUrl = url } = options;
+    return { url, ownerUrl, currentUrl: () => url, embedded: false, release: async () => {} };
   }
   return acquireEmbeddedPostgres(options, { durable: true });
 }
@@ -103,8 +110,9 @@ export async function acquireEmbeddedPostgres(
       throw error;
     }
     return {
-      url: urlOf(port, password, database),
-      currentUrl: () => urlOf(server.current().port, password, database),
+      url: urlOf(port, runtimePassword(password), database, runtimeRole),
+      ownerUrl: urlOf(port, password, database),
+      currentUrl: () => urlOf(server.current().port, runtimePassword(password), database, runtimeRole),
       embedded: true,
       release: server.release,
     };
@@ -153,8 +161,13 @@ export function stopPostgres(record: ServerRecord): Promise<void> {
   ]);
 }
 
-function urlOf(port: number, password: string, name: string): string {
-  return `postgresql://${superuser}:${password}@127.0.0.1:${port}/${name}`;
+function urlOf(port: number, password: string, name: string, role = superuser): string {
+  return `postgresql://${role}:${password}@127.0.0.1:${port}/${name}`;
+}
+
+/** Made of the superuser's, which alone is kept. */
+function runtimePassword(password: string): string {
+  return createHmac('sha256', password).update(runtimeRole).digest('hex');
 }
 
 function settings(port: number, durable: boolean): string[] {
@@ -201,13 +214,19 @@ async function answers(port: number, password: string): Promise<boolean> {
 
 async function ensureDatabase(port: number, password: string): Promise<void> {
   const url = urlOf(port, password, 'postgres');
-  const rows = await query(url, `select 1 from pg_database where datname = '${database}'`);
+  const makeRole = `create role ${runtimeRole} login password '${runtimePassword(password)}'`;
+  await ensure(url, `select 1 from pg_database where datname = '${database}'`, `create database ${database}`);
+  await ensure(url, `select 1 from pg_roles where rolname = '${runtimeRole}'`, makeRole);
+}
+
+async function ensure(url: string, find: string, make: string): Promise<void> {
+  const rows = await query(url, find);
   if (rows.length > 0) return;
   try {
-    await query(url, `create database ${database}`);
+    await query(url, make);
   } catch (error) {
-    // Another process that started at the same time has created it.
-    if (!['42P04', '23505'].includes((error as { code?: string }).code ?? '')) throw error;
+    // When two processes start together, both may find it missing; one of them creates it.
+    if (!['42P04', '42710', '23505'].includes((error as { code?: string }).code ?? '')) throw error;
   }
 }
 

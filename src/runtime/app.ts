@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config, InstallationConfig } from '../config/load.ts';
 import { text } from '../db/columns.ts';
-import { migrate } from '../db/migrate.ts';
 import { type Db, openDatabase, poolSize } from '../db/pool.ts';
 import { row } from '../db/rows.ts';
 import { ConfigError } from '../domain/errors.ts';
@@ -11,6 +10,7 @@ import { Budget } from '../practice/budget.ts';
 import { createPracticeClient, type PracticeClient } from '../practice/client.ts';
 import type { Transport } from '../practice/http.ts';
 import { createTransport, defaultTimeouts } from '../practice/transport.ts';
+import { prepareSchema } from './database.ts';
 import { createLog } from './log.ts';
 import { systemClock } from './system-clock.ts';
 
@@ -39,12 +39,15 @@ export interface AppOptions {
   env: NodeJS.ProcessEnv;
   /** Log level unless VETLEDGER_LOG sets one. Default: `warn`. */
   logLevel?: 'error' | 'warn' | 'info';
+  /** Whether an embedded database of an older version is brought up to date; without it the command refuses to start. */
+  upgradesEmbedded?: boolean;
   /** Whether an embedded Temporal server serves its web UI. */
   ui?: boolean;
 }
 
 /**
- * Connects to the services, or starts embedded ones, and migrates the schema. Throws ServiceError when a service is missing;
+ * Connects to the services, or starts embedded ones, and checks that the database has the schema that this version needs; an
+ * empty embedded database gets it. Throws ServiceError when a service is missing, UserError where the schema does not fit;
  * whatever was opened by then is released.
  */
 export async function openApp(config: Config, options: AppOptions): Promise<App> {
@@ -76,7 +79,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     const report = (line: string) => log.warn({ database: true }, line);
     const db = openDatabase(currentUrl, { max: poolSize(config.installations.length), report });
     opened.push(() => db.destroy());
-    await migrate(db);
+    await prepareSchema(postgres.value, db, options.upgradesEmbedded === true);
     const practices = practicesOf(config, db, log);
     opened.push(() => practices.close());
     return {

@@ -6,10 +6,10 @@ import { checkRules, checkUse, mutants } from './property.ts';
 /** `node test/budget/run.ts` does many more. */
 const runs = 12;
 
-const { url } = useDatabase();
+const { ownerUrl } = useDatabase();
 
 async function withDatabase<T>(work: (simulated: SimulatedDatabase) => Promise<T>, mutant = ''): Promise<T> {
-  const simulated = await SimulatedDatabase.open(url, mutants[mutant]?.statement);
+  const simulated = await SimulatedDatabase.open(ownerUrl, mutants[mutant]?.statement);
   try {
     return await work(simulated);
   } finally {

@@ -20,14 +20,14 @@ const say = (what: string, isGood: boolean, detail: string) => {
   failed ||= !isGood;
 };
 try {
-  const database = await SimulatedDatabase.open(postgres.url);
+  const database = await SimulatedDatabase.open(postgres.ownerUrl);
   const rules = await checkRules(database, runs, seed);
   say('the rules hold', rules.failure === null, rules.failure ?? `${rules.runs} scenarios, seed ${seed}`);
   const use = await checkUse(database, Math.ceil(runs / 10), seed);
   say('the budget is used', use.failure === null, use.failure ?? `${use.runs} scenarios of 8 windows`);
   await database.close();
   for (const [name, mutant] of Object.entries(mutants)) {
-    const mutated = await SimulatedDatabase.open(postgres.url, mutant.statement);
+    const mutated = await SimulatedDatabase.open(postgres.ownerUrl, mutant.statement);
     const { failure, runs: needed } = await checkRules(mutated, Math.max(runs, 60), seed, mutant);
     const noticed = failure?.split('\n')[0];
     say(`noticed: ${name}`, failure !== null, noticed ? `by run ${needed}, ${noticed}` : 'never');

@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { startSandbox } from '../../sandbox/index.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/pool.ts';
 import { startEphemeralPostgres } from '../../src/embedded/index.ts';
 import { staticToken } from '../../src/practice/auth.ts';
@@ -13,6 +12,7 @@ import { Budget, priorities } from '../../src/practice/budget.ts';
 import { createPracticeClient } from '../../src/practice/client.ts';
 import { createTransport, defaultTimeouts } from '../../src/practice/transport.ts';
 import { limitOf } from '../../src/records/dialect.ts';
+import { migrateAsOwner } from '../../src/runtime/database.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
 
 interface Part {
@@ -148,9 +148,7 @@ async function main(): Promise<void> {
   const windowSeconds = Number(values.window);
   const sandbox = await startSandbox({ rateWindowSeconds: windowSeconds, latencyMs: Number(values.latency) });
   const postgres = await startEphemeralPostgres();
-  const db = openDatabase(postgres.url);
-  await migrate(db);
-  await db.destroy();
+  await migrateAsOwner(postgres);
   const part: Part = {
     ...{ databaseUrl: postgres.url, baseUrl: sandbox.url, installation: sandbox.installation, token: sandbox.token },
     ...{ windowSeconds, isLive: values.live },

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { startEphemeralPostgres } from '../../src/embedded/index.ts';
+import { migrateAsOwner } from '../../src/runtime/database.ts';
 import { isNoticed, type LifeReport } from './life.ts';
 import { mutants } from './mutants.ts';
 
@@ -116,13 +117,14 @@ async function lives(mutant: string | null, some: number[], stopAtFirst: boolean
 
 async function freshDatabase(): Promise<string> {
   const name = `chaos_${randomBytes(6).toString('hex')}`;
-  const client = new pg.Client({ connectionString: server.url });
+  const client = new pg.Client({ connectionString: server.ownerUrl });
   await client.connect();
   await client.query(`create database ${name}`);
   await client.end();
-  const url = new URL(server.url);
-  url.pathname = `/${name}`;
-  return url.href;
+  const at = (address: string) => Object.assign(new URL(address), { pathname: `/${name}` }).href;
+  const url = at(server.url);
+  await migrateAsOwner({ url, ownerUrl: at(server.ownerUrl) });
+  return url;
 }
 
 function secondsSince(began: number): string {

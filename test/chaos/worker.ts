@@ -1,6 +1,5 @@
 // Lives the seeds it is sent, one after the other, in a database of its own; its sync a mutant where one is named.
 
-import { migrate } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/pool.ts';
 import { applyMutant } from './mutants.ts';
 
@@ -10,7 +9,6 @@ if (mutant) applyMutant(mutant);
 const { live } = await import('./life.ts');
 
 const db = openDatabase(url!);
-await migrate(db);
 let installation = 0;
 
 process.on('message', async ({ seed }: { seed: number | null }) => {

@@ -17,7 +17,7 @@ const shape = {
 };
 const types = columnTypes(shape);
 
-const { db } = useDatabase();
+const { owner: db } = useDatabase();
 
 beforeAll(async () => {
   await execute(

@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs';
 import { beforeEach, expect, test } from 'vitest';
 import { text } from '../../src/db/columns.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { type Db, schemaName } from '../../src/db/pool.ts';
+import { type Db, openDatabase, schemaName } from '../../src/db/pool.ts';
 import { execute, rows } from '../../src/db/rows.ts';
 import { schemaText } from '../../src/db/schema-text.ts';
 import { useDatabase } from '../support/database.ts';
 
-const { db, openPool } = useDatabase();
+const { owner: db, ownerUrl } = useDatabase();
 
 // Each test starts from a database with nothing of ours in it.
 beforeEach(async () => {
@@ -19,9 +19,9 @@ const appliedMigrations = (db: Db) => rows(db, { name: text }, 'select name from
 test('several processes may migrate at once: each finds the schema whole when it goes on', async () => {
   const found = await Promise.all(
     Array.from({ length: 6 }, async () => {
-      const pool = openPool({ max: 2 });
+      const pool = openDatabase(ownerUrl, { max: 2 });
       await migrate(pool);
-      return rows(pool, { value: text }, 'select value from meta');
+      return rows(pool, { value: text }, 'select value from meta').finally(() => pool.destroy());
     }),
   );
   expect(found.flat()).toHaveLength(6);

@@ -22,7 +22,7 @@ import { pages } from '../../src/db/pages.ts';
 import { execute, maybeRow, row, rows, UnexpectedResult } from '../../src/db/rows.ts';
 import { useDatabase } from '../support/database.ts';
 
-const { db } = useDatabase();
+const { owner: db } = useDatabase();
 
 const fruit = oneOf(['apple', 'pear']);
 

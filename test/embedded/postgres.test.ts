@@ -52,7 +52,8 @@ test('users share one server, the last one stops it, and the next start finds th
   const dataDir = temporaryFolder();
   const [first, second] = await Promise.all([acquire({ dataDir, ...quiet }), acquire({ dataDir, ...quiet })]);
   expect(second.url).toBe(first.url);
-  await rows(first.url, 'create table kept as select 7 as n');
+  await rows(first.ownerUrl, 'create table kept as select 7 as n');
+  await rows(first.ownerUrl, 'grant select on kept to public');
   await first.release();
   await first.release();
   expect(await rows(second.url, 'select n from kept')).toEqual([7]);
@@ -94,7 +95,7 @@ test.each(['SIGINT', 'SIGKILL'] as const)(
 test('a server that died is started anew', async () => {
   const dataDir = temporaryFolder();
   const first = await acquire({ dataDir, ...quiet });
-  const [pid] = (await rows(first.url, `select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int`)) as [
+  const [pid] = (await rows(first.ownerUrl, `select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int`)) as [
     number,
   ];
   process.kill(pid, 'SIGKILL');
@@ -148,7 +149,7 @@ test.each([
 test('an ephemeral server is gone with its release', async () => {
   const postgres = await startEphemeralPostgres();
   const [folder, fsync] = (await rows(
-    postgres.url,
+    postgres.ownerUrl,
     `select current_setting('data_directory'), current_setting('fsync')`,
   )) as [string, string];
   expect(fsync).toBe('off');

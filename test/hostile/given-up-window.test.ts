@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/db/pool.ts';
 import { runWindowNow } from '../../src/windows/run-window.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { activitiesEnded, waitFor, windowRows } from '../workflows/support.ts';
@@ -42,7 +43,8 @@ const writes = new RegExp(`\\b(insert into|update|delete from) (${laneTables.joi
 describe.concurrent('a window that was given up', { timeout: 120_000 }, () => {
   test('notes its end after its last entry, although PostgreSQL stood still when its time was over', () =>
     withClinic({ seed: 31, invoices: 60 }, async (clinic) => {
-      const barrier = await clinic.app.db.transaction();
+      const owner = openDatabase(clinic.ownerUrl, { max: 1 });
+      const barrier = await owner.transaction();
       await barrier.raw('lock table entry in share mode');
       const app = { ...clinic.app, config: { ...clinic.app.config, windowTimeoutMinutes: 6 / 60 } };
       const window = runWindowNow(app, clinic.engine, 4711, { trigger: 'sync', signal: never });
@@ -56,6 +58,7 @@ describe.concurrent('a window that was given up', { timeout: 120_000 }, () => {
       // A window that does not wait for its transaction has failed by then; one that waits is still open.
       await waitFor('failed window', failed, 16_000).catch(() => undefined);
       await barrier.commit();
+      await owner.destroy();
       expect(await window).toMatchObject({ outcome: 'failed', error: { code: 'window_given_up' } });
       await activitiesEnded(clinic);
       await waitFor('end of transactions', async () => {

@@ -212,7 +212,7 @@ test('PostgreSQL with TLS: its certificate is checked, and a strange one refused
     chmodSync(file, 0o600);
     chownSync(file, uid, gid);
   }
-  const plain = openDatabase(postgres.url);
+  const plain = openDatabase(postgres.ownerUrl);
   onTestFinished(() => plain.destroy());
   await plain.raw(`alter system set ssl_cert_file = '${files.cert}'`);
   await plain.raw(`alter system set ssl_key_file = '${files.key}'`);

@@ -19,7 +19,7 @@ const held = () =>
 
 /** Makes PostgreSQL refuse what fits the condition, as it refuses a number that does not fit its column. */
 const refuse = (table: string, condition: string, sqlState: string) =>
-  clinic.rows(`create function poison() returns trigger language plpgsql as $$
+  clinic.asOwner(`create function poison() returns trigger language plpgsql as $$
     begin
       if ${condition} then raise exception 'a secret value' using errcode = '${sqlState}'; end if;
       return new;
@@ -41,7 +41,7 @@ test('documents that PostgreSQL refuses are held by name; every other document i
   );
   expect(await clinic.rows(`select from document where state = 'pending' or dirty`)).toEqual([]);
 
-  await clinic.rows('drop trigger poison on entry');
+  await clinic.asOwner('drop trigger poison on entry');
   await clinic.rows(`update document set dirty = true, dirty_mark = dirty_mark + 1 where problem_code is not null`);
   expect((await clinic.sync()).error ?? null).toBeNull();
   expect(await held()).toEqual([]);

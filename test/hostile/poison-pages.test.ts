@@ -14,7 +14,7 @@ const held = () =>
   );
 
 const refuse = (condition: string) =>
-  clinic.rows(`create function poison() returns trigger language plpgsql as $$
+  clinic.asOwner(`create function poison() returns trigger language plpgsql as $$
     begin
       if ${condition} then raise exception 'a secret value' using errcode = '22P05'; end if;
       return new;
@@ -40,7 +40,7 @@ test('records that PostgreSQL refuses are put aside: the walk goes on, their doc
   expect(installations[0]?.equations.E6).toMatchObject({ ok: true });
 
   // A window asks again once a day; by then it can be stored.
-  await clinic.rows('drop trigger poison on mirror_record');
+  await clinic.asOwner('drop trigger poison on mirror_record');
   await clinic.rows('update installation_state set census_taken_at = null');
   clinic.sandbox.live(2);
   expect((await clinic.sync()).error ?? null).toBeNull();

@@ -7,7 +7,7 @@ import { draft } from '../ledger/drafts.ts';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';
 
-const { db, truncate } = useDatabase();
+const { db, owner, truncate } = useDatabase();
 const keepYear = { windowDays: 365, versionDays: 365, walkDays: 30, daemonDays: 30 };
 const signal = new AbortController().signal;
 
@@ -36,7 +36,7 @@ async function versions(kind: string, id: number, replacedDaysAgo: (number | nul
 
 /** An entry of a document, written so many days ago. */
 async function entry(kind: 'invoice' | 'payment', id: number, daysAgo: number): Promise<void> {
-  await db.transaction(async (trx) => {
+  await owner.transaction(async (trx) => {
     await appendEntries(
       trx,
       1,

@@ -4,7 +4,7 @@ import { type Connection, execute } from '../../src/db/rows.ts';
 import { useDatabase } from '../support/database.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 
-const { db, url } = useDatabase();
+const { db, owner, url } = useDatabase();
 let clinic: MirroredClinic;
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ test.each([
 ])('the oracle sees %s', async (_, sql) => {
   const undone = new Error('undone');
   let found: string[] = [];
-  await db
+  await owner
     .transaction(async (trx: Connection) => {
       await execute(trx, 'set local session_replication_role = replica');
       await execute(trx, sql);

@@ -8,10 +8,10 @@ import { SimulatedDatabase } from '../budget/database.ts';
 import { VirtualBudgets } from '../budget/virtual-budgets.ts';
 import { useDatabase } from '../support/database.ts';
 
-const { db, url, openPool } = useDatabase();
+const { db, ownerUrl, openPool } = useDatabase();
 let simulated: SimulatedDatabase;
 beforeAll(async () => {
-  simulated = await SimulatedDatabase.open(url);
+  simulated = await SimulatedDatabase.open(ownerUrl);
 });
 afterAll(() => simulated?.close());
 

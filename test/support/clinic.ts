@@ -5,6 +5,7 @@ import { Worker } from '@temporalio/worker';
 import { inject, vi } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts';
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
+import { schemaName } from '../../src/db/pool.ts';
 import type { Binding } from '../../src/db/rows.ts';
 import { reconcileWithSource } from '../../src/queries/reconcile.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
@@ -13,6 +14,7 @@ import { runWindowNow, type WindowReport } from '../../src/windows/run-window.ts
 import { createTestDatabase } from './database.ts';
 import { demoConfig, demoMapping, fromEnvironment, type Settings } from './demo-config.ts';
 import { wrongBooks } from './expected-books.ts';
+import { runAlone } from './server.ts';
 import { query } from './sql.ts';
 
 export interface TestClinic {
@@ -28,6 +30,9 @@ export interface TestClinic {
   /** The workers of its engine. */
   workers(): Worker[];
   rows<Row>(sql: string, bindings?: readonly Binding[]): Promise<Row[]>;
+  /** As the owner of the tables, for what the program itself may not do: triggers that fail, tampering. */
+  asOwner(sql: string): Promise<void>;
+  ownerUrl: string;
   stop(): Promise<void>;
 }
 
@@ -94,6 +99,8 @@ export async function startTestClinic(
     },
     workers: () => workersCreated.filter(({ options }) => options.taskQueue.startsWith(engine.taskQueue)),
     rows: (sql, bindings) => query(app.db, sql, bindings),
+    ownerUrl: database.ownerUrl,
+    asOwner: (sql) => runAlone(database.ownerUrl, `set search_path = ${schemaName}; ${sql}`),
     async stop() {
       await engine.stop();
       await app.close();

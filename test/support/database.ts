@@ -6,16 +6,22 @@ import { execute, rows } from '../../src/db/rows.ts';
 import { dropDatabase, runAlone, urlOfDatabase } from './server.ts';
 
 export interface TestDatabase {
+  /** As the runtime role, which the program runs as. */
   url: string;
+  /** As the owner of the tables, for set-up that the program itself may not do. */
+  ownerUrl: string;
   /** Drops the database, ending connections that are still open. */
   drop(): Promise<void>;
 }
 
 export interface UsedDatabase {
-  /** A pool on the database; it connects with its first statement. */
+  /** A pool on the database, as the runtime role; it connects with its first statement. */
   db: Db;
   url: string;
-  /** Another pool on it, as another process would have; ended with the first. */
+  /** A pool as the owner of the tables, for set-up that the program itself may not do. */
+  owner: Db;
+  ownerUrl: string;
+  /** Another pool on it as the runtime role, as another process would have; ended with the first. */
   openPool(options?: { max?: number }): Db;
   /** Empties every table but those that the migrations fill. */
   truncate(): Promise<void>;
@@ -26,32 +32,39 @@ export interface UsedDatabase {
  * the last. Its name and pool exist at once, so that they can be given to whatever is declared beside the tests.
  */
 export function useDatabase(): UsedDatabase {
-  const { name, url } = newDatabase();
+  const { name, url, ownerUrl } = newDatabase();
   const pools: Db[] = [];
-  const openPool: UsedDatabase['openPool'] = (options) => {
-    const pool = openDatabase(url, options);
+  const open = (as: string, options?: { max?: number }) => {
+    const pool = openDatabase(as, options);
     pools.push(pool);
     return pool;
   };
+  const openPool: UsedDatabase['openPool'] = (options) => open(url, options);
   const db = openPool();
+  const owner = open(ownerUrl);
   beforeAll(() => createFromTemplate(name));
   afterAll(async () => {
     await Promise.all(pools.map((pool) => pool.destroy()));
     await dropDatabase(inject('databaseUrl'), name);
   });
-  return { db, url, openPool, truncate: () => truncateAll(db) };
+  return { db, url, owner, ownerUrl, openPool, truncate: () => truncateAll(owner) };
 }
 
 /** A migrated database with a random name on the test run's PostgreSQL, for as long as the caller wants it. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const { name, url } = newDatabase();
+  const { name, url, ownerUrl } = newDatabase();
   await createFromTemplate(name);
-  return { url, drop: () => dropDatabase(inject('databaseUrl'), name) };
+  return { url, ownerUrl, drop: () => dropDatabase(inject('databaseUrl'), name) };
 }
 
-function newDatabase(): { name: string; url: string } {
+function newDatabase(): { name: string; url: string; ownerUrl: string } {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  return { name, url: urlOfDatabase(inject('databaseUrl'), name) };
+  const server = inject('databaseUrl');
+  return {
+    name,
+    url: urlOfDatabase(server, name, inject('runtimeRole')),
+    ownerUrl: urlOfDatabase(server, name),
+  };
 }
 
 /**

@@ -1,8 +1,13 @@
 import pg from 'pg';
 
-export function urlOfDatabase(server: string, name: string): string {
+/** A database of the server, for the role of its URL, or for another one. */
+export function urlOfDatabase(server: string, name: string, role?: { name: string; password: string }): string {
   const url = new URL(server);
   url.pathname = `/${name}`;
+  if (role) {
+    url.username = role.name;
+    url.password = role.password;
+  }
   return url.href;
 }
 

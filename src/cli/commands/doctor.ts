@@ -1,5 +1,8 @@
 import { changedIdentity } from '../../bookkeeping/identity.ts';
 import { type Config, loadConfig } from '../../config/load.ts';
+import { postgresMajor, supportedPostgres } from '../../db/migrate.ts';
+import type { Db } from '../../db/pool.ts';
+import { currentRole, rightsBeyondRuntime } from '../../db/roles.ts';
 import { visible } from '../../domain/text.ts';
 import { latestNudge } from '../../mirror/installation-state.ts';
 import { serverVersion } from '../../queries/database.ts';
@@ -21,6 +24,7 @@ export async function doctor(context: CommandContext, options: { installation?: 
   const { app, check } = await checkPostgres(context, config);
   checks.push(check);
   try {
+    if (app) checks.push(...(await databaseChecks(app.db)));
     checks.push(...(await temporalChecks(context, config)));
     for (const installation of chosen) {
       context.signal.throwIfAborted();
@@ -58,6 +62,41 @@ async function checkPostgres(context: CommandContext, config: Config): Promise<{
   } catch (error) {
     return { app: null, check: failure(null, name, error) };
   }
+}
+
+/** Whether this PostgreSQL was tried, and whether the role of the program is kept from changing the journal. */
+async function databaseChecks(db: Db): Promise<Check[]> {
+  const name = 'database role';
+  const role = await currentRole(db);
+  const beyond = await rightsBeyondRuntime(db);
+  const major = await postgresMajor(db);
+  const { oldest, newestTried } = supportedPostgres;
+  return [
+    ...(major > newestTried
+      ? [
+          warning(
+            'PostgreSQL version',
+            `${major} is newer than the newest version that was tried, ${newestTried}`,
+            `Use PostgreSQL ${oldest} to ${newestTried} where that is possible.`,
+          ),
+        ]
+      : []),
+    beyond.length === 0
+      ? passed(null, name, `${role} cannot change or delete what is in the journal`)
+      : warning(
+          name,
+          `${role}, which the program runs as, ${listed(beyond)}`,
+          'Set migrate_database_url to this role’s URL and database_url to that of a role of its own, and run `vetledger migrate` (OPERATIONS "Two roles").',
+        ),
+  ];
+}
+
+function warning(check: string, message: string, todo: string): Check {
+  return { installation: null, check, status: 'warn', message, todo };
+}
+
+function listed(parts: readonly string[]): string {
+  return new Intl.ListFormat('en').format(parts);
 }
 
 async function temporalChecks(context: CommandContext, config: Config): Promise<Check[]> {

@@ -15,10 +15,14 @@ export function backfill(context: CommandContext, options: { installation?: numb
 }
 
 function runAndReport(context: CommandContext, installation: number | undefined, run: WindowRun): Promise<number> {
-  return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
-    const chosen = chosenInstallations(app.config, installation).map(({ id }) => id);
-    const windows = await runWindows(context, app, chosen, run);
-    await context.result(windowsDocument(windows), () => windows.map(windowBlock).join('\n\n'));
-    return exitCodeOf(windows);
-  });
+  return withApp(
+    context,
+    { temporal: true, handlesSignal: true, ...(run.trigger === 'sync' ? { upgradesEmbedded: true } : {}) },
+    async (app) => {
+      const chosen = chosenInstallations(app.config, installation).map(({ id }) => id);
+      const windows = await runWindows(context, app, chosen, run);
+      await context.result(windowsDocument(windows), () => windows.map(windowBlock).join('\n\n'));
+      return exitCodeOf(windows);
+    },
+  );
 }

@@ -32,6 +32,16 @@ export function defineSetupCommands(program: Command, define: Define): void {
     ],
     action: async (context, options) => (await import('../commands/mapping-init.ts')).init(context, options),
   });
+  define(program, 'migrate', {
+    summary: 'make the tables in the database, or bring them up to date after an upgrade',
+    description:
+      'Connects with `migrate_database_url` (without it: `database_url`), applies the migrations that are missing in one transaction, and gives the role of `database_url` its rights: to read and add in the journal, and ordinary ones on the rest. It makes that role if it may; otherwise it prints the SQL for a superuser. Make a backup and end the daemon before an upgrade. `dev`, and `sync` on an embedded database, do this by themselves.',
+    examples: [
+      ['vetledger migrate', 'after installing, and after each upgrade'],
+      ['vetledger migrate --json', 'which migrations were applied, as JSON'],
+    ],
+    action: async (context) => (await import('../commands/migrate.ts')).migrateCommand(context),
+  });
   define<{ installation?: number }>(program, 'doctor', {
     summary: 'try each dependency, credential, permission and filter for real',
     options: [installation],

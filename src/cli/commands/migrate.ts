@@ -1,0 +1,67 @@
+import { type Config, loadConfig } from '../../config/load.ts';
+import { roleOfUrl, rolesSql } from '../../db/roles.ts';
+import { ConfigError, UserError } from '../../domain/errors.ts';
+import { acquirePostgres, type PostgresHandle, ServiceError } from '../../embedded/index.ts';
+import { migrateAsOwner } from '../../runtime/database.ts';
+import type { CommandContext } from '../context.ts';
+import { migratedText } from '../render/migrate.ts';
+
+/** Makes the tables or brings them up to date, as the owner of the database, and gives the runtime role its rights. */
+export async function migrateCommand(context: CommandContext): Promise<number> {
+  const config = await loadConfig(context.configPath, context.env, { mappingMayBeMissing: true });
+  const postgres = await acquireOwned(context, config);
+  try {
+    const applied = await migrateAsOwner(postgres);
+    const roles = rolesOf(postgres);
+    await context.result({ applied, ...roles }, () => migratedText({ applied, ...roles }));
+    return 0;
+  } finally {
+    await postgres.release();
+  }
+}
+
+function rolesOf({ url, ownerUrl }: PostgresHandle): { owner: string | null; runtime: string | null } {
+  const owner = roleOfUrl(ownerUrl)?.name ?? null;
+  const runtime = roleOfUrl(url)?.name ?? null;
+  return { owner, runtime: runtime === owner ? null : runtime };
+}
+
+async function acquireOwned(context: CommandContext, config: Config): Promise<PostgresHandle> {
+  const { databaseUrl, migrateDatabaseUrl, dataDir } = config;
+  if (migrateDatabaseUrl === '') {
+    throw new ConfigError(
+      'environment_missing',
+      `${config.file}: migrate_database_url names an environment variable that is not set.`,
+      'Set it to the URL of the owner of the tables for this command, or remove migrate_database_url where one role does all.',
+    );
+  }
+  // Only as the owner: the runtime role may be one that is still to be made.
+  const given = migrateDatabaseUrl ?? databaseUrl ?? undefined;
+  try {
+    const postgres = await acquirePostgres({
+      dataDir,
+      databaseUrl: given,
+      progress: context.note,
+      env: context.env,
+    });
+    return given === undefined ? postgres : { ...postgres, ownerUrl: given, url: databaseUrl ?? given };
+  } catch (error) {
+    const sql =
+      migrateDatabaseUrl === null || databaseUrl === null ? null : sqlOfRoles(migrateDatabaseUrl, databaseUrl);
+    if (!(error instanceof ServiceError) || error.code !== 'postgres_unreachable' || sql === null) throw error;
+    throw new UserError(
+      error.code,
+      error.message.replace('database_url (DATABASE_URL)', 'migrate_database_url'),
+      `Start that server or correct migrate_database_url. Where its roles are still to be made, let a superuser run, with the passwords of the two URLs:\n${sql.join('\n')}`,
+      3,
+      error,
+    );
+  }
+}
+
+function sqlOfRoles(ownerUrl: string, runtimeUrl: string): string[] | null {
+  const owner = roleOfUrl(ownerUrl);
+  const runtime = roleOfUrl(runtimeUrl);
+  if (owner === null || runtime === null) return null;
+  return rolesSql(owner.name, runtime.name, decodeURIComponent(new URL(ownerUrl).pathname.slice(1)) || owner.name);
+}
