@@ -12,6 +12,7 @@
 //     two-workers      (d) two workers, and one killed and restarted
 //     killed           (e) killed in the middle of a throttled load and resumed: weight spent twice
 //     late-commits     (f) records missing and stale after late commits
+//     window-cost      (g) blocks of PostgreSQL that a window looks at, after a short and a long history
 //
 // Without a name all of them run, one after the other: an hour and a half. Each writes its section of bench/RESULTS.md; --quick
 // runs small versions within a few minutes to prove that the harness works, and writes nothing. The sandbox is a process of its
@@ -29,6 +30,7 @@ import { killed } from './scenarios/killed.ts';
 import { lateCommits } from './scenarios/late-commits.ts';
 import { throttled, throttledAtTrueWindow } from './scenarios/throttled.ts';
 import { twoWorkers } from './scenarios/two-workers.ts';
+import { windowCost } from './scenarios/window-cost.ts';
 
 type Scenario = (services: Services, quick: boolean) => Promise<void>;
 
@@ -46,6 +48,7 @@ const scenarios: Record<string, Scenario> = {
   'two-workers': twoWorkers,
   killed,
   'late-commits': lateCommits,
+  'window-cost': windowCost,
 };
 
 /** A benchmark that is a program of its own. */

@@ -109,6 +109,7 @@ create table document (
   problem_since timestamp with time zone,
   judged_at timestamp with time zone,
   remap_held boolean not null default false,
+  written_entry_id text,
   constraint document_pkey PRIMARY KEY (installation, kind, id),
   constraint document_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text]))),
   constraint document_refetch_check CHECK ((refetch = ANY (ARRAY['no'::text, 'wanted'::text, 'done'::text])))
@@ -116,6 +117,7 @@ create table document (
 CREATE INDEX document_dirty ON vetledger.document USING btree (installation, kind, id) WHERE dirty;
 CREATE INDEX document_problem ON vetledger.document USING btree (installation) WHERE (problem_code IS NOT NULL);
 CREATE INDEX document_refetch ON vetledger.document USING btree (installation) WHERE (refetch = 'wanted'::text);
+CREATE INDEX document_to_write_back ON vetledger.document USING btree (installation, id) WHERE ((kind = 'prepayment'::text) AND (state = 'posted'::text) AND (entry_id IS NOT NULL) AND (written_entry_id IS DISTINCT FROM entry_id));
 
 create table document_report (
   installation bigint not null,
@@ -157,7 +159,6 @@ create table entry (
   constraint entry_posting_mode_check CHECK ((posting_mode = ANY (ARRAY['document'::text, 'daily_summary'::text])))
 );
 CREATE INDEX entry_date ON vetledger.entry USING btree (installation, entry_date);
-CREATE INDEX entry_for_summary ON vetledger.entry USING btree (installation, entry_date, id) WHERE (posting_mode = 'daily_summary'::text);
 CREATE UNIQUE INDEX entry_reverses ON vetledger.entry USING btree (reverses) WHERE (reverses IS NOT NULL);
 
 create table entry_line (
@@ -269,7 +270,8 @@ create table mirror_record (
   constraint mirror_record_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'row'::text, 'payment'::text, 'prepayment'::text])))
 );
 CREATE INDEX mirror_record_parent ON vetledger.mirror_record USING btree (installation, kind, parent_id) WHERE (parent_id IS NOT NULL);
-CREATE INDEX mirror_record_stale_rows ON vetledger.mirror_record USING btree (installation, id) WHERE ((kind = 'invoice'::text) AND needs_rows AND ((rows_source_time IS NULL) OR (rows_source_time < rows_fresh_from)));
+CREATE INDEX mirror_record_recent_invoices ON vetledger.mirror_record USING btree (installation, modified) WHERE ((kind = 'invoice'::text) AND needs_rows AND (gone_at IS NULL));
+CREATE INDEX mirror_record_stale_rows ON vetledger.mirror_record USING btree (installation, id) WHERE ((kind = 'invoice'::text) AND needs_rows AND (gone_at IS NULL) AND ((rows_source_time IS NULL) OR (rows_source_time < rows_fresh_from)));
 
 create table mirror_version (
   installation bigint not null,
@@ -411,6 +413,15 @@ create table summary_member (
 );
 CREATE INDEX summary_member_summary ON vetledger.summary_member USING btree (summary_id);
 
+create table summary_waiting (
+  entry_id text not null,
+  installation bigint not null,
+  entry_date date not null,
+  constraint summary_waiting_pkey PRIMARY KEY (entry_id),
+  constraint summary_waiting_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES entry(id)
+);
+CREATE INDEX summary_waiting_day ON vetledger.summary_waiting USING btree (installation, entry_date);
+
 create table sync_cursor (
   installation bigint not null,
   stream text not null,
@@ -447,6 +458,7 @@ create table sync_window (
   constraint sync_window_kind_check CHECK ((kind = ANY (ARRAY['window'::text, 'backfill'::text, 'replay'::text]))),
   constraint sync_window_outcome_check CHECK ((outcome = ANY (ARRAY['open'::text, 'closed'::text, 'failed'::text])))
 );
+CREATE INDEX sync_window_open ON vetledger.sync_window USING btree (installation, kind) WHERE (outcome = 'open'::text);
 CREATE INDEX sync_window_recent ON vetledger.sync_window USING btree (installation, id DESC);
 CREATE UNIQUE INDEX sync_window_run ON vetledger.sync_window USING btree (workflow_id, run_id);
 
@@ -768,6 +780,28 @@ AS $function$
   select pg_advisory_xact_lock(hashtextextended('vetledger period ' || for_installation, 0))
 $function$;
 
+CREATE OR REPLACE FUNCTION vetledger.leave_summary_waiting()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+begin
+  delete from summary_waiting w using added a where w.entry_id = a.entry_id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION vetledger.note_written_back()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+begin
+  update document d set written_entry_id = case when new.state = 'done' then new.entry_id end
+  where d.installation = new.installation and d.kind = 'prepayment' and d.id = new.prepayment_id
+    and d.written_entry_id is distinct from case when new.state = 'done' then new.entry_id end;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION vetledger.refuse_added_lines()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -840,6 +874,17 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION vetledger.wait_for_summary()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+begin
+  insert into summary_waiting (entry_id, installation, entry_date)
+  select a.id, a.installation, a.entry_date from added a where a.posting_mode = 'daily_summary';
+  return null;
+end $function$;
+
 CREATE TRIGGER book_adoption_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.book_adoption FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE CONSTRAINT TRIGGER entry_balances AFTER INSERT ON vetledger.entry DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_unbalanced();
@@ -847,6 +892,8 @@ CREATE CONSTRAINT TRIGGER entry_balances AFTER INSERT ON vetledger.entry DEFERRA
 CREATE TRIGGER entry_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER entry_in_open_period AFTER INSERT ON vetledger.entry REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION refuse_closed_period();
+
+CREATE TRIGGER entry_waits_for_summary AFTER INSERT ON vetledger.entry REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wait_for_summary();
 
 CREATE TRIGGER entry_line_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry_line FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -860,4 +907,8 @@ CREATE TRIGGER summary_entry_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON ve
 
 CREATE TRIGGER summary_line_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.summary_line FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+CREATE TRIGGER member_waits_no_more AFTER INSERT ON vetledger.summary_member REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION leave_summary_waiting();
+
 CREATE TRIGGER summary_member_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.summary_member FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER written_back AFTER INSERT OR UPDATE ON vetledger.write_back FOR EACH ROW EXECUTE FUNCTION note_written_back();

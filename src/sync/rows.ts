@@ -83,7 +83,8 @@ async function doubtRecentSets({ transact, installation }: PullContext, since: D
     execute(
       trx,
       `update mirror_record set rows_source_time = null
-       where installation = ? and kind = 'invoice' and needs_rows and gone_at is null and modified >= ?`,
+       where installation = ? and kind = 'invoice' and needs_rows and gone_at is null and modified >= ?
+         and rows_source_time is not null`,
       [installation, since],
     ),
   );
@@ -116,24 +117,27 @@ async function doubtHeldSets({ db, transact, installation }: PullContext): Promi
   });
 }
 
-/** Whether one scan of all rows weighs less than the requests for the stale sets. */
+/**
+ * Whether one scan of all rows weighs less than the requests for the stale sets. Rows are counted as far as the answer depends on
+ * them, so that the cost follows from what is stale.
+ */
 async function isScanLighter(context: PullContext): Promise<boolean> {
   const { db, dialect, installation } = context;
   const stale = await countStaleSets(context);
   if (stale === 0) return false;
-  const counts = await row(
-    db,
-    { invoices: integer, rows: integer },
-    `select count(*) filter (where kind = 'invoice') as invoices, count(*) filter (where kind = 'row') as rows
-     from mirror_record where installation = ? and kind in ('invoice', 'row') and gone_at is null`,
-    [installation],
-  );
   const pageSize = dialect.default_page_size;
-  if (counts.rows === 0) return stale > pageSize;
   const ignored = await ignoredFilters(db, installation, 'row');
-  if (ignored.has('invoice__in') && ignored.has('invoice__is')) return true;
-  const scanWeight = Math.ceil(counts.rows / pageSize);
-  const rowsOfSets = (stale * counts.rows) / Math.max(1, counts.invoices);
-  const setsWeight = ignored.has('invoice__in') ? stale : Math.ceil(rowsOfSets / pageSize);
-  return scanWeight < setsWeight;
+  const isAskedSingly = ignored.has('invoice__in');
+  // Asked singly, each set weighs 1; a scan weighs 1 a page. Asked together, sets weigh what their rows do, and all sets as a scan.
+  const decisive = isAskedSingly ? (stale - 1) * pageSize + 1 : 1;
+  const { n: known } = await row(
+    db,
+    { n: integer },
+    `select count(*) as n from (
+       select from mirror_record where installation = ? and kind = 'row' and gone_at is null order by id limit ?) counted`,
+    [installation, decisive],
+  );
+  if (known === 0) return stale > pageSize;
+  if (isAskedSingly && ignored.has('invoice__is')) return true;
+  return isAskedSingly && known < decisive;
 }

@@ -87,7 +87,10 @@ export async function recordWriteBacks(
   const { from, bindings } = rowsAsArrays(
     'ended',
     { prepayment_id: 'bigint', entry_id: 'text', error: 'text' },
-    outcomes.map(({ prepaymentId, entryId, error }) => ({ prepayment_id: prepaymentId, entry_id: entryId, error })),
+    // In the order in which others lock the documents, which a trigger updates with it.
+    outcomes
+      .toSorted((a, b) => a.prepaymentId - b.prepaymentId)
+      .map(({ prepaymentId, entryId, error }) => ({ prepayment_id: prepaymentId, entry_id: entryId, error })),
   );
   await execute(
     db,
@@ -127,7 +130,7 @@ function pendingOf({ prepaymentId, entryId, raw, externalId, previousValue }: Pe
   return { prepaymentId, entryId, raw, externalId, previousValue };
 }
 
-/** Posted prepayments by id whose entry in force is not recorded as written. */
+/** Posted prepayments by id whose entry in force is not recorded as written: `written_entry_id` follows the table `write_back`. */
 function candidatesAfter(
   db: Connection,
   installation: InstallationId,
@@ -143,7 +146,8 @@ function candidatesAfter(
      join mirror_record m on m.installation = d.installation and m.kind = d.kind and m.id = d.id
      left join write_back w on w.installation = d.installation and w.prepayment_id = d.id
      where d.installation = ? and d.kind = 'prepayment' and d.id > ? and d.id <= ? and d.state = 'posted' and d.entry_id is not null
-       and m.gone_at is null and (w.state is distinct from 'done' or w.entry_id <> d.entry_id)
+       and d.written_entry_id is distinct from d.entry_id and m.gone_at is null
+       and (w.state is distinct from 'done' or w.entry_id <> d.entry_id)
      order by d.id limit ?`,
     [installation, after, through ?? Number.MAX_SAFE_INTEGER, limit],
   );

@@ -69,23 +69,27 @@ export async function summariseBatch(
   return summaries;
 }
 
-function waitingEntries(trx: Connection, installation: InstallationId, options: SummariseOptions): Promise<EntryRow[]> {
-  return rows(
+/** The table `summary_waiting` has them: its triggers follow entries and members. */
+async function waitingEntries(
+  trx: Connection,
+  installation: InstallationId,
+  options: SummariseOptions,
+): Promise<EntryRow[]> {
+  const waiting = await rows(
     trx,
-    entryShape,
+    { id: text },
     `with waiting as (
-       select e.entry_date as day, count(*) as n from entry e
-       where e.installation = ? and e.posting_mode = 'daily_summary' and e.entry_date < ?::date
-         and not exists (select from summary_member m where m.entry_id = e.id)
-       group by e.entry_date),
+       select entry_date as day, count(*) as n from summary_waiting
+       where installation = ? and entry_date < ?::date group by entry_date),
      days as (select day, sum(n) over (order by day) - n as entries_before from waiting)
-     select ${entryColumns} from entry e
-     where e.installation = ? and e.posting_mode = 'daily_summary'
-       and e.entry_date in (select day from days where entries_before < ?)
-       and not exists (select from summary_member m where m.entry_id = e.id)
-     order by e.seq`,
+     select entry_id as id from summary_waiting
+     where installation = ? and entry_date in (select day from days where entries_before < ?)`,
     [installation, options.before, installation, options.entriesPerBatch ?? entriesPerBatch],
   );
+  if (waiting.length === 0) return [];
+  // A statement of its own: joined, the whole journal may be read for a few entries.
+  const ids = waiting.map(({ id }) => id);
+  return rows(trx, entryShape, `select ${entryColumns} from entry where id = any(?) order by seq`, [ids]);
 }
 
 function dayKey(day: CalendarDate, departmentId: number | null): string {

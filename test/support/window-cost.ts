@@ -1,0 +1,122 @@
+// What a window costs in a clinic with a long history: the history is made in SQL, and the cost counted by PostgreSQL itself.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { integer, text } from '../../src/db/columns.ts';
+import { type Connection, execute, rows } from '../../src/db/rows.ts';
+
+/** A table of a few rows is best read without an index. */
+const fewRows = 1_000;
+
+/** Tables that grow with the clinic. */
+const growing = [
+  ...['mirror_record', 'mirror_version', 'document', 'entry', 'entry_line', 'summary_entry', 'summary_line'],
+  ...['summary_member', 'summary_waiting', 'write_back', 'sync_window'],
+];
+
+/**
+ * Adds the past of so many invoices, three rows each, 0.8 payments, 0.2 prepayments, everything posted, summed up and written
+ * back long ago. The session's role leaves triggers and foreign keys aside: a superuser's, for tests only. Payments get ids below
+ * those of the source: ids are their cursor.
+ */
+export async function addHistory(db: Connection, installation: number, invoices: number): Promise<void> {
+  const past = `timestamptz '2020-01-01' + make_interval(mins => n::int)`;
+  const mirrored = async (kind: string, each: number, id: string, parent: string) => {
+    await execute(
+      db,
+      `insert into mirror_record (installation, kind, id, parent_id, version, modified, source_time, first_seen_at,
+         content_hash, raw, needs_rows, rows_fresh_from, rows_source_time)
+       select ?, '${kind}', ${id}, ${parent}, 1, ${past}, ${past}, ${past}, 'past', json '{}',
+         '${kind}' = 'invoice', case when '${kind}' = 'invoice' then ${past} end, case when '${kind}' = 'invoice' then ${past} end
+       from generate_series(1, ?::bigint) n`,
+      [installation, Math.floor(invoices * each)],
+    );
+    if (kind === 'row') return;
+    await execute(
+      db,
+      `insert into document (installation, kind, id, state, dirty, document_date, entry_id, entry_count, input_hash, written_entry_id)
+       select installation, kind, id, 'posted', false, modified::date, 'past/' || kind || '/' || id, 1, 'past',
+         case when kind = 'prepayment' then 'past/' || kind || '/' || id end
+       from mirror_record where installation = ? and kind = '${kind}' and content_hash = 'past'`,
+      [installation],
+    );
+  };
+  await execute(db, 'set local session_replication_role = replica');
+  await mirrored('invoice', 1, '1000000 + n', 'null::bigint');
+  await mirrored('row', 3, '1000000 + n', '1000000 + (n + 2) / 3');
+  await mirrored('payment', 0.8, '-n', '1000000 + n');
+  await mirrored('prepayment', 0.2, '1000000 + n', 'null::bigint');
+  await execute(
+    db,
+    `insert into entry (id, installation, kind, document_id, n, seq, posting_mode, entry_date, document_date, reason,
+       description, idempotency_key, input_hash, previous_hash, hash)
+     select entry_id, installation, kind, id, 1, -row_number() over (), 'daily_summary', document_date, document_date, 'new', '',
+       entry_id, 'past', 'past', 'past'
+     from document where installation = ? and input_hash = 'past'`,
+    [installation],
+  );
+  await execute(
+    db,
+    `insert into summary_member (entry_id, summary_id)
+     select id, 'past/' || entry_date from entry where installation = ? and hash = 'past'`,
+    [installation],
+  );
+  await execute(
+    db,
+    `insert into write_back (installation, prepayment_id, entry_id, state)
+     select installation, id, entry_id, 'done' from document
+     where installation = ? and kind = 'prepayment' and input_hash = 'past'`,
+    [installation],
+  );
+  await execute(
+    db,
+    `insert into sync_window (installation, kind, trigger, outcome, workflow_id, run_id)
+     select ?, 'window', 'schedule', 'closed', 'past', 'past ' || n from generate_series(1, ?::bigint / 2) n`,
+    [installation, invoices],
+  );
+  // As after a census: the source knows nothing of this past.
+  await execute(db, 'update installation_state set census_taken_at = clock_timestamp() where installation = ?', [
+    installation,
+  ]);
+}
+
+export interface Cost {
+  /** Blocks of tables and indexes that were looked at. */
+  buffers: number;
+  /** Growing tables of which many rows were read one after the other, without an index. */
+  scanned: string[];
+}
+
+/** What the work costs PostgreSQL on the growing tables; `db` is a connection that the work does not use. */
+export async function costOf(db: Connection, work: () => Promise<unknown>): Promise<Cost> {
+  const before = await counters(db);
+  await work();
+  const after = await counters(db);
+  const scanned = growing.filter((table) => (after.get(table)?.scans ?? 0) - (before.get(table)?.scans ?? 0) > fewRows);
+  const sum = (all: Map<string, { buffers: number }>) => [...all.values()].reduce((n, { buffers }) => n + buffers, 0);
+  return { buffers: sum(after) - sum(before), scanned };
+}
+
+/** The statistics, complete once those who worked have disconnected: idle connections are ended for that. */
+async function counters(db: Connection): Promise<Map<string, { scans: number; buffers: number }>> {
+  for (;;) {
+    const others = await rows(
+      db,
+      { pid: integer },
+      `select pid from (
+         select pid, pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name = 'vetledger' and pid <> pg_backend_pid()) ended`,
+    );
+    if (others.length === 0) break;
+    await sleep(20);
+  }
+  const found = await rows(
+    db,
+    { relname: text, scans: integer, buffers: integer },
+    `select s.relname::text, s.seq_tup_read as scans,
+       coalesce(heap_blks_read + heap_blks_hit, 0) + coalesce(idx_blks_read + idx_blks_hit, 0)
+         + coalesce(toast_blks_read + toast_blks_hit, 0) as buffers
+     from pg_stat_user_tables s join pg_statio_user_tables using (relid) where s.relname = any(?)`,
+    [growing],
+  );
+  return new Map(found.map(({ relname, scans, buffers }) => [relname, { scans, buffers }]));
+}
