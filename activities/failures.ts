@@ -1,16 +1,17 @@
-import { ApplicationFailure } from '@temporalio/common';
-import { causeOfFullDisk, tellable } from '../src/db/errors.ts';
+import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
+import { causeOfFullDisk, isLostConnection, tellable } from '../src/db/errors.ts';
 import { LeaseExpired, LeaseLost } from '../src/db/lease.ts';
 import { type PlainError, UserError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { redact } from '../src/domain/redact.ts';
 import { storable } from '../src/domain/text.ts';
 import { ListUnprovable } from '../src/sync/walk/types.ts';
+import { NoProgress } from './attempts.ts';
 
 /**
  * A domain error as Temporal is to treat it. A PracticeError that is retryable is retried, after the delay that the source
  * asked for; the other domain errors fail the window at once. The details carry the plain error for the commands. Any other
- * error is returned as it is, and Temporal retries it.
+ * error is returned as it is, and Temporal retries it, as often as heartbeat.ts lets it.
  */
 export function toFailure(error: unknown): unknown {
   if (error instanceof ApplicationFailure) return error;
@@ -32,13 +33,35 @@ export function toFailure(error: unknown): unknown {
     return ApplicationFailure.nonRetryable(error.message, plain.code, plain);
   }
   if (error instanceof LeaseLost || error instanceof UserError) return fatal(plainErrorOf(error));
-  if (error instanceof LeaseExpired) {
+  if (error instanceof LeaseExpired || error instanceof NoProgress) {
     return ApplicationFailure.retryable(error.message, error.code, plainErrorOf(error));
+  }
+  if (isLostConnection(error)) {
+    const plain = {
+      code: 'postgres_unreachable',
+      message: `The connection to PostgreSQL was lost: ${tellable(error)}`,
+      todo: 'Check with `vetledger doctor` that the database is up; it is tried again by itself.',
+    };
+    return ApplicationFailure.retryable(plain.message, plain.code, plain);
   }
   const full = causeOfFullDisk(error);
   if (full) return ApplicationFailure.retryable(full.message, full.code, full);
   if (error instanceof Error) makeTellable(error);
   return error;
+}
+
+/** The longest message of an unexpected error that a window's row holds. */
+const messageCharacters = 500;
+
+/**
+ * What ended an attempt where no domain error explains it; null where one does, or the activity was cancelled. `failure`: what
+ * `toFailure` made of the error.
+ */
+export function unexplainedError(error: unknown, failure: unknown): PlainError | null {
+  if (error instanceof NoProgress) return plainErrorOf(error);
+  if (error instanceof TemporalFailure || failure !== error) return null;
+  const message = (error instanceof Error ? error.message : tellable(error)).slice(0, messageCharacters);
+  return { code: 'unexpected', message, todo: 'report it with the log' };
 }
 
 /** A failure that is not retried. */

@@ -1,17 +1,26 @@
 import { activityInfo, Context } from '@temporalio/activity';
-import { TemporalFailure } from '@temporalio/common';
 import { type Lease, LeaseLost, renewLease } from '../src/db/lease.ts';
 import { statementTimeoutMs } from '../src/db/pool.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { type HealthNote, healthSignalName, type WindowInput } from '../workflows/messages.ts';
+import {
+  type AttemptNote,
+  NoProgress,
+  noProgressMinutes,
+  tooManyAttempts,
+  unexplainedAttemptsAtMost,
+  unexplainedBefore,
+} from './attempts.ts';
 import type { ActivityDeps, StepProgress } from './deps.ts';
-import { toFailure } from './failures.ts';
+import { fatal, toFailure, unexplainedError } from './failures.ts';
 import { type LaneWriter, laneWriter, renewedLease } from './lane.ts';
 
 /** The heartbeat time-out is six times this (workflows/options.ts). */
 const heartbeatMs = 5_000;
 /** Every 20 s; a lease lasts 90 s (src/db/lease.ts). */
 const heartbeatsPerRenewal = 4;
+/** Heartbeats are counted, not time: neither a machine that sleeps nor a blocked process is taken for work that hangs. */
+const heartbeatsUntilStopped = (noProgressMinutes * 60_000) / heartbeatMs;
 /** A longer wait for the rate budget is shown in the Temporal UI. */
 const longWaitMs = 30_000;
 /** Work that is to stop ends with its statement under way. What has not ended by then is left, and writes nothing any more. */
@@ -26,13 +35,13 @@ export interface Heartbeat {
   waited(ms: number): void;
   /** Renews a lease from here on, and stops the work when it is lost. */
   hold(lease: Lease): LaneWriter;
-  /** Aborts when the work is to stop: the activity is cancelled, or the lease is lost. */
+  /** Aborts when the work is to stop: the activity is cancelled, the lease is lost, or there is no progress. */
   signal: AbortSignal;
 }
 
 /**
  * Runs an activity's work with heartbeats, which go on while it waits for the budget. Tells the workflow of retries and
- * recovery, and turns domain errors into failures. Work that is to stop is awaited: once this has ended, nothing of it is under
+ * recovery, turns domain errors into failures, and stops work that makes no progress. Work that is to stop is awaited: once this has ended, nothing of it is under
  * way any more, so that the window may record its end and free its lease.
  */
 export async function withHeartbeat<T>(
@@ -42,14 +51,19 @@ export async function withHeartbeat<T>(
 ): Promise<T> {
   const { installation } = input;
   const context = Context.current();
-  const { activityType, attempt } = activityInfo();
+  const { activityType, attempt, heartbeatDetails } = activityInfo();
+  const unexplained = unexplainedBefore(attempt, heartbeatDetails);
   const stop = new AbortController();
   const signal = AbortSignal.any([context.cancellationSignal, stop.signal]);
   let held: Lease | null = null;
-  let progress: unknown = null;
+  let note: AttemptNote = { progress: null, unexplained, ended: false };
   let heartbeats = 0;
   let waitedMs = 0;
   let isWaitTold = false;
+  let heartbeatsWithoutProgress = 0;
+  const progressed = () => {
+    heartbeatsWithoutProgress = 0;
+  };
   const renew = async (lease: Lease) => {
     try {
       if (!(await renewLease(deps.db, lease))) stop.abort(new LeaseLost(lease));
@@ -58,18 +72,27 @@ export async function withHeartbeat<T>(
     }
   };
   const timer = setInterval(() => {
-    context.heartbeat(progress);
+    context.heartbeat(note);
     heartbeats += 1;
+    heartbeatsWithoutProgress += 1;
+    if (heartbeatsWithoutProgress === heartbeatsUntilStopped) {
+      stop.abort(new NoProgress(activityType, note.progress?.step ?? null));
+    }
     if (held !== null && heartbeats % heartbeatsPerRenewal === 0) void renew(held);
   }, heartbeatMs);
   const heartbeat: Heartbeat = {
     beat: (latest) => {
-      progress = latest;
-      context.heartbeat(latest);
+      progressed();
+      note = { ...note, progress: latest };
+      context.heartbeat(note);
       deps.onProgress?.({ installation, ...latest });
     },
-    pause: (ms) => pauseFor(ms, signal),
+    pause: async (ms) => {
+      await pauseFor(ms, signal);
+      progressed();
+    },
     waited: (ms) => {
+      progressed();
       waitedMs += ms;
       if (waitedMs < longWaitMs || isWaitTold) return;
       isWaitTold = true;
@@ -77,11 +100,13 @@ export async function withHeartbeat<T>(
     },
     hold: (lease) => {
       held = lease;
-      return laneWriter(deps.db, lease, signal);
+      return laneWriter(deps.db, lease, { signal, onEnded: progressed });
     },
     signal,
   };
   try {
+    context.heartbeat(note);
+    if (unexplained >= unexplainedAttemptsAtMost) throw fatal(tooManyAttempts(activityType, unexplained, null));
     if (attempt > 1) await tellWorkflow(deps, { health: 'retrying', note: `${activityType}: attempt ${attempt}` });
     const result = await endOf(work(heartbeat), signal, () =>
       deps.log.error(
@@ -93,11 +118,15 @@ export async function withHeartbeat<T>(
     return result;
   } catch (error) {
     const failure = toFailure(error);
-    // An unexpected error is retried, perhaps until the window is given up: nothing but this line tells of it until then.
-    if (failure === error && !(error instanceof TemporalFailure)) {
-      deps.log.warn({ err: error, installation }, `${activityType} failed unexpectedly, attempt ${attempt}`);
-    }
-    throw failure;
+    const last = unexplainedError(error, failure);
+    const count = unexplained + (last === null ? 0 : 1);
+    // Sent with the failure.
+    note = { ...note, unexplained: count, ended: true };
+    context.heartbeat(note);
+    if (last === null) throw failure;
+    // Nothing but this line tells of it until the window is given up.
+    deps.log.warn({ err: error, installation }, `${activityType} failed unexpectedly, attempt ${attempt}`);
+    throw count < unexplainedAttemptsAtMost ? failure : fatal(tooManyAttempts(activityType, count, last));
   } finally {
     clearInterval(timer);
   }

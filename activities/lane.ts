@@ -26,12 +26,17 @@ export function laneOf(kind: WindowInput['kind']): Lane {
   return kind === 'backfill' ? 'backfill' : 'live';
 }
 
-export function laneWriter(db: Db, lease: Lease, signal: AbortSignal): LaneWriter {
+/** `onEnded` is called after each transaction. */
+export function laneWriter(
+  db: Db,
+  lease: Lease,
+  { signal, onEnded }: { signal: AbortSignal; onEnded: () => void },
+): LaneWriter {
   const never = new AbortController().signal;
   return {
     lease,
-    transact: leasedTransactions(db, lease, { signal }),
-    record: leasedTransactions(db, lease, { signal: never }),
+    transact: leasedTransactions(db, lease, { signal, onEnded }),
+    record: leasedTransactions(db, lease, { signal: never, onEnded }),
   };
 }
 

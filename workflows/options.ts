@@ -6,6 +6,11 @@ import { ActivityCancellationType, type ActivityOptions } from '@temporalio/work
  */
 const heartbeatTimeout = '30 seconds';
 
+/** Attempts to open a window, whatever ends them. */
+const openingAttempts = 3;
+/** Attempts to record how a window ended. */
+const closingAttempts = 20;
+
 /**
  * Opening a window. A source that does not answer fails it after a few attempts; the time-out leaves room to wait for another
  * window of the installation.
@@ -13,11 +18,17 @@ const heartbeatTimeout = '30 seconds';
 export const opening: ActivityOptions = {
   startToCloseTimeout: '12 hours',
   heartbeatTimeout,
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 seconds', maximumAttempts: 3 },
+  retry: {
+    initialInterval: '1 second',
+    backoffCoefficient: 2,
+    maximumInterval: '5 seconds',
+    maximumAttempts: openingAttempts,
+  },
 };
 
 /**
- * The work of a window: retried until the window itself is cancelled. The workflow waits until a cancelled activity has
+ * The work of a window: retried until the window itself is cancelled, where a domain error says that it may succeed later; for
+ * any other reason as often as activities/attempts.ts says. The workflow waits until a cancelled activity has
  * stopped, so that nothing works on for a window that has ended.
  */
 export const working: ActivityOptions = {
@@ -30,5 +41,10 @@ export const working: ActivityOptions = {
 /** Recording how a window ended: short, with many attempts, because a lost record leaves the window open. */
 export const closing: ActivityOptions = {
   startToCloseTimeout: '2 minutes',
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds', maximumAttempts: 20 },
+  retry: {
+    initialInterval: '1 second',
+    backoffCoefficient: 2,
+    maximumInterval: '30 seconds',
+    maximumAttempts: closingAttempts,
+  },
 };

@@ -111,6 +111,10 @@ async function attemptOnce<Body>(
     counters.add(action, { waitedMs: ms });
     onWait?.(ms, action);
   });
+  if (signal?.aborted) {
+    slot.finish('notSent');
+    signal.throwIfAborted();
+  }
   counters.add(action, { requests: 1, weight });
   const answer = await transport.send({
     method,

@@ -407,6 +407,20 @@ describe('trying again', () => {
     stop.abort(new Error('the window is over'));
     await expect(asking).rejects.toThrow('the window is over');
   });
+
+  test('a signal that comes with the slot gives the slot back: nothing was sent with it', async () => {
+    const stop = new AbortController();
+    const budget = roomyBudget();
+    const take: FakeBudget['take'] = async (...request) => {
+      const slot = await budget.take(...request);
+      stop.abort(new Error('the window is over'));
+      return slot;
+    };
+    const { client, server } = await setup([emptyList], { signal: stop.signal, budget: { ...budget, take } });
+    await expect(client.list('invoice', {}, null)).rejects.toThrow('the window is over');
+    expect(budget.finished).toEqual(['notSent']);
+    expect(server.requests).toEqual([]);
+  });
 });
 
 describe('counters', () => {

@@ -1,0 +1,212 @@
+import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type AttemptNote, noProgressMinutes, unexplainedAttemptsAtMost } from '../../activities/attempts.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { type Heartbeat, stopWithinMs, withHeartbeat } from '../../activities/heartbeat.ts';
+import { takeLease } from '../../src/db/lease.ts';
+import type { Db } from '../../src/db/pool.ts';
+import { PracticeError } from '../../src/domain/practice-error.ts';
+import type { WindowInput } from '../../workflows/messages.ts';
+import { useDatabase } from '../support/database.ts';
+
+const { db } = useDatabase();
+const input: WindowInput = {
+  ...{ installation: 7, trigger: 'backfill', kind: 'backfill', windowTimeoutSeconds: null },
+  ...{ searchAttributes: false, fromDate: null },
+};
+const log: string[] = [];
+const depsOf = (given: Db): ActivityDeps => ({
+  db: given,
+  installations: new Map(),
+  practice: () => {
+    throw new Error('no request is expected');
+  },
+  workflows: { getHandle: () => ({ signal: async () => undefined }) } as unknown as ActivityDeps['workflows'],
+  clock: () => new Date(),
+  log: pino({ level: 'warn' }, { write: (line: string) => log.push(line) }),
+});
+
+/** An attempt of an activity: its outcome, and what its last heartbeat leaves to the next attempt. */
+function attempt(
+  work: (heartbeat: Heartbeat) => Promise<unknown>,
+  { number = 1, left = undefined as AttemptNote | undefined } = {},
+) {
+  const environment = new MockActivityEnvironment({
+    ...{ attempt: number, activityType: 'scanRows', heartbeatDetails: left },
+  });
+  const sent: AttemptNote[] = [];
+  environment.on('heartbeat', (note: AttemptNote) => sent.push(note));
+  const outcome = environment.run(async () => {
+    expect(activityInfo().attempt).toBe(number);
+    return withHeartbeat(depsOf(db), input, work);
+  });
+  return { environment, outcome, last: () => sent.at(-1) };
+}
+
+const failureOf = async (outcome: Promise<unknown>): Promise<unknown> =>
+  outcome.then(
+    () => Promise.reject(new Error('it did not fail')),
+    (error: unknown) => error,
+  );
+
+describe('work that is to stop', () => {
+  it('is awaited: a cancelled activity ends after the transaction under way, and writes nothing after it', async () => {
+    const order: string[] = [];
+    const begun = Promise.withResolvers<void>();
+    const barrier = Promise.withResolvers<void>();
+    const lease = await takeLease(db, { installation: 7, lane: 'backfill' }, 'test');
+    if (lease === null) throw new Error('the lease is not free');
+    const { environment, outcome } = attempt(async (heartbeat) => {
+      const { transact } = heartbeat.hold(lease);
+      for (let page = 1; ; page++) {
+        await transact(async () => {
+          begun.resolve();
+          await barrier.promise;
+          order.push(`page ${page}`);
+        });
+      }
+    });
+    const ended = failureOf(outcome).then((error) => {
+      order.push('activity ended');
+      return error;
+    });
+    await begun.promise;
+    environment.cancel();
+    // Whatever reacts to the cancellation alone has reacted by then.
+    await db.raw('select 1');
+    order.push('barrier gone');
+    barrier.resolve();
+    expect(await ended).toBeInstanceOf(CancelledFailure);
+    expect(order).toEqual(['barrier gone', 'page 1', 'activity ended']);
+  });
+
+  it('ends a pause and a wait for the lease at once', async () => {
+    const { environment, outcome } = attempt((heartbeat) => heartbeat.pause(3_600_000));
+    const ended = failureOf(outcome);
+    environment.cancel();
+    expect(await ended).toBeInstanceOf(CancelledFailure);
+  });
+});
+
+describe('on virtual time', () => {
+  beforeEach(async () => {
+    // The time-out of a connection is real.
+    await db.raw('select 1');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+    log.length = 0;
+  });
+  afterEach(() => vi.useRealTimers());
+
+  const minutes = (count: number) => vi.advanceTimersByTimeAsync(count * 60_000);
+
+  it('a hung promise is found in minutes: the attempt fails with no_progress, naming the step', async () => {
+    let heeded = false;
+    const { outcome, last } = attempt(async ({ beat, signal }) => {
+      beat({ step: 'pulling rows', done: 200, total: null });
+      signal.addEventListener('abort', () => {
+        heeded = true;
+      });
+      await new Promise(() => undefined);
+    });
+    const failed = failureOf(outcome);
+    await minutes(noProgressMinutes - 1);
+    expect(heeded).toBe(false);
+    await minutes(1);
+    expect(heeded).toBe(true);
+    await vi.advanceTimersByTimeAsync(stopWithinMs);
+    const error = await failed;
+    expect(error).toMatchObject({ type: 'no_progress', nonRetryable: false });
+    expect(String(error)).toContain(`no progress for ${noProgressMinutes} minutes, while pulling rows`);
+    expect(last()).toEqual({ progress: expect.anything(), unexplained: 1, ended: true });
+    expect(log.join('')).toContain('did not stop within');
+  });
+
+  it.each<[string, (heartbeat: Heartbeat) => Promise<void>]>([
+    ['waits for the rate budget', async ({ waited }) => waited(60_000)],
+    ['waits for a lease', async ({ beat }) => beat({ step: 'waiting for another window', done: 0, total: null })],
+    ['writes', async ({ hold }) => void (await hold(await freshLease()).transact(async (trx) => trx.raw('select 1')))],
+  ])('work that %s is not stopped, however long that takes', async (_name, once) => {
+    let done = Promise.withResolvers<void>();
+    const { outcome } = attempt(async (heartbeat) => {
+      for (let minute = 0; minute < 4 * noProgressMinutes; minute++) {
+        await once(heartbeat);
+        done.resolve();
+        await new Promise((resolve) => setTimeout(resolve, 60_000));
+      }
+      return 'done';
+    });
+    outcome.catch(done.reject);
+    for (let minute = 0; minute < 4 * noProgressMinutes; minute++) {
+      await done.promise;
+      done = Promise.withResolvers<void>();
+      await minutes(1);
+    }
+    expect(await outcome).toBe('done');
+  });
+});
+
+async function freshLease() {
+  const lease = await takeLease(db, { installation: 8, lane: 'backfill' }, 'test');
+  if (lease === null) throw new Error('the lease is not free');
+  return lease;
+}
+
+describe('errors that nothing explains', () => {
+  const broken = () => Promise.reject(new TypeError('x is not a function'));
+
+  it('end the activity after so many attempts, counted and the last one named', async () => {
+    let left: AttemptNote | undefined;
+    for (let number = 1; number <= unexplainedAttemptsAtMost; number++) {
+      const { outcome, last } = attempt(broken, { number, ...(left && { left }) });
+      const error = await failureOf(outcome);
+      left = last();
+      expect(left).toMatchObject({ unexplained: number, ended: true });
+      if (number < unexplainedAttemptsAtMost) {
+        expect(error).not.toMatchObject({ nonRetryable: true });
+        continue;
+      }
+      expect(error).toMatchObject({
+        nonRetryable: true,
+        type: 'unexpected',
+        details: [
+          {
+            code: 'unexpected',
+            message: `scanRows failed ${number} times for a reason that nothing explains; the last time: x is not a function`,
+          },
+        ],
+      });
+    }
+  });
+
+  it('are not counted where a domain error explains them: a source that is down is asked for as long as the window lasts', async () => {
+    let left: AttemptNote | undefined;
+    for (let number = 1; number <= 3 * unexplainedAttemptsAtMost; number++) {
+      const refused = () => Promise.reject(new PracticeError('unreachable', 'no connection'));
+      const { outcome, last } = attempt(refused, { number, ...(left && { left }) });
+      expect(await failureOf(outcome)).toMatchObject({ type: 'unreachable', nonRetryable: false });
+      left = last();
+      expect(left).toMatchObject({ unexplained: 0, ended: true });
+    }
+  });
+
+  it('so is a database that is away', async () => {
+    const away = () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+    const { outcome, last } = attempt(away);
+    expect(await failureOf(outcome)).toMatchObject({ type: 'postgres_unreachable', nonRetryable: false });
+    expect(last()).toMatchObject({ unexplained: 0 });
+  });
+
+  it('count the attempts whose process died, which leave no end behind', async () => {
+    const died = { progress: null, unexplained: unexplainedAttemptsAtMost - 2, ended: false };
+    const { outcome, last } = attempt(async () => 'done', { number: 12, left: died });
+    expect(await outcome).toBe('done');
+    expect(last()).toMatchObject({ unexplained: unexplainedAttemptsAtMost - 1, ended: false });
+    const again = attempt(async () => 'done', { number: 13, left: { ...died, unexplained: died.unexplained + 1 } });
+    const error = await failureOf(again.outcome);
+    expect(error).toBeInstanceOf(ApplicationFailure);
+    expect(error).toMatchObject({ nonRetryable: true, type: 'process_died' });
+  });
+});
