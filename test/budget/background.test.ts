@@ -5,10 +5,10 @@ import { SimulatedDatabase } from './database.ts';
 import { seeded } from './scenario.ts';
 import { VirtualBudgets } from './virtual-budgets.ts';
 
-const { url } = useDatabase();
+const { ownerUrl } = useDatabase();
 let simulated: SimulatedDatabase;
 beforeAll(async () => {
-  simulated = await SimulatedDatabase.open(url);
+  simulated = await SimulatedDatabase.open(ownerUrl);
 });
 afterAll(() => simulated?.close());
 
