@@ -9,7 +9,7 @@ test('errors that nothing explains are counted over the attempts; once their cau
 }, async () => {
   const clinic = await startTestClinic({ seed: 41, invoices: 40 });
   try {
-    await clinic.rows(`create function break() returns trigger language plpgsql as $$
+    await clinic.asOwner(`create function break() returns trigger language plpgsql as $$
       begin raise exception 'a bug of ours' using errcode = 'XX000'; end $$;
       create trigger break before insert or update on sync_cursor for each row execute function break()`);
     const window = clinic.sync();
@@ -25,7 +25,7 @@ test('errors that nothing explains are counted over the attempts; once their cau
       return null;
     });
     expect(note.unexplained).toBeGreaterThanOrEqual(2);
-    await clinic.rows('drop trigger break on sync_cursor');
+    await clinic.asOwner('drop trigger break on sync_cursor');
     expect(await window).toMatchObject({ outcome: 'closed' });
     expect(await clinic.wrongBooks()).toEqual([]);
   } finally {
