@@ -1,6 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { InstallationConfig } from '../config/load.ts';
-import { transactionsOf } from '../db/lease.ts';
+import {
+  LeaseExpired,
+  LeaseLost,
+  leasedTransactions,
+  releaseLease,
+  renewLease,
+  type Transact,
+  takeLease,
+} from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { priorities } from '../practice/budget.ts';
@@ -29,7 +38,8 @@ export interface ReconcilePorts {
 export type ReconcileNote =
   | SourceCountNote
   | { reason: 'waiting_for_window' | 'window_under_way' }
-  | { reason: 'disputed_not_fetched'; message: string };
+  | { reason: 'disputed_not_fetched'; message: string }
+  | { reason: 'mirror_not_refreshed'; documents: number };
 
 export type OnNote = (installation: InstallationId, note: ReconcileNote) => void;
 
@@ -75,11 +85,46 @@ async function windowEnded(
   note({ reason: 'window_under_way' });
 }
 
-/** Fetches disputed documents again; returns how many have changed. */
+/**
+ * Fetches disputed documents again, under the lease of the live lane: nothing but its holder writes into the mirror. Returns how
+ * many have changed; none, with a note, where a window or another command holds the lane.
+ */
 async function fetchAgain(
+  ports: ReconcilePorts,
+  installation: InstallationConfig,
+  disputed: readonly DocumentRef[],
+  note: (note: ReconcileNote) => void,
+): Promise<number> {
+  if (disputed.length === 0) return 0;
+  const { db } = ports;
+  const lease = await takeLease(db, { installation: installation.id, lane: 'live' }, `reconcile/${randomUUID()}`);
+  if (lease === null) {
+    note({ reason: 'mirror_not_refreshed', documents: disputed.length });
+    return 0;
+  }
+  const ended = new AbortController();
+  try {
+    const transact = leasedTransactions(db, lease, { signal: ended.signal });
+    return await fetchUnderLease(
+      ports,
+      installation,
+      disputed,
+      transact,
+      async () => void (await renewLease(db, lease)),
+      note,
+    );
+  } finally {
+    ended.abort();
+    await releaseLease(db, lease);
+  }
+}
+
+async function fetchUnderLease(
   ports: ReconcilePorts,
   { id: installation, timezone, dialect, overlapSeconds }: InstallationConfig,
   disputed: readonly DocumentRef[],
+  transact: Transact,
+  renew: () => Promise<void>,
   note: (note: ReconcileNote) => void,
 ): Promise<number> {
   const { db } = ports;
@@ -89,7 +134,7 @@ async function fetchAgain(
       timezone,
       dialect,
       db,
-      transact: transactionsOf(db),
+      transact,
       client: ports.practice(installation),
       owner: 'window',
       run: '',
@@ -101,9 +146,12 @@ async function fetchAgain(
   };
   let changed = 0;
   try {
-    for (const { kind, id } of disputed.slice(0, disputedLimit)) changed += (await pullById(context, kind, id)).pulled;
+    for (const { kind, id } of disputed.slice(0, disputedLimit)) {
+      await renew();
+      changed += (await pullById(context, kind, id)).pulled;
+    }
   } catch (error) {
-    if (!(error instanceof PracticeError)) throw error;
+    if (!(error instanceof PracticeError || error instanceof LeaseLost || error instanceof LeaseExpired)) throw error;
     note({ reason: 'disputed_not_fetched', message: error.message });
   }
   return changed;

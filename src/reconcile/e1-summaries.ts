@@ -1,24 +1,21 @@
 import { date, numeric, oneOf, text } from '../db/columns.ts';
-import { type Connection, rows } from '../db/rows.ts';
+import type { Connection } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import { lineRoles, sides } from '../terms.ts';
-import { type Difference, formatAmount, type ReconcileInput } from './report.ts';
+import { differencesOf, limitedRows } from './limited.ts';
+import { type FoundDifferences, formatAmount, type ReconcileInput } from './report.ts';
 
 /**
  * Part of equation E1, in posting mode `daily_summary`: each summary is the sum of its entries per account, role, side,
  * department and VAT group, in amounts and in VAT bases; it has entries of its own day and posting mode only; and no entry is in
  * no summary although a window has closed that could have summed it up.
  */
-export async function checkSummaries(db: Connection, input: ReconcileInput): Promise<Difference[]> {
-  return [
-    ...(await unequalSummaries(db, input)),
-    ...(await misplacedMembers(db, input)),
-    ...(await overdueEntries(db, input)),
-  ];
+export async function checkSummaries(db: Connection, input: ReconcileInput): Promise<FoundDifferences[]> {
+  return [await unequalSummaries(db, input), await misplacedMembers(db, input), await overdueEntries(db, input)];
 }
 
-async function unequalSummaries(db: Connection, input: ReconcileInput): Promise<Difference[]> {
-  const unequal = await rows(
+async function unequalSummaries(db: Connection, input: ReconcileInput): Promise<FoundDifferences> {
+  const unequal = await limitedRows(
     db,
     { id: text, account: text, role: oneOf(lineRoles), side: oneOf(sides), amount: numeric, base: numeric },
     `select id, account, role, side, sum(amount) as amount, sum(base) as base from (
@@ -32,8 +29,9 @@ async function unequalSummaries(db: Connection, input: ReconcileInput): Promise<
      group by id, department_id, account, role, side, vat_group, vat_rate
      having sum(amount) <> 0 or sum(base) <> 0 order by id, account, side`,
     [input.id, input.id],
+    'case when amount = 0 then base else amount end',
   );
-  return unequal.map(({ id, account, role, side, amount, base }) => {
+  return differencesOf(unequal, ({ id, account, role, side, amount, base }) => {
     const isBase = new Money(amount).isZero();
     const difference = new Money(isBase ? base : amount);
     return {
@@ -45,8 +43,8 @@ async function unequalSummaries(db: Connection, input: ReconcileInput): Promise<
 }
 
 /** Entries in a summary of another installation or day, or of the posting mode that goes to the general ledger entry by entry. */
-async function misplacedMembers(db: Connection, input: ReconcileInput): Promise<Difference[]> {
-  const misplaced = await rows(
+async function misplacedMembers(db: Connection, input: ReconcileInput): Promise<FoundDifferences> {
+  const misplaced = await limitedRows(
     db,
     { id: text, summary_id: text, amount: numeric },
     `select e.id, m.summary_id,
@@ -55,8 +53,9 @@ async function misplacedMembers(db: Connection, input: ReconcileInput): Promise<
      where s.installation = ? and (e.installation <> s.installation or e.entry_date <> s.summary_date
        or e.posting_mode <> 'daily_summary') order by e.installation, e.seq`,
     [input.id],
+    'amount',
   );
-  return misplaced.map(({ id, summary_id, amount }) => ({
+  return differencesOf(misplaced, ({ id, summary_id, amount }) => ({
     document: `entry ${id}`,
     amount: new Money(amount),
     message: `it is not of the day of ${summary_id}, or goes to the general ledger by itself`,
@@ -64,8 +63,8 @@ async function misplacedMembers(db: Connection, input: ReconcileInput): Promise<
 }
 
 /** Entries in no summary although a window has closed that opened after they were posted and their day was over. */
-async function overdueEntries(db: Connection, input: ReconcileInput): Promise<Difference[]> {
-  const overdue = await rows(
+async function overdueEntries(db: Connection, input: ReconcileInput): Promise<FoundDifferences> {
+  const overdue = await limitedRows(
     db,
     { id: text, entry_date: date, amount: numeric },
     `select e.id, e.entry_date,
@@ -76,8 +75,9 @@ async function overdueEntries(db: Connection, input: ReconcileInput): Promise<Di
          select max(w.opened_at) from sync_window w where w.installation = e.installation and w.outcome = 'closed')
      order by e.seq`,
     [input.id, input.timezone],
+    'amount',
   );
-  return overdue.map(({ id, entry_date, amount }) => ({
+  return differencesOf(overdue, ({ id, entry_date, amount }) => ({
     document: `entry ${id}`,
     amount: new Money(amount),
     message: `it is in no daily summary, though ${entry_date} is over`,

@@ -1,19 +1,21 @@
 import { numeric, text } from '../db/columns.ts';
-import { type Connection, rows } from '../db/rows.ts';
+import type { Connection } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
-import { type Difference, formatAmount, type ReconcileInput } from './report.ts';
+import { differencesOf, limitedRows } from './limited.ts';
+import { type FoundDifferences, formatAmount, type ReconcileInput } from './report.ts';
 
 /** Equation E1: the trial balance is zero. It is the sum of the entries, so each entry that does not balance is a difference. */
-export async function checkTrialBalance(db: Connection, input: ReconcileInput): Promise<Difference[]> {
-  const unbalanced = await rows(
+export async function checkTrialBalance(db: Connection, input: ReconcileInput): Promise<FoundDifferences> {
+  const unbalanced = await limitedRows(
     db,
     { id: text, amount: numeric },
     `select e.id, sum(case l.side when 'debit' then l.amount else -l.amount end) as amount
      from entry e join entry_line l on l.entry_id = e.id where e.installation = ?
      group by e.id having sum(case l.side when 'debit' then l.amount else -l.amount end) <> 0 order by e.id`,
     [input.id],
+    'amount',
   );
-  return unbalanced.map(({ id, amount }) => ({
+  return differencesOf(unbalanced, ({ id, amount }) => ({
     document: `entry ${id}`,
     amount: new Money(amount),
     message: `its debits and credits differ by ${formatAmount(new Money(amount), input.decimals)}`,

@@ -1,8 +1,9 @@
 import { integer, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import { Money } from '../domain/money.ts';
+import { Money, sum } from '../domain/money.ts';
 import { documentKinds, type RecordKind, recordKinds } from '../terms.ts';
-import type { Difference, ReconcileInput } from './report.ts';
+import { differencesOf, limitedRows } from './limited.ts';
+import type { Difference, FoundDifferences, ReconcileInput } from './report.ts';
 
 const one = new Money(1);
 const plurals: Record<RecordKind, string> = {
@@ -17,12 +18,14 @@ const plurals: Record<RecordKind, string> = {
  * if and only if it has an entry in force; the source counts as many records as the mirror holds. The difference is a count of
  * documents.
  */
-export async function checkCompleteness(db: Connection, input: ReconcileInput): Promise<Difference[]> {
-  return [...(await lostDocuments(db, input)), ...(await countDifferences(db, input))];
+export async function checkCompleteness(db: Connection, input: ReconcileInput): Promise<FoundDifferences[]> {
+  const counts = await countDifferences(db, input);
+  const total = sum(counts.map(({ amount }) => amount.abs()));
+  return [await lostDocuments(db, input), { listed: counts, omitted: 0, total }];
 }
 
-async function lostDocuments(db: Connection, input: ReconcileInput): Promise<Difference[]> {
-  const lost = await rows(
+async function lostDocuments(db: Connection, input: ReconcileInput): Promise<FoundDifferences> {
+  const lost = await limitedRows(
     db,
     { kind: oneOf(documentKinds), id: integer, message: text },
     `with record as (
@@ -53,7 +56,7 @@ async function lostDocuments(db: Connection, input: ReconcileInput): Promise<Dif
      order by kind, id`,
     [input.id, input.id, input.id, input.id],
   );
-  return lost.map(({ kind, id, message }) => ({ document: `${kind} ${id}`, amount: one, message }));
+  return differencesOf(lost, ({ kind, id, message }) => ({ document: `${kind} ${id}`, amount: one, message }));
 }
 
 async function countDifferences(db: Connection, input: ReconcileInput): Promise<Difference[]> {

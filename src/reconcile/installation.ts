@@ -9,6 +9,7 @@ import { PrepaymentEquation, prepaymentUse } from './e3-prepayment.ts';
 import { checkPayment, checkPrepayment } from './e4-payments.ts';
 import { checkRevenue, Residues } from './e5-revenue.ts';
 import { checkCompleteness } from './e6-completeness.ts';
+import { namingTimeouts } from './limited.ts';
 import { countStates, documentReports, trialBalance, unsummarisedByDay, unusedPrepayments } from './listed.ts';
 import { loadInvoices, loadPaymentsWithoutInvoice, loadPrepayments } from './load.ts';
 import {
@@ -29,14 +30,17 @@ export async function reconcileInstallation(
 ): Promise<{ report: InstallationReport; disputed: DocumentRef[] }> {
   const checks = new DocumentChecks(input);
   const { tallies } = checks;
-  tallies.E1.addAll(await checkTrialBalance(db, input));
-  tallies.E1.addAll(await checkSummaries(db, input));
-  await checks.invoices(db);
-  await checks.paymentsWithoutInvoice(db);
-  await checks.prepayments(db);
-  tallies.E6.addAll(await checkCompleteness(db, input));
+  const named = <T>(report: string, work: () => Promise<T>) => namingTimeouts(input.id, report, work);
+  tallies.E1.addFound(await named('E1 (trial balance)', () => checkTrialBalance(db, input)));
+  for (const found of await named('E1 (daily summaries)', () => checkSummaries(db, input))) tallies.E1.addFound(found);
+  await named('E2, E4 and E5 (invoices and their payments)', () => checks.invoices(db));
+  await named('E2 and E4 (payments without invoice)', () => checks.paymentsWithoutInvoice(db));
+  await named('E3 (prepayments)', () => checks.prepayments(db));
+  for (const found of await named('E6 (nothing lost)', () => checkCompleteness(db, input))) tallies.E6.addFound(found);
   const reports = new BoundedList<Listed['reports'][number]>();
-  reports.addAll(await documentReports(db, input));
+  const reported = await named('the list of reported problems', () => documentReports(db, input));
+  reports.addAll(reported.listed);
+  reports.omit(reported.omitted);
 
   const { decimals } = input;
   const equations = {
@@ -58,15 +62,15 @@ export async function reconcileInstallation(
     ok: Object.values(equations).every(({ ok }) => ok),
     currency: input.currency,
     equations,
-    states: await countStates(db, input),
-    trial_balance: await trialBalance(db, input),
+    states: await named('the list of states', () => countStates(db, input)),
+    trial_balance: await named('the trial balance', () => trialBalance(db, input)),
     listed: {
       payments_without_invoice: checks.withoutInvoice.items,
       held_changes: checks.heldChanges.items,
       consolidation_clearing: checks.clearing.consolidation(decimals),
       credit_settlement: checks.clearing.settlement(decimals),
       prepayment_clients: checks.prepaymentClients,
-      unused_prepayments: await unusedPrepayments(db, input),
+      unused_prepayments: await named('the list of unused prepayments', () => unusedPrepayments(db, input)),
       residues: checks.residues.listed(decimals),
       unsummarised: await unsummarisedByDay(db, input),
       reports: reports.items,

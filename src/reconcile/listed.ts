@@ -3,6 +3,7 @@ import { date, integer, numeric, oneOf, text, texts } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import { documentKinds } from '../terms.ts';
+import { type Limited, limitedRows } from './limited.ts';
 import {
   formatAmount,
   type InstallationReport,
@@ -71,8 +72,8 @@ export function unsummarisedByDay(db: Connection, input: ReconcileInput): Promis
 }
 
 /** Problems that are reported without holding their document. */
-export function documentReports(db: Connection, input: ReconcileInput): Promise<Listed['reports']> {
-  return rows(
+export function documentReports(db: Connection, input: ReconcileInput): Promise<Limited<Listed['reports'][number]>> {
+  return limitedRows(
     db,
     { document: text, code: text, message: text },
     `select kind || ' ' || id as document, code, message from document_report where installation = ?

@@ -103,7 +103,7 @@ export interface ReconcileReport {
 }
 
 /** Entries of a list at most, so that memory is bounded however many differences there are; more are only counted. */
-const listLimit = 1000;
+export const listLimit = 1000;
 
 /** A list that keeps the first `listLimit` items and counts the others. */
 export class BoundedList<T> {
@@ -118,6 +118,18 @@ export class BoundedList<T> {
   addAll(items: Iterable<T>): void {
     for (const item of items) this.add(item);
   }
+
+  /** Counts items that were not even read. */
+  omit(count: number): void {
+    this.omitted += count;
+  }
+}
+
+/** Differences that a query has found: the listed ones, how many it left out, and the absolute sum of all of them. */
+export interface FoundDifferences {
+  listed: Difference[];
+  omitted: number;
+  total: Money;
 }
 
 /** Gathers one equation's differences. */
@@ -132,6 +144,12 @@ export class Tally {
 
   addAll(differences: Iterable<Difference>): void {
     for (const difference of differences) this.add(difference);
+  }
+
+  addFound({ listed, omitted, total }: FoundDifferences): void {
+    this.#documents.addAll(listed);
+    this.#documents.omit(omitted);
+    this.#total = this.#total.plus(total);
   }
 
   /** As the report has it; `decimals` null where the difference is a count of documents. */

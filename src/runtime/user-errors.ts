@@ -1,6 +1,6 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import { causeOfFullDisk, isLostConnection, tellable } from '../db/errors.ts';
-import { UserError } from '../domain/errors.ts';
+import { codeOf, UserError } from '../domain/errors.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { ServiceError } from '../embedded/errors.ts';
 import { DialectError } from '../records/dialect.ts';
@@ -18,6 +18,15 @@ export function toUserError(error: unknown): UserError {
       'temporal_unreachable',
       `Temporal did not do what was asked of it: ${tellable(error)}`,
       'Check with `vetledger doctor` that the Temporal server is up and its namespace exists.',
+      3,
+      error,
+    );
+  }
+  if (codeOf(error) === '57014') {
+    return new UserError(
+      'query_timeout',
+      'PostgreSQL did not answer a query in time.',
+      'Run `analyze` in PostgreSQL and the command again while no window is under way, for one installation where the command takes --installation.',
       3,
       error,
     );
