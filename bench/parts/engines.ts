@@ -49,6 +49,8 @@ export async function openEngine(name: EngineName, options: EngineOptions): Prom
 
 export interface Vetledger extends Engine {
   databaseUrl: string;
+  /** The same database as its owner, who may set up a history. */
+  ownerUrl: string;
   configFile: string;
   daemon(): Running;
   query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
@@ -110,6 +112,7 @@ export async function vetledger({ source, services, overlapSeconds = 600 }: Engi
   return {
     name: 'vetledger',
     databaseUrl: database.url,
+    ownerUrl: database.ownerUrl,
     configFile,
     run: () => run(command('sync', '--json')),
     start: () => start(command('sync', '--json')),

@@ -17,7 +17,7 @@ export async function windowCost(services: Services, quick: boolean): Promise<vo
   for (const invoices of quick ? [200, 2_000] : [2_000, 200_000]) {
     const source = await startSource({ invoices: liveInvoices, rateWindowSeconds: 1, latencyMs: 0 });
     const engine = await vetledger({ source, services, overlapSeconds: 1 });
-    const db = openDatabase(engine.databaseUrl, { max: 1 });
+    const db = openDatabase(engine.ownerUrl, { max: 1 });
     try {
       await engine.run();
       await engine.run();
