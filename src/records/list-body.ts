@@ -48,11 +48,29 @@ export function* readListBody<Item>(
   for (const part of parts.elements) {
     const excess = excessOf(part);
     const raw = excess === null ? part.text : yield* shrink(part.text, excess);
-    results.push(read(storableJson(raw), readJson(raw)));
+    const { text, value } = readRecordText(storableJson(raw));
+    results.push(read(text, value));
     yield unitsPerRecord + raw.length + unitsPerValue * part.values;
   }
   return { count, results };
 }
+
+/**
+ * A record's text and value. Some servers write NaN and Infinity, which are no JSON: they are kept as texts, so that the field
+ * is a defect of its record and not of the page. Throws SyntaxError.
+ */
+function readRecordText(text: string): { text: string; value: JsonValue } {
+  try {
+    return { text, value: readJson(text) };
+  } catch (error) {
+    const mended = text.replace(noNumber, (found) => (found.startsWith('"') ? found : `"${found}"`));
+    if (!(error instanceof SyntaxError) || mended === text) throw error;
+    return { text: mended, value: readJson(mended) };
+  }
+}
+
+/** Texts, which are skipped, and what stands for a number outside them. */
+const noNumber = /"(?:[^"\\]+|\\.)*"|-?\b(?:NaN|Infinity)\b/gs;
 
 /** Parses a text that is no list of records. Throws PracticeError `answer_too_large`, and SyntaxError where it is no JSON. */
 export function* readSmall(

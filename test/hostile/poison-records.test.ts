@@ -75,6 +75,14 @@ const poisons: [string, Poison][] = [
     },
   ],
   [
+    'an amount that is NaN, which is no JSON',
+    {
+      list: 'unallocatedpayment',
+      fields: { paid: 'NaN', description: '"NaN, \\"-Infinity"' },
+      ...{ document: 'prepayment', code: 'amount_invalid', says: /paid is no decimal number/ },
+    },
+  ],
+  [
     'a client whose id is beyond 2^53',
     {
       list: 'unallocatedpayment',
