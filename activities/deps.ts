@@ -18,6 +18,8 @@ export interface ActivityDeps {
   log: Logger;
   onProgress?: (progress: StepProgress) => void;
   onWindow?: (outcome: WindowOutcome) => void;
+  /** Called when posting was refused because a newer mapping is in force. */
+  onMappingSuperseded?: () => void;
 }
 
 export interface StepProgress {

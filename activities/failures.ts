@@ -1,4 +1,5 @@
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
+import { MappingSuperseded } from '../src/bookkeeping/mapping-generation.ts';
 import { causeOfFullDisk, isLostConnection, tellable } from '../src/db/errors.ts';
 import { LeaseExpired, LeaseLost } from '../src/db/lease.ts';
 import { type PlainError, UserError } from '../src/domain/errors.ts';
@@ -31,6 +32,10 @@ export function toFailure(error: unknown): unknown {
       todo: 'run `vetledger doctor` to see which filters the server honours; nothing was skipped, the next window asks again',
     };
     return ApplicationFailure.nonRetryable(error.message, plain.code, plain);
+  }
+  // Retried: by now this worker has read the mapping again, or another one takes the activity.
+  if (error instanceof MappingSuperseded) {
+    return ApplicationFailure.retryable(error.message, error.code, plainErrorOf(error));
   }
   if (error instanceof LeaseLost || error instanceof UserError) return fatal(plainErrorOf(error));
   if (error instanceof LeaseExpired || error instanceof NoProgress) {

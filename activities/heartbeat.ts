@@ -1,4 +1,5 @@
 import { activityInfo, Context } from '@temporalio/activity';
+import { MappingSuperseded } from '../src/bookkeeping/mapping-generation.ts';
 import { type Lease, LeaseLost, renewLease } from '../src/db/lease.ts';
 import { statementTimeoutMs } from '../src/db/pool.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
@@ -117,6 +118,7 @@ export async function withHeartbeat<T>(
     if (attempt > 1 || isWaitTold) await tellWorkflow(deps, { health: 'ok', note: '' });
     return result;
   } catch (error) {
+    if (error instanceof MappingSuperseded) deps.onMappingSuperseded?.();
     const failure = toFailure(error);
     const last = unexplainedError(error, failure);
     const count = unexplained + (last === null ? 0 : 1);

@@ -14,6 +14,7 @@ import type { DocumentRef } from '../terms.ts';
 import { appendDecided, stateAfter } from './append.ts';
 import { holdIdentity } from './identity.ts';
 import { judgeDocuments, judgingBatch } from './judge.ts';
+import { holdMapping } from './mapping-generation.ts';
 import type { ContextFor } from './posting-context.ts';
 
 /** Posters at work. Each claims batches of its own: one judges while the other's entries are on their way into the database. */
@@ -129,6 +130,7 @@ async function postClaimed(
   if (claimed.length === 0) return { documents: 0, entries: 0 };
   await holdPeriod(trx, installation.id);
   const judged = await judgeDocuments(trx, installation, contextFor, claimed, { finalRound });
+  await holdMapping(trx, installation);
   await holdIdentity(trx, installation, { posting: judged.some(({ decision }) => decision.entries.length > 0) });
   const appended = await appendDecided(trx, installation, judged, windowId);
   await saveJudged(

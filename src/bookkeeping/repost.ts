@@ -20,6 +20,7 @@ import { appendDecided, stateAfter } from './append.ts';
 import { holdIdentity, requireIdentity } from './identity.ts';
 import { judgingBatch, remapDocuments } from './judge.ts';
 import { currentLockDates, type LockDateSource } from './lock-dates.ts';
+import { holdMapping } from './mapping-generation.ts';
 import { type ContextFor, postingContexts } from './posting-context.ts';
 import type { RemappedDocument } from './preview.ts';
 import { requireStart } from './start-date.ts';
@@ -82,6 +83,7 @@ async function repostBatch(
   const { id } = installation;
   return transact(async (trx) => {
     await holdPeriod(trx, id);
+    await holdMapping(trx, installation);
     await holdIdentity(trx, installation, { posting: false });
     const documents = await documentsInForce(trx, id, selection, { after, limit: judgingBatch, lock: true });
     const remapped = await remapDocuments(trx, installation, contextFor, documents);

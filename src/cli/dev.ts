@@ -89,6 +89,7 @@ async function work(app: App, sandbox: Sandbox, options: DevOptions, say: (line:
       },
     },
     say,
+    { command: 'dev' },
   );
   try {
     say('first sync: pulling the clinic’s history');

@@ -18,6 +18,8 @@ import { systemClock } from './system-clock.ts';
 export interface App {
   config: Config;
   db: Db;
+  /** One connection beside the pool: heartbeats do not wait for it. */
+  presenceDb: Db;
   /** Part of workflow ids and task queues, so that several databases can share a Temporal cluster. */
   databaseId: string;
   /** Null when the command needs no Temporal (`AppOptions.temporal`). */
@@ -79,12 +81,15 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     const report = (line: string) => log.warn({ database: true }, line);
     const db = openDatabase(currentUrl, { max: poolSize(config.installations.length), report });
     opened.push(() => db.destroy());
+    const presenceDb = openDatabase(currentUrl, { max: 1, acquireTimeoutMs: 10_000, report });
+    opened.push(() => presenceDb.destroy());
     await prepareSchema(postgres.value, db, options.upgradesEmbedded === true);
     const practices = practicesOf(config, db, log);
     opened.push(() => practices.close());
     return {
       config,
       db,
+      presenceDb,
       databaseId: await readDatabaseId(db),
       temporal: temporal.value && {
         address: temporal.value.address,

@@ -5,6 +5,7 @@ import { createActivities } from '../../activities/index.ts';
 import type { WindowInput } from '../../workflows/messages.ts';
 import type { App } from './app.ts';
 import { workflowBundle } from './bundle.ts';
+import { enter, type Presence, type PresenceTimes } from './presence.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 
 /** Time between a worker's shutdown and the cancellation of its running activities. */
@@ -27,9 +28,17 @@ export interface Engine {
   backfillQueue: string;
   /** False when the cluster refused our search attributes; workflows then set none. */
   searchAttributes: boolean;
-  /** Rejects when a worker fails; never resolves. */
+  /** Rejects when a worker fails, and when this process must not go on (src/runtime/presence.ts); never resolves. */
   failed: Promise<never>;
   stop(): Promise<void>;
+}
+
+export interface EngineOptions {
+  /** The only kind of windows that are run; default: all. */
+  only?: WindowInput['kind'];
+  /** What the user started, as other processes are told. */
+  command?: string;
+  times?: Partial<PresenceTimes>;
 }
 
 /**
@@ -40,7 +49,33 @@ export async function startEngine(
   app: App,
   hooks: Pick<ActivityDeps, 'onProgress' | 'onWindow'>,
   progress: (line: string) => void,
-  only?: WindowInput['kind'],
+  { only, command = 'worker', times }: EngineOptions = {},
+): Promise<Engine> {
+  if (!app.temporal) throw new Error('the engine needs Temporal');
+  const installations = new Map(app.config.installations.map((installation) => [installation.id, installation]));
+  const presence = await enter(app, {
+    command,
+    taskQueue: app.config.temporal.taskQueue,
+    onMapping: (installation) => installations.set(installation.id, installation),
+    ...(times ? { times } : {}),
+  });
+  try {
+    return await startWorkers(app, { ...hooks, installations, presence }, progress, only);
+  } catch (error) {
+    await presence.end();
+    throw error;
+  }
+}
+
+async function startWorkers(
+  app: App,
+  {
+    installations,
+    presence,
+    ...hooks
+  }: Pick<ActivityDeps, 'onProgress' | 'onWindow' | 'installations'> & { presence: Presence },
+  progress: (line: string) => void,
+  only: WindowInput['kind'] | undefined,
 ): Promise<Engine> {
   if (!app.temporal) throw new Error('the engine needs Temporal');
   installRuntime(app);
@@ -53,11 +88,12 @@ export async function startEngine(
   const searchAttributes = await ensureSearchAttributes(connection, namespace, progress);
   const activities = createActivities({
     db: app.db,
-    installations: new Map(app.config.installations.map((installation) => [installation.id, installation])),
+    installations,
     practice: (id) => app.practice(id),
     workflows: client.workflow,
     clock: app.clock,
     log: app.log,
+    onMappingSuperseded: () => presence.check(),
     ...hooks,
   });
   const taskQueue = `${app.config.temporal.taskQueue}-${app.databaseId}`;
@@ -80,15 +116,16 @@ export async function startEngine(
     );
   }
   const runs = workers.map((worker) => worker.run());
-  const failed = Promise.race(
-    runs.map((run) =>
+  const failed = Promise.race([
+    presence.failed,
+    ...runs.map((run) =>
       run.then(
         () => new Promise<never>(() => undefined),
         (error: unknown) => Promise.reject(error),
       ),
     ),
-  );
-  failed.catch((error: unknown) => app.log.error({ err: error }, 'a worker stopped'));
+  ]);
+  failed.catch((error: unknown) => app.log.error({ err: error }, 'the workers stop'));
   return {
     client,
     taskQueue,
@@ -98,6 +135,7 @@ export async function startEngine(
     async stop() {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.allSettled(runs);
+      await presence.end();
       await native.close();
       await connection.close();
     },

@@ -3,7 +3,7 @@ import { claimPruning, prune } from '../bookkeeping/retention.ts';
 import { type Receiver, startReceiver } from '../http/webhooks.ts';
 import type { App } from '../runtime/app.ts';
 import { systemClock } from '../runtime/system-clock.ts';
-import { type Engine, startEngine } from '../runtime/worker.ts';
+import { type Engine, type EngineOptions, startEngine } from '../runtime/worker.ts';
 import { createNudger, type Nudger } from './nudges.ts';
 import type { WindowReport } from './run-window.ts';
 import { ensureSchedule, pauseOrphanedSchedules, triggerSchedule } from './schedules.ts';
@@ -15,6 +15,7 @@ export interface DaemonOptions {
   progress?: (line: string) => void;
   /** Called with the URL of the webhook receiver, if one is configured. */
   onListening?: (url: string) => void;
+  times?: EngineOptions['times'];
 }
 
 /**
@@ -22,7 +23,8 @@ export interface DaemonOptions {
  * another daemon may use them.
  */
 export async function runDaemon(app: App, options: DaemonOptions): Promise<void> {
-  const engine = await startEngine(app, hooksOf(options), options.progress ?? ((line) => app.log.info(line)));
+  const { progress = (line) => app.log.info(line), times } = options;
+  const engine = await startEngine(app, hooksOf(options), progress, { command: 'run', ...(times ? { times } : {}) });
   try {
     await runSchedules(app, engine, options);
   } finally {

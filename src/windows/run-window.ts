@@ -31,7 +31,10 @@ const cancelGraceMs = 15_000;
 /** Runs one window now for each installation and waits for them; the workers run for that long only. */
 export async function syncNow(app: App, options: SyncOptions): Promise<WindowReport[]> {
   const hooks = options.onProgress ? { onProgress: options.onProgress } : {};
-  const engine = await startEngine(app, hooks, (line) => app.log.info(line), kindOf(options.trigger));
+  const engine = await startEngine(app, hooks, (line) => app.log.info(line), {
+    only: kindOf(options.trigger),
+    command: options.trigger,
+  });
   try {
     await options.beforeWindows?.();
     return await Promise.all(

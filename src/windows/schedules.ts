@@ -11,9 +11,16 @@ const triggerTimeoutMs = 10_000;
 /** The note of a schedule that pauseOrphanedSchedules paused. */
 const orphanNote = 'the installation is no longer configured';
 
-/** The Temporal Schedule that opens an installation's windows. */
-function scheduleId(app: App, installation: number): string {
-  return `sync-window/${installation}-${app.databaseId}`;
+/** The task queue whose schedules have no further name: the default one (src/config/schema.ts). */
+const unnamedQueue = 'vetledger';
+
+/**
+ * The Temporal Schedule that opens an installation's windows on a task queue. Another queue has one of its own, so that daemons
+ * with different queues leave each other's alone.
+ */
+function scheduleId({ databaseId, config }: App, installation: number): string {
+  const { taskQueue } = config.temporal;
+  return `sync-window/${installation}-${databaseId}${taskQueue === unnamedQueue ? '' : `-${taskQueue}`}`;
 }
 
 /**
@@ -63,13 +70,16 @@ export async function ensureSchedule(app: App, engine: Engine, installation: num
   }
 }
 
-/** Pauses this database's schedules whose installation is no longer configured. */
+/** Pauses the schedules of this database and task queue whose installation is no longer configured. */
 export async function pauseOrphanedSchedules(app: App, engine: Engine): Promise<void> {
   const configured = new Set(app.config.installations.map((installation) => scheduleId(app, installation.id)));
   for await (const schedule of engine.client.schedule.list()) {
-    const ours = schedule.scheduleId.startsWith('sync-window/') && schedule.scheduleId.endsWith(`-${app.databaseId}`);
+    const ours = new RegExp(`^sync-window/\\d+-${app.databaseId}(-|$)`).test(schedule.scheduleId);
     if (!ours || configured.has(schedule.scheduleId) || schedule.state.paused) continue;
-    await engine.client.schedule.getHandle(schedule.scheduleId).pause(orphanNote);
+    const handle = engine.client.schedule.getHandle(schedule.scheduleId);
+    // Its action tells the owner: the name alone does not, for schedules made before it held the queue.
+    if ((await handle.describe()).action.taskQueue !== engine.taskQueue) continue;
+    await handle.pause(orphanNote);
     app.log.warn(
       { schedule: schedule.scheduleId },
       'paused the schedule of an installation that is no longer configured',

@@ -5,6 +5,7 @@ import { countInForce, type DocumentSelection } from '../../documents/in-force.t
 import { UserError } from '../../domain/errors.ts';
 import { findDocuments } from '../../queries/documents.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
+import { enter } from '../../runtime/presence.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
 import { chosenBooks } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
@@ -40,22 +41,37 @@ export async function repost(context: CommandContext, options: RepostCommandOpti
     const chosen = await chosenBooks(app, options.installation);
     if (named) await checkKnown(app, named, chosen);
     const isDry = options.dryRun === true;
-    const result = new StreamedResult(context);
-    result.json(`{"dry_run":${isDry},"installations":[`);
-    if (isDry) result.text('Dry run: nothing is posted.');
-    let isFirst = true;
-    for (const installation of chosen) {
-      const own = named?.filter((one) => one.installation === null || one.installation === installation.id) ?? null;
-      if (own?.length === 0) continue;
-      if (!isFirst) result.json(',');
-      isFirst = false;
-      const selection = { documents: own, from: options.from ?? null, to: options.to ?? null };
-      await repostOne(context, app, installation, selection, isDry, result);
+    // Daemons learn from this that there is a newer mapping, before anything is posted by it.
+    const presence = isDry ? null : await enter(app, { command: 'repost', taskQueue: null });
+    try {
+      await repostAll(context, app, options, { named, chosen, isDry });
+    } finally {
+      await presence?.end();
     }
-    result.json(']}');
-    await result.end();
     return 0;
   });
+}
+
+async function repostAll(
+  context: CommandContext,
+  app: App,
+  options: RepostCommandOptions,
+  { named, chosen, isDry }: { named: NamedDocument[] | null; chosen: InstallationConfig[]; isDry: boolean },
+): Promise<void> {
+  const result = new StreamedResult(context);
+  result.json(`{"dry_run":${isDry},"installations":[`);
+  if (isDry) result.text('Dry run: nothing is posted.');
+  let isFirst = true;
+  for (const installation of chosen) {
+    const own = named?.filter((one) => one.installation === null || one.installation === installation.id) ?? null;
+    if (own?.length === 0) continue;
+    if (!isFirst) result.json(',');
+    isFirst = false;
+    const selection = { documents: own, from: options.from ?? null, to: options.to ?? null };
+    await repostOne(context, app, installation, selection, isDry, result);
+  }
+  result.json(']}');
+  await result.end();
 }
 
 async function repostOne(

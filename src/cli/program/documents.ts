@@ -51,7 +51,7 @@ export function defineDocumentCommands(program: Command, define: Define): void {
   define<RepostCommandOptions>(program, 'repost', {
     summary: 'post corrections after a changed mapping',
     description:
-      'A changed mapping by itself changes nothing that is in the books. This reverses each document whose lines come out differently by the configured mapping and posts it anew, both with the reason `mapping_changed`. Closed periods are heeded as `policies.locked_period` says. It never runs beside a window; posting again posts nothing. Without --document, --from and --to it takes everything. A daemon must have been restarted with the changed mapping first.',
+      'A changed mapping by itself changes nothing that is in the books. This reverses each document whose lines come out differently by the configured mapping and posts it anew, both with the reason `mapping_changed`. Closed periods are heeded as `policies.locked_period` says. It never runs beside a window; posting again posts nothing. Without --document, --from and --to it takes everything. A daemon at work reads the changed mapping file again by itself.',
     options: [
       new Option('--document <document...>', 'only these (invoice 123, or 4711/invoice/123; several may follow)'),
       option('--from <date>', 'only documents dated from this day on (YYYY-MM-DD)', calendarDate),

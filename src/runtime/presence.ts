@@ -1,0 +1,346 @@
+/**
+ * Processes at work on a database know of each other (tables `daemon`, `mapping_generation`): those that share a task queue run
+ * each other's activities, so they must serve the same installations, and understand them alike.
+ */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beginMapping, isSuperseded, MappingSuperseded, mappingInForce } from '../bookkeeping/mapping-generation.ts';
+import type { InstallationConfig } from '../config/load.ts';
+import { loadMapping } from '../config/mapping-files.ts';
+import { instant, integer, nullable, text, uuid } from '../db/columns.ts';
+import { type Connection, execute, rows } from '../db/rows.ts';
+import { ConfigError, UserError } from '../domain/errors.ts';
+import { reasonOf } from '../embedded/errors.ts';
+import type { App } from './app.ts';
+
+export interface PresenceTimes {
+  /** Between two heartbeats. */
+  heartbeatMs: number;
+  /** A process that was not heard of for so long is forgotten: it was killed, or stands still. */
+  forgottenAfterSeconds: number;
+  /** A process that has not reached the database for so long ends: it can do nothing, and its manager can start it anew. */
+  databaseLostMs: number;
+}
+
+export const presenceTimes: PresenceTimes = { heartbeatMs: 10_000, forgottenAfterSeconds: 60, databaseLostMs: 60_000 };
+
+/** Longest wait for a heartbeat's answer. */
+const answerTimeoutMs = 10_000;
+
+export interface Presence {
+  /** Rejects with a UserError when this process must not work any more; never resolves. */
+  failed: Promise<never>;
+  /** Looks now, not only at the next heartbeat, whether a newer mapping is in force. */
+  check(): void;
+  /** Takes this process off the list. */
+  end(): Promise<void>;
+}
+
+interface Work {
+  /** What the user started: `run`, `sync`. */
+  command: string;
+  /** The configured task queue; null where no worker runs. */
+  taskQueue: string | null;
+  /** Called with an installation whose mapping file was read again. */
+  onMapping?: (installation: InstallationConfig) => void;
+  times?: Partial<PresenceTimes>;
+}
+
+interface Process {
+  id: string;
+  command: string;
+  host: string;
+  process: number;
+  version: string;
+  taskQueue: string | null;
+  since: Date;
+  installations: Served[];
+}
+
+type Served = Pick<InstallationConfig, 'id' | 'baseUrl' | 'currency' | 'timezone' | 'mappingHash'>;
+
+/**
+ * Registers this process and keeps it registered. Throws ConfigError where another process that lives serves other installations
+ * on the same task queue, understands one of them differently, or works by a newer mapping.
+ */
+export async function enter(app: App, work: Work): Promise<Presence> {
+  const presence = new Registered(app, work);
+  await presence.begin();
+  return presence;
+}
+
+class Registered implements Presence {
+  readonly failed: Promise<never>;
+  readonly #app: App;
+  readonly #work: Work;
+  readonly #times: PresenceTimes;
+  readonly #id = randomUUID();
+  readonly #ended = new AbortController();
+  #fail: (error: UserError) => void = () => undefined;
+  #wake = new AbortController();
+  #beating: Promise<void> = Promise.resolve();
+
+  constructor(app: App, work: Work) {
+    this.#app = app;
+    this.#work = work;
+    this.#times = { ...presenceTimes, ...work.times };
+    this.failed = new Promise((_, reject) => {
+      this.#fail = reject;
+    });
+    this.failed.catch(() => undefined);
+  }
+
+  async begin(): Promise<void> {
+    await this.#register();
+    this.#beating = this.#beat();
+  }
+
+  check(): void {
+    this.#wake.abort();
+  }
+
+  async end(): Promise<void> {
+    this.#ended.abort();
+    await this.#beating;
+    try {
+      await answered(execute(this.#app.presenceDb, 'delete from daemon where id = ?', [this.#id]));
+    } catch (err) {
+      this.#app.log.debug({ err }, 'this process stays on the list until it is forgotten');
+    }
+  }
+
+  get #installations(): InstallationConfig[] {
+    return this.#app.config.installations;
+  }
+
+  async #register(): Promise<void> {
+    const own: Process = {
+      id: this.#id,
+      command: this.#work.command,
+      host: hostname(),
+      process: process.pid,
+      version: version(),
+      taskQueue: this.#work.taskQueue,
+      since: this.#app.clock(),
+      installations: this.#installations,
+    };
+    await this.#app.presenceDb.transaction(async (trx) => {
+      await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger daemons', 0))`);
+      await forgetSilent(trx, this.#times.forgottenAfterSeconds);
+      const others = await livingProcesses(trx);
+      for (const other of others) refuseConflict(own, other);
+      for (const installation of this.#installations) await refuseStale(trx, own, installation, others);
+      for (const { id, mappingHash } of this.#installations) await beginMapping(trx, id, mappingHash);
+      await save(trx, own);
+    });
+  }
+
+  async #beat(): Promise<void> {
+    let lostSince: number | null = null;
+    while (!this.#ended.signal.aborted) {
+      this.#wake = new AbortController();
+      const woken = AbortSignal.any([this.#ended.signal, this.#wake.signal]);
+      await sleep(this.#times.heartbeatMs, undefined, { signal: woken, ref: false }).catch(() => undefined);
+      if (this.#ended.signal.aborted) return;
+      try {
+        await answered(this.#heartbeat());
+        lostSince = null;
+      } catch (error) {
+        if (this.#ended.signal.aborted) return;
+        if (error instanceof UserError) return this.#fail(error);
+        lostSince ??= performance.now();
+        const lostMs = performance.now() - lostSince;
+        this.#app.log.warn({ err: error }, `PostgreSQL does not answer, for ${Math.round(lostMs / 1000)} s`);
+        if (lostMs >= this.#times.databaseLostMs) return this.#fail(databaseLost(lostMs, error));
+      }
+    }
+  }
+
+  async #heartbeat(): Promise<void> {
+    const db = this.#app.presenceDb;
+    for (const installation of this.#installations) {
+      const inForce = await mappingInForce(db, installation.id);
+      if (inForce !== null && inForce !== installation.mappingHash) await this.#takeOver(installation, inForce);
+    }
+    const kept = await execute(db, 'update daemon set heard_at = clock_timestamp() where id = ?', [this.#id]);
+    // It stood still for so long that the others have forgotten it.
+    if (kept === 0) await this.#register();
+  }
+
+  /** Reads the mapping file again, where it holds the mapping in force by now. Throws MappingSuperseded where it does not. */
+  async #takeOver(installation: InstallationConfig, inForce: string): Promise<void> {
+    const read = await loadMapping(installation.mappingPath).catch(() => null);
+    if (read?.mappingHash !== inForce) throw new MappingSuperseded(installation);
+    const changed = { ...installation, ...read };
+    this.#installations.splice(this.#installations.indexOf(installation), 1, changed);
+    this.#work.onMapping?.(changed);
+    await execute(
+      this.#app.presenceDb,
+      'update daemon_installation set mapping_hash = ? where daemon = ? and installation = ?',
+      [inForce, this.#id, installation.id],
+    );
+    this.#app.log.info(
+      { installation: installation.id },
+      `the mapping was changed: ${installation.mappingPath} was read again`,
+    );
+  }
+}
+
+async function forgetSilent(trx: Connection, afterSeconds: number): Promise<void> {
+  await execute(trx, 'delete from daemon where heard_at < clock_timestamp() - make_interval(secs => ?)', [
+    afterSeconds,
+  ]);
+}
+
+async function livingProcesses(trx: Connection): Promise<Process[]> {
+  const found = await rows(
+    trx,
+    {
+      id: uuid,
+      command: text,
+      host: text,
+      process: integer,
+      version: text,
+      task_queue: nullable(text),
+      started_at: instant,
+      installation: integer,
+      base_url: text,
+      currency: text,
+      timezone: text,
+      mapping_hash: text,
+    },
+    `select d.id, d.command, d.host, d.process, d.version, d.task_queue, d.started_at,
+       i.installation, i.base_url, i.currency, i.timezone, i.mapping_hash
+     from daemon d join daemon_installation i on i.daemon = d.id order by d.started_at, d.id, i.installation`,
+  );
+  const processes = new Map<string, Process>();
+  for (const one of found) {
+    const { id, command, host, process, version, task_queue: taskQueue, started_at: since } = one;
+    const known = processes.get(id) ?? { id, command, host, process, version, taskQueue, since, installations: [] };
+    processes.set(id, known);
+    const { installation, base_url: baseUrl, currency, timezone, mapping_hash: mappingHash } = one;
+    known.installations.push({ id: installation, baseUrl, currency, timezone, mappingHash });
+  }
+  return [...processes.values()];
+}
+
+/** Throws ConfigError where two processes may not work at the same time. */
+function refuseConflict(own: Process, other: Process): void {
+  for (const mine of own.installations) {
+    const theirs = other.installations.find(({ id }) => id === mine.id);
+    if (theirs) refuseDifference(own, mine, other, theirs);
+  }
+  if (own.taskQueue === null || own.taskQueue !== other.taskQueue || listed(own) === listed(other)) return;
+  throw new ConfigError(
+    'task_queue_shared',
+    `Two processes on task queue ${own.taskQueue} must serve the same installations, because each runs the other's work: ${nameOf(other)} serves ${listed(other)}, and this one, ${nameOf(own)}, would serve ${listed(own)}.`,
+    `Give this one another temporal.task_queue, or both the same installations. ${gone}`,
+  );
+}
+
+const settings = [
+  ['baseUrl', 'base_url'],
+  ['currency', 'currency'],
+  ['timezone', 'timezone'],
+] as const;
+
+function refuseDifference(own: Process, mine: Served, other: Process, theirs: Served): void {
+  const differences = settings
+    .filter(([key]) => mine[key] !== theirs[key])
+    .map(([key, name]) => `${name} is ${theirs[key]} for the one and ${mine[key]} for the other`);
+  if (differences.length === 0) return;
+  throw new ConfigError(
+    'installation_differs',
+    `Two processes understand installation ${mine.id} differently: for ${nameOf(other)} and this one, ${nameOf(own)}, ${differences.join('; ')}.`,
+    `Correct the configuration of one of them. ${gone}`,
+  );
+}
+
+/** Throws ConfigError where this process would go back to an older mapping beside one that works by the newer. */
+async function refuseStale(
+  trx: Connection,
+  own: Process,
+  { id, mappingHash, mappingPath }: InstallationConfig,
+  others: Process[],
+) {
+  if (!(await isSuperseded(trx, id, mappingHash))) return;
+  const inForce = await mappingInForce(trx, id);
+  const newer = others.find(({ installations }) =>
+    installations.some((each) => each.id === id && each.mappingHash === inForce),
+  );
+  if (newer === undefined) return;
+  throw new ConfigError(
+    'mapping_stale',
+    `The mapping of installation ${id} in ${mappingPath} is an older one: ${nameOf(newer)} works by a newer one, and this one, ${nameOf(own)}, would go back to it.`,
+    `Bring the mapping file up to date; or, to go back to the older mapping, stop the other one first. ${gone}`,
+  );
+}
+
+const gone = `A process that was killed is forgotten after ${presenceTimes.forgottenAfterSeconds} s.`;
+
+function listed({ installations }: Process): string {
+  return `installations ${installations
+    .map(({ id }) => id)
+    .sort((a, b) => a - b)
+    .join(', ')}`;
+}
+
+function nameOf({ command, host, process, since }: Process): string {
+  return `\`vetledger ${command}\` (process ${process} on ${host}, since ${since.toISOString()})`;
+}
+
+async function save(trx: Connection, own: Process): Promise<void> {
+  await execute(trx, 'insert into daemon (id, command, host, process, version, task_queue) values (?, ?, ?, ?, ?, ?)', [
+    own.id,
+    own.command,
+    own.host,
+    own.process,
+    own.version,
+    own.taskQueue,
+  ]);
+  for (const { id, baseUrl, currency, timezone, mappingHash } of own.installations) {
+    await execute(
+      trx,
+      `insert into daemon_installation (daemon, installation, base_url, currency, timezone, mapping_hash)
+       values (?, ?, ?, ?, ?, ?)`,
+      [own.id, id, baseUrl, currency, timezone, mappingHash],
+    );
+  }
+}
+
+function databaseLost(lostMs: number, cause: unknown): UserError {
+  return new UserError(
+    'postgres_unreachable',
+    `PostgreSQL has not answered for ${Math.round(lostMs / 1000)} s: ${reasonOf(cause)}`,
+    'Start it again, and then this command: nothing is lost and nothing posted twice.',
+    3,
+    cause,
+  );
+}
+
+/** The result, or an error after a time-out: a connection that broke without notice never answers. */
+async function answered<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
+  const timeout = AbortSignal.timeout(answerTimeoutMs);
+  return Promise.race([
+    work,
+    new Promise<never>((_, reject) =>
+      timeout.addEventListener('abort', () => reject(new Error(`no answer within ${answerTimeoutMs / 1000} s`)), {
+        once: true,
+      }),
+    ),
+  ]);
+}
+
+let ownVersion: string | null = null;
+
+function version(): string {
+  if (ownVersion === null) {
+    const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+    const parsed: { version: string } = JSON.parse(file);
+    ownVersion = parsed.version;
+  }
+  return ownVersion;
+}

@@ -1,0 +1,293 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { openDatabase } from '../../src/db/pool.ts';
+import { type App, openApp } from '../../src/runtime/app.ts';
+import { runDaemon } from '../../src/windows/daemon.ts';
+import { vetledger } from '../cli/support.ts';
+import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { demoMapping } from '../support/demo-config.ts';
+import { waitFor } from '../workflows/support.ts';
+
+const demo = readFileSync(demoMapping, 'utf8');
+/** Another mapping of the same clinic: gift cards go to another account. */
+const changedMapping = demo.replace(/gift_card_liability: *"?\d+"?/, 'gift_card_liability: "2999"');
+const quick = { heartbeatMs: 100 };
+
+let clinic: TestClinic;
+let folder: string;
+let mapping: string;
+const apps: App[] = [];
+const daemons: Daemon[] = [];
+
+beforeAll(async () => {
+  expect(changedMapping).not.toBe(demo);
+  folder = mkdtempSync(join(tmpdir(), 'vetledger-daemons-'));
+  mapping = join(folder, 'mapping.yaml');
+  copyFileSync(demoMapping, mapping);
+  clinic = await startTestClinic({ seed: 61, invoices: 30, mapping });
+  expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+  // The daemons of these tests are the only processes.
+  await clinic.engine.stop();
+  clinic.engine.stop = async () => {};
+});
+
+afterEach(async () => {
+  await Promise.all(daemons.splice(0).map((daemon) => daemon.stop()));
+  await Promise.all(apps.splice(0).map((app) => app.close()));
+  writeFileSync(mapping, demo);
+});
+
+afterAll(async () => {
+  for await (const { scheduleId } of schedules()) {
+    if (scheduleId.includes(clinic.app.databaseId)) await schedule(scheduleId).delete();
+  }
+  await client.close();
+  await clinic?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Daemon {
+  ended: Promise<unknown>;
+  /** What was said of each closed window: how many entries. */
+  windows: { installation: number; outcome: string; posted: number }[];
+  app: App;
+  stop(): Promise<void>;
+}
+
+const configFile = (change: (config: string) => string) => {
+  const file = join(folder, `${Math.random()}.yaml`);
+  writeFileSync(file, change(readFileSync(clinic.config, 'utf8').replace(/^schedule:.*$/m, '')));
+  return file;
+};
+const same = (config: string) => config;
+const withQueue = (queue: string) => (config: string) =>
+  config.replace(/^(temporal: .*)\}$/m, `$1, task_queue: ${queue}}`);
+/** A second installation, whose practice API nobody ever asks for here. */
+const withSecond = (config: string) => {
+  const own = /^ {2}- id: 4711\n(?: {4}.*\n)*/m.exec(config)?.[0] ?? '';
+  return config.replace(own, `${own}${own.replace('4711', '4712').replace(clinic.sandbox.url, 'http://127.0.0.1:9')}`);
+};
+const onlySecond = (config: string) =>
+  config.replace('id: 4711', 'id: 4712').replace(clinic.sandbox.url, 'http://127.0.0.1:9');
+const withMapping = (file: string) => (config: string) => config.replace(mapping, file);
+
+async function open(change: (config: string) => string): Promise<App> {
+  const config = await loadConfig(
+    configFile((text) => change(`${text}schedule: {every: 1s}\n`)),
+    clinic.env,
+  );
+  const app = await openApp(config, { temporal: true, progress: () => undefined, env: clinic.env });
+  apps.push(app);
+  return app;
+}
+
+/** Starts a daemon; resolves when its schedules are made, or with the error that refused it. */
+async function start(change: (config: string) => string, times = {}, changeApp = (app: App) => app) {
+  const app = changeApp(await open(change));
+  const stop = new AbortController();
+  const windows: Daemon['windows'] = [];
+  const ended = runDaemon(app, {
+    signal: stop.signal,
+    onWindow: (window) => windows.push(window),
+    times: { ...quick, ...times },
+  }).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  const daemon = {
+    ended,
+    windows,
+    app,
+    stop: async () => {
+      stop.abort();
+      await ended;
+    },
+  };
+  daemons.push(daemon);
+  return daemon;
+}
+
+const closedWindow = ({ windows }: Daemon, after = 0) =>
+  waitFor('closed window', () => windows.slice(after).find(({ outcome }) => outcome === 'closed'), 40_000);
+
+const { client } = await import('@temporalio/client').then(async ({ Client, Connection }) => {
+  const { inject } = await import('vitest');
+  const connection = await Connection.connect({ address: inject('temporalAddress') });
+  return { client: Object.assign(new Client({ connection }), { close: () => connection.close() }) };
+});
+const schedules = () => client.schedule.list();
+const schedule = (id: string) => client.schedule.getHandle(id);
+const isPaused = async (id: string) => (await schedule(id).describe()).state.paused;
+
+test('daemons of the same installations share a queue and its work', async () => {
+  const first = await start(same);
+  await closedWindow(first);
+  const second = await start(same);
+  await waitFor('window on one of them', () => first.windows.length + second.windows.length > 2, 40_000);
+  expect(await clinic.rows('select distinct task_queue from daemon')).toEqual([{ task_queue: 'vetledger' }]);
+  expect(await clinic.rows('select from daemon')).toHaveLength(2);
+});
+
+test('a second daemon with other installations is refused, both are named, and with another queue both work', async () => {
+  const first = await start(same);
+  await closedWindow(first);
+  const refused = await start(withSecond);
+  expect(await refused.ended).toMatchObject({
+    code: 'task_queue_shared',
+    exitCode: 2,
+    message: expect.stringMatching(
+      /task queue vetledger .*`vetledger run` \(process \d+ on .*serves installations 4711, .*`vetledger run` \(process .*would serve installations 4711, 4712/,
+    ),
+    todo: expect.stringContaining('another temporal.task_queue'),
+  });
+  const own = `sync-window/4711-${clinic.app.databaseId}`;
+  await start((config) => withQueue('other')(onlySecond(config)));
+  const others = `sync-window/4712-${clinic.app.databaseId}-other`;
+  await waitFor('schedule of the other', () =>
+    schedule(others)
+      .describe()
+      .catch(() => null),
+  );
+  expect(await isPaused(own)).toBe(false);
+  // The other way round, too: who starts again looks for orphans on its own queue only.
+  await first.stop();
+  await closedWindow(await start(same));
+  expect(await isPaused(others)).toBe(false);
+});
+
+test('short commands are refused like daemons; another address, currency or zone of an installation is, on every queue', async () => {
+  const first = await start(same);
+  await closedWindow(first);
+  const refused = async (command: string, change: (config: string) => string) => {
+    const ran = await vetledger([...command.split(' '), '--config', configFile(change), '--json'], clinic.env);
+    expect({ command, code: ran.code }).toEqual({ command, code: 2 });
+    return ran.json().error;
+  };
+  for (const command of ['sync', 'backfill'])
+    expect(await refused(command, withSecond)).toMatchObject({ code: 'task_queue_shared' });
+  const changes: [setting: string, change: (config: string) => string][] = [
+    ['base_url', (config) => config.replace(/base_url: .*/, 'base_url: http://127.0.0.1:9')],
+    ['currency', (config) => config.replace('currency: EUR', 'currency: SEK')],
+    ['timezone', (config) => config.replace('Europe/Helsinki', 'Europe/Oslo')],
+  ];
+  for (const [setting, change] of changes) {
+    for (const queue of ['vetledger', 'other']) {
+      expect(await refused('run', (config) => withQueue(queue)(change(config)))).toMatchObject({
+        code: 'installation_differs',
+        message: expect.stringMatching(new RegExp(`\`vetledger run\`.*this one, \`vetledger run\`.*${setting} is`)),
+      });
+    }
+  }
+});
+
+/** An invoice of an amount that no other has, paid by gift card. */
+function payByGiftCard(n: number): void {
+  const sum = `${1000 + n}.00`;
+  const row = { sum, vat_percentage: '0', account_number: '3000' };
+  const invoice = clinic.sandbox.clinic.createInvoice({ rows: [row] });
+  clinic.sandbox.clinic.pay(invoice.id, { payment_type: 9, paid: sum });
+}
+
+test('a daemon with an older mapping posts nothing any more, and ends with exit code 3', {
+  timeout: 240_000,
+}, async () => {
+  const older = await start(same, { heartbeatMs: 60_000 });
+  await closedWindow(older);
+  const newer = join(folder, 'newer.yaml');
+  writeFileSync(newer, changedMapping);
+  const second = await start(withMapping(newer));
+  await waitFor(
+    'generation',
+    async () => (await clinic.rows('select from mapping_generation where superseded_at is not null')).length,
+  );
+  // Whichever of the two takes the posting of the next window: the older one is to be asked, too.
+  let invoices = 0;
+  await waitFor(
+    'end of the older daemon',
+    () => {
+      payByGiftCard(++invoices);
+      return Promise.race([older.ended.then(() => true), sleep(300, false)]);
+    },
+    100_000,
+  );
+  expect(await older.ended).toMatchObject({
+    code: 'mapping_superseded',
+    exitCode: 3,
+    message: expect.stringMatching(/mapping of installation 4711 was changed.*posts nothing/),
+  });
+  const posted = `select l.account, count(*) as n from entry e join entry_line l on l.entry_id = e.id
+    where e.kind = 'payment' and l.amount >= 1000 and l.side = 'debit' group by l.account`;
+  await waitFor(
+    'every payment',
+    async () => {
+      const [found] = await clinic.rows<{ account: string; n: number }>(posted);
+      return found && Number(found.n) === invoices;
+    },
+    60_000,
+  );
+  expect(await clinic.rows(posted)).toEqual([{ account: '2999', n: invoices }]);
+  // Started again with its old file, it would take the mapping back: refused while the other one is there.
+  const again = await start(same);
+  expect(await again.ended).toMatchObject({ code: 'mapping_stale', exitCode: 2 });
+  await second.stop();
+});
+
+test('a daemon whose mapping file was changed meanwhile reads it again, and goes on', async () => {
+  const first = await start(same);
+  await closedWindow(first);
+  writeFileSync(mapping, changedMapping.replace('2999', '2998'));
+  const ran = await vetledger(['repost', '--config', configFile(same), '--json'], clinic.env);
+  expect(ran.code).toBe(0);
+  const invoice = clinic.sandbox.clinic.createInvoice({
+    rows: [{ sum: '10.00', vat_percentage: '14', account_number: '3000' }],
+  });
+  clinic.sandbox.clinic.pay(invoice.id, { payment_type: 9, paid: '11.40' });
+  await waitFor(
+    'posting by the new mapping',
+    async () =>
+      (
+        await clinic.rows(`select from entry e join entry_line l on l.entry_id = e.id
+         where e.kind = 'payment' and l.account = '2998' and l.amount = 11.40`)
+      ).length,
+    60_000,
+  );
+  expect(await Promise.race([first.ended, 'at work'])).toBe('at work');
+});
+
+test('a daemon that was killed is forgotten after a bounded time', async () => {
+  await clinic.rows(
+    `insert into daemon (id, command, host, process, version, task_queue, heard_at)
+     values (gen_random_uuid(), 'run', 'gone', 1, '0', 'vetledger', clock_timestamp() - interval '5 seconds')`,
+  );
+  await clinic.rows(
+    `insert into daemon_installation (daemon, installation, base_url, currency, timezone, mapping_hash)
+     select id, 4799, 'http://gone', 'EUR', 'UTC', 'x' from daemon where host = 'gone'`,
+  );
+  const early = await start(same);
+  expect(await early.ended).toMatchObject({ code: 'task_queue_shared', todo: expect.stringContaining('after 60 s') });
+  await clinic.rows(`update daemon set heard_at = heard_at - interval '60 seconds' where host = 'gone'`);
+  await closedWindow(await start(same));
+  expect(await clinic.rows(`select from daemon where host = 'gone'`)).toEqual([]);
+});
+
+test('a daemon that cannot reach the database ends with exit code 3 within a bound', async () => {
+  let url = clinic.env.DATABASE_URL ?? '';
+  const presenceDb = openDatabase(() => url, { max: 1, acquireTimeoutMs: 1_000, report: () => undefined });
+  try {
+    const daemon = await start(same, { databaseLostMs: 1_000 }, (app) => ({ ...app, presenceDb }));
+    await closedWindow(daemon);
+    url = 'postgresql://nobody@127.0.0.1:1/none';
+    expect(await daemon.ended).toMatchObject({
+      code: 'postgres_unreachable',
+      exitCode: 3,
+      message: expect.stringMatching(/has not answered for \d+ s/),
+    });
+  } finally {
+    await presenceDb.destroy();
+    await clinic.rows('delete from daemon');
+  }
+});
