@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { startEngine } from '../../src/runtime/worker.ts';
+import { runWindowNow } from '../../src/windows/run-window.ts';
 import { vetledger } from '../cli/support.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
@@ -19,7 +21,9 @@ beforeAll(async () => {
     rateWindowSeconds: 1,
     installation: clinic.sandbox.installation,
   });
-  expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+  await clinic.engine.stop();
+  clinic.engine.stop = async () => {};
+  expect(await syncAsBefore()).toMatchObject({ outcome: 'closed' });
 });
 
 afterAll(async () => {
@@ -28,11 +32,21 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs a command with the clinic's configuration, changed. The clinic's own worker keeps the old one: another task queue. */
+/** A window with the configuration that the books were begun with, on a worker that is there for it only. */
+async function syncAsBefore() {
+  const engine = await startEngine(clinic.app, {}, () => undefined);
+  try {
+    const signal = new AbortController().signal;
+    return await runWindowNow(clinic.app, engine, 4711, { trigger: 'sync', signal });
+  } finally {
+    await engine.stop();
+  }
+}
+
+/** Runs a command with the clinic's configuration, changed. */
 function changed(line: string | string[], change: (config: string) => string) {
   const file = join(folder, 'vetledger.yaml');
-  const written = readFileSync(clinic.config, 'utf8').replace(/^(temporal: .*)\}$/m, '$1, task_queue: changed}');
-  writeFileSync(file, change(written));
+  writeFileSync(file, change(readFileSync(clinic.config, 'utf8')));
   return vetledger([...(typeof line === 'string' ? line.split(' ') : line), '--config', file, '--json'], clinic.env);
 }
 
@@ -47,7 +61,7 @@ const adopt = (change: (config: string) => string, ...more: string[]) =>
 
 test('the identity is noted with the first entry, and for books of before with the next window', async () => {
   await clinic.rows('delete from book_identity');
-  expect(await clinic.sync()).toMatchObject({ outcome: 'closed', posted: 0 });
+  expect(await syncAsBefore()).toMatchObject({ outcome: 'closed', posted: 0 });
   expect(await clinic.rows('select installation, currency, timezone, source from book_identity')).toEqual([
     { installation: 4711, currency: 'EUR', timezone: 'Europe/Helsinki', source: new URL(clinic.sandbox.url).origin },
   ]);
@@ -116,13 +130,13 @@ test('a time zone is adopted with --yes only, and it is recorded who wanted it a
 
 test('a worker that still has the old configuration posts nothing after the adoption', async () => {
   const before = await entries();
-  expect(await clinic.sync()).toMatchObject({
+  expect(await syncAsBefore()).toMatchObject({
     outcome: 'failed',
     error: { code: 'identity_changed', message: expect.stringContaining('books are of Asia/Kuwait') },
   });
   expect(await entries()).toBe(before);
   expect(await adopt((config) => config, '--yes')).toMatchObject({ code: 0 });
-  expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+  expect(await syncAsBefore()).toMatchObject({ outcome: 'closed' });
 });
 
 test('the other installations go on', async () => {
