@@ -2,6 +2,7 @@ import { activityInfo, Context } from '@temporalio/activity';
 import { MappingSuperseded } from '../src/bookkeeping/mapping-generation.ts';
 import { type Lease, LeaseLost, renewLease } from '../src/db/lease.ts';
 import { statementTimeoutMs } from '../src/db/pool.ts';
+import { endWithin } from '../src/domain/concurrency.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { type HealthNote, healthSignalName, type WindowInput } from '../workflows/messages.ts';
 import {
@@ -109,7 +110,7 @@ export async function withHeartbeat<T>(
     context.heartbeat(note);
     if (unexplained >= unexplainedAttemptsAtMost) throw fatal(tooManyAttempts(activityType, unexplained, null));
     if (attempt > 1) await tellWorkflow(deps, { health: 'retrying', note: `${activityType}: attempt ${attempt}` });
-    const result = await endOf(work(heartbeat), signal, () =>
+    const result = await endWithin(stopWithinMs, work(heartbeat), signal, () =>
       deps.log.error(
         { installation, reason: String(signal.reason) },
         `${activityType} did not stop within ${stopWithinMs / 1000} s; its lease keeps it from writing`,
@@ -144,33 +145,6 @@ export function withLease<T>(
   return withHeartbeat(deps, input, async (heartbeat) =>
     work(heartbeat, heartbeat.hold(await renewedLease(deps.db, input, window, ownHolder()))),
   );
-}
-
-/**
- * The end of work that heeds `signal`: its result, its error, or the signal's reason where it failed after that. Work that does
- * not end in time after the signal is left, and `onLeft` called.
- */
-async function endOf<T>(running: Promise<T>, signal: AbortSignal, onLeft: () => void): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  let startTimer = () => {};
-  const left = new Promise<never>((_, reject) => {
-    startTimer = () => {
-      timer = setTimeout(() => {
-        onLeft();
-        reject(signal.reason);
-      }, stopWithinMs);
-    };
-  });
-  if (signal.aborted) startTimer();
-  else signal.addEventListener('abort', startTimer, { once: true });
-  try {
-    return await Promise.race([running, left]);
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  } finally {
-    signal.removeEventListener('abort', startTimer);
-    clearTimeout(timer);
-  }
 }
 
 function pauseFor(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
+import { endWithin } from '../domain/concurrency.ts';
 import { bool, integer } from './columns.ts';
-import type { Db } from './pool.ts';
+import { type Db, statementTimeoutMs } from './pool.ts';
 import { type Connection, execute, maybeRow, row } from './rows.ts';
 
 /**
@@ -148,19 +149,23 @@ export function transactionsOf(db: Db): Transact {
 }
 
 /**
- * Write transactions of a lane's work: each holds the lease, and none begins once `signal` has aborted. One under way then ends
- * by itself, within the time-outs of its statements; `onEnded` is called after each.
+ * Write transactions of a lane's work: each holds the lease, and none begins once `signal` has aborted. One under way is
+ * finished then, or rolled back where that takes longer than a statement may; `onEnded` is called after each.
  */
 export function leasedTransactions(
   db: Db,
   lease: Lease,
-  { signal, onEnded }: { signal: AbortSignal; onEnded?: () => void },
+  {
+    signal,
+    onEnded,
+    finishWithinMs = statementTimeoutMs,
+  }: { signal: AbortSignal; onEnded?: () => void; finishWithinMs?: number },
 ): Transact {
   return async (work) => {
     signal.throwIfAborted();
     const result = await db.transaction(async (trx) => {
       await holdLease(trx, lease);
-      return work(trx);
+      return endWithin(finishWithinMs, work(trx), signal);
     });
     onEnded?.();
     return result;

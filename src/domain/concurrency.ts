@@ -27,3 +27,33 @@ export async function forEachAtATime<Item>(
   };
   await settleAll(Array.from({ length: atATime }, worker));
 }
+
+/**
+ * The end of work that heeds a signal: its result, its error, or the signal's reason where it failed after that. Work that has
+ * not ended so long after the signal is left; `onLeft` is called then, and the signal's reason thrown.
+ */
+export async function endWithin<Result>(
+  ms: number,
+  running: Promise<Result>,
+  signal: AbortSignal,
+  onLeft: () => void = () => undefined,
+): Promise<Result> {
+  const left = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  const startTimer = () => {
+    timer = setTimeout(() => {
+      onLeft();
+      left.reject(signal.reason);
+    }, ms);
+  };
+  if (signal.aborted) startTimer();
+  else signal.addEventListener('abort', startTimer, { once: true });
+  try {
+    return await Promise.race([running, left.promise]);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener('abort', startTimer);
+    clearTimeout(timer);
+  }
+}

@@ -145,3 +145,20 @@ it('a lane’s write transactions begin with the lease, and none begins once the
   await expect(one()).rejects.toThrow('given up');
   expect(ended).toBe(1);
 });
+
+it('a write transaction that hangs is rolled back once the work is to stop, so that the lease can be released', async () => {
+  const lease = await fresh();
+  const stop = new AbortController();
+  const transact = leasedTransactions(db, lease, { signal: stop.signal, finishWithinMs: 20 });
+  const begun = Promise.withResolvers<void>();
+  const hanging = transact(async (trx) => {
+    await execute(trx, `update lease set holder = 'never seen' where installation = ?`, [installation]);
+    begun.resolve();
+    await new Promise(() => undefined);
+  });
+  await begun.promise;
+  stop.abort(new Error('given up'));
+  await expect(hanging).rejects.toThrow('given up');
+  await releaseLease(db, lease);
+  expect(await takeLease(db, scope(), 'second')).not.toBeNull();
+});
