@@ -4,7 +4,6 @@ import { CommanderError } from 'commander';
 import { ConfigError, type UserError } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import { visibleLines } from '../domain/text.ts';
-import { keepHeapSmall } from '../runtime/heap.ts';
 import { toUserError } from '../runtime/user-errors.ts';
 import { debugWanted, type Io, OutputClosed, throwIfClosed } from './context.ts';
 import { createProgram } from './program.ts';
@@ -68,7 +67,6 @@ function version(): string {
 
 /** Runs the command line of this process: the first Ctrl-C ends the command in good order, a second one at once. */
 export async function runFromShell(): Promise<void> {
-  keepHeapSmall();
   // stdout is the command's result: what a package writes to the console goes to stderr.
   globalThis.console = new Console(process.stderr, process.stderr);
   const interrupt = new AbortController();

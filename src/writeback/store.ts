@@ -130,7 +130,10 @@ function pendingOf({ prepaymentId, entryId, raw, externalId, previousValue }: Pe
   return { prepaymentId, entryId, raw, externalId, previousValue };
 }
 
-/** Posted prepayments by id whose entry in force is not recorded as written: `written_entry_id` follows the table `write_back`. */
+/**
+ * Posted prepayments by id whose entry in force is not recorded as written: `written_entry_id` follows the table `write_back`.
+ * PostgreSQL takes them for nearly all prepayments; looked up one by one, they cost what they are.
+ */
 function candidatesAfter(
   db: Connection,
   installation: InstallationId,
@@ -143,8 +146,10 @@ function candidatesAfter(
        w.state as "recordedState", w.previous_value as "previousValue",
        w.sent_at is not null as "isDoubtful", w.value_before as "valueBefore"
      from document d
-     join mirror_record m on m.installation = d.installation and m.kind = d.kind and m.id = d.id
-     left join write_back w on w.installation = d.installation and w.prepayment_id = d.id
+     cross join lateral (
+       select * from mirror_record r where r.installation = d.installation and r.kind = d.kind and r.id = d.id limit 1) m
+     left join lateral (
+       select * from write_back b where b.installation = d.installation and b.prepayment_id = d.id limit 1) w on true
      where d.installation = ? and d.kind = 'prepayment' and d.id > ? and d.id <= ? and d.state = 'posted' and d.entry_id is not null
        and d.written_entry_id is distinct from d.entry_id and m.gone_at is null
        and (w.state is distinct from 'done' or w.entry_id <> d.entry_id)
