@@ -7,6 +7,9 @@ export interface ReportedDocument extends DocumentRef {
   reports: readonly { code: string; message: string }[];
 }
 
+/** Reported by the scrub and not by the judging of a document, which leaves it. */
+export const scrubReport = 'changed_unseen';
+
 const reportTypes = { ...documentRefTypes, code: 'text', message: 'text' } as const;
 
 /** Replaces what is reported beside documents, one row for each code; a report that stays keeps the instant when it was found. */
@@ -24,9 +27,9 @@ export async function saveReports(
   await execute(
     trx,
     `delete from document_report r using ${judged.from}
-     where r.installation = ? and r.kind = judged.kind and r.id = judged.id and not exists (
+     where r.installation = ? and r.kind = judged.kind and r.id = judged.id and r.code <> ? and not exists (
        select from ${reports.from} where report.kind = r.kind and report.id = r.id and report.code = r.code)`,
-    [...judged.bindings, installation, ...reports.bindings],
+    [...judged.bindings, installation, scrubReport, ...reports.bindings],
   );
   if (documents.every((document) => document.reports.length === 0)) return;
   await execute(
@@ -36,6 +39,39 @@ export async function saveReports(
      on conflict (installation, kind, id, code) do update set message = excluded.message`,
     [installation, ...reports.bindings],
   );
+}
+
+/** Reports of documents what a pass of the scrub found of them, in the place of what earlier passes found. */
+export async function reportScrubbed(
+  trx: Connection,
+  installation: number,
+  passBeganAt: Date,
+  documents: readonly (DocumentRef & { message: string })[],
+): Promise<void> {
+  const reports = rowsAsArrays(
+    'report',
+    { ...documentRefTypes, message: 'text' },
+    documents.map(({ kind, id, message }) => ({ kind, id, message })),
+  );
+  await execute(
+    trx,
+    `insert into document_report as r (installation, kind, id, code, message)
+     select ?, report.kind, report.id, ?, report.message from ${reports.from}
+     on conflict (installation, kind, id, code) do update set since = excluded.since, message = case
+       when r.since < ? then excluded.message
+       when r.message = excluded.message or r.message like '%; ' || excluded.message then r.message
+       else r.message || '; ' || excluded.message end`,
+    [installation, scrubReport, ...reports.bindings, passBeganAt],
+  );
+}
+
+/** Withdraws the scrub's reports from before an instant: a whole pass since then has found nothing more of these documents. */
+export async function withdrawScrubReports(trx: Connection, installation: number, before: Date): Promise<void> {
+  await execute(trx, 'delete from document_report where installation = ? and code = ? and since < ?', [
+    installation,
+    scrubReport,
+    before,
+  ]);
 }
 
 function reportsByCode({ kind, id, reports }: ReportedDocument) {

@@ -159,6 +159,12 @@ export const problemCatalogue = {
     sentence: 'Storing or posting the document failed unexpectedly. Everything beside it was stored and posted.',
     todo: 'Report the code and kind of the error; `vetledger problems retry` with its id tries the document again.',
   },
+  changed_unseen: {
+    holds: false,
+    sentence:
+      'The scrub found the document, its rows included, otherwise in the source than in the mirror, though no window had reason to ask for it: its `modified` had not moved. The books follow it.',
+    todo: 'Compare the document with its history in the practice software. If this happens often, report it to the vendor: changes without a new `modified` are found by the scrub only.',
+  },
   opening_changed: {
     holds: false,
     sentence:

@@ -1,4 +1,4 @@
-import { integer } from '../db/columns.ts';
+import { bool, integer, nullable } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import { markKnown } from '../documents/mark.ts';
 
@@ -18,15 +18,15 @@ export async function doubtRowSets(trx: Connection, installation: number, invoic
 
 /**
  * Notes that the row sets of `invoices` were fetched as a whole at `sourceTime`: rows that the answer no longer held are gone,
- * and the invoices are judged again.
+ * and the invoices are judged again whose sets were stale or have lost rows. Returns the invoice of each row that is gone.
  */
 export async function settleRowSets(
   trx: Connection,
   installation: number,
   invoices: readonly number[],
   sourceTime: Date,
-): Promise<void> {
-  if (invoices.length === 0) return;
+): Promise<number[]> {
+  if (invoices.length === 0) return [];
   const changed = await rows(
     trx,
     { invoice: integer },
@@ -36,11 +36,17 @@ export async function settleRowSets(
   );
   const settled = await rows(
     trx,
-    { invoice: integer },
-    `update mirror_record set rows_source_time = ? where installation = ? and kind = 'invoice' and id = any(?)
-       and (rows_source_time is null or rows_source_time < ?) returning id as invoice`,
-    [sourceTime, installation, invoices, sourceTime],
+    { invoice: integer, wasFresh: nullable(bool) },
+    `update mirror_record m set rows_source_time = ?
+     from (select id, rows_source_time >= rows_fresh_from as was_fresh from mirror_record
+       where installation = ? and kind = 'invoice' and id = any(?) and (rows_source_time is null or rows_source_time < ?)
+       order by id for update) before
+     where m.installation = ? and m.kind = 'invoice' and m.id = before.id
+     returning m.id as invoice, before.was_fresh as "wasFresh"`,
+    [sourceTime, installation, invoices, sourceTime, installation],
   );
-  const touched = new Set([...changed, ...settled].map(({ invoice }) => invoice));
+  const stale = settled.filter(({ wasFresh }) => wasFresh !== true);
+  const touched = new Set([...changed, ...stale].map(({ invoice }) => invoice));
   await markKnown(trx, installation, 'invoice', [...touched]);
+  return changed.map(({ invoice }) => invoice);
 }

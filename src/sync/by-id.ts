@@ -107,7 +107,10 @@ export async function pullById(
 
 async function saveAnswer(context: PullContext, kind: RecordKind, answer: ListAnswer): Promise<PullResult> {
   const { findOwnEchoes, transact } = context;
-  const saved = await savePageOrAside(transact, context, kind, answer, findOwnEchoes, async (_trx, result) => result);
+  const saved = await savePageOrAside(transact, context, kind, answer, findOwnEchoes, async (trx, result) => {
+    await context.watch?.saved(trx, kind, result);
+    return result;
+  });
   const { sourceTime } = answer;
   return { seen: saved.received, pulled: saved.pulled, began: sourceTime, earliest: sourceTime };
 }

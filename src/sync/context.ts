@@ -1,11 +1,19 @@
 import type { Transact } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
-import type { FindOwnEchoes, MirrorScope } from '../mirror/types.ts';
+import type { Connection } from '../db/rows.ts';
+import type { FindOwnEchoes, MirrorScope, SaveResult } from '../mirror/types.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import type { RecordKind } from '../terms.ts';
 
-/** Who pulls: a live window, or a backfill beside it. Each has saved walks of its own. */
-export type PullOwner = 'window' | 'backfill';
+/** Who pulls: a live window, or a backfill or scrub beside it. Each has saved walks of its own. */
+export type PullOwner = 'window' | 'backfill' | 'scrub';
+
+/** Told of everything that a pull changes in the mirror, in the transaction that changes it. */
+export interface PullWatch {
+  saved(trx: Connection, kind: RecordKind, saved: SaveResult): Promise<void>;
+  /** Rows that a whole set no longer held: the invoice of each. */
+  rowsGone(trx: Connection, invoices: number[]): Promise<void>;
+}
 
 /** What every pull of an installation works with. */
 export interface PullContext extends MirrorScope {
@@ -22,6 +30,7 @@ export interface PullContext extends MirrorScope {
   /** The overlap of windows (DESIGN "Sync"): how long after its `modified` a record's transaction may commit in the source. */
   overlapMs: number;
   findOwnEchoes: FindOwnEchoes;
+  watch?: PullWatch;
   /** Whether the source's naive timestamps are known to be local time of the installation; otherwise they may be UTC. */
   naiveTimesAreLocal?: boolean;
   /** Called after each page. `total` is the source's count for this walk. */

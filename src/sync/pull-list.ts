@@ -22,6 +22,8 @@ export interface PullOptions {
   keepWalk?: boolean;
   /** Called for each page, in its transaction. */
   onSaved?: (saved: SaveResult) => void;
+  /** How many records will come, as far as the mirror can tell: the first request asks for as many. Unknown unless given. */
+  expectedRecords?: number;
 }
 
 /** Source times of pages received before a resume are not known; they lie at most this long before the walk's `began`. */
@@ -81,6 +83,7 @@ class ListPull {
   readonly #after: number | null;
   readonly #keepWalk: boolean;
   readonly #onSaved: ((saved: SaveResult) => void) | undefined;
+  readonly #expectedRecords: number | null;
   readonly #ignored: Set<string>;
   readonly #dimensions: Dimension[];
   #received = 0;
@@ -103,6 +106,7 @@ class ListPull {
     this.#after = after;
     this.#keepWalk = options.keepWalk ?? true;
     this.#onSaved = options.onSaved;
+    this.#expectedRecords = options.expectedRecords ?? null;
     this.#ignored = ignored;
     this.#dimensions = dimensions;
   }
@@ -138,6 +142,7 @@ class ListPull {
       maxPageSize: dialect.max_page_size,
       ignored: this.#ignored,
       dimensions: this.#dimensions,
+      expectedRecords: this.#expectedRecords,
     });
     if (saved) this.#earliestMs = Math.min(this.#earliestMs, began.getTime() - resumeMarginMs);
     return { seen: this.#received, pulled: this.#pulled, began, earliest: new Date(this.#earliestMs) };
@@ -199,6 +204,7 @@ class ListPull {
         const walk = { question, filters: this.#filters, state, run: context.run, received, pulled };
         await saveWalk(trx, context, this.#kind, walk);
       }
+      await context.watch?.saved(trx, this.#kind, saved);
       this.#onSaved?.(saved);
       return pulled;
     };

@@ -47,7 +47,10 @@ export async function scanStaleSets(context: PullContext): Promise<PullResult> {
     .map(([id]) => id);
   for (let start = 0; start < covered.length; start += settleBatch) {
     const batch = covered.slice(start, start + settleBatch);
-    await transact((trx) => settleRowSets(trx, installation, batch, scan.earliest));
+    await transact(async (trx) => {
+      const gone = await settleRowSets(trx, installation, batch, scan.earliest);
+      if (gone.length > 0) await context.watch?.rowsGone(trx, gone);
+    });
   }
   return scan;
 }
@@ -112,7 +115,9 @@ async function settleCoveredSets(context: PullContext, earliest: Date): Promise<
     const ids = batch.map(({ id }) => id);
     const last = ids.at(-1);
     if (last === undefined) return;
-    await context.transact((trx) => settleRowSets(trx, installation, ids, earliest));
+    await context.transact(async (trx) => {
+      await settleRowSets(trx, installation, ids, earliest);
+    });
     after = last;
   }
 }

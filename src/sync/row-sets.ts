@@ -5,7 +5,7 @@ import { invoicesPerRequest } from './by-invoice.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
 import { mayUse } from './capabilities/recheck.ts';
 import { addCounts, type PullContext, type PullCounts } from './context.ts';
-import { pullList } from './pull-list.ts';
+import { type PullOptions, pullList } from './pull-list.ts';
 
 /**
  * Row sets: all rows of an invoice, fetched together. A set is stale while it was never fetched as a whole, or last at a source
@@ -47,18 +47,23 @@ export async function pullStaleSets(context: PullContext): Promise<PullCounts> {
 }
 
 /** Pulls the row sets of invoices: in one request where `invoice__in` is honoured, one by one otherwise. */
-export async function pullRowSets(context: PullContext, invoices: number[]): Promise<PullCounts> {
+export async function pullRowSets(
+  context: PullContext,
+  invoices: number[],
+  options: Pick<PullOptions, 'expectedRecords'> = {},
+): Promise<PullCounts> {
   const { db, installation } = context;
   const total: PullCounts = { seen: 0, pulled: 0 };
   const filter = (await mayUse(context, 'row', 'invoice__in')) ? 'invoice__in' : 'invoice__is';
   const requests = filter === 'invoice__in' ? [invoices] : invoices.map((invoice) => [invoice]);
   for (const requested of requests) {
     let isWholeList = false;
-    const counts = await pullAndSettle(context, invoices, { [filter]: requested.join(',') }, async () => {
+    const covered = async () => {
       // The server ignored the filter and answered with the whole list, which holds every set.
       isWholeList = (await ignoredFilters(db, installation, 'row')).has(filter);
       return isWholeList ? invoices : requested;
-    });
+    };
+    const counts = await pullAndSettle(context, invoices, { [filter]: requested.join(',') }, covered, options);
     addCounts(total, counts);
     if (isWholeList) return total;
   }
@@ -80,6 +85,7 @@ async function pullAndSettle(
   filters: Record<string, string>,
   /** The invoices whose sets the walk has read completely; called when it has ended. */
   covered: () => Promise<number[]>,
+  options: Pick<PullOptions, 'expectedRecords'>,
 ): Promise<PullCounts> {
   const { db, installation } = context;
   const versionsBefore = await versionsOf(context, invoices);
@@ -89,7 +95,7 @@ async function pullAndSettle(
     answers += 1;
     for (const id of ids) received.add(id);
   };
-  const result = await pullList(context, 'row', filters, null, { keepWalk: false, onSaved });
+  const result = await pullList(context, 'row', filters, null, { ...options, keepWalk: false, onSaved });
   const { earliest } = result;
   const recent = await rows(
     db,
@@ -107,7 +113,10 @@ async function pullAndSettle(
   const settled = (await covered()).filter(
     (id) => !doubtful.has(id) && versionsBefore.get(id) === versionsAfter.get(id),
   );
-  await context.transact((trx) => settleRowSets(trx, installation, settled, earliest));
+  await context.transact(async (trx) => {
+    const gone = await settleRowSets(trx, installation, settled, earliest);
+    if (gone.length > 0) await context.watch?.rowsGone(trx, gone);
+  });
   return result;
 }
 

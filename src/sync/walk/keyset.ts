@@ -22,6 +22,7 @@ export async function readByKeyset(
   requests: WalkRequests,
   start: WalkState,
   ordered: boolean,
+  expectedRecords: number | null,
 ): Promise<'complete' | Unread> {
   const pageAbove = (id: number | null, pageSize: number | null) =>
     requests.firstPage(id === null ? {} : { id: { from: id + 1, to: null } }, pageSize, ordered);
@@ -30,8 +31,10 @@ export async function readByKeyset(
   let emptyPages = 0;
   let answer: ListAnswer | null = null;
   for (;;) {
-    // The first page is requested without a page size: it weighs 1, and shows the count and the default page size.
-    answer ??= await pageAbove(after, expected === null ? null : requests.pageSizeFor(expected));
+    // The first page of an unknown number of records is requested without a page size: it weighs 1, and shows the count and the
+    // default page size.
+    const wanted = expected ?? expectedRecords;
+    answer ??= await pageAbove(after, wanted === null ? null : requests.pageSizeFor(wanted));
     if (expected !== null && answer.count !== expected) {
       mismatches += 1;
       if (mismatches > mismatchesAtMost) return { low: proven, answer: null };

@@ -47,6 +47,8 @@ export interface WalkOptions {
   ignored: ReadonlySet<string>;
   /** What the list can perhaps be divided by, besides ids. */
   dimensions: Dimension[];
+  /** How many records are expected: the first request asks for as many. Null: unknown. */
+  expectedRecords?: number | null;
 }
 
 export interface WalkResult {

@@ -22,7 +22,9 @@ export async function walk(ports: WalkPorts, options: WalkOptions): Promise<Walk
   let firstPage: ListAnswer | null = null;
   if (requests.boundOf(idDimension, 'lower')) {
     for (const ordered of requests.ignored.has('ordering') ? [false] : [false, true]) {
-      const unread = await readByKeyset(requests, start, ordered).catch(unlessUnbounded);
+      const unread = await readByKeyset(requests, start, ordered, options.expectedRecords ?? null).catch(
+        unlessUnbounded,
+      );
       if (unread === 'complete') return resultOf(requests);
       if (unread === 'unbounded') {
         firstPage = null;
