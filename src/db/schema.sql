@@ -150,6 +150,7 @@ create table entry (
   hash text not null,
   window_id bigint,
   created_at timestamp with time zone not null default clock_timestamp(),
+  format integer not null default 1,
   constraint entry_idempotency_key_key UNIQUE (idempotency_key),
   constraint entry_installation_kind_document_id_n_key UNIQUE (installation, kind, document_id, n),
   constraint entry_installation_seq_key UNIQUE (installation, seq),
@@ -195,6 +196,29 @@ create table entry_line (
   constraint entry_line_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES entry(id),
   constraint entry_line_amount_check CHECK ((amount > (0)::numeric)),
   constraint entry_line_side_check CHECK ((side = ANY (ARRAY['debit'::text, 'credit'::text])))
+);
+
+create table entry_party_name (
+  entry_id text not null,
+  party_code text not null,
+  name text not null,
+  constraint entry_party_name_pkey PRIMARY KEY (entry_id, party_code),
+  constraint entry_party_name_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES entry(id)
+);
+CREATE INDEX entry_party_name_party ON vetledger.entry_party_name USING btree (party_code);
+
+create table erasure (
+  id bigint generated always as identity not null,
+  installation bigint not null,
+  client_id bigint not null,
+  reason text not null,
+  erased_by text not null,
+  erased_at timestamp with time zone not null default clock_timestamp(),
+  records bigint not null,
+  versions bigint not null,
+  entries bigint not null,
+  kept_entries bigint not null,
+  constraint erasure_pkey PRIMARY KEY (id)
 );
 
 create table installation_state (
@@ -898,6 +922,8 @@ CREATE TRIGGER entry_waits_for_summary AFTER INSERT ON vetledger.entry REFERENCI
 CREATE TRIGGER entry_line_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry_line FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER entry_line_with_entry AFTER INSERT ON vetledger.entry_line REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_added_lines();
+
+CREATE TRIGGER erasure_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.erasure FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER ledger_close_append BEFORE INSERT ON vetledger.ledger_close FOR EACH ROW EXECUTE FUNCTION append_close();
 

@@ -77,6 +77,8 @@ export interface LedgerEntry extends DraftEntry {
   seq: number;
   /** Whether the entry itself or its day's summary goes to the general ledger. */
   postingMode: PostingMode;
+  /** 1: names of parties are hashed with the lines. 2: they stand apart, so that they can be erased. */
+  format: number;
   idempotencyKey: string;
   previousHash: string;
   hash: string;

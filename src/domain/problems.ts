@@ -104,6 +104,12 @@ export const problemCatalogue = {
     sentence: 'What is due on the invoice is not its total minus its payments (P3).',
     todo: 'Nothing, usually: its payments are fetched again. If it stays so, compare them in the practice software.',
   },
+  payer_name_changed: {
+    holds: false,
+    sentence:
+      'The payer is called otherwise in the source than in the entry; key, VAT number and country are the same (R8).',
+    todo: 'Nothing: a name alone is no posted fact. If it is another payer, credit the invoice in the practice software and write a new one.',
+  },
   vat_rate_disagrees: {
     holds: false,
     sentence: 'The VAT of a row is more than one minor unit away from its rate. It was posted as the document says.',

@@ -1,8 +1,9 @@
 import { firstOpenDay, latestDate } from '../domain/dates.ts';
 import { type DraftEntry, type EntryReason, reversedLines } from '../domain/entry.ts';
 import type { ProblemCode } from '../domain/problems.ts';
+import { storable } from '../domain/text.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
-import { reversalHash } from './hash.ts';
+import { hashOfPosted, reversalHash } from './hash.ts';
 import type { Decision, Judgement, PostedBefore, PostingContext } from './types.ts';
 
 /** Why a posted document is reversed when it comes to one of these states (ACCOUNTING R3). */
@@ -24,7 +25,7 @@ export function decide(judgement: Judgement, before: PostedBefore, context: Post
   if (judgement.state === 'held') return keep(judgement, inForce ? 'posted' : 'held');
   if (judgement.entry) {
     if (!inForce) return postNew(judgement, judgement.entry, context);
-    if (inForce.inputHash === judgement.entry.inputHash) return keep(judgement, 'posted');
+    if (postsSameFacts(judgement, inForce)) return keep(remarkingName(judgement, judgement.entry, inForce), 'posted');
     return correct(judgement, inForce, judgement.entry, 'source_changed', context);
   }
   if (!inForce) {
@@ -39,6 +40,30 @@ export function decide(judgement: Judgement, before: PostedBefore, context: Post
 }
 
 type InForce = NonNullable<PostedBefore['inForce']>;
+
+/**
+ * Whether the facts are those that the entry in force was posted from. Older entries count the payer's name among them: they
+ * are compared as if the payer still had the name that is in the entry.
+ */
+export function postsSameFacts({ entry, postedFacts }: Judgement, inForce: InForce): boolean {
+  if (!entry) return false;
+  if (inForce.inputHash === entry.inputHash) return true;
+  return postedFacts !== undefined && hashOfPosted(postedFacts, payerName(inForce)) === inForce.inputHash;
+}
+
+/** A changed name alone posts nothing (ACCOUNTING R8): it is remarked. A name that was erased on either side is no change. */
+function remarkingName(judgement: Judgement, entry: DraftEntry, inForce: InForce): Judgement {
+  const [now, posted] = [payerName(entry), payerName(inForce)];
+  if (now === null || posted === null || storable(now) === storable(posted)) return judgement;
+  const message = `the payer’s name in the source is not the one in ${inForce.id} any more`;
+  return { ...judgement, reports: [...judgement.reports, problem('payer_name_changed', entry.document, message)] };
+}
+
+/** The name of the payer snapshot, which stands on the line of the receivable, if there is one. */
+function payerName({ lines }: Pick<DraftEntry, 'lines'>): string | null {
+  const line = lines.find(({ role }) => role === 'receivable' || role === 'opening_receivable') ?? lines[0];
+  return line?.party?.name ?? null;
+}
 
 function postNew(judgement: Judgement, entry: DraftEntry, context: PostingContext): Decision {
   const open = openDay(entry.date, [entry], context);

@@ -5,6 +5,7 @@ import type { Problem, ProblemCode } from '../domain/problems.ts';
 import { type Found, isUnmapped, type LookUp } from '../mapping/look-ups.ts';
 import type { Defect, InvoiceRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
+import type { PostedFacts } from './hash.ts';
 import type { Judgement, PostingContext } from './types.ts';
 
 /** Collects the problems of one document while it is judged: those that hold it, and those that are only reported. */
@@ -81,9 +82,9 @@ export class Findings {
   }
 
   /** Posted as `entry`, or `nothing_to_post` for an entry without lines. */
-  posted(entry: DraftEntry): Judgement {
+  posted(entry: DraftEntry, postedFacts?: PostedFacts): Judgement {
     if (entry.lines.length === 0) return this.#judgement('nothing_to_post');
-    return { ...this.#judgement('posted'), entry };
+    return { ...this.#judgement('posted'), entry, ...(postedFacts ? { postedFacts } : {}) };
   }
 
   /** A state without entry and without problem. */

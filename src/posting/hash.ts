@@ -12,6 +12,19 @@ export function inputHash(facts: readonly Fact[]): string {
   return hash('sha256', JSON.stringify(facts.map(plain)), 'hex');
 }
 
+/** Facts as they are hashed: `payer` begins with the client, and is one fact among the others. */
+export interface PostedFacts {
+  before: readonly Fact[];
+  payer: readonly Fact[];
+  after: readonly Fact[];
+}
+
+/** The input hash of posted facts, or, with a name, the one that they had while the payer's name was among them. */
+export function hashOfPosted({ before, payer, after }: PostedFacts, payerName?: string | null): string {
+  const [client = null, ...rest] = payer;
+  return inputHash([...before, payerName === undefined ? payer : [client, payerName, ...rest], ...after]);
+}
+
 /** Input hash of the reversal of an entry; by the entry's id, because an entry is reversed at most once. */
 export function reversalHash(entryId: string): string {
   return inputHash(['reversal of', entryId]);

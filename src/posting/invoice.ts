@@ -1,11 +1,11 @@
 import { businessDate } from '../domain/dates.ts';
-import { entryDefect, lineOf } from '../domain/entry.ts';
+import { type DraftEntry, entryDefect, lineOf } from '../domain/entry.ts';
 import type { Money } from '../domain/money.ts';
 import { roleAccount } from '../mapping/look-ups.ts';
 import type { InvoiceRecord } from '../records/types.ts';
 import type { DocumentRef } from '../terms.ts';
 import { capitalised, Findings, invoiceName } from './findings.ts';
-import { inputHash } from './hash.ts';
+import { hashOfPosted, type PostedFacts } from './hash.ts';
 import { type InvoiceParty, invoiceParty } from './party.ts';
 import { reviewCollector, reviewDueSum } from './proofs.ts';
 import { type Posting, sell } from './sale.ts';
@@ -58,7 +58,12 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
   }
   const original = originalOf(invoice);
   const of = original ? ` of invoice id ${original.id}` : '';
-  return findings.posted({
+  const postedFacts: PostedFacts = {
+    before: ['invoice', invoice.id, findings.documentDate, invoice.creditNote, original?.id ?? null],
+    payer: shared.facts,
+    after: [totalWithVat, ...posting.facts],
+  };
+  const entry: DraftEntry = {
     document: { kind: 'invoice', id: invoice.id },
     date: findings.documentDate,
     documentDate: findings.documentDate,
@@ -66,18 +71,10 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
     reason: 'posted',
     reverses: null,
     original,
-    inputHash: inputHash([
-      'invoice',
-      invoice.id,
-      findings.documentDate,
-      invoice.creditNote,
-      original?.id ?? null,
-      shared.facts,
-      totalWithVat,
-      ...posting.facts,
-    ]),
+    inputHash: hashOfPosted(postedFacts),
     lines: posting.lines,
-  });
+  };
+  return findings.posted(entry, postedFacts);
 }
 
 /**

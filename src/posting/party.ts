@@ -12,8 +12,8 @@ export interface InvoiceParty {
   departmentId: number | null;
   /** Further fields of a line that opens or settles the invoice's receivable. */
   receivable: Pick<LineFields, 'invoiceId' | 'documentNumber' | 'dueDate' | 'bankReference'>;
-  /** The source's facts behind these fields, for the input hash. */
-  facts: Fact;
+  /** The source's facts behind these fields, for the input hash. The payer's name is none (ACCOUNTING R8). */
+  facts: readonly Fact[];
 }
 
 /** The invoice's party and the fields of its receivable lines; null when a finding holds the document. */
@@ -29,7 +29,7 @@ export function invoiceParty(invoice: InvoiceRecord, context: PostingContext, fi
     party: { code, ...payer },
     departmentId,
     receivable: { invoiceId: invoice.id, documentNumber: number, dueDate, bankReference },
-    facts: [clientId, payer.name, payer.vatNumber, payer.countryCode, departmentId, number, dueDate, bankReference],
+    facts: [clientId, payer.vatNumber, payer.countryCode, departmentId, number, dueDate, bankReference],
   };
 }
 

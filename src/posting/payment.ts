@@ -1,10 +1,10 @@
 import { businessDate } from '../domain/dates.ts';
-import { entryDefect, lineOf } from '../domain/entry.ts';
+import { type DraftEntry, entryDefect, lineOf } from '../domain/entry.ts';
 import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
 import type { DefectCode, InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
 import { Findings, invoiceName } from './findings.ts';
-import { inputHash } from './hash.ts';
+import { hashOfPosted, type PostedFacts } from './hash.ts';
 import { clientParty, invoiceParty, moneyParty } from './party.ts';
 import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
 
@@ -81,7 +81,12 @@ export function judgePayment(
     return findings.held();
   }
   const what = paid.lessThan(0) ? 'Cancelled or refunded payment' : 'Payment';
-  return findings.posted({
+  const postedFacts: PostedFacts = {
+    before: ['payment', payment.id, period.date, type, paid, period.role, invoice.id],
+    payer: shared.facts,
+    after: [],
+  };
+  const entry: DraftEntry = {
     document: { kind: 'payment', id: payment.id },
     date: period.date,
     documentDate: period.date,
@@ -89,9 +94,10 @@ export function judgePayment(
     reason: 'posted',
     reverses: null,
     original: null,
-    inputHash: inputHash(['payment', payment.id, period.date, type, paid, period.role, invoice.id, shared.facts]),
+    inputHash: hashOfPosted(postedFacts),
     lines,
-  });
+  };
+  return findings.posted(entry, postedFacts);
 }
 
 type Period = { date: CalendarDate; role: Extract<Role, 'receivable' | 'opening_receivable'> };

@@ -1,6 +1,6 @@
 import type { DraftEntry, Line } from '../domain/entry.ts';
 import { storable } from '../domain/text.ts';
-import { correct, decide } from './correct.ts';
+import { correct, decide, postsSameFacts } from './correct.ts';
 import type { Decision, Judgement, PostedBefore, PostingContext } from './types.ts';
 
 /**
@@ -30,7 +30,7 @@ export function decideRemap(judgement: Judgement, before: PostedBefore, context:
   const otherwise = decide(judgement, before, context);
   const waiting = { ...otherwise, remapHeld: remapHeld && otherwise.entries.length === 0 };
   if (judgement.state === 'held') return { outcome: 'held', decision: waiting, wanted };
-  if (!inForce || wanted?.inputHash !== inForce.inputHash) return { outcome: 'left', decision: waiting, wanted };
+  if (!inForce || !wanted || !postsSameFacts(judgement, inForce)) return { outcome: 'left', decision: waiting, wanted };
   if (sameLines(inForce.lines, wanted.lines)) return { outcome: 'same', decision: otherwise, wanted };
   const decision = correct(judgement, inForce, wanted, 'mapping_changed', context);
   if (decision.entries.length > 0) return { outcome: 'corrected', decision, wanted };
@@ -43,7 +43,7 @@ function sameLines(some: Line[], others: Line[]): boolean {
   return texts(some) === texts(others);
 }
 
-/** The posted fields of a line as one text. Row ids, rule and `mappedBy` are its provenance and not compared. */
+/** The posted fields of a line as one text. The party's name, row ids, rule and `mappedBy` are its provenance and not compared. */
 function lineText(line: Line): string {
   const { party, internal, vat } = line;
   const said = [
@@ -51,7 +51,7 @@ function lineText(line: Line): string {
     line.role,
     line.side,
     line.amount.toFixed(),
-    party && [party.code, party.name, party.vatNumber, party.countryCode],
+    party && [party.code, party.vatNumber, party.countryCode],
     line.departmentId,
     line.dimensions,
     [internal.account, internal.dimension1, internal.dimension2],

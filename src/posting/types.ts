@@ -3,6 +3,7 @@ import type { Problem } from '../domain/problems.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentState } from '../terms.ts';
+import type { PostedFacts } from './hash.ts';
 
 /** What posting needs besides the document's facts: plain data. */
 export interface PostingContext {
@@ -54,6 +55,8 @@ export interface Judgement {
   state: DocumentState;
   /** The entry its facts ask for; null unless `state` is `posted`. */
   entry: DraftEntry | null;
+  /** The facts behind the entry's input hash, the payer's in the middle; absent where it has no payer. */
+  postedFacts?: PostedFacts;
   /** Why it is held; null unless `state` is `held`. */
   problem: Problem | null;
   /** Problems that do not hold it (P3, VAT rate). */

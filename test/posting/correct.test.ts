@@ -80,7 +80,7 @@ describe('R8: what is a change', () => {
 
   test.each([
     ['the date', invoice1001(), invoice1001({ invoiceDate: '2026-01-16' })],
-    ['the payer', invoice1001(), invoice1001({ payer: { name: 'B', vatNumber: null, countryCode: 'FI' } })],
+    ['the payer', invoice1001(), invoice1001({ payer: { name: 'B', vatNumber: 'FI1', countryCode: 'FI' } })],
     ['the department', invoice1001(), invoice1001({ departmentId: 12 })],
     ['the due date', invoice1001(), invoice1001({ dueDate: '2026-02-28' })],
     ['the bank reference', invoice1001(), invoice1001({ bankReference: '2' })],

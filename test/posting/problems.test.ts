@@ -343,6 +343,13 @@ const cases: Case[] = [
     state: 'posted',
   },
   {
+    code: 'payer_name_changed',
+    what: 'a payer who is called otherwise',
+    facts: invoice1001({ payer: { name: 'B', vatNumber: null, countryCode: 'FI' } }),
+    before: postedBefore(),
+    says: '4711/invoice/1/1',
+  },
+  {
     code: 'opening_changed',
     what: 'an invoice dated back before start_date',
     facts: invoice1001({ invoiceDate: '2025-12-31' }),

@@ -37,7 +37,7 @@ export interface ExpectedLine {
   account: string;
   amount: D;
   party: string;
-  /** Payer snapshot: name, VAT number, country; empty for a party known by its code alone. */
+  /** What of the payer snapshot is a posted fact: VAT number, country; empty for a party known by its code alone. */
   snapshot: (string | null)[];
   department: number;
   /** Reporting dimensions 1-3, internal account, internal dimensions 1-2. */
@@ -251,9 +251,7 @@ export class Rules {
     if (!target || !account) return answer(held('unmapped'));
     const own = source.payment_type === 8 && invoice.client !== null ? `client:${invoice.client}` : party;
     const snapshot =
-      own === party && !(source.payment_type === 8 && invoice.client !== null)
-        ? snapshotOf(invoice)
-        : [null, null, null];
+      own === party && !(source.payment_type === 8 && invoice.client !== null) ? snapshotOf(invoice) : [null, null];
     const paymentType = source.payment_type;
     const lines = [
       { ...this.#moneyLine(invoice.department, target, own, snapshot, paid, now), paymentType },
@@ -297,14 +295,14 @@ export class Rules {
     const paymentType = source.payment_type;
     const plain = {
       party,
-      snapshot: [null, null, null],
+      snapshot: [null, null],
       department: source.department,
       tags: noTags,
       vat: null,
       receivable: null,
     };
     const lines = [
-      { ...this.#moneyLine(source.department, target, party, [null, null, null], paid, now), paymentType },
+      { ...this.#moneyLine(source.department, target, party, [null, null], paid, now), paymentType },
       { ...plain, role: 'prepayment_liability', account, amount: paid.negated(), paymentType },
     ];
     const facts = [paymentType, paid.toFixed(), source.client, source.department];
@@ -322,7 +320,7 @@ export class Rules {
     const { role } = target;
     const third =
       role === 'insurance_receivable' || role === 'financing_receivable' ? now.mapping.counterparties[role] : undefined;
-    const who = third ? { party: third, snapshot: [null, null, null] } : { party: own, snapshot };
+    const who = third ? { party: third, snapshot: [null, null] } : { party: own, snapshot };
     return {
       ...target,
       ...who,
@@ -392,7 +390,6 @@ const total0 = (amounts: string[]): D => amounts.reduce((sum, amount) => sum.plu
 const blank = (text: string): string | null => (text.trim() === '' ? null : text);
 
 const snapshotOf = (invoice: Invoice): (string | null)[] => [
-  blank(invoice.payer_organization_name) ?? blank(invoice.payer_name),
   blank(invoice.payer_vat_number),
   blank(invoice.payer_country_code),
 ];

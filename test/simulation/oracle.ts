@@ -194,7 +194,7 @@ function textOfLine(line: Line): string {
     line.side,
     line.amount.toFixed(),
     party!.code,
-    [party!.name, party!.vatNumber, party!.countryCode],
+    [party!.vatNumber, party!.countryCode],
     line.departmentId,
     [...dimensions, internal.account, internal.dimension1, internal.dimension2],
     vat && [vat.group, vat.rate?.toFixed() ?? null, vat.base?.toFixed() ?? null],

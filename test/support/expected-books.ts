@@ -117,7 +117,7 @@ interface EntryInForce {
 const lineShape = {
   ...{ entry_id: text, kind: text, document_id: integer, document_date: date, line: integer },
   ...{ account: text, role: text, side: oneOf(['debit', 'credit']), amount: numeric },
-  ...{ party_code: nullable(text), party_name: nullable(text), party_vat_number: nullable(text) },
+  ...{ party_code: nullable(text), party_vat_number: nullable(text) },
   ...{ party_country_code: nullable(text), department_id: nullable(integer) },
   ...{ dimension_1: nullable(text), dimension_2: nullable(text), dimension_3: nullable(text) },
   ...{ internal_account: nullable(text), internal_dimension_1: nullable(text), internal_dimension_2: nullable(text) },
@@ -152,7 +152,7 @@ async function entriesInForce(db: Connection, installation: number): Promise<Map
     const line = textOfExpected({
       ...{ role: row.role, account: row.account, amount: signed },
       party: row.party_code ?? '',
-      snapshot: [row.party_name, row.party_vat_number, row.party_country_code],
+      snapshot: [row.party_vat_number, row.party_country_code],
       department: row.department_id ?? 0,
       tags: [
         ...[row.dimension_1, row.dimension_2, row.dimension_3],

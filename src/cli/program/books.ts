@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { AdoptOptions } from '../commands/adopt.ts';
+import type { EraseOptions } from '../commands/erase.ts';
 import type { ExportCommandOptions } from '../commands/export.ts';
 import { type Define, group } from './define.ts';
 import { calendarDate, installation, option, wholeNumber } from './options.ts';
@@ -48,6 +49,21 @@ export function defineBookCommands(program: Command, define: Define): void {
       ['vetledger adopt --installation 4711 --reason "new server" --by "M. Virtanen" --yes', 'take it into the books'],
     ],
     action: async (context, options) => (await import('../commands/adopt.ts')).adopt(context, options),
+  });
+  const erase = group(program, 'erase', 'personal data');
+  define<EraseOptions>(erase, 'client <id>', {
+    summary: 'erase a client’s names and addresses; amounts stay',
+    description:
+      'Names and addresses go from the mirror’s invoices, their earlier versions and the entries. Amounts, the client’s id, VAT number and country stay, as the law on books demands, and so does a record of the erasure with reason, name and time. The hash chain stays whole. Erase them in the practice software first.',
+    options: [
+      installation,
+      new Option('--reason <text>', 'why; it is recorded, so it must not hold the name').makeOptionMandatory(),
+      new Option('--by <name>', 'who answers for it (default: the user of the operating system)'),
+      new Option('--yes', 'do it; without, nothing is erased'),
+    ],
+    examples: [['vetledger erase client 2007 --reason "asked for on 2026-05-04" --yes', 'the names of client 2007']],
+    action: async (context, options, [id = '']) =>
+      (await import('../commands/erase.ts')).eraseNames(context, options, id),
   });
   define<ExportCommandOptions>(program, 'export', {
     summary: 'the journal as hledger, CSV or beancount',

@@ -7,7 +7,7 @@ import { storable } from '../../domain/text.ts';
 import { type DocumentRef, documentKinds, type InstallationId, type PostingMode } from '../../terms.ts';
 import { LedgerError } from '../errors.ts';
 import { chainHead, holdChain } from './chain.ts';
-import { entryHash } from './entry-hash.ts';
+import { entryFormat, entryHash } from './entry-hash.ts';
 import { entryInsertTypes, entryRow, lineInsertTypes, lineRow } from './rows.ts';
 
 export interface AppendOptions {
@@ -105,6 +105,7 @@ function chained(
     n,
     seq: previous.seq + 1,
     postingMode,
+    format: entryFormat,
     idempotencyKey: `${id}:${draft.inputHash}`,
     previousHash: previous.hash,
   };
@@ -164,4 +165,10 @@ async function insert(trx: Connection, entries: LedgerEntry[], windowId: number 
   await insertRows(trx, 'entry', entryInsertTypes, entryRows);
   const lineRows = entries.flatMap((entry) => entry.lines.map((line, index) => lineRow(entry.id, index, line)));
   await insertRows(trx, 'entry_line', lineInsertTypes, lineRows);
+  const names = entries.flatMap(({ id, lines }) => {
+    const parties = lines.flatMap(({ party }) => (party?.name ? [[party.code, party.name] as const] : []));
+    return [...new Map(parties)].map(([party_code, name]) => ({ entry_id: id, party_code, name }));
+  });
+  const types = { entry_id: 'text', party_code: 'text', name: 'text' };
+  if (names.length > 0) await insertRows(trx, 'entry_party_name', types, names);
 }

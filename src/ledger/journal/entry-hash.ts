@@ -10,11 +10,16 @@ export function canonicalAmount(amount: Money | null): string | null {
   return amount === null ? null : amount.toFixed();
 }
 
-function partyText(party: Party | null): unknown {
-  return party && [party.code, party.name, party.vatNumber, party.countryCode];
+/** The format of new entries. */
+export const entryFormat = 2;
+
+/** The facts of a party that are posted. Its name was one in format 1. */
+function partyText(party: Party | null, format: number): unknown {
+  if (format === 1) return party && [party.code, party.name, party.vatNumber, party.countryCode];
+  return party && [party.code, party.vatNumber, party.countryCode];
 }
 
-function lineText(line: Line): unknown {
+function lineText(line: Line, format: number): unknown {
   return [
     line.account,
     line.role,
@@ -22,7 +27,7 @@ function lineText(line: Line): unknown {
     canonicalAmount(line.amount),
     line.rule,
     line.mappedBy,
-    partyText(line.party),
+    partyText(line.party, format),
     line.departmentId,
     line.dimensions,
     [line.internal.account, line.internal.dimension1, line.internal.dimension2],
@@ -49,9 +54,11 @@ export function canonicalEntry(entry: Omit<LedgerEntry, 'hash' | 'previousHash'>
     entry.original && [entry.original.kind, entry.original.id],
     entry.idempotencyKey,
     entry.inputHash,
-    entry.lines.map(lineText),
+    entry.lines.map((line) => lineText(line, entry.format)),
     // Left out where it is `document`: entries written before there were posting modes keep their hashes.
     ...(entry.postingMode === 'document' ? [] : [entry.postingMode]),
+    // Left out where it is 1, for the same reason.
+    ...(entry.format === 1 ? [] : [`format ${entry.format}`]),
   ]);
 }
 

@@ -68,7 +68,11 @@ export async function withLines(db: Connection, entries: EntryRow[]): Promise<Le
   const found = await rows(
     db,
     lineShape,
-    `select ${lineColumns} from entry_line where entry_id = any(?::text[]) order by entry_id, line`,
+    // In format 1 the name stands in the line.
+    `select ${lineColumns.replace('party_name', 'coalesce(party_name, name_apart) as party_name')} from entry_line
+     left join (select entry_id as entry_named, party_code as party_named, name as name_apart from entry_party_name) named
+       on entry_named = entry_id and party_named = party_code
+     where entry_id = any(?::text[]) order by entry_id, line`,
     [entries.map((entry) => entry.id)],
   );
   const lines = Map.groupBy(found, (line) => line.entry_id);

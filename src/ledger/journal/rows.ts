@@ -24,6 +24,7 @@ export const entryShape = {
   n: integer,
   seq: integer,
   posting_mode: oneOf(postingModes),
+  format: integer,
   entry_date: date,
   document_date: date,
   reason: oneOf(entryReasons),
@@ -90,6 +91,7 @@ export function entryRow(entry: LedgerEntry): EntryRow {
     n: entry.n,
     seq: entry.seq,
     posting_mode: entry.postingMode,
+    format: entry.format,
     entry_date: entry.date,
     document_date: entry.documentDate,
     reason: entry.reason,
@@ -104,6 +106,7 @@ export function entryRow(entry: LedgerEntry): EntryRow {
   };
 }
 
+/** Names of parties stand in `entry_party_name` (format 2). */
 export function lineRow(entryId: string, index: number, line: Line): LineRow {
   return {
     entry_id: entryId,
@@ -115,7 +118,7 @@ export function lineRow(entryId: string, index: number, line: Line): LineRow {
     rule: line.rule,
     mapped_by: line.mappedBy,
     party_code: line.party?.code ?? null,
-    party_name: line.party?.name ?? null,
+    party_name: null,
     party_vat_number: line.party?.vatNumber ?? null,
     party_country_code: line.party?.countryCode ?? null,
     department_id: line.departmentId,
@@ -186,6 +189,7 @@ export function entryFromRow(row: EntryRow, lines: Line[]): LedgerEntry {
     n: row.n,
     seq: row.seq,
     postingMode: row.posting_mode,
+    format: row.format,
     date: row.entry_date,
     documentDate: row.document_date,
     reason: row.reason,

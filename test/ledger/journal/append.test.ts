@@ -242,7 +242,7 @@ describe('the books are immutable', () => {
       where entry_id = :second and line = 1`,
     ],
     ['a changed date', '2', `update entry set entry_date = '2026-01-16' where id = :second`],
-    ['a changed party', '2', `update entry_line set party_name = 'Nobody' where entry_id = :second and line = 1`],
+    ['a changed party', '2', `update entry_line set party_code = 'client:9999' where entry_id = :second and line = 1`],
     ['a deleted line', '2', `delete from entry_line where entry_id = :second and line = 1`],
     ['a deleted entry', '3', `delete from entry_line where entry_id = :second; delete from entry where id = :second`],
     ['a rewritten hash', '2', `update entry set hash = repeat('a', 64) where id = :second`],

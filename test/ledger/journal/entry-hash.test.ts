@@ -32,6 +32,7 @@ const entry: LedgerEntry = {
   n: 1,
   seq: 1,
   postingMode: 'document',
+  format: 1,
   idempotencyKey: '4711/invoice/1001/1:facts',
   previousHash: chainStart,
   hash: '',
@@ -42,6 +43,17 @@ it('an entry is hashed as ever', () => {
   expect(entryHash(chainStart, { ...entry, postingMode: 'daily_summary' })).toBe(
     '06f5ac3b41632d399c6e75ad1ea3d5d04d1ce10aa2e301ca2274dcf6f71cc725',
   );
+});
+
+it('since format 2, the names of parties are not hashed, and all else is', () => {
+  const lines = (change: object) =>
+    entry.lines.map((line) => ({ ...line, party: line.party && { ...line.party, ...change } }));
+  const second = { ...entry, format: 2 };
+  const hash = entryHash(chainStart, second);
+  expect(hash).not.toBe(entryHash(chainStart, entry));
+  expect(entryHash(chainStart, { ...second, lines: lines({ name: null }) })).toBe(hash);
+  for (const change of [{ code: 'client:6' }, { vatNumber: 'FI1' }, { countryCode: 'SE' }])
+    expect(entryHash(chainStart, { ...second, lines: lines(change) })).not.toBe(hash);
 });
 
 it('a daily summary is hashed as ever', () => {

@@ -22,6 +22,7 @@ function posted(entry: DraftEntry, n = 1): LedgerEntry {
     n,
     seq,
     postingMode: 'daily_summary',
+    format: 2,
     idempotencyKey: id,
     previousHash: '',
     hash: `hash of ${id}`,

@@ -1,0 +1,49 @@
+import { userInfo } from 'node:os';
+import { eraseClient } from '../../bookkeeping/erase.ts';
+import { ConfigError } from '../../domain/errors.ts';
+import { chosenInstallations } from '../../runtime/app.ts';
+import { type CommandContext, usageError } from '../context.ts';
+import { count } from '../render/text.ts';
+import { withApp } from '../with-app.ts';
+
+export interface EraseOptions {
+  installation?: number;
+  reason: string;
+  by?: string;
+  yes?: true;
+}
+
+/** Erases the names of a client from the mirror and the entries; the amounts and a record of the erasure stay. */
+export function eraseNames(context: CommandContext, options: EraseOptions, idText: string): Promise<number> {
+  const [reason, by] = [options.reason.trim(), (options.by ?? userInfo().username).trim()];
+  if (!/^[1-9]\d{0,14}$/.test(idText)) throw usageError(`${idText} is no id of a client.`, 'erase');
+  if (reason === '') throw usageError('--reason is empty; say why the names are erased.', 'erase');
+  const client = Number(idText);
+  return withApp(context, { temporal: false }, async ({ db, config }) => {
+    const [installation, ...more] = chosenInstallations(config, options.installation);
+    if (installation === undefined || more.length > 0) {
+      throw usageError('The configuration has several installations: say which with --installation.', 'erase');
+    }
+    if (options.yes !== true) {
+      throw new ConfigError(
+        'not_confirmed',
+        `Nothing was erased. With --yes, the names and addresses of client ${client} of installation ${installation.id} would be, for good.`,
+        'Erase them in the practice software first, or a later change of an invoice brings them back; then run it again with --yes.',
+      );
+    }
+    const erased = await eraseClient(db, installation, client, { reason, by });
+    const { records, versions, entries, keptEntries: kept_entries } = erased;
+    const document = { installation: installation.id, client, reason, by, records, versions, entries, kept_entries };
+    await context.result(document, () =>
+      [
+        `Client ${client} of installation ${installation.id}: names erased from ${count(records, 'invoice')}, ${count(versions, 'earlier version')} and ${count(entries, 'entry', 'entries')}. Amounts, id, VAT number and country stay.`,
+        ...(kept_entries > 0
+          ? [
+              `${count(kept_entries, 'entry', 'entries')} of an older version keep the name: the hash chain covers it there.`,
+            ]
+          : []),
+      ].join('\n'),
+    );
+    return 0;
+  });
+}

@@ -1,0 +1,95 @@
+// Names of people: what a changed one posts, and how they are erased while the books stay whole.
+
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { inputHash } from '../../src/posting/hash.ts';
+import { judge, post } from '../../src/posting/index.ts';
+import { vetledger } from '../cli/support.ts';
+import { booksAfter, contextOf, invoice1001, nothingBefore, paymentFacts, paymentOf } from '../posting/support.ts';
+import { startTestClinic } from '../support/clinic.ts';
+
+const payer = (name: string | null, vatNumber: string | null = null) => ({ name, vatNumber, countryCode: 'FI' });
+const context = contextOf();
+const invoiceOf = (name: string | null) => invoice1001({ payer: payer(name) });
+const documents = {
+  invoice: invoiceOf,
+  payment: (name: string | null) => paymentFacts(paymentOf(0, '100.00'), invoiceOf(name).invoice),
+};
+
+describe.each(Object.entries(documents))('a payer whose name changes: the %s', (_, facts) => {
+  const posted = booksAfter(post(facts('Aino Virtanen'), nothingBefore, context));
+
+  test('posts nothing; it is remarked without naming anybody', () => {
+    const decision = post(facts('Aino Harjula'), posted, context);
+    expect(decision).toMatchObject({ state: 'posted', entries: [] });
+    expect(decision.reports.map(({ code }) => code)).toContain('payer_name_changed');
+    expect(JSON.stringify(decision.reports)).not.toMatch(/Virtanen|Harjula/);
+    expect(post(facts('Aino Virtanen'), posted, context).reports).toEqual([]);
+    expect(post(facts(null), posted, context)).toMatchObject({ entries: [], reports: [] });
+  });
+
+  test('nor does it where the entry was posted while the name was a posted fact', () => {
+    const { postedFacts } = judge(facts('Aino Virtanen'), context);
+    const [client = null, ...rest] = postedFacts?.payer ?? [];
+    const former = inputHash([
+      ...(postedFacts?.before ?? []),
+      [client, 'Aino Virtanen', ...rest],
+      ...(postedFacts?.after ?? []),
+    ]);
+    if (posted.inForce === null) throw new Error('nothing was posted');
+    const before = { ...posted, inForce: { ...posted.inForce, inputHash: former } };
+    expect(post(facts('Aino Virtanen'), before, context)).toMatchObject({ entries: [], reports: [] });
+    expect(post(facts('Aino Harjula'), before, context)).toMatchObject({
+      entries: [],
+      reports: [{ code: 'payer_name_changed' }],
+    });
+  });
+});
+
+test('a VAT number or a country is a posted fact', () => {
+  const posted = booksAfter(post(invoiceOf('A'), nothingBefore, context));
+  expect(post(invoice1001({ payer: payer('A', 'FI1') }), posted, context).entries).toHaveLength(2);
+});
+
+test('the names of a client are erased for good; the books stay whole, and the same record brings no name back', async () => {
+  const clinic = await startTestClinic({ invoices: 40 });
+  onTestFinished(() => clinic.stop());
+  expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+  const [one] = await clinic.rows<{ client: number; name: string }>(
+    `select substring(raw ->> 'client' from '([0-9]+)/*$')::int as client, max(raw ->> 'payer_name') as name from mirror_record
+     where kind = 'invoice' and raw ->> 'status' = '3' and raw ->> 'payer_name' <> '' and raw ->> 'client' is not null
+     group by 1 order by count(*) desc, 1 limit 1`,
+  );
+  const { client, name } = one!;
+  const run = (...args: string[]) => vetledger([...args, '--config', clinic.config], clinic.env);
+  const entries = () => clinic.rows('select id, hash, input_hash from entry order by seq');
+  const before = await entries();
+  const named = async () => {
+    const found = await clinic.rows<{ n: number }>(
+      `select (select count(*) from mirror_record where strpos(raw::text, ?) > 0 and substring(raw ->> 'client' from '([0-9]+)/*$')::int = ?)::int
+         + (select count(*) from mirror_version where strpos(raw::text, ?) > 0 and substring(raw ->> 'client' from '([0-9]+)/*$')::int = ?)::int
+         + (select count(*) from entry_party_name where party_code = ?)::int as n`,
+      [name, client, name, client, `client:${client}`],
+    );
+    return found[0]?.n;
+  };
+  expect(await named()).toBeGreaterThan(1);
+  expect(await run('erase', 'client', String(client), '--reason', 'asked for')).toMatchObject({ code: 2 });
+  expect(await named()).toBeGreaterThan(1);
+  const ran = await run('erase', 'client', String(client), '--reason', 'asked for', '--by', 'M', '--yes', '--json');
+  expect(ran.stdout).not.toContain('"error"');
+  expect(ran.json()).toMatchObject({ client, kept_entries: 0, reason: 'asked for' });
+  expect(await named()).toBe(0);
+  expect(await run('ledger', 'verify')).toMatchObject({ code: 0 });
+  const csv = await run('export', '--format', 'csv', '--documents');
+  expect(csv.stdout).toContain(`client:${client}`);
+  expect(csv.stdout.split('\r\n').filter((line) => line.includes(`client:${client},`) && line.includes(name))).toEqual(
+    [],
+  );
+  expect(await clinic.sync()).toMatchObject({ outcome: 'closed', posted: 0 });
+  expect(await named()).toBe(0);
+  expect(await entries()).toEqual(before);
+  expect(await clinic.rows('select client_id, reason, erased_by from erasure')).toEqual([
+    { client_id: client, reason: 'asked for', erased_by: 'M' },
+  ]);
+  await expect(clinic.rows('delete from erasure')).rejects.toThrow();
+});
