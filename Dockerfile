@@ -1,6 +1,7 @@
 # The daemon: schedules and worker, against a PostgreSQL and a Temporal server of your own (docker-compose.yml has both).
 # The optional packages are those of the embedded servers, which the daemon does not start.
-FROM node:24-slim
+# An exact version; add the digest that your registry shows to pin it for good.
+FROM node:24.21.0-slim
 WORKDIR /app
 
 # The packages have a layer of their own, because they change less often than the sources. The image pins Node.js, so the `node`

@@ -4,19 +4,21 @@ import type { ConfigFile } from './schema.ts';
 
 /**
  * Refuses connections that others on the network could read, except to this machine itself and where `allow_insecure: true`
- * permits them: tokens, passwords and the books go over them. Throws ConfigError `insecure_connection`.
+ * permits them, or the environment's VETLEDGER_PRIVATE_HOSTS, a list of hosts on a network of our own: tokens, passwords and the books go over them. Throws ConfigError `insecure_connection`.
  */
 export function refuseInsecure(file: string, config: ConfigFile, env: NodeJS.ProcessEnv): void {
   if (config.allow_insecure) return;
+  const ownNetwork = (env.VETLEDGER_PRIVATE_HOSTS ?? '').split(',').map((host) => host.trim());
+  const isNear = (host: string) => isLoopback(host) || ownNetwork.includes(host);
   for (const [index, { base_url, allow_insecure }] of config.installations.entries()) {
     const { protocol, hostname } = new URL(base_url);
-    if (protocol === 'https:' || allow_insecure || isLoopback(hostname)) continue;
+    if (protocol === 'https:' || allow_insecure || isNear(hostname)) continue;
     const path = `installations[${index}]`;
     refuse(file, `${path}.base_url`, 'begins with http://', 'Write https://', `${path}.allow_insecure`);
   }
   const { address, tls, api_key, allow_insecure } = config.temporal;
   const isProtected = tls || (api_key !== undefined && tls === undefined);
-  if (address && !isProtected && !allow_insecure && !isLoopback(hostOf(address))) {
+  if (address && !isProtected && !allow_insecure && !isNear(hostOf(address))) {
     refuse(
       file,
       'temporal.address',
@@ -27,7 +29,7 @@ export function refuseInsecure(file: string, config: ConfigFile, env: NodeJS.Pro
   }
   for (const path of ['database_url', 'migrate_database_url'] as const) {
     const url = config[path];
-    if (!url || isPrivateDatabase(url, env)) continue;
+    if (!url || isPrivateDatabase(url, env, isNear)) continue;
     refuse(
       file,
       path,
@@ -62,13 +64,13 @@ export function isLoopback(host: string): boolean {
 const provenModes = ['require', 'verify-ca', 'verify-full'];
 
 /** Whether a PostgreSQL is on this machine, or reached by TLS with its certificate checked. The parts of an URL win over PG…. */
-function isPrivateDatabase(text: string, env: NodeJS.ProcessEnv): boolean {
+function isPrivateDatabase(text: string, env: NodeJS.ProcessEnv, isNear: (host: string) => boolean): boolean {
   if (!URL.canParse(text)) return true;
   const url = new URL(text);
   const query = url.searchParams;
   const host = query.get('host') ?? (decodeURIComponent(url.hostname) || env.PGHOST || 'localhost');
   // A folder of sockets.
-  if (host.startsWith('/') || isLoopback(host)) return true;
+  if (host.startsWith('/') || isNear(host)) return true;
   const mode = query.get('sslmode') ?? (['true', '1'].includes(query.get('ssl') ?? '') ? 'require' : env.PGSSLMODE);
   // As libpq has it, `require` takes any certificate; as the driver has it otherwise, it does not.
   if (query.get('uselibpqcompat') === 'true' && mode === 'require') return query.has('sslrootcert');

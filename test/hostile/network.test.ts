@@ -80,6 +80,15 @@ describe('a configuration', () => {
     expect(await load(base, own, settings)).toBeDefined();
   });
 
+  test('hosts of a private network are named in the environment, one by one', async () => {
+    const settings = { temporal: '{address: "temporal:7233"}', database_url: 'postgresql://postgres/books' };
+    const env = { VETLEDGER_PRIVATE_HOSTS: 'postgres, temporal' };
+    expect(await load(home, {}, settings, env)).toBeDefined();
+    await expect(load('http://clinic.example', {}, settings, env)).rejects.toMatchObject({
+      code: 'insecure_connection',
+    });
+  });
+
   test('an API key is a secret: never in the file', async () => {
     await expect(load(home, {}, { temporal: '{address: "127.0.0.1:7233", api_key: abcdefgh}' })).rejects.toMatchObject({
       code: 'secret_in_config',
