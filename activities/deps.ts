@@ -4,6 +4,7 @@ import { type LockDateOf, storedLockDates } from '../src/bookkeeping/lock-dates.
 import type { InstallationConfig } from '../src/config/load.ts';
 import type { Transact } from '../src/db/lease.ts';
 import type { Db } from '../src/db/pool.ts';
+import type { Ed25519Key } from '../src/domain/signature.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import type { WindowOutcome } from '../workflows/messages.ts';
 
@@ -16,6 +17,8 @@ export interface ActivityDeps {
   workflows: Pick<WorkflowClient, 'getHandle'>;
   clock: () => Date;
   log: Logger;
+  /** Signs the books at the end of a window; null: they are not sealed. */
+  sealKey: Ed25519Key | null;
   onProgress?: (progress: StepProgress) => void;
   onWindow?: (outcome: WindowOutcome) => void;
   /** Called when posting was refused because a newer mapping is in force. */

@@ -3,8 +3,10 @@ import { changedIdentity, noteIdentityOfOldBooks } from '../src/bookkeeping/iden
 import { refreshLockDates } from '../src/bookkeeping/lock-dates.ts';
 import { movedStart } from '../src/bookkeeping/start-date.ts';
 import { type Lease, releaseLease } from '../src/db/lease.ts';
+import type { Connection } from '../src/db/rows.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
+import { sealBooks } from '../src/ledger/seals.ts';
 import { isCensusDue, noteStartDate, takeNudge } from '../src/mirror/installation-state.ts';
 import { restoreDefaultPageSize } from '../src/sync/capabilities/observe.ts';
 import { takeCensus } from '../src/sync/census.ts';
@@ -118,6 +120,16 @@ async function open(
   return { window: { ...row, token: lease.token }, api: use() };
 }
 
+/** Seals what was posted since the last seal. A failure is undone by itself: the window ends all the same, and the next one seals. */
+async function seal({ sealKey, log }: ActivityDeps, trx: Connection, installation: number): Promise<void> {
+  if (sealKey === null) return;
+  try {
+    await trx.transaction((savepoint) => sealBooks(savepoint, installation, sealKey));
+  } catch (error) {
+    log.error({ installation, err: error }, 'the books could not be sealed; the end of the next window tries again');
+  }
+}
+
 async function end(
   deps: ActivityDeps,
   input: WindowInput,
@@ -132,6 +144,7 @@ async function end(
     await closeWindowRow(trx, window.id, outcome, counts, error);
     // The next backfill starts anew; after a failed one it resumes where this one was.
     if (input.kind === 'backfill' && error === null) await forgetWalks(trx, input.installation, 'backfill');
+    await seal(deps, trx, input.installation);
   });
   deps.onWindow?.({
     installation: input.installation,

@@ -5,7 +5,9 @@ import { keepSecret } from '../domain/redact.ts';
 const serverPaths = ['database_url', 'temporal.address'];
 /** Of the owner of the tables, whom `vetledger migrate` alone needs: elsewhere its variable may be unset. */
 const ownerPath = 'migrate_database_url';
-const secretPath = /\.auth\.(token|client_secret)$|^webhooks\.secret$|^temporal\.api_key$/;
+/** A secret of several lines, PEM. */
+const keyPath = 'seal_key';
+const secretPath = /\.auth\.(token|client_secret)$|^webhooks\.secret$|^temporal\.api_key$|^seal_key$/;
 const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /**
@@ -21,7 +23,8 @@ export function insertEnvironment(file: string, source: unknown, env: NodeJS.Pro
     return value.replace(variable, (_, name: string) => {
       const given = env[name];
       if (given?.trim()) {
-        if (isSecret(path)) keepUsable(file, path, name, given);
+        if (path === keyPath) keepKey(given);
+        else if (isSecret(path)) keepUsable(file, path, name, given);
         else if (path === 'database_url' || path === ownerPath) keepPasswords(given);
         return given;
       }
@@ -50,6 +53,11 @@ function keepUsable(file: string, path: string, name: string, secret: string): v
     `${file}: the environment variable ${name}, for ${path}, holds ${what}, which no secret of this kind can hold.`,
     `Set ${name} again without it; a secret read from a file often ends with the file's line end: export ${name}="$(tr -d '\\r\\n' < FILE)".`,
   );
+}
+
+/** The lines between the first and the last, whose words are no secret. */
+function keepKey(pem: string): void {
+  for (const line of pem.split(/\r?\n|\\n/)) if (!line.startsWith('-----')) keepSecret(line.trim());
 }
 
 function keepPasswords(url: string): void {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ConfigError, codeOf } from '../domain/errors.ts';
 import { minorUnitDecimals } from '../domain/money.ts';
+import { type Ed25519Key, privateKeyOf } from '../domain/signature.ts';
 import type { TemporalSecurity } from '../domain/temporal-security.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { Dialect } from '../records/dialect.ts';
@@ -54,6 +55,8 @@ export interface Config {
   migrateDatabaseUrl: string | null;
   /** A null address: the embedded development server. */
   temporal: { address: string | null; namespace: string; taskQueue: string; security: TemporalSecurity };
+  /** Seals the books; null: they are not sealed. */
+  sealKey: Ed25519Key | null;
   /** Address and secret of the webhook receiver; null: off. */
   webhooks: WebhookConfig | null;
   windowTimeoutMinutes: number;
@@ -98,6 +101,7 @@ export async function loadConfig(
       taskQueue: written.temporal.task_queue,
       security: await readSecurity(file, written.temporal),
     },
+    sealKey: written.seal_key === undefined ? null : readSealKey(file, written.seal_key),
     webhooks: written.webhooks ? { ...written.webhooks.listen, secret: written.webhooks.secret } : null,
     windowTimeoutMinutes: written.window_timeout_minutes,
     retention: {
@@ -132,6 +136,16 @@ async function readInstallation(
     overlapSeconds: entry.overlap_seconds,
     dialect: loadInstallationDialect(file, `installations[${index}].practice_api`, entry.practice_api),
   };
+}
+
+function readSealKey(file: string, pem: string): Ed25519Key {
+  const key = privateKeyOf(pem);
+  if (key !== null) return key;
+  throw new ConfigError(
+    'seal_key_unusable',
+    `${file}: seal_key is no Ed25519 private key in PEM.`,
+    'Make one with `openssl genpkey -algorithm ed25519 -out seal-key.pem`, and set its variable to the text of that file. Without seal_key, nothing is sealed.',
+  );
 }
 
 /** The protection of connections to Temporal, its files read; an embedded server needs none. */

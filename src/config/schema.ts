@@ -189,6 +189,11 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe('The Temporal server.'),
+  seal_key: text
+    .optional()
+    .describe(
+      `Ed25519 private key, PEM, that seals the books at the end of each window that posted, at each \`ledger close\` and in exports; \`ledger verify --public-key\` checks the seals. ${onlyFromEnvironment}`,
+    ),
   webhooks: z
     .strictObject({
       listen: text

@@ -355,6 +355,20 @@ create table scrub_pass (
   constraint scrub_pass_list_check CHECK ((list = ANY (ARRAY['invoice'::text, 'row'::text, 'payment'::text, 'prepayment'::text])))
 );
 
+create table seal (
+  installation bigint not null,
+  n integer not null,
+  seq bigint not null,
+  entries bigint not null,
+  head text not null,
+  summaries bigint not null,
+  summary_head text not null,
+  sealed_at timestamp with time zone not null,
+  signature text not null,
+  constraint seal_pkey PRIMARY KEY (installation, n),
+  constraint seal_n_check CHECK ((n > 0))
+);
+
 create table source_capability (
   installation bigint not null,
   list text,
@@ -804,6 +818,13 @@ AS $function$
   select pg_advisory_xact_lock(hashtextextended('vetledger period ' || for_installation, 0))
 $function$;
 
+CREATE OR REPLACE FUNCTION vetledger.hold_seals(for_installation bigint)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select pg_advisory_xact_lock(hashtextextended('vetledger seal ' || for_installation, 0))
+$function$;
+
 CREATE OR REPLACE FUNCTION vetledger.leave_summary_waiting()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -928,6 +949,8 @@ CREATE TRIGGER erasure_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledge
 CREATE TRIGGER ledger_close_append BEFORE INSERT ON vetledger.ledger_close FOR EACH ROW EXECUTE FUNCTION append_close();
 
 CREATE TRIGGER ledger_close_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.ledger_close FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER seal_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER summary_entry_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.summary_entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

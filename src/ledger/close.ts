@@ -2,7 +2,10 @@ import { date, nullable } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, row } from '../db/rows.ts';
 import { UserError } from '../domain/errors.ts';
+import type { Ed25519Key } from '../domain/signature.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
+import { type BooksHead, booksHead } from './head.ts';
+import { sealBooks } from './seals.ts';
 import { summariseBatch } from './summaries/append.ts';
 
 /** The last day closed by `vetledger ledger close`, or null. */
@@ -32,13 +35,24 @@ export interface BooksToClose {
 
 /**
  * Closes the books of these installations through a day, all or none of them; nothing is posted on or before that day any more
- * (ACCOUNTING "Locked"). Waits for postings under way. Throws UserError `period_closed` where they are closed through a later
- * day.
+ * (ACCOUNTING "Locked"), and seals them where there is a key. Waits for postings under way. Returns the heads of the closed books.
+ * Throws UserError `period_closed` where they are closed through a later day.
  */
-export async function closePeriods(db: Db, books: readonly BooksToClose[], through: CalendarDate): Promise<void> {
-  await db.transaction(async (trx) => {
+export async function closePeriods(
+  db: Db,
+  books: readonly BooksToClose[],
+  through: CalendarDate,
+  sealKey: Ed25519Key | null = null,
+): Promise<BooksHead[]> {
+  return db.transaction(async (trx) => {
+    const heads: BooksHead[] = [];
     // In one order, so that two closes of several installations never wait for each other.
-    for (const each of [...books].sort((a, b) => a.id - b.id)) await closePeriod(trx, each, through);
+    for (const each of [...books].sort((a, b) => a.id - b.id)) {
+      await closePeriod(trx, each, through);
+      if (sealKey !== null) await sealBooks(trx, each.id, sealKey);
+      heads.push(await booksHead(trx, each.id));
+    }
+    return heads;
   });
 }
 

@@ -1,7 +1,12 @@
 import { integer } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
-import { row } from '../db/rows.ts';
-import { type BrokenLink, verifyChain } from '../ledger/verify.ts';
+import { type Connection, row } from '../db/rows.ts';
+import type { Ed25519Key } from '../domain/signature.ts';
+import type { BooksHead } from '../ledger/head.ts';
+import type { ChainHead } from '../ledger/journal/chain.ts';
+import { chainStart } from '../ledger/journal/entry-hash.ts';
+import { type Seal, sealDefect, sealsOf } from '../ledger/seals.ts';
+import { type BrokenLink, walkChains } from '../ledger/verify.ts';
 import type { InstallationId } from '../terms.ts';
 
 /** The hash chain of an installation's journal, as `ledger verify --json` prints it. */
@@ -12,17 +17,123 @@ export interface ChainReport {
   /** Daily summaries. */
   summaries: number;
   broken: BrokenLink | null;
+  /** The latest link of the journal's chain, or the last sound one. */
+  head: ChainHead;
+  /** The same of the daily summaries. */
+  summary_head: ChainHead;
+  /** Where the hash asked for (`--head`) is in the chains; null where it is not. */
+  found?: { chain: 'journal' | 'summaries'; seq: number } | null;
+  /** What the key asked with (`--public-key`) says. */
+  seals?: SealReport;
+  /** For each head asked for, whether the books go through it. */
+  heads?: { head: BooksHead; met: boolean }[];
 }
 
-/** Walks the hash chain of an installation's journal, and counts what is in it. */
-export async function chainReport(db: Db, installation: InstallationId): Promise<ChainReport> {
-  const broken = await verifyChain(db, installation);
+/** The seals of an installation. */
+export interface SealReport {
+  ok: boolean;
+  count: number;
+  /** The last seal, where all are sound. */
+  last: { n: number; seq: number; entries: number; hash: string; sealed_at: Date } | null;
+  /** The first defect, in words. */
+  defect: string | null;
+}
+
+export interface ChainQuestions {
+  /** A hash that should be in a chain. */
+  hash?: string | undefined;
+  /** Checks all seals. */
+  key?: Ed25519Key | undefined;
+  /** Heads that the books should go through. */
+  heads?: readonly BooksHead[];
+}
+
+/**
+ * Walks the hash chain of an installation's journal, and counts what is in it: all in one snapshot of the database, since a close
+ * that is made during the walk would look like a missing entry.
+ */
+export async function chainReport(
+  db: Db,
+  installation: InstallationId,
+  { hash, key, heads = [] }: ChainQuestions = {},
+): Promise<ChainReport> {
+  return db.transaction((trx) => report(trx, installation, { hash, key, heads }), {
+    isolationLevel: 'repeatable read',
+    readOnly: true,
+  });
+}
+
+async function report(
+  trx: Connection,
+  installation: InstallationId,
+  { hash, key, heads = [] }: ChainQuestions,
+): Promise<ChainReport> {
+  const seals = key === undefined ? [] : await sealsOf(trx, installation);
+  const met = new MetHeads([...heads, ...seals.map(({ head }) => head)]);
+  let found: ChainReport['found'] = null;
+  const { broken, head, summaryHead } = await walkChains(trx, installation, (chain, link) => {
+    met.pass(chain, link);
+    if (link.hash === hash) found = { chain, seq: link.seq };
+  });
   const counts = await row(
-    db,
+    trx,
     { entries: integer, summaries: integer },
     `select (select count(*) from entry where installation = ?) as entries,
        (select count(*) from summary_entry where installation = ?) as summaries`,
     [installation, installation],
   );
-  return { installation, ok: broken === null, ...counts, broken };
+  const sealed = key === undefined ? undefined : sealReport(seals, key, met, head.seq);
+  const askedFor = heads.map((each) => ({ head: each, met: met.has(each) }));
+  return {
+    installation,
+    ok: broken === null && sealed?.ok !== false && askedFor.every((each) => each.met),
+    ...counts,
+    broken,
+    head,
+    summary_head: summaryHead,
+    ...(hash === undefined ? {} : { found }),
+    ...(sealed === undefined ? {} : { seals: sealed }),
+    ...(heads.length === 0 ? {} : { heads: askedFor }),
+  };
+}
+
+/** Which of some heads the chains go through. */
+class MetHeads {
+  readonly #asked: { journal: Set<number>; summaries: Set<number> };
+  readonly #hashes = { journal: new Map([[0, chainStart]]), summaries: new Map([[0, chainStart]]) };
+
+  constructor(heads: readonly BooksHead[]) {
+    this.#asked = {
+      journal: new Set(heads.map(({ seq }) => seq)),
+      summaries: new Set(heads.map(({ summaries }) => summaries)),
+    };
+  }
+
+  pass(chain: 'journal' | 'summaries', { seq, hash }: ChainHead): void {
+    if (this.#asked[chain].has(seq)) this.#hashes[chain].set(seq, hash);
+  }
+
+  has(head: BooksHead): boolean {
+    const { journal, summaries } = this.#hashes;
+    return journal.get(head.seq) === head.hash && summaries.get(head.summaries) === head.summaryHash;
+  }
+}
+
+function sealReport(seals: readonly Seal[], key: Ed25519Key, met: MetHeads, headSeq: number): SealReport {
+  const defects = seals.map((seal, index) => {
+    const defect = sealDefect(seal, index + 1, key);
+    if (defect !== null || met.has(seal.head)) return defect;
+    return `the books do not go through what seal ${seal.n} of ${seal.sealedAt.toISOString()} was made of (entry ${seal.head.seq} of the chain)`;
+  });
+  const none = seals.length === 0 && headSeq > 0 ? 'there is no seal' : null;
+  const defect = none ?? defects.find((each) => each !== null) ?? null;
+  const last = defect === null ? seals.at(-1) : undefined;
+  return {
+    ok: defect === null,
+    count: seals.length,
+    last: last
+      ? { n: last.n, seq: last.head.seq, entries: last.head.entries, hash: last.head.hash, sealed_at: last.sealedAt }
+      : null,
+    defect,
+  };
 }

@@ -1,6 +1,8 @@
 import { integer, oneOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
+import { booksHead } from '../ledger/head.ts';
+import { lastSeal } from '../ledger/seals.ts';
 import type { BudgetUsage } from '../practice/budget-store.ts';
 import { documentKinds, documentStates, type InstallationId } from '../terms.ts';
 import { newestWindow, type WindowState } from './windows.ts';
@@ -24,6 +26,8 @@ export interface InstallationStatus {
   states: DocumentStates;
   /** Documents with a problem. */
   problems: number;
+  /** The last seal (0: none), and how many links of the chains came after it; null where nothing is sealed. */
+  seal: { n: number; seq: number; sealed_at: Date | null; unsealed: number } | null;
   next_step: string;
 }
 
@@ -36,6 +40,8 @@ export interface StatusPorts {
   now: Date;
   /** Seconds between two windows of the schedule. */
   everySeconds: number;
+  /** Whether the books are sealed (`seal_key`). */
+  seals: boolean;
 }
 
 /** What `status` prints of one installation: lag, last window, rate budgets, states of its documents, and what to do next. */
@@ -66,6 +72,7 @@ export async function installationStatus(
     })),
     states,
     problems,
+    seal: ports.seals ? await sealState(db, installation) : null,
     next_step: nextStep({
       lagSeconds,
       lastError,
@@ -74,6 +81,13 @@ export async function installationStatus(
       isBlocked: budgets.some(({ blockedUntil }) => blockedUntil),
     }),
   };
+}
+
+async function sealState(db: Connection, installation: InstallationId): Promise<InstallationStatus['seal']> {
+  const head = await booksHead(db, installation);
+  const last = (await lastSeal(db, installation)) ?? { n: 0, seq: 0, summaries: 0, sealed_at: null };
+  const unsealed = head.seq - last.seq + head.summaries - last.summaries;
+  return { n: last.n, seq: last.seq, sealed_at: last.sealed_at, unsealed };
 }
 
 const plurals = { invoice: 'invoices', payment: 'payments', prepayment: 'prepayments' } as const;

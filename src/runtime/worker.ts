@@ -94,6 +94,7 @@ async function startWorkers(
     clock: app.clock,
     log: app.log,
     onMappingSuperseded: () => presence.check(),
+    sealKey: app.config.sealKey,
     ...hooks,
   });
   const taskQueue = `${app.config.temporal.taskQueue}-${app.databaseId}`;

@@ -25,6 +25,7 @@ const depsOf = (given: Db): ActivityDeps => ({
     throw new Error('no request is expected');
   },
   workflows: { getHandle: () => ({ signal: async () => undefined }) } as unknown as ActivityDeps['workflows'],
+  sealKey: null,
   clock: () => new Date(),
   log: pino({ level: 'warn' }, { write: (line: string) => log.push(line) }),
 });

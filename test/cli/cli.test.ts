@@ -40,7 +40,7 @@ describe('help', () => {
     const first = [...new Set(commands.map((name) => name.split(' ')[0]!))];
     expect(first).toEqual([
       ...['dev', 'run', 'sync', 'backfill', 'windows', 'status', 'problems', 'explain', 'preview', 'repost'],
-      ...['reconcile', 'ledger', 'adopt', 'export', 'mapping', 'migrate', 'doctor', 'budget', 'sandbox'],
+      ...['reconcile', 'ledger', 'adopt', 'erase', 'export', 'mapping', 'migrate', 'doctor', 'budget', 'sandbox'],
     ]);
     for (const name of first) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
     expect(stdout).toContain('Exit codes:');

@@ -245,7 +245,9 @@ describe('after a first sync with a mapping that lacks an account', () => {
       env: clinic.env,
       encoding: 'utf8',
     });
-    expect(output.trim().split('\n')).toEqual([expect.stringMatching(/^\w+,/)]);
+    // The heads of the books come on stderr, where the pipe took the whole before its reader went.
+    const lines = output.trim().split('\n');
+    expect(lines.filter((each) => !each.startsWith('vetledger export '))).toEqual([expect.stringMatching(/^\w+,/)]);
   });
 
   test('ledger: the chain is whole; periods close forwards and only when they are over', async () => {

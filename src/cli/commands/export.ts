@@ -5,6 +5,7 @@ import { ConfigError, codeOf } from '../../domain/errors.ts';
 import { type ExportFormatName, exportEntries } from '../../ledger/export/export.ts';
 import { chosenBooks } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
+import { headFields } from '../render/ledger.ts';
 import { withApp } from '../with-app.ts';
 
 export interface ExportCommandOptions {
@@ -23,12 +24,18 @@ export async function exportJournal(context: CommandContext, options: ExportComm
   if (context.json && !out) throw usageError('--json needs --out FILE: stdout carries the journal itself.', 'export');
   return withApp(context, { temporal: false }, async (app) => {
     const installations = await chosenBooks(app, options.installation);
+    const heads: object[] = [];
     const leftOut: { installation: number; entries: number }[] = [];
     const pieces = exportEntries(app.db, {
       format: options.format,
       installations,
       range: { from, to },
       documents: options.documents === true,
+      sealKey: app.config.sealKey,
+      onHead: (head, line, isInExport) => {
+        heads.push({ installation: head.installation, ...headFields(head), line });
+        if (!isInExport) context.note(line);
+      },
       onUnsummarised: (installation, entries) => {
         leftOut.push({ installation, entries });
         context.note(leftOutText(installation, entries));
@@ -40,7 +47,7 @@ export async function exportJournal(context: CommandContext, options: ExportComm
     }
     const file = resolve(out);
     const bytes = await writeWhole(file, pieces);
-    await context.result({ out: file, bytes, left_out: leftOut }, () => `Written to ${file}.`);
+    await context.result({ out: file, bytes, left_out: leftOut, heads }, () => `Written to ${file}.`);
     return 0;
   });
 }

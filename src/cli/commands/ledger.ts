@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { transactionsOf } from '../../db/lease.ts';
 import { businessDate } from '../../domain/dates.ts';
+import { ConfigError } from '../../domain/errors.ts';
+import { type Ed25519Key, publicKeyOf } from '../../domain/signature.ts';
 import { closePeriods } from '../../ledger/close.ts';
 import { summariseDays } from '../../ledger/summaries/append.ts';
 import { type ChainReport, chainReport } from '../../queries/ledger.ts';
@@ -7,19 +10,50 @@ import { chosenInstallations } from '../../runtime/app.ts';
 import type { CalendarDate } from '../../terms.ts';
 import { chosenBooks } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { chainText, closedText } from '../render/ledger.ts';
+import { closedText, headFields, verification, verificationText } from '../render/ledger.ts';
+import { readSealedExport, refuseUnreadable } from '../sealed-export.ts';
 import { withApp } from '../with-app.ts';
 
-/** Verifies the hash chain of each journal; exit code 1 when one is broken. */
-export function verify(context: CommandContext, options: { installation?: number }): Promise<number> {
+export interface VerifyOptions {
+  installation?: number;
+  head?: string;
+  publicKey?: string;
+  export?: string;
+}
+
+/**
+ * Verifies the hash chain of each journal, and what else is asked: a hash noted before, the seals, an exported file. Exit code 1
+ * when something is not as it was.
+ */
+export async function verify(context: CommandContext, options: VerifyOptions): Promise<number> {
+  const { head, publicKey, export: exported } = options;
+  if (exported !== undefined && publicKey === undefined) {
+    throw usageError('--export needs --public-key FILE.', 'ledger verify');
+  }
+  const key = publicKey === undefined ? undefined : await readPublicKey(publicKey);
+  const sealedExport = exported === undefined || key === undefined ? null : await readSealedExport(exported, key);
   return withApp(context, { temporal: false }, async ({ db, config }) => {
     const installations: ChainReport[] = [];
-    for (const { id } of chosenInstallations(config, options.installation))
-      installations.push(await chainReport(db, id));
-    const ok = installations.every((chain) => chain.ok);
-    await context.result({ ok, installations }, () => installations.map(chainText).join('\n'));
-    return ok ? 0 : 1;
+    for (const { id } of chosenInstallations(config, options.installation)) {
+      const heads = sealedExport?.heads.filter(({ installation }) => installation === id) ?? [];
+      installations.push(
+        await chainReport(db, id, { hash: head, key: sealedExport === null ? key : undefined, heads }),
+      );
+    }
+    const report = verification(installations, head, sealedExport);
+    await context.result(report, () => verificationText(report));
+    return report.ok ? 0 : 1;
   });
+}
+
+async function readPublicKey(file: string): Promise<Ed25519Key> {
+  const key = publicKeyOf(await readFile(file, 'utf8').catch((error: unknown) => refuseUnreadable(file, error)));
+  if (key !== null) return key;
+  throw new ConfigError(
+    'public_key_unusable',
+    `${file} holds no Ed25519 public key in PEM.`,
+    'Make it from the private key: openssl pkey -in seal-key.pem -pubout -out seal-public.pem',
+  );
 }
 
 /** Closes our own books through a past day (ACCOUNTING "Locked"). */
@@ -29,7 +63,7 @@ export function close(
 ): Promise<number> {
   const { through } = options;
   return withApp(context, { temporal: false }, async (app) => {
-    const { db, clock } = app;
+    const { db, clock, config } = app;
     const chosen = (await chosenBooks(app, options.installation)).map(({ id, timezone }) => ({
       id,
       today: today(clock(), timezone),
@@ -43,8 +77,12 @@ export function close(
     }
     // Summaries of days that are over are made first: a closed day gets another one only for late documents.
     for (const { id, today } of chosen) await summariseDays(transactionsOf(db), id, { before: today, windowId: null });
-    await closePeriods(db, chosen, through);
-    const installations = chosen.map(({ id }) => ({ installation: id, closed_through: through }));
+    const heads = await closePeriods(db, chosen, through, config.sealKey);
+    const installations = heads.map((head) => ({
+      installation: head.installation,
+      closed_through: through,
+      ...headFields(head),
+    }));
     await context.result({ installations }, () => installations.map(closedText).join('\n'));
     return 0;
   });

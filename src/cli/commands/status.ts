@@ -10,7 +10,8 @@ export function status(context: CommandContext): Promise<number> {
     const installations: InstallationStatus[] = [];
     for (const installation of config.installations) {
       const { id } = installation;
-      const ports = { db, budget: budget(id), now: clock(), everySeconds: config.schedule.everySeconds };
+      const seals = config.sealKey !== null;
+      const ports = { db, budget: budget(id), now: clock(), everySeconds: config.schedule.everySeconds, seals };
       const status = await installationStatus(ports, id);
       const changed = await changedIdentity(db, installation);
       installations.push(changed ? { ...status, next_step: `${changed.message} ${changed.todo}` } : status);

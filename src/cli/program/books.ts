@@ -2,8 +2,9 @@ import { type Command, Option } from 'commander';
 import type { AdoptOptions } from '../commands/adopt.ts';
 import type { EraseOptions } from '../commands/erase.ts';
 import type { ExportCommandOptions } from '../commands/export.ts';
+import type { VerifyOptions } from '../commands/ledger.ts';
 import { type Define, group } from './define.ts';
-import { calendarDate, installation, option, wholeNumber } from './options.ts';
+import { calendarDate, installation, option, sha256, wholeNumber } from './options.ts';
 
 /** Commands about the books as a whole: reconcile, ledger, adopt, export. */
 export function defineBookCommands(program: Command, define: Define): void {
@@ -17,10 +18,24 @@ export function defineBookCommands(program: Command, define: Define): void {
     action: async (context, options) => (await import('../commands/reconcile.ts')).reconcile(context, options),
   });
   const ledger = group(program, 'ledger', 'our own books');
-  define<{ installation?: number }>(ledger, 'verify', {
+  define<VerifyOptions>(ledger, 'verify', {
     summary: 'check the hash chain of the journal; exit code 1 when it is broken',
-    options: [installation],
-    examples: [['vetledger ledger verify', 'nobody changed an entry']],
+    description:
+      'Finds entries, closes and daily summaries that are not as they were written. Whoever may change the whole database can write a chain anew that is whole: only a hash kept elsewhere (`--head`) or seals (`seal_key`, `--public-key`) show that, up to the entry that they are of.',
+    options: [
+      installation,
+      option('--head <hash>', 'exit code 1, too, when this hash, noted before, is not in the chain', sha256),
+      new Option('--public-key <file>', 'check all seals with this Ed25519 public key (PEM) against the chain'),
+      new Option(
+        '--export <file>',
+        'check with --public-key that this file is as it was exported, from these books (CSV: with what `export` wrote to stderr in <file>.seal)',
+      ),
+    ],
+    examples: [
+      ['vetledger ledger verify', 'the chain is whole'],
+      ['vetledger ledger verify --public-key seal-public.pem', 'the books go through every head that was sealed'],
+      ['vetledger ledger verify --export january.journal --public-key seal-public.pem', 'the file is as exported'],
+    ],
     action: async (context, options) => (await import('../commands/ledger.ts')).verify(context, options),
   });
   define<{ installation?: number; through: string }>(ledger, 'close', {

@@ -28,6 +28,11 @@ export function calendarDate(value: string): string {
   return value;
 }
 
+export function sha256(value: string): string {
+  if (!/^[0-9a-f]{64}$/i.test(value)) throw new InvalidArgumentError('It must be 64 digits of 0-9 and a-f.');
+  return value.toLowerCase();
+}
+
 export function webAddress(value: string): string {
   if (!/^https?:\/\//.test(value) || !URL.canParse(value))
     throw new InvalidArgumentError('It must be an http address.');

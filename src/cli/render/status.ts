@@ -18,9 +18,16 @@ export function statusText(found: InstallationStatus): string {
     lines.push(`  ${kind.padEnd(12)}  ${parts.join(', ') || 'none'}`);
   }
   lines.push(`  problems      ${status.problems === 0 ? 'none' : count(status.problems, 'document')}`);
+  if (status.seal) lines.push(`  seals         ${sealText(status.seal)}`);
   if (budgets.length > 0) lines.push('  rate budgets', indent(budgetTable(budgets)));
   lines.push(`  next step     ${status.next_step}`);
   return lines.join('\n');
+}
+
+function sealText({ sealed_at, seq, unsealed }: NonNullable<InstallationStatus['seal']>): string {
+  const last = sealed_at ? `the last of ${instant(sealed_at)}, at link ${seq}` : 'none yet';
+  const links = count(unsealed, 'link of the chains is', 'links of the chains are');
+  return unsealed === 0 ? last : `${last}; ${links} not sealed until the next window ends`;
 }
 
 function budgetTable(budgets: InstallationStatus['budgets']): string {

@@ -20,6 +20,8 @@ export const beancount: ExportFormat = {
       '',
     ].join('\n'),
 
+  comment: (text) => `; ${text}\n`,
+
   entry: (entry, { currency, decimals }) => {
     const head = `${entry.date} * ${quoted(entry.description)} ^${entry.id}`;
     const facts: Fact[] = [['code', entry.id], ...entry.facts];

@@ -44,6 +44,7 @@ const columns = [
 /** One row per line, RFC 4180, with a header. */
 export const csv: ExportFormat = {
   head: () => record(columns),
+  comment: null,
 
   entry: (entry, { currency, decimals }) => {
     const entryFacts = new Map(entry.facts);

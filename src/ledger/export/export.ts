@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
 import type { Db } from '../../db/pool.ts';
 import type { Connection } from '../../db/rows.ts';
+import type { Ed25519Key } from '../../domain/signature.ts';
 import type { InstallationId } from '../../terms.ts';
 import { generalLedger, subLedger, usedAccounts } from '../general-ledger.ts';
+import { type BooksHead, booksHead } from '../head.ts';
 import type { DateRange } from '../journal/read.ts';
 import { countUnsummarised } from '../summaries/read.ts';
+import { attestationLine } from './attest.ts';
 import { beancount } from './beancount.ts';
 import { csv } from './csv.ts';
 import { exportedUnit } from './facts.ts';
@@ -24,6 +28,13 @@ export interface ExportOptions {
   documents?: boolean;
   /** Called with the number of entries that are not exported because they wait for their day's summary, where there are any. */
   onUnsummarised?: (installation: InstallationId, entries: number) => void;
+  /** Signs the export. */
+  sealKey?: Ed25519Key | null;
+  /**
+   * Called at the end for each installation, with the head of the books that were exported and the line that says so, with the
+   * sha256 of the export and the key's signature; `isInExport` where it is a comment at the export's end, too.
+   */
+  onHead?: (head: BooksHead, line: string, isInExport: boolean) => void;
 }
 
 /**
@@ -33,16 +44,29 @@ export interface ExportOptions {
 export async function* exportEntries(db: Db, options: ExportOptions): AsyncGenerator<string> {
   const format = exportFormats[options.format];
   const trx = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
+  const digest = createHash('sha256');
+  const digested = (piece: string) => {
+    digest.update(piece);
+    return piece;
+  };
   try {
-    yield format.head(await declarations(trx, options));
+    yield digested(format.head(await declarations(trx, options)));
     for (const installation of options.installations) {
       const read = options.documents ? subLedger : generalLedger;
       for await (const unit of read(trx, installation.id, options.range)) {
-        yield format.entry(exportedUnit(unit, installation.decimals), installation);
+        yield digested(format.entry(exportedUnit(unit, installation.decimals), installation));
       }
       if (options.documents || !options.onUnsummarised) continue;
       const unsummarised = await countUnsummarised(trx, installation.id, options.range);
       if (unsummarised > 0) options.onUnsummarised(installation.id, unsummarised);
+    }
+    if (format.comment !== null) yield digested('\n');
+    const sha256 = digest.digest('hex');
+    for (const { id } of options.installations) {
+      const head = await booksHead(trx, id);
+      const line = attestationLine(head, sha256, options.sealKey ?? null);
+      if (format.comment !== null) yield format.comment(line);
+      options.onHead?.(head, line, format.comment !== null);
     }
   } finally {
     await trx.rollback();

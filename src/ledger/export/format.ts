@@ -18,4 +18,6 @@ export interface Declarations {
 export interface ExportFormat {
   head: (declarations: Declarations) => string;
   entry: (unit: ExportedUnit, installation: ExportInstallation) => string;
+  /** A line for readers; null in a format that has none. */
+  comment: ((text: string) => string) | null;
 }

@@ -22,6 +22,8 @@ export const hledger: ExportFormat = {
       '',
     ].join('\n'),
 
+  comment: (text) => `; ${text}\n`,
+
   entry: (entry, { currency, decimals }) => {
     const lines = entry.lines.map((line) => {
       const posting = `    ${accountName(line.account, line.role)}  ${currency} ${formatMoney(signed(line), decimals)}`;

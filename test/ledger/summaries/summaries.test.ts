@@ -93,7 +93,7 @@ async function exported(
   })) {
     text += piece;
   }
-  return text;
+  return text.replace(/\n; vetledger export .*\n$/, '');
 }
 
 /** Codes of an hledger journal's transactions, in its order. */

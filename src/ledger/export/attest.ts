@@ -1,0 +1,36 @@
+import { type Ed25519Key, isSignedBy, signatureOf } from '../../domain/signature.ts';
+import { type BooksHead, headLine, headOf, headPattern } from '../head.ts';
+
+/** What an export says of itself: which books it was made of, and the sha256 of all its text before this. */
+export interface Attestation {
+  head: BooksHead;
+  digest: string;
+  /** Null where no key was configured. */
+  signature: string | null;
+}
+
+const linePattern = new RegExp(
+  `(?<text>vetledger export 1 ${headPattern} sha256 (?<digest>[0-9a-f]{64}))(?: signature (?<signature>[A-Za-z0-9+/]{86}==))?`,
+);
+
+/** The line that an export carries for an installation, signed where there is a key. */
+export function attestationLine(head: BooksHead, digest: string, key: Ed25519Key | null): string {
+  const text = attestedText({ head, digest });
+  return key === null ? text : `${text} signature ${signatureOf(text, key)}`;
+}
+
+function attestedText({ head, digest }: Pick<Attestation, 'head' | 'digest'>): string {
+  return `vetledger export 1 ${headLine(head)} sha256 ${digest}`;
+}
+
+/** The attestation in a line, or null. */
+export function readAttestation(line: string): Attestation | null {
+  const groups = linePattern.exec(line)?.groups;
+  if (groups === undefined) return null;
+  return { head: headOf(groups), digest: groups.digest ?? '', signature: groups.signature ?? null };
+}
+
+/** Whether a key made the attestation's signature. */
+export function isAttestedBy(attestation: Attestation, key: Ed25519Key): boolean {
+  return attestation.signature !== null && isSignedBy(attestedText(attestation), attestation.signature, key);
+}

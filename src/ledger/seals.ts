@@ -1,0 +1,87 @@
+import { instant, integer, text } from '../db/columns.ts';
+import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
+import { type Ed25519Key, isSignedBy, signatureOf } from '../domain/signature.ts';
+import type { InstallationId } from '../terms.ts';
+import { type BooksHead, booksHead, headLine } from './head.ts';
+
+/** A signature over the head of the books. */
+export interface Seal {
+  head: BooksHead;
+  /** From 1, without a gap. */
+  n: number;
+  sealedAt: Date;
+  signature: string;
+}
+
+/** The text that a seal signs. */
+function sealText({ head, n, sealedAt }: Omit<Seal, 'signature'>): string {
+  return `vetledger seal 1 n ${n} ${headLine(head)} at ${sealedAt.toISOString()}`;
+}
+
+/** Seals the head of the books, unless the last seal is of it; within the caller's transaction, whose own entries it covers. */
+export async function sealBooks(trx: Connection, installation: InstallationId, key: Ed25519Key): Promise<void> {
+  await execute(trx, 'select hold_seals(?)', [installation]);
+  const head = await booksHead(trx, installation);
+  const last = await lastSeal(trx, installation);
+  if (head.seq === (last?.seq ?? 0) && head.summaries === (last?.summaries ?? 0)) return;
+  const { now } = await row(trx, { now: instant }, `select date_trunc('milliseconds', clock_timestamp()) as now`);
+  const seal = { head, n: (last?.n ?? 0) + 1, sealedAt: now };
+  await execute(
+    trx,
+    `insert into seal (installation, n, seq, entries, head, summaries, summary_head, sealed_at, signature)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      installation,
+      seal.n,
+      head.seq,
+      head.entries,
+      head.hash,
+      head.summaries,
+      head.summaryHash,
+      seal.sealedAt,
+      signatureOf(sealText(seal), key),
+    ],
+  );
+}
+
+/** The latest seal of an installation, or null. */
+export function lastSeal(db: Connection, installation: InstallationId) {
+  return maybeRow(
+    db,
+    { n: integer, seq: integer, entries: integer, summaries: integer, sealed_at: instant },
+    'select n, seq, entries, summaries, sealed_at from seal where installation = ? order by n desc limit 1',
+    [installation],
+  );
+}
+
+/** The seals of an installation in their order. */
+export async function sealsOf(db: Connection, installation: InstallationId): Promise<Seal[]> {
+  const found = await rows(
+    db,
+    {
+      n: integer,
+      seq: integer,
+      entries: integer,
+      head: text,
+      summaries: integer,
+      summary_head: text,
+      sealed_at: instant,
+      signature: text,
+    },
+    `select n, seq, entries, head, summaries, summary_head, sealed_at, signature from seal
+     where installation = ? order by n`,
+    [installation],
+  );
+  return found.map(({ n, head: hash, summary_head: summaryHash, sealed_at: sealedAt, signature, ...counts }) => ({
+    head: { installation, ...counts, hash, summaryHash },
+    n,
+    sealedAt,
+    signature,
+  }));
+}
+
+/** Why a seal is not one of this key, or not the `n`th; null where it is. */
+export function sealDefect(seal: Seal, n: number, key: Ed25519Key): string | null {
+  if (seal.n !== n) return `seal ${n} is missing`;
+  return isSignedBy(sealText(seal), seal.signature, key) ? null : `seal ${seal.n} is not signed by this key`;
+}
