@@ -19,6 +19,8 @@ export interface ActivityDeps {
   log: Logger;
   /** Signs the books at the end of a window; null: they are not sealed. */
   sealKey: Ed25519Key | null;
+  /** Whether scrubs run in this process. */
+  scrubs?: boolean;
   onProgress?: (progress: StepProgress) => void;
   onWindow?: (outcome: WindowOutcome) => void;
   /** Called when posting was refused because a newer mapping is in force. */

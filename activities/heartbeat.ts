@@ -48,7 +48,7 @@ export interface Heartbeat {
  */
 export async function withHeartbeat<T>(
   deps: ActivityDeps,
-  input: WindowInput,
+  input: Pick<WindowInput, 'installation'>,
   work: (heartbeat: Heartbeat) => Promise<T>,
 ): Promise<T> {
   const { installation } = input;

@@ -1,6 +1,7 @@
 import type { ActivityDeps } from './deps.ts';
 import { postActivities } from './post.ts';
 import { pullActivities } from './pull.ts';
+import { scrubActivities } from './scrub.ts';
 import { summariseActivities } from './summarise.ts';
 import { windowActivities } from './window.ts';
 import { writeBackActivities } from './write-back.ts';
@@ -11,6 +12,7 @@ export function createActivities(deps: ActivityDeps) {
     ...windowActivities(deps),
     ...pullActivities(deps),
     ...postActivities(deps),
+    ...scrubActivities(deps),
     ...summariseActivities(deps),
     ...writeBackActivities(deps),
   };

@@ -1,13 +1,19 @@
 import type { Transact } from '../src/db/lease.ts';
 import { priorities } from '../src/practice/budget.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
-import type { PullContext } from '../src/sync/context.ts';
+import type { PullContext, PullOwner } from '../src/sync/context.ts';
 import type { RowPorts } from '../src/sync/rows.ts';
 import { pullStep } from '../src/sync/streams.ts';
 import { ownEchoes } from '../src/writeback/echoes.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf } from './deps.ts';
 import { type Heartbeat, ownWorkflow } from './heartbeat.ts';
+
+const priorityOf: Record<PullOwner, number> = {
+  window: priorities.live,
+  backfill: priorities.backfill,
+  scrub: priorities.scrub,
+};
 
 /** What the activities that ask the source work with: `use` tells what the client has asked for so far. */
 export interface SourceAccess {
@@ -19,7 +25,7 @@ export interface SourceAccess {
 
 export function sourceAccess(
   deps: ActivityDeps,
-  input: WindowInput,
+  input: Pick<WindowInput, 'installation'> & { kind: PullOwner },
   heartbeat: Heartbeat,
   transact: Transact,
 ): SourceAccess {
@@ -33,7 +39,7 @@ export function sourceAccess(
     ...{ timezone, dialect, client, db: deps.db, transact },
     owner: input.kind,
     run: ownWorkflow().runId,
-    priority: input.kind === 'backfill' ? priorities.backfill : priorities.live,
+    priority: priorityOf[input.kind],
     overlapMs: overlapSeconds * 1000,
     findOwnEchoes: ownEchoes(deps.db, id, dialect),
     onProgress: ({ stream, received, total }) => heartbeat.beat({ step: pullStep(stream), done: received, total }),

@@ -1,24 +1,31 @@
 // Records the histories of real windows into test/histories, which every later version of the workflows must replay
-// (test/workflows/replay.test.ts). Run: `node scripts/record-histories.ts`, and commit what it writes; the histories recorded
+// (test/workflows/replay.test.ts). Run: `node scripts/record-histories.ts [NAME]`, and commit what it writes, all or one; the histories recorded
 // before stay unless they have the same name.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
 import { type Sandbox, startSandbox } from '../sandbox/index.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { execute } from '../src/db/rows.ts';
 import { startEphemeralPostgres, startEphemeralTemporal } from '../src/embedded/index.ts';
+import { scrubStatus } from '../src/queries/scrub.ts';
 import { type App, openApp } from '../src/runtime/app.ts';
 import { migrateAsOwner } from '../src/runtime/database.ts';
 import { type Engine, startEngine } from '../src/runtime/worker.ts';
 import { runWindowNow } from '../src/windows/run-window.ts';
+import { startScrubs } from '../src/windows/scrubs.ts';
 import { demoConfig, fromEnvironment } from '../test/support/demo-config.ts';
 
 /** The clinic whose names the test looks for in the histories. */
 const clinic = { seed: 51, invoices: 60, token: 'token-of-the-recorded-clinic' };
+/** A pass of some seconds. */
+const scrubDays = 0.00005;
 const target = fileURLToPath(new URL('../test/histories/', import.meta.url));
+/** The only history to write; undefined: all. */
+const [only] = process.argv.slice(2);
 const never = new AbortController().signal;
 
 const postgres = await startEphemeralPostgres();
@@ -29,7 +36,7 @@ const sandbox = await startSandbox({ ...clinic, rateWindowSeconds: 1 });
 try {
   const app = await open();
   try {
-    const engine = await startEngine(app, {}, (line) => console.error(line));
+    const engine = await startEngine(app, {}, (line) => console.error(line), { scrubs: true });
     try {
       await record(app, engine);
     } finally {
@@ -49,10 +56,21 @@ async function open(): Promise<App> {
   const file = join(folder, 'vetledger.yaml');
   writeFileSync(
     file,
-    demoConfig([{ id: sandbox.installation, base_url: sandbox.url, rate_window_seconds: 1, overlap_seconds: 60 }], {
-      database_url: fromEnvironment('DATABASE_URL'),
-      temporal: `{address: "${temporal.address}"}`,
-    }),
+    demoConfig(
+      [
+        {
+          id: sandbox.installation,
+          base_url: sandbox.url,
+          rate_window_seconds: 1,
+          overlap_seconds: 60,
+          scrub_days: scrubDays,
+        },
+      ],
+      {
+        database_url: fromEnvironment('DATABASE_URL'),
+        temporal: `{address: "${temporal.address}"}`,
+      },
+    ),
   );
   const env = { ...process.env, PRACTICE_TOKEN: sandbox.token, DATABASE_URL: postgres.url, VETLEDGER_DATA_DIR: folder };
   return openApp(await loadConfig(file, env), { temporal: true, progress: (line) => console.error(line), env });
@@ -84,6 +102,14 @@ async function record(app: App, engine: Engine): Promise<void> {
   await window('not-opened-window');
   sandbox.setFaults({ unauthorizedOnce: null });
   await window('backfill', 'backfill');
+  await scrubbed(app, engine);
+}
+
+/** A pass of the scrub, slice by slice. */
+async function scrubbed(app: App, engine: Engine): Promise<void> {
+  await startScrubs(app, engine);
+  while ((await scrubStatus(app.db, sandbox.installation, scrubDays, new Date())).state !== 'done') await sleep(100);
+  await save(engine, 'scrub');
 }
 
 /** Deletes the rows of a mirrored invoice, as if they had not been received: its proof fails and its parts are fetched again. */
@@ -100,6 +126,7 @@ async function doubtfulDocument(app: App, { clinic }: Sandbox): Promise<void> {
 
 /** Saves the newest workflow's history without the names of the machine it ran on. */
 async function save(engine: Engine, name: string): Promise<void> {
+  if (only !== undefined && name !== only) return;
   let newest: { workflowId: string; runId: string; startTime: Date } | null = null;
   for await (const run of engine.client.workflow.list()) if (!newest || run.startTime > newest.startTime) newest = run;
   if (!newest) throw new Error('no workflow to record');

@@ -1,2 +1,3 @@
 export { backfill } from './backfill.ts';
+export { scrub } from './scrub.ts';
 export { syncWindow } from './sync-window.ts';

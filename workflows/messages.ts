@@ -51,6 +51,17 @@ export interface WindowOutcome extends WindowCounts {
   error?: PlainError;
 }
 
+export interface ScrubInput {
+  installation: number;
+}
+
+export interface ScrubReport {
+  /** `off`: the configuration says so. `elsewhere`: another process scrubs. */
+  state: 'off' | 'elsewhere' | 'first load' | 'waiting' | 'reading' | 'finished';
+  /** Milliseconds until there is something to do again. */
+  pauseMs: number;
+}
+
 /** The signal that activities send to their own workflow: Temporal does not wake a workflow for an activity's retries or waits. */
 export interface HealthNote {
   health: 'ok' | 'waiting' | 'retrying';

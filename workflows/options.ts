@@ -38,6 +38,14 @@ export const working: ActivityOptions = {
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
 };
 
+/** A slice of the scrub, which waits for the rate budget for half an hour at most. A failed one is tried again after a pause. */
+export const scrubbing: ActivityOptions = {
+  startToCloseTimeout: '12 hours',
+  heartbeatTimeout,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { maximumAttempts: 1 },
+};
+
 /** Recording how a window ended: short, with many attempts, because a lost record leaves the window open. */
 export const closing: ActivityOptions = {
   startToCloseTimeout: '2 minutes',

@@ -89,7 +89,7 @@ async function work(app: App, sandbox: Sandbox, options: DevOptions, say: (line:
       },
     },
     say,
-    { command: 'dev' },
+    { command: 'dev', scrubs: !options.once },
   );
   try {
     say('first sync: pulling the clinic’s history');

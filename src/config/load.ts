@@ -33,6 +33,9 @@ export interface InstallationConfig {
   postingMode: PostingMode;
   rateWindowSeconds: number;
   overlapSeconds: number;
+  /** Days of a pass of the scrub; 0: off. */
+  scrubDays: number;
+  scrubMinShare: number;
   dialect: Dialect;
 }
 
@@ -134,6 +137,8 @@ async function readInstallation(
     postingMode: entry.posting_mode,
     rateWindowSeconds: entry.rate_window_seconds,
     overlapSeconds: entry.overlap_seconds,
+    scrubDays: entry.scrub_days,
+    scrubMinShare: entry.scrub_min_share,
     dialect: loadInstallationDialect(file, `installations[${index}].practice_api`, entry.practice_api),
   };
 }

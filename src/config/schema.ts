@@ -106,6 +106,18 @@ const installation = z.strictObject({
   allow_insecure: flag.describe(
     'Whether `base_url` may begin with http:// though it is not on this machine: the token and the records then go over the network in clear.',
   ),
+  scrub_days: number
+    .refine((value) => value >= 0, 'must be 0 or more')
+    .prefault(30)
+    .describe(
+      'Days in which the daemon reads every record of the practice API once more, in the background, and compares it with the mirror; fractions allowed, 0 turns it off. `vetledger doctor` prints what it costs.',
+    ),
+  scrub_min_share: number
+    .refine((value) => value >= 0 && value <= 1, 'must be from 0 to 1')
+    .prefault(0)
+    .describe(
+      'The share of the rate limits that this reading takes even while other requests wait. 0: no other request waits longer for it.',
+    ),
   practice_api: z
     .record(z.string(), z.unknown())
     .default({})

@@ -5,6 +5,7 @@ import { booksHead } from '../ledger/head.ts';
 import { lastSeal } from '../ledger/seals.ts';
 import type { BudgetUsage } from '../practice/budget-store.ts';
 import { documentKinds, documentStates, type InstallationId } from '../terms.ts';
+import { type ScrubStatus, scrubLateTodo, scrubStatus } from './scrub.ts';
 import { newestWindow, type WindowState } from './windows.ts';
 
 /** One installation, as `status --json` prints it. */
@@ -28,6 +29,7 @@ export interface InstallationStatus {
   problems: number;
   /** The last seal (0: none), and how many links of the chains came after it; null where nothing is sealed. */
   seal: { n: number; seq: number; sealed_at: Date | null; unsealed: number } | null;
+  scrub: ScrubStatus;
   next_step: string;
 }
 
@@ -42,6 +44,8 @@ export interface StatusPorts {
   everySeconds: number;
   /** Whether the books are sealed (`seal_key`). */
   seals: boolean;
+  /** Days of a pass of the scrub; 0: off. */
+  scrubDays: number;
 }
 
 /** What `status` prints of one installation: lag, last window, rate budgets, states of its documents, and what to do next. */
@@ -55,6 +59,7 @@ export async function installationStatus(
   const { states, problems } = await countDocuments(db, installation);
   const lagSeconds = closed?.to ? (now.getTime() - closed.to.getTime()) / 1000 : null;
   const budgets = await ports.budget.usage();
+  const scrub = await scrubStatus(db, installation, ports.scrubDays, now);
   const lastError = last?.outcome === 'failed' ? last.error : null;
   return {
     installation,
@@ -73,12 +78,14 @@ export async function installationStatus(
     states,
     problems,
     seal: ports.seals ? await sealState(db, installation) : null,
+    scrub,
     next_step: nextStep({
       lagSeconds,
       lastError,
       problems,
       everySeconds,
       isBlocked: budgets.some(({ blockedUntil }) => blockedUntil),
+      isScrubLate: scrub.late,
     }),
   };
 }
@@ -121,6 +128,7 @@ function nextStep(now: {
   problems: number;
   everySeconds: number;
   isBlocked: boolean;
+  isScrubLate: boolean;
 }): string {
   if (now.isBlocked) {
     return 'Wait: the source asked for a pause (429), and is asked again when it is over. If it asked by mistake, run `vetledger budget reset`.';
@@ -131,5 +139,6 @@ function nextStep(now: {
   if (now.lagSeconds > now.everySeconds * lateIntervals) {
     return 'No window closed lately: see that `vetledger run` is up, or run `vetledger sync`.';
   }
+  if (now.isScrubLate) return scrubLateTodo;
   return 'Nothing to do.';
 }

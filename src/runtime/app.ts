@@ -141,6 +141,7 @@ function makePractice(installation: InstallationConfig, db: Db, log: Logger): Pr
     dialect,
     windowSeconds: rateWindowSeconds,
     requestTimeoutSeconds: defaultTimeouts.requestMs / 1000,
+    backgroundShare: installation.scrubMinShare,
     clock: systemClock,
   });
   const transport = createTransport({ timeouts: defaultTimeouts, clock: systemClock });

@@ -38,6 +38,8 @@ export interface EngineOptions {
   only?: WindowInput['kind'];
   /** What the user started, as other processes are told. */
   command?: string;
+  /** Whether scrubs run here: in daemons, not in commands that run a window. */
+  scrubs?: boolean;
   times?: Partial<PresenceTimes>;
 }
 
@@ -49,7 +51,7 @@ export async function startEngine(
   app: App,
   hooks: Pick<ActivityDeps, 'onProgress' | 'onWindow'>,
   progress: (line: string) => void,
-  { only, command = 'worker', times }: EngineOptions = {},
+  { only, command = 'worker', scrubs = false, times }: EngineOptions = {},
 ): Promise<Engine> {
   if (!app.temporal) throw new Error('the engine needs Temporal');
   const installations = new Map(app.config.installations.map((installation) => [installation.id, installation]));
@@ -60,7 +62,7 @@ export async function startEngine(
     ...(times ? { times } : {}),
   });
   try {
-    return await startWorkers(app, { ...hooks, installations, presence }, progress, only);
+    return await startWorkers(app, { ...hooks, installations, presence, scrubs }, progress, only);
   } catch (error) {
     await presence.end();
     throw error;
@@ -73,7 +75,7 @@ async function startWorkers(
     installations,
     presence,
     ...hooks
-  }: Pick<ActivityDeps, 'onProgress' | 'onWindow' | 'installations'> & { presence: Presence },
+  }: Pick<ActivityDeps, 'onProgress' | 'onWindow' | 'installations' | 'scrubs'> & { presence: Presence },
   progress: (line: string) => void,
   only: WindowInput['kind'] | undefined,
 ): Promise<Engine> {

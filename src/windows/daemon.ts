@@ -7,6 +7,7 @@ import { type Engine, type EngineOptions, startEngine } from '../runtime/worker.
 import { createNudger, type Nudger } from './nudges.ts';
 import type { WindowReport } from './run-window.ts';
 import { ensureSchedule, pauseOrphanedSchedules, triggerSchedule } from './schedules.ts';
+import { startScrubs } from './scrubs.ts';
 
 export interface DaemonOptions {
   signal: AbortSignal;
@@ -24,7 +25,11 @@ export interface DaemonOptions {
  */
 export async function runDaemon(app: App, options: DaemonOptions): Promise<void> {
   const { progress = (line) => app.log.info(line), times } = options;
-  const engine = await startEngine(app, hooksOf(options), progress, { command: 'run', ...(times ? { times } : {}) });
+  const engine = await startEngine(app, hooksOf(options), progress, {
+    command: 'run',
+    scrubs: true,
+    ...(times ? { times } : {}),
+  });
   try {
     await runSchedules(app, engine, options);
   } finally {
@@ -55,6 +60,7 @@ export async function runSchedules(
     if (receiver) onListening?.(receiver.url);
     for (const installation of app.config.installations) await ensureSchedule(app, engine, installation.id);
     await pauseOrphanedSchedules(app, engine);
+    await startScrubs(app, engine);
     if (signal.aborted) return;
     await Promise.race([
       new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),

@@ -47,9 +47,15 @@ vi.spyOn(Worker, 'create').mockImplementation(async (options) => {
 
 /** A sandbox clinic, a database of its own, and a worker against the test run's Temporal server: the real parts. */
 export async function startTestClinic(
-  options: SandboxOptions & { overlapSeconds?: number; settings?: Settings; mapping?: string } = {},
+  options: SandboxOptions & { overlapSeconds?: number; settings?: Settings; mapping?: string; scrubs?: boolean } = {},
 ): Promise<TestClinic> {
-  const { overlapSeconds = 60, settings = {}, mapping: mappingFile = demoMapping, ...sandboxOptions } = options;
+  const {
+    overlapSeconds = 60,
+    settings = {},
+    mapping: mappingFile = demoMapping,
+    scrubs = false,
+    ...sandboxOptions
+  } = options;
   const sandbox = await startSandbox({ rateWindowSeconds: 1, invoices: 150, ...sandboxOptions });
   const database = await createTestDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-test-'));
@@ -83,7 +89,7 @@ export async function startTestClinic(
     VETLEDGER_LOG: process.env.VETLEDGER_LOG ?? 'silent',
   };
   const app = await openApp(await loadConfig(config, env), { temporal: true, progress: () => undefined, env });
-  const engine = await startEngine(app, {}, () => undefined);
+  const engine = await startEngine(app, {}, () => undefined, { scrubs });
   const never = new AbortController().signal;
   return {
     sandbox,

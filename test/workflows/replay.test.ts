@@ -21,7 +21,7 @@ describe('stored histories', () => {
   test('each course that a window can take is there', () => {
     const courses = ['first-window', 'idle-window', 'refetch-window', 'failed-window', 'timed-out-window'];
     expect(names.map((name) => name.replace('.json', ''))).toEqual(
-      expect.arrayContaining([...courses, 'not-opened-window', 'backfill']),
+      expect.arrayContaining([...courses, 'not-opened-window', 'backfill', 'scrub']),
     );
     expect(activitiesOf('refetch-window.json')).toContain('pullParts');
     expect(activitiesOf('failed-window.json')).toContain('failWindow');
@@ -81,7 +81,8 @@ const known = new Set(
   `installation trigger kind windowTimeoutSeconds searchAttributes fromDate
    window id token from to outcome error code message todo health note
    invoices rows payments prepayments seen pulled posted held delivered written written_back refetch
-   api requests weight throttled waited_seconds streams stream step done total summaries deprecated`.split(/\s+/),
+   api requests weight throttled waited_seconds streams stream step done total summaries deprecated
+   state pauseMs`.split(/\s+/),
 );
 
 function activitiesOf(name: string): string[] {

@@ -9,9 +9,10 @@ export function status(context: CommandContext): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db, config, clock, budget }) => {
     const installations: InstallationStatus[] = [];
     for (const installation of config.installations) {
-      const { id } = installation;
+      const { id, scrubDays } = installation;
+      const { everySeconds } = config.schedule;
       const seals = config.sealKey !== null;
-      const ports = { db, budget: budget(id), now: clock(), everySeconds: config.schedule.everySeconds, seals };
+      const ports = { db, budget: budget(id), now: clock(), everySeconds, seals, scrubDays };
       const status = await installationStatus(ports, id);
       const changed = await changedIdentity(db, installation);
       installations.push(changed ? { ...status, next_step: `${changed.message} ${changed.todo}` } : status);

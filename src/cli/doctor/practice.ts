@@ -2,6 +2,7 @@ import type { InstallationConfig } from '../../config/load.ts';
 import { sum } from '../../domain/money.ts';
 import { PracticeError } from '../../domain/practice-error.ts';
 import type { ListAnswer, PracticeClient } from '../../practice/client.ts';
+import { scrubCostPerDay, scrubLateTodo, scrubStatus } from '../../queries/scrub.ts';
 import { parseRecord } from '../../records/schema.ts';
 import type { PrepaymentRecord, RowRecord } from '../../records/types.ts';
 import type { App } from '../../runtime/app.ts';
@@ -60,6 +61,7 @@ class Examination {
     await this.#filters(answers);
     this.#vatGroups(answers);
     this.#refunds(answers);
+    await this.#scrub(answers);
     await this.#departments(answers);
     return this.#checks;
   }
@@ -173,6 +175,26 @@ class Examination {
         `${without} of ${answer.results.length} rows name none`,
         'Map them by rate: `vat` with "*" and a table by rate.',
       );
+  }
+
+  /** What the scrub costs a day, and whether its pass will be done in time. */
+  async #scrub(answers: Answers): Promise<void> {
+    const { id, dialect, scrubDays, scrubMinShare } = this.#installation;
+    const name = 'scrub';
+    if (scrubDays === 0) {
+      this.#add(name, 'ok', 'off (scrub_days: 0): changes that move no `modified` are not looked for');
+      return;
+    }
+    const of = (kind: RecordKind) => answers[kind]?.count ?? 0;
+    const counts = { invoice: of('invoice'), row: of('row'), payment: of('payment'), prepayment: of('prepayment') };
+    const cost = scrubCostPerDay(counts, dialect, scrubDays, scrubMinShare);
+    const says = `every record once in ${scrubDays} days takes about ${cost.requests} requests of weight ${cost.weight} a day`;
+    const { late, forecast_at } = await scrubStatus(this.#app.db, id, scrubDays, this.#app.clock());
+    if (!late) this.#add(name, 'ok', says);
+    else {
+      const end = forecast_at ? `ends about ${forecast_at.toISOString()} at its present rate` : 'has read nothing yet';
+      this.#add(name, 'warn', `${says}; the present pass ${end}, which is too late`, scrubLateTodo);
+    }
   }
 
   /** Whether a refund lowers its original's unused amount, inferred from the newest prepayments (ACCOUNTING E3). */

@@ -1,0 +1,78 @@
+import type { Connection } from '../db/rows.ts';
+import type { Dialect } from '../records/dialect.ts';
+import { invoicesPerRequest } from '../sync/by-invoice.ts';
+import { forecastOf, passCost, type ScrubCost } from '../sync/scrub/pace.ts';
+import { newestPass, type ScrubPass } from '../sync/scrub/passes.ts';
+import { scrubPage } from '../sync/scrub/scrub.ts';
+import { streamNames } from '../sync/streams.ts';
+import type { InstallationId, RecordKind } from '../terms.ts';
+
+/** How far a pass is with each list, and what it found. */
+export type ScrubbedLists = Record<
+  (typeof streamNames)[RecordKind],
+  { records: number; of: number; differing: number; missing: number }
+>;
+
+/** The scrub of one installation, as `status --json` prints it. */
+export interface ScrubStatus {
+  days: number;
+  state: 'off' | 'not begun' | 'reading' | 'done';
+  began_at: Date | null;
+  finished_at: Date | null;
+  /** When the pass ends, by its rate so far; null where nothing was read yet. */
+  forecast_at: Date | null;
+  /** The pass will not be done within its days. */
+  late: boolean;
+  /** The newest pass; null before the first. */
+  lists: ScrubbedLists | null;
+  /** The newest pass that was finished, where another one is under way since. */
+  last_pass: { began_at: Date; finished_at: Date; lists: ScrubbedLists } | null;
+}
+
+export const scrubLateTodo =
+  'Give the scrub more days (scrub_days) or a share of the rate budget that it need not wait for (scrub_min_share), and see that `vetledger run` is up.';
+
+export async function scrubStatus(
+  db: Connection,
+  installation: InstallationId,
+  days: number,
+  now: Date,
+): Promise<ScrubStatus> {
+  const pass = await newestPass(db, installation);
+  const finished = await newestPass(db, installation, { finished: true });
+  const forecast = pass === null || days === 0 ? null : forecastOf(pass, days, now);
+  return {
+    days,
+    state: days === 0 ? 'off' : pass === null ? 'not begun' : pass.finishedAt === null ? 'reading' : 'done',
+    began_at: pass?.beganAt ?? null,
+    finished_at: pass?.finishedAt ?? null,
+    forecast_at: forecast?.endsAt ?? null,
+    late: forecast?.isLate ?? false,
+    lists: pass && listsOf(pass),
+    last_pass:
+      finished?.finishedAt && finished.pass !== pass?.pass
+        ? { began_at: finished.beganAt, finished_at: finished.finishedAt, lists: listsOf(finished) }
+        : null,
+  };
+}
+
+function listsOf({ lists }: ScrubPass): ScrubbedLists {
+  const none = { records: 0, of: 0, differing: 0, missing: 0 };
+  const found: ScrubbedLists = { invoices: none, rows: none, payments: none, prepayments: none };
+  for (const { list, records, expected, differing, missing } of lists) {
+    found[streamNames[list]] = { records, of: expected, differing, missing };
+  }
+  return found;
+}
+
+/** What the scrub of lists of so many records costs a day, rounded up. */
+export function scrubCostPerDay(
+  counts: Record<RecordKind, number>,
+  dialect: Dialect,
+  days: number,
+  minShare: number,
+): ScrubCost {
+  const batches = Math.ceil(counts.invoice / invoicesPerRequest);
+  const { requests, weight } = passCost(counts, (list) => scrubPage(dialect, list, minShare), batches);
+  return { requests: Math.ceil(requests / days), weight: Math.ceil(weight / days) };
+}

@@ -1,0 +1,42 @@
+import {
+  continueAsNew,
+  defineSignal,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import { type HealthNote, healthSignalName, type ScrubInput, type ScrubReport } from './messages.ts';
+import { scrubbing } from './options.ts';
+
+const { scrubSlice } = proxyActivities<Activities>(scrubbing);
+
+const healthSignal = defineSignal<[HealthNote]>(healthSignalName);
+const shortestPauseMs = 1_000;
+/** So often the configuration is looked at again. */
+const longestPauseMs = 600_000;
+const failedPauseMs = 300_000;
+/** Slices of one run; the next run goes on from the pass's position in the database. */
+const slicesAtMost = 500;
+
+/** The scrub of one installation: slice after slice, with pauses between them, until the configuration turns it off. */
+export async function scrub(input: ScrubInput): Promise<void> {
+  // Activities tell of long waits, which are nothing unusual here.
+  setHandler(healthSignal, () => undefined);
+  for (let slices = 0; slices < slicesAtMost && !workflowInfo().continueAsNewSuggested; slices++) {
+    let report: ScrubReport | null = null;
+    try {
+      report = await scrubSlice(input);
+      setCurrentDetails(`**Installation ${input.installation}** · ${report.state}`);
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      setCurrentDetails(`**Installation ${input.installation}** · a slice failed; the next one goes on where it was`);
+    }
+    if (report?.state === 'off') return;
+    await sleep(Math.min(longestPauseMs, Math.max(shortestPauseMs, report?.pauseMs ?? failedPauseMs)));
+  }
+  await continueAsNew<typeof scrub>(input);
+}
