@@ -6,14 +6,18 @@ import { type Lease, releaseLease } from '../src/db/lease.ts';
 import type { Connection } from '../src/db/rows.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
+import { agreedTime, type ReadAt, savedReadAt } from '../src/domain/read-at.ts';
 import { sealBooks } from '../src/ledger/seals.ts';
 import { isCensusDue, noteStartDate, takeNudge } from '../src/mirror/installation-state.ts';
 import { restoreDefaultPageSize } from '../src/sync/capabilities/observe.ts';
 import { takeCensus } from '../src/sync/census.ts';
+import { clockRemarks } from '../src/sync/clock-remarks.ts';
 import { readCursors } from '../src/sync/cursors.ts';
 import { openWithInvoices } from '../src/sync/opening.ts';
 import { forgetWalks } from '../src/sync/saved-walks.ts';
+import { notePutBack } from '../src/sync/streams.ts';
 import { closeWindowRow, type OpenWindow, openWindowRow } from '../src/sync/sync-windows.ts';
+import { changedFrom } from '../src/sync/watermark.ts';
 import type { ApiUse, WindowCounts, WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
 import { fatal, plainErrorOf } from './failures.ts';
@@ -31,8 +35,8 @@ export function windowActivities(deps: ActivityDeps) {
   return {
     /**
      * Takes the lease of the installation's lane and asks the source its first question, so that a source that cannot be reached or
-     * refuses us is known before the window opens. `to` is the source time of its answer, `from` the watermark of the last
-     * closed window.
+     * refuses us is known before the window opens. `to` is the time of its answer by the earlier of the source's and the
+     * database's clock, `from` the watermark of the last closed window, or earlier where the source's clock was put back.
      */
     async openWindow(input: WindowInput): Promise<OpenReport> {
       return withHeartbeat(deps, input, async (heartbeat) => {
@@ -101,23 +105,34 @@ async function open(
   }
   await transact((trx) => noteStartDate(trx, id, installation.startDate));
   await restoreDefaultPageSize(context);
-  const to = await openWithInvoices(context, input.fromDate);
+  const opened = await openWithInvoices(context, input.fromDate);
   await refreshLockDates(db, installation, lockDates(deps, id, heartbeat, transact));
   await transact((trx) => markAfterChangedConditions(trx, installation));
   const cursors = await readCursors(db, id);
+  const cursor = input.kind === 'window' ? cursors.invoice.value : null;
+  const from = changedFrom(cursor, opened);
+  const remarks = clockRemarks(opened, cursor, installation.clockSkewLimitSeconds * 1000);
+  for (const { code, message } of remarks) deps.log.warn({ installation: id, code }, message);
   const row = await transact(async (trx) => {
+    if (input.kind === 'window') await notePutBack(trx, id, opened);
     const isNudged = input.trigger === 'schedule' && (await takeNudge(trx, id));
     return openWindowRow(trx, {
       installation: id,
       kind: input.kind,
       trigger: isNudged ? 'webhook' : input.trigger,
-      from: input.kind === 'window' ? (cursors.invoice.value?.watermark ?? null) : null,
-      to: to.toISOString(),
+      ...intervalOf(from, opened),
+      remarks,
       workflowId,
       runId,
     });
   });
-  return { window: { ...row, token: lease.token }, api: use() };
+  return { window: { ...row, token: lease.token, opened: savedReadAt(opened), remarks }, api: use() };
+}
+
+/** A window's interval: from the watermark up to its first answer, which may lie a little before it. */
+function intervalOf(from: Date | null, opened: ReadAt): { from: string | null; to: string } {
+  const to = agreedTime(opened);
+  return { from: from && (from < to ? from : to).toISOString(), to: to.toISOString() };
 }
 
 /** Seals what was posted since the last seal. A failure is undone by itself: the window ends all the same, and the next one seals. */
@@ -152,6 +167,7 @@ async function end(
     from: window.from,
     to: window.to,
     outcome,
+    ...(window.remarks?.length ? { remarks: window.remarks } : {}),
     ...(error === null ? {} : { error }),
     ...counts,
   });

@@ -74,3 +74,9 @@ export type CalendarDate = string;
 
 /** Instant, ISO 8601 with `Z`. */
 export type Instant = string;
+
+/** What a window has to say beside its counts, stored with it (table `sync_window`). */
+export interface Remark {
+  code: string;
+  message: string;
+}

@@ -3,6 +3,7 @@
  * holds a record or personal data.
  */
 import type { PlainError } from '../src/domain/errors.ts';
+import type { OpenWindow } from '../src/sync/sync-windows.ts';
 
 export interface WindowInput {
   installation: number;
@@ -49,6 +50,8 @@ export interface WindowOutcome extends WindowCounts {
   to: string;
   outcome: 'closed' | 'failed';
   error?: PlainError;
+  /** What the window has to say beside its counts; absent where that is nothing. */
+  remarks?: NonNullable<OpenWindow['remarks']>;
 }
 
 export interface ScrubInput {

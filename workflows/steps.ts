@@ -81,6 +81,7 @@ export async function runSteps(
       from: window.from,
       to: window.to,
       outcome: 'closed',
+      ...remarksOf(window),
       ...counts,
     };
   } catch (error) {
@@ -94,10 +95,15 @@ export async function runSteps(
       to: window.to,
       outcome: 'failed',
       error: plain,
+      ...remarksOf(window),
       ...counts,
     };
     throw ApplicationFailure.nonRetryable(plain.message, failureTypes.failed, outcome);
   }
+}
+
+function remarksOf({ remarks = [] }: OpenWindow): Pick<WindowOutcome, 'remarks'> {
+  return remarks.length === 0 ? {} : { remarks };
 }
 
 /**

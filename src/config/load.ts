@@ -36,6 +36,7 @@ export interface InstallationConfig {
   /** Days of a pass of the scrub; 0: off. */
   scrubDays: number;
   scrubMinShare: number;
+  clockSkewLimitSeconds: number;
   dialect: Dialect;
 }
 
@@ -139,6 +140,7 @@ async function readInstallation(
     overlapSeconds: entry.overlap_seconds,
     scrubDays: entry.scrub_days,
     scrubMinShare: entry.scrub_min_share,
+    clockSkewLimitSeconds: entry.clock_skew_limit_seconds,
     dialect: loadInstallationDialect(file, `installations[${index}].practice_api`, entry.practice_api),
   };
 }

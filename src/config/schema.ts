@@ -118,6 +118,11 @@ const installation = z.strictObject({
     .describe(
       'The share of the rate limits that this reading takes even while other requests wait. 0: no other request waits longer for it.',
     ),
+  clock_skew_limit_seconds: positive('60')
+    .prefault(60)
+    .describe(
+      'How far the source’s clock may differ from the database’s before windows, `status` and `doctor` say so. Nothing is missed for it.',
+    ),
   practice_api: z
     .record(z.string(), z.unknown())
     .default({})

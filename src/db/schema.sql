@@ -492,6 +492,7 @@ create table sync_window (
   run_id text not null,
   opened_at timestamp with time zone not null default clock_timestamp(),
   closed_at timestamp with time zone,
+  remarks json not null default '[]'::json,
   constraint sync_window_pkey PRIMARY KEY (id),
   constraint sync_window_kind_check CHECK ((kind = ANY (ARRAY['window'::text, 'backfill'::text, 'replay'::text]))),
   constraint sync_window_outcome_check CHECK ((outcome = ANY (ARRAY['open'::text, 'closed'::text, 'failed'::text])))

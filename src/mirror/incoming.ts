@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { instantOf, isToldTwice } from '../domain/dates.ts';
+import type { ReadSpan } from '../domain/read-at.ts';
 import { canonicalJson, readJson } from '../records/json.ts';
 import { recordOf } from '../records/schema.ts';
 import type { SourceRecord } from '../records/types.ts';
@@ -44,11 +45,17 @@ export function isSameContent(raw: string, otherRaw: string): boolean {
   return canonicalJson(readJson(raw)) === canonicalJson(readJson(otherRaw));
 }
 
-/** Whether a received record is newer than the stored one, which an answer that arrives late is not. */
-export function isLater(sourceTime: Date, next: IncomingRecord, stored: StoredRecord): boolean {
-  // A record that a later answer no longer held comes back by a still later answer only.
-  if (stored.goneAt !== null) return sourceTime > stored.sourceTime;
-  // `Date` has one-second resolution: break ties by `modified`, except in the repeated hour of a change of clocks.
+/**
+ * Whether a received record replaces the stored one. The answer to a later request does, whatever `modified` says: it goes back
+ * where the source was restored from a backup or its clock put right. Of two requests that were under way together, either may
+ * have been answered first: then the later `modified` decides.
+ */
+export function isLater(read: ReadSpan, next: IncomingRecord, stored: StoredRecord): boolean {
+  const { sourceTime } = read;
+  if (read.askedAt >= stored.answeredAt) return true;
+  // A record that an answer no longer held comes back by the answer to a later request only.
+  if (read.answeredAt <= stored.askedAt || stored.goneAt !== null) return false;
+  // Except in the repeated hour of a change of clocks.
   if (next.modified && stored.modified && next.modified.getTime() !== stored.modified.getTime()) {
     const apart = Math.abs(next.modified.getTime() - stored.modified.getTime());
     if (!next.mayBeLater || apart > hourMs) return next.modified > stored.modified;

@@ -1,6 +1,12 @@
 import { bool, integer, nullable } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import { markKnown } from '../documents/mark.ts';
+import type { ReadSpan } from '../domain/read-at.ts';
+
+/** A `modified` of whole seconds: another change may carry the same one for so long. */
+const secondsOfModified = 1;
+const asOf = `greatest(fetched.source_time,
+  case when m.answered_at + make_interval(secs => ${secondsOfModified}) <= fetched.asked_at then m.rows_fresh_from end)`;
 
 /**
  * Makes the row sets of invoices count as never fetched: a set in which a row may have changed is whole again only when it is
@@ -17,33 +23,40 @@ export async function doubtRowSets(trx: Connection, installation: number, invoic
 }
 
 /**
- * Notes that the row sets of `invoices` were fetched as a whole at `sourceTime`: rows that the answer no longer held are gone,
- * and the invoices are judged again whose sets were stale or have lost rows. Returns the invoice of each row that is gone.
+ * Notes that the row sets of `invoices` were fetched as a whole by the answers `read`: rows answered before these were asked for,
+ * and not held by them, are gone, and the invoices are judged again whose sets were stale or have lost rows. Returns the invoice
+ * of each row that is gone. `rows_source_time` becomes the source time of the answers, or what it takes to be fresh (proof P2)
+ * where they were asked for a second after the invoice's version had been answered: whatever the source's clock says, they are
+ * later than the second in which that version was written.
  */
 export async function settleRowSets(
   trx: Connection,
   installation: number,
   invoices: readonly number[],
-  sourceTime: Date,
+  read: ReadSpan,
 ): Promise<number[]> {
   if (invoices.length === 0) return [];
+  const { sourceTime, askedAt, answeredAt } = read;
   const changed = await rows(
     trx,
     { invoice: integer },
-    `update mirror_record set gone_at = ?, source_time = ? where installation = ? and kind = 'row' and parent_id = any(?)
-       and gone_at is null and source_time < ? returning parent_id as invoice`,
-    [sourceTime, sourceTime, installation, invoices, sourceTime],
+    `update mirror_record set gone_at = clock_timestamp(), source_time = ?, asked_at = ?, answered_at = ?
+     where installation = ? and kind = 'row' and parent_id = any(?) and gone_at is null and answered_at < ?
+     returning parent_id as invoice`,
+    [sourceTime, askedAt, answeredAt, installation, invoices, askedAt],
   );
   const settled = await rows(
     trx,
     { invoice: integer, wasFresh: nullable(bool) },
-    `update mirror_record m set rows_source_time = ?
-     from (select id, rows_source_time >= rows_fresh_from as was_fresh from mirror_record
-       where installation = ? and kind = 'invoice' and id = any(?) and (rows_source_time is null or rows_source_time < ?)
-       order by id for update) before
+    `update mirror_record m set rows_source_time = before.as_of
+     from (select m.id, m.rows_source_time >= m.rows_fresh_from as was_fresh, ${asOf} as as_of from mirror_record m,
+         (select ?::timestamptz as asked_at, ?::timestamptz as source_time) fetched
+       where m.installation = ? and m.kind = 'invoice' and m.id = any(?)
+         and (m.rows_source_time is null or m.rows_source_time < ${asOf})
+       order by m.id for update of m) before
      where m.installation = ? and m.kind = 'invoice' and m.id = before.id
      returning m.id as invoice, before.was_fresh as "wasFresh"`,
-    [sourceTime, installation, invoices, sourceTime, installation],
+    [askedAt, sourceTime, installation, invoices, installation],
   );
   const stale = settled.filter(({ wasFresh }) => wasFresh !== true);
   const touched = new Set([...changed, ...stale].map(({ invoice }) => invoice));

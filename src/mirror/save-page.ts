@@ -1,6 +1,7 @@
 import { integer, nullable } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { markDirty, markKnown } from '../documents/mark.ts';
+import type { ReadSpan } from '../domain/read-at.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import type { RecordKind } from '../terms.ts';
 import { incomingRecord, isLater, isSameContent } from './incoming.ts';
@@ -10,7 +11,7 @@ import type { FindOwnEchoes, IncomingPage, IncomingRecord, MirrorScope, NewVersi
 
 /**
  * Saves one page into the mirror, in the caller's transaction. A new version replaces the stored one only when its answer is
- * later (source time, or the record's own `modified`), and the replaced version is kept. Every document that a change touches
+ * later (`isLater`), and the replaced version is kept. Every document that a change touches
  * is marked to be judged again. A constant number of statements for a page of any size.
  */
 export async function savePage(
@@ -28,19 +29,13 @@ export async function savePage(
   const received = { received: page.results.length, ids };
   if (incoming.size === 0) return { ...received, pulled: 0, changedIds: [], changedParents: [] };
 
-  const { added, replaced, unchanged } = await compare(
-    trx,
-    installation,
-    kind,
-    [...incoming.values()],
-    page.sourceTime,
-  );
+  const { added, replaced, unchanged } = await compare(trx, installation, kind, [...incoming.values()], page);
   const echoes =
     kind === 'prepayment' && replaced.length > 0 ? await findOwnEchoes(replaced.map(newVersion)) : new Set<number>();
   const newer = replaced.map(({ next }) => next);
   await keepReplaced(trx, installation, kind, idsOf(newer));
   await upsert(trx, installation, kind, [...added, ...newer], page);
-  await confirmUnchanged(trx, installation, kind, unchanged, page.sourceTime);
+  await confirmUnchanged(trx, installation, kind, unchanged, page);
 
   await takeBack(trx, installation, kind, [...incoming.keys()]);
 
@@ -68,7 +63,7 @@ async function compare(
   installation: number,
   kind: RecordKind,
   incoming: IncomingRecord[],
-  sourceTime: Date,
+  read: ReadSpan,
 ): Promise<{ added: IncomingRecord[]; replaced: Replacement[]; unchanged: IncomingRecord[] }> {
   const sorted = incoming.toSorted((a, b) => a.id - b.id);
   const storedById = await lockStored(trx, installation, kind, idsOf(sorted));
@@ -79,7 +74,7 @@ async function compare(
     const stored = storedById.get(next.id);
     if (!stored) added.push(next);
     else if (stored.contentHash === next.hash && stored.goneAt === null) unchanged.push(next);
-    else if (isLater(sourceTime, next, stored)) differing.push({ next, stored });
+    else if (isLater(read, next, stored)) differing.push({ next, stored });
   }
   const raws = await rawRecords(
     trx,

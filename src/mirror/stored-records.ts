@@ -1,6 +1,7 @@
 import { rowsAsArrays } from '../db/bulk.ts';
 import { instant, integer, json, nullable, type RowOf, text } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
+import type { ReadSpan } from '../domain/read-at.ts';
 import type { RecordKind } from '../terms.ts';
 import type { IncomingPage, IncomingRecord } from './types.ts';
 
@@ -8,6 +9,8 @@ const storedShape = {
   id: integer,
   contentHash: text,
   sourceTime: instant,
+  askedAt: instant,
+  answeredAt: instant,
   modified: nullable(instant),
   goneAt: nullable(instant),
   parentId: nullable(integer),
@@ -26,7 +29,8 @@ export async function lockStored(
   const stored = await rows(
     trx,
     storedShape,
-    `select id, content_hash as "contentHash", source_time as "sourceTime", modified, gone_at as "goneAt",
+    `select id, content_hash as "contentHash", source_time as "sourceTime", asked_at as "askedAt",
+       answered_at as "answeredAt", modified, gone_at as "goneAt",
        parent_id as "parentId"
      from mirror_record where installation = ? and kind = ? and id = any(?) order by id for update`,
     [installation, kind, ids],
@@ -51,13 +55,13 @@ export async function rawRecords(
   return new Map(found.map(({ id, raw }) => [id, raw]));
 }
 
-/** Notes that the records had the same content at `sourceTime`. */
+/** Notes that the records had the same content in the answers `read`. */
 export async function confirmUnchanged(
   trx: Connection,
   installation: number,
   kind: RecordKind,
   records: readonly IncomingRecord[],
-  sourceTime: Date,
+  { sourceTime, askedAt, answeredAt }: ReadSpan,
 ): Promise<void> {
   if (records.length === 0) return;
   const { from, bindings } = rowsAsArrays(
@@ -67,9 +71,9 @@ export async function confirmUnchanged(
   );
   await execute(
     trx,
-    `update mirror_record m set source_time = ?, content_hash = received.hash
-     from ${from} where m.installation = ? and m.kind = ? and m.id = received.id and m.source_time < ?`,
-    [sourceTime, ...bindings, installation, kind, sourceTime],
+    `update mirror_record m set source_time = ?, asked_at = ?, answered_at = ?, content_hash = received.hash
+     from ${from} where m.installation = ? and m.kind = ? and m.id = received.id and m.asked_at < ?`,
+    [sourceTime, askedAt, answeredAt, ...bindings, installation, kind, askedAt],
   );
 }
 
@@ -101,22 +105,25 @@ export async function upsert(
   if (records.length === 0) return;
   await execute(
     trx,
-    `insert into mirror_record (installation, kind, id, parent_id, version, modified, source_time, first_seen_at,
-       content_hash, raw, needs_rows, rows_fresh_from)
-     select ?, ?, t.id, t.parent_id, 1, t.modified, ?, ?, t.hash, t.raw, t.needs_rows,
+    `insert into mirror_record (installation, kind, id, parent_id, version, modified, source_time, asked_at,
+       answered_at, first_seen_at, content_hash, raw, needs_rows, rows_fresh_from)
+     select ?, ?, t.id, t.parent_id, 1, t.modified, ?, ?, ?, ?, t.hash, t.raw, t.needs_rows,
        case when t.needs_rows then least(date_trunc('second', coalesce(t.modified, ?)) + interval '1 second', ?) end
      from rows from (unnest(?::bigint[]), unnest(?::bigint[]), unnest(?::timestamptz[]), unnest(?::text[]),
        json_array_elements(?::json), unnest(?::boolean[])) as t(id, parent_id, modified, hash, raw, needs_rows)
      on conflict (installation, kind, id) do update set
        parent_id = excluded.parent_id, version = mirror_record.version + 1, modified = excluded.modified,
-       source_time = excluded.source_time, content_hash = excluded.content_hash, raw = excluded.raw,
+       source_time = excluded.source_time, asked_at = excluded.asked_at, answered_at = excluded.answered_at,
+       content_hash = excluded.content_hash, raw = excluded.raw,
        needs_rows = excluded.needs_rows, rows_fresh_from = excluded.rows_fresh_from, rows_source_time = null,
        gone_at = null`,
     [
       installation,
       kind,
       page.sourceTime,
-      page.sourceTimeAtMost,
+      page.askedAt,
+      page.answeredAt,
+      page.answeredAt,
       page.sourceTimeAtMost,
       new Date(Math.ceil(page.sourceTimeAtMost.getTime() / 1000) * 1000),
       records.map((record) => record.id),

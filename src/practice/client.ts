@@ -9,7 +9,7 @@ import type { CalendarDate } from '../terms.ts';
 import type { Auth } from './auth.ts';
 import { type OnWait, priorities, type RateBudget } from './budget.ts';
 import { CounterSet, type Counters } from './counters.ts';
-import { type ExchangeContext, type Exchanged, exchange, type Log } from './exchange.ts';
+import { type Asked, type ExchangeContext, type Exchanged, exchange, type Log } from './exchange.ts';
 import { type ExternalInfoPorts, writeExternalId } from './external-info.ts';
 import { dateOf, type HttpAnswer, type Method, type Transport } from './http.ts';
 import { type RawRecord, rawRecord, readerOf } from './raw-record.ts';
@@ -45,8 +45,8 @@ export interface ListAnswer {
   /** By the database's clock, before the request was sent and after its answer had come (DESIGN "Sync"). */
   askedAt: Date;
   answeredAt: Date;
-  /** `local` when the answer had no `Date` header. */
-  clock: 'server' | 'local';
+  /** `unknown` when the answer had no `Date` header: source time is then told by the database's clock. */
+  clock: 'server' | 'unknown';
   weight: number;
   /** Null: none was sent, so the server's default. */
   pageSizeAsked: number | null;
@@ -183,7 +183,7 @@ function clientWith(
     return {
       count,
       results,
-      ...timesOf(answer, context.clock),
+      ...timesOf(answer, { askedAt, answeredAt }),
       askedAt,
       answeredAt,
       weight,
@@ -275,18 +275,31 @@ function clientWith(
 }
 
 /**
- * Bounds of the snapshot's time (DESIGN "Sync": source time). `Date` has whole seconds, so `Date` minus the duration can be
- * nearly a second early; an answer received before the request was sent is a second lower bound.
+ * How far the source's clock may be behind ours where no answer tells: taken off the request's time, which then stands for
+ * source time. What is asked from there on is asked again in the next window, at the cost of so many minutes' changes.
  */
-function timesOf(answer: HttpAnswer, clock: Clock): Pick<ListAnswer, 'sourceTime' | 'sourceTimeAtMost' | 'clock'> {
+const unknownClockMarginMs = 300_000;
+
+/**
+ * Bounds of the snapshot's time (DESIGN "Sync": source time). `Date` has whole seconds, so `Date` minus the duration can be
+ * nearly a second early; an answer received before the request was sent is a second lower bound, unless the server's clock was
+ * put back since. Without a `Date` the source's clock is unknown, and the database's stands in for it.
+ */
+function timesOf(
+  answer: HttpAnswer,
+  { askedAt, answeredAt }: Asked,
+): Pick<ListAnswer, 'sourceTime' | 'sourceTimeAtMost' | 'clock'> {
   const date = dateOf(answer);
-  const now = clock.now();
-  const before = date === null || answer.dateBefore === null ? 0 : Math.min(date, answer.dateBefore);
+  if (date === null) {
+    const sourceTime = new Date(askedAt.getTime() - unknownClockMarginMs);
+    return { sourceTime, sourceTimeAtMost: answeredAt, clock: 'unknown' };
+  }
+  const before = answer.dateBefore === null || answer.dateBefore > date ? 0 : answer.dateBefore;
   return {
-    sourceTime: new Date(Math.max((date ?? now) - answer.durationMs, before)),
+    sourceTime: new Date(Math.max(date - answer.durationMs, before)),
     // The header's seconds are rounded down.
-    sourceTimeAtMost: new Date(date === null ? now : date + 1000),
-    clock: date === null ? 'local' : 'server',
+    sourceTimeAtMost: new Date(date + 1000),
+    clock: 'server',
   };
 }
 

@@ -17,6 +17,9 @@ export interface Timeouts {
 
 export const defaultTimeouts: Timeouts = { connectMs: 10_000, responseMs: 60_000, requestMs: 90_000 };
 
+/** `Date` has whole seconds. */
+const dateSecondMs = 1_000;
+
 /** Drift of two clocks, far above that of real ones. */
 const maxDrift = 0.001;
 
@@ -52,7 +55,11 @@ export function createTransport(options: { timeouts: Timeouts; clock: Clock; max
         const date = dateOf(answer);
         if (date !== null) {
           latestDate = date;
-          ahead = { ms: Math.max(date - clock.now(), aheadNow() ?? Number.NEGATIVE_INFINITY), at: clock.elapsed() };
+          const known = aheadNow();
+          // What was known is void where the server's clock was put back.
+          const isPutBack = known !== null && known > date + dateSecondMs + answer.durationMs - clock.now();
+          const least = known === null || isPutBack ? Number.NEGATIVE_INFINITY : known;
+          ahead = { ms: Math.max(date - clock.now(), least), at: clock.elapsed() };
         }
         return { ...answer, dateBefore };
       } catch (error) {

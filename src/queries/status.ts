@@ -4,7 +4,7 @@ import type { PlainError } from '../domain/errors.ts';
 import { booksHead } from '../ledger/head.ts';
 import { lastSeal } from '../ledger/seals.ts';
 import type { BudgetUsage } from '../practice/budget-store.ts';
-import { documentKinds, documentStates, type InstallationId } from '../terms.ts';
+import { documentKinds, documentStates, type InstallationId, type Remark } from '../terms.ts';
 import { type ScrubStatus, scrubLateTodo, scrubStatus } from './scrub.ts';
 import { newestWindow, type WindowState } from './windows.ts';
 
@@ -14,7 +14,7 @@ export interface InstallationStatus {
   /** Age of the source state that the books reflect; null before the first window. */
   lag_seconds: number | null;
   synced_to: Date | null;
-  last_window: { outcome: WindowState; opened_at: Date; error: PlainError | null } | null;
+  last_window: { outcome: WindowState; opened_at: Date; error: PlainError | null; remarks: Remark[] } | null;
   budgets: {
     action: string;
     limit: number;
@@ -65,7 +65,7 @@ export async function installationStatus(
     installation,
     lag_seconds: lagSeconds === null ? null : Math.round(lagSeconds),
     synced_to: closed?.to ?? null,
-    last_window: last && { outcome: last.outcome, opened_at: last.opened_at, error: lastError },
+    last_window: last && { outcome: last.outcome, opened_at: last.opened_at, error: lastError, remarks: last.remarks },
     budgets: budgets.map((usage) => ({
       action: usage.action,
       limit: usage.limit,

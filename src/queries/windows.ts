@@ -1,7 +1,7 @@
 import { bool, instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
-import type { InstallationId } from '../terms.ts';
+import type { InstallationId, Remark } from '../terms.ts';
 
 const windowOutcomes = ['open', 'closed', 'failed'] as const;
 export type WindowState = (typeof windowOutcomes)[number];
@@ -12,11 +12,12 @@ export interface RecordedWindow {
   installation: InstallationId;
   kind: string;
   trigger: string;
-  /** Source time from which, and up to which, the window asked; `from` is null for the first one. */
+  /** From when, and up to when, the window asked, by the earlier of the source's and the database's clock; `from` is null for the first one. */
   from: Date | null;
   to: Date | null;
   outcome: WindowState;
   error: PlainError | null;
+  remarks: Remark[];
   opened_at: Date;
   closed_at: Date | null;
   workflow_id: string;
@@ -31,6 +32,7 @@ const windowColumns = {
   to_time: nullable(instant),
   outcome: oneOf(windowOutcomes),
   error: nullable(json),
+  remarks: json,
   opened_at: instant,
   closed_at: nullable(instant),
   workflow_id: text,
@@ -49,11 +51,12 @@ export async function recordedWindows(
      where installation = any(?) and (not ? or outcome = 'failed') order by id desc limit ?`,
     [installations, options.failedOnly, options.limit],
   );
-  return found.map(({ from_time, to_time, error, ...window }) => ({
+  return found.map(({ from_time, to_time, error, remarks, ...window }) => ({
     ...window,
     from: from_time,
     to: to_time,
     error: errorOf(error),
+    remarks: remarksOf(remarks),
   }));
 }
 
@@ -62,17 +65,20 @@ export async function newestWindow(
   db: Connection,
   installation: InstallationId,
   outcome: WindowState | null,
-): Promise<Pick<RecordedWindow, 'outcome' | 'to' | 'opened_at' | 'error'> | null> {
-  const { to_time, error, opened_at } = windowColumns;
+): Promise<Pick<RecordedWindow, 'outcome' | 'to' | 'opened_at' | 'error' | 'remarks'> | null> {
+  const { to_time, error, remarks, opened_at } = windowColumns;
   const found = await maybeRow(
     db,
-    { outcome: windowColumns.outcome, to_time, opened_at, error },
-    `select outcome, to_time, opened_at, error from sync_window
+    { outcome: windowColumns.outcome, to_time, opened_at, error, remarks },
+    `select outcome, to_time, opened_at, error, remarks from sync_window
      where installation = ? and kind = 'window' and (?::text is null or outcome = ?) order by id desc limit 1`,
     [installation, outcome, outcome],
   );
   return (
-    found && { outcome: found.outcome, to: found.to_time, opened_at: found.opened_at, error: errorOf(found.error) }
+    found && {
+      ...{ outcome: found.outcome, to: found.to_time, opened_at: found.opened_at },
+      ...{ error: errorOf(found.error), remarks: remarksOf(found.remarks) },
+    }
   );
 }
 
@@ -85,6 +91,16 @@ export async function windowUnderWay(db: Connection, installation: InstallationI
     [installation],
   );
   return lease?.held ?? false;
+}
+
+function remarksOf(stored: string): Remark[] {
+  const remarks: unknown = JSON.parse(stored);
+  if (!Array.isArray(remarks) || !remarks.every(isRemark)) throw new Error(`a window's remarks are none: ${stored}`);
+  return remarks;
+}
+
+function isRemark(value: unknown): value is Remark {
+  return typeof value === 'object' && value !== null && 'code' in value && 'message' in value;
 }
 
 function errorOf(stored: string | null): PlainError | null {

@@ -1,3 +1,4 @@
+import { spanOf } from '../domain/read-at.ts';
 import { savePageOrAside } from '../mirror/put-aside.ts';
 import type { ListAnswer } from '../practice/client.ts';
 import { recordOf } from '../records/schema.ts';
@@ -111,8 +112,8 @@ async function saveAnswer(context: PullContext, kind: RecordKind, answer: ListAn
     await context.watch?.saved(trx, kind, result);
     return result;
   });
-  const { sourceTime } = answer;
-  return { seen: saved.received, pulled: saved.pulled, began: sourceTime, earliest: sourceTime };
+  const read = spanOf(answer, answer);
+  return { seen: saved.received, pulled: saved.pulled, began: read, read };
 }
 
 function askUnlessRefused(

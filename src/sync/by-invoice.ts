@@ -1,5 +1,6 @@
 import { integer } from '../db/columns.ts';
 import { rows } from '../db/rows.ts';
+import { earlierOf, spanOf } from '../domain/read-at.ts';
 import type { SaveResult } from '../mirror/types.ts';
 import type { RecordKind } from '../terms.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
@@ -26,7 +27,7 @@ export async function pullByInvoice(
   const before = await client.list(kind, {}, null, { priority });
   const pending = await knownInvoices(context, kind);
   const received = new Set<number>();
-  const total: PullResult = { seen: 0, pulled: 0, began: before.sourceTime, earliest: before.sourceTime };
+  const total: PullResult = { seen: 0, pulled: 0, began: earlierOf(before, before), read: spanOf(before, before) };
   while (pending.length > 0) {
     const ignored = await ignoredFilters(db, installation, kind);
     const filter = ignored.has('invoice__in') ? 'invoice__is' : 'invoice__in';
@@ -37,7 +38,7 @@ export async function pullByInvoice(
         for (const id of ids) received.add(id);
       });
       addCounts(total, result);
-      total.earliest = new Date(Math.min(total.earliest.getTime(), result.earliest.getTime()));
+      total.read = spanOf(total.read, result.read);
     } catch (error) {
       // Where the server ignored the filter, the answer was the whole list: the other filter may serve.
       if (!(error instanceof ListUnprovable)) throw error;

@@ -65,22 +65,22 @@ async function walkWholeList(context: PullContext, kind: DocumentKind): Promise<
   const onSaved = (saved: { ids: number[] }) => {
     for (const id of saved.ids) received.add(id);
   };
-  const { earliest } = await pullList(context, kind, {}, null, { keepWalk: false, onSaved });
+  const { read } = await pullList(context, kind, {}, null, { keepWalk: false, onSaved });
   const missing = await rows(
     db,
     { id: integer },
-    `select id from mirror_record where installation = ? and kind = ? and gone_at is null and source_time < ?
+    `select id from mirror_record where installation = ? and kind = ? and gone_at is null and answered_at < ?
      order by id limit ?`,
-    [installation, kind, earliest, secondLookupsAtMost],
+    [installation, kind, read.askedAt, secondLookupsAtMost],
   );
   const ids = missing.map(({ id }) => id);
-  let confirmedAt = earliest;
-  const found = await pullByIds(context, kind, ids, ({ began }) => {
-    if (began > confirmedAt) confirmedAt = began;
+  let confirmed = read;
+  const found = await pullByIds(context, kind, ids, ({ read: again }) => {
+    confirmed = again;
   });
   const gone = ids.filter((id) => !found.has(id));
   if (gone.length > 0) {
-    await transact((trx) => markGone(trx, installation, kind, gone, confirmedAt));
+    await transact((trx) => markGone(trx, installation, kind, gone, confirmed));
   }
   return { gone, distinct: received.size };
 }

@@ -1,6 +1,7 @@
 import type { Transact } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import type { Connection } from '../db/rows.ts';
+import type { ReadAt, ReadSpan } from '../domain/read-at.ts';
 import type { FindOwnEchoes, MirrorScope, SaveResult } from '../mirror/types.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import type { RecordKind } from '../terms.ts';
@@ -45,10 +46,10 @@ export interface PullCounts {
 }
 
 export interface PullResult extends PullCounts {
-  /** Source time from which the next pull of this stream must ask for changes. */
-  began: Date;
-  /** Lower bound of the source times of all answers: a record of the mirror with an earlier one was not in the list. */
-  earliest: Date;
+  /** When the first answer was read: the next pull of this stream must ask for changes from then on. */
+  began: ReadAt;
+  /** When all answers were read: a record of the mirror that was answered before was not in the list. */
+  read: ReadSpan;
 }
 
 export function addCounts(total: PullCounts, { seen, pulled }: PullCounts): void {

@@ -4,8 +4,17 @@ import { type RecordKind, recordKinds } from '../terms.ts';
 
 /** How far the completed walks of one stream have read. */
 export interface CursorValue {
-  /** Invoices, prepayments and rows: source time up to which changes were read, ISO 8601. */
+  /** Invoices, prepayments and rows (watermark.ts): the time up to which changes were read, ISO 8601. */
   watermark?: string;
+  /** When that was asked, by the database's clock, and how many ms the source's clock was ahead of it. */
+  askedAt?: string;
+  skew?: number;
+  /** The last watermark at which both clocks agreed. */
+  agreed?: string;
+  /** After the source's clock was put forward: how far ahead it was before, for transactions of then that commit until then. */
+  before?: { skew: number; until: string };
+  /** Earlier than the watermark: a window since then, which has not ended, has seen the source's clock put back. */
+  askFrom?: string;
   /** Payments: the id above which the next walk starts; null: from the beginning. */
   after?: number | null;
 }

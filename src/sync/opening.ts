@@ -1,35 +1,45 @@
+import type { ReadSpan } from '../domain/read-at.ts';
+import type { ListAnswer } from '../practice/client.ts';
 import { pullChanged } from './changes.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { walkOnce } from './saved-walks.ts';
 import { walkChanged } from './streams.ts';
 
+/** The times of a window's first answer. */
+export type Opening = ReadSpan & Pick<ListAnswer, 'sourceTimeAtMost' | 'clock'>;
+
+function openingOf({ sourceTime, sourceTimeAtMost, askedAt, answeredAt, clock }: ListAnswer): Opening {
+  return { sourceTime, sourceTimeAtMost, askedAt, answeredAt, clock };
+}
+
 /** Ends the pull that the opening has begun, after its first request. */
 class FirstAnswerReceived extends Error {}
 
 /**
- * A window's first request, whose answer shows that the source can be reached and accepts our token; returns its source time.
+ * A window's first request, whose answer shows that the source can be reached and accepts our token; returns when it was read, and how it says
+ * so.
  * The request is the first one of the invoices' pull, and its page is saved like any other of that walk. The pull resumes after
  * it, or finds itself complete, so that an idle window sends the request once. `fromDate` is a backfill's first invoice date.
  */
-export async function openWithInvoices(context: PullContext, fromDate: string | null): Promise<Date> {
-  const answered: { at: Date | null } = { at: null };
+export async function openWithInvoices(context: PullContext, fromDate: string | null): Promise<Opening> {
+  const answered: { first: Opening | null } = { first: null };
   const client: PullContext['client'] = {
     async list(...request) {
-      if (answered.at !== null) throw new FirstAnswerReceived();
+      if (answered.first !== null) throw new FirstAnswerReceived();
       const answer = await context.client.list(...request);
-      answered.at = answer.sourceTime;
+      answered.first = openingOf(answer);
       return answer;
     },
   };
   try {
-    if (context.owner === 'window') await walkChanged({ ...context, client }, 'invoice');
+    if (context.owner === 'window') await walkChanged({ ...context, client }, 'invoice', null);
     else await walkInvoices({ ...context, client }, fromDate);
   } catch (error) {
     if (!(error instanceof FirstAnswerReceived)) throw error;
   }
-  if (answered.at !== null) return answered.at;
+  if (answered.first !== null) return answered.first;
   // An interrupted backfill had read its invoices completely.
-  return (await context.client.list('invoice', {}, null, { priority: context.priority })).sourceTime;
+  return openingOf(await context.client.list('invoice', {}, null, { priority: context.priority }));
 }
 
 /** Pulls a backfill's invoices: all, or those dated from a day on. */

@@ -1,5 +1,6 @@
 import { integer, nullable } from '../db/columns.ts';
 import { row } from '../db/rows.ts';
+import { agreedTime, type ReadAt } from '../domain/read-at.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { pullList } from './pull-list.ts';
 
@@ -14,19 +15,20 @@ const dayMs = 86_400_000;
 
 /**
  * The cursor of payments after a walk that began at `began`: the highest id first seen more than the overlap before. Lower ids
- * can no longer appear then, since a transaction commits within the overlap (DESIGN "Sync"). While no id has settled so, the
+ * can no longer appear then, since a transaction commits within the overlap (DESIGN "Sync"). Both instants are the database's, so
+ * that no step of the source's clock lets an id settle too soon. While no id has settled so, the
  * cursor stays below the last 1,000 payments and those of the last day. Null: from the beginning.
  */
 export async function nextPaymentCursor(
   { db, installation, overlapMs }: Pick<PullContext, 'db' | 'installation' | 'overlapMs'>,
-  began: Date,
+  began: ReadAt,
 ): Promise<number | null> {
   const { settled } = await row(
     db,
     { settled: nullable(integer) },
     `select max(id) as settled from mirror_record
      where installation = ? and kind = 'payment' and first_seen_at < ?`,
-    [installation, new Date(began.getTime() - overlapMs)],
+    [installation, new Date(began.askedAt.getTime() - overlapMs)],
   );
   if (settled !== null) return settled;
   const { thousandth, last_day: lastDay } = await row(
@@ -35,7 +37,7 @@ export async function nextPaymentCursor(
     `select
        (select id from mirror_record where installation = ? and kind = 'payment' order by id desc offset ? limit 1) as thousandth,
        (select min(id) from mirror_record where installation = ? and kind = 'payment' and modified > ?) as last_day`,
-    [installation, unsettledPayments, installation, new Date(began.getTime() - dayMs)],
+    [installation, unsettledPayments, installation, new Date(agreedTime(began).getTime() - dayMs)],
   );
   if (thousandth === null || lastDay === null) return thousandth;
   // Ids between two known ones may belong to transactions that have not committed yet.

@@ -1,5 +1,6 @@
 import { type Connection, execute } from '../db/rows.ts';
 import { PracticeError } from '../domain/practice-error.ts';
+import { type ReadSpan, readSpanOf, savedSpan, spanOf } from '../domain/read-at.ts';
 import { savePageOrAside } from '../mirror/put-aside.ts';
 import type { SaveResult } from '../mirror/types.ts';
 import type { ListAnswer } from '../practice/client.ts';
@@ -11,7 +12,7 @@ import { observeServer } from './capabilities/observe.ts';
 import { refusedFilter } from './capabilities/refused.ts';
 import { noteRepeatsRecords, readTimestampStyle } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
-import { loadWalk, type SavedWalk, saveWalk } from './saved-walks.ts';
+import { countsOfRun, loadWalk, saveWalk } from './saved-walks.ts';
 import { type Dimension, furtherDimensions } from './walk/dimensions.ts';
 import { contradictedFilter } from './walk/filter-check.ts';
 import { FilterIgnored, ListUnprovable, type WalkPorts, type WalkRequest, type WalkState } from './walk/types.ts';
@@ -26,8 +27,6 @@ export interface PullOptions {
   expectedRecords?: number;
 }
 
-/** Source times of pages received before a resume are not known; they lie at most this long before the walk's `began`. */
-const resumeMarginMs = 120_000;
 /** A first load outruns autovacuum; without statistics PostgreSQL plans the next statements as if the tables were empty. */
 const analyzeFrom = 500;
 
@@ -89,7 +88,7 @@ class ListPull {
   #received = 0;
   #pulled = 0;
   #listCount = 0;
-  #earliestMs = Number.POSITIVE_INFINITY;
+  #read: ReadSpan | null = null;
 
   constructor(
     context: PullContext,
@@ -126,15 +125,16 @@ class ListPull {
   }
 
   async #walk(): Promise<PullResult> {
-    const { dialect, run } = this.#context;
+    const { dialect } = this.#context;
     const question = JSON.stringify([this.#filters, this.#after]);
     const saved = this.#keepWalk ? await loadWalk(this.#context, this.#kind, question) : null;
-    const ofThisRun = saved?.run === run ? saved : null;
-    if (ofThisRun) {
-      this.#received = ofThisRun.received;
-      this.#pulled = ofThisRun.pulled;
+    this.#read = saved && readSpanOf(saved.read);
+    const before = this.#keepWalk ? await countsOfRun(this.#context, this.#kind) : null;
+    if (before) {
+      this.#received = before.seen;
+      this.#pulled = before.pulled;
     }
-    const { began } = await walk(this.#ports(question, ofThisRun), {
+    const { began } = await walk(this.#ports(question, before?.seen ?? 0), {
       base: this.#filters,
       after: this.#after,
       resume: saved?.state ?? null,
@@ -144,18 +144,19 @@ class ListPull {
       dimensions: this.#dimensions,
       expectedRecords: this.#expectedRecords,
     });
-    if (saved) this.#earliestMs = Math.min(this.#earliestMs, began.getTime() - resumeMarginMs);
-    return { seen: this.#received, pulled: this.#pulled, began, earliest: new Date(this.#earliestMs) };
+    const read = this.#read;
+    if (read === null) throw new Error('a walk ended without an answer');
+    return { seen: this.#received, pulled: this.#pulled, began, read };
   }
 
-  #ports(question: string, ofThisRun: SavedWalk | null): WalkPorts {
+  #ports(question: string, receivedBefore: number): WalkPorts {
     const { dialect, timezone } = this.#context;
     return {
       ask: async (request) => {
         const answer = await this.#ask(request);
         if (answer === null) return null;
         await observeServer(this.#context, this.#kind, answer);
-        this.#earliestMs = Math.min(this.#earliestMs, answer.sourceTime.getTime());
+        this.#read = spanOf(this.#read ?? answer, answer);
         return answer;
       },
       violated: (sent, item) => {
@@ -164,7 +165,7 @@ class ListPull {
       },
       save: async (answer, state) => {
         await this.#save(question, answer, state);
-        this.#listCount = Math.max(this.#listCount, (ofThisRun?.received ?? 0) + answer.count, this.#received);
+        this.#listCount = Math.max(this.#listCount, receivedBefore + answer.count, this.#received);
         this.#context.onProgress({ stream: this.#kind, received: this.#received, total: this.#listCount });
       },
       ignored: async (filter) => {
@@ -201,7 +202,8 @@ class ListPull {
       const pulled = this.#pulled + saved.pulled;
       if (saved.ids.length < answer.results.length) await noteRepeatsRecords(trx, context.installation, this.#kind);
       if (this.#keepWalk) {
-        const walk = { question, filters: this.#filters, state, run: context.run, received, pulled };
+        const read = savedSpan(this.#read ?? answer);
+        const walk = { question, filters: this.#filters, state, run: context.run, received, pulled, read };
         await saveWalk(trx, context, this.#kind, walk);
       }
       await context.watch?.saved(trx, this.#kind, saved);

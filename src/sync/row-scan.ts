@@ -1,10 +1,12 @@
 import { integer } from '../db/columns.ts';
 import { rows } from '../db/rows.ts';
+import { agreedTime, type ReadSpan, skewMs } from '../domain/read-at.ts';
 import { settleRowSets } from '../mirror/row-sets.ts';
 import { readTimestampStyle } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { pullList } from './pull-list.ts';
 import { finishedWalk, forgetWalks, isWalkSaved, walkOnce } from './saved-walks.ts';
+import { stepToleranceMs } from './watermark.ts';
 
 /** Row sets settled in one transaction. */
 const settleBatch = 5_000;
@@ -28,7 +30,7 @@ export async function completeScan(context: PullContext): Promise<PullResult | n
   const finished = await finishedWalk(context, 'row', '');
   if (!finished && !(await isWalkSaved(context, 'row'))) return null;
   const scan = finished ? { ...finished, seen: 0, pulled: 0 } : await scanRows(context);
-  await settleCoveredSets(context, scan.earliest);
+  await settleCoveredSets(context, scan.read);
   return scan;
 }
 
@@ -41,14 +43,14 @@ export async function scanStaleSets(context: PullContext): Promise<PullResult> {
   await transact((trx) => forgetWalks(trx, installation, owner, 'row'));
   const versionsBefore = await finalInvoiceVersions(context);
   const scan = await scanRows(context);
-  const changed = await invoicesWithRowsChangedAfter(context, scan.earliest);
+  const changed = await invoicesWithRowsChangedAfter(context, agreedTime(scan.read));
   const covered = [...(await finalInvoiceVersions(context))]
     .filter(([id, version]) => versionsBefore.get(id) === version && !changed.has(id))
     .map(([id]) => id);
   for (let start = 0; start < covered.length; start += settleBatch) {
     const batch = covered.slice(start, start + settleBatch);
     await transact(async (trx) => {
-      const gone = await settleRowSets(trx, installation, batch, scan.earliest);
+      const gone = await settleRowSets(trx, installation, batch, scan.read);
       if (gone.length > 0) await context.watch?.rowsGone(trx, gone);
     });
   }
@@ -79,8 +81,8 @@ async function invoicesWithRowsChangedAfter({ db, installation }: PullContext, i
 }
 
 /**
- * Settles the row sets that a scan beside the walk of the invoices, or a resumed scan, has read completely. Let S be the source
- * time of the scan's earliest answer. Every answer shows what was committed by S, and the walk is proven complete, so that the
+ * Settles the row sets that a scan beside the walk of the invoices, or a resumed scan, has read completely. Let S be the time
+ * of the scan's earliest answer, by the earlier of the source's and the database's clock. Every answer shows what was committed by S, and the walk is proven complete, so that the
  * scan covers every row committed by S.
  *
  * - An invoice whose `modified` in the mirror lies more than the overlap before S: the transaction that wrote this version and
@@ -92,16 +94,20 @@ async function invoicesWithRowsChangedAfter({ db, installation }: PullContext, i
  * - A set in which a row has changed since then, with the same margin, is left out: the scan may lack other rows of that change.
  *   Rows that change after the scan are read by their own `modified`, requested since S at the latest (streams.ts).
  *
+ * - An invoice that was read while the source's clock stood lower against the database's than during the scan is left out: that
+ *   clock was put back, and what was written since is stamped earlier than S.
+ *
  * `first_seen_at` could not replace `modified` here. Source times are lower bounds in whole seconds, so that they do not tell
  * which of two concurrent walks sent its request first, and a version can be newer than the first sight of its invoice. All
  * other sets are fetched as sets.
  */
-async function settleCoveredSets(context: PullContext, earliest: Date): Promise<void> {
+async function settleCoveredSets(context: PullContext, read: ReadSpan): Promise<void> {
   const { db, installation } = context;
   const style = await readTimestampStyle(db, installation);
   const marginMs = context.overlapMs + clockSecondMs + (style === 'naive' ? clockChangeMs : 0);
-  const committedBy = new Date(earliest.getTime() - marginMs);
+  const committedBy = new Date(agreedTime(read).getTime() - marginMs);
   const changed = [...(await invoicesWithRowsChangedAfter(context, committedBy))];
+  const skewAtLeast = (skewMs(read) - stepToleranceMs) / 1000;
   let after = 0;
   for (;;) {
     const batch = await rows(
@@ -109,14 +115,15 @@ async function settleCoveredSets(context: PullContext, earliest: Date): Promise<
       { id: integer },
       `select id from mirror_record where installation = ? and kind = 'invoice' and needs_rows and id > ?
          and (modified <= ? or modified is null or modified > rows_fresh_from) and id <> all(?::bigint[])
+         and source_time - asked_at >= make_interval(secs => ?)
        order by id limit ?`,
-      [installation, after, committedBy, changed, settleBatch],
+      [installation, after, committedBy, changed, skewAtLeast, settleBatch],
     );
     const ids = batch.map(({ id }) => id);
     const last = ids.at(-1);
     if (last === undefined) return;
     await context.transact(async (trx) => {
-      await settleRowSets(trx, installation, ids, earliest);
+      await settleRowSets(trx, installation, ids, read);
     });
     after = last;
   }

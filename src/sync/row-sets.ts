@@ -75,8 +75,9 @@ export async function pullRowSets(
  * stale, to be fetched again, where the walk cannot vouch for it:
  *
  * - the invoice has another version by now, pulled by someone else: its rows may be newer than those received;
- * - the walk took several answers, and a row has changed since it began: the answers may show different states of the set;
- * - the mirror has a row of the set that the walk did not receive, from an answer no earlier than the walk's first: the row is
+ * - the walk took several answers, and a row has changed since it began: the answers may show different states of the set. Such
+ *   a row is another version than before the walk, with a `modified` since then; the source's clock alone would not tell;
+ * - the mirror has a row of the set that the walk did not receive, from an answer that came after the walk's first request: the row is
  *   either new, or deleted since.
  */
 async function pullAndSettle(
@@ -89,6 +90,7 @@ async function pullAndSettle(
 ): Promise<PullCounts> {
   const { db, installation } = context;
   const versionsBefore = await versionsOf(context, invoices);
+  const rowsBefore = await rowVersionsOf(context, invoices);
   const received = new Set<number>();
   let answers = 0;
   const onSaved = ({ ids }: { ids: number[] }) => {
@@ -96,17 +98,18 @@ async function pullAndSettle(
     for (const id of ids) received.add(id);
   };
   const result = await pullList(context, 'row', filters, null, { ...options, keepWalk: false, onSaved });
-  const { earliest } = result;
+  const { read } = result;
   const recent = await rows(
     db,
-    { id: integer, invoice: integer, modified: nullable(instant) },
-    `select id, parent_id as invoice, modified from mirror_record
-     where installation = ? and kind = 'row' and parent_id = any(?) and gone_at is null and source_time >= ?`,
-    [installation, invoices, earliest],
+    { id: integer, version: integer, invoice: integer, modified: nullable(instant) },
+    `select id, version, parent_id as invoice, modified from mirror_record
+     where installation = ? and kind = 'row' and parent_id = any(?) and gone_at is null and answered_at >= ?`,
+    [installation, invoices, read.askedAt],
   );
   const doubtful = new Set<number>();
-  for (const { id, invoice, modified } of recent) {
-    const hasChanged = answers > 1 && modified !== null && modified > earliest;
+  for (const { id, version, invoice, modified } of recent) {
+    const isOther = rowsBefore.get(id) !== version;
+    const hasChanged = answers > 1 && isOther && modified !== null && modified > read.sourceTime;
     if (!received.has(id) || hasChanged) doubtful.add(invoice);
   }
   const versionsAfter = await versionsOf(context, invoices);
@@ -114,10 +117,20 @@ async function pullAndSettle(
     (id) => !doubtful.has(id) && versionsBefore.get(id) === versionsAfter.get(id),
   );
   await context.transact(async (trx) => {
-    const gone = await settleRowSets(trx, installation, settled, earliest);
+    const gone = await settleRowSets(trx, installation, settled, read);
     if (gone.length > 0) await context.watch?.rowsGone(trx, gone);
   });
   return result;
+}
+
+async function rowVersionsOf({ db, installation }: PullContext, invoices: number[]): Promise<Map<number, number>> {
+  const found = await rows(
+    db,
+    { id: integer, version: integer },
+    `select id, version from mirror_record where installation = ? and kind = 'row' and parent_id = any(?)`,
+    [installation, invoices],
+  );
+  return new Map(found.map(({ id, version }) => [id, version]));
 }
 
 async function versionsOf({ db, installation }: PullContext, invoices: number[]): Promise<Map<number, number>> {

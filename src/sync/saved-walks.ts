@@ -1,7 +1,8 @@
-import { instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
+import { integer, json, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
+import { readAtOf, readSpanOf, type SavedReadAt, type SavedSpan, savedReadAt, savedSpan } from '../domain/read-at.ts';
 import { type RecordKind, recordKinds } from '../terms.ts';
-import type { PullContext, PullOwner, PullResult } from './context.ts';
+import type { PullContext, PullCounts, PullOwner, PullResult } from './context.ts';
 import type { WalkState } from './walk/types.ts';
 
 /**
@@ -25,6 +26,23 @@ export interface SavedWalk {
   run: string;
   received: number;
   pulled: number;
+  /** Of all runs: when the answers so far were read. */
+  read: SavedSpan;
+}
+
+/**
+ * What this run has received so far of a list: a run that asks again from an earlier time, the source's clock having been put
+ * back, goes on counting.
+ */
+export async function countsOfRun({ db, installation, owner, run }: Scope, stream: RecordKind): Promise<PullCounts> {
+  const found = await maybeRow(
+    db,
+    { seen: integer, pulled: integer },
+    `select coalesce(state->>'received', state->>'seen')::bigint as seen, (state->>'pulled')::bigint as pulled from sync_walk
+     where installation = ? and stream = ? and owner = ? and state->>'run' = ?`,
+    [installation, stream, owner, run],
+  );
+  return found ?? { seen: 0, pulled: 0 };
 }
 
 export async function loadWalk(context: Scope, stream: RecordKind, question: string): Promise<SavedWalk | null> {
@@ -63,8 +81,8 @@ export async function walkOnce(
   question: string,
   walk: () => Promise<PullResult>,
 ): Promise<PullResult> {
-  const finished = await finishedWalk(context, stream, question);
-  if (finished) return finished;
+  const before = await finishedWalk(context, stream, question);
+  if (before) return before;
   const result = await walk();
   await context.transact((trx) => saveFinished(trx, context, stream, question, result));
   return result;
@@ -75,41 +93,42 @@ async function saveFinished(
   { installation, owner, run }: Scope,
   stream: RecordKind,
   question: string,
-  result: PullResult,
+  { seen, pulled, began, read }: PullResult,
 ): Promise<void> {
+  const finished: FinishedWalk = {
+    ...{ question: finishedQuestion(question), run, seen, pulled },
+    ...{ began: savedReadAt(began), read: savedSpan(read) },
+  };
   await execute(
     trx,
     `insert into sync_walk (installation, stream, owner, state)
-     values (?, ?, ?, json_build_object('question', ?::text, 'run', ?::text, 'seen', ?::int, 'pulled', ?::int,
-       'began', ?::timestamptz, 'earliest', ?::timestamptz))
+     values (?, ?, ?, ?::json)
      on conflict (installation, stream, owner) do update set state = excluded.state, saved_at = clock_timestamp()`,
-    [
-      installation,
-      stream,
-      owner,
-      finishedQuestion(question),
-      run,
-      result.seen,
-      result.pulled,
-      result.began,
-      result.earliest,
-    ],
+    [installation, stream, owner, JSON.stringify(finished)],
   );
 }
 
 /** The result of a finished walk; its counts are 0 where another run made it, since that run has reported them. */
 export async function finishedWalk(context: Scope, stream: RecordKind, question: string): Promise<PullResult | null> {
   const { db, installation, owner, run } = context;
-  return maybeRow(
+  const found = await maybeRow(
     db,
-    { seen: integer, pulled: integer, began: instant, earliest: instant },
-    `select case when state->>'run' = ? then (state->>'seen')::int else 0 end as seen,
-       case when state->>'run' = ? then (state->>'pulled')::int else 0 end as pulled,
-       (state->>'began')::timestamptz as began, (state->>'earliest')::timestamptz as earliest
-     from sync_walk where installation = ? and stream = ? and owner = ? and state->>'question' = ?
+    { state: json },
+    `select state from sync_walk where installation = ? and stream = ? and owner = ? and state->>'question' = ?
        and saved_at > clock_timestamp() - make_interval(hours => ?)`,
-    [run, run, installation, stream, owner, finishedQuestion(question), keptForHours],
+    [installation, stream, owner, finishedQuestion(question), keptForHours],
   );
+  if (found === null) return null;
+  const finished: FinishedWalk = JSON.parse(found.state);
+  const { seen, pulled } = finished.run === run ? finished : { seen: 0, pulled: 0 };
+  return { seen, pulled, began: readAtOf(finished.began), read: readSpanOf(finished.read) };
+}
+
+interface FinishedWalk extends PullCounts {
+  question: string;
+  run: string;
+  began: SavedReadAt;
+  read: SavedSpan;
 }
 
 export async function isWalkSaved({ db, installation, owner }: Scope, stream: RecordKind): Promise<boolean> {

@@ -1,15 +1,21 @@
 import { instant, integer, nullable, text } from '../db/columns.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
+import type { SavedReadAt } from '../domain/read-at.ts';
+import type { Remark } from '../terms.ts';
 
 /** A window under way; its row in `sync_window` is kept longer than Temporal keeps its history. */
 export interface OpenWindow {
   id: number;
   /** Fencing token of the lane's lease; null for a backfill that a release without leases for backfills opened. */
   token: number | null;
-  /** Source time from which and up to which the window reads changes; `from` is null for a first load and a backfill. */
+  /** From when and up to when the window reads changes, by the earlier of the source's and the database's clock; `from` is null for a first load and a backfill. */
   from: string | null;
   to: string;
+  /** When the answer that opened the window was read; a window opened by an earlier version has none. */
+  opened?: SavedReadAt;
+  /** What the window's first answer shows of the source's clock. */
+  remarks?: Remark[];
 }
 
 export type WindowKind = 'window' | 'backfill';
@@ -23,19 +29,20 @@ export async function openWindowRow(
     trigger: string;
     from: string | null;
     to: string;
+    remarks?: Remark[];
     workflowId: string;
     runId: string;
   },
 ): Promise<{ id: number; from: string | null; to: string }> {
-  const { installation, kind, trigger, from, to, workflowId, runId } = opened;
+  const { installation, kind, trigger, from, to, remarks = [], workflowId, runId } = opened;
   const { id, from_time, to_time } = await row(
     db,
     { id: integer, from_time: nullable(instant), to_time: instant },
-    `insert into sync_window (installation, kind, trigger, from_time, to_time, workflow_id, run_id)
-     values (?, ?, ?, ?, ?, ?, ?)
+    `insert into sync_window (installation, kind, trigger, from_time, to_time, remarks, workflow_id, run_id)
+     values (?, ?, ?, ?, ?, ?::json, ?, ?)
      on conflict (workflow_id, run_id) do update set trigger = sync_window.trigger
      returning id, from_time, to_time`,
-    [installation, kind, trigger, from, to, workflowId, runId],
+    [installation, kind, trigger, from, to, JSON.stringify(remarks), workflowId, runId],
   );
   return { id, from: from_time?.toISOString() ?? null, to: to_time.toISOString() };
 }

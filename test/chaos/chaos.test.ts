@@ -31,6 +31,9 @@ describe('the oracle notices a sync that loses records', () => {
     'overlap 0': 2,
     'ascending order trusted': 2,
     'an older answer overwrites a newer one': 47,
+    'the later modified always wins': 9,
+    'watermark = source time alone': 30,
+    'no question again after a clock was put back': 30,
     'rows accepted within the second of modified': 175,
   };
   test.each(Object.entries(from))(

@@ -3,6 +3,7 @@
 import { Rng } from '../../sandbox/rng.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
 import type { Db } from '../../src/db/pool.ts';
+import { savedReadAt } from '../../src/domain/read-at.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
 import type { Dialect } from '../../src/records/dialect.ts';
 import { restoreDefaultPageSize } from '../../src/sync/capabilities/observe.ts';
@@ -15,7 +16,7 @@ import { refetchParts } from '../../src/sync/refetch.ts';
 import { completeScan, scanRows } from '../../src/sync/row-scan.ts';
 import { pullRows } from '../../src/sync/rows.ts';
 import { forgetWalks, walkOnce } from '../../src/sync/saved-walks.ts';
-import { pullStream } from '../../src/sync/streams.ts';
+import { notePutBack, pullStream } from '../../src/sync/streams.ts';
 import { ListUnprovable } from '../../src/sync/walk/types.ts';
 import { type RecordKind, recordKinds } from '../../src/terms.ts';
 import { pullContextOf } from '../support/pull-context.ts';
@@ -64,6 +65,8 @@ class Life {
   readonly #installation: number;
   readonly #traits: Traits;
   readonly #rng: Rng;
+  /** Of what moves clocks and restores backups. */
+  readonly #clocks: Rng;
   readonly #source: Source;
   readonly #server: Server;
   readonly #practice: Practice;
@@ -83,6 +86,7 @@ class Life {
     const traits = traitsOf(seed);
     this.#traits = traits;
     this.#rng = new Rng(seed, 'life');
+    this.#clocks = new Rng(seed, 'clocks');
     const { clockChange } = traits;
     this.#source = new Source(
       clockChange ? clockChange.at - clockChange.before : Date.parse('2026-05-04T08:00:00Z') + this.#rng.int(0, 999),
@@ -95,7 +99,8 @@ class Life {
   }
 
   async run(): Promise<LifeReport> {
-    const { windows, large, overlapMs } = this.#traits;
+    const { windows, large, overlapMs, restores } = this.#traits;
+    this.#moveClock();
     this.#past();
     for (let n = 0; n < windows; n++) {
       const failed = await this.#window();
@@ -109,10 +114,20 @@ class Life {
       }
       const gap = overlapMs * 10 ** (this.#rng.next() * 2 - 1);
       this.#happenings(this.#source.now + gap, this.#rng.int(0, large ? 10 : 14));
-      this.#source.advance(this.#source.now + gap);
+      const end = this.#source.now + gap;
+      if (this.#clocks.chance(0.6))
+        this.#source.schedule(this.#source.now + gap * this.#clocks.next(), () => this.#moveClock());
+      if (restores && this.#clocks.chance(0.5))
+        this.#practice.restoreSome(this.#source.now + gap * this.#clocks.next());
+      this.#source.advance(end);
     }
     await this.#last();
     return this.#report();
+  }
+
+  /** Once at most between two windows: a clock that was moved twice can have hidden changes from every question. */
+  #moveClock(): void {
+    this.#source.clockAheadMs = this.#clocks.pick(this.#traits.clocksMs);
   }
 
   /** What the practice did before it was first asked. */
@@ -199,7 +214,8 @@ class Life {
     try {
       await restoreDefaultPageSize(context);
       const opened = await this.#tried(() => this.#client.list('invoice', {}, null));
-      const window = { to: opened.sourceTime.toISOString() };
+      await notePutBack(this.#db, this.#installation, opened);
+      const window = { to: opened.sourceTime.toISOString(), opened: savedReadAt(opened) };
       const stream = (name: RecordKind) => (by: PullContext) =>
         pullStream(by, name, window, { pause: this.#pause, sourceNow: () => null });
       const steps: ((by: PullContext) => Promise<unknown>)[] = ['invoice', 'prepayment', 'payment'].map((name) =>
@@ -281,6 +297,7 @@ class Life {
       const failed = await this.#window();
       if (failed) this.#wrong.push(`the last window failed: ${told(failed)}`);
     }
+    if (this.#source.restored > 0) await this.#backfill();
     const context = this.#context('window', this.#client, 'census');
     // A census takes up so many missing records at once; the next goes on.
     try {
@@ -293,6 +310,23 @@ class Life {
     }
     await this.#check('the end');
     this.#wrong.push(...(await differences(this.#db, this.#installation, this.#source)));
+  }
+
+  /** A restored record's `modified` lies in the past: no window asks for it, a backfill does. */
+  async #backfill(): Promise<void> {
+    const context = this.#context('backfill', this.#client, 'the last backfill');
+    try {
+      await forgetWalks(this.#db, this.#installation, 'backfill');
+      await pullChanged(context, 'invoice', null);
+      await pullChanged(context, 'prepayment', null);
+      await pullPayments(context, null);
+      await scanRows(context);
+      await completeScan(context);
+      await pullRows(context, null, { pause: this.#pause, sourceNow: () => null });
+      await this.#post(context);
+    } catch (error) {
+      this.#wrong.push(`the last backfill failed: ${told(error)}`);
+    }
   }
 
   /** Ends what runs beside the windows: some of it killed, the rest goes on to its own end. */

@@ -1,5 +1,6 @@
 // Broken variants of the sync, each a mistake that loses records: the runs have to notice each.
 
+import { readAtOf, type SavedReadAt } from '../../src/domain/read-at.ts';
 import { type Fault, faultsIn, injectFaults } from '../support/faults.ts';
 import { query } from '../support/sql.ts';
 
@@ -16,11 +17,17 @@ const inRows = faultsIn<typeof import('../../src/sync/rows.ts')>(new URL('../../
 const inWalk = faultsIn<typeof import('../../src/sync/walk/walk.ts')>(
   new URL('../../src/sync/walk/walk.ts', import.meta.url),
 );
+const inIncoming = faultsIn<typeof import('../../src/mirror/incoming.ts')>(
+  new URL('../../src/mirror/incoming.ts', import.meta.url),
+);
+const inWatermark = faultsIn<typeof import('../../src/sync/watermark.ts')>(
+  new URL('../../src/sync/watermark.ts', import.meta.url),
+);
 const inStreams = faultsIn<typeof import('../../src/sync/streams.ts')>(
   new URL('../../src/sync/streams.ts', import.meta.url),
 );
 
-const farFuture = new Date('2200-01-01T00:00:00Z');
+const farFuture = { sourceTime: new Date('2200-01-01T00:00:00Z'), askedAt: new Date('2200-01-01T00:00:00Z') };
 const later = (since: Date | null, byMs: number) => (since === null ? null : new Date(since.getTime() + byMs));
 
 export const mutants: Record<string, Fault[]> = {
@@ -66,7 +73,7 @@ export const mutants: Record<string, Fault[]> = {
       savePage: (real) => async (trx, scope, kind, page, findOwnEchoes) => {
         await query(
           trx,
-          `update mirror_record m set source_time = '1970-01-01', modified = null
+          `update mirror_record m set source_time = '1970-01-01', asked_at = '1970-01-01', answered_at = '1970-01-01', modified = null
            from unnest(?::bigint[], ?::text[]) as t(id, raw)
            where m.installation = ? and m.kind = ? and m.id = t.id and m.raw::text <> t.raw`,
           [page.results.map(({ id }) => id), page.results.map(({ raw }) => raw), scope.installation, kind],
@@ -74,6 +81,26 @@ export const mutants: Record<string, Fault[]> = {
         return real.savePage(trx, scope, kind, page, findOwnEchoes);
       },
     }),
+  ],
+  'the later modified always wins': [
+    inIncoming({
+      isLater: (real) => (read, next, stored) =>
+        next.modified && stored.modified && next.modified.getTime() !== stored.modified.getTime()
+          ? next.modified > stored.modified
+          : real.isLater(read, next, stored),
+    }),
+  ],
+  'watermark = source time alone': [
+    inWatermark({
+      movedTo: (real) => (before, read, overlapMs) => ({
+        ...real.movedTo(before, read, overlapMs),
+        watermark: read.sourceTime.toISOString(),
+      }),
+      changedFrom: (real) => (value) => real.changedFrom(value, null),
+    }),
+  ],
+  'no question again after a clock was put back': [
+    inWatermark({ changedFrom: (real) => (value) => real.changedFrom(value, null) }),
   ],
   'rows accepted within the second of modified': [
     inSavePage({
@@ -93,18 +120,18 @@ export const mutants: Record<string, Fault[]> = {
 
 /** The next question begins above what is settled by then, not above what was when the walk before it began. */
 function settledWhenAsked(): Fault[] {
-  const opened = new WeakMap<object, string>();
+  const opened = new WeakMap<object, SavedReadAt>();
   return [
     inStreams({
       pullStream: (real) => (context, stream, window, ports) => {
-        opened.set(context, window.to);
+        if (window.opened) opened.set(context, window.opened);
         return real.pullStream(context, stream, window, ports);
       },
     }),
     inPayments({
       pullPayments: (real) => async (context, after) => {
         const to = opened.get(context);
-        return real.pullPayments(context, to ? await real.nextPaymentCursor(context, new Date(to)) : after);
+        return real.pullPayments(context, to ? await real.nextPaymentCursor(context, readAtOf(to)) : after);
       },
     }),
   ];

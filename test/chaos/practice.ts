@@ -55,6 +55,17 @@ export class Practice {
     this.source.schedule(at, () => this.source.commit(newInvoice(this, at, 4), at + 1));
   }
 
+  /** Some invoices and prepayments are put back to an earlier version, `modified` included. */
+  restoreSome(at: number): void {
+    this.source.schedule(at, () => {
+      for (let n = this.rng.int(1, 4); n > 0; n--) {
+        const kind = this.rng.chance(0.7) ? 'invoice' : 'prepayment';
+        const record = this.some(kind);
+        if (record) this.source.restore(kind, record.id, at + 1);
+      }
+    });
+  }
+
   /** Moves an amount from one row of an invoice to another: nothing of the invoice but its `modified` shows it. */
   shift(id: number, at: number): void {
     this.source.schedule(at, () => {
@@ -85,7 +96,8 @@ export class Practice {
   /** A version of a record as the server would show it, modified at `at`. */
   version(kind: RecordKind, id: number, at: number, facts: Facts): Change {
     this.#facts.set(`${kind}/${id}`, facts);
-    const modifiedMs = this.#traits.precision === 'seconds' ? Math.floor(at / 1000) * 1000 : at;
+    const stampedMs = at + this.source.clockAheadMs;
+    const modifiedMs = this.#traits.precision === 'seconds' ? Math.floor(stampedMs / 1000) * 1000 : stampedMs;
     const modified = this.stamp(modifiedMs);
     const money = `${facts.euros}.00`;
     const parent = facts.invoice;

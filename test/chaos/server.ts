@@ -12,6 +12,8 @@ import { type Traits, timezone } from './traits.ts';
 const zone = new Zone(timezone);
 /** The largest offset that is served (practice-api: Limits). */
 const maxOffset = 10_000;
+/** Taken off where no answer tells the source's clock (src/practice/client.ts). */
+const unknownClockMarginMs = 300_000;
 /** More than any life needs. */
 const mostRequests = 30_000;
 
@@ -61,7 +63,7 @@ export class Server {
     const offset = (page - 1) * size;
     const matching = this.#matching(kind, filters);
     const count = matching.length;
-    const answeredAt = this.#source.now;
+    const readAt = this.#source.now + this.#source.clockAheadMs;
     this.#source.advance(began + durationMs);
     if (offset > maxOffset) throw new PracticeError('refused', `offset ${offset} is above ${maxOffset}`);
     if (offset > 0 && offset >= count) throw new PracticeError('not_found', 'Invalid page.');
@@ -69,15 +71,15 @@ export class Server {
     const found = isEmpty ? [] : this.#ordered(kind, matching, filters).slice(offset, offset + size);
     this.onAnswer(found, kind);
     const { dateSkewMs, hasDateHeader } = this.#traits;
-    const date = Math.floor((answeredAt + dateSkewMs) / 1000) * 1000;
+    const date = Math.floor((readAt + dateSkewMs) / 1000) * 1000;
     return {
       count,
       results: found.map(({ id, raw, value }) => ({ id, raw, value })),
-      sourceTime: new Date(hasDateHeader ? date - durationMs : began),
+      sourceTime: new Date(hasDateHeader ? date - durationMs : began - unknownClockMarginMs),
       sourceTimeAtMost: new Date(hasDateHeader ? date + 1000 : began + durationMs),
       askedAt: new Date(began),
       answeredAt: new Date(began + durationMs),
-      clock: hasDateHeader ? 'server' : 'local',
+      clock: hasDateHeader ? 'server' : 'unknown',
       weight,
       pageSizeAsked: pageSize,
     };

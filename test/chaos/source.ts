@@ -77,9 +77,15 @@ export class Source {
   readonly #rowsOf = new Map<number, Set<number>>();
   readonly #locked = new Set<string>();
   readonly #next: Record<RecordKind, number> = { invoice: 1000, row: 5000, payment: 300, prepayment: 70 };
+  /** The changes that first brought an invoice with its rows, or a prepayment. */
+  readonly #firsts = new Map<string, Change[]>();
   #due: Due[] = [];
   #serial = 0;
   deletions = 0;
+  /** The practice's own clock less the true time; it writes `modified` and the `Date` of answers. */
+  clockAheadMs = 0;
+  /** Records put back to an earlier version, as a restored backup leaves them. */
+  restored = 0;
 
   constructor(now: number) {
     this.now = now;
@@ -138,6 +144,22 @@ export class Source {
     return this.#due.length === 0;
   }
 
+  /** Puts an invoice and its rows, or another record, back to how they were at its first commit. */
+  restore(kind: 'invoice' | 'prepayment', id: number, at: number): void {
+    const first = this.#firsts.get(`${kind}/${id}`);
+    const locked = [{ kind, id }, ...this.rowsOf(id).map((row) => ({ kind: row.kind, id: row.id }))];
+    // Put back as it is, its rows could only be told by reading them all.
+    const isSame = first?.some(
+      (change) => change.kind === kind && change.record?.raw === this.tables[kind].get(id)?.raw,
+    );
+    if (!first || isSame || !this.tables[kind].has(id) || locked.some((one) => this.isLocked(one.kind, one.id))) return;
+    const rows = kind === 'invoice' ? this.rowsOf(id) : [];
+    const kept = new Set(first.map((change) => `${change.kind}/${change.id}`));
+    const added = rows.filter((row) => !kept.has(`row/${row.id}`));
+    this.restored += 1;
+    this.commit([...first, ...added.map((row) => ({ kind: row.kind, id: row.id, record: null }))], at);
+  }
+
   rowsOf(invoice: number): Stored[] {
     return [...(this.#rowsOf.get(invoice) ?? [])].map((id) => this.tables.row.get(id)!);
   }
@@ -145,6 +167,12 @@ export class Source {
   #apply(changes: Change[]): void {
     const invoices = new Set<number>();
     for (const { kind, id, record } of changes) {
+      if (record && (kind === 'invoice' || kind === 'prepayment') && !this.#firsts.has(`${kind}/${id}`)) {
+        this.#firsts.set(
+          `${kind}/${id}`,
+          changes.filter((one) => one.record && (one.id === id || one.record.parent === id) && one.kind !== 'payment'),
+        );
+      }
       const before = this.tables[kind].get(id);
       if (kind === 'invoice') invoices.add(id);
       if (kind === 'row') {

@@ -22,6 +22,10 @@ export interface Traits {
   /** The clock of the `Date` header less that of `modified`, ms. */
   dateSkewMs: number;
   hasDateHeader: boolean;
+  /** What the practice's clock, `modified` and `Date` alike, may be ahead of the true time by; it is moved now and then. */
+  clocksMs: number[];
+  /** Now and then a backup is restored: records go back to an earlier version and its `modified`. */
+  restores: boolean;
   latencyMs: { usual: number; longest: number };
   overlapMs: number;
   /** Latest commit after the first id or `modified` was given out. */
@@ -99,6 +103,24 @@ export function traitsOf(seed: number): Traits {
       for (const filter of idFilters) honoured[kind].add(filter);
     }
   }
+  // A clock that nothing tells may be ahead, or behind by less than what is taken off for that.
+  const faults = new Rng(seed, 'clock faults');
+  const hour = 3_600_000;
+  const clocks =
+    bursts || large || !faults.chance(0.4)
+      ? [0]
+      : faults.pick(
+          hasDateHeader
+            ? [
+                [0, 2 * hour],
+                [0, -2 * hour],
+                [0, 90_000, -90_000],
+                [5 * hour],
+                [-5 * hour],
+                [0, 3 * hour, -hour, -2 * hour],
+              ]
+            : [[0, 2 * hour], [-200_000, 0], [hour]],
+        );
   return {
     order,
     honoured,
@@ -111,6 +133,8 @@ export function traitsOf(seed: number): Traits {
     // Without a Date header our own clock stands in: that case is one of clocks that agree.
     dateSkewMs: hasDateHeader && !bursts ? rng.pick([0, 0, 0, -2_000, 1_500]) : 0,
     hasDateHeader,
+    clocksMs: clocks,
+    restores: !large && faults.chance(0.25),
     latencyMs: bursts
       ? { usual: 20, longest: 300 }
       : rng.pick([

@@ -53,7 +53,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
     expect(status).toMatchObject({
       installation: clinic.sandbox.installation,
       lag_seconds: expect.any(Number),
-      last_window: { outcome: 'closed', error: null },
+      last_window: { outcome: 'closed', error: null, remarks: [] },
       states: { invoices: { posted: expect.any(Number) }, payments: { held: expect.any(Number) } },
       next_step: expect.stringContaining('vetledger problems'),
     });

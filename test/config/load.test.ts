@@ -55,6 +55,7 @@ describe('a good configuration', () => {
       mappingPath: `${folder}/mappings/demo.yaml`,
       rateWindowSeconds: 0.5,
       overlapSeconds: 600,
+      clockSkewLimitSeconds: 60,
     });
   });
 
@@ -84,6 +85,7 @@ describe('a good configuration', () => {
       startDate: null,
       rateWindowSeconds: 60,
       overlapSeconds: 600,
+      clockSkewLimitSeconds: 60,
       erp: { kind: 'ledger' },
     });
     expect(config.windowTimeoutMinutes).toBe(30);

@@ -130,7 +130,7 @@ export class MirroredClinic {
           trx,
           this.id,
           final.map(({ id }) => id),
-          sourceTime,
+          answerTimes({ sourceTime }),
         );
     });
   }

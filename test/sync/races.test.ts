@@ -28,7 +28,8 @@ const invoice = (modified: string, name = 'Ann') => ({ id: 1, status: 3, payer_n
 const row = (id: number, name: string, modified = '2026-05-04T07:00:00Z') => ({
   ...{ id, invoice: `${api}/invoice/1/`, name, sum: '1.00', sum_total: '1.00', modified },
 });
-const settle = (seconds: number) => db.transaction((trx) => settleRowSets(trx, installation, [1], at(seconds)));
+const settle = (seconds: number) =>
+  db.transaction((trx) => settleRowSets(trx, installation, [1], answerTimes({ sourceTime: at(seconds) })));
 const isFresh = async () =>
   (
     await query<{ fresh: boolean }>(
@@ -114,5 +115,7 @@ test('after a full load payments are asked from below the ids of the last day an
   const old = Array.from({ length: 5 }, (_, i) => payment(10 + i, '2026-05-01T08:00:00Z'));
   const today = Array.from({ length: 1500 }, (_, i) => payment(101 + i, '2026-05-04T07:58:00Z'));
   await answer('payment', 0, [...old, ...today]);
-  expect(await nextPaymentCursor({ db, installation, overlapMs: 600_000 }, at(0))).toBe(14);
+  expect(await nextPaymentCursor({ db, installation, overlapMs: 600_000 }, answerTimes({ sourceTime: at(0) }))).toBe(
+    14,
+  );
 });

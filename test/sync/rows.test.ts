@@ -7,7 +7,7 @@ import { completeScan } from '../../src/sync/row-scan.ts';
 import { pullRows } from '../../src/sync/rows.ts';
 import { walkOnce } from '../../src/sync/saved-walks.ts';
 import { useDatabase } from '../support/database.ts';
-import { answerOf, type ListServerOptions } from '../support/practice-list.ts';
+import { answerOf, answerTimes, type ListServerOptions } from '../support/practice-list.ts';
 import { pullContextOf } from '../support/pull-context.ts';
 import { query } from '../support/sql.ts';
 
@@ -20,15 +20,19 @@ const at = (secondsBeforeScan: number) => new Date(scanned - 1000 * secondsBefor
 const { db, truncate } = useDatabase();
 beforeEach(truncate);
 
+const readAt = (seconds: number) => answerTimes({ sourceTime: at(seconds) });
 const context = () => pullContextOf({ db, installation, overlapMs: overlapSeconds * 1000 });
 
 /** A final invoice as a walk beside the scan brought it; times in seconds before the scan, negative after it. */
 async function mirrored(modified: number | null, answered: number): Promise<void> {
   const freshFrom = modified === null ? answered : Math.max(modified, answered);
   await db.raw(
-    `insert into mirror_record (installation, kind, id, version, modified, source_time, first_seen_at, content_hash, raw,
-       needs_rows, rows_fresh_from) values (?, 'invoice', 1, 1, ?, ?, ?, '', '{}', true, ?)`,
-    [installation, modified === null ? null : at(modified), at(answered + 1), at(answered + 1), at(freshFrom)],
+    `insert into mirror_record (installation, kind, id, version, modified, source_time, asked_at, answered_at, first_seen_at,
+       content_hash, raw, needs_rows, rows_fresh_from) values (?, 'invoice', 1, 1, ?, ?, ?, ?, ?, '', '{}', true, ?)`,
+    [
+      ...[installation, modified === null ? null : at(modified), at(answered + 1), at(answered), at(answered)],
+      ...[at(answered + 1), at(freshFrom)],
+    ],
   );
 }
 
@@ -80,8 +84,8 @@ test.each<[string, { modified: number | null; answered: number; style?: 'naive' 
 ])('rows of an invoice %s', async (_case, { modified, answered, style }, whole) => {
   if (style) await noteTimestampStyle(db, installation, style);
   await mirrored(modified, answered);
-  await walkOnce(context(), 'row', '', async () => ({ seen: 3, pulled: 3, began: at(0), earliest: at(0) }));
-  expect(await completeScan(context())).toMatchObject({ began: at(0), seen: 0, pulled: 0 });
+  await walkOnce(context(), 'row', '', async () => ({ seen: 3, pulled: 3, began: readAt(0), read: readAt(0) }));
+  expect(await completeScan(context())).toMatchObject({ began: { sourceTime: at(0) }, seen: 0, pulled: 0 });
   expect(await isFresh()).toBe(whole);
 });
 
@@ -92,7 +96,7 @@ test.each([
 ])('a set in which a row changed %s', async (_case, modified, whole) => {
   await mirrored(9_000, -900);
   await rowChanged(modified);
-  await walkOnce(context(), 'row', '', async () => ({ seen: 3, pulled: 3, began: at(0), earliest: at(0) }));
+  await walkOnce(context(), 'row', '', async () => ({ seen: 3, pulled: 3, began: readAt(0), read: readAt(0) }));
   await completeScan(context());
   expect(await isFresh()).toBe(whole);
 });

@@ -28,7 +28,8 @@ async function settled(): Promise<void> {
 /** As if everything so far had changed before the overlap: the next window asks for what changes from now on. */
 async function passOverlap(): Promise<void> {
   await clinic.rows(
-    `update sync_cursor set value = json_build_object('watermark', clock_timestamp() + interval '${overlapSeconds - 1} s')
+    `update sync_cursor 
+     set value = (value::jsonb || jsonb_build_object('watermark', clock_timestamp() + interval '${overlapSeconds - 1} s'))::json
      where stream <> 'payment'`,
   );
 }

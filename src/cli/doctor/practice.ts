@@ -14,6 +14,7 @@ import {
   storedVerdicts,
 } from '../../sync/capabilities/filters.ts';
 import { probeList } from '../../sync/capabilities/probe.ts';
+import { certainSkewMs, skewInWords } from '../../sync/clock-remarks.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
 import { type Check, failure } from './check.ts';
 
@@ -23,9 +24,6 @@ const namesOfLists = {
   payment: 'payments',
   prepayment: 'prepayments',
 } as const;
-
-/** A larger difference between the clocks is a warning: times in logs and in the source would no longer be comparable. */
-const clockToleranceMs = 60_000;
 
 /** Checks one installation's practice API: lists, filters, clock, page size, VAT groups, refunds and department settings. */
 export async function checkPractice(app: App, installation: InstallationConfig): Promise<Check[]> {
@@ -86,25 +84,26 @@ class Examination {
   }
 
   #clock(answer: ListAnswer): void {
-    if (answer.clock === 'local') {
+    if (answer.clock === 'unknown') {
       this.#add(
         'clock',
         'warn',
-        'its answers carry no Date header; our own clock is used',
-        'Keep this machine’s clock synchronised (NTP).',
+        'its answers carry no Date header, so that its clock is unknown; the database’s clock is used, less five minutes',
+        'Keep the database’s clock synchronised (NTP), and have the source’s clock checked.',
       );
       return;
     }
-    const skewMs = this.#app.clock().getTime() - answer.sourceTimeAtMost.getTime();
-    const seconds = Math.round(Math.abs(skewMs) / 1000);
-    if (Math.abs(skewMs) <= clockToleranceMs) this.#add('clock', 'ok', 'Date header present, clocks agree');
-    else
-      this.#add(
-        'clock',
-        'warn',
-        `its clock and ours are ${seconds} s apart`,
-        'Synchronise this machine’s clock (NTP).',
-      );
+    const skewMs = certainSkewMs(answer);
+    if (Math.abs(skewMs) <= this.#installation.clockSkewLimitSeconds * 1000) {
+      this.#add('clock', 'ok', 'Date header present, clocks agree');
+      return;
+    }
+    this.#add(
+      'clock',
+      'warn',
+      `the source’s clock is ${skewInWords(skewMs)} the database’s`,
+      'Have the wrong clock synchronised (NTP). Nothing is missed meanwhile: changes are asked for by the earlier of the two.',
+    );
   }
 
   #pageSize(answers: Answers): void {

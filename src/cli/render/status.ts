@@ -14,6 +14,7 @@ export function statusText(found: InstallationStatus): string {
     `  last window   ${last_window ? `${last_window.outcome}, opened ${instant(last_window.opened_at)}` : 'none yet'}`,
   ];
   if (last_window?.error) lines.push(`                ${last_window.error.message}`);
+  for (const { message } of last_window?.remarks ?? []) lines.push(`  remark        ${message}`);
   for (const [kind, byState] of Object.entries(states)) {
     const parts = Object.entries(byState).map(([state, n]) => `${n} ${state}`);
     lines.push(`  ${kind.padEnd(12)}  ${parts.join(', ') || 'none'}`);

@@ -28,6 +28,7 @@ export function windowBlock(report: WindowReport): string {
     `  written back  ${count(window.written_back, 'prepayment')}`,
     `  API           ${apiUse(window)}`,
   );
+  for (const { message } of window.remarks ?? []) lines.push(`  remark        ${message}`);
   if (window.error) lines.push(`  error         ${window.error.message}`, `  what to do    ${window.error.todo}`);
   return lines.join('\n');
 }
@@ -35,7 +36,7 @@ export function windowBlock(report: WindowReport): string {
 /** Windows as a table, one line each. */
 export function windowsTable(windows: RecordedWindow[]): string {
   return table(
-    ['window', 'installation', 'kind', 'opened', 'from', 'to', 'outcome', 'error'],
+    ['window', 'installation', 'kind', 'opened', 'from', 'to', 'outcome', 'error', 'remarks'],
     windows.map((window) => [
       window.id,
       window.installation,
@@ -45,6 +46,7 @@ export function windowsTable(windows: RecordedWindow[]): string {
       instant(window.to),
       window.outcome,
       window.error ? `${window.error.code}: ${window.error.message}` : '',
+      window.remarks.map(({ code }) => code).join(', '),
     ]),
   );
 }
@@ -59,6 +61,7 @@ export function windowLine(report: WindowReport): string {
     `${all(seen)} seen, ${all(pulled)} pulled, ${window.posted} posted, ${window.held} held, ${window.written_back} written back`,
     apiUse(window),
   ];
+  for (const { message } of window.remarks ?? []) parts.push(message);
   if (window.error) parts.push(`${window.error.message} What to do: ${window.error.todo}`);
   return parts.join(' | ');
 }

@@ -145,3 +145,9 @@ end $$;
 alter table mirror_record
   add column asked_at timestamptz not null default '1970-01-01T00:00:00Z',
   add column answered_at timestamptz not null default '1970-01-01T00:00:00Z';
+
+-- Walks under way noted one clock only; they begin again.
+delete from sync_walk;
+
+-- What a window has to say beside its counts: a list of {code, message} (src/sync/remarks.ts).
+alter table sync_window add column remarks json not null default '[]';

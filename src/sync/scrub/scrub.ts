@@ -184,10 +184,10 @@ class Step implements PullWatch {
   /** A record that the answers did not hold is asked for by its id before it is called missing. */
   async #lookUp(list: DocumentKind, id: number): Promise<void> {
     const { installation, transact } = this.#context;
-    const { found, began } = await pullById(this.#context, list, id);
+    const { found, read } = await pullById(this.#context, list, id);
     if (found) return;
     await transact(async (trx) => {
-      await markGone(trx, installation, list, [id], began);
+      await markGone(trx, installation, list, [id], read);
       await this.#report(trx, list, [{ document: id, what: 'vanished' }]);
     });
   }

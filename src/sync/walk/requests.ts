@@ -1,3 +1,4 @@
+import { type ReadAt, readAtOf, savedReadAt } from '../../domain/read-at.ts';
 import type { ListAnswer } from '../../practice/client.ts';
 import type { Bound, Dimension } from './dimensions.ts';
 import { pageSizeFor } from './page-size.ts';
@@ -24,7 +25,7 @@ export class Unbounded extends Error {
  */
 export class WalkRequests {
   received = 0;
-  began: Date | null = null;
+  began: ReadAt | null = null;
   /** The highest count of any answer: an upper bound of what one request can match. */
   largestCount: number | null = null;
   readonly ignored: Set<string>;
@@ -43,7 +44,7 @@ export class WalkRequests {
     this.#maxPageSize = options.maxPageSize;
     this.ignored = new Set(options.ignored);
     if (options.resume?.began) {
-      this.began = new Date(options.resume.began);
+      this.began = readAtOf(options.resume.began);
       this.received = options.resume.received;
     }
   }
@@ -96,12 +97,12 @@ export class WalkRequests {
   /** Saves a page together with the progress of the walk. */
   save(answer: ListAnswer, progress: Pick<WalkState, 'proven' | 'after' | 'expected' | 'open'>): Promise<void> {
     const { received, began } = this;
-    return this.#ports.save(answer, { ...progress, received, began: began?.toISOString() ?? null });
+    return this.#ports.save(answer, { ...progress, received, began: began && savedReadAt(began) });
   }
 
   #record(answer: ListAnswer, pageSize: number | null, page: number): void {
     const received = answer.results.length;
-    this.began ??= answer.sourceTime;
+    this.began ??= { sourceTime: answer.sourceTime, askedAt: answer.askedAt };
     this.received += received;
     this.largestCount = Math.max(this.largestCount ?? 0, answer.count);
     const isCapped = pageSize !== null && page === 1 && received > 0 && received < Math.min(pageSize, answer.count);

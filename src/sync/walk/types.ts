@@ -1,3 +1,4 @@
+import type { ReadAt, SavedReadAt } from '../../domain/read-at.ts';
 import type { ListAnswer } from '../../practice/client.ts';
 import type { Dimension } from './dimensions.ts';
 
@@ -20,8 +21,8 @@ export interface WalkState {
   /** How many records that page holds. */
   open: number | null;
   received: number;
-  /** Source time of the walk's first answer, kept when it resumes: the next walk must cover what changed later. ISO 8601. */
-  began: string | null;
+  /** When the walk's first answer was read, kept when it resumes: the next walk must cover what changed later. */
+  began: SavedReadAt | null;
 }
 
 export interface WalkPorts {
@@ -54,8 +55,8 @@ export interface WalkOptions {
 export interface WalkResult {
   /** Records received, repeated ones included. */
   received: number;
-  /** Source time of the first answer: the walk covers what was committed by then. */
-  began: Date;
+  /** When the first answer was read: the walk covers what was committed by then. */
+  began: ReadAt;
 }
 
 /** The server ignores a filter of `base`: the caller notes that and walks without the filter. */
