@@ -192,6 +192,7 @@ create table entry_line (
   vat_base numeric,
   has_vat boolean not null default false,
   row_ids bigint[] not null default '{}'::bigint[],
+  party_named boolean not null default false,
   constraint entry_line_pkey PRIMARY KEY (entry_id, line),
   constraint entry_line_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES entry(id),
   constraint entry_line_amount_check CHECK ((amount > (0)::numeric)),

@@ -49,11 +49,11 @@ function scrubLines({
   if (began_at === null || lists === null)
     return [`${title}not begun; the daemon reads everything again every ${count(days, 'day')}`];
   const all = Object.values(lists);
-  const records = all.reduce((sum, list) => sum + list.records, 0);
+  const records = all.reduce((read, list) => read + list.records, 0);
   const lines = [
     state === 'done'
       ? `${title}${count(records, 'record')} read again by ${instant(finished_at ?? began_at)}`
-      : `${title}${count(records, 'record')} of about ${all.reduce((sum, list) => sum + list.of, 0)} read again since ${instant(began_at)}`,
+      : `${title}${count(records, 'record')} of about ${all.reduce((expected, list) => expected + list.of, 0)} read again since ${instant(began_at)}`,
     `${margin}${found(lists)}`,
   ];
   if (state === 'reading' && last_pass) lines.push(`${margin}the pass before it: ${found(last_pass.lists)}`);

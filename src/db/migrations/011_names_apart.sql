@@ -1,6 +1,9 @@
 -- Names of parties stand apart from what the chain hashes, so that they can be erased. Entries before keep theirs (format 1).
 alter table entry add column format int not null default 1;
 
+-- Whether the line names its party: not every line of a party does (R7 knows a client by id alone).
+alter table entry_line add column party_named boolean not null default false;
+
 create table entry_party_name (
   entry_id text not null references entry (id),
   party_code text not null,

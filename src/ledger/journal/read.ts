@@ -69,9 +69,9 @@ export async function withLines(db: Connection, entries: EntryRow[]): Promise<Le
     db,
     lineShape,
     // In format 1 the name stands in the line.
-    `select ${lineColumns.replace('party_name', 'coalesce(party_name, name_apart) as party_name')} from entry_line
-     left join (select entry_id as entry_named, party_code as party_named, name as name_apart from entry_party_name) named
-       on entry_named = entry_id and party_named = party_code
+    `select ${lineColumns.replace('party_name', 'coalesce(party_name, case when party_named then name_apart end) as party_name')} from entry_line
+     left join (select entry_id as named_entry, party_code as named_party, name as name_apart from entry_party_name) named
+       on named_entry = entry_id and named_party = party_code
      where entry_id = any(?::text[]) order by entry_id, line`,
     [entries.map((entry) => entry.id)],
   );
