@@ -4,6 +4,7 @@ import { Rng } from '../../sandbox/rng.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
 import type { Db } from '../../src/db/pool.ts';
 import { savedReadAt } from '../../src/domain/read-at.ts';
+import { priorities } from '../../src/practice/budget.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
 import type { Dialect } from '../../src/records/dialect.ts';
 import { restoreDefaultPageSize } from '../../src/sync/capabilities/observe.ts';
@@ -16,6 +17,7 @@ import { refetchParts } from '../../src/sync/refetch.ts';
 import { completeScan, scanRows } from '../../src/sync/row-scan.ts';
 import { pullRows } from '../../src/sync/rows.ts';
 import { forgetWalks, walkOnce } from '../../src/sync/saved-walks.ts';
+import { scrubSlice } from '../../src/sync/scrub/scrub.ts';
 import { notePutBack, pullStream } from '../../src/sync/streams.ts';
 import { ListUnprovable } from '../../src/sync/walk/types.ts';
 import { type RecordKind, recordKinds } from '../../src/terms.ts';
@@ -308,6 +310,7 @@ class Life {
     } catch (error) {
       this.#wrong.push(`the last census failed: ${told(error)}`);
     }
+    if (this.#traits.unseen) await this.#scrub();
     await this.#check('the end');
     this.#wrong.push(...(await differences(this.#db, this.#installation, this.#source)));
   }
@@ -327,6 +330,25 @@ class Life {
     } catch (error) {
       this.#wrong.push(`the last backfill failed: ${told(error)}`);
     }
+  }
+
+  /** What no window finds, a pass of the scrub does; the next window completes it. */
+  async #scrub(): Promise<void> {
+    this.#practice.unseen(this.#source.now);
+    this.#source.advance(this.#source.now + 5_000);
+    const context = { ...this.#context('scrub', this.#client, 'scrub'), priority: priorities.scrub };
+    const now = () => new Date(this.#source.now);
+    try {
+      for (let isDone = false; !isDone; ) {
+        const { state } = await scrubSlice(context, { days: null, minShare: 0, requestsAtMost: 100, now });
+        if (state !== 'finished' && state !== 'reading') throw new Error(`the scrub is ${state}`);
+        isDone = state === 'finished';
+      }
+    } catch (error) {
+      this.#wrong.push(`the scrub failed: ${told(error)}`);
+    }
+    const failed = await this.#window();
+    if (failed) this.#wrong.push(`the window after the scrub failed: ${told(failed)}`);
   }
 
   /** Ends what runs beside the windows: some of it killed, the rest goes on to its own end. */

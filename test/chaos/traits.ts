@@ -43,6 +43,8 @@ export interface Traits {
   /** A list of so many records, more than offsets reach; null: none. */
   large: { kind: RecordKind; records: number; atOnce: boolean } | null;
   windows: number;
+  /** At the end, records change, come and go as no question can tell, and a pass of the scrub follows. */
+  unseen: boolean;
 }
 
 const idFilters = ['id__gt', 'id__lt'];
@@ -151,6 +153,8 @@ export function traitsOf(seed: number): Traits {
     clockChange: rng.chance(0.1) ? { at: rng.pick(changes), before: rng.int(600_000, 7_200_000) } : null,
     large,
     windows: large ? 2 : rng.int(3, 6),
+    // Last, so that the traits before it are those of a seed's earlier lives.
+    unseen: rng.chance(0.35),
   };
 }
 

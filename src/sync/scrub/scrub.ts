@@ -15,6 +15,7 @@ import { type Cursors, readCursors } from '../cursors.ts';
 import { pullList } from '../pull-list.ts';
 import { scanStaleSets } from '../row-scan.ts';
 import { pullRowSets } from '../row-sets.ts';
+import { changedFrom } from '../watermark.ts';
 import { dueInMs, nextBeginsAt } from './pace.ts';
 import {
   beginPass,
@@ -262,9 +263,9 @@ class Step implements PullWatch {
 
   /** Whether a window still asks for what was modified then: a change that it is about to find is nothing unseen. */
   #isStillAsked(kind: 'invoice' | 'prepayment' | 'row', modified: Date | null): boolean {
-    const watermark = this.#cursors[kind].value?.watermark;
-    if (modified === null || watermark === undefined) return false;
-    return modified.getTime() >= new Date(watermark).getTime() - this.#context.overlapMs;
+    const from = changedFrom(this.#cursors[kind].value, null);
+    if (modified === null || from === null) return false;
+    return modified.getTime() >= from.getTime() - this.#context.overlapMs;
   }
 
   #isPaymentStillAsked(id: number): boolean {
