@@ -1,3 +1,4 @@
+import { refreshStatistics, refreshStatisticsFromRows } from '../src/db/statistics.ts';
 import { businessDate } from '../src/domain/dates.ts';
 import { summariseDays } from '../src/ledger/summaries/append.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
@@ -25,6 +26,7 @@ export function summariseActivities(deps: ActivityDeps) {
         const summaries = await summariseDays(transact, id, { before, windowId: window.id }, (done) =>
           beat({ step: 'summing up days', done, total: null }),
         );
+        if (summaries >= refreshStatisticsFromRows) await refreshStatistics(deps.db, 'summarise');
         return { summaries };
       });
     },

@@ -1,3 +1,4 @@
+import { refreshStatistics, refreshStatisticsFromRows } from '../src/db/statistics.ts';
 import { pullByIds } from '../src/sync/by-id.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { writeBackAll } from '../src/writeback/write-back.ts';
@@ -29,6 +30,7 @@ export function writeBackActivities(deps: ActivityDeps) {
           onProgress: (done) => heartbeat.beat({ step: 'writing back', done, total: null }),
           onRefused: (prepayment, { code, message }) => deps.log.warn({ installation, prepayment, code }, message),
         });
+        if (written >= refreshStatisticsFromRows) await refreshStatistics(deps.db, 'writeBack');
         return { written, api: use() };
       });
     },

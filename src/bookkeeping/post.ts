@@ -3,6 +3,7 @@ import { instant } from '../db/columns.ts';
 import { isOfTheData, retryingTransaction } from '../db/errors.ts';
 import type { Transact } from '../db/lease.ts';
 import { type Connection, row } from '../db/rows.ts';
+import { refreshStatistics, refreshStatisticsFromRows } from '../db/statistics.ts';
 import { claimDocuments, claimThese } from '../documents/claim.ts';
 import type { StoredDocument } from '../documents/document.ts';
 import { holdDocument, internalError } from '../documents/hold.ts';
@@ -17,6 +18,8 @@ import { judgeDocuments, judgingBatch } from './judge.ts';
 import { holdMapping } from './mapping-generation.ts';
 import type { ContextFor } from './posting-context.ts';
 
+/** Statistics are brought up to date again when so many times the documents have been judged. */
+const refreshGrowth = 4;
 /** Posters at work. Each claims batches of its own: one judges while the other's entries are on their way into the database. */
 const posters = 2;
 
@@ -47,6 +50,7 @@ export async function postWaiting(
   const options = { finalRound, judgedBefore: now, transact, onHeld };
   let posted = 0;
   let judged = 0;
+  let refreshAt = refreshStatisticsFromRows;
   const poster = async () => {
     for (;;) {
       const batch = await postNext(installation, contextFor, windowId, options);
@@ -54,6 +58,9 @@ export async function postWaiting(
       posted += batch.entries;
       judged += batch.documents;
       onProgress(judged);
+      if (judged < refreshAt) continue;
+      refreshAt = judged * refreshGrowth;
+      await refreshStatistics(db, 'post');
     }
   };
   await settleAll(Array.from({ length: posters }, poster));

@@ -849,6 +849,16 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION vetledger.refresh_statistics(table_name text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+begin
+  execute format('analyze (skip_locked) vetledger.%I', table_name);
+end $function$;
+
 CREATE OR REPLACE FUNCTION vetledger.refuse_added_lines()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -82,8 +82,8 @@ export async function saveJudged(trx: Connection, installation: number, judged: 
        state = saved.state, document_date = coalesce(saved.document_date, d.document_date),
        dirty = d.dirty_mark > saved.mark or saved.awaits_parts,
        refetch = case when saved.awaits_parts then 'wanted' else 'no' end, judged_at = clock_timestamp()
-     from ${from} where d.installation = ? and d.kind = saved.kind and d.id = saved.id`,
-    [...bindings, installation],
+     from ${from} where d.installation = ? and d.kind = saved.kind and d.id = saved.id and d.id = any(?)`,
+    [...bindings, installation, judged.map(({ id }) => id)],
   );
   await saveReports(trx, installation, judged);
 }
@@ -102,8 +102,8 @@ export async function saveRemapped(
   await execute(
     trx,
     `update document d set ${setRemapped}
-     from ${from} where d.installation = ? and d.kind = saved.kind and d.id = saved.id`,
-    [...bindings, installation],
+     from ${from} where d.installation = ? and d.kind = saved.kind and d.id = saved.id and d.id = any(?)`,
+    [...bindings, installation, remapped.map(({ id }) => id)],
   );
 }
 

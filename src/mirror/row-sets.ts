@@ -5,6 +5,7 @@ import type { ReadSpan } from '../domain/read-at.ts';
 
 /** A `modified` of whole seconds: another change may carry the same one for so long. */
 const secondsOfModified = 1;
+const fetched = '(select ?::timestamptz as asked_at, ?::timestamptz as source_time) fetched';
 const asOf = `greatest(fetched.source_time,
   case when m.answered_at + make_interval(secs => ${secondsOfModified}) <= fetched.asked_at then m.rows_fresh_from end)`;
 
@@ -45,19 +46,24 @@ export async function settleRowSets(
      returning parent_id as invoice`,
     [sourceTime, askedAt, answeredAt, installation, invoices, askedAt],
   );
+  // Two statements: joined to itself without statistics, the mirror is read once for each invoice.
   const settled = await rows(
     trx,
     { invoice: integer, wasFresh: nullable(bool) },
-    `update mirror_record m set rows_source_time = before.as_of
-     from (select m.id, m.rows_source_time >= m.rows_fresh_from as was_fresh, ${asOf} as as_of from mirror_record m,
-         (select ?::timestamptz as asked_at, ?::timestamptz as source_time) fetched
-       where m.installation = ? and m.kind = 'invoice' and m.id = any(?)
-         and (m.rows_source_time is null or m.rows_source_time < ${asOf})
-       order by m.id for update of m) before
-     where m.installation = ? and m.kind = 'invoice' and m.id = before.id
-     returning m.id as invoice, before.was_fresh as "wasFresh"`,
-    [askedAt, sourceTime, installation, invoices, installation],
+    `select m.id as invoice, m.rows_source_time >= m.rows_fresh_from as "wasFresh" from mirror_record m, ${fetched}
+     where m.installation = ? and m.kind = 'invoice' and m.id = any(?)
+       and (m.rows_source_time is null or m.rows_source_time < ${asOf})
+     order by m.id for update of m`,
+    [askedAt, sourceTime, installation, invoices],
   );
+  if (settled.length > 0) {
+    await execute(
+      trx,
+      `update mirror_record m set rows_source_time = ${asOf} from ${fetched}
+       where m.installation = ? and m.kind = 'invoice' and m.id = any(?)`,
+      [askedAt, sourceTime, installation, settled.map(({ invoice }) => invoice)],
+    );
+  }
   const stale = settled.filter(({ wasFresh }) => wasFresh !== true);
   const touched = new Set([...changed, ...stale].map(({ invoice }) => invoice));
   await markKnown(trx, installation, 'invoice', [...touched]);

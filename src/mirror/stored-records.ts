@@ -72,8 +72,8 @@ export async function confirmUnchanged(
   await execute(
     trx,
     `update mirror_record m set source_time = ?, asked_at = ?, answered_at = ?, content_hash = received.hash
-     from ${from} where m.installation = ? and m.kind = ? and m.id = received.id and m.asked_at < ?`,
-    [sourceTime, askedAt, answeredAt, ...bindings, installation, kind, askedAt],
+     from ${from} where m.installation = ? and m.kind = ? and m.id = received.id and m.id = any(?) and m.asked_at < ?`,
+    [sourceTime, askedAt, answeredAt, ...bindings, installation, kind, records.map(({ id }) => id), askedAt],
   );
 }
 

@@ -1,4 +1,5 @@
-import { type Connection, execute } from '../db/rows.ts';
+import type { Connection } from '../db/rows.ts';
+import { refreshStatistics, refreshStatisticsFromRows } from '../db/statistics.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { type ReadSpan, readSpanOf, savedSpan, spanOf } from '../domain/read-at.ts';
 import { savePageOrAside } from '../mirror/put-aside.ts';
@@ -27,9 +28,6 @@ export interface PullOptions {
   expectedRecords?: number;
 }
 
-/** A first load outruns autovacuum; without statistics PostgreSQL plans the next statements as if the tables were empty. */
-const analyzeFrom = 500;
-
 /**
  * Pulls one list into the mirror by a proven walk. Each page is saved in one transaction with the walk's state. `filters` that
  * the server ignores or refuses are left out. A list of rows or payments that cannot be proven as a whole is pulled by its
@@ -53,7 +51,7 @@ export async function pullList(
   const pull = new ListPull(context, kind, honoured, after, options, ignored, dimensions);
   try {
     const result = await pull.run();
-    if (result.pulled >= analyzeFrom) await execute(db, 'analyze mirror_record, document');
+    if (result.pulled >= refreshStatisticsFromRows) await refreshStatistics(db, 'pull');
     return result;
   } catch (error) {
     if (!(error instanceof ListUnprovable)) throw error;

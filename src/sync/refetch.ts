@@ -23,7 +23,8 @@ export function refetchNeeds({ db, installation }: Pick<PullContext, 'db' | 'ins
     db,
     { kind: oneOf(documentKinds), id: integer, invoiceId: nullable(integer) },
     `select d.kind, d.id, m.parent_id as "invoiceId" from document d
-     join mirror_record m on m.installation = d.installation and m.kind = d.kind and m.id = d.id
+     cross join lateral (
+       select * from mirror_record r where r.installation = d.installation and r.kind = d.kind and r.id = d.id limit 1) m
      where d.installation = ? and d.refetch = 'wanted' order by d.kind, d.id limit ?`,
     [installation, refetchBatch],
   );

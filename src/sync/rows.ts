@@ -101,10 +101,13 @@ async function doubtHeldSets({ db, transact, installation }: PullContext): Promi
     const held = await rows(
       trx,
       { id: integer },
-      `select m.id from mirror_record m join document d using (installation, kind, id)
-       where m.installation = ? and m.kind = 'invoice' and m.needs_rows and m.gone_at is null
-         and d.state = 'held' and d.problem_code = any(?) and d.refetch = 'no'
-       order by m.rows_source_time, m.id limit ?`,
+      // Looked up one by one: joined without statistics, each invoice is compared with each document.
+      `select d.id from document d
+       cross join lateral (
+         select * from mirror_record r where r.installation = d.installation and r.kind = d.kind and r.id = d.id limit 1) m
+       where d.installation = ? and d.kind = 'invoice' and d.state = 'held' and d.problem_code = any(?) and d.refetch = 'no'
+         and m.needs_rows and m.gone_at is null
+       order by m.rows_source_time, d.id limit ?`,
       [installation, problemsOfLateRows, limit],
     );
     const ids = held.map(({ id }) => id);

@@ -72,8 +72,8 @@ export async function noteSending(
     db,
     `update write_back w set sent_at = clock_timestamp(), value_before = sent.value_before
      from ${from} where w.installation = ? and w.prepayment_id = sent.prepayment_id and w.entry_id = sent.entry_id
-       and w.sent_at is null`,
-    [...bindings, installation],
+       and w.prepayment_id = any(?) and w.sent_at is null`,
+    [...bindings, installation, writeBacks.map(({ prepaymentId }) => prepaymentId)],
   );
 }
 
@@ -96,8 +96,9 @@ export async function recordWriteBacks(
     db,
     `update write_back w set state = case when ended.error is null then 'done' else 'failed' end, error = ended.error,
        sent_at = null, value_before = null, attempts = attempts + 1, written_at = case when ended.error is null then clock_timestamp() else written_at end
-     from ${from} where w.installation = ? and w.prepayment_id = ended.prepayment_id and w.entry_id = ended.entry_id`,
-    [...bindings, installation],
+     from ${from} where w.installation = ? and w.prepayment_id = ended.prepayment_id and w.entry_id = ended.entry_id
+       and w.prepayment_id = any(?)`,
+    [...bindings, installation, outcomes.map(({ prepaymentId }) => prepaymentId)],
   );
 }
 
