@@ -20,6 +20,10 @@ export interface BooksSetting {
   /** A mapping file. */
   mapping: string;
   startDate: string | null;
+  /** Documents whose record, or a part of it, is told wrongly or cannot be stored: they are to be held. */
+  culprits?: ReadonlySet<string>;
+  /** Documents that may be held instead: what they depend on is held, or their period is closed. */
+  mayBeHeld?: ReadonlySet<string>;
 }
 
 /** Enough to see what is wrong. */
@@ -28,6 +32,7 @@ const mostTold = 10;
 /** What differs between the books and what the source's records ask for, documents held aside; empty when nothing does. */
 export async function wrongBooks(db: Connection, clinic: Clinic, setting: BooksSetting): Promise<string[]> {
   const { installation, startDate } = setting;
+  const { culprits, mayBeHeld } = { culprits: new Set<string>(), mayBeHeld: new Set<string>(), ...setting };
   const rules = new Rules(viewOf(clinic), { ...setting, exposeVatGroup: true });
   const conditions = { mapping: readMapping(setting.mapping), startDate };
   const booked = await entriesInForce(db, installation);
@@ -38,8 +43,14 @@ export async function wrongBooks(db: Connection, clinic: Clinic, setting: BooksS
     balances.set(account, (balances.get(account) ?? new D(0)).plus(amount));
   for (const document of documentsOf(clinic)) {
     const key = keyOf(document);
-    const { verdict } = rules.verdict(document, conditions, null);
     const entries = booked.get(key) ?? [];
+    const asked = rules.verdict(document, conditions, null).verdict;
+    const isHeld = states.get(key) === 'held' || entries.length === 1;
+    const verdict: Verdict =
+      culprits.has(key) ||
+      (mayBeHeld.has(key) && isHeld && differences(key, asked, states.get(key), entries).length > 0)
+        ? { state: 'held', why: 'hostile' }
+        : asked;
     booked.delete(key);
     wrong.push(...differences(key, verdict, states.get(key), entries));
     if (verdict.state === 'posted') for (const { account, amount } of verdict.lines) expect(account, amount);

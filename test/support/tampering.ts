@@ -5,6 +5,10 @@ export interface SourceAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
+  /** Sent in place of `body`: what is no text. */
+  bytes?: Buffer;
+  /** So many bytes of the body arrive, although its whole length was announced; then the connection breaks off. */
+  cutAfter?: number;
 }
 
 export interface SourceRequest {
@@ -76,8 +80,16 @@ async function pass(proxy: TamperingProxy, incoming: IncomingMessage, response: 
     response.destroy();
     return;
   }
-  response.writeHead(answer.status, answer.headers);
-  response.end(answer.body);
+  // A source without a clock in its answers is one of the cases.
+  response.sendDate = false;
+  const bytes = answer.bytes ?? Buffer.from(answer.body);
+  if (answer.cutAfter === undefined) {
+    response.writeHead(answer.status, answer.headers);
+    response.end(bytes);
+    return;
+  }
+  response.writeHead(answer.status, { ...answer.headers, 'content-length': String(bytes.length) });
+  response.write(bytes.subarray(0, answer.cutAfter), () => response.destroy());
 }
 
 /** A tampering that changes the JSON text of single records of one list, whichever question brings them. */

@@ -1,0 +1,42 @@
+// Broken variants of the program: the rounds have to notice each.
+
+import { type Fault, faultsIn, injectFaults } from '../../support/faults.ts';
+
+const src = (path: string) => new URL(`../../../src/${path}`, import.meta.url);
+const inDivide = faultsIn<typeof import('../../../src/domain/divide.ts')>(src('domain/divide.ts'));
+const inLimits = faultsIn<typeof import('../../../src/records/limits.ts')>(src('records/limits.ts'));
+const inText = faultsIn<typeof import('../../../src/records/json.ts')>(src('records/json.ts'));
+const inSavePage = faultsIn<typeof import('../../../src/mirror/save-page.ts')>(src('mirror/save-page.ts'));
+
+const longAgo = new Date('2000-01-01T00:00:00Z');
+
+export const mutants: Record<string, Fault[]> = {
+  'divides no batch that fails': [
+    inDivide({
+      divideFailed: () => async (_items, error) => {
+        throw error;
+      },
+    }),
+  ],
+  'takes no record for too large': [inLimits({ excessOf: () => () => null })],
+  'stores text as it is': [inText({ storableJson: () => (raw) => raw })],
+  'takes no answer for later': [
+    inSavePage({
+      savePage: (real) => (trx, scope, kind, page, findOwnEchoes) =>
+        real.savePage(
+          trx,
+          scope,
+          kind,
+          { ...page, sourceTime: longAgo, askedAt: longAgo, answeredAt: longAgo },
+          findOwnEchoes,
+        ),
+    }),
+  ],
+};
+
+/** Has what this process loads from here on be the mutant. */
+export function applyMutant(name: string): void {
+  const faults = mutants[name];
+  if (!faults) throw new Error(`no mutant ${name}`);
+  injectFaults(faults);
+}
