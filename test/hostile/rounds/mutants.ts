@@ -5,7 +5,6 @@ import { type Fault, faultsIn, injectFaults } from '../../support/faults.ts';
 const src = (path: string) => new URL(`../../../src/${path}`, import.meta.url);
 const inDivide = faultsIn<typeof import('../../../src/domain/divide.ts')>(src('domain/divide.ts'));
 const inLimits = faultsIn<typeof import('../../../src/records/limits.ts')>(src('records/limits.ts'));
-const inText = faultsIn<typeof import('../../../src/records/json.ts')>(src('records/json.ts'));
 const inSavePage = faultsIn<typeof import('../../../src/mirror/save-page.ts')>(src('mirror/save-page.ts'));
 
 const longAgo = new Date('2000-01-01T00:00:00Z');
@@ -19,7 +18,6 @@ export const mutants: Record<string, Fault[]> = {
     }),
   ],
   'takes no record for too large': [inLimits({ excessOf: () => () => null })],
-  'stores text as it is': [inText({ storableJson: () => (raw) => raw })],
   'takes no answer for later': [
     inSavePage({
       savePage: (real) => (trx, scope, kind, page, findOwnEchoes) =>

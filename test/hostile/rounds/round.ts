@@ -212,6 +212,7 @@ class Round {
       ...{ db, log, installations: new Map([[id, this.#installation]]), practice: () => client },
       workflows: { getHandle: () => ({ signal: async () => undefined }) } as unknown as ActivityDeps['workflows'],
       clock: () => new Date(),
+      sealKey: null,
     };
     return { runner: new WindowRunner(deps, id), budget, client };
   }
