@@ -149,5 +149,5 @@ alter table mirror_record
 -- Walks under way noted one clock only; they begin again.
 delete from sync_walk;
 
--- What a window has to say beside its counts: a list of {code, message} (src/sync/remarks.ts).
+-- What a window has to say beside its counts: a list of {code, message} (src/sync/clock-remarks.ts).
 alter table sync_window add column remarks json not null default '[]';
