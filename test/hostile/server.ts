@@ -27,8 +27,8 @@ export interface ActiveFault {
   most: number;
 }
 
-/** The clinic's clock begins so long ago: a round's minutes pass in its seconds, and end before the present. */
-const beginsAgoMs = 40 * 60_000;
+/** When a round begins at the clinic, whenever it is played: its minutes pass in seconds. */
+const beginsAt = Date.parse('2026-05-04T08:00:00Z');
 
 export class HostileServer {
   readonly sandbox: Sandbox;
@@ -48,7 +48,7 @@ export class HostileServer {
     invoices: number,
     quirks: Partial<Quirks>,
   ): Promise<HostileServer> {
-    const clock = { passedMs: -beginsAgoMs, wrongByMs: 0 };
+    const clock = { passedMs: beginsAt - Date.now(), wrongByMs: 0 };
     const sandbox = await startSandbox({
       ...{ installation, seed, invoices, historyDays: 20, rateWindowSeconds: 0, quirks },
       now: () => new Date(Date.now() + clock.passedMs + clock.wrongByMs),

@@ -29,7 +29,7 @@ export const poisons: Record<string, Poison> = {
   'an invoice with an unknown status': { list: 'invoice', members: { status: '77' } },
   'an invoice of NaN': { list: 'invoice', members: { total_with_vat: 'NaN' } },
   'an invoice with decimal commas': { list: 'invoice', members: { total: '"1,00"' } },
-  'an invoice whose department is an object': { list: 'invoice', members: { department: '{"id":1}' } },
+  'an invoice of no department that can be read': { list: 'invoice', members: { department: '"nowhere"' } },
   'a VAT rate of 17,000 decimals': {
     list: 'invoicerow',
     members: { invoicerow_vat_group: vatGroup(`"0.${'1'.repeat(17_000)}"`) },
