@@ -11,6 +11,8 @@ export interface AnswerFault {
   honest: boolean;
   /** Strikes at most, where any number would make the round last for minutes. */
   most?: number;
+  /** Nothing in the answer shows that it is wrong: only a count on another day finds out. */
+  unseen?: boolean;
   /** The windows are given up after a short while: waiting is what the fault asks for. */
   slow?: boolean;
 }
@@ -142,7 +144,8 @@ export const answerFaults: Record<string, AnswerFault> = {
     })),
   },
   'millions of numbers in 30 KB': {
-    honest: true,
+    honest: false,
+    unseen: true,
     most: 2,
     strike: instead((answer) => ({
       ...answer,
@@ -212,6 +215,7 @@ export const answerFaults: Record<string, AnswerFault> = {
   },
   'a hidden record': {
     honest: false,
+    unseen: true,
     most: 6,
     strike: paged((page, results) =>
       results.length === 0 ? page : { ...page, count: Number(page.count) - 1, results: results.slice(1) },

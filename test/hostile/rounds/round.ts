@@ -119,6 +119,7 @@ class Round {
   readonly #counted: Record<string, number> = {};
   #closedThrough: string | null = null;
   #windows = 0;
+  /** Something has happened that only a census finds, at the end of the round. */
   #isLate = false;
   /** The highest ids when the last step ended: windows may have met everything up to them. */
   #met = { invoice: 0, payment: 0, prepayment: 0 };
@@ -258,6 +259,7 @@ class Round {
     this.#server.setFaults(faults);
     this.#tell(`the server: ${[...chosen].join(', ') || 'answers well'}`);
     const isHonest = [...chosen].every((name) => answerFaults[name]?.honest);
+    if ([...chosen].some((name) => answerFaults[name]?.unseen)) this.#isLate = true;
     const isSlow = [...chosen].some((name) => answerFaults[name]?.slow);
     const options: WindowOptions = isSlow ? { limitMs: impatienceMs } : {};
     const { ends, isExcused } = await this.#windowsBesideNeighbours(options);
