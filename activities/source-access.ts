@@ -29,14 +29,14 @@ export function sourceAccess(
   heartbeat: Heartbeat,
   transact: Transact,
 ): SourceAccess {
-  const { id, timezone, dialect, overlapSeconds } = installationOf(deps, input.installation);
+  const { id, timezone, dialect, keepRaw, overlapSeconds } = installationOf(deps, input.installation);
   const client = deps.practice(id).forWindow({
     signal: heartbeat.signal,
     onWait: heartbeat.waited,
   });
   const context: PullContext = {
     installation: id,
-    ...{ timezone, dialect, client, db: deps.db, transact },
+    ...{ timezone, dialect, keepRaw, client, db: deps.db, transact },
     owner: input.kind,
     run: ownWorkflow().runId,
     priority: priorityOf[input.kind],

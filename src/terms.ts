@@ -69,6 +69,10 @@ export type Side = (typeof sides)[number];
 export const postingModes = ['document', 'daily_summary'] as const;
 export type PostingMode = (typeof postingModes)[number];
 
+/** What the mirror keeps of a record: the members that the dialect maps, or the whole text. */
+export const rawKeepings = ['mapped', 'all'] as const;
+export type RawKeeping = (typeof rawKeepings)[number];
+
 /** Calendar date `YYYY-MM-DD` in the installation's time zone. */
 export type CalendarDate = string;
 

@@ -6,7 +6,7 @@ import { type Ed25519Key, privateKeyOf } from '../domain/signature.ts';
 import type { TemporalSecurity } from '../domain/temporal-security.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { Dialect } from '../records/dialect.ts';
-import type { CalendarDate, PostingMode } from '../terms.ts';
+import type { CalendarDate, PostingMode, RawKeeping } from '../terms.ts';
 import { checkConfig, keyError } from './check.ts';
 import { loadInstallationDialect } from './dialect.ts';
 import { insertEnvironment } from './environment.ts';
@@ -37,6 +37,7 @@ export interface InstallationConfig {
   scrubDays: number;
   scrubMinShare: number;
   clockSkewLimitSeconds: number;
+  keepRaw: RawKeeping;
   dialect: Dialect;
 }
 
@@ -141,6 +142,7 @@ async function readInstallation(
     scrubDays: entry.scrub_days,
     scrubMinShare: entry.scrub_min_share,
     clockSkewLimitSeconds: entry.clock_skew_limit_seconds,
+    keepRaw: entry.keep_raw,
     dialect: loadInstallationDialect(file, `installations[${index}].practice_api`, entry.practice_api),
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isCalendarDate, isTimezone } from '../domain/dates.ts';
 import { isCurrency } from '../domain/money.ts';
-import { postingModes } from '../terms.ts';
+import { postingModes, rawKeepings } from '../terms.ts';
 
 /**
  * The schema of the configuration file. docs/CLI.md is generated from its descriptions and defaults. Numbers are accepted as
@@ -122,6 +122,12 @@ const installation = z.strictObject({
     .prefault(60)
     .describe(
       'How far the source’s clock may differ from the database’s before windows, `status` and `doctor` say so. Nothing is missed for it.',
+    ),
+  keep_raw: z
+    .enum(rawKeepings, { error: `must be ${rawKeepings.join(' or ')}` })
+    .default('mapped')
+    .describe(
+      'What the mirror keeps of each record: `mapped`, the fields that vetledger reads, and no other, such as names of patients, addresses and free texts; `all`, the record as it was sent. Changing it posts nothing.',
     ),
   practice_api: z
     .record(z.string(), z.unknown())

@@ -4,9 +4,17 @@ import { markDirty, markKnown } from '../documents/mark.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import type { RecordKind } from '../terms.ts';
-import { incomingRecord, isLater, isSameContent } from './incoming.ts';
+import { comparable, incomingRecord, isLater, isOfOtherKeeping, isSameContent } from './incoming.ts';
 import { doubtRowSets } from './row-sets.ts';
-import { confirmUnchanged, keepReplaced, lockStored, rawRecords, type StoredRecord, upsert } from './stored-records.ts';
+import {
+  confirmUnchanged,
+  cutStored,
+  keepReplaced,
+  lockStored,
+  rawRecords,
+  type StoredRecord,
+  upsert,
+} from './stored-records.ts';
 import type { FindOwnEchoes, IncomingPage, IncomingRecord, MirrorScope, NewVersion, SaveResult } from './types.ts';
 
 /**
@@ -29,10 +37,13 @@ export async function savePage(
   const received = { received: page.results.length, ids };
   if (incoming.size === 0) return { ...received, pulled: 0, changedIds: [], changedParents: [] };
 
-  const { added, replaced, unchanged } = await compare(trx, installation, kind, [...incoming.values()], page);
+  const { added, replaced, unchanged, cut } = await compare(trx, scope, kind, [...incoming.values()], page);
   const echoes =
-    kind === 'prepayment' && replaced.length > 0 ? await findOwnEchoes(replaced.map(newVersion)) : new Set<number>();
+    kind === 'prepayment' && replaced.length > 0
+      ? await findOwnEchoes(replaced.map(({ version }) => version))
+      : new Set<number>();
   const newer = replaced.map(({ next }) => next);
+  await cutStored(trx, installation, kind, cut);
   await keepReplaced(trx, installation, kind, idsOf(newer));
   await upsert(trx, installation, kind, [...added, ...newer], page);
   await confirmUnchanged(trx, installation, kind, unchanged, page);
@@ -54,27 +65,39 @@ export async function savePage(
 interface Replacement {
   next: IncomingRecord;
   stored: StoredRecord;
-  storedRaw: string;
+  version: NewVersion;
+}
+
+interface Compared {
+  added: IncomingRecord[];
+  replaced: Replacement[];
+  unchanged: IncomingRecord[];
+  /** Stored texts that hold more than is to be kept, cut to that: of records stored before `keep_raw` was `mapped`. */
+  cut: { id: number; raw: string }[];
 }
 
 /** Sorts received records into new ones, later versions, and unchanged ones. Those older than what is stored are left out. */
 async function compare(
   trx: Connection,
-  installation: number,
+  scope: MirrorScope,
   kind: RecordKind,
   incoming: IncomingRecord[],
   read: ReadSpan,
-): Promise<{ added: IncomingRecord[]; replaced: Replacement[]; unchanged: IncomingRecord[] }> {
+): Promise<Compared> {
+  const { installation } = scope;
   const sorted = incoming.toSorted((a, b) => a.id - b.id);
   const storedById = await lockStored(trx, installation, kind, idsOf(sorted));
   const added: IncomingRecord[] = [];
   const unchanged: IncomingRecord[] = [];
-  const differing: { next: IncomingRecord; stored: StoredRecord }[] = [];
+  const differing: { next: IncomingRecord; stored: StoredRecord; isUnchanged: boolean }[] = [];
   for (const next of sorted) {
     const stored = storedById.get(next.id);
     if (!stored) added.push(next);
     else if (stored.contentHash === next.hash && stored.goneAt === null) unchanged.push(next);
-    else if (isLater(read, next, stored)) differing.push({ next, stored });
+    else {
+      const isUnchanged = stored.goneAt === null && isOfOtherKeeping(scope, kind, stored.contentHash, next);
+      if (isUnchanged || isLater(read, next, stored)) differing.push({ next, stored, isUnchanged });
+    }
   }
   const raws = await rawRecords(
     trx,
@@ -83,14 +106,17 @@ async function compare(
     differing.map(({ next }) => next.id),
   );
   const replaced: Replacement[] = [];
-  const sort = mapped(differing, comparisonCostOf, ({ next, stored }) => {
+  const cut: Compared['cut'] = [];
+  const sort = mapped(differing, comparisonCostOf, ({ next, stored, isUnchanged }) => {
     const storedRaw = raws.get(next.id);
     if (storedRaw === undefined) throw new Error(`${kind} ${next.id} has left the mirror while it was locked`);
-    if (stored.goneAt === null && isSameContent(storedRaw, next.raw)) unchanged.push(next);
-    else replaced.push({ next, stored, storedRaw });
+    const texts = comparable(scope, kind, storedRaw, next);
+    if (texts.kept !== storedRaw) cut.push({ id: next.id, raw: texts.kept });
+    if (isUnchanged || (stored.goneAt === null && isSameContent(texts.stored, texts.received))) unchanged.push(next);
+    else replaced.push({ next, stored, version: { id: next.id, previousRaw: texts.stored, raw: texts.received } });
   });
   await inSlices(sort);
-  return { added, replaced, unchanged };
+  return { added, replaced, unchanged, cut };
 }
 
 /** Units of src/domain/slices.ts: hashing a record, and reading two versions of it. */
@@ -100,10 +126,6 @@ function costOf({ raw }: { raw: string }): number {
 
 function comparisonCostOf({ next }: { next: IncomingRecord }): number {
   return 2_000 + 10 * next.raw.length;
-}
-
-function newVersion({ next, storedRaw }: Replacement): NewVersion {
-  return { id: next.id, raw: next.raw, previousRaw: storedRaw };
 }
 
 function idsOf(records: readonly { id: number }[]): number[] {

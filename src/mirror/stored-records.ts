@@ -77,6 +77,23 @@ export async function confirmUnchanged(
   );
 }
 
+/** Replaces the stored texts of records by what is to be kept of them; their versions stay. */
+export async function cutStored(
+  trx: Connection,
+  installation: number,
+  kind: RecordKind,
+  records: readonly { id: number; raw: string }[],
+): Promise<void> {
+  if (records.length === 0) return;
+  await execute(
+    trx,
+    `update mirror_record m set raw = t.raw
+     from rows from (unnest(?::bigint[]), json_array_elements(?::json)) as t(id, raw)
+     where m.installation = ? and m.kind = ? and m.id = t.id`,
+    [records.map(({ id }) => id), `[${records.map(({ raw }) => raw).join(',')}]`, installation, kind],
+  );
+}
+
 /** Copies the stored versions of records into the history, before newer ones replace them. */
 export async function keepReplaced(
   trx: Connection,

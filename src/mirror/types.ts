@@ -1,11 +1,13 @@
 import type { Dialect } from '../records/dialect.ts';
 import type { SourceRecord } from '../records/types.ts';
+import type { RawKeeping } from '../terms.ts';
 
 /** The installation whose records are saved, and how they are read. */
 export interface MirrorScope {
   installation: number;
   timezone: string;
   dialect: Dialect;
+  keepRaw: RawKeeping;
 }
 
 /** One answer's records, as received. */
@@ -25,8 +27,11 @@ export interface IncomingPage {
 /** A received record, with what the mirror stores beside its text. */
 export interface IncomingRecord {
   id: number;
+  /** The text that is kept (`keep_raw`). */
   raw: string;
-  /** SHA-256 of the text. Two texts of different hashes can still have the same content (`isSameContent`). */
+  /** The whole text, as received. */
+  whole: string;
+  /** SHA-256 of the text that is kept. Two texts of different hashes can still have the same content (`isSameContent`). */
   hash: string;
   parentId: number | null;
   modified: Date | null;

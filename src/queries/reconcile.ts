@@ -121,7 +121,7 @@ async function fetchAgain(
 
 async function fetchUnderLease(
   ports: ReconcilePorts,
-  { id: installation, timezone, dialect, overlapSeconds }: InstallationConfig,
+  { id: installation, timezone, dialect, keepRaw, overlapSeconds }: InstallationConfig,
   disputed: readonly DocumentRef[],
   transact: Transact,
   renew: () => Promise<void>,
@@ -133,6 +133,7 @@ async function fetchUnderLease(
       installation,
       timezone,
       dialect,
+      keepRaw,
       db,
       transact,
       client: ports.practice(installation),

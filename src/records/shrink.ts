@@ -3,7 +3,7 @@ import { cutObject } from './cut.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 
 /** The key under which a shrunken record says why it is one; no record of the source has it. */
-const tooLargeKey = 'vetledger:too_large';
+export const tooLargeKey = 'vetledger:too_large';
 
 /** What a shrunken record keeps: fields such as records have, so that it is still told whose it is. */
 const kept = { chars: 1_000, values: 50, depth: 5, members: 200 } as const;

@@ -181,6 +181,7 @@ class Life {
     return pullContextOf({
       ...{ installation: this.#installation, timezone, dialect: this.#dialect, db: this.#db, client, owner, run },
       priority: owner === 'window' ? 1 : 5,
+      keepRaw: 'all',
       overlapMs: this.#traits.overlapMs,
       // Hours read again would mend whatever a mutant spoils.
       naiveTimesAreLocal: true,

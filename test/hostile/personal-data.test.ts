@@ -93,3 +93,38 @@ test('the names of a client are erased for good; the books stay whole, and the s
   ]);
   await expect(clinic.rows('delete from erasure')).rejects.toThrow();
 });
+
+describe.each([
+  ['mapped', []],
+  ['all', ['mirror_record']],
+])('keep_raw: %s', (keepRaw, where) => {
+  test(`a field that nothing reads is ${where.length === 0 ? 'in no table' : 'in the mirror'}`, async () => {
+    const clinic = await startTestClinic({ invoices: 40, settings: { keep_raw: keepRaw } });
+    onTestFinished(() => clinic.stop());
+    const { invoices, invoicePayments, invoiceRows, prepayments } = clinic.sandbox.clinic;
+    const unread = 'Siltakatu 4711';
+    for (const invoice of invoices.all()) invoice.payer_street_address = unread;
+    for (const payment of invoicePayments.all()) payment.info = unread;
+    for (const row of invoiceRows.all()) Object.assign(row.invoice_row_extra, { patient: unread });
+    // What is sent back whole is kept whole.
+    expect(JSON.stringify(prepayments.all())).not.toContain(unread);
+    expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+    const tables = await clinic.rows<{ name: string }>(
+      `select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where c.relkind in ('r', 'p') and n.nspname = 'vetledger'`,
+    );
+    expect(tables.map(({ name }) => name)).toContain('mirror_record');
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const [table] = await clinic.rows<{ n: number }>(
+        `select count(*)::int as n from ${name} t where strpos(t::text, ?) > 0`,
+        [unread],
+      );
+      if (table!.n > 0) found.push(name);
+    }
+    expect(found).toEqual(where);
+    const ran = await vetledger(['ledger', 'verify', '--config', clinic.config], clinic.env);
+    expect(ran).toMatchObject({ code: 0 });
+    expect(await clinic.wrongBooks()).toEqual([]);
+  });
+});

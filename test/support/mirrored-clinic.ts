@@ -99,6 +99,7 @@ export class MirroredClinic {
       installation: this.id,
       timezone: 'Europe/Helsinki',
       dialect: this.installation.dialect,
+      keepRaw: this.installation.keepRaw,
     };
     const sourceTime = new Date(this.#now);
     await this.#db.transaction(async (trx) => {

@@ -8,6 +8,7 @@ export function pullContextOf(given: Pick<PullContext, 'db'> & Partial<PullConte
     installation: 1,
     timezone: 'Europe/Helsinki',
     dialect: given.dialect ?? loadDialect(),
+    keepRaw: 'mapped',
     transact: transactionsOf(given.db),
     client: { list: () => Promise.reject(new Error('a question that no test expects')) },
     owner: 'window',

@@ -24,7 +24,7 @@ const payments = Array.from({ length: 11_600 }, (_, i) => {
 /** Pulls from a list of payments in no order, more than offsets reach, that honours nothing but the given filters. */
 async function pull(installation: number, honoured: string[], known = invoices) {
   const now = new Date('2026-05-04T08:00:00Z');
-  const scope = { installation, timezone: 'Europe/Helsinki', dialect: loadDialect() };
+  const scope = { installation, timezone: 'Europe/Helsinki', dialect: loadDialect(), keepRaw: 'mapped' as const };
   const mirrored = Array.from({ length: known }, (_, i) => {
     const raw = `{"id":${i + 1},"status":3}`;
     return { id: i + 1, raw, value: parseJson(raw) };

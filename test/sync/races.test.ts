@@ -13,7 +13,7 @@ const api = 'https://practice.example/1/api/0.1';
 const { db } = useDatabase();
 let installation = 0;
 const at = (seconds: number) => new Date(Date.parse('2026-05-04T08:00:00Z') + seconds * 1000);
-const scope = () => ({ installation, timezone: 'Europe/Helsinki', dialect: loadDialect() });
+const scope = () => ({ installation, timezone: 'Europe/Helsinki', dialect: loadDialect(), keepRaw: 'mapped' as const });
 
 /** An answer with these records, its snapshot taken at most a second after `seconds`. */
 async function answer(kind: RecordKind, seconds: number, records: ({ id: number } & Record<string, unknown>)[]) {

@@ -1,0 +1,218 @@
+// What the mirror keeps of a record (`keep_raw`): everything that is read, nothing else, and no version for what is not kept.
+
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { loadDialect } from '../../src/config/dialect.ts';
+import { savePage } from '../../src/mirror/save-page.ts';
+import type { FindOwnEchoes } from '../../src/mirror/types.ts';
+import { parseJson, readJson, stringifyJson } from '../../src/records/json.ts';
+import { keepMapped } from '../../src/records/keep.ts';
+import { parseRecord } from '../../src/records/schema.ts';
+import { type RawKeeping, type RecordKind, recordKinds } from '../../src/terms.ts';
+import { useDatabase } from '../support/database.ts';
+import { answerTimes } from '../support/practice-list.ts';
+import { sandboxRecords } from '../support/sandbox-records.ts';
+import { query } from '../support/sql.ts';
+
+const dialect = loadDialect();
+const samples = sandboxRecords();
+
+describe('the text that is kept', () => {
+  const keys = [
+    ...['notes', 'patient', 'a"b', 'a\\', '__proto__', 'constructor', 'ünï', 'id2', '', 'vetledger:other'],
+    ...['payer_city', 'results', 'modified_by'],
+  ];
+  const extraValue = fc.letrec<{ value: string }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom('1.50', '-0.0', '1e400', '12345678901234567890', 'null', 'true', '""', '[]', '{}', '[ ]', '{ }'),
+      fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+      fc.constantFrom('"}]"', '"\\\\"', '"\\"id\\":7,"', '"\\u007d"'),
+      fc.array(tie('value'), { maxLength: 3 }).map((all) => `[${all.join(' , ')}]`),
+      fc
+        .array(fc.tuple(fc.constantFrom('id', 'url', '__proto__', 'x'), tie('value')), { maxLength: 3 })
+        .map((all) => `{${all.map(([key, value]) => `"${key}" : ${value}`).join(',')}}`),
+    ),
+  })).value;
+  const extra = fc.tuple(fc.constantFrom(...keys), extraValue).map(([key, value]) => `${JSON.stringify(key)}:${value}`);
+  const space = fc.constantFrom('', ' ', '\n\t');
+
+  test.each(recordKinds)('has the facts of the whole text: %s', (kind) => {
+    const record = fc.constantFrom(...samples[kind]).chain((raw) => {
+      const members = Object.entries(parseJson(raw) as object).map(
+        ([key, value]) => `${JSON.stringify(key)}:${stringifyJson(value)}`,
+      );
+      return fc
+        .tuple(
+          fc.array(extra, { maxLength: 6 }),
+          // A key told twice, once with an escape: the last one counts.
+          fc.array(fc.tuple(fc.constantFrom(...members), fc.constantFrom(...members)), { maxLength: 3 }),
+          fc.infiniteStream(fc.nat()),
+          space,
+        )
+        .map(([extras, twice, places, gap]) => {
+          const all = [...members];
+          const repeated = twice.map(([one]) =>
+            one.replace(/^"(\w)/, (_, first: string) => `"\\u00${first.charCodeAt(0).toString(16)}`),
+          );
+          for (const one of [...extras, ...repeated]) {
+            all.splice((places.next().value ?? 0) % (all.length + 1), 0, one);
+          }
+          return `${gap}{${gap}${all.join(`${gap},${gap}`)}${gap}}${gap}`;
+        });
+    });
+    fc.assert(
+      fc.property(record, (raw) => {
+        const kept = keepMapped(kind, raw, dialect);
+        expect(parseRecord(kind, readJson(kept), dialect)).toEqual(parseRecord(kind, readJson(raw), dialect));
+        expect(kept).not.toMatch(/"(?:notes|patient|payer_city|constructor|__proto__)"\s*:/);
+        expect(keepMapped(kind, kept, dialect)).toBe(kept);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('keeps digits and order of what stays', () => {
+    const raw = '{ "zip":"1", "paid": 10.00 ,"info":"x","id":7,"invoice":{"name":"Rex","id": 3.0},"more":[1,{"id":2}]}';
+    expect(keepMapped('payment', raw, dialect)).toBe('{ "paid": 10.00 ,"id":7,"invoice":{"id": 3.0}}');
+    expect(keepMapped('payment', '{"info":"x"}', dialect)).toBe('{}');
+    expect(keepMapped('payment', '{"a":1,"b":2}', dialect)).toBe('{}');
+  });
+
+  test('is the same text where nothing is to be cut', () => {
+    const raw = '{"id":1,\n "paid":1.0}';
+    expect(keepMapped('payment', raw, dialect)).toBe(raw);
+  });
+
+  test('has what is sent back, the parts that rows are posted by, and the mark of a record that was too large', () => {
+    expect(keepMapped('prepayment', '{"external_info":{"till":{"no":1}},"x":1}', dialect)).toBe(
+      '{"external_info":{"till":{"no":1}}}',
+    );
+    const row = '{"invoice_row_extra":{"account_number":"1","note":"x"},"invoicerow_vat_group":{"name":"A","by":"y"}}';
+    expect(keepMapped('row', row, dialect)).toBe(
+      '{"invoice_row_extra":{"account_number":"1"},"invoicerow_vat_group":{"name":"A"}}',
+    );
+    const large = '{"id":1,"vetledger:too_large":"is too large (9)"}';
+    expect(keepMapped('invoice', large, dialect)).toBe(large);
+    expect(keepMapped('row', '{"invoicerow_vat_group":{"by":"y"}}', dialect)).toBe('{"invoicerow_vat_group":{}}');
+  });
+
+  test('names of a reference are cut, in lists of them, too', () => {
+    const raw = '{"client":{"id":4,"name":"Aino"},"consolidated_invoices":[{"url":"/i/1/","by":"Aino"}, 2]}';
+    expect(keepMapped('invoice', raw, dialect)).toBe(
+      '{"client":{"id":4},"consolidated_invoices":[{"url":"/i/1/"}, 2]}',
+    );
+  });
+
+  test('follows the names of the installation', () => {
+    const own = loadDialect({ fields: { payment: { paid: 'sums.paid' } } });
+    expect(keepMapped('payment', '{"paid":1,"sums":{"paid":2,"by":"x"}}', own)).toBe('{"sums":{"paid":2}}');
+  });
+});
+
+describe('versions', () => {
+  const { db } = useDatabase();
+  let installation = 100;
+  let seconds = 0;
+  const client = (name: string) => ({ status: 3, payer_name: name, modified: '2026-05-04T07:00:00Z' });
+
+  async function answer(
+    keepRaw: RawKeeping,
+    record: Record<string, unknown>,
+    kind: RecordKind = 'invoice',
+    findOwnEchoes?: FindOwnEchoes,
+  ) {
+    const raw = JSON.stringify({ id: 1, ...record });
+    const scope = { installation, timezone: 'Europe/Helsinki', dialect, keepRaw };
+    const sourceTime = new Date(Date.parse('2026-05-04T08:00:00Z') + ++seconds * 10_000);
+    const page = { results: [{ id: 1, raw, value: parseJson(raw) }], ...answerTimes({ sourceTime }) };
+    return (await db.transaction((trx) => savePage(trx, scope, kind, page, findOwnEchoes))).pulled;
+  }
+  const inTable = async (table: 'mirror_record' | 'mirror_version') => {
+    const found = await query<{ version: number; raw: string }>(
+      db,
+      `select version, raw::text as raw from ${table} where installation = ?`,
+      [installation],
+    );
+    return found.map(({ version, raw }) => ({ version, raw: JSON.parse(raw) as object }));
+  };
+  const stored = async () => (await inTable('mirror_record'))[0];
+  const older = async () => (await inTable('mirror_version')).map(({ raw }) => ({ raw }));
+
+  test('a field that nothing reads makes none, and is stored nowhere', async () => {
+    installation++;
+    expect(await answer('mapped', { ...client('A'), notes: 'one' })).toBe(1);
+    expect(await answer('mapped', { ...client('A'), notes: 'two' })).toBe(0);
+    expect(await answer('mapped', { ...client('B'), notes: 'two' })).toBe(1);
+    expect(await stored()).toEqual({ version: 2, raw: { id: 1, ...client('B') } });
+    expect(await older()).toEqual([{ raw: { id: 1, ...client('A') } }]);
+  });
+
+  test('with `all`, it makes one', async () => {
+    installation++;
+    expect(await answer('all', { ...client('A'), notes: 'one' })).toBe(1);
+    expect(await answer('all', { ...client('A'), notes: 'two' })).toBe(1);
+    expect(await stored()).toEqual({ version: 2, raw: { id: 1, ...client('A'), notes: 'two' } });
+  });
+
+  test.each([
+    ['the same', 'one'],
+    ['changed', 'two'],
+  ])('changing to `mapped` makes none, and cuts what was stored whole; the rest is %s', async (_, notes) => {
+    installation++;
+    await answer('all', { ...client('A'), notes: 'one' });
+    expect(await answer('mapped', { ...client('A'), notes })).toBe(0);
+    expect(await stored()).toEqual({ version: 1, raw: { id: 1, ...client('A') } });
+    expect(await answer('mapped', { ...client('A'), notes: 'three' })).toBe(0);
+    expect(await answer('mapped', client('B'))).toBe(1);
+    expect(await older()).toEqual([{ raw: { id: 1, ...client('A') } }]);
+  });
+
+  test('a record that changes with the setting leaves no whole version behind', async () => {
+    installation++;
+    await answer('all', { ...client('A'), notes: 'one' });
+    expect(await answer('mapped', { ...client('B'), notes: 'one' })).toBe(1);
+    expect(await older()).toEqual([{ raw: { id: 1, ...client('A') } }]);
+  });
+
+  test('changing to `all` makes none', async () => {
+    installation++;
+    await answer('mapped', { ...client('A'), notes: 'one' });
+    expect(await answer('all', { ...client('A'), notes: 'one' })).toBe(0);
+    expect(await answer('all', { ...client('A'), notes: 'two' })).toBe(0);
+    expect(await answer('all', { ...client('B'), notes: 'two' })).toBe(1);
+    expect(await stored()).toEqual({ version: 2, raw: { id: 1, ...client('B'), notes: 'two' } });
+  });
+
+  test.each([
+    ['all', 'mapped'],
+    ['mapped', 'all'],
+  ] as const)('an erased name does not come back with a change from %s to %s', async (before, after) => {
+    installation++;
+    const record = { ...client('A'), notes: 'one' };
+    await answer(before, record);
+    await db.raw(`update mirror_record set raw = (raw::jsonb || '{"payer_name": null}')::json where installation = ?`, [
+      installation,
+    ]);
+    expect(await answer(after, record)).toBe(0);
+    expect(await answer(after, record)).toBe(0);
+    expect((await stored())?.raw).toMatchObject({ payer_name: null });
+  });
+
+  test.each([
+    ['all', 'mapped'],
+    ['mapped', 'all'],
+  ] as const)('what was written back is compared alike with a change from %s to %s', async (before, after) => {
+    installation++;
+    const compared: { previousRaw: string; raw: string }[] = [];
+    const note: FindOwnEchoes = async (versions) => {
+      compared.push(...versions);
+      return new Set();
+    };
+    await answer(before, { paid: 1, info: 'a' }, 'prepayment');
+    await answer(after, { paid: 1, info: 'b', external_info: { external_id: 'x' } }, 'prepayment', note);
+    expect(compared).toEqual([
+      { id: 1, previousRaw: '{"id":1,"paid":1}', raw: '{"id":1,"paid":1,"external_info":{"external_id":"x"}}' },
+    ]);
+  });
+});
