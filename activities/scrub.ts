@@ -1,6 +1,5 @@
 import { changedIdentity } from '../src/bookkeeping/identity.ts';
 import { releaseLease, takeLease } from '../src/db/lease.ts';
-import { restoreDefaultPageSize } from '../src/sync/capabilities/observe.ts';
 import { scrubSlice } from '../src/sync/scrub/scrub.ts';
 import type { ScrubInput, ScrubReport } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf } from './deps.ts';
@@ -28,7 +27,6 @@ export function scrubActivities(deps: ActivityDeps) {
         const { transact } = heartbeat.hold(lease);
         try {
           const { context } = sourceAccess(deps, { ...input, kind: 'scrub' }, heartbeat, transact);
-          await restoreDefaultPageSize(context);
           return await scrubSlice(context, {
             days: installation.scrubDays,
             minShare: installation.scrubMinShare,

@@ -9,7 +9,6 @@ import { PracticeError } from '../src/domain/practice-error.ts';
 import { agreedTime, type ReadAt, savedReadAt } from '../src/domain/read-at.ts';
 import { sealBooks } from '../src/ledger/seals.ts';
 import { isCensusDue, noteStartDate, takeNudge } from '../src/mirror/installation-state.ts';
-import { restoreDefaultPageSize } from '../src/sync/capabilities/observe.ts';
 import { takeCensus } from '../src/sync/census.ts';
 import { clockRemarks } from '../src/sync/clock-remarks.ts';
 import { readCursors } from '../src/sync/cursors.ts';
@@ -104,7 +103,6 @@ async function open(
     throw fatal(wrong);
   }
   await transact((trx) => noteStartDate(trx, id, installation.startDate));
-  await restoreDefaultPageSize(context);
   const opened = await openWithInvoices(context, input.fromDate);
   await refreshLockDates(db, installation, lockDates(deps, id, heartbeat, transact));
   await transact((trx) => markAfterChangedConditions(trx, installation));

@@ -58,6 +58,8 @@ export interface ListOptions {
   /** Whether the list's expose flags are sent; default true. */
   expose?: boolean;
   page?: number;
+  /** Records in a page of this list without a page size, as far as is known; the weight is reckoned by it. */
+  defaultPageSize?: number;
 }
 
 export interface PracticeClient {
@@ -156,10 +158,10 @@ function clientWith(
     kind: ListKind,
     filters: Record<string, string>,
     pageSize: number | null,
-    { priority = priorities.live, expose = true, page }: ListOptions,
+    { priority = priorities.live, expose = true, page, defaultPageSize = dialect.default_page_size }: ListOptions,
   ): Promise<ListAnswer> => {
     const pageSizeAsked = pageSize === null ? null : Math.min(pageSize, dialect.max_page_size);
-    const weight = weightOf(pageSizeAsked, pageSizes.get(kind) ?? dialect.default_page_size);
+    const weight = weightOf(pageSizeAsked, pageSizes.get(kind) ?? defaultPageSize);
     // URLSearchParams writes the + of a timestamp's offset as %2B.
     const query = new URLSearchParams(filters);
     if (pageSizeAsked !== null) query.set('page_size', String(pageSizeAsked));

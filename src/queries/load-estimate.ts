@@ -5,7 +5,7 @@ import { priorities } from '../practice/budget.ts';
 import type { BudgetUsage } from '../practice/budget-store.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import { actionOf, type Dialect, limitOf } from '../records/dialect.ts';
-import { restoreDefaultPageSize } from '../sync/capabilities/observe.ts';
+import { readDefaultPageSizes } from '../sync/capabilities/server.ts';
 import type { PullOwner } from '../sync/context.ts';
 import { estimateLoad, type ListLoad, ListProgress, type LoadEstimate, type Pace } from '../sync/load-estimate.ts';
 import { recordsLeft } from '../sync/records-left.ts';
@@ -55,8 +55,8 @@ export async function planLoad(
   if (known === null) return null;
   const ended = AbortSignal.any([signal, AbortSignal.timeout(countTimeoutMs)]);
   try {
-    const { records, pace } = await countRecords(ports, installation, known, run.from, ended);
-    const loads = await listLoads(ports, installation, records, pace.windowSeconds);
+    const { records, pageSizes, pace } = await countRecords(ports, installation, known, run.from, ended);
+    const loads = await listLoads(ports, installation, records, pageSizes, pace.windowSeconds);
     return planOf(loads, records, pace);
   } catch (error) {
     if (error instanceof PracticeError || ended.aborted) return null;
@@ -71,11 +71,10 @@ async function countRecords(
   known: PerList<number | null>,
   from: string | null,
   signal: AbortSignal,
-): Promise<{ records: PerList<number>; pace: Pace }> {
-  await restoreDefaultPageSize({ db: ports.db, installation, dialect });
+): Promise<{ records: PerList<number>; pageSizes: PerList<number>; pace: Pace }> {
+  const pageSizes = await readDefaultPageSizes(ports.db, installation, dialect);
   const client = ports.practice(installation).forWindow({ signal });
   const pace: Pace = {
-    defaultPageSize: dialect.default_page_size,
     maxPageSize: dialect.max_page_size,
     windowSeconds: rateWindowSeconds,
     latencySeconds: 0,
@@ -93,12 +92,12 @@ async function countRecords(
       const waitedMs = client.counters().byAction[actionOf(dialect, list, 'list')]?.waitedMs ?? 0;
       pace.latencySeconds = Math.max(pace.latencySeconds, (performance.now() - askedMs - waitedMs) / 1000);
       const received = answer.results.length;
-      if (received > 0 && received < answer.count) pace.defaultPageSize = received;
+      if (received > 0 && received < answer.count) pageSizes[list] = received;
       records[list] = answer.count;
     }),
   );
   pace.latencySeconds += savingSeconds;
-  return { records, pace };
+  return { records, pageSizes, pace };
 }
 
 function planOf(loads: PerList<ListLoad>, records: PerList<number>, pace: Pace): LoadPlan {
@@ -122,10 +121,14 @@ async function listLoads(
   ports: LoadPorts,
   { id, dialect }: InstallationConfig,
   records: PerList<number>,
+  pageSizes: PerList<number>,
   windowSeconds: number,
 ): Promise<PerList<ListLoad>> {
   const usage = new Map((await ports.budget(id).usage()).map((budget) => [budget.action, budget]));
-  const loadOf = (list: RecordKind) => listLoad(list, dialect, records[list], usage, windowSeconds);
+  const loadOf = (list: RecordKind) => ({
+    ...listLoad(list, dialect, records[list], usage, windowSeconds),
+    defaultPageSize: pageSizes[list],
+  });
   return {
     invoice: loadOf('invoice'),
     row: loadOf('row'),
@@ -140,7 +143,7 @@ function listLoad(
   records: number,
   usage: ReadonlyMap<string, BudgetUsage>,
   windowSeconds: number,
-): ListLoad {
+): Omit<ListLoad, 'defaultPageSize'> {
   const action = actionOf(dialect, list, 'list');
   const budget = usage.get(action);
   return {

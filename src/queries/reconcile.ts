@@ -20,7 +20,7 @@ import type { PullContext } from '../sync/context.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
 import { ownEchoes } from '../writeback/echoes.ts';
 import { type SourceCountNote, sourceCounts } from './source-counts.ts';
-import { windowUnderWay } from './windows.ts';
+import { clockPutBackAt, windowUnderWay } from './windows.ts';
 
 /** How long a window under way is waited for: until its end, documents are in the mirror that are not posted yet. */
 const windowWaitMs = 120_000;
@@ -38,6 +38,7 @@ export interface ReconcilePorts {
 export type ReconcileNote =
   | SourceCountNote
   | { reason: 'waiting_for_window' | 'window_under_way' }
+  | { reason: 'clock_put_back'; at: Date }
   | { reason: 'disputed_not_fetched'; message: string }
   | { reason: 'mirror_not_refreshed'; documents: number };
 
@@ -60,6 +61,10 @@ export async function reconcileWithSource(
       refundLowersUnused: dialect.prepayment.refund_lowers_unused_amount,
       sourceCounts: await sourceCounts(ports, id, (note) => onNote(id, note)),
     });
+  }
+  for (const { id } of installations) {
+    const at = await clockPutBackAt(ports.db, id);
+    if (at !== null) onNote(id, { reason: 'clock_put_back', at });
   }
   const first = await reconcileBooks(ports.db, inputs);
   let changed = 0;

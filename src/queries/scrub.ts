@@ -71,8 +71,9 @@ export function scrubCostPerDay(
   dialect: Dialect,
   days: number,
   minShare: number,
+  pageSizes: Record<RecordKind, number>,
 ): ScrubCost {
   const batches = Math.ceil(counts.invoice / invoicesPerRequest);
-  const { requests, weight } = passCost(counts, (list) => scrubPage(dialect, list, minShare), batches);
+  const { requests, weight } = passCost(counts, (list) => scrubPage(dialect, list, minShare, pageSizes[list]), batches);
   return { requests: Math.ceil(requests / days), weight: Math.ceil(weight / days) };
 }

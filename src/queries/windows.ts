@@ -82,6 +82,21 @@ export async function newestWindow(
   );
 }
 
+/** The newest window that saw the source's clock put back, unless a backfill has read everything since; null without one. */
+export async function clockPutBackAt(db: Connection, installation: InstallationId): Promise<Date | null> {
+  const found = await maybeRow(
+    db,
+    { opened_at: windowColumns.opened_at },
+    `select opened_at from sync_window w
+     where installation = ? and exists (select from json_array_elements(remarks) r where r->>'code' = 'clock_put_back')
+       and not exists (select from sync_window b where b.installation = w.installation and b.kind = 'backfill'
+         and b.outcome = 'closed' and b.opened_at > w.opened_at)
+     order by id desc limit 1`,
+    [installation],
+  );
+  return found?.opened_at ?? null;
+}
+
 /** Whether a window, or a repost, holds the installation's live lane now. */
 export async function windowUnderWay(db: Connection, installation: InstallationId): Promise<boolean> {
   const lease = await maybeRow(

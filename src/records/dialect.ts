@@ -51,8 +51,11 @@ const dialectSchema = z.strictObject({
   }),
 });
 
-/** The names, limits and variants in which one installation's practice API may differ (mappings/practice-api.yaml). */
-export type Dialect = z.infer<typeof dialectSchema>;
+/**
+ * The names, limits and variants in which one installation's practice API may differ (mappings/practice-api.yaml). All of a
+ * process share it, so that nothing changes it; what answers show of the server is stored with the installation.
+ */
+export type Dialect = Readonly<z.infer<typeof dialectSchema>>;
 
 const actionKinds = ['list', 'retrieve', 'write'] as const;
 export type ActionKind = (typeof actionKinds)[number];
@@ -74,7 +77,7 @@ export function parseDialect(data: unknown, overrides: unknown = {}): Dialect {
     const places = result.error.issues.map((issue) => `${issue.path.join('.') || 'the whole'}: ${issue.message}`);
     throw new DialectError(`The description of the practice API is not valid: ${places.join('; ')}`);
   }
-  return result.data;
+  return Object.freeze(result.data);
 }
 
 function merge(base: unknown, over: unknown): unknown {

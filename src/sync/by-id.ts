@@ -5,6 +5,7 @@ import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
 import { unlessRefused } from './capabilities/refused.ts';
+import { readDefaultPageSizes } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { pullList } from './pull-list.ts';
 import { contradictedFilter } from './walk/filter-check.ts';
@@ -57,12 +58,14 @@ async function pullRange(
   const lowest = ids.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   const highest = ids.reduce((a, b) => Math.max(a, b), 0);
   const span = highest - lowest + 1;
-  const pageSize = pageSizeFor(span, dialect.default_page_size, dialect.max_page_size);
-  if (ids.length < 2 || span > pageSize || pageSize / dialect.default_page_size > ids.length) return null;
+  if (ids.length < 2 || span > dialect.max_page_size) return null;
+  const defaultPageSize = (await readDefaultPageSizes(db, installation, dialect))[kind];
+  const pageSize = pageSizeFor(span, defaultPageSize, dialect.max_page_size);
+  if (span > pageSize || pageSize / defaultPageSize > ids.length) return null;
   const ignored = await ignoredFilters(db, installation, kind);
   if (ignored.has('id__gt') || ignored.has('id__lt')) return null;
   const filters = { id__gt: String(lowest - 1), id__lt: String(highest + 1) };
-  const answer = await askUnlessRefused(context, kind, filters, pageSize);
+  const answer = await askUnlessRefused(context, kind, filters, pageSize, defaultPageSize);
   if (answer === null) return null;
   const received = answer.results.map(({ id }) => id);
   if (received.length < answer.count || received.some((id) => id < lowest || id > highest)) return null;
@@ -121,9 +124,11 @@ function askUnlessRefused(
   kind: RecordKind,
   filters: Record<string, string>,
   pageSize: number | null,
+  defaultPageSize?: number,
 ): Promise<ListAnswer | null> {
   return unlessRefused(
-    () => client.list(kind, filters, pageSize, { priority }),
+    () =>
+      client.list(kind, filters, pageSize, { priority, ...(defaultPageSize === undefined ? {} : { defaultPageSize }) }),
     filters,
     (filter) => transact((trx) => noteIgnored(trx, installation, kind, filter)),
   );

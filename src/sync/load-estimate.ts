@@ -10,6 +10,8 @@ export interface BusyWeight {
 export interface ListLoad {
   /** The budget's name, `invoicerow.list`. */
   action: string;
+  /** Records in a page without a page size. */
+  defaultPageSize: number;
   /** Records still to be read. */
   records: number;
   /** The limit in force now: weight per rolling window. */
@@ -20,7 +22,6 @@ export interface ListLoad {
 
 /** What the lists of an installation have in common. */
 export interface Pace {
-  defaultPageSize: number;
   maxPageSize: number;
   windowSeconds: number;
   /** From a request to its saved answer. */
@@ -59,7 +60,8 @@ export function estimateLoad(lists: ListLoad[], pace: Pace): LoadEstimate {
  * added at once, so that a source that counts 10^13 records costs no more time than one that counts a million.
  */
 export function estimateList(list: ListLoad, pace: Pace): ListEstimate {
-  const { defaultPageSize, latencySeconds, windowSeconds } = pace;
+  const { latencySeconds, windowSeconds } = pace;
+  const { defaultPageSize } = list;
   const fullPage = pageSizeFor(Number.MAX_SAFE_INTEGER, defaultPageSize, pace.maxPageSize);
   const fullWeight = Math.ceil(fullPage / defaultPageSize);
   const pagesPerCycle = Math.max(1, Math.floor(list.limit / fullWeight));
@@ -99,7 +101,7 @@ export function estimateList(list: ListLoad, pace: Pace): ListEstimate {
 
 /** Estimates what is left of a list while it is read, from the pages received in the last rate window. */
 export class ListProgress {
-  private readonly list: Pick<ListLoad, 'action' | 'limit'>;
+  private readonly list: Pick<ListLoad, 'action' | 'limit' | 'defaultPageSize'>;
   private readonly pace: Pace;
   private busy: { weight: number; freeAtMs: number }[];
   private received = 0;
@@ -112,7 +114,7 @@ export class ListProgress {
 
   /** Notes a page; `received` records of the list have come by now. */
   note(received: number, nowMs: number): void {
-    const weight = Math.ceil((received - this.received) / this.pace.defaultPageSize);
+    const weight = Math.ceil((received - this.received) / this.list.defaultPageSize);
     if (weight > 0) this.busy.push({ weight, freeAtMs: nowMs + this.pace.windowSeconds * 1000 });
     this.received = received;
   }

@@ -11,7 +11,7 @@ import { pullByInvoice } from './by-invoice.ts';
 import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
 import { observeServer } from './capabilities/observe.ts';
 import { refusedFilter } from './capabilities/refused.ts';
-import { noteRepeatsRecords, readTimestampStyle } from './capabilities/server.ts';
+import { noteRepeatsRecords, readDefaultPageSizes, readTimestampStyle } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { countsOfRun, loadWalk, saveWalk } from './saved-walks.ts';
 import { type Dimension, furtherDimensions } from './walk/dimensions.ts';
@@ -83,6 +83,7 @@ class ListPull {
   readonly #expectedRecords: number | null;
   readonly #ignored: Set<string>;
   readonly #dimensions: Dimension[];
+  #defaultPageSize: number;
   #received = 0;
   #pulled = 0;
   #listCount = 0;
@@ -106,6 +107,7 @@ class ListPull {
     this.#expectedRecords = options.expectedRecords ?? null;
     this.#ignored = ignored;
     this.#dimensions = dimensions;
+    this.#defaultPageSize = context.dialect.default_page_size;
   }
 
   /** Walks the list, again without a filter each time that the server turns out to ignore one. */
@@ -123,7 +125,8 @@ class ListPull {
   }
 
   async #walk(): Promise<PullResult> {
-    const { dialect } = this.#context;
+    const { db, dialect, installation } = this.#context;
+    this.#defaultPageSize = (await readDefaultPageSizes(db, installation, dialect))[this.#kind];
     const question = JSON.stringify([this.#filters, this.#after]);
     const saved = this.#keepWalk ? await loadWalk(this.#context, this.#kind, question) : null;
     this.#read = saved && readSpanOf(saved.read);
@@ -136,7 +139,7 @@ class ListPull {
       base: this.#filters,
       after: this.#after,
       resume: saved?.state ?? null,
-      defaultPageSize: dialect.default_page_size,
+      defaultPageSize: this.#defaultPageSize,
       maxPageSize: dialect.max_page_size,
       ignored: this.#ignored,
       dimensions: this.#dimensions,
@@ -184,6 +187,7 @@ class ListPull {
     try {
       return await client.list(this.#kind, filters, pageSize, {
         priority,
+        defaultPageSize: this.#defaultPageSize,
         ...(page === undefined ? {} : { page }),
       });
     } catch (error) {

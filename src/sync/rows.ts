@@ -4,6 +4,7 @@ import { noteRefetched } from '../documents/refetch.ts';
 import { doubtRowSets } from '../mirror/row-sets.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
 import { mayUse } from './capabilities/recheck.ts';
+import { readDefaultPageSizes } from './capabilities/server.ts';
 import { changedSinceFilter } from './changes.ts';
 import { addCounts, type PullContext, type PullCounts } from './context.ts';
 import { pullList } from './pull-list.ts';
@@ -128,7 +129,7 @@ async function isScanLighter(context: PullContext): Promise<boolean> {
   const { db, dialect, installation } = context;
   const stale = await countStaleSets(context);
   if (stale === 0) return false;
-  const pageSize = dialect.default_page_size;
+  const pageSize = (await readDefaultPageSizes(db, installation, dialect)).row;
   const ignored = await ignoredFilters(db, installation, 'row');
   const isAskedSingly = ignored.has('invoice__in');
   // Asked singly, each set weighs 1; a scan weighs 1 a page. Asked together, sets weigh what their rows do, and all sets as a scan.

@@ -7,7 +7,6 @@ import { savedReadAt } from '../../src/domain/read-at.ts';
 import { priorities } from '../../src/practice/budget.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
 import type { Dialect } from '../../src/records/dialect.ts';
-import { restoreDefaultPageSize } from '../../src/sync/capabilities/observe.ts';
 import { takeCensus } from '../../src/sync/census.ts';
 import { pullChanged } from '../../src/sync/changes.ts';
 import type { PullContext, PullOwner } from '../../src/sync/context.ts';
@@ -215,7 +214,6 @@ class Life {
     const context = this.#context('window', this.#client, run);
     const rng = this.#rng;
     try {
-      await restoreDefaultPageSize(context);
       const opened = await this.#tried(() => this.#client.list('invoice', {}, null));
       await notePutBack(this.#db, this.#installation, opened);
       const window = { to: opened.sourceTime.toISOString(), opened: savedReadAt(opened) };

@@ -1,4 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
+import { noteText } from '../../src/cli/render/reconcile-notes.ts';
+import { statusText } from '../../src/cli/render/status.ts';
+import { reconcileWithSource } from '../../src/queries/reconcile.ts';
+import { installationStatus } from '../../src/queries/status.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
 const hour = 3_600_000;
@@ -57,4 +61,28 @@ test('invoices are posted in the next window although the practice’s clock is 
     const { id } = one.sandbox.clinic.createInvoice({ rows: [row] });
     expect(await postedWithin(one, id, 2)).toBe(true);
   }
+});
+
+test('reconcile and status say that the practice’s clock was put back', async () => {
+  const one = await start(43);
+  const [installation] = one.app.config.installations;
+  aheadMs = -2 * hour;
+  expect((await one.sync()).remarks?.map(({ code }) => code)).toEqual(['clock_skew', 'clock_put_back']);
+  const status = await installationStatus(
+    {
+      db: one.app.db,
+      budget: { usage: async () => [] },
+      now: new Date(),
+      everySeconds: 300,
+      seals: false,
+      scrubDays: 0,
+    },
+    installation?.id ?? 0,
+  );
+  expect(statusText(status)).toContain("The source's clock is 2 h behind the database's.");
+  const notes: string[] = [];
+  const reconciled = () =>
+    reconcileWithSource(one.app, one.app.config.installations, (id, note) => void notes.push(noteText(id, note)));
+  await reconciled();
+  expect(notes.join('\n')).toContain("the source's clock was put back");
 });

@@ -115,7 +115,7 @@ describe('sound books', () => {
         },
       ],
     });
-    expect(reconcileText(report)).toContain('E6  ok          nothing is lost');
+    expect(reconcileText(report)).toContain('E6  ok          every record the source counts is here, in one state');
   });
 
   it('reconcile when empty, and each installation for itself', async () => {

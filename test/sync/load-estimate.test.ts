@@ -4,7 +4,7 @@ import { about, estimateText } from '../../src/cli/render/load.ts';
 import { estimateList, estimateLoad, type ListLoad, ListProgress, type Pace } from '../../src/sync/load-estimate.ts';
 import { pageSizeFor } from '../../src/sync/walk/page-size.ts';
 
-const pace = { defaultPageSize: 50, maxPageSize: 1000, windowSeconds: 60, latencySeconds: 1 };
+const pace = { maxPageSize: 1000, windowSeconds: 60, latencySeconds: 1 };
 
 describe('a list by its rate budget, worked by hand', () => {
   test.each([
@@ -32,7 +32,7 @@ describe('a list by its rate budget, worked by hand', () => {
     // Halved after a 429 to less than a page: 1 at once; a page of 20 when nothing else is under way, at 61: 62.
     { what: 'a page over the limit', records: 1050, limit: 15, busy: [], requests: 2, weight: 21, seconds: 62 },
   ])('$what', ({ records, limit, busy, requests, weight, seconds }) => {
-    expect(estimateList({ action: 'a.list', records, limit, busy }, pace)).toEqual({
+    expect(estimateList({ action: 'a.list', defaultPageSize: 50, records, limit, busy }, pace)).toEqual({
       action: 'a.list',
       requests,
       weight,
@@ -42,7 +42,10 @@ describe('a list by its rate budget, worked by hand', () => {
 
   test('in the long run a window and an answer give the limit: 20,000 a 61 s, of pages of 20', () => {
     // 300,000 rows: 300 pages of 20, five at a time, every 61 s: 60 times.
-    const { seconds } = estimateList({ action: 'invoicerow.list', records: 300_000, limit: 100, busy: [] }, pace);
+    const { seconds } = estimateList(
+      { action: 'invoicerow.list', defaultPageSize: 50, records: 300_000, limit: 100, busy: [] },
+      pace,
+    );
     expect(seconds).toBeGreaterThan(59 * 61);
     expect(seconds).toBeLessThan(61 * 61);
   });
@@ -50,10 +53,10 @@ describe('a list by its rate budget, worked by hand', () => {
 
 test('the slowest list is the limit', () => {
   const lists = [
-    { action: 'invoice.list', records: 100_000, limit: 60, busy: [] },
-    { action: 'invoicerow.list', records: 300_000, limit: 100, busy: [] },
-    { action: 'invoicepayment.list', records: 80_000, limit: 100, busy: [] },
-    { action: 'unallocatedpayment.list', records: 20_000, limit: 200, busy: [] },
+    { action: 'invoice.list', defaultPageSize: 50, records: 100_000, limit: 60, busy: [] },
+    { action: 'invoicerow.list', defaultPageSize: 50, records: 300_000, limit: 100, busy: [] },
+    { action: 'invoicepayment.list', defaultPageSize: 50, records: 80_000, limit: 100, busy: [] },
+    { action: 'unallocatedpayment.list', defaultPageSize: 50, records: 20_000, limit: 200, busy: [] },
   ];
   const estimate = estimateLoad(lists, pace);
   expect(estimateText(estimate)).toBe('about 61 minutes: invoicerow is the limit');
@@ -75,7 +78,11 @@ test.each([
 });
 
 test('what is left is reckoned from the pages of the last window', () => {
-  const progress = new ListProgress({ action: 'invoice.list', records: 3050, limit: 60, busy: [] }, pace, 0);
+  const progress = new ListProgress(
+    { action: 'invoice.list', defaultPageSize: 50, records: 3050, limit: 60, busy: [] },
+    pace,
+    0,
+  );
   progress.note(50, 1_000);
   progress.note(1_050, 2_000);
   progress.note(2_050, 3_000);
@@ -89,6 +96,7 @@ describe('cycles added at once', () => {
   test('are what page after page comes to', () => {
     const load = fc.record({
       action: fc.constant('a.list'),
+      defaultPageSize: fc.constantFrom(7, 50, 1000),
       records: fc.nat({ max: 400_000 }),
       limit: fc.integer({ min: 1, max: 200 }),
       busy: fc
@@ -96,7 +104,6 @@ describe('cycles added at once', () => {
         .map((busy) => busy.sort((a, b) => a.seconds - b.seconds)),
     });
     const anyPace = fc.record({
-      defaultPageSize: fc.constantFrom(7, 50, 1000),
       maxPageSize: fc.constantFrom(200, 1000),
       windowSeconds: fc.constantFrom(1, 60),
       latencySeconds: fc.constantFrom(0, 0.125, 1, 9),
@@ -113,7 +120,10 @@ describe('cycles added at once', () => {
   test('a source that counts 10^13 records, or more than numbers tell apart, is reckoned at once', () => {
     for (const records of [1e13, Number.MAX_SAFE_INTEGER]) {
       const began = performance.now();
-      const { requests, seconds } = estimateList({ action: 'a.list', records, limit: 60, busy: [] }, pace);
+      const { requests, seconds } = estimateList(
+        { action: 'a.list', defaultPageSize: 50, records, limit: 60, busy: [] },
+        pace,
+      );
       expect(performance.now() - began).toBeLessThan(200);
       expect(requests / (records / 1000)).toBeCloseTo(1, 3);
       expect(seconds / ((records / 3000) * 61)).toBeCloseTo(1, 3);
@@ -122,7 +132,8 @@ describe('cycles added at once', () => {
 });
 
 /** The same, one page at a time. */
-function pageAfterPage(list: ListLoad, { defaultPageSize, maxPageSize, windowSeconds, latencySeconds }: Pace) {
+function pageAfterPage(list: ListLoad, { maxPageSize, windowSeconds, latencySeconds }: Pace) {
+  const { defaultPageSize } = list;
   const busy = list.busy.map(({ weight, seconds }) => ({ weight, freeAt: seconds }));
   const done = { action: list.action, weight: 0, requests: 0, seconds: 0 };
   for (let records = list.records; records > 0; ) {

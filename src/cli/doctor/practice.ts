@@ -14,6 +14,7 @@ import {
   storedVerdicts,
 } from '../../sync/capabilities/filters.ts';
 import { probeList } from '../../sync/capabilities/probe.ts';
+import { readDefaultPageSizes } from '../../sync/capabilities/server.ts';
 import { certainSkewMs, skewInWords } from '../../sync/clock-remarks.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
 import { type Check, failure } from './check.ts';
@@ -106,18 +107,25 @@ class Examination {
     );
   }
 
+  /** The default page size of each list, as its answer shows it; where a list is a single page, as the configuration says. */
   #pageSize(answers: Answers): void {
     const expected = this.#installation.dialect.default_page_size;
-    const full = Object.values(answers).find(({ count, results }) => results.length < count);
+    const full = recordKinds.filter((kind) => {
+      const answer = answers[kind];
+      return answer !== undefined && answer.results.length > 0 && answer.results.length < answer.count;
+    });
+    const shown = full.map((kind) => ({ kind, size: answers[kind]?.results.length ?? expected }));
+    const others = shown.filter(({ size }) => size !== expected);
     const name = 'default page size';
-    if (!full) this.#add(name, 'ok', `not known yet (every list is a single page); taken as ${expected}`);
-    else if (full.results.length === expected) this.#add(name, 'ok', `${expected}`);
+    if (full.length === 0) this.#add(name, 'ok', `not known yet (every list is a single page); taken as ${expected}`);
+    else if (others.length === 0) this.#add(name, 'ok', `${expected}`);
     else {
+      const sizes = others.map(({ kind, size }) => `${size} of ${namesOfLists[kind]}`).join(', ');
       this.#add(
         name,
         'warn',
-        `${full.results.length}, and the configuration says ${expected}`,
-        `Set practice_api.default_page_size to ${full.results.length}: requests are weighed by it.`,
+        `${sizes}, and the configuration says ${expected}`,
+        'Nothing has to be done: each list is weighed by what its answers show. If all lists agree, set practice_api.default_page_size to it.',
       );
     }
   }
@@ -186,7 +194,8 @@ class Examination {
     }
     const of = (kind: RecordKind) => answers[kind]?.count ?? 0;
     const counts = { invoice: of('invoice'), row: of('row'), payment: of('payment'), prepayment: of('prepayment') };
-    const cost = scrubCostPerDay(counts, dialect, scrubDays, scrubMinShare);
+    const pageSizes = await readDefaultPageSizes(this.#app.db, id, dialect);
+    const cost = scrubCostPerDay(counts, dialect, scrubDays, scrubMinShare, pageSizes);
     const says = `every record once in ${scrubDays} days takes about ${cost.requests} requests of weight ${cost.weight} a day`;
     const { late, forecast_at } = await scrubStatus(this.#app.db, id, scrubDays, this.#app.clock());
     if (!late) this.#add(name, 'ok', says);

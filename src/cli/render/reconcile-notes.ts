@@ -21,6 +21,8 @@ function sentence(note: ReconcileNote): string {
           : `its counts of ${instant(note.countedAt)} are used.`;
       return `the source cannot be asked (${note.message}); ${instead}`;
     }
+    case 'clock_put_back':
+      return `the source's clock was put back before the window of ${instant(note.at)}. What changed since both clocks last agreed was asked for again; if the clock was moved more than once in between, a change of a record that is here already can be missing, and E6, which counts, does not show it. \`vetledger backfill\` reads everything.`;
     case 'waiting_for_window':
       return 'waiting for the window under way';
     case 'window_under_way':

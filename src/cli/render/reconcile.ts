@@ -16,7 +16,7 @@ const titles: Record<EquationName, string> = {
   E3: 'prepayments are what is unused',
   E4: 'payments are what the source recorded',
   E5: 'revenue and VAT are the rows',
-  E6: 'nothing is lost',
+  E6: 'every record the source counts is here, in one state',
 };
 
 /** Lines shown of each list; the JSON has all. */

@@ -5,7 +5,7 @@ import type { Dialect } from '../../records/dialect.ts';
 import { recordOf } from '../../records/schema.ts';
 import type { RecordKind } from '../../terms.ts';
 import { hasOffset } from '../walk/timestamps.ts';
-import { noteDefaultPageSize, noteTimestampStyle, readDefaultPageSize, readTimestampStyle } from './server.ts';
+import { noteDefaultPageSize, noteTimestampStyle, readDefaultPageSizes, readTimestampStyle } from './server.ts';
 
 interface Server {
   db: Db;
@@ -15,26 +15,20 @@ interface Server {
 }
 
 /**
- * Notes what an answer shows of its server: the default page size, which requests are weighed by from then on, and how the
+ * Notes what an answer shows of its server: the list's default page size, which its requests are weighed by from then on, and how the
  * server writes timestamps.
  */
 export async function observeServer(server: Server, kind: RecordKind, answer: ListAnswer): Promise<void> {
-  await observeDefaultPageSize(server, answer);
+  await observeDefaultPageSize(server, kind, answer);
   if (kind === 'invoice') await observeTimestampStyle(server, answer);
 }
 
-/** Sets the dialect's default page size to the one observed in earlier windows, if any. */
-export async function restoreDefaultPageSize({ db, installation, dialect }: Omit<Server, 'transact'>): Promise<void> {
-  const observed = await readDefaultPageSize(db, installation);
-  if (observed !== null) dialect.default_page_size = observed;
-}
-
-async function observeDefaultPageSize({ transact, installation, dialect }: Server, answer: ListAnswer): Promise<void> {
+async function observeDefaultPageSize(server: Server, kind: RecordKind, answer: ListAnswer): Promise<void> {
+  const { db, transact, installation, dialect } = server;
   const { count, pageSizeAsked, results } = answer;
   const isFullPage = pageSizeAsked === null && results.length > 0 && results.length < count;
-  if (!isFullPage || results.length === dialect.default_page_size) return;
-  dialect.default_page_size = results.length;
-  await transact((trx) => noteDefaultPageSize(trx, installation, results.length));
+  if (!isFullPage || results.length === (await readDefaultPageSizes(db, installation, dialect))[kind]) return;
+  await transact((trx) => noteDefaultPageSize(trx, installation, kind, results.length));
 }
 
 async function observeTimestampStyle(server: Server, { results }: ListAnswer): Promise<void> {

@@ -1,20 +1,40 @@
-import { text } from '../../db/columns.ts';
-import { type Connection, execute, maybeRow } from '../../db/rows.ts';
-import type { RecordKind } from '../../terms.ts';
+import { oneOf, text } from '../../db/columns.ts';
+import { type Connection, execute, maybeRow, rows } from '../../db/rows.ts';
+import type { Dialect } from '../../records/dialect.ts';
+import { type RecordKind, recordKinds } from '../../terms.ts';
 import type { TimestampStyle } from '../walk/timestamps.ts';
 
 /** What the source's server was seen to do, filters aside (table `source_capability`). */
 
 type Capability = 'default_page_size' | 'timestamp_style' | 'repeats_records';
 
-/** Records in a page that was asked for without a page size; null when no answer has shown it. */
-export async function readDefaultPageSize(db: Connection, installation: number): Promise<number | null> {
-  const value = await read(db, installation, null, 'default_page_size');
-  return value === null ? null : Number(value);
+/**
+ * How many records a page of each list holds that is asked for without a page size: requests are weighed by it. Lists differ;
+ * the dialect's holds for those of which no answer has shown theirs.
+ */
+export async function readDefaultPageSizes(
+  db: Connection,
+  installation: number,
+  { default_page_size: unknown }: Pick<Dialect, 'default_page_size'>,
+): Promise<Record<RecordKind, number>> {
+  const learnt = await rows(
+    db,
+    { list: oneOf(recordKinds), value: text },
+    `select list, value from source_capability where installation = ? and name = 'default_page_size' and list is not null`,
+    [installation],
+  );
+  const sizes: Record<RecordKind, number> = { invoice: unknown, row: unknown, payment: unknown, prepayment: unknown };
+  for (const { list, value } of learnt) sizes[list] = Number(value);
+  return sizes;
 }
 
-export async function noteDefaultPageSize(db: Connection, installation: number, size: number): Promise<void> {
-  await note(db, installation, null, 'default_page_size', String(size));
+export async function noteDefaultPageSize(
+  db: Connection,
+  installation: number,
+  list: RecordKind,
+  size: number,
+): Promise<void> {
+  await note(db, installation, list, 'default_page_size', String(size));
 }
 
 /** `offset` until an invoice has shown otherwise. */

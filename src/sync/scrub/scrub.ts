@@ -10,6 +10,7 @@ import { pullById } from '../by-id.ts';
 import { invoicesPerRequest } from '../by-invoice.ts';
 import { ignoredFilters } from '../capabilities/filters.ts';
 import { mayUse } from '../capabilities/recheck.ts';
+import { readDefaultPageSizes } from '../capabilities/server.ts';
 import type { PullContext, PullWatch } from '../context.ts';
 import { type Cursors, readCursors } from '../cursors.ts';
 import { pullList } from '../pull-list.ts';
@@ -80,17 +81,18 @@ export async function scrubSlice(context: PullContext, pace: ScrubPace): Promise
     const pauseMs = pace.days === null ? 0 : dueInMs(pass, pace.days, pace.now());
     if (pauseMs > 0) return { state: 'reading', pauseMs };
     if (requests >= pace.requestsAtMost) return { state: 'reading', pauseMs: 0 };
-    requests += await new Step(context, pass, cursors, pace.minShare).run();
+    const pageSizes = await readDefaultPageSizes(db, installation, context.dialect);
+    requests += await new Step(context, pass, cursors, pace.minShare, pageSizes).run();
   }
 }
 
 /** Records of one page of the scrub, and how many of them weigh 1. */
-export function scrubPage(dialect: Dialect, list: RecordKind, minShare: number) {
+export function scrubPage(dialect: Dialect, list: RecordKind, minShare: number, defaultPageSize: number) {
   const action = actionOf(dialect, list, 'list');
   const most = keptFree(dialect, action);
   const share = Math.floor(limitOf(dialect, action) * minShare + 1e-9);
   const weight = Math.max(1, share > 0 ? Math.min(share, most) : most);
-  return { records: weight * dialect.default_page_size, recordsPerWeight: dialect.default_page_size };
+  return { records: weight * defaultPageSize, recordsPerWeight: defaultPageSize };
 }
 
 /** The list that is least far gets the next step. */
@@ -111,14 +113,20 @@ class Step implements PullWatch {
   #requests = 0;
   #weight = 0;
 
-  constructor(context: PullContext, pass: ScrubPass, cursors: Cursors, minShare: number) {
+  constructor(
+    context: PullContext,
+    pass: ScrubPass,
+    cursors: Cursors,
+    minShare: number,
+    pageSizes: Record<RecordKind, number>,
+  ) {
     const { list, after } = nextList(pass);
     const { client, dialect } = context;
     this.#pass = pass;
     this.#cursors = cursors;
     this.#list = list;
     this.#after = after;
-    this.#pageRecords = scrubPage(dialect, list, minShare).records;
+    this.#pageRecords = scrubPage(dialect, list, minShare, pageSizes[list]).records;
     this.#context = {
       ...context,
       watch: this,
