@@ -22,6 +22,8 @@ export interface PendingWriteBack {
 /** How one ended: done, or refused with what the source said. */
 export interface WriteBackOutcome extends Pick<PendingWriteBack, 'prepaymentId' | 'entryId'> {
   error: string | null;
+  /** It may have taken effect: what stands in the source next may be ours, or somebody's who wrote after it. */
+  isInDoubt: boolean;
 }
 
 /**
@@ -86,16 +88,20 @@ export async function recordWriteBacks(
   if (outcomes.length === 0) return;
   const { from, bindings } = rowsAsArrays(
     'ended',
-    { prepayment_id: 'bigint', entry_id: 'text', error: 'text' },
+    { prepayment_id: 'bigint', entry_id: 'text', error: 'text', in_doubt: 'boolean' },
     // In the order in which others lock the documents, which a trigger updates with it.
     outcomes
       .toSorted((a, b) => a.prepaymentId - b.prepaymentId)
-      .map(({ prepaymentId, entryId, error }) => ({ prepayment_id: prepaymentId, entry_id: entryId, error })),
+      .map(({ prepaymentId, entryId, error, isInDoubt }) => ({
+        ...{ prepayment_id: prepaymentId, entry_id: entryId, error },
+        in_doubt: isInDoubt,
+      })),
   );
   await execute(
     db,
     `update write_back w set state = case when ended.error is null then 'done' else 'failed' end, error = ended.error,
-       sent_at = null, value_before = null, attempts = attempts + 1, written_at = case when ended.error is null then clock_timestamp() else written_at end
+       sent_at = case when ended.in_doubt then w.sent_at end, value_before = case when ended.in_doubt then w.value_before end,
+       attempts = attempts + 1, written_at = case when ended.error is null then clock_timestamp() else written_at end
      from ${from} where w.installation = ? and w.prepayment_id = ended.prepayment_id and w.entry_id = ended.entry_id
        and w.prepayment_id = any(?)`,
     [...bindings, installation, outcomes.map(({ prepaymentId }) => prepaymentId)],

@@ -1,7 +1,7 @@
 import { isOfTheData, kindOfError } from '../db/errors.ts';
 import type { Transact } from '../db/lease.ts';
 import { forEachAtATime } from '../domain/concurrency.ts';
-import { PracticeError } from '../domain/practice-error.ts';
+import { PracticeError, type PracticeErrorCode } from '../domain/practice-error.ts';
 import { backoffMs, longestPauseMs, maxAttempts } from '../practice/retry.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { type JsonValue, parseJson } from '../records/json.ts';
@@ -61,7 +61,12 @@ export async function writeBackAll(
       await forEachAtATime(requestsInFlight, existing, async (writeBack) => {
         const refusal = await writeOne(installation, dialect, writeBack, ports);
         const { prepaymentId, entryId } = writeBack;
-        outcomes.push({ prepaymentId, entryId, error: refusal?.message ?? null });
+        outcomes.push({
+          prepaymentId,
+          entryId,
+          error: refusal?.message ?? null,
+          isInDoubt: refusal?.isInDoubt ?? false,
+        });
         if (refusal === null) written += 1;
         else ports.onRefused(prepaymentId, refusal);
         ports.onProgress(written);
@@ -79,6 +84,22 @@ interface Refusal {
   message: string;
 }
 
+interface FailedWriteBack extends Refusal {
+  /** A request may have taken effect all the same. */
+  isInDoubt: boolean;
+}
+
+/** Answers after which nobody knows whether the request took effect, those of a success that cannot be read among them. */
+const effectUnknown: ReadonlySet<PracticeErrorCode> = new Set<PracticeErrorCode>([
+  'unreachable',
+  'timeout',
+  'server_error',
+  'not_json',
+  'malformed_response',
+  'malformed_record',
+  'answer_too_large',
+]);
+
 /**
  * Sends one entry id; null when it is done, or why the source refuses it. After an answer that leaves it in doubt whether the
  * request took effect, the prepayment is fetched anew before the next attempt, which then keeps what somebody wrote there in
@@ -89,8 +110,9 @@ async function writeOne(
   dialect: Dialect,
   writeBack: PendingWriteBack,
   ports: WriteBackPorts,
-): Promise<Refusal | null> {
+): Promise<FailedWriteBack | null> {
   const { prepaymentId } = writeBack;
+  let isInDoubt = false;
   let next: PendingWriteBack | undefined = writeBack;
   for (let attempt = 1; next !== undefined; attempt++) {
     try {
@@ -99,10 +121,13 @@ async function writeOne(
     } catch (error) {
       ports.signal.throwIfAborted();
       const refusal = refusalOf(error);
-      if (refusal !== null) return refusal;
+      const isDoubtful = error instanceof PracticeError && effectUnknown.has(error.code);
+      isInDoubt ||= isDoubtful;
       const waitMs = error instanceof PracticeError ? (error.retryAfterMs ?? 0) : 0;
-      const isDoubtful = error instanceof PracticeError && error.retryable && error.code !== 'throttled';
-      if (!isDoubtful || attempt >= maxAttempts || waitMs > longestPauseMs) throw error;
+      if (!isDoubtful || attempt >= maxAttempts || waitMs > longestPauseMs) {
+        if (refusal === null) throw error;
+        return { code: refusal.code, message: refusal.message, isInDoubt };
+      }
       await ports.pause(Math.max(backoffMs(attempt, Math.random), waitMs));
     }
     if (!(await ports.refresh([prepaymentId])).has(prepaymentId)) return null;

@@ -19,7 +19,7 @@ interface ExternalInfo {
 
 /** What becomes of one request, and what staff write right after it. */
 interface Happening {
-  request: 'done' | 'done, then 500' | '500' | 'done, then the process dies';
+  request: 'done' | 'done, then 500' | 'done, then unreadable' | '500' | 'refused' | 'done, then the process dies';
   staff: Partial<ExternalInfo>;
 }
 
@@ -27,7 +27,9 @@ const happening: fc.Arbitrary<Happening> = fc.record({
   request: fc.constantFrom(
     'done' as const,
     'done, then 500' as const,
+    'done, then unreadable' as const,
     '500' as const,
+    'refused' as const,
     'done, then the process dies' as const,
   ),
   staff: fc.record(
@@ -41,12 +43,16 @@ let lastId = 0;
 test('whatever becomes of the requests, what staff write after one stays', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(happening, { maxLength: 5 }), fc.constantFrom(null, 'SAP-0'), async (script, before) => {
+      // What a run that failed has left is none of this one's.
+      await db.raw('delete from document');
       const id = ++lastId;
       const info: ExternalInfo = { external_id: before, note: 'first' };
       const entryId = `${installation}/prepayment/${id}/1`;
       await store(id, info, entryId);
       const left = [...script];
-      let lastStaffId: string | null = null;
+      // What staff wrote once a request may have taken effect: nobody may write over it.
+      let staffId: string | null = null;
+      let mayHaveTakenEffect = false;
       const ports: WriteBackPorts = {
         transact: transactionsOf(db),
         record: transactionsOf(db),
@@ -58,10 +64,15 @@ test('whatever becomes of the requests, what staff write after one stays', async
         send: async (prepayment) => {
           const { request, staff } = left.shift() ?? { request: 'done', staff: {} };
           expect(recordId('prepayment', prepayment, 'id')).toBe(id);
-          if (request !== '500') Object.assign(info, infoIn(prepayment), { external_id: entryId });
+          expect(staffId, 'sent over what staff wrote').toBeNull();
+          const isWithoutEffect = request === '500' || request === 'refused';
+          if (!isWithoutEffect) Object.assign(info, infoIn(prepayment), { external_id: entryId });
           Object.assign(info, staff);
-          lastStaffId = staff.external_id ?? (request === '500' ? lastStaffId : null);
+          mayHaveTakenEffect ||= request !== 'refused';
+          if (mayHaveTakenEffect) staffId = staff.external_id ?? staffId;
           if (request === 'done') return;
+          if (request === 'refused') throw new PracticeError('refused', 'the answer was 400', { status: 400 });
+          if (request.endsWith('unreadable')) throw new PracticeError('malformed_response', 'the answer is no record');
           if (request.endsWith('dies')) throw new Died();
           throw new PracticeError('server_error', 'the server failed (500)', { status: 500 });
         },
@@ -78,8 +89,7 @@ test('whatever becomes of the requests, what staff write after one stays', async
       }
       const notes = script.slice(0, script.length - left.length).flatMap(({ staff }) => staff.note ?? []);
       expect(info.note).toBe(notes.at(-1) ?? 'first');
-      expect(info.external_id).toBe(lastStaffId ?? entryId);
-      await db.raw('delete from document where id = ?', [id]);
+      expect(info.external_id).toBe(staffId ?? entryId);
     }),
     { numRuns: 100 },
   );

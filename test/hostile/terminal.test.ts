@@ -45,7 +45,7 @@ const window = {
   error: { code: 'x', message: hostile, todo: hostile },
   seen: { invoices: 0, rows: 0, payments: 0, prepayments: 0 },
   pulled: { invoices: 0, rows: 0, payments: 0, prepayments: 0 },
-  ...{ posted: 0, held: 0, delivered: 0, written_back: 0 },
+  ...{ posted: 0, held: 0, delivered: 0, written_back: 0, remarks: [] },
   api: { requests: 0, weight: 0, throttled: 0, waited_seconds: 0 },
 };
 

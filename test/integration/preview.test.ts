@@ -294,7 +294,7 @@ describe('repost after a changed mapping', () => {
     const clinic = await posted({ seed: 12, invoices: 60 });
     const options = { after: 0, limit: 1_000, dialect: clinic.installation.dialect };
     for (const one of await pendingWriteBacks(db, clinic.id, options)) {
-      await recordWriteBacks(db, clinic.id, [{ ...one, error: null }]);
+      await recordWriteBacks(db, clinic.id, [{ ...one, error: null, isInDoubt: false }]);
     }
     expect(await pendingWriteBacks(db, clinic.id, options)).toEqual([]);
     await clinic.configure(demo.replace('prepayment_liability: "2400"', 'prepayment_liability: "2401"'));

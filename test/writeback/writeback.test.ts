@@ -122,11 +122,11 @@ describe('the record of it', () => {
     expect(second).toMatchObject({ prepaymentId: 2, entryId: '4711/prepayment/2/1', previousValue: 'SAP-2' });
     expect([...(await writtenEntries(db, installation, [1, 2, 3, 4, 5, 6])).keys()].sort()).toEqual([1, 2, 4, 5]);
 
-    await recordWriteBacks(db, installation, [{ ...first!, error: null }]);
-    await recordWriteBacks(db, installation, [{ ...second!, error: null }]);
-    await recordWriteBacks(db, installation, [{ ...third!, error: 'refused' }]);
+    await recordWriteBacks(db, installation, [{ ...first!, error: null, isInDoubt: false }]);
+    await recordWriteBacks(db, installation, [{ ...second!, error: null, isInDoubt: false }]);
+    await recordWriteBacks(db, installation, [{ ...third!, error: 'refused', isInDoubt: false }]);
     expect((await pending()).map((one) => one.prepaymentId)).toEqual([5]);
-    await recordWriteBacks(db, installation, [{ ...third!, error: null }]);
+    await recordWriteBacks(db, installation, [{ ...third!, error: null, isInDoubt: false }]);
     expect(await pending()).toEqual([]);
 
     const { rows } = await db.raw(
