@@ -69,16 +69,26 @@ export const mutants: Record<string, Fault[]> = {
   ],
   'an older answer overwrites a newer one': [
     inSavePage({
-      // Whatever is there counts as older than any answer.
-      savePage: (real) => async (trx, scope, kind, page, findOwnEchoes) => {
-        await query(
-          trx,
-          `update mirror_record m set source_time = '1970-01-01', asked_at = '1970-01-01', answered_at = '1970-01-01', modified = null
-           from unnest(?::bigint[], ?::text[]) as t(id, raw)
-           where m.installation = ? and m.kind = ? and m.id = t.id and m.raw::text <> t.raw`,
-          [page.results.map(({ id }) => id), page.results.map(({ raw }) => raw), scope.installation, kind],
-        );
-        return real.savePage(trx, scope, kind, page, findOwnEchoes);
+      // The list's answer before this one is saved once more, as by an activity past its time-out, and whatever is there counts as
+      // older than any answer.
+      savePage: (real) => {
+        const before = new Map<string, Parameters<typeof real.savePage>[3]>();
+        return async (trx, scope, kind, page, findOwnEchoes) => {
+          const saved = await real.savePage(trx, scope, kind, page, findOwnEchoes);
+          const list = `${scope.installation} ${kind}`;
+          const older = before.get(list);
+          before.set(list, page);
+          if (older === undefined) return saved;
+          await query(
+            trx,
+            `update mirror_record m set source_time = '1970-01-01', asked_at = '1970-01-01', answered_at = '1970-01-01', modified = null
+             from unnest(?::bigint[], ?::text[]) as t(id, raw)
+             where m.installation = ? and m.kind = ? and m.id = t.id and m.raw::text <> t.raw`,
+            [older.results.map(({ id }) => id), older.results.map(({ raw }) => raw), scope.installation, kind],
+          );
+          await real.savePage(trx, scope, kind, older, findOwnEchoes);
+          return saved;
+        };
       },
     }),
   ],

@@ -121,6 +121,7 @@ class Round {
   #windows = 0;
   /** Something has happened that only a census finds, at the end of the round. */
   #isLate = false;
+  #isUnfinished = false;
   /** The highest ids when the last step ended: windows may have met everything up to them. */
   #met = { invoice: 0, payment: 0, prepayment: 0 };
 
@@ -266,7 +267,10 @@ class Round {
     const isStruck = faults.length > 0 || isExcused;
     for (const end of ends) this.#judge(end, isStruck);
     const hasClosed = ends.some(({ outcome }) => outcome === 'closed');
-    if (hasClosed && isHonest && !this.#isLate && this.#wrong.length === 0)
+    // A walk that an earlier window left unfinished is as of its beginning: the next window reads what changed since.
+    const hasResumed = this.#isUnfinished || ends.some(({ outcome }) => outcome !== 'closed');
+    this.#isUnfinished = !hasClosed;
+    if (hasClosed && !hasResumed && isHonest && !this.#isLate && this.#wrong.length === 0)
       await this.#check('after a window that closed');
     this.#server.setFaults([]);
     if (isSlow) await this.#resetBudgets();
