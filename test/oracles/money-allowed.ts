@@ -10,6 +10,12 @@ interface Allowance {
 /** What the guard may find, and why it is no money, by folder: files split. An entry that is no longer needed fails, too. */
 export const allowed: Allowance[] = [
   {
+    file: /^src\/records\/keep\.ts$/,
+    rule: 'json',
+    code: /./,
+    why: 'the key of a member, which is a text',
+  },
+  {
     file: /^src\/sync\/scrub\/pace\.ts$/,
     rule: 'declaration',
     code: /^due = /,
