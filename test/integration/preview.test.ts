@@ -185,7 +185,7 @@ describe('preview equals what is posted afterwards, and writes nothing', () => {
           }
         },
       ),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: 8, endOnFailure: true },
     );
     expect(posted).toBeGreaterThan(800);
   }, 120_000);
