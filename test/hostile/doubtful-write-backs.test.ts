@@ -62,7 +62,11 @@ test('whatever becomes of the requests, what staff write after one stays', async
           return new Set(ids);
         },
         send: async (prepayment) => {
-          const { request, staff } = left.shift() ?? { request: 'done', staff: {} };
+          const { request, staff: written } = left.shift() ?? { request: 'done', staff: {} };
+          // Never the value that stood there before: nobody could tell that it was written again.
+          const staff = written.external_id
+            ? { ...written, external_id: `${written.external_id}/${left.length}` }
+            : written;
           expect(recordId('prepayment', prepayment, 'id')).toBe(id);
           expect(staffId, 'sent over what staff wrote').toBeNull();
           const isWithoutEffect = request === '500' || request === 'refused';
