@@ -26,14 +26,14 @@ describe('the mirror follows a source that does everything such a server does', 
 describe('the oracle notices a sync that loses records', () => {
   // Where to begin, for speed alone: a changed sync asks other questions, so the search goes on from there.
   const from: Record<string, number> = {
-    'cursor = the highest id seen': 67,
-    'settled judged when the question is asked': 67,
+    'cursor = the highest id seen': 1,
+    'settled judged when the question is asked': 1,
     'overlap 0': 2,
-    'ascending order trusted': 2,
+    'ascending order trusted': 1,
     'an older answer overwrites a newer one': 1,
     'the later modified always wins': 9,
-    'watermark = source time alone': 30,
-    'no question again after a clock was put back': 30,
+    'watermark = source time alone': 1,
+    'no question again after a clock was put back': 1,
     'rows accepted within the second of modified': 175,
   };
   test.each(Object.entries(from))(

@@ -3,6 +3,7 @@
 import { readAtOf, type SavedReadAt } from '../../src/domain/read-at.ts';
 import { type Fault, faultsIn, injectFaults } from '../support/faults.ts';
 import { query } from '../support/sql.ts';
+import type { Traits } from './traits.ts';
 
 const inSavePage = faultsIn<typeof import('../../src/mirror/save-page.ts')>(
   new URL('../../src/mirror/save-page.ts', import.meta.url),
@@ -145,6 +146,23 @@ function settledWhenAsked(): Fault[] {
       },
     }),
   ];
+}
+
+/** Lives without what finds missed records in another way than by windows: counts, a backfill, the scrub. */
+const windowsOnly: Partial<Traits> = { deletes: false, restores: false, unseen: false, counts: false };
+
+/** The traits of lives in which nothing else makes up for a mutant's mistake, so that few lives are enough to notice it. */
+export function livesOf(mutant: string): Partial<Traits> {
+  switch (mutant) {
+    case 'cursor = the highest id seen':
+      return windowsOnly;
+    case 'watermark = source time alone':
+      return { ...windowsOnly, clocksMs: [0, 7_200_000], overlapMs: 60_000 };
+    case 'no question again after a clock was put back':
+      return { ...windowsOnly, clocksMs: [0, -7_200_000], overlapMs: 60_000 };
+    default:
+      return {};
+  }
 }
 
 /** Has what this process loads from here on be the mutant. */

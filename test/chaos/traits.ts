@@ -45,6 +45,8 @@ export interface Traits {
   windows: number;
   /** At the end, records change, come and go as no question can tell, and a pass of the scrub follows. */
   unseen: boolean;
+  /** Windows count the lists, some of them: a count that differs has the missing records fetched. */
+  counts: boolean;
 }
 
 const idFilters = ['id__gt', 'id__lt'];
@@ -155,6 +157,7 @@ export function traitsOf(seed: number): Traits {
     windows: large ? 2 : rng.int(3, 6),
     // Last, so that the traits before it are those of a seed's earlier lives.
     unseen: rng.chance(0.35),
+    counts: rng.chance(0.5),
   };
 }
 

@@ -1,7 +1,7 @@
 // Lives the seeds it is sent, one after the other, in a database of its own; its sync a mutant where one is named.
 
 import { openDatabase } from '../../src/db/pool.ts';
-import { applyMutant } from './mutants.ts';
+import { applyMutant, livesOf } from './mutants.ts';
 
 const [url, mutant] = process.argv.slice(2);
 if (mutant) applyMutant(mutant);
@@ -18,5 +18,5 @@ process.on('message', async ({ seed }: { seed: number | null }) => {
     return;
   }
   installation += 1;
-  process.send!(await live(db, seed, installation));
+  process.send!(await live(db, seed, installation, mutant ? livesOf(mutant) : {}));
 });
