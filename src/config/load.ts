@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { ConfigError, codeOf } from '../domain/errors.ts';
 import { minorUnitDecimals } from '../domain/money.ts';
 import { type Ed25519Key, privateKeyOf } from '../domain/signature.ts';
@@ -10,6 +10,7 @@ import type { CalendarDate, PostingMode, RawKeeping } from '../terms.ts';
 import { checkConfig, keyError } from './check.ts';
 import { loadInstallationDialect } from './dialect.ts';
 import { insertEnvironment } from './environment.ts';
+import type { ErpConfig } from './erp.ts';
 import { refuseInsecure } from './insecure.ts';
 import { loadMapping, loadMappingIfPresent } from './mapping-files.ts';
 import type { ConfigFile } from './schema.ts';
@@ -29,7 +30,7 @@ export interface InstallationConfig {
   mapping: Mapping;
   /** SHA-256 of the mapping's content, in hex; layout and comments of the file do not change it. */
   mappingHash: string;
-  erp: { kind: 'ledger' };
+  erp: ErpConfig;
   postingMode: PostingMode;
   rateWindowSeconds: number;
   overlapSeconds: number;
@@ -86,17 +87,18 @@ export async function loadConfig(
   );
   const written = checkConfig(file, insertEnvironment(file, source, env));
   refuseInsecure(file, written, env);
+  const dataDir = env.VETLEDGER_DATA_DIR ? resolve(env.VETLEDGER_DATA_DIR) : resolve(dirname(file), written.data_dir);
   const installations: InstallationConfig[] = [];
   for (const [index, entry] of written.installations.entries()) {
     if (installations.some((other) => other.id === entry.id)) {
       throw keyError(file, `installations[${index}].id`, `names installation ${entry.id} a second time`);
     }
-    installations.push(await readInstallation(file, index, entry, mappingMayBeMissing));
+    installations.push(await readInstallation(file, index, entry, { mappingMayBeMissing, dataDir }));
   }
   return {
     file,
     installations,
-    dataDir: env.VETLEDGER_DATA_DIR ? resolve(env.VETLEDGER_DATA_DIR) : resolve(dirname(file), written.data_dir),
+    dataDir,
     schedule: { everySeconds: written.schedule.every },
     databaseUrl: written.database_url || null,
     migrateDatabaseUrl: written.migrate_database_url ?? null,
@@ -122,7 +124,7 @@ async function readInstallation(
   file: string,
   index: number,
   entry: ConfigFile['installations'][number],
-  mappingMayBeMissing: boolean,
+  { mappingMayBeMissing, dataDir }: { mappingMayBeMissing: boolean; dataDir: string },
 ): Promise<InstallationConfig> {
   const mappingPath = resolve(dirname(file), entry.mapping);
   return {
@@ -135,7 +137,7 @@ async function readInstallation(
     startDate: entry.start_date ?? null,
     mappingPath,
     ...(await (mappingMayBeMissing ? loadMappingIfPresent(mappingPath) : loadMapping(mappingPath))),
-    erp: entry.erp,
+    erp: readErp(file, dataDir, entry),
     postingMode: entry.posting_mode,
     rateWindowSeconds: entry.rate_window_seconds,
     overlapSeconds: entry.overlap_seconds,
@@ -145,6 +147,25 @@ async function readInstallation(
     keepRaw: entry.keep_raw,
     dialect: loadInstallationDialect(file, `installations[${index}].practice_api`, entry.practice_api),
   };
+}
+
+function readErp(file: string, dataDir: string, { id, erp }: ConfigFile['installations'][number]): ErpConfig {
+  const { kind, from = null, auto } = erp;
+  switch (kind) {
+    case 'ledger':
+      return { kind };
+    case 'tryton':
+      return {
+        ...{ kind, from, auto, url: erp.url ?? '', database: erp.database ?? '', company: erp.company ?? null },
+        ...{ user: erp.user ?? '', password: erp.password ?? '', post: erp.post ?? 'posted' },
+        ...{ ownedAccounts: erp.owned_accounts ?? [], closeSourcePeriods: erp.close_source_periods },
+        timeoutSeconds: erp.timeout_seconds ?? 120,
+      };
+    default: {
+      const folder = erp.folder === undefined ? join(dataDir, 'erp', String(id)) : resolve(dirname(file), erp.folder);
+      return { kind, from, auto, folder, options: erp.options ?? {} };
+    }
+  }
 }
 
 function readSealKey(file: string, pem: string): Ed25519Key {

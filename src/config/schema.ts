@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isCalendarDate, isTimezone } from '../domain/dates.ts';
 import { isCurrency } from '../domain/money.ts';
 import { postingModes, rawKeepings } from '../terms.ts';
+import { fileFormats } from './erp.ts';
 
 /**
  * The schema of the configuration file. docs/CLI.md is generated from its descriptions and defaults. Numbers are accepted as
@@ -64,6 +65,66 @@ const flag = z
   })
   .default(false);
 
+const erp = z
+  .strictObject({
+    kind: z
+      .enum(['ledger', 'tryton', ...fileFormats], { error: 'must be ledger, tryton, csv, sie4 or datev' })
+      .describe(
+        '`ledger`: the books in our own PostgreSQL only. `tryton`: a Tryton server. `csv`, `sie4`, `datev`: files.',
+      ),
+    url: text
+      .refine(isWebAddress, 'must be an http:// or https:// address without user, password, query or fragment')
+      .transform((url) => url.replace(/\/+$/, ''))
+      .optional()
+      .describe('Address of the ERP.'),
+    database: text.optional().describe('Tryton: name of its database.'),
+    company: text.optional().describe('Name or id of the company; absent: the only one that the user may see.'),
+    user: text.optional().describe('Login of the API user.'),
+    password: text.optional().describe(`Its password. ${onlyFromEnvironment}`),
+    post: z
+      .enum(['posted', 'draft'], { error: 'must be posted or draft' })
+      .optional()
+      .describe('`draft`: entries are left as drafts for the accountant to post. Default `posted`.'),
+    from: text
+      .refine(isCalendarDate, 'is not a date; write it like 2026-01-31')
+      .optional()
+      .describe('Entries dated before it are not delivered.'),
+    auto: flag.describe(
+      'Whether what a first load or a backfill brings is delivered without `vetledger deliver --approve`.',
+    ),
+    owned_accounts: z
+      .array(z.union([text, z.int().nonnegative().transform(String)]), { error: 'must be a list of accounts' })
+      .optional()
+      .describe('Accounts on which `reconcile --erp` reports entries that are not ours.'),
+    close_source_periods: flag.describe(
+      'Whether a period that is closed in the ERP sets the practice software’s `financial_period_lock_date`.',
+    ),
+    timeout_seconds: positive('120').optional().describe('How long a request to the ERP may take. Default 120.'),
+    folder: text.optional().describe('Files: folder of the batches. Default `erp` under data_dir.'),
+    options: z
+      .record(z.string(), z.union([text, z.number().transform(String)]))
+      .optional()
+      .describe('Files: what the format needs beside the books .'),
+  })
+  .superRefine((erp, context) => {
+    const missing = (keys: string[]) => keys.filter((key) => !(key in erp));
+    const needed = erp.kind === 'tryton' ? missing(['url', 'database', 'user', 'password']) : [];
+    for (const key of needed) {
+      context.addIssue({ code: 'custom', path: [key], message: `is needed for kind ${erp.kind}` });
+    }
+    const only: Record<string, readonly string[]> = {
+      tryton: ['url', 'database', 'company', 'user', 'password', 'post', 'owned_accounts', 'timeout_seconds'],
+      files: ['folder', 'options'],
+    };
+    const own = erp.kind === 'tryton' ? 'tryton' : erp.kind === 'ledger' ? '' : 'files';
+    for (const [group, keys] of Object.entries(only)) {
+      if (group === own) continue;
+      for (const key of keys.filter((name) => name in erp)) {
+        context.addIssue({ code: 'custom', path: [key], message: `is not a key of kind ${erp.kind}` });
+      }
+    }
+  });
+
 const installation = z.strictObject({
   id: number
     .refine((id) => Number.isSafeInteger(id) && id > 0, 'must be a whole number above 0')
@@ -84,12 +145,7 @@ const installation = z.strictObject({
     .nullish()
     .describe('Cut-over: documents dated before it are mirrored and not posted. Absent: everything is posted.'),
   mapping: text.describe('Mapping file: from roles, revenue accounts, VAT groups and payment types to your accounts.'),
-  erp: z
-    .strictObject({
-      kind: z.enum(['ledger'], { error: 'must be ledger' }).describe('`ledger`: the books in our own PostgreSQL only.'),
-    })
-    .default({ kind: 'ledger' })
-    .describe('Where entries are delivered to.'),
+  erp: erp.prefault({ kind: 'ledger' }).describe('Where entries are delivered to.'),
   posting_mode: z
     .enum(postingModes, { error: `must be ${postingModes.join(' or ')}` })
     .default('document')

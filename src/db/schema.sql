@@ -222,6 +222,95 @@ create table erasure (
   constraint erasure_pkey PRIMARY KEY (id)
 );
 
+create table erp_action (
+  id bigint generated always as identity not null,
+  installation bigint not null,
+  action text not null,
+  details text not null,
+  reason text not null,
+  acted_by text not null,
+  acted_at timestamp with time zone not null default clock_timestamp(),
+  constraint erp_action_pkey PRIMARY KEY (id),
+  constraint erp_action_action_check CHECK ((action = ANY (ARRAY['approve'::text, 'retry'::text, 'undo'::text, 'pause'::text, 'resume'::text, 'ack'::text, 'redate'::text])))
+);
+
+create table erp_company (
+  company text not null,
+  kind text not null,
+  name text not null,
+  token bigint not null default 0,
+  holder text not null default ''::text,
+  expires_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  is_released boolean not null default true,
+  not_before timestamp with time zone,
+  last_error_code text,
+  last_error_message text,
+  last_error_at timestamp with time zone,
+  last_answer_at timestamp with time zone,
+  periods jsonb,
+  periods_read_at timestamp with time zone,
+  constraint erp_company_pkey PRIMARY KEY (company)
+);
+
+create table erp_cursor (
+  installation bigint not null,
+  entry_seq bigint not null default 0,
+  summary_seq bigint not null default 0,
+  constraint erp_cursor_pkey PRIMARY KEY (installation)
+);
+
+create table erp_pause (
+  installation bigint not null,
+  paused_by text not null,
+  reason text not null,
+  paused_at timestamp with time zone not null default clock_timestamp(),
+  constraint erp_pause_pkey PRIMARY KEY (installation)
+);
+
+create table erp_request (
+  id bigint generated always as identity not null,
+  company text not null,
+  weight integer not null,
+  sent_at timestamp with time zone not null default clock_timestamp(),
+  constraint erp_request_pkey PRIMARY KEY (id)
+);
+CREATE INDEX erp_request_company ON vetledger.erp_request USING btree (company, sent_at);
+
+create table erp_unit (
+  installation bigint not null,
+  unit_id text not null,
+  kind text not null,
+  seq bigint not null,
+  unit_date date not null,
+  follows text,
+  reverses text,
+  erp_key text not null,
+  company text not null,
+  state text not null default 'pending'::text,
+  needs_consent boolean not null default false,
+  not_before timestamp with time zone,
+  attempt_id uuid,
+  attempts integer not null default 0,
+  sent_at timestamp with time zone,
+  unknown_refusals integer not null default 0,
+  erp_id text,
+  erp_number text,
+  erp_date date,
+  batch bigint,
+  problem_code text,
+  problem_message text,
+  problem_since timestamp with time zone,
+  settled_at timestamp with time zone,
+  constraint erp_unit_erp_key_key UNIQUE (erp_key),
+  constraint erp_unit_pkey PRIMARY KEY (installation, unit_id),
+  constraint erp_unit_kind_check CHECK ((kind = ANY (ARRAY['entry'::text, 'daily_summary'::text]))),
+  constraint erp_unit_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'uncertain'::text, 'delivered'::text, 'refused'::text, 'handed_over'::text, 'acknowledged'::text, 'cancelled_out'::text, 'excluded'::text])))
+);
+CREATE INDEX erp_unit_company_doubt ON vetledger.erp_unit USING btree (company) WHERE (state = ANY (ARRAY['sending'::text, 'uncertain'::text]));
+CREATE INDEX erp_unit_follows ON vetledger.erp_unit USING btree (installation, follows) WHERE (follows IS NOT NULL);
+CREATE INDEX erp_unit_open ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE (state = ANY (ARRAY['pending'::text, 'sending'::text, 'uncertain'::text]));
+CREATE INDEX erp_unit_refused ON vetledger.erp_unit USING btree (installation) WHERE (state = 'refused'::text);
+
 create table installation_state (
   installation bigint not null,
   conditions_hash text,
@@ -957,6 +1046,8 @@ CREATE TRIGGER entry_line_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetle
 CREATE TRIGGER entry_line_with_entry AFTER INSERT ON vetledger.entry_line REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_added_lines();
 
 CREATE TRIGGER erasure_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.erasure FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER erp_action_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.erp_action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER ledger_close_append BEFORE INSERT ON vetledger.ledger_close FOR EACH ROW EXECUTE FUNCTION append_close();
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseMoney } from '../domain/money.ts';
 import { nearest } from '../domain/nearest.ts';
-import { type Role, roles } from '../terms.ts';
+import { documentKinds, type Role, roles } from '../terms.ts';
 import { fixedPaymentRoles } from './payment-types.ts';
 import { roleMeanings } from './role-meanings.ts';
 
@@ -124,6 +124,20 @@ export const paymentType = z.strictObject({
 /** Roles with one account each: their payments clear each other, which on several accounts they never would. */
 const oneAccount: readonly Role[] = [...fixedPaymentRoles.values()];
 
+/** Our dimensions that an ERP can be given. */
+export const mappedDimensions = [
+  'department',
+  'dimension_1',
+  'dimension_2',
+  'dimension_3',
+  'internal_account',
+  'internal_dimension_1',
+  'internal_dimension_2',
+] as const;
+export type MappedDimension = (typeof mappedDimensions)[number];
+
+export const journalKinds = [...documentKinds, 'daily_summary', '*'] as const;
+
 export const mappingSchema = z.strictObject({
   roles: z
     .strictObject(Object.fromEntries(roles.map((role) => [role, roleAccount(role)])) as RoleShape)
@@ -179,6 +193,42 @@ export const mappingSchema = z.strictObject({
     .strictObject({ insurance_receivable: code.optional(), financing_receivable: code.optional() })
     .default({})
     .describe('the party of insurance and financing payments, instead of the payer'),
+  erp: z
+    .strictObject({
+      vat_codes: z
+        .union([z.literal('same'), vatTable], { error: 'must be `same` or a table by VAT group name' })
+        .default('same')
+        .describe('the ERP’s tax code of a VAT group and rate; `same`: the name of the group; "*" for the rest'),
+      dimensions: z
+        .partialRecord(
+          z.enum(mappedDimensions, { error: `must be one of ${mappedDimensions.join(', ')}` }),
+          z.strictObject({
+            name: code.describe('the ERP’s name of the dimension'),
+            values: z
+              .union([z.literal('same'), z.record(z.string(), code)], { error: 'must be `same` or a table of values' })
+              .default('same')
+              .describe('the ERP’s value by ours; `same`: our own; "*" for the rest'),
+          }),
+        )
+        .default({})
+        .describe('dimensions that are delivered; others stay in our books'),
+      journals: z
+        .partialRecord(z.enum(journalKinds, { error: `must be one of ${journalKinds.join(', ')}` }), code)
+        .default({})
+        .describe('the ERP’s journal by kind of document; "*" for the rest'),
+      parties: z
+        .enum(['per_client', 'collective'], { error: 'must be per_client or collective' })
+        .default('collective')
+        .describe(
+          '`per_client`: a party of the ERP for each client, made where it is missing and found by our id; `collective`: one party for all',
+        ),
+      collective_party: code
+        .nullable()
+        .default(null)
+        .describe('code of the party of lines that need one: for `collective`, of cash sales and of daily summaries'),
+    })
+    .prefault({})
+    .describe('the words of the ERP that entries are delivered to'),
 });
 
 function roleAccount(role: Role) {

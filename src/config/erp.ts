@@ -1,0 +1,44 @@
+import type { CalendarDate } from '../terms.ts';
+
+/** Where an installation's general ledger is delivered to (DESIGN "Config", `erp`). */
+export type ErpConfig = { kind: 'ledger' } | TrytonConfig | FileTargetConfig;
+
+/** What every target has. */
+interface DeliveryConfig {
+  /** Units dated before it are not delivered; null: all are. */
+  from: CalendarDate | null;
+  /** Whether what a first load or a backfill brings is delivered without consent. */
+  auto: boolean;
+}
+
+export interface TrytonConfig extends DeliveryConfig {
+  kind: 'tryton';
+  /** Without a trailing slash. */
+  url: string;
+  database: string;
+  /** Name or id of the company; null: the only one. */
+  company: string | null;
+  user: string;
+  password: string;
+  post: 'posted' | 'draft';
+  /** Accounts on which entries that are not ours are reported by E7. */
+  ownedAccounts: string[];
+  /** Whether a period that is closed in the ERP also locks the practice software's. */
+  closeSourcePeriods: boolean;
+  timeoutSeconds: number;
+}
+
+export const fileFormats = ['csv', 'sie4', 'datev'] as const;
+
+export interface FileTargetConfig extends DeliveryConfig {
+  kind: (typeof fileFormats)[number];
+  /** Folder of the batches, absolute. */
+  folder: string;
+  /** What the format needs and the books do not tell, by name. */
+  options: Record<string, string>;
+}
+
+/** Whether the installation's general ledger leaves this database at all. */
+export function isDelivered(erp: ErpConfig): erp is Exclude<ErpConfig, { kind: 'ledger' }> {
+  return erp.kind !== 'ledger';
+}

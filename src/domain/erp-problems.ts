@@ -1,0 +1,111 @@
+/**
+ * Why a unit of the general ledger is not in the ERP. docs/PROBLEMS.md is generated from this catalogue. `retried`: tried again by
+ * itself; otherwise nothing is sent again before `vetledger deliver retry`, because a refusal that is repeated may block the
+ * account of the API user.
+ */
+export interface ErpProblemDefinition {
+  retried: boolean;
+  sentence: string;
+  todo: string;
+}
+
+export const erpProblemCatalogue = {
+  // The mapping
+  vat_code_unmapped: {
+    retried: true,
+    sentence: 'The mapping gives no tax code of the ERP for a VAT group and rate.',
+    todo: 'Add it under `erp.vat_codes` in the mapping file; the entry is sent by itself.',
+  },
+  dimension_unmapped: {
+    retried: true,
+    sentence: 'The mapping gives no value of the ERP for a dimension.',
+    todo: 'Add it under `erp.dimensions` in the mapping file; the entry is sent by itself.',
+  },
+  journal_unmapped: {
+    retried: true,
+    sentence: 'The mapping names no journal of the ERP for this kind of document.',
+    todo: 'Add it under `erp.journals` in the mapping file; the entry is sent by itself.',
+  },
+  party_unmapped: {
+    retried: true,
+    sentence: 'A line needs a party, and the mapping names no collective one.',
+    todo: 'Set `erp.collective_party` in the mapping file; the entry is sent by itself.',
+  },
+
+  // What the ERP refuses
+  erp_account_unknown: {
+    retried: false,
+    sentence: 'The ERP has no such account, or it is closed or not postable.',
+    todo: 'Create or open the account in the ERP, or change the mapping; then `vetledger deliver retry`.',
+  },
+  erp_tax_unknown: {
+    retried: false,
+    sentence: 'The ERP has no such tax code.',
+    todo: 'Correct `erp.vat_codes` in the mapping file, or create the tax in the ERP; then `vetledger deliver retry`.',
+  },
+  erp_dimension_unknown: {
+    retried: false,
+    sentence: 'The ERP has no such value of a dimension.',
+    todo: 'Create it in the ERP, or correct `erp.dimensions` in the mapping file; then `vetledger deliver retry`.',
+  },
+  erp_journal_unknown: {
+    retried: false,
+    sentence: 'The ERP has no such journal.',
+    todo: 'Correct `erp.journals` in the mapping file, or create the journal in the ERP; then `vetledger deliver retry`.',
+  },
+  erp_party_refused: {
+    retried: false,
+    sentence: 'The ERP has no such party, has it twice, or refuses it.',
+    todo: 'Look the party up in the ERP by the code in the message and correct it there; then `vetledger deliver retry`.',
+  },
+  erp_period_missing: {
+    retried: false,
+    sentence: 'The ERP has no period for the date of the entry.',
+    todo: 'Create the fiscal year or period in the ERP; then `vetledger deliver retry`.',
+  },
+  period_closed_in_erp: {
+    retried: false,
+    sentence: 'The period of the entry was closed in the ERP before the entry was sent.',
+    todo: 'Open the period in the ERP; then `vetledger deliver retry`.',
+  },
+  erp_unbalanced: {
+    retried: false,
+    sentence: 'The ERP says that the entry does not balance.',
+    todo: 'Report it with the output of `vetledger explain`: our entry balances.',
+  },
+  erp_too_large: {
+    retried: false,
+    sentence: 'The entry has more lines or is longer than the ERP takes.',
+    todo: 'Enter it by hand in the ERP, or use posting_mode: daily_summary; then `vetledger deliver retry`.',
+  },
+  erp_refused: {
+    retried: false,
+    sentence: 'The ERP refuses the entry.',
+    todo: 'Correct in the ERP what its message says; then `vetledger deliver retry`.',
+  },
+  erp_refused_unknown: {
+    retried: false,
+    sentence:
+      'The ERP refused the entry three times with a message that is not known; a complete look-up found nothing of it.',
+    todo: 'Correct in the ERP what its message says; then `vetledger deliver retry`.',
+  },
+  erp_right_missing: {
+    retried: false,
+    sentence: 'The API user lacks the right to do this in the ERP.',
+    todo: 'Give the API user the right; `vetledger erp check` tells which; then `vetledger deliver retry`.',
+  },
+
+  // What the read-back shows
+  erp_differs: {
+    retried: false,
+    sentence: 'The ERP holds the entry otherwise than it was sent.',
+    todo: 'Correct it in the ERP as `vetledger reconcile --erp` shows; then `vetledger deliver retry`, which looks it up and never sends it again.',
+  },
+  erp_doubled: {
+    retried: false,
+    sentence: 'The ERP holds the entry more than once, posted.',
+    todo: 'Reverse the surplus one in the ERP; then `vetledger deliver retry`, which looks it up and never sends it again.',
+  },
+} as const satisfies Record<string, ErpProblemDefinition>;
+
+export type ErpProblemCode = keyof typeof erpProblemCatalogue;

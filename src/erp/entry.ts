@@ -1,0 +1,82 @@
+import type { Money } from '../domain/money.ts';
+import type { CalendarDate, InstallationId, LineRole, Side } from '../terms.ts';
+
+/**
+ * A unit of the general ledger in the ERP's words: what is sent, and what the read-back is compared with. Pure data, made by
+ * translate.ts from a unit and the mapping.
+ */
+export interface ErpEntry {
+  /** The permanent key in the ERP's record: 20 characters of base32 (entry-key.ts). */
+  key: string;
+  /** The readable code: id of the entry or summary. */
+  unitId: string;
+  installation: InstallationId;
+  date: CalendarDate;
+  /** Code of the ERP's journal. */
+  journal: string;
+  /** One line of text without control characters. */
+  description: string;
+  /** The document's number in the practice software. */
+  reference: string | null;
+  /** Id of the unit that this one reverses. */
+  reverses: string | null;
+  lines: ErpLine[];
+}
+
+export interface ErpLine {
+  account: string;
+  role: LineRole;
+  side: Side;
+  /** Positive. */
+  amount: Money;
+  description: string;
+  /** Null where the account takes none. `code` is ours: `client:5`, or the collective party's of the mapping. */
+  party: ErpParty | null;
+  /**
+   * The ERP's tax code. `base`: this line's own amount is the base; `tax`: this line's amount is the tax, and `base` its base,
+   * signed in the line's direction, which is on no other line's account.
+   */
+  vat: { code: string; part: 'base' | 'tax'; base: Money | null; rate: Money | null } | null;
+  /** The ERP's value by the ERP's name of the dimension. */
+  dimensions: Record<string, string>;
+  /** Lines of one open item have one value: the invoice's id as `<installation>/invoice/<id>`. Null where nothing is matched. */
+  openItem: string | null;
+  dueDate: CalendarDate | null;
+}
+
+export interface ErpParty {
+  code: string;
+  name: string | null;
+  vatNumber: string | null;
+  countryCode: string | null;
+}
+
+/** An entry as the ERP holds it, read back. */
+export interface FoundEntry {
+  /** The ERP's own id. */
+  id: string;
+  /** Our key, as its record has it; null where somebody else made it. */
+  key: string | null;
+  /** The number in the ERP's books; null for a draft. */
+  number: string | null;
+  state: 'draft' | 'posted' | 'void';
+  date: CalendarDate;
+  journal: string;
+  description: string;
+  lines: FoundLine[];
+}
+
+export interface FoundLine {
+  /** The ERP's own id of the line, where it has one. */
+  id: string | null;
+  account: string;
+  /** Debit positive. */
+  amount: Money;
+  /** The party's code as we know it; null without party, the ERP's own name in brackets for one that we did not make. */
+  party: string | null;
+  /** Debit-positive amounts by tax code and part. */
+  vat: { code: string; part: 'base' | 'tax'; amount: Money }[];
+  dimensions: Record<string, string>;
+  /** Id of the group of lines that it is matched with in full. */
+  matched: string | null;
+}

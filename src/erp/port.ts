@@ -1,0 +1,126 @@
+import type { Problem } from '../domain/problems.ts';
+import type { CalendarDate } from '../terms.ts';
+import type { Capabilities, ErrorMeaning, LockKind } from './capabilities.ts';
+import type { ErpEntry, FoundEntry } from './entry.ts';
+
+/**
+ * What a target does; everything that decides (order, retries, look-ups, comparison) is in src/erp and the same for all. Each
+ * method throws ErpError, and nothing else, for what the ERP or the way to it does wrong. Requests are not repeated by a target,
+ * except after a session's end, before anything was written.
+ */
+export interface ErpTarget {
+  readonly capabilities: Capabilities;
+  /** Identifies the company: the same for each installation that is delivered to it. */
+  readonly company: CompanyRef;
+  /**
+   * Entries that carry one of these keys, drafts included, several with one key where the ERP has several. `isComplete` is false
+   * where some may be missing from the answer.
+   */
+  find(keys: readonly KeyToFind[], request: RequestOptions): Promise<{ found: FoundEntry[]; isComplete: boolean }>;
+  /** Creates entries, as drafts where `steps` is not `one`. Their ids by key, as far as the ERP tells them. */
+  create(entries: readonly ErpEntry[], request: WriteOptions): Promise<Map<string, string>>;
+  /** Posts drafts by the ERP's ids. Only where `steps` is not `one`. */
+  post(ids: readonly string[], request: WriteOptions): Promise<void>;
+  /** Deletes drafts by the ERP's ids. Only where drafts are deletable. */
+  deleteDrafts(ids: readonly string[], request: WriteOptions): Promise<void>;
+  /** Entries by the ERP's ids; those that are gone are left out. */
+  read(ids: readonly string[], request: RequestOptions): Promise<FoundEntry[]>;
+  /** What is closed in the ERP, and the periods that it has. */
+  periods(request: RequestOptions): Promise<ErpPeriods>;
+  /** Matches posted lines that sum to zero, or undoes that. Absent where the ERP cannot. */
+  matching?: {
+    match(lineIds: readonly string[], request: WriteOptions): Promise<void>;
+    unmatch(lineIds: readonly string[], request: WriteOptions): Promise<void>;
+  };
+  /** Reads the books for E7. Absent where they cannot be read. */
+  books?: ErpBooks;
+  /** Tries for real what `vetledger erp check` tells; what it makes, it removes. */
+  check(plan: CheckPlan, request: RequestOptions): AsyncIterable<CheckResult>;
+  close(): Promise<void>;
+}
+
+export interface CompanyRef {
+  kind: string;
+  url: string;
+  id: string;
+}
+
+/** A key with the dates at which an entry may be found where the ERP looks up by date. */
+export interface KeyToFind {
+  key: string;
+  dates: readonly CalendarDate[];
+}
+
+export interface RequestOptions {
+  signal: AbortSignal;
+  priority: number;
+}
+
+export interface WriteOptions extends RequestOptions {
+  /** Belongs to one request body; a retry of the same body keeps it. */
+  attemptId: string;
+}
+
+export interface ErpPeriods {
+  /** Null where the ERP has none: any day that no lock covers is open. */
+  periods: { from: CalendarDate; through: CalendarDate; isOpen: boolean; kind: LockKind }[] | null;
+  /** Days up to and including these are closed. */
+  lockedThrough: { kind: LockKind; date: CalendarDate }[];
+}
+
+export interface ErpBooks {
+  /** Balance per account of posted entries dated in the interval, debit positive, and how many entries. */
+  balances(
+    range: { from: CalendarDate; through: CalendarDate },
+    request: RequestOptions,
+  ): Promise<{ entries: number; balances: Map<string, string> }>;
+  /** Posted entries on these accounts or with a key of ours, dated in the interval or written since, in pages. */
+  entries(
+    which: { from: CalendarDate; through: CalendarDate; changedSince: Date | null; accounts: readonly string[] },
+    request: RequestOptions,
+  ): AsyncIterable<FoundEntry[]>;
+}
+
+/** What the mapping uses, to be tried against the ERP. */
+export interface CheckPlan {
+  accounts: { account: string; roles: string[]; isControl: boolean }[];
+  taxes: string[];
+  dimensions: { theirs: string; values: string[] }[];
+  journals: string[];
+  /** Days on which entries are to be posted. */
+  dates: CalendarDate[];
+}
+
+export interface CheckResult {
+  /** What was tried: `connection`, `right to post`, `account 1700`. */
+  name: string;
+  ok: boolean;
+  /** What is wrong and what to do; empty where it is right. */
+  message: string;
+  todo: string;
+}
+
+/** What an ERP answered instead of doing what it was asked to, or that it did not answer. */
+export class ErpError extends Error {
+  override readonly name = 'ErpError';
+  readonly means: ErrorMeaning;
+  /** The problem code where it means `refused`; `erp_refused_unknown` where no pattern knows the text. */
+  readonly problem: string | null;
+  /** The entries that it names, by key; empty where it names none. */
+  readonly keys: readonly string[];
+  readonly retryAfterMs: number | null;
+
+  constructor(
+    means: ErrorMeaning,
+    message: string,
+    options: { problem?: string; keys?: readonly string[]; retryAfterMs?: number | null; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.means = means;
+    this.problem = options.problem ?? null;
+    this.keys = options.keys ?? [];
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+}
+
+export type ErpProblem = Pick<Problem, 'message'> & { code: string };
