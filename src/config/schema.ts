@@ -104,7 +104,7 @@ const erp = z
     options: z
       .record(z.string(), z.union([text, z.number().transform(String)]))
       .optional()
-      .describe('Files: what the format needs beside the books .'),
+      .describe('Files: what the format needs beside the books.'),
   })
   .superRefine((erp, context) => {
     const missing = (keys: string[]) => keys.filter((key) => !(key in erp));
