@@ -68,6 +68,10 @@ export interface Capabilities {
     kinds: LockKind[];
     on_locked: 'refused' | 'redated' | 'warned';
   };
+  /**
+   * `lengths`: of `description`, `reference`, `line_description` and `party_name`, in UTF-16 units; a field that is left out has no
+   * limit. `forbidden`: inside of a character class of a regular expression; empty where nothing is.
+   */
   text: { encoding: string; lengths: Record<string, number>; forbidden: string };
   number: { by: 'erp' | 'ours'; gapless: boolean };
   correct: 'own_reversal' | 'native_reverse' | 'void';

@@ -30,11 +30,12 @@ export interface ErpLine {
   /** Positive. */
   amount: Money;
   description: string;
-  /** Null where the account takes none. `code` is ours: `client:5`, or the collective party's of the mapping. */
+  /** Null where the account takes none; never null where it needs one. */
   party: ErpParty | null;
   /**
-   * The ERP's tax code. `base`: this line's own amount is the base; `tax`: this line's amount is the tax, and `base` its base,
-   * signed in the line's direction, which is on no other line's account.
+   * The ERP's tax code. `base`: this line's own amount is a base of the code, as every revenue line's is. `tax`: this line's amount
+   * is the tax; `base` is what its base has beyond the base lines of this entry, in the line's direction: null for all that
+   * posting makes. So each base and each tax is told once.
    */
   vat: { code: string; part: 'base' | 'tax'; base: Money | null; rate: Money | null } | null;
   /** The ERP's value by the ERP's name of the dimension. */
@@ -45,7 +46,10 @@ export interface ErpLine {
 }
 
 export interface ErpParty {
+  /** For a client `<installation>/client/<id>`, since a company may have several installations; otherwise the ERP's own code. */
   code: string;
+  /** Whether it is a client of ours, found by this code as our id and made where it is missing. Any other has to exist. */
+  isOurs: boolean;
   name: string | null;
   vatNumber: string | null;
   countryCode: string | null;

@@ -198,7 +198,9 @@ export const mappingSchema = z.strictObject({
       vat_codes: z
         .union([z.literal('same'), vatTable], { error: 'must be `same` or a table by VAT group name' })
         .default('same')
-        .describe('the ERP’s tax code of a VAT group and rate; `same`: the name of the group; "*" for the rest'),
+        .describe(
+          'the ERP’s tax code of a VAT group and rate; `same`: the name of the group; `none`: no tax code; "*" for the rest',
+        ),
       dimensions: z
         .partialRecord(
           z.enum(mappedDimensions, { error: `must be one of ${mappedDimensions.join(', ')}` }),
@@ -211,7 +213,7 @@ export const mappingSchema = z.strictObject({
           }),
         )
         .default({})
-        .describe('dimensions that are delivered; others stay in our books'),
+        .describe('dimensions that are delivered, on revenue and rounding lines; others stay in our books'),
       journals: z
         .partialRecord(z.enum(journalKinds, { error: `must be one of ${journalKinds.join(', ')}` }), code)
         .default({})
