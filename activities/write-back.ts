@@ -1,9 +1,10 @@
+import { givesNumbers } from '../src/config/erp.ts';
 import { refreshStatistics, refreshStatisticsFromRows } from '../src/db/statistics.ts';
 import { pullByIds } from '../src/sync/by-id.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { writeBackAll } from '../src/writeback/write-back.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
-import type { ActivityDeps } from './deps.ts';
+import { type ActivityDeps, installationOf } from './deps.ts';
 import { withLease } from './heartbeat.ts';
 import { sourceAccess } from './source-access.ts';
 
@@ -15,11 +16,15 @@ export interface WriteBackReport {
 
 export function writeBackActivities(deps: ActivityDeps) {
   return {
-    /** Tells the source the entry ids of posted prepayments. What the source refuses never fails the window. */
+    /**
+     * Tells the source the entry ids of posted prepayments. What the source refuses never fails the window. Where the ERP gives
+     * numbers the window writes nothing: the delivery run writes the number once the ERP has the entry.
+     */
     async writeBack(input: WindowInput, window: OpenWindow): Promise<WriteBackReport> {
       return withLease(deps, input, window, async (heartbeat, { transact, record }) => {
         const { installation } = input;
         const { context, client, use } = sourceAccess(deps, input, heartbeat, transact);
+        if (givesNumbers(installationOf(deps, installation).erp)) return { written: 0, api: use() };
         const written = await writeBackAll(installation, context.dialect, {
           transact,
           record,

@@ -5,8 +5,9 @@ import { markForChangedConditions } from '../documents/mark.ts';
 import { closedThrough } from '../ledger/close.ts';
 import { departmentLocks } from '../mirror/department-locks.ts';
 import { noteConditionsHash, readConditionsHash } from '../mirror/installation-state.ts';
+import { closedInErp } from './erp-locks.ts';
 
-/** Whether mapping, start date, time zone, closed period or a lock date have changed since documents were last marked for it. */
+/** Whether mapping, start date, time zone, closed period, a lock date or a period of the ERP have changed since documents were last marked for it. */
 export async function haveConditionsChanged(db: Connection, installation: InstallationConfig): Promise<boolean> {
   return (await readConditionsHash(db, installation.id)) !== (await conditionsHash(db, installation));
 }
@@ -23,5 +24,8 @@ export async function markAfterChangedConditions(trx: Connection, installation: 
 async function conditionsHash(db: Connection, installation: InstallationConfig): Promise<string> {
   const { id, mappingHash, startDate, timezone } = installation;
   const lockDates = [...(await departmentLocks(db, id))];
-  return hash('sha256', JSON.stringify([mappingHash, startDate, timezone, await closedThrough(db, id), lockDates]));
+  const conditions = [mappingHash, startDate, timezone, await closedThrough(db, id), lockDates];
+  const inErp = await closedInErp(db, installation);
+  // Left out where there is none, so that books that are delivered nowhere keep the hash that they have.
+  return hash('sha256', JSON.stringify(inErp.length > 0 ? [...conditions, inErp] : conditions));
 }

@@ -1,8 +1,10 @@
 import type { InstallationConfig } from '../config/load.ts';
 import type { Connection } from '../db/rows.ts';
+import type { ClosedDays } from '../domain/dates.ts';
 import { closedThrough } from '../ledger/close.ts';
 import type { DocumentFacts, PostingContext } from '../posting/types.ts';
 import type { CalendarDate } from '../terms.ts';
+import { closedInErp } from './erp-locks.ts';
 import type { LockDateOf } from './lock-dates.ts';
 
 /** Gives the context to judge these facts in; `db` is the transaction that posts them, where they are posted. */
@@ -24,21 +26,29 @@ export function postingContexts(installation: InstallationConfig, lockDateOf: Lo
         if (lockDate !== null) lockDates.set(department, lockDate);
       }
     }
-    return postingContext(installation, await closedThrough(db, installation.id), lockDates);
+    return postingContext(installation, {
+      closed: await closedThrough(db, installation.id),
+      closedInErp: await closedInErp(db, installation),
+      lockDates,
+    });
   };
 }
 
 function postingContext(
   installation: InstallationConfig,
-  closed: CalendarDate | null,
-  lockDates: ReadonlyMap<number, CalendarDate>,
+  locks: {
+    closed: CalendarDate | null;
+    closedInErp: readonly ClosedDays[];
+    lockDates: ReadonlyMap<number, CalendarDate>;
+  },
 ): PostingContext {
   const { id, timezone, currency, decimals, startDate, mapping } = installation;
   return {
     installation: id,
     ...{ timezone, currency, decimals, startDate, mapping },
-    closedThrough: closed,
-    sourceLockDates: lockDates,
+    closedThrough: locks.closed,
+    closedInErp: locks.closedInErp,
+    sourceLockDates: locks.lockDates,
   };
 }
 

@@ -42,3 +42,8 @@ export interface FileTargetConfig extends DeliveryConfig {
 export function isDelivered(erp: ErpConfig): erp is Exclude<ErpConfig, { kind: 'ledger' }> {
   return erp.kind !== 'ledger';
 }
+
+/** Whether the ERP gives each unit a document number of its own, which the practice software is then told instead of our entry id. */
+export function givesNumbers(erp: ErpConfig): boolean {
+  return erp.kind === 'tryton';
+}

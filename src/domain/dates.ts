@@ -80,12 +80,24 @@ export interface PeriodLock {
   closedThrough: CalendarDate | null;
   /** Earliest open day by the source's lock. */
   earliestOpen: CalendarDate | null;
+  /** Days that are closed elsewhere, in order and without overlap. */
+  closedDays?: readonly ClosedDays[];
+}
+
+/** A run of closed days, both ends inclusive; `from` null: since ever. */
+export interface ClosedDays {
+  from: CalendarDate | null;
+  through: CalendarDate;
 }
 
 /** The first open day on or after `from` (ACCOUNTING Dates: "Locked"). */
 export function firstOpenDay(from: CalendarDate, lock: PeriodLock): CalendarDate {
-  const afterClose = lock.closedThrough === null ? from : nextDay(lock.closedThrough);
-  return latestDate(from, afterClose, lock.earliestOpen ?? from);
+  const afterClose = lock.closedThrough === null ? from : dayAfter(lock.closedThrough);
+  let open = latestDate(from, afterClose, lock.earliestOpen ?? from);
+  for (const closed of lock.closedDays ?? []) {
+    if ((closed.from === null || closed.from <= open) && open <= closed.through) open = dayAfter(closed.through);
+  }
+  return open;
 }
 
 /** The latest of the dates. */
@@ -93,7 +105,8 @@ export function latestDate(first: CalendarDate, ...others: CalendarDate[]): Cale
   return [first, ...others].sort().at(-1) ?? first;
 }
 
-function nextDay(date: CalendarDate): CalendarDate {
+/** The next day of the calendar. */
+export function dayAfter(date: CalendarDate): CalendarDate {
   return dateOf(Date.parse(`${date}T00:00:00Z`) + dayMs);
 }
 

@@ -119,12 +119,13 @@ function keepPostedBeforeStart(judgement: Judgement, inForce: InForce, context: 
 
 /** The first day on or after `date` that is open for all departments of the entries. */
 function openDay(date: CalendarDate, entries: DraftEntry[], context: PostingContext): CalendarDate {
-  const { closedThrough, sourceLockDates, mapping } = context;
+  const { closedThrough, sourceLockDates, closedInErp = [], mapping } = context;
   const departments = entries.flatMap(({ lines }) => lines).map(({ departmentId }) => departmentId);
   const [first, ...others] = mapping.policies.follow_source_lock
     ? departments.flatMap((id) => (id === null ? [] : (sourceLockDates.get(id) ?? [])))
     : [];
-  return firstOpenDay(date, { closedThrough, earliestOpen: first === undefined ? null : latestDate(first, ...others) });
+  const earliestOpen = first === undefined ? null : latestDate(first, ...others);
+  return firstOpenDay(date, { closedThrough, earliestOpen, closedDays: closedInErp });
 }
 
 function isBeforeStart(date: CalendarDate, context: PostingContext): boolean {

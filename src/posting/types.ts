@@ -1,3 +1,4 @@
+import type { ClosedDays } from '../domain/dates.ts';
 import type { DraftEntry } from '../domain/entry.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { Mapping } from '../mapping/schema.ts';
@@ -18,6 +19,8 @@ export interface PostingContext {
   closedThrough: CalendarDate | null;
   /** Earliest open day of each department that the source has locked; used only with `policies.follow_source_lock`. */
   sourceLockDates: ReadonlyMap<number, CalendarDate>;
+  /** Days that are closed in the ERP, as delivery last read them, in order; those before the first one delivered left out. */
+  closedInErp?: readonly ClosedDays[];
 }
 
 export interface InvoiceFacts {

@@ -1,0 +1,14 @@
+import type { ErpConfig, FileTargetConfig, TrytonConfig } from '../config/erp.ts';
+import { companyKey } from './entry-key.ts';
+import type { CompanyRef } from './port.ts';
+
+/** The company that an installation is delivered to, as its configuration names it: known without asking the ERP. */
+export function companyOf(erp: TrytonConfig | FileTargetConfig): CompanyRef {
+  if (erp.kind === 'tryton') return { kind: erp.kind, url: erp.url, id: `${erp.database}/${erp.company ?? ''}` };
+  return { kind: erp.kind, url: erp.folder, id: '' };
+}
+
+/** The key of that company in our tables; null where the books stay in our own database. */
+export function companyKeyOf(erp: ErpConfig): string | null {
+  return erp.kind === 'ledger' ? null : companyKey(companyOf(erp));
+}

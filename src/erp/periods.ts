@@ -1,0 +1,144 @@
+import { instant, json, nullable } from '../db/columns.ts';
+import { type Connection, execute, maybeRow } from '../db/rows.ts';
+import { type ClosedDays, dayAfter } from '../domain/dates.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../records/json.ts';
+import type { CalendarDate } from '../terms.ts';
+import { type LockKind, lockKinds } from './capabilities.ts';
+import type { ErpPeriods } from './port.ts';
+
+/** Kinds of periods that nothing may be posted into once they are closed. A closed purchase ledger does not concern sales. */
+const postingKinds: readonly LockKind[] = ['general', 'vat', 'year'];
+
+/** What the ERP last said of its periods, and when. */
+export interface StoredPeriods {
+  periods: ErpPeriods;
+  readAt: Date;
+}
+
+/** Stores what the ERP says of its periods; delivery does so before each batch. The company's row must be there. */
+export async function storePeriods(db: Connection, company: string, periods: ErpPeriods): Promise<void> {
+  await execute(
+    db,
+    'update erp_company set periods = ?::jsonb, periods_read_at = clock_timestamp() where company = ?',
+    [JSON.stringify(periods), company],
+  );
+}
+
+/** What delivery stored last; null where the ERP was never asked. */
+export async function storedPeriods(db: Connection, company: string): Promise<StoredPeriods | null> {
+  const found = await maybeRow(
+    db,
+    { periods: nullable(json), readAt: nullable(instant) },
+    'select periods, periods_read_at as "readAt" from erp_company where company = ?',
+    [company],
+  );
+  if (found === null || found.periods === null || found.readAt === null) return null;
+  return { periods: periodsOf(parseJson(found.periods)), readAt: found.readAt };
+}
+
+/** For what kind the ERP's period of a day is closed, or that it has periods and none for this day; null: the day is open. */
+export function obstacleOf(periods: ErpPeriods, date: CalendarDate): LockKind | 'missing' | null {
+  for (const kind of postingKinds) if (isClosed(periods, kind, date)) return kind;
+  return isMissing(periods, date) ? 'missing' : null;
+}
+
+/**
+ * The days that are closed for posting, in order and without overlap. A day for which the ERP has no period is not among them:
+ * that the period is missing is found when the entry is delivered.
+ */
+export function closedDays(periods: ErpPeriods): ClosedDays[] {
+  return merged(postingKinds.flatMap((kind) => closedOfKind(periods, kind)));
+}
+
+/**
+ * The last day through which the general ledger is closed from the beginning of the ERP's periods, without an open day before;
+ * null where its first day is open.
+ */
+export function closedFromTheBeginning(periods: ErpPeriods): CalendarDate | null {
+  const kinds: readonly LockKind[] = ['general', 'year'];
+  const [first] = merged(kinds.flatMap((kind) => closedOfKind(periods, kind)));
+  if (first === undefined) return null;
+  const starts = (periods.periods ?? []).filter(({ kind }) => kinds.includes(kind)).map(({ from }) => from);
+  return first.from === null || starts.every((start) => first.from === null || first.from <= start)
+    ? first.through
+    : null;
+}
+
+/** Runs of days in their order; those that overlap or follow each other become one. */
+function merged(runs: ClosedDays[]): ClosedDays[] {
+  const found: ClosedDays[] = [];
+  for (const days of runs.sort(byStart)) {
+    const last = found.at(-1);
+    if (last && (days.from === null || days.from <= dayAfter(last.through))) {
+      if (days.through > last.through) last.through = days.through;
+    } else found.push({ ...days });
+  }
+  return found;
+}
+
+function closedOfKind({ periods, lockedThrough }: ErpPeriods, kind: LockKind): ClosedDays[] {
+  const locked = lockedThrough.filter((lock) => lock.kind === kind).map(({ date }) => ({ from: null, through: date }));
+  const ofKind = (periods ?? []).filter((period) => period.kind === kind);
+  const open = ofKind.filter(({ isOpen }) => isOpen);
+  // Periods may overlap: an adjustment period is open beside a closed month.
+  return [...locked, ...ofKind.filter(({ isOpen }) => !isOpen).flatMap((period) => without(period, open))];
+}
+
+/** The days of a period that none of these others has. */
+function without(
+  { from, through }: { from: CalendarDate; through: CalendarDate },
+  others: readonly { from: CalendarDate; through: CalendarDate }[],
+): ClosedDays[] {
+  let rest = [{ from, through }];
+  for (const other of others) {
+    rest = rest.flatMap((days) => {
+      if (other.through < days.from || other.from > days.through) return [days];
+      const before = other.from > days.from ? [{ from: days.from, through: dayBefore(other.from) }] : [];
+      const after = other.through < days.through ? [{ from: dayAfter(other.through), through: days.through }] : [];
+      return [...before, ...after];
+    });
+  }
+  return rest;
+}
+
+function isClosed(periods: ErpPeriods, kind: LockKind, date: CalendarDate): boolean {
+  return closedOfKind(periods, kind).some(({ from, through }) => (from === null || from <= date) && date <= through);
+}
+
+function isMissing({ periods }: ErpPeriods, date: CalendarDate): boolean {
+  const general = periods?.filter(({ kind }) => kind === 'general') ?? [];
+  return general.length > 0 && !general.some(({ from, through }) => from <= date && date <= through);
+}
+
+function byStart(a: ClosedDays, b: ClosedDays): number {
+  const [first, second] = [a.from ?? '', b.from ?? ''];
+  return first < second ? -1 : first > second ? 1 : 0;
+}
+
+function dayBefore(date: CalendarDate): CalendarDate {
+  return new Date(Date.parse(`${date}T00:00:00Z`) - 86_400_000).toISOString().slice(0, 10);
+}
+
+/** Our own text, read back; what cannot be read is left out. */
+function periodsOf(value: JsonValue): ErpPeriods {
+  const { periods, lockedThrough } = isJsonObject(value) ? value : {};
+  return {
+    periods: Array.isArray(periods)
+      ? periods.flatMap((each) => {
+          if (!isJsonObject(each)) return [];
+          const { from, through, isOpen, kind } = each;
+          if (typeof from !== 'string' || typeof through !== 'string' || typeof isOpen !== 'boolean') return [];
+          return isLockKind(kind) ? { from, through, isOpen, kind } : [];
+        })
+      : null,
+    lockedThrough: (Array.isArray(lockedThrough) ? lockedThrough : []).flatMap((each) => {
+      if (!isJsonObject(each)) return [];
+      const { kind, date } = each;
+      return isLockKind(kind) && typeof date === 'string' ? { kind, date } : [];
+    }),
+  };
+}
+
+function isLockKind(value: JsonValue): value is LockKind {
+  return typeof value === 'string' && (lockKinds as readonly string[]).includes(value);
+}
