@@ -247,7 +247,7 @@ create table erp_company (
   last_error_message text,
   last_error_at timestamp with time zone,
   last_answer_at timestamp with time zone,
-  periods jsonb,
+  periods json,
   periods_read_at timestamp with time zone,
   constraint erp_company_pkey PRIMARY KEY (company)
 );

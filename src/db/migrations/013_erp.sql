@@ -59,7 +59,7 @@ create table erp_company (
   last_error_message text,
   last_error_at timestamptz,
   last_answer_at timestamptz,
-  periods jsonb,
+  periods json,
   periods_read_at timestamptz
 );
 
