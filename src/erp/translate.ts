@@ -210,9 +210,9 @@ function dimensionsOf(
   };
   const theirs: [string, string][] = [];
   for (const [name, dimension] of Object.entries(mapping.erp.dimensions)) {
-    const value = ours[name as MappedDimension];
-    if (value === null || value.trim() === '') continue;
+    const value = ours[name as MappedDimension]?.trim() ?? '';
     const named = dimensionValueOf(mapping, name as MappedDimension, value);
+    if (named === null && value === '') continue;
     if (named !== null) theirs.push([dimension.name, named]);
     else problems.add('dimension_unmapped', `the mapping has no erp.dimensions.${name}.values for ${shown(value)}`);
   }

@@ -19,9 +19,10 @@ export function vatCodeOf(mapping: Mapping, group: string | null, rate: Money | 
   return (code === same ? group : code) || null;
 }
 
-/** The ERP's value of one of our dimensions. Only for a dimension that the mapping delivers. */
+/** The ERP's value of one of our dimensions. Only for a dimension that the mapping delivers; `''` is the value of lines without one. */
 export function dimensionValueOf(mapping: Mapping, dimension: MappedDimension, value: string): string | null {
   const values = mapping.erp.dimensions[dimension]?.values ?? same;
+  if (value === '') return (values !== same && own(values, '')) || null;
   if (values === same) return value;
   const theirs = own(values, value) ?? own(values, '*');
   return (theirs === same ? value : theirs) || null;

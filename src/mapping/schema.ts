@@ -209,7 +209,7 @@ export const mappingSchema = z.strictObject({
             values: z
               .union([z.literal('same'), z.record(z.string(), code)], { error: 'must be `same` or a table of values' })
               .default('same')
-              .describe('the ERP’s value by ours; `same`: our own; "*" for the rest'),
+              .describe('the ERP’s value by ours; `same`: our own; "" for lines without one, "*" for the rest'),
           }),
         )
         .default({})

@@ -161,6 +161,12 @@ describe('an invoice', () => {
     ]);
   });
 
+  test('lines without a value have that of "", where the mapping has one', () => {
+    const dimensions = { dimension_1: { name: 'Cost centre', values: { SURG: '100', '': 'NONE' } } };
+    const { lines } = entryOf(run(entryUnit(invoiceFields), { dimensions }));
+    expect(lines.map((line) => line.dimensions['Cost centre'])).toEqual([undefined, '100', 'NONE', 'NONE', undefined]);
+  });
+
   test('has party, open item and due date on its receivable', () => {
     expect(entry.lines.map(({ party, openItem, dueDate }) => [party?.code ?? null, openItem, dueDate])).toEqual([
       ['CLIENTS', '1/invoice/5', '2026-03-15'],
