@@ -249,6 +249,9 @@ create table erp_company (
   last_answer_at timestamp with time zone,
   periods json,
   periods_read_at timestamp with time zone,
+  written_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  settle_from timestamp with time zone,
+  failures integer not null default 0,
   constraint erp_company_pkey PRIMARY KEY (company)
 );
 
@@ -256,6 +259,8 @@ create table erp_cursor (
   installation bigint not null,
   entry_seq bigint not null default 0,
   summary_seq bigint not null default 0,
+  mapping_hash text not null default ''::text,
+  company text not null default ''::text,
   constraint erp_cursor_pkey PRIMARY KEY (installation)
 );
 
@@ -272,9 +277,11 @@ create table erp_request (
   company text not null,
   weight integer not null,
   sent_at timestamp with time zone not null default clock_timestamp(),
+  is_error boolean not null default false,
   constraint erp_request_pkey PRIMARY KEY (id)
 );
 CREATE INDEX erp_request_company ON vetledger.erp_request USING btree (company, sent_at);
+CREATE INDEX erp_request_error ON vetledger.erp_request USING btree (company, sent_at) WHERE is_error;
 
 create table erp_unit (
   installation bigint not null,
@@ -301,15 +308,26 @@ create table erp_unit (
   problem_message text,
   problem_since timestamp with time zone,
   settled_at timestamp with time zone,
+  is_backlog boolean not null default false,
+  batch_limit integer,
+  doubt text,
+  answered integer not null default 0,
   constraint erp_unit_erp_key_key UNIQUE (erp_key),
   constraint erp_unit_pkey PRIMARY KEY (installation, unit_id),
+  constraint erp_unit_doubt_check CHECK ((doubt = ANY (ARRAY['no_answer'::text, 'refused'::text, 'unknown'::text, 'duplicate'::text, 'unseen'::text]))),
   constraint erp_unit_kind_check CHECK ((kind = ANY (ARRAY['entry'::text, 'daily_summary'::text]))),
-  constraint erp_unit_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'uncertain'::text, 'delivered'::text, 'refused'::text, 'handed_over'::text, 'acknowledged'::text, 'cancelled_out'::text, 'excluded'::text])))
+  constraint erp_unit_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'uncertain'::text, 'drafted'::text, 'delivered'::text, 'refused'::text, 'handed_over'::text, 'acknowledged'::text, 'cancelled_out'::text, 'excluded'::text])))
 );
 CREATE INDEX erp_unit_company_doubt ON vetledger.erp_unit USING btree (company) WHERE (state = ANY (ARRAY['sending'::text, 'uncertain'::text]));
+CREATE INDEX erp_unit_consent ON vetledger.erp_unit USING btree (installation, unit_date) WHERE ((state = 'pending'::text) AND needs_consent);
+CREATE INDEX erp_unit_doubt ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE (state = ANY (ARRAY['sending'::text, 'uncertain'::text]));
+CREATE INDEX erp_unit_drafted ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE (state = 'drafted'::text);
+CREATE INDEX erp_unit_due ON vetledger.erp_unit USING btree (installation, is_backlog, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent));
 CREATE INDEX erp_unit_follows ON vetledger.erp_unit USING btree (installation, follows) WHERE (follows IS NOT NULL);
-CREATE INDEX erp_unit_open ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE (state = ANY (ARRAY['pending'::text, 'sending'::text, 'uncertain'::text]));
+CREATE INDEX erp_unit_handed_over ON vetledger.erp_unit USING btree (installation, batch) WHERE (state = 'handed_over'::text);
 CREATE INDEX erp_unit_refused ON vetledger.erp_unit USING btree (installation) WHERE (state = 'refused'::text);
+CREATE INDEX erp_unit_settled ON vetledger.erp_unit USING btree (installation, settled_at) WHERE (state = 'delivered'::text);
+CREATE INDEX erp_unit_waiting ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent) AND (follows IS NOT NULL));
 
 create table installation_state (
   installation bigint not null,

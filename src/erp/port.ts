@@ -45,9 +45,10 @@ export interface CompanyRef {
   id: string;
 }
 
-/** A key with the dates at which an entry may be found where the ERP looks up by date. */
+/** A key with the days, from the first to the last, on which an entry may be found where the ERP looks up by date. */
 export interface KeyToFind {
   key: string;
+  /** In order, each day of them. */
   dates: readonly CalendarDate[];
 }
 
@@ -104,7 +105,10 @@ export interface CheckResult {
 export class ErpError extends Error {
   override readonly name = 'ErpError';
   readonly means: ErrorMeaning;
-  /** The problem code where it means `refused`; `erp_refused_unknown` where no pattern knows the text. */
+  /**
+   * The problem code where it means `refused`. Where it means `doubt`: `erp_refused_unknown` for an answer that no pattern knows,
+   * null where there was none (time-out, 5xx, HTML).
+   */
   readonly problem: string | null;
   /** The entries that it names, by key; empty where it names none. */
   readonly keys: readonly string[];

@@ -1,0 +1,86 @@
+import { text } from '../../db/columns.ts';
+import { type Connection, execute, rows } from '../../db/rows.ts';
+import type { CalendarDate, InstallationId } from '../../terms.ts';
+
+/** Who asks for something, and why; kept in `erp_action`. */
+export interface ActedBy {
+  actedBy: string;
+  reason: string;
+}
+
+type Action = 'approve' | 'retry' | 'undo' | 'pause' | 'resume' | 'ack' | 'redate';
+
+/** Writes down what somebody has done to an installation's delivery. */
+export async function recordAction(
+  trx: Connection,
+  installation: InstallationId,
+  action: Action,
+  details: string,
+  { actedBy, reason }: ActedBy,
+): Promise<void> {
+  await execute(
+    trx,
+    'insert into erp_action (installation, action, details, reason, acted_by) values (?, ?, ?, ?, ?)',
+    [installation, action, details, reason, actedBy],
+  );
+}
+
+/**
+ * Lets refused units be sent again, those with these ids or, for null, all. Each is looked up before it is sent, so that one that
+ * the ERP has is compared only. Gives the ids of those that were refused.
+ */
+export async function retryUnits(
+  trx: Connection,
+  installation: InstallationId,
+  ids: readonly string[] | null,
+  by: ActedBy,
+): Promise<string[]> {
+  const retried = await rows(
+    trx,
+    { unit_id: text },
+    // The answers so far are counted, so that no ERP replays one of them; the batch stays what it was.
+    `update erp_unit set state = 'pending', not_before = null, doubt = null, unknown_refusals = 0, answered = answered + 1,
+       problem_code = null, problem_message = null, problem_since = null, settled_at = null
+     where installation = ? and state = 'refused' and (?::text[] is null or unit_id = any(?::text[])) returning unit_id`,
+    [installation, ids, ids],
+  );
+  if (retried.length > 0) {
+    await recordAction(trx, installation, 'retry', ids === null ? `all ${retried.length}` : ids.join(' '), by);
+  }
+  return retried.map(({ unit_id }) => unit_id);
+}
+
+/** Consents to the delivery of what first loads and backfills have brought, dated up to and including a day; returns how many. */
+export async function approveUnits(
+  trx: Connection,
+  installation: InstallationId,
+  through: CalendarDate,
+  by: ActedBy,
+): Promise<number> {
+  const approved = await execute(
+    trx,
+    `update erp_unit set needs_consent = false
+     where installation = ? and state = 'pending' and needs_consent and unit_date <= ?::date`,
+    [installation, through],
+  );
+  await recordAction(trx, installation, 'approve', `through ${through}: ${approved}`, by);
+  return approved;
+}
+
+/** Pauses an installation's delivery from the next batch on; false where it is paused already. */
+export async function pauseDelivery(trx: Connection, installation: InstallationId, by: ActedBy): Promise<boolean> {
+  const paused = await execute(
+    trx,
+    'insert into erp_pause (installation, paused_by, reason) values (?, ?, ?) on conflict do nothing',
+    [installation, by.actedBy, by.reason],
+  );
+  if (paused > 0) await recordAction(trx, installation, 'pause', '', by);
+  return paused > 0;
+}
+
+/** Ends the pause of an installation's delivery; false where there is none. */
+export async function resumeDelivery(trx: Connection, installation: InstallationId, by: ActedBy): Promise<boolean> {
+  const resumed = await execute(trx, 'delete from erp_pause where installation = ?', [installation]);
+  if (resumed > 0) await recordAction(trx, installation, 'resume', '', by);
+  return resumed > 0;
+}

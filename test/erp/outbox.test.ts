@@ -1,0 +1,216 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { execute } from '../../src/db/rows.ts';
+import { type DraftEntry, reversedLines } from '../../src/domain/entry.ts';
+import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
+import { countsByState, dueWork, pauseOf, unitsById, waitingForConsent } from '../../src/erp/outbox/read.ts';
+import { approveUnits, pauseDelivery, resumeDelivery, retryUnits } from '../../src/erp/outbox/state.ts';
+import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { summariseBatch } from '../../src/ledger/summaries/append.ts';
+import type { PostingMode } from '../../src/terms.ts';
+import { draft } from '../ledger/drafts.ts';
+import { useDatabase } from '../support/database.ts';
+import { query } from '../support/sql.ts';
+
+const { db, owner } = useDatabase();
+let installation = 0;
+beforeEach(() => {
+  installation += 1;
+});
+
+const by = { actedBy: 'tester', reason: 'a test' };
+const company = 'company';
+
+function payment(id: number, date = '2026-02-01', amount = '10.00'): DraftEntry {
+  return draft({
+    ...{ kind: 'payment', id, date, inputHash: amount },
+    lines: [
+      ['1910', 'bank_clearing', amount],
+      ['1700', 'receivable', `-${amount}`],
+    ],
+  });
+}
+
+function reversal(entryId: string, of: DraftEntry): DraftEntry {
+  return { ...of, reason: 'source_changed', reverses: entryId, inputHash: entryId, lines: reversedLines(of.lines) };
+}
+
+interface Posting {
+  windowId?: number | null;
+  mode?: PostingMode;
+}
+
+const post = (drafts: DraftEntry[], { windowId = null, mode = 'document' }: Posting = {}) =>
+  db.transaction((trx) => appendEntries(trx, installation, drafts, { decimals: 2, windowId, postingMode: mode }));
+
+const enqueue = (settings: { from?: string; auto?: boolean } = {}) =>
+  db.transaction((trx) =>
+    enqueueUnits(trx, { installation, databaseId: 'abc', company, from: null, auto: false, ...settings }),
+  );
+
+async function window(kind: 'window' | 'backfill', from: string | null): Promise<number> {
+  const [made] = await query<{ id: number }>(
+    db,
+    `insert into sync_window (installation, kind, trigger, from_time, workflow_id, run_id)
+     values (?, ?, 'sync', ?, 'w', gen_random_uuid()::text) returning id`,
+    [installation, kind, from],
+  );
+  return made!.id;
+}
+
+const states = async (ids: string[]) =>
+  Object.fromEntries((await unitsById(db, installation, ids)).map((unit) => [unit.unit_id, unit.state]));
+
+const setState = (id: string, state: string) =>
+  execute(db, 'update erp_unit set state = ? where installation = ? and unit_id = ?', [state, installation, id]);
+
+describe('what comes into the outbox', () => {
+  it('is each unit of the chains, once, with a key of its own', async () => {
+    const ids = await post([payment(1), payment(2)]);
+    expect(await enqueue()).toBe(2);
+    expect(await enqueue()).toBe(0);
+    await post([payment(3)]);
+    expect(await enqueue()).toBe(1);
+    const units = await unitsById(db, installation, ids);
+    expect(units.map(({ unit_id, state, kind }) => [unit_id, state, kind])).toEqual(
+      ids.map((id) => [id, 'pending', 'entry']),
+    );
+    expect(new Set(units.map(({ erp_key }) => erp_key)).size).toBe(2);
+    expect(units[0]!.erp_key).toMatch(/^[A-Z2-7]{20}$/);
+  });
+
+  it('is the same for callers at the same time', async () => {
+    await post([payment(1), payment(2)]);
+    const added = await Promise.all([enqueue(), enqueue(), enqueue()]);
+    expect(added.toSorted()).toEqual([0, 0, 2]);
+  });
+
+  it('names what it corrects, and what it comes after', async () => {
+    const first = payment(1);
+    const [id] = await post([first]);
+    const [reversed, anew] = await post([reversal(id!, first), payment(1, '2026-02-01', '12.00')]);
+    await enqueue();
+    const units = await unitsById(db, installation, [id!, reversed!, anew!]);
+    expect(units.map(({ follows, reverses }) => ({ follows, reverses }))).toEqual([
+      { follows: null, reverses: null },
+      { follows: id, reverses: id },
+      { follows: reversed, reverses: null },
+    ]);
+  });
+
+  it('is a day’s summary instead of the entries in it', async () => {
+    await post([payment(1), payment(2)], { mode: 'daily_summary' });
+    await post([payment(3)]);
+    await db.transaction((trx) => summariseBatch(trx, installation, { before: '2026-03-01', windowId: null }));
+    expect(await enqueue()).toBe(2);
+    const units = await query<{ unit_id: string; kind: string }>(
+      db,
+      'select unit_id, kind from erp_unit where installation = ? order by kind',
+      [installation],
+    );
+    expect(units).toEqual([
+      { unit_id: `${installation}/summary/2026-02-01-none/1`, kind: 'daily_summary' },
+      { unit_id: `${installation}/payment/3/1`, kind: 'entry' },
+    ]);
+  });
+
+  it('waits for consent after a first load or a backfill, and not after a window', async () => {
+    const first = await window('window', null);
+    const later = await window('window', '2026-02-01T00:00:00Z');
+    const backfill = await window('backfill', null);
+    await post([payment(1, '2026-01-05'), payment(2, '2026-01-20')], { windowId: first });
+    await post([payment(3)], { windowId: later });
+    await post([payment(4, '2026-01-02')], { windowId: backfill });
+    await enqueue();
+    expect(await waitingForConsent(db, installation)).toEqual({ n: 3, from: '2026-01-02', through: '2026-01-20' });
+    expect(await dueWork(db, installation)).toEqual({ left: 1, nextDueMs: 0 });
+    expect(await db.transaction((trx) => approveUnits(trx, installation, '2026-01-05', by))).toBe(2);
+    expect(await dueWork(db, installation)).toEqual({ left: 3, nextDueMs: 0 });
+    expect(await waitingForConsent(db, installation)).toEqual({ n: 1, from: '2026-01-20', through: '2026-01-20' });
+  });
+
+  it('needs no consent with erp.auto', async () => {
+    await post([payment(1)], { windowId: await window('window', null) });
+    await enqueue({ auto: true });
+    expect(await waitingForConsent(db, installation)).toEqual({ n: 0, from: null, through: null });
+  });
+
+  it('leaves out what is dated before erp.from', async () => {
+    const ids = await post([payment(1, '2026-01-31'), payment(2, '2026-02-01')]);
+    await enqueue({ from: '2026-02-01' });
+    expect(await states(ids)).toEqual({ [ids[0]!]: 'excluded', [ids[1]!]: 'pending' });
+  });
+});
+
+describe('what is left', () => {
+  async function corrected() {
+    const first = payment(1);
+    const [id] = await post([first]);
+    const [reversed, anew] = await post([reversal(id!, first), payment(1, '2026-02-01', '12.00')]);
+    await enqueue();
+    return { id: id!, reversed: reversed!, anew: anew! };
+  }
+
+  it('is nothing behind a refused unit until it is tried again', async () => {
+    const { id } = await corrected();
+    expect(await dueWork(db, installation)).toEqual({ left: 3, nextDueMs: 0 });
+    await setState(id, 'refused');
+    expect(await dueWork(db, installation)).toEqual({ left: 0, nextDueMs: null });
+    expect(await db.transaction((trx) => retryUnits(trx, installation, [id, 'no such'], by))).toEqual([id]);
+    expect(await dueWork(db, installation)).toEqual({ left: 3, nextDueMs: 0 });
+  });
+
+  it('is due when what it waits for is', async () => {
+    const { id } = await corrected();
+    await execute(
+      db,
+      `update erp_unit set state = 'uncertain', not_before = clock_timestamp() + interval '60 s'
+       where installation = ? and unit_id = ?`,
+      [installation, id],
+    );
+    const { left, nextDueMs } = await dueWork(db, installation);
+    expect(left).toBe(3);
+    expect(nextDueMs).toBeGreaterThan(50_000);
+    expect(nextDueMs).toBeLessThanOrEqual(60_000);
+  });
+
+  it('goes on behind what is in the ERP', async () => {
+    const { id, reversed } = await corrected();
+    await setState(id, 'delivered');
+    await setState(reversed, 'drafted');
+    expect(await dueWork(db, installation)).toEqual({ left: 1, nextDueMs: 0 });
+  });
+});
+
+describe('what people do', () => {
+  it('is written down, and nobody changes it', async () => {
+    const [id] = await post([payment(1)]);
+    await enqueue();
+    await setState(id!, 'refused');
+    await db.transaction(async (trx) => {
+      await retryUnits(trx, installation, null, by);
+      expect(await pauseDelivery(trx, installation, by)).toBe(true);
+      expect(await pauseDelivery(trx, installation, by)).toBe(false);
+      expect(await pauseOf(trx, installation)).toMatchObject({ paused_by: 'tester', reason: 'a test' });
+      expect(await resumeDelivery(trx, installation, by)).toBe(true);
+      expect(await resumeDelivery(trx, installation, by)).toBe(false);
+    });
+    const actions = await query<{ action: string; details: string }>(
+      db,
+      'select action, details from erp_action where installation = ? order by id',
+      [installation],
+    );
+    expect(actions).toEqual([
+      { action: 'retry', details: 'all 1' },
+      { action: 'pause', details: '' },
+      { action: 'resume', details: '' },
+    ]);
+    await expect(execute(owner, 'delete from erp_action')).rejects.toThrow();
+  });
+
+  it('counts units by state', async () => {
+    const ids = await post([payment(1), payment(2), payment(3)]);
+    await enqueue();
+    await setState(ids[0]!, 'delivered');
+    expect(await countsByState(db, installation)).toMatchObject({ pending: 2, delivered: 1, refused: 0 });
+  });
+});
