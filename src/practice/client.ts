@@ -179,7 +179,9 @@ function clientWith(
     if (value === null) throw new PracticeError('malformed_response', `the answer of the ${kind} list is empty`);
     const { count, results } = value;
     const received = results.length;
-    if (pageSizeAsked === null && page === undefined && received > 0 && received < count) {
+    // Of a page that shows a record more than once nobody can tell how many places it has.
+    const hasCopies = new Set(results.map(({ id }) => id)).size < received;
+    if (pageSizeAsked === null && page === undefined && received > 0 && received < count && !hasCopies) {
       pageSizes.set(kind, received);
     }
     return {

@@ -8,6 +8,7 @@ import { unlessRefused } from './capabilities/refused.ts';
 import { readDefaultPageSizes } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { pullList } from './pull-list.ts';
+import { isWholeList } from './walk/count-proof.ts';
 import { contradictedFilter } from './walk/filter-check.ts';
 import { pageSizeFor } from './walk/page-size.ts';
 
@@ -68,7 +69,7 @@ async function pullRange(
   const answer = await askUnlessRefused(context, kind, filters, pageSize, defaultPageSize);
   if (answer === null) return null;
   const received = answer.results.map(({ id }) => id);
-  if (received.length < answer.count || received.some((id) => id < lowest || id > highest)) return null;
+  if (!isWholeList(answer) || received.some((id) => id < lowest || id > highest)) return null;
   const result = await saveAnswer(context, kind, answer);
   return { ...result, found: new Set(ids.filter((id) => received.includes(id))) };
 }

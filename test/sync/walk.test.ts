@@ -14,6 +14,8 @@ interface ServerOptions {
   ignored?: string[];
   defaultPageSize?: number;
   maxPageSize?: number;
+  /** The page shows every so many records twice, beside the others; the count knows nothing of the copies. */
+  showsTwice?: number;
   /** Called before each answer, to change the list under the walk. */
   before?: (server: ListServer, question: number) => void;
 }
@@ -47,7 +49,9 @@ class ListServer {
       { sourceTime: new Date(1_700_000_000_000 + this.questions.length * 1000) },
     );
     this.weight += answer.weight;
-    return answer;
+    const { showsTwice } = this.options;
+    const copies = (at: number) => (showsTwice !== undefined && at % showsTwice === 0 ? 2 : 1);
+    return { ...answer, results: answer.results.flatMap((one, at) => Array.from({ length: copies(at) }, () => one)) };
   }
 
   private next(): number {
@@ -148,6 +152,30 @@ describe('a walk receives every record, whatever the server does (DESIGN: a walk
     const server = new ListServer({ ...options, ids: [...some(1100), ...twice] });
     const { saved } = await walkAll(server);
     expect([...saved].sort((a, b) => a - b)).toEqual(some(1100));
+  });
+
+  const shownTwice: [string, Omit<ServerOptions, 'ids' | 'showsTwice'>][] = [
+    ...listedTwice,
+    ['no order', { order: 'random' }],
+    ['an order of its own, by offset', { order: 'shuffled once', ignored: ['id__gt', 'id__lt'] }],
+    ['a smaller largest page', { order: 'ascending', maxPageSize: 20 }],
+    ['a smaller largest page, descending', { order: 'descending', maxPageSize: 20, ignored: ['id__lt'] }],
+  ];
+  // 52 records: a page of 50 with its copies is longer than the list, or (57, 60) just as long.
+  test.each(shownTwice.flatMap(([name, options]) => [52, 57, 60, 75, 1100].map((n) => [n, name, options] as const)))(
+    '%i records, of which a page shows every fifth twice and counts them once: %s',
+    async (n, _name, options) => {
+      const server = new ListServer({ ...options, ids: some(n), showsTwice: 5 });
+      const { saved } = await walkAll(server);
+      expect([...saved].sort((a, b) => a - b)).toEqual(some(n));
+    },
+  );
+
+  test('copies that are counted cost a list of one page one request more', async () => {
+    const server = new ListServer({ ids: [...some(40), 1, 4], order: 'ascending' });
+    const { saved } = await walkAll(server);
+    expect(saved.size).toBe(40);
+    expect(server.questions).toHaveLength(2);
   });
 
   test('above a cursor only', async () => {

@@ -1,5 +1,5 @@
 import type { ListAnswer } from '../../practice/client.ts';
-import { isWholeList, rangesAddUp } from './count-proof.ts';
+import { isExpected, isWholeList, rangesAddUp } from './count-proof.ts';
 import { type Dimension, idDimension } from './dimensions.ts';
 import { maxOffset, readByOffset } from './offset-pages.ts';
 import { isDescending } from './order.ts';
@@ -77,7 +77,7 @@ class Division {
   async #divideBy(dimension: Dimension): Promise<PendingRange[] | null> {
     for (let attempt = 0; attempt < attemptsAtMost; attempt++) {
       const page = await this.#readFirstPage();
-      if (isWholeList(page)) return [];
+      if (isWholeList(page) || (await this.#isWholeWithCopies(page))) return [];
       const ranges = await this.#split(dimension, page, attempt);
       if (ranges === null) break;
       if (ranges !== 'mismatch') return ranges;
@@ -104,6 +104,20 @@ class Division {
     }
     this.#count = page.count;
     return page;
+  }
+
+  /**
+   * Whether a page that is as long as the list only with its copies is the whole list: the server counts copies. How it counts is
+   * asked of one record that the page shows more than once.
+   */
+  async #isWholeWithCopies({ count, results }: ListAnswer): Promise<boolean> {
+    const requests = this.#requests;
+    if (results.length !== count) return false;
+    if (!requests.boundOf(idDimension, 'lower') || !requests.boundOf(idDimension, 'upper')) return false;
+    const id = results.map((one) => one.id).find((each, at, ids) => ids.indexOf(each) < at);
+    if (id === undefined) return false;
+    const copied = await requests.firstPage({ ...this.#ranges, id: { from: id, to: id + 1 } }, null);
+    return copied.count === results.filter((one) => one.id === id).length;
   }
 
   /** Null where the range cannot be divided by this dimension; `mismatch` where the counts do not add up (yet). */
@@ -152,12 +166,14 @@ class Division {
     const lowest = Math.min(...numbers);
     const excludesLowest = attempt % 2 === 0;
     const ranges = this.#within(dimension, from, excludesLowest ? lowest : lowest + 1);
-    const remaining = page.count - numbers.filter((n) => excludesLowest || n > lowest).length;
+    const left = numbers.filter((n) => excludesLowest || n > lowest);
+    const copies = left.length - new Set(left).size;
+    const remaining = page.count - left.length;
     // Until a bound was seen to be honoured, it is tried with a page of weight 1.
-    const pageSize = requests.isUpperIdHonoured ? requests.pageSizeFor(remaining) : null;
+    const pageSize = requests.isUpperIdHonoured ? requests.pageSizeFor(remaining + copies) : null;
     const firstPage = await requests.firstPage(ranges, pageSize);
     if (attempt > 0) await this.#noteIgnoredBounds(dimension, page.count, firstPage.count, 0);
-    if (firstPage.count !== remaining) return 'mismatch';
+    if (!isExpected(firstPage.count, remaining, copies)) return 'mismatch';
     requests.isUpperIdHonoured = true;
     return [{ ranges, firstPage }];
   }

@@ -1,5 +1,5 @@
 import type { ListAnswer } from '../../practice/client.ts';
-import { expectedCountAfter, isWholeList, pageStands } from './count-proof.ts';
+import { copiesIn, expectedCountAfter, isExpected, isWholeList, pageStands } from './count-proof.ts';
 import { isAscending } from './order.ts';
 import type { WalkRequests } from './requests.ts';
 import type { WalkState } from './types.ts';
@@ -26,21 +26,21 @@ export async function readByKeyset(
 ): Promise<'complete' | Unread> {
   const pageAbove = (id: number | null, pageSize: number | null) =>
     requests.firstPage(id === null ? {} : { id: { from: id + 1, to: null } }, pageSize, ordered);
-  let { proven, after, expected, open } = start;
+  let { proven, after, expected, open, copies = 0 } = start;
   let mismatches = 0;
   let emptyPages = 0;
   let answer: ListAnswer | null = null;
   for (;;) {
     // The first page of an unknown number of records is requested without a page size: it weighs 1, and shows the count and the
     // default page size.
-    const wanted = expected ?? expectedRecords;
+    const wanted = expected === null ? expectedRecords : expected + copies;
     answer ??= await pageAbove(after, wanted === null ? null : requests.pageSizeFor(wanted));
-    if (expected !== null && answer.count !== expected) {
+    if (expected !== null && !isExpected(answer.count, expected, copies)) {
       mismatches += 1;
       if (mismatches > mismatchesAtMost) return { low: proven, answer: null };
       const again = await pageAbove(proven, null);
-      if (open === null || !pageStands(again.count, answer.count, open)) {
-        [after, expected, open, answer] = [proven, null, null, again];
+      if (open === null || !pageStands(again.count, answer.count, open, copies)) {
+        [after, expected, open, copies, answer] = [proven, null, null, 0, again];
         continue;
       }
     }
@@ -56,7 +56,7 @@ export async function readByKeyset(
     if (last === undefined) {
       emptyPages += 1;
       if (emptyPages > mismatchesAtMost) return { low: proven, answer: null };
-      [expected, open, answer] = [answer.count, 0, null];
+      [expected, open, copies, answer] = [answer.count, 0, 0, null];
       continue;
     }
     // A record repeated in a row (a faulty join in the server) does not break the order.
@@ -65,8 +65,8 @@ export async function readByKeyset(
       return { low: proven, answer };
     }
     emptyPages = 0;
-    [after, expected, open] = [last, expectedCountAfter(answer), ids.length];
-    await requests.save(answer, { proven, after, expected, open });
+    [after, expected, open, copies] = [last, expectedCountAfter(answer), ids.length, copiesIn(answer)];
+    await requests.save(answer, { proven, after, expected, open, ...(copies > 0 ? { copies } : {}) });
     answer = null;
   }
 }

@@ -22,7 +22,8 @@ type SavePage = (answer: ListAnswer) => Promise<void>;
  *   then no insertion or deletion has shifted a record from one page to the other. After another count, the page before is
  *   requested again.
  * - In another order a pass proves the range where all its pages came with the same count, and it holds that many different
- *   records, or is the same, record by record, as the pass before.
+ *   records, or is the same, record by record, as the pass before. Copies of a record on one page are records where the pass is
+ *   as long as the count with them, since the server then counts them.
  * - Without any order, where each answer is shuffled anew, the records of all passes together prove the range once they are as
  *   many as the count.
  */
@@ -37,11 +38,12 @@ export async function readByOffset(requests: WalkRequests, ranges: RangeFilter, 
     for (const [id, more] of pass.copies) copies.set(id, Math.max(copies.get(id) ?? 0, more));
     const sequence = pass.sequence.join();
     const counted = received.size + [...copies.values()].reduce((copied, more) => copied + more, 0);
-    const isRepeated = pass.sequence.length === pass.count && sequence === previous;
-    if (pass.isStable && (counted === pass.count || isRepeated)) return true;
+    const isOfItsCount = pass.sequence.length === pass.count;
+    const proves = received.size === pass.count || (isOfItsCount && (counted === pass.count || sequence === previous));
+    if (pass.isStable && proves) return true;
     if (pass.isBeyondReach && sequence === previous) return false;
     previous = pass.isStable ? sequence : null;
-    if (pass.hasShrunk || counted > pass.count) {
+    if (pass.hasShrunk || received.size > pass.count || (isOfItsCount && counted > pass.count)) {
       // A record was deleted, perhaps one of those received: they no longer prove anything together.
       received = new Set();
       copies = new Map();
@@ -68,7 +70,7 @@ class Pass {
   /** The pass read the whole range in the order of ids, and nothing shifted between two pages. */
   isChain = false;
   readonly sequence: number[] = [];
-  /** How many times too often a record stood on one page: a server that repeats records counts the copies too. */
+  /** How many times too often a record stood on one page. */
   readonly copies = new Map<number, number>();
   readonly #requests: WalkRequests;
   readonly #ranges: RangeFilter;
@@ -93,6 +95,8 @@ class Pass {
     const requests = this.#requests;
     // The server may cap the page size: a page is taken to be as long as the longest page of this pass.
     let longest = 1;
+    // The same by different records: of a server that does not count the copies that it shows.
+    let longestDifferent = 1;
     let repairs = 0;
     let hasSlipped = false;
     // Every third pass has another page size, so that copies of a record on two pages come together on one.
@@ -103,6 +107,11 @@ class Pass {
         return this;
       }
       const answer = await this.#read(pageSize, page);
+      // Whether copies take up places cannot be told: where the list ends if they do, the page after it is asked for, too.
+      if (page > 1 && (page - 1) * longest >= this.count && (answer === null || answer.results.length === 0)) {
+        this.isChain = (this.#isAscending || this.#isDescending) && !hasSlipped;
+        return this;
+      }
       if (answer === null) {
         // The list has become shorter than this page's offset.
         this.isStable = false;
@@ -121,6 +130,7 @@ class Pass {
         return new Pass(requests, this.#ranges, this.#number, this.#received, this.#save).run();
       }
       longest = Math.max(longest, ids.length);
+      longestDifferent = Math.max(longestDifferent, new Set(ids).size);
       // A capped page size: requesting what a page really holds keeps the offsets and lowers the weight.
       if (page === 1) pageSize = Math.min(pageSize, Math.max(1, ids.length));
       const isInOrder = this.#isAscending || this.#isDescending;
@@ -130,7 +140,7 @@ class Pass {
         continue;
       }
       if (hasMoved || ids.length === 0) hasSlipped = true;
-      const isLast = page * longest >= this.count;
+      const isLast = page * longestDifferent >= this.count;
       if (isLast) this.isChain = isInOrder && !hasSlipped;
       if (isLast || ids.length === 0 || (!isInOrder && this.#received.size >= this.count)) return this;
     }

@@ -95,7 +95,10 @@ export class WalkRequests {
   }
 
   /** Saves a page together with the progress of the walk. */
-  save(answer: ListAnswer, progress: Pick<WalkState, 'proven' | 'after' | 'expected' | 'open'>): Promise<void> {
+  save(
+    answer: ListAnswer,
+    progress: Pick<WalkState, 'proven' | 'after' | 'expected' | 'open' | 'copies'>,
+  ): Promise<void> {
     const { received, began } = this;
     return this.#ports.save(answer, { ...progress, received, began: began && savedReadAt(began) });
   }

@@ -20,6 +20,8 @@ export interface WalkState {
   expected: number | null;
   /** How many records that page holds. */
   open: number | null;
+  /** How many of them stand there more than once; none in a state that does not tell. */
+  copies?: number;
   received: number;
   /** When the walk's first answer was read, kept when it resumes: the next walk must cover what changed later. */
   began: SavedReadAt | null;
