@@ -2,8 +2,8 @@ import { date, integers, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import type { LedgerEntry } from '../domain/entry.ts';
 import { type CalendarDate, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
-import { type DateRange, entriesByDate } from './journal/read.ts';
-import { summariesByDate } from './summaries/read.ts';
+import { type DateRange, entriesByDate, loadEntries } from './journal/read.ts';
+import { loadSummaries, summariesByDate } from './summaries/read.ts';
 import type { DailySummary } from './summaries/summary.ts';
 
 /**
@@ -33,6 +33,20 @@ export async function* generalLedger(
     yield { kind: 'entry', posting: entry };
   }
   for (; !summary.done; summary = await summaries.next()) yield { kind: 'daily_summary', posting: summary.value };
+}
+
+/** The units with these ids, in their order. Throws LedgerError when one is not in the ledger. */
+export async function loadUnits(
+  db: Connection,
+  wanted: readonly { kind: GeneralLedgerUnit['kind']; id: string }[],
+): Promise<GeneralLedgerUnit[]> {
+  const idsOf = (kind: GeneralLedgerUnit['kind']) => wanted.flatMap((unit) => (unit.kind === kind ? unit.id : []));
+  const units = new Map<string, GeneralLedgerUnit>();
+  for (const posting of await loadEntries(db, idsOf('entry'))) units.set(posting.id, { kind: 'entry', posting });
+  for (const posting of await loadSummaries(db, idsOf('daily_summary'))) {
+    units.set(posting.id, { kind: 'daily_summary', posting });
+  }
+  return wanted.flatMap(({ id }) => units.get(id) ?? []);
 }
 
 /** An installation's sub-ledger in the order of dates: every document's entry, whatever its posting mode. */

@@ -1,7 +1,13 @@
 import { beforeAll, expect, it } from 'vitest';
 import { transactionsOf } from '../../src/db/lease.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
-import { type GeneralLedgerUnit, generalLedger, subLedger, usedAccounts } from '../../src/ledger/general-ledger.ts';
+import {
+  type GeneralLedgerUnit,
+  generalLedger,
+  loadUnits,
+  subLedger,
+  usedAccounts,
+} from '../../src/ledger/general-ledger.ts';
 import { appendEntries } from '../../src/ledger/journal/append.ts';
 import { summariseDays } from '../../src/ledger/summaries/append.ts';
 import type { PostingMode } from '../../src/terms.ts';
@@ -69,4 +75,15 @@ it('knows its accounts, those of entries that wait for a summary in the sub-ledg
     );
   expect(await accounts({ subLedger: false })).toEqual(['1700 2026-01-15', '3000 2026-01-15']);
   expect(await accounts({ subLedger: true })).toEqual(['1700 2026-01-15', '3000 2026-01-15', '3009 2026-01-18']);
+});
+
+it('gives units by id in the order asked for, lines and all', async () => {
+  const summary = { kind: 'daily_summary', id: `${installation}/summary/2026-01-15-11/1` } as const;
+  const entry = { kind: 'entry', id: `${installation}/invoice/7/1` } as const;
+  const inGeneral: GeneralLedgerUnit[] = [];
+  for await (const unit of generalLedger(db, installation, anyDay)) inGeneral.push(unit);
+  expect(await loadUnits(db, [entry, summary])).toEqual([inGeneral[4], inGeneral[2]]);
+  expect(await loadUnits(db, [])).toEqual([]);
+  const gone = { kind: 'daily_summary', id: `${installation}/summary/2020-01-01-1/1` } as const;
+  await expect(loadUnits(db, [entry, gone])).rejects.toMatchObject({ code: 'entry_missing' });
 });

@@ -2,6 +2,7 @@ import { integer, text } from '../../db/columns.ts';
 import { pages } from '../../db/pages.ts';
 import { type Connection, row, rows } from '../../db/rows.ts';
 import type { InstallationId } from '../../terms.ts';
+import { LedgerError } from '../errors.ts';
 import type { DateRange } from '../journal/read.ts';
 import {
   memberShape,
@@ -15,6 +16,20 @@ import {
 import type { DailySummary } from './summary.ts';
 
 const pageSize = 100;
+
+/** The summaries with these ids, in their order. Throws LedgerError when one is not in the ledger. */
+export async function loadSummaries(db: Connection, ids: string[]): Promise<DailySummary[]> {
+  if (ids.length === 0) return [];
+  const found = await rows(db, summaryShape, `select ${summaryColumns} from summary_entry where id = any(?::text[])`, [
+    ids,
+  ]);
+  const byId = new Map((await withLinesAndMembers(db, found)).map((summary) => [summary.id, summary]));
+  return ids.map((id) => {
+    const summary = byId.get(id);
+    if (summary === undefined) throw new LedgerError('entry_missing', `there is no summary ${id} in the ledger`);
+    return summary;
+  });
+}
 
 /** An installation's summaries in the order of their chain; one page is in memory at a time. */
 export async function* summariesBySeq(db: Connection, installation: InstallationId): AsyncGenerator<DailySummary> {
