@@ -5,6 +5,7 @@ import type { InstallationConfig } from '../src/config/load.ts';
 import type { Transact } from '../src/db/lease.ts';
 import type { Db } from '../src/db/pool.ts';
 import type { Ed25519Key } from '../src/domain/signature.ts';
+import type { Delivery } from '../src/erp/delivery.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import type { WindowOutcome } from '../workflows/messages.ts';
 
@@ -21,6 +22,10 @@ export interface ActivityDeps {
   sealKey: Ed25519Key | null;
   /** Whether scrubs run in this process. */
   scrubs?: boolean;
+  /** Delivery to ERPs; absent where nothing is delivered. */
+  delivery?: Delivery;
+  /** Begins the delivery of an installation, or tells the one under way that there may be due work. */
+  requestDelivery?: (installation: number, timeoutMs: number) => Promise<void>;
   onProgress?: (progress: StepProgress) => void;
   onWindow?: (outcome: WindowOutcome) => void;
   /** Called when posting was refused because a newer mapping is in force. */

@@ -1,3 +1,4 @@
+import { deliverActivities } from './deliver.ts';
 import type { ActivityDeps } from './deps.ts';
 import { postActivities } from './post.ts';
 import { pullActivities } from './pull.ts';
@@ -12,6 +13,7 @@ export function createActivities(deps: ActivityDeps) {
     ...windowActivities(deps),
     ...pullActivities(deps),
     ...postActivities(deps),
+    ...deliverActivities(deps),
     ...scrubActivities(deps),
     ...summariseActivities(deps),
     ...writeBackActivities(deps),

@@ -18,6 +18,7 @@ import { notePutBack } from '../src/sync/streams.ts';
 import { closeWindowRow, type OpenWindow, openWindowRow } from '../src/sync/sync-windows.ts';
 import { changedFrom } from '../src/sync/watermark.ts';
 import type { ApiUse, WindowCounts, WindowInput } from '../workflows/messages.ts';
+import { requestDelivery } from './deliver.ts';
 import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
 import { fatal, plainErrorOf } from './failures.ts';
 import { type Heartbeat, ownHolder, ownWorkflow, withHeartbeat, withLease } from './heartbeat.ts';
@@ -159,6 +160,7 @@ async function end(
     if (input.kind === 'backfill' && error === null) await forgetWalks(trx, input.installation, 'backfill');
     await seal(deps, trx, input.installation);
   });
+  await requestDelivery(deps, input.installation);
   deps.onWindow?.({
     installation: input.installation,
     window: window.id,

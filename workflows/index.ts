@@ -1,3 +1,4 @@
 export { backfill } from './backfill.ts';
+export { deliver } from './deliver.ts';
 export { scrub } from './scrub.ts';
 export { syncWindow } from './sync-window.ts';

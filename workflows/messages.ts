@@ -65,6 +65,32 @@ export interface ScrubReport {
   pauseMs: number;
 }
 
+export interface DeliveryInput {
+  installation: number;
+  /** As in WindowInput. */
+  searchAttributes: boolean;
+}
+
+/** What a slice of delivery leaves: the outbox's counts, and what is to happen next. */
+export interface DeliveryReport {
+  /** Units that this slice settled: delivered, refused, or handed over. */
+  settled: number;
+  delivered: number;
+  refused: number;
+  uncertain: number;
+  /** Units that are sent by themselves sooner or later. */
+  left: number;
+  /** Units that wait for `vetledger deliver --approve`. */
+  unapproved: number;
+  /** Milliseconds until something is due; 0: now; null: nothing is, until somebody does something. */
+  nextDueMs: number | null;
+  /** What keeps units from being sent: the ERP is down, somebody has paused the delivery. */
+  waitingFor: PlainError | null;
+}
+
+/** The signal that there may be due work. It carries nothing: the outbox is the queue. */
+export const dueSignalName = 'due';
+
 /** The signal that activities send to their own workflow: Temporal does not wake a workflow for an activity's retries or waits. */
 export interface HealthNote {
   health: 'ok' | 'waiting' | 'retrying';

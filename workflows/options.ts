@@ -46,6 +46,17 @@ export const scrubbing: ActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
+/**
+ * A slice of delivery: some minutes of sending, then matching and writing back, each with a limit of its own. A failed one is
+ * tried again by the workflow, after a pause: what was sent is in the outbox.
+ */
+export const delivering: ActivityOptions = {
+  startToCloseTimeout: '1 hour',
+  heartbeatTimeout,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { maximumAttempts: 1 },
+};
+
 /** Recording how a window ended: short, with many attempts, because a lost record leaves the window open. */
 export const closing: ActivityOptions = {
   startToCloseTimeout: '2 minutes',

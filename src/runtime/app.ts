@@ -5,6 +5,7 @@ import { type Db, openDatabase, poolSize } from '../db/pool.ts';
 import { row } from '../db/rows.ts';
 import { ConfigError } from '../domain/errors.ts';
 import { acquirePostgres, acquireTemporal, type ServicesOptions } from '../embedded/index.ts';
+import { type Delivery, openDelivery } from '../erp/delivery.ts';
 import { type Auth, clientCredentials, staticToken } from '../practice/auth.ts';
 import { Budget } from '../practice/budget.ts';
 import { createPracticeClient, type PracticeClient } from '../practice/client.ts';
@@ -31,6 +32,8 @@ export interface App {
   practice(installation: number): PracticeClient;
   /** The rate budget that `practice(installation)` takes from. */
   budget(installation: number): Budget;
+  /** Delivery to the installations' ERPs. */
+  delivery: Delivery;
   close(): Promise<void>;
 }
 
@@ -86,11 +89,15 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     await prepareSchema(postgres.value, db, options.upgradesEmbedded === true);
     const practices = practicesOf(config, db, log);
     opened.push(() => practices.close());
+    const databaseId = await readDatabaseId(db);
+    const delivery = openDelivery({ db, databaseId, clock: systemClock, log });
+    opened.push(() => delivery.close());
     return {
       config,
       db,
       presenceDb,
-      databaseId: await readDatabaseId(db),
+      databaseId,
+      delivery,
       temporal: temporal.value && {
         address: temporal.value.address,
         namespace: config.temporal.namespace,

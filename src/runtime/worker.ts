@@ -3,8 +3,10 @@ import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/wo
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createActivities } from '../../activities/index.ts';
 import type { WindowInput } from '../../workflows/messages.ts';
+import { isDelivered } from '../config/erp.ts';
 import type { App } from './app.ts';
 import { workflowBundle } from './bundle.ts';
+import { deliveryRequests } from './deliveries.ts';
 import { enter, type Presence, type PresenceTimes } from './presence.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 
@@ -26,6 +28,10 @@ export interface Engine {
   /** Contains the database's id, so that several databases can share a Temporal cluster. */
   taskQueue: string;
   backfillQueue: string;
+  /** Deliveries have workers of their own: an ERP that is slow must not take the places of windows. */
+  deliveryQueue: string;
+  /** Begins the delivery of an installation, or tells the one under way that there may be due work. */
+  requestDelivery(installation: number, timeoutMs?: number): Promise<void>;
   /** False when the cluster refused our search attributes; workflows then set none. */
   searchAttributes: boolean;
   /** Rejects when a worker fails, and when this process must not go on (src/runtime/presence.ts); never resolves. */
@@ -34,8 +40,8 @@ export interface Engine {
 }
 
 export interface EngineOptions {
-  /** The only kind of windows that are run; default: all. */
-  only?: WindowInput['kind'];
+  /** The only kind of windows that are run, beside deliveries; `delivery`: none. Default: all. */
+  only?: WindowInput['kind'] | 'delivery';
   /** What the user started, as other processes are told. */
   command?: string;
   /** Whether scrubs run here: in daemons, not in commands that run a window. */
@@ -44,8 +50,8 @@ export interface EngineOptions {
 }
 
 /**
- * Connects a Temporal client and starts this process's workers: one for live windows, one for backfills. A worker takes about
- * 60 MB, so a command that runs windows of one kind starts only that worker (`only`).
+ * Connects a Temporal client and starts this process's workers: one for live windows, one for backfills, and one for deliveries
+ * where there are any. A worker takes about 60 MB, so a command that runs windows of one kind starts only that one (`only`).
  */
 export async function startEngine(
   app: App,
@@ -77,7 +83,7 @@ async function startWorkers(
     ...hooks
   }: Pick<ActivityDeps, 'onProgress' | 'onWindow' | 'installations' | 'scrubs'> & { presence: Presence },
   progress: (line: string) => void,
-  only: WindowInput['kind'] | undefined,
+  only: EngineOptions['only'],
 ): Promise<Engine> {
   if (!app.temporal) throw new Error('the engine needs Temporal');
   installRuntime(app);
@@ -88,6 +94,10 @@ async function startWorkers(
   const native = await NativeConnection.connect({ ...security, address });
   const client = new Client({ connection, namespace });
   const searchAttributes = await ensureSearchAttributes(connection, namespace, progress);
+  const taskQueue = `${app.config.temporal.taskQueue}-${app.databaseId}`;
+  const backfillQueue = `${taskQueue}-backfill`;
+  const deliveryQueue = `${taskQueue}-delivery`;
+  const requestDelivery = deliveryRequests(app, client, { taskQueue: deliveryQueue, searchAttributes });
   const activities = createActivities({
     db: app.db,
     installations,
@@ -97,13 +107,17 @@ async function startWorkers(
     log: app.log,
     onMappingSuperseded: () => presence.check(),
     sealKey: app.config.sealKey,
+    delivery: app.delivery,
+    requestDelivery,
     ...hooks,
   });
-  const taskQueue = `${app.config.temporal.taskQueue}-${app.databaseId}`;
-  const backfillQueue = `${taskQueue}-backfill`;
   const workers: Worker[] = [];
-  const queues = { window: [taskQueue], backfill: [backfillQueue] };
-  for (const queue of only ? queues[only] : [taskQueue, backfillQueue]) {
+  const windowQueues = { window: [taskQueue], backfill: [backfillQueue], delivery: [] };
+  const queues = [
+    ...(only ? windowQueues[only] : [taskQueue, backfillQueue]),
+    ...(app.config.installations.some(({ erp }) => isDelivered(erp)) ? [deliveryQueue] : []),
+  ];
+  for (const queue of queues) {
     workers.push(
       await Worker.create({
         connection: native,
@@ -133,6 +147,8 @@ async function startWorkers(
     client,
     taskQueue,
     backfillQueue,
+    deliveryQueue,
+    requestDelivery,
     searchAttributes,
     failed,
     async stop() {

@@ -4,6 +4,7 @@ import { type Receiver, startReceiver } from '../http/webhooks.ts';
 import type { App } from '../runtime/app.ts';
 import { systemClock } from '../runtime/system-clock.ts';
 import { type Engine, type EngineOptions, startEngine } from '../runtime/worker.ts';
+import { startDeliveries } from './deliveries.ts';
 import { createNudger, type Nudger } from './nudges.ts';
 import type { WindowReport } from './run-window.ts';
 import { ensureSchedule, pauseOrphanedSchedules, triggerSchedule } from './schedules.ts';
@@ -17,6 +18,8 @@ export interface DaemonOptions {
   /** Called with the URL of the webhook receiver, if one is configured. */
   onListening?: (url: string) => void;
   times?: EngineOptions['times'];
+  /** Between two requests for the deliveries; default: five minutes. */
+  deliveriesEveryMs?: number;
 }
 
 /**
@@ -51,11 +54,16 @@ function hooksOf(options: DaemonOptions) {
 export async function runSchedules(
   app: App,
   engine: Engine,
-  { signal, onListening }: Pick<DaemonOptions, 'signal' | 'onListening'>,
+  {
+    signal,
+    onListening,
+    deliveriesEveryMs = 300_000,
+  }: Pick<DaemonOptions, 'signal' | 'onListening' | 'deliveriesEveryMs'>,
 ): Promise<void> {
   const nudger = nudgerOf(app, engine);
   const receiver = await receiverOf(app, nudger);
   const pruning = startPruning(app);
+  const deliveries = startDeliveries(app, engine, deliveriesEveryMs);
   try {
     if (receiver) onListening?.(receiver.url);
     for (const installation of app.config.installations) await ensureSchedule(app, engine, installation.id);
@@ -67,6 +75,7 @@ export async function runSchedules(
       engine.failed,
     ]);
   } finally {
+    await deliveries.stop();
     await pruning.stop();
     await receiver?.close();
     await nudger.stop();

@@ -1,6 +1,7 @@
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import { noteNudge } from '../mirror/installation-state.ts';
 import type { App } from '../runtime/app.ts';
+import { nameOnQueue } from '../runtime/deliveries.ts';
 import type { Engine } from '../runtime/worker.ts';
 import { staticDetails, windowInput } from './run-window.ts';
 
@@ -11,16 +12,12 @@ const triggerTimeoutMs = 10_000;
 /** The note of a schedule that pauseOrphanedSchedules paused. */
 const orphanNote = 'the installation is no longer configured';
 
-/** The task queue whose schedules have no further name: the default one (src/config/schema.ts). */
-const unnamedQueue = 'vetledger';
-
 /**
  * The Temporal Schedule that opens an installation's windows on a task queue. Another queue has one of its own, so that daemons
  * with different queues leave each other's alone.
  */
-function scheduleId({ databaseId, config }: App, installation: number): string {
-  const { taskQueue } = config.temporal;
-  return `sync-window/${installation}-${databaseId}${taskQueue === unnamedQueue ? '' : `-${taskQueue}`}`;
+function scheduleId(app: App, installation: number): string {
+  return `sync-window/${nameOnQueue(app, installation)}`;
 }
 
 /**

@@ -7,6 +7,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/i
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
 import { schemaName } from '../../src/db/pool.ts';
 import type { Binding } from '../../src/db/rows.ts';
+import type { Delivery } from '../../src/erp/delivery.ts';
 import { reconcileWithSource } from '../../src/queries/reconcile.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
 import { type Engine, startEngine } from '../../src/runtime/worker.ts';
@@ -47,13 +48,20 @@ vi.spyOn(Worker, 'create').mockImplementation(async (options) => {
 
 /** A sandbox clinic, a database of its own, and a worker against the test run's Temporal server: the real parts. */
 export async function startTestClinic(
-  options: SandboxOptions & { overlapSeconds?: number; settings?: Settings; mapping?: string; scrubs?: boolean } = {},
+  options: SandboxOptions & {
+    overlapSeconds?: number;
+    settings?: Settings;
+    mapping?: string;
+    scrubs?: boolean;
+    delivery?: Delivery;
+  } = {},
 ): Promise<TestClinic> {
   const {
     overlapSeconds = 60,
     settings = {},
     mapping: mappingFile = demoMapping,
     scrubs = false,
+    delivery,
     ...sandboxOptions
   } = options;
   const sandbox = await startSandbox({ rateWindowSeconds: 1, invoices: 150, ...sandboxOptions });
@@ -88,7 +96,8 @@ export async function startTestClinic(
     VETLEDGER_DATA_DIR: folder,
     VETLEDGER_LOG: process.env.VETLEDGER_LOG ?? 'silent',
   };
-  const app = await openApp(await loadConfig(config, env), { temporal: true, progress: () => undefined, env });
+  const opened = await openApp(await loadConfig(config, env), { temporal: true, progress: () => undefined, env });
+  const app = { ...opened, ...(delivery ? { delivery } : {}) };
   const engine = await startEngine(app, {}, () => undefined, { scrubs });
   const never = new AbortController().signal;
   return {

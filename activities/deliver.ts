@@ -1,0 +1,93 @@
+import { changedIdentity } from '../src/bookkeeping/identity.ts';
+import { isDelivered } from '../src/config/erp.ts';
+import type { InstallationConfig } from '../src/config/load.ts';
+import type { PlainError } from '../src/domain/errors.ts';
+import { deliveryPause, hasDueUnits, outboxCounts } from '../src/erp/outbox/overview.ts';
+import type { DeliveryInput, DeliveryReport } from '../workflows/messages.ts';
+import type { ActivityDeps } from './deps.ts';
+import { plainErrorOf } from './failures.ts';
+import { ownHolder, withHeartbeat } from './heartbeat.ts';
+
+/** How long a request to begin a delivery may take at the end of a window. */
+const requestTimeoutMs = 10_000;
+
+export function deliverActivities(deps: ActivityDeps) {
+  return {
+    /** Delivers for some minutes what is due of an installation, and tells what is left. */
+    async deliverSlice(input: DeliveryInput): Promise<DeliveryReport> {
+      const { delivery } = deps;
+      const configured = deps.installations.get(input.installation);
+      if (!delivery || !configured || !isDelivered(configured.erp)) return nothingDue;
+      return withHeartbeat(deps, input, async (heartbeat) => {
+        const obstacle = await obstacleOf(deps, configured);
+        if (obstacle !== null) return ended(deps, configured, { settled: 0, nextDueMs: null, waitingFor: obstacle });
+        heartbeat.beat({ step: 'delivering', done: 0, total: null });
+        await delivery.enqueue(configured);
+        const slice = await delivery.slice({
+          installation: configured,
+          holder: ownHolder(),
+          signal: heartbeat.signal,
+          pause: heartbeat.pause,
+          onProgress: ({ delivered, left }) =>
+            heartbeat.beat({ step: 'delivering', done: delivered, total: delivered + left }),
+          log: deps.log,
+        });
+        const { delivered, refused, nextDueMs, waitingFor } = slice;
+        return ended(deps, configured, {
+          settled: delivered + refused,
+          nextDueMs,
+          waitingFor: waitingFor && plainErrorOf(waitingFor),
+        });
+      });
+    },
+  };
+}
+
+const nothingDue: DeliveryReport = {
+  ...{ settled: 0, delivered: 0, refused: 0, uncertain: 0, left: 0, unapproved: 0 },
+  ...{ nextDueMs: null, waitingFor: null },
+};
+
+/** Why nothing of an installation is delivered until somebody does something; null where nothing keeps it. */
+async function obstacleOf({ db }: ActivityDeps, installation: InstallationConfig): Promise<PlainError | null> {
+  // The books of another clinic must not get into this one's ERP.
+  const changed = await changedIdentity(db, installation);
+  if (changed !== null) return changed;
+  const pause = await deliveryPause(db, installation.id);
+  return (
+    pause && {
+      code: 'delivery_paused',
+      message: `the delivery of installation ${installation.id} was paused by ${pause.by}: ${pause.reason}`,
+      todo: 'Run `vetledger deliver resume` when it may go on.',
+    }
+  );
+}
+
+async function ended(
+  { db }: ActivityDeps,
+  { id }: InstallationConfig,
+  slice: Pick<DeliveryReport, 'settled' | 'nextDueMs' | 'waitingFor'>,
+): Promise<DeliveryReport> {
+  const { delivered, refused, uncertain, left, unapproved } = await outboxCounts(db, id);
+  return { ...slice, delivered, refused, uncertain, left, unapproved };
+}
+
+/**
+ * At the end of a window: puts what it posted into the outbox, and asks for its delivery. Nothing of it fails the window, nor does
+ * it wait for the ERP; what fails here, the next delivery does, which the daemon begins every five minutes.
+ */
+export async function requestDelivery(deps: ActivityDeps, installation: number): Promise<void> {
+  const { delivery, db, log } = deps;
+  const configured = deps.installations.get(installation);
+  if (!delivery || !configured || !isDelivered(configured.erp)) return;
+  try {
+    await delivery.enqueue(configured);
+  } catch (err) {
+    log.warn({ err, installation }, 'what was posted is not in the outbox yet; the next delivery puts it there');
+  }
+  try {
+    if (await hasDueUnits(db, installation)) await deps.requestDelivery?.(installation, requestTimeoutMs);
+  } catch (err) {
+    log.warn({ err, installation }, 'the delivery was not begun; the daemon begins it within five minutes');
+  }
+}
