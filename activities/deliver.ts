@@ -2,7 +2,7 @@ import { changedIdentity } from '../src/bookkeeping/identity.ts';
 import { isDelivered } from '../src/config/erp.ts';
 import type { InstallationConfig } from '../src/config/load.ts';
 import type { PlainError } from '../src/domain/errors.ts';
-import { deliveryPause, hasDueUnits, outboxCounts } from '../src/erp/outbox/overview.ts';
+import { deliveryCounts, dueWork, pauseOf } from '../src/erp/outbox/read.ts';
 import type { DeliveryInput, DeliveryReport } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { plainErrorOf } from './failures.ts';
@@ -30,7 +30,6 @@ export function deliverActivities(deps: ActivityDeps) {
           pause: heartbeat.pause,
           onProgress: ({ delivered, left }) =>
             heartbeat.beat({ step: 'delivering', done: delivered, total: delivered + left }),
-          log: deps.log,
         });
         const { delivered, refused, nextDueMs, waitingFor } = slice;
         return ended(deps, configured, {
@@ -44,7 +43,7 @@ export function deliverActivities(deps: ActivityDeps) {
 }
 
 const nothingDue: DeliveryReport = {
-  ...{ settled: 0, delivered: 0, refused: 0, uncertain: 0, left: 0, unapproved: 0 },
+  ...{ settled: 0, delivered: 0, refused: 0, uncertain: 0, drafted: 0, left: 0, unapproved: 0 },
   ...{ nextDueMs: null, waitingFor: null },
 };
 
@@ -53,11 +52,11 @@ async function obstacleOf({ db }: ActivityDeps, installation: InstallationConfig
   // The books of another clinic must not get into this one's ERP.
   const changed = await changedIdentity(db, installation);
   if (changed !== null) return changed;
-  const pause = await deliveryPause(db, installation.id);
+  const pause = await pauseOf(db, installation.id);
   return (
     pause && {
       code: 'delivery_paused',
-      message: `the delivery of installation ${installation.id} was paused by ${pause.by}: ${pause.reason}`,
+      message: `the delivery of installation ${installation.id} was paused by ${pause.paused_by}: ${pause.reason}`,
       todo: 'Run `vetledger deliver resume` when it may go on.',
     }
   );
@@ -68,8 +67,7 @@ async function ended(
   { id }: InstallationConfig,
   slice: Pick<DeliveryReport, 'settled' | 'nextDueMs' | 'waitingFor'>,
 ): Promise<DeliveryReport> {
-  const { delivered, refused, uncertain, left, unapproved } = await outboxCounts(db, id);
-  return { ...slice, delivered, refused, uncertain, left, unapproved };
+  return { ...slice, ...(await deliveryCounts(db, id)) };
 }
 
 /**
@@ -86,7 +84,8 @@ export async function requestDelivery(deps: ActivityDeps, installation: number):
     log.warn({ err, installation }, 'what was posted is not in the outbox yet; the next delivery puts it there');
   }
   try {
-    if (await hasDueUnits(db, installation)) await deps.requestDelivery?.(installation, requestTimeoutMs);
+    const { nextDueMs } = await dueWork(db, installation);
+    if (nextDueMs !== null) await deps.requestDelivery?.(installation, requestTimeoutMs);
   } catch (err) {
     log.warn({ err, installation }, 'the delivery was not begun; the daemon begins it within five minutes');
   }

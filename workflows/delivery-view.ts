@@ -51,12 +51,12 @@ export class DeliveryView {
     const parts = [`**Delivery of installation ${this.input.installation}** · ${this.health}`];
     if (this.note !== '') parts.push(this.note);
     if (this.last !== null) {
-      const { delivered, left, unapproved, refused, uncertain } = this.last;
+      const { delivered, left, drafted, unapproved, refused, uncertain } = this.last;
       parts.push(
         [
-          '| delivered | left | waiting for consent | refused | uncertain |',
-          '|---|---|---|---|---|',
-          `| ${delivered} | ${left} | ${unapproved} | ${refused} | ${uncertain} |`,
+          '| delivered | left | drafts | waiting for consent | refused | uncertain |',
+          '|---|---|---|---|---|---|',
+          `| ${delivered} | ${left} | ${drafted} | ${unapproved} | ${refused} | ${uncertain} |`,
         ].join('\n'),
       );
       if (refused > 0) parts.push('`vetledger problems` tells what was refused, why, and what to do.');

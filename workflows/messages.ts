@@ -78,6 +78,8 @@ export interface DeliveryReport {
   delivered: number;
   refused: number;
   uncertain: number;
+  /** Drafts in the ERP that wait for the accountant. */
+  drafted: number;
   /** Units that are sent by themselves sooner or later. */
   left: number;
   /** Units that wait for `vetledger deliver --approve`. */

@@ -1,32 +1,16 @@
 import type { Logger } from 'pino';
+import { isDelivered } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import type { Db } from '../db/pool.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { PlainError } from '../domain/errors.ts';
-
-/** What a slice of delivery did, and what is left. */
-export interface SliceReport {
-  delivered: number;
-  refused: number;
-  uncertain: number;
-  /** Due now or later, without anybody doing something. */
-  left: number;
-  /** Milliseconds until something is due again; 0: now; null: nothing is. */
-  nextDueMs: number | null;
-  /** The ERP is down, throttles or is locked, the delivery is paused, or another process delivers to the company. */
-  waitingFor: PlainError | null;
-}
+import { companyKeyOf } from './company.ts';
+import { type DeliverPorts, deliverSlice, type SliceReport } from './deliver/slice.ts';
+import { enqueueUnits } from './outbox/enqueue.ts';
+import type { ErpTarget } from './port.ts';
+import { openTarget } from './targets/open.ts';
 
 /** What a slice of delivery is given by the activity that runs it. */
-export interface SlicePorts {
-  installation: InstallationConfig;
-  holder: string;
-  signal: AbortSignal;
-  /** Sleeps; rejects when the work is to stop. */
-  pause(ms: number): Promise<void>;
-  onProgress(counts: { delivered: number; left: number }): void;
-  log: Logger;
-}
+export type SlicePorts = Pick<DeliverPorts, 'installation' | 'holder' | 'signal' | 'pause' | 'onProgress'>;
 
 /** Delivery to the ERPs of this process's installations. */
 export interface Delivery {
@@ -42,13 +26,39 @@ export interface DeliveryOptions {
   databaseId: string;
   clock: Clock;
   log: Logger;
+  /** Default: what the installation's configuration names. */
+  open?: (installation: InstallationConfig) => ErpTarget;
 }
 
+/** A workflow's details are as old as its slice is long; a slice that was cancelled leaves nothing undone. */
+const sliceMs = 60_000;
+
 /** The delivery of a process: it opens the target of an installation when it is first needed, and keeps it until the end. */
-export function openDelivery(_options: DeliveryOptions): Delivery {
+export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptions): Delivery {
+  const targets = new Map<number, ErpTarget>();
+  const openOwn = open ?? ((installation) => openTarget(installation, { databaseId, clock, log }));
+  const targetOf = (installation: InstallationConfig) => {
+    const target = targets.get(installation.id) ?? openOwn(installation);
+    targets.set(installation.id, target);
+    return target;
+  };
   return {
-    enqueue: async () => 0,
-    slice: async () => ({ delivered: 0, refused: 0, uncertain: 0, left: 0, nextDueMs: null, waitingFor: null }),
-    close: async () => undefined,
+    async enqueue(installation) {
+      const company = companyKeyOf(installation.erp);
+      if (company === null || !isDelivered(installation.erp)) return 0;
+      const { from, auto } = installation.erp;
+      return db.transaction((trx) =>
+        enqueueUnits(trx, { installation: installation.id, databaseId, company, from, auto }),
+      );
+    },
+    slice: (ports) =>
+      deliverSlice(
+        { ...ports, db, databaseId, clock, log, target: targetOf(ports.installation) },
+        { longestMs: sliceMs },
+      ),
+    async close() {
+      for (const target of targets.values()) await target.close();
+      targets.clear();
+    },
   };
 }

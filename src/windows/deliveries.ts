@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDelivered } from '../config/erp.ts';
-import { countLeft } from '../erp/outbox/overview.ts';
+import { dueWork } from '../erp/outbox/read.ts';
 import type { App } from '../runtime/app.ts';
 import { isDelivering } from '../runtime/deliveries.ts';
 import type { Engine } from '../runtime/worker.ts';
@@ -67,7 +67,7 @@ export async function waitForDeliveries(
   for (;;) {
     const still: number[] = [];
     for (const id of open) {
-      const left = await countLeft(app.db, id);
+      const { left } = await dueWork(app.db, id);
       const highest = Math.max(left, most.get(id) ?? 0);
       most.set(id, highest);
       onProgress?.({ installation: id, done: highest - left, left });

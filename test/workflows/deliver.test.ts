@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Delivery, SlicePorts, SliceReport } from '../../src/erp/delivery.ts';
+import type { SliceReport } from '../../src/erp/deliver/slice.ts';
+import type { Delivery, SlicePorts } from '../../src/erp/delivery.ts';
 import { deliveryId, isDelivering } from '../../src/runtime/deliveries.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
 import { waitForDeliveries } from '../../src/windows/deliveries.ts';
@@ -108,7 +109,7 @@ test('what a window posts is delivered by a workflow of its own, which ends when
   expect(await healths(clinic, { workflow_id: workflowId, run_id: runId })).toEqual(['ok']);
   const text = await details();
   expect(text).toContain('Delivery of installation 4711');
-  expect(text).toContain(`| ${window.posted} | 0 | 0 | 0 | 0 |`);
+  expect(text).toContain(`| ${window.posted} | 0 | 0 | 0 | 0 | 0 |`);
 });
 
 test('a window that posts nothing begins no delivery; a backfill that does begins one', async () => {

@@ -52,12 +52,41 @@ export function unitsInState(
   );
 }
 
-/** How many units were confirmed since an instant. */
+/** How far the delivery of an installation is; no unit is counted twice. */
+export interface DeliveryCounts {
+  /** The ERP has them, or the files that hold them are written. */
+  delivered: number;
+  /** They are sent by themselves, those in doubt included. */
+  left: number;
+  uncertain: number;
+  /** Drafts that wait for the accountant. */
+  drafted: number;
+  unapproved: number;
+  refused: number;
+}
+
+export async function deliveryCounts(db: Connection, installation: InstallationId): Promise<DeliveryCounts> {
+  const { delivered, handed_over, acknowledged, sending, uncertain, drafted, refused } = await countsByState(
+    db,
+    installation,
+  );
+  const { left } = await dueWork(db, installation);
+  const { n: unapproved } = await waitingForConsent(db, installation);
+  return {
+    delivered: delivered + handed_over + acknowledged,
+    left,
+    uncertain: sending + uncertain,
+    ...{ drafted, unapproved, refused },
+  };
+}
+
+/** How many units were confirmed, or written into files, since an instant. */
 export async function deliveredSince(db: Connection, installation: InstallationId, since: Date): Promise<number> {
   const { n } = await row(
     db,
     { n: integer },
-    `select count(*)::int as n from erp_unit where installation = ? and state = 'delivered' and settled_at >= ?`,
+    `select count(*)::int as n from erp_unit where installation = ? and settled_at >= ?
+     and state in ('delivered', 'handed_over', 'acknowledged')`,
     [installation, since],
   );
   return n;

@@ -1,0 +1,20 @@
+import type { Logger } from 'pino';
+import type { InstallationConfig } from '../../config/load.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { ConfigError } from '../../domain/errors.ts';
+import type { ErpTarget } from '../port.ts';
+
+export interface TargetPorts {
+  databaseId: string;
+  clock: Clock;
+  log: Logger;
+}
+
+/** The target that an installation's configuration names. Throws ConfigError for a kind that cannot be delivered to. */
+export function openTarget({ erp }: InstallationConfig, _ports: TargetPorts): ErpTarget {
+  throw new ConfigError(
+    'erp_kind_unknown',
+    `This version does not deliver to an ERP of kind ${erp.kind}.`,
+    'Set erp.kind of the installation to one of those that docs/CLI.md lists.',
+  );
+}
