@@ -1,0 +1,369 @@
+// What the ERPs of the research can do, as records: data for the fake, which plays each of them. A record here says how an ERP is
+// known or believed to behave; one that a target is built on is verified anew, in src/erp/targets.
+
+import type { Capabilities, ErrorPattern } from '../../../src/erp/capabilities.ts';
+
+/** What goes wrong with an entry or a request, in our words; each ERP says it in its own. */
+export const faultKinds = [
+  'account',
+  'dimension',
+  'party',
+  'period',
+  'unbalanced',
+  'too_large',
+  'duplicate',
+  'throttled',
+  'busy',
+  'auth',
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+/** An error as it comes over the wire. */
+export interface SaidError {
+  http: number;
+  code: string;
+  text: string;
+}
+
+export interface FakeRecord {
+  capabilities: Capabilities;
+  says: Record<FaultKind, SaidError>;
+  /** Whether posting a posted entry again does nothing, or is an error. */
+  postedAgain: 'ignored' | 'refused';
+}
+
+/** Fields of a capability record that differ from the common ones, section by section. */
+type Differences = {
+  [Section in keyof Capabilities]?: Capabilities[Section] extends readonly unknown[] | string
+    ? Capabilities[Section]
+    : Partial<Capabilities[Section]>;
+};
+
+const commonSays: Record<FaultKind, SaidError> = {
+  account: { http: 400, code: 'ACCOUNT', text: 'The account does not exist or is not active' },
+  dimension: { http: 400, code: 'DIMENSION', text: 'The dimension item does not exist' },
+  party: { http: 400, code: 'PARTY', text: 'The line needs a business partner' },
+  period: { http: 400, code: 'PERIOD', text: 'The accounting period is closed' },
+  unbalanced: { http: 400, code: 'BALANCE', text: 'Debit and credit do not balance' },
+  too_large: { http: 413, code: 'SIZE', text: 'The request is too large' },
+  duplicate: { http: 409, code: 'DUPLICATE', text: 'A record with this reference exists already' },
+  throttled: { http: 429, code: '', text: 'Too many requests' },
+  busy: { http: 503, code: 'LOCKED', text: 'The company is locked by another process' },
+  auth: { http: 401, code: '', text: 'The session has expired' },
+};
+
+const meanings: Record<FaultKind, Omit<ErrorPattern, 'match'>> = {
+  account: { means: 'refused', problem: 'erp_account_unknown' },
+  dimension: { means: 'refused', problem: 'erp_dimension_unknown' },
+  party: { means: 'refused', problem: 'erp_party_refused' },
+  period: { means: 'refused', problem: 'period_closed_in_erp' },
+  unbalanced: { means: 'refused', problem: 'erp_unbalanced' },
+  too_large: { means: 'refused', problem: 'erp_too_large' },
+  duplicate: { means: 'duplicate' },
+  throttled: { means: 'throttled' },
+  busy: { means: 'locked' },
+  auth: { means: 'auth' },
+};
+
+/** One-step creation of single entries without any key: what most of them have in common. */
+const common: Capabilities = {
+  kind: 'api',
+  verified: { by: 'docs', on: '2026-11-21' },
+  auth: {
+    flow: 'oauth',
+    token_seconds: 3_600,
+    refresh_single_use: false,
+    secret_expires_days: null,
+    company_selector: null,
+  },
+  key: {
+    field: 'description',
+    max: 60,
+    charset: 'unicode',
+    unique: 'none',
+    duplicate_reply: 'doubled',
+    replay_seconds: 'none',
+    lookup: 'exact',
+    lookup_lag_seconds: 0,
+    installable: false,
+  },
+  write: {
+    steps: 'one',
+    atomic: 'entry',
+    ordered: true,
+    result_per_entry: true,
+    max_entries: 1,
+    max_lines: 500,
+    max_bytes: 1_000_000,
+    async: false,
+    drafts: 'harmless',
+    drafts_deletable: false,
+  },
+  doubt: { server_may_work_seconds: 120 },
+  pace: { in_flight_per_company: 1, limits: [], errors_allowed: null },
+  lines: {
+    shape: 'list',
+    amount: 'debit_credit',
+    decimals: 2,
+    control_accounts: 'free',
+    party: 'none',
+    find_party_by: 'none',
+    matching: false,
+  },
+  vat: { mode: 'explicit_rows', account_default_applies: false, tolerance_minor: 0 },
+  imbalance: 'refused',
+  dimensions: [
+    { ours: 'department', theirs: 'department', per_line: true, unknown: 'refused' },
+    { ours: 'dimension_1', theirs: 'project', per_line: true, unknown: 'refused' },
+  ],
+  periods: { readable: true, kinds: ['general'], on_locked: 'refused' },
+  text: { encoding: 'utf-8', lengths: { description: 200, reference: 60 }, forbidden: '' },
+  number: { by: 'erp', gapless: true },
+  correct: 'own_reversal',
+  read_back: { by: 'id', normalises: [] },
+  errors: [],
+};
+
+/** The record with the common fields, and patterns for what it says. */
+function record(
+  differences: Differences,
+  says: Partial<Record<FaultKind, SaidError>> = {},
+  postedAgain: FakeRecord['postedAgain'] = 'ignored',
+): FakeRecord {
+  const said = { ...commonSays, ...says };
+  const merged = Object.fromEntries(
+    Object.entries(common).map(([section, fields]) => {
+      const given = differences[section as keyof Capabilities];
+      const isWhole = typeof fields === 'string' || Array.isArray(fields);
+      return [section, isWhole ? (given ?? fields) : { ...fields, ...(given as object | undefined) }];
+    }),
+  ) as unknown as Capabilities;
+  return { capabilities: { ...merged, errors: patternsOf(said) }, says: said, postedAgain };
+}
+
+function patternsOf(says: Record<FaultKind, SaidError>): ErrorPattern[] {
+  return faultKinds.map((kind) => {
+    const { http, code, text } = says[kind];
+    const escaped = text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+    const match = code === '' ? { http, text: new RegExp(escaped) } : { http, code };
+    return { match, ...meanings[kind] };
+  });
+}
+
+const journalDimensions: Capabilities['dimensions'] = [
+  { ours: 'department', theirs: 'department', per_line: true, unknown: 'dropped' },
+  { ours: 'dimension_1', theirs: 'project', per_line: true, unknown: 'dropped' },
+];
+
+/** By name. All of kind `api` are played in rounds. */
+export const records: Record<string, FakeRecord> = {
+  tryton: record(
+    {
+      verified: { by: 'live', on: '2026-11-21' },
+      auth: { flow: 'session', token_seconds: 300 },
+      key: { field: 'description' },
+      write: {
+        steps: 'draft_then_post',
+        atomic: 'batch',
+        result_per_entry: false,
+        max_entries: 100,
+        drafts: 'block_closing',
+        drafts_deletable: true,
+      },
+      doubt: { server_may_work_seconds: 60 },
+      lines: { party: 'per_line', find_party_by: 'code', control_accounts: 'with_party', matching: true },
+    },
+    // Locks between parallel requests: a page, not an answer of its own.
+    { busy: { http: 503, code: '', text: '<html><body>Service Unavailable</body></html>' } },
+  ),
+  odoo: record({
+    auth: { flow: 'api_key', token_seconds: null, secret_expires_days: 90 },
+    key: { field: 'id', unique: 'enforced', duplicate_reply: 'doubled', lookup: 'exact' },
+    write: {
+      steps: 'draft_then_post',
+      atomic: 'batch',
+      result_per_entry: false,
+      max_entries: 100,
+      drafts: 'harmless',
+      drafts_deletable: true,
+    },
+    lines: { party: 'per_line', find_party_by: 'our_id', matching: true },
+    vat: { mode: 'tagged_rows' },
+    imbalance: 'extra_line',
+    periods: { kinds: ['general', 'vat'], on_locked: 'redated' },
+  }),
+  xero: record(
+    {
+      key: { field: 'Url', max: 255, duplicate_reply: 'replayed', replay_seconds: 'unknown', lookup: 'scan_since' },
+      write: { atomic: 'batch', result_per_entry: false, max_entries: 25 },
+      pace: {
+        in_flight_per_company: 5,
+        limits: [
+          { scope: 'company', per_seconds: 60, n: 60, weight: 1 },
+          { scope: 'company', per_seconds: 86_400, n: 5_000, weight: 1 },
+        ],
+      },
+      lines: { control_accounts: 'forbidden' },
+      dimensions: journalDimensions,
+      periods: { kinds: ['general', 'year'] },
+    },
+    {
+      period: { http: 400, code: 'ValidationException', text: 'The date cannot be before the period lock date' },
+      account: { http: 400, code: 'AccountCode', text: "Account code '3999' is not a valid code for this document" },
+    },
+  ),
+  quickbooks: record(
+    {
+      key: {
+        field: 'DocNumber',
+        max: 21,
+        charset: 'ascii',
+        duplicate_reply: 'replayed',
+        replay_seconds: 'unknown',
+        lookup: 'exact',
+        lookup_lag_seconds: 5,
+      },
+      write: { max_entries: 30 },
+      pace: {
+        in_flight_per_company: 10,
+        limits: [
+          { scope: 'company', per_seconds: 60, n: 500, weight: 1 },
+          { scope: 'company', per_seconds: 1, n: 10, weight: 1 },
+        ],
+      },
+      lines: { party: 'per_line', find_party_by: 'code', control_accounts: 'with_party' },
+      periods: { readable: false, kinds: [] },
+    },
+    { period: { http: 400, code: '6210', text: 'Account Period Closed' } },
+  ),
+  business_central: record(
+    {
+      key: { field: 'externalDocumentNumber', max: 35, lookup: 'exact', lookup_lag_seconds: 10 },
+      write: {
+        steps: 'journal_then_post',
+        atomic: 'journal',
+        result_per_entry: false,
+        max_entries: 50,
+        drafts: 'harmless',
+        drafts_deletable: true,
+      },
+      doubt: { server_may_work_seconds: 600 },
+      pace: { in_flight_per_company: 5, limits: [{ scope: 'user', per_seconds: 300, n: 6_000, weight: 1 }] },
+      read_back: { by: 'key', normalises: ['sign', 'order'] },
+      periods: { readable: false, kinds: [] },
+    },
+    { period: { http: 400, code: '', text: 'is not within your range of allowed posting dates' } },
+    'refused',
+  ),
+  fortnox: record({
+    key: { field: 'Comments', lookup: 'scan_by_date' },
+    pace: { in_flight_per_company: 1, limits: [{ scope: 'company', per_seconds: 5, n: 25, weight: 1 }] },
+  }),
+  procountor: record({
+    key: { field: 'notes', charset: 'latin1', lookup: 'scan_by_date' },
+    pace: { in_flight_per_company: 4, limits: [{ scope: 'company', per_seconds: 1, n: 20, weight: 1 }] },
+    text: { encoding: 'windows-1252', lengths: { description: 120 }, forbidden: '' },
+  }),
+  netvisor: record({
+    key: { field: 'voucherdescription', lookup: 'scan_by_date', lookup_lag_seconds: 2 },
+    vat: { account_default_applies: true },
+    imbalance: 'within_tolerance',
+    dimensions: [
+      { ours: 'department', theirs: 'Department', per_line: true, unknown: 'created' },
+      { ours: 'dimension_1', theirs: 'Project', per_line: true, unknown: 'created' },
+    ],
+    periods: { kinds: ['general', 'vat', 'purchase'] },
+  }),
+  e_conomic: record({
+    key: { field: 'text', duplicate_reply: 'replayed', replay_seconds: 3_600, lookup: 'scan_since' },
+    write: {
+      steps: 'draft_then_post',
+      atomic: 'batch',
+      max_entries: 50,
+      drafts: 'visible_in_books',
+      drafts_deletable: true,
+    },
+    pace: { in_flight_per_company: 2, limits: [{ scope: 'company', per_seconds: 86_400, n: 50_000, weight: 1 }] },
+  }),
+  tripletex: record({
+    key: { field: 'externalVoucherNumber', lookup: 'exact' },
+    vat: { mode: 'from_gross' },
+    pace: { in_flight_per_company: 2, limits: [{ scope: 'company', per_seconds: 60, n: 100, weight: 1 }] },
+    read_back: { by: 'id', normalises: ['merged_lines', 'order'] },
+  }),
+  poweroffice: record({
+    key: { field: 'ExternalImportReference', unique: 'enforced', duplicate_reply: 'refused' },
+    write: { max_entries: 20, result_per_entry: true },
+  }),
+  spiris: record(
+    {
+      key: { field: 'VoucherText', lookup: 'scan_by_date' },
+      pace: { in_flight_per_company: 1, limits: [{ scope: 'company', per_seconds: 60, n: 600, weight: 1 }] },
+    },
+    { period: { http: 400, code: '4026', text: 'The voucher date is in a locked period' } },
+  ),
+  exact: record({
+    key: { field: 'Description', lookup: 'scan_since', lookup_lag_seconds: 3 },
+    pace: {
+      in_flight_per_company: 1,
+      limits: [
+        { scope: 'company', per_seconds: 60, n: 60, weight: 1 },
+        { scope: 'company', per_seconds: 86_400, n: 5_000, weight: 1 },
+      ],
+      errors_allowed: { n: 10, per_seconds: 3_600 },
+    },
+    dimensions: journalDimensions,
+  }),
+  datev: record({
+    kind: 'file',
+    key: { field: 'Belegfeld 2', max: 12, charset: 'ascii', lookup: 'none' },
+    write: { atomic: 'batch', result_per_entry: false, max_entries: 100_000 },
+    lines: { shape: 'pairs', amount: 'positive_side' },
+    periods: { readable: false, kinds: [] },
+    read_back: { by: 'none', normalises: [] },
+    text: { encoding: 'windows-1252', lengths: { description: 60, reference: 36 }, forbidden: '"' },
+  }),
+  sie4: record({
+    kind: 'file',
+    key: { field: 'vertext', lookup: 'none' },
+    write: { atomic: 'batch', result_per_entry: false, max_entries: 100_000 },
+    lines: { amount: 'signed' },
+    periods: { readable: false, kinds: [] },
+    read_back: { by: 'none', normalises: [] },
+    text: { encoding: 'ibm437', lengths: {}, forbidden: '' },
+  }),
+
+  // No ERP of the research is like these, but an ERP may be.
+  overwriting: record({
+    key: { field: 'externalId', unique: 'enforced', duplicate_reply: 'overwrites' },
+    write: { max_entries: 10, atomic: 'batch', result_per_entry: false },
+  }),
+  stubborn_drafts: record(
+    {
+      key: { field: 'reference', lookup: 'exact' },
+      write: {
+        steps: 'draft_then_post',
+        atomic: 'entry',
+        max_entries: 10,
+        drafts: 'visible_in_books',
+        drafts_deletable: false,
+      },
+      read_back: { by: 'key', normalises: ['order'] },
+    },
+    {},
+    'refused',
+  ),
+  asynchronous: record({
+    key: { field: 'reference', lookup: 'exact', lookup_lag_seconds: 30 },
+    write: { max_entries: 50, atomic: 'entry', async: true },
+    doubt: { server_may_work_seconds: 300 },
+  }),
+  keys_by_period: record({
+    key: { field: 'voucherNumber', unique: 'per_period', duplicate_reply: 'refused', lookup: 'scan_by_date' },
+    write: { max_entries: 5, atomic: 'entry', result_per_entry: false },
+    periods: { on_locked: 'warned' },
+  }),
+};
+
+/** Names of the records that rounds and the contract suite play. */
+export const playedRecords = Object.keys(records).filter((name) => records[name]?.capabilities.kind === 'api');

@@ -1,0 +1,571 @@
+// The server of an ERP that exists in memory only: its books, its locks, and what it does wrong. It is made from a capability
+// record and knows nothing of how entries are delivered.
+
+import { Money, sum } from '../../../src/domain/money.ts';
+import type { ErrorMeaning } from '../../../src/erp/capabilities.ts';
+import type { ErpEntry, ErpLine } from '../../../src/erp/entry.ts';
+import type { FakeRecord, FaultKind, SaidError } from './records.ts';
+import type { SimulatedTime } from './time.ts';
+
+/** A line as the ERP holds it. */
+export interface HeldLine {
+  id: string;
+  /** '' where the ERP dropped it. */
+  account: string;
+  /** Debit positive. */
+  amount: Money;
+  party: string | null;
+  vat: { code: string; part: 'base' | 'tax'; amount: Money }[];
+  dimensions: Record<string, string>;
+  matched: string | null;
+}
+
+/** An entry as the ERP holds it. */
+export interface HeldEntry {
+  id: string;
+  key: string | null;
+  unitId: string;
+  number: string | null;
+  state: 'draft' | 'posted';
+  date: string;
+  journal: string;
+  description: string;
+  lines: HeldLine[];
+  /** Look-ups find it from then on. */
+  visibleAtMs: number;
+  postedAtMs: number | null;
+}
+
+/**
+ * What an ERP does wrong with certain entries, always: accounts and values of dimensions by which such entries are told. Kept
+ * apart from the chart, so that every record can be given every flaw.
+ */
+export interface Flaws {
+  /** Refused with the ERP's own words for an account that does not exist. */
+  unknownAccounts: ReadonlySet<string>;
+  /** Refused with an error that no pattern knows. */
+  strangeAccounts: ReadonlySet<string>;
+  /** Accepted with success, and the line has no account. */
+  droppedAccounts: ReadonlySet<string>;
+  /** Accepted with success, and two lines more that balance each other. */
+  balancedAccounts: ReadonlySet<string>;
+  /** Values that a dimension lacks; what comes of it is the record's. */
+  unknownValues: ReadonlySet<string>;
+}
+
+export const noFlaws: Flaws = {
+  unknownAccounts: new Set(),
+  strangeAccounts: new Set(),
+  droppedAccounts: new Set(),
+  balancedAccounts: new Set(),
+  unknownValues: new Set(),
+};
+
+/** A request as the server gets it. */
+export type ServerRequest =
+  | { kind: 'create'; entries: readonly ErpEntry[]; attemptId: string }
+  | { kind: 'post'; ids: readonly string[]; attemptId: string }
+  | { kind: 'deleteDrafts'; ids: readonly string[] }
+  | { kind: 'find'; keys: readonly { key: string; dates: readonly string[] }[] }
+  | { kind: 'read'; ids: readonly string[] }
+  | { kind: 'periods' }
+  | { kind: 'other' };
+
+/** How the server works on one request. */
+export interface Work {
+  /** From its arrival to its effect. */
+  workMs: number;
+  /** The server dies after so many entries; null: it does not. What is atomic has no effect then. */
+  diesAfter: number | null;
+  /** Says something strange although it did, or did not do, what was asked. */
+  strange: 'done' | 'not_done' | null;
+  /** A look-up's answer lacks something, and says so. */
+  isTruncated: boolean;
+}
+
+/** An answer that is one. */
+export interface Answer {
+  error: (SaidError & { kind: FaultKind | 'strange'; keys: string[] }) | null;
+  /** Ids of created entries, by key. */
+  ids: Map<string, string>;
+  found: HeldEntry[];
+  isComplete: boolean;
+}
+
+/** Something that no careful sender does, seen by the server. */
+export interface Misdeed {
+  atMs: number;
+  text: string;
+}
+
+export interface FakeServerOptions {
+  record: FakeRecord;
+  time: SimulatedTime;
+  /** A number from 0 to 1. */
+  random: () => number;
+  flaws?: Flaws;
+  /** For how long a repeated attempt gets the first answer, where the record does not say. */
+  unknownReplaySeconds?: number;
+}
+
+/** An answer to which the server came, or never will. */
+export type Outcome = Answer | 'died';
+
+export class FakeServer {
+  readonly record: FakeRecord;
+  readonly time: SimulatedTime;
+  readonly misdeeds: Misdeed[] = [];
+  /** Called whenever an entry is new in the books, or posted. */
+  onChange: (entry: HeldEntry) => void = () => undefined;
+  /** Called when keys are refused: each of them alone or in a batch that is refused as one. */
+  onRefused: (error: FaultKind | 'strange', keys: string[], ofBatch: readonly string[]) => void = () => undefined;
+  #lockedThrough = '';
+  readonly #random: () => number;
+  readonly #flaws: Flaws;
+  readonly #replaySeconds: number;
+  readonly #entries = new Map<string, HeldEntry>();
+  readonly #attempts = new Map<string, { body: string; atMs: number; answer: Answer | null }>();
+  readonly #errorsAtMs: number[] = [];
+  readonly #sentAtMs: number[] = [];
+  #lastId = 0;
+  #lastNumber = 0;
+
+  constructor(options: FakeServerOptions) {
+    this.record = options.record;
+    this.time = options.time;
+    this.#random = options.random;
+    this.#flaws = options.flaws ?? noFlaws;
+    const replay = options.record.capabilities.key.replay_seconds;
+    this.#replaySeconds =
+      replay === 'none' ? 0 : replay === 'unknown' ? (options.unknownReplaySeconds ?? 3_600) : replay;
+  }
+
+  /** All that the books hold, drafts included; the server's own state, for those who judge. */
+  held(): HeldEntry[] {
+    return [...this.#entries.values()];
+  }
+
+  /** Days up to and including this one are closed; '' where none is. */
+  get lockedThrough(): string {
+    return this.#lockedThrough;
+  }
+
+  /** Closes the days up to and including this one; false where drafts in them are in the way. */
+  lock(through: string): boolean {
+    const isBlocked =
+      this.record.capabilities.write.drafts === 'block_closing' &&
+      this.held().some(({ state, date }) => state === 'draft' && date <= through && date > this.#lockedThrough);
+    if (!isBlocked) this.#lockedThrough = through;
+    return !isBlocked;
+  }
+
+  unlock(): void {
+    this.#lockedThrough = '';
+  }
+
+  /** Somebody at the ERP changes an entry by hand. */
+  change(id: string, by: (entry: HeldEntry) => void): void {
+    by(this.#entry(id));
+  }
+
+  /** Somebody at the ERP matches lines, or undoes it. */
+  match(lineIds: readonly string[], group: string | null): boolean {
+    const lines = this.held().flatMap((entry) => entry.lines.filter(({ id }) => lineIds.includes(id)));
+    const isSettled = sum(lines.map(({ amount }) => amount)).isZero();
+    if (lines.length < lineIds.length || (group !== null && !isSettled)) return false;
+    for (const line of lines) line.matched = group;
+    return true;
+  }
+
+  /** Takes a request on; the promise ends when the server has done its work, whether anybody still waits for it or not. */
+  async handle(request: ServerRequest, work: Work): Promise<Outcome> {
+    const replayed = this.#replayed(request);
+    if (replayed !== null) {
+      await this.time.sleep(Math.min(work.workMs, 50));
+      return replayed;
+    }
+    const attempt = this.#remember(request);
+    const outcome = await this.#work(request, work);
+    if (attempt !== null && outcome !== 'died') attempt.answer = outcome;
+    else if (request.kind === 'create') this.#attempts.delete(request.attemptId);
+    if (outcome !== 'died' && outcome.error !== null) this.#countError(outcome.error.kind);
+    return outcome;
+  }
+
+  /** A client sends something: counts it, and tells whether it may. */
+  admit(): 'yes' | 'throttled' {
+    const { limits } = this.record.capabilities.pace;
+    this.#sentAtMs.push(this.time.nowMs);
+    const isExceeded = limits.some(({ per_seconds: seconds, n, weight }) => {
+      const since = this.time.nowMs - seconds * 1000;
+      let sent = 0;
+      for (let at = this.#sentAtMs.length - 1; at >= 0 && (this.#sentAtMs[at] ?? 0) > since; at--) sent += weight;
+      return sent > n;
+    });
+    if (isExceeded) this.misdeed('a limit of requests was exceeded');
+    return isExceeded || this.#isBlocked() ? 'throttled' : 'yes';
+  }
+
+  /** Whether the company is blocked because of too many errors. */
+  #isBlocked(): boolean {
+    const allowed = this.record.capabilities.pace.errors_allowed;
+    if (allowed === null) return false;
+    const since = this.time.nowMs - allowed.per_seconds * 1000;
+    return this.#errorsAtMs.filter((atMs) => atMs > since).length >= allowed.n;
+  }
+
+  #countError(kind: FaultKind | 'strange'): void {
+    if (kind !== 'throttled' && kind !== 'busy') this.#errorsAtMs.push(this.time.nowMs);
+  }
+
+  /** The first answer to an attempt that was made before; an error where its body is another one. */
+  #replayed(request: ServerRequest): Answer | null {
+    if (request.kind !== 'create' || this.#replaySeconds === 0) return null;
+    const attempt = this.#attempts.get(request.attemptId);
+    if (!attempt || attempt.atMs + this.#replaySeconds * 1000 <= this.time.nowMs) return null;
+    if (attempt.body !== bodyOf(request)) {
+      this.misdeed(`attempt ${request.attemptId} came with another body`);
+      return this.#failed({ kind: 'strange', ...strange('The idempotency key belongs to another request'), keys: [] });
+    }
+    if (attempt.answer !== null) return attempt.answer;
+    return this.#failed({ kind: 'strange', ...strange('The first request is still in progress'), keys: [] });
+  }
+
+  #remember(request: ServerRequest) {
+    if (request.kind !== 'create' || this.#replaySeconds === 0) return null;
+    const attempt = { body: bodyOf(request), atMs: this.time.nowMs, answer: null as Answer | null };
+    this.#attempts.set(request.attemptId, attempt);
+    return attempt;
+  }
+
+  async #work(request: ServerRequest, work: Work): Promise<Outcome> {
+    if (work.strange === 'not_done') {
+      await this.time.sleep(work.workMs);
+      return this.#failed({ kind: 'strange', ...strange('Object reference not set'), keys: [] });
+    }
+    const answer = await this.#act(request, work);
+    if (answer === 'died' || work.strange === null || answer.error !== null) return answer;
+    return { ...answer, error: { kind: 'strange', ...strange('Object reference not set'), keys: [] } };
+  }
+
+  #act(request: ServerRequest, work: Work): Promise<Outcome> {
+    switch (request.kind) {
+      case 'create':
+        return this.#changeAll(
+          request.entries.map((entry) => ({ key: entry.key, entry })),
+          ({ entry }) => this.#whyNotCreated(entry, request.entries),
+          ({ entry }) => this.#create(entry),
+          work,
+        );
+      case 'post':
+        return this.#changeAll(
+          request.ids.map((id) => ({ key: this.#entries.get(id)?.key ?? id, id })),
+          ({ id }) => this.#whyNotPosted(id),
+          ({ id }) => this.#post(this.#entry(id)),
+          work,
+        );
+      case 'deleteDrafts':
+        return this.#changeAll(
+          request.ids.map((id) => ({ key: this.#entries.get(id)?.key ?? id, id })),
+          ({ id }) => this.#whyNotDeleted(id),
+          ({ id }) => {
+            this.#entries.delete(id);
+            return null;
+          },
+          work,
+        );
+      case 'find':
+        return this.#answerLater(work, () => this.#find(request.keys));
+      case 'read':
+        return this.#answerLater(work, () => this.#read(request.ids));
+      default:
+        return this.#answerLater(work, () => []);
+    }
+  }
+
+  async #answerLater(work: Work, held: () => HeldEntry[]): Promise<Outcome> {
+    await this.time.sleep(work.workMs);
+    if (work.diesAfter !== null) return 'died';
+    const found = held();
+    const shown = work.isTruncated ? found.filter(() => this.#random() < 0.4) : found;
+    return {
+      error: null,
+      ids: new Map(),
+      found: shown.map((entry) => this.#shown(entry)),
+      isComplete: !work.isTruncated,
+    };
+  }
+
+  /**
+   * Changes the books item by item. Where items are atomic, they take effect one after the other, spread over the time of the
+   * work, and those before a failure stay; otherwise all take effect at its end, or none.
+   */
+  async #changeAll<Item extends { key: string }>(
+    items: Item[],
+    whyNot: (item: Item) => FaultKind | 'strange' | null,
+    apply: (item: Item) => string | null,
+    { workMs, diesAfter }: Work,
+  ): Promise<Outcome> {
+    const { atomic, result_per_entry: hasResults } = this.record.capabilities.write;
+    const keys = items.map(({ key }) => key);
+    const ids = new Map<string, string>();
+    const failed = (kind: FaultKind | 'strange', named: string[]): Answer => {
+      this.onRefused(kind, named.length > 0 ? named : keys, keys);
+      const said = kind === 'strange' ? strange('Unexpected condition in module 17') : this.record.says[kind];
+      return { ...this.#failed({ kind, ...said, keys: named }), ids };
+    };
+    if (atomic === 'entry') {
+      const refusals = new Map<string, FaultKind | 'strange'>();
+      for (const [n, item] of items.entries()) {
+        await this.time.sleep(workMs / items.length);
+        if (diesAfter !== null && n >= diesAfter) return 'died';
+        const why = whyNot(item);
+        if (why === null) {
+          const id = apply(item);
+          if (id !== null) ids.set(item.key, id);
+        } else {
+          refusals.set(item.key, why);
+          // Without a result for each, the first failure ends the request: those before it have taken effect.
+          if (!hasResults) break;
+        }
+      }
+      const [first] = refusals;
+      if (!first) return { error: null, ids, found: [], isComplete: true };
+      const [, kind] = first;
+      return failed(kind, hasResults ? [...refusals].filter(([, why]) => why === kind).map(([key]) => key) : []);
+    }
+    await this.time.sleep(workMs);
+    if (diesAfter !== null) return 'died';
+    for (const item of items) {
+      const why = whyNot(item);
+      if (why !== null) return failed(why, hasResults ? [item.key] : []);
+    }
+    for (const item of items) {
+      const id = apply(item);
+      if (id !== null) ids.set(item.key, id);
+    }
+    return { error: null, ids, found: [], isComplete: true };
+  }
+
+  #failed(error: NonNullable<Answer['error']>): Answer {
+    return { error, ids: new Map(), found: [], isComplete: false };
+  }
+
+  #whyNotCreated(entry: ErpEntry, batch: readonly ErpEntry[]): FaultKind | 'strange' | null {
+    const { key, write, imbalance, periods, dimensions } = this.record.capabilities;
+    const accounts = entry.lines.map(({ account }) => account);
+    if (accounts.some((account) => this.#flaws.strangeAccounts.has(account))) return 'strange';
+    if (batch.length > write.max_entries || entry.lines.length > write.max_lines) return 'too_large';
+    if (accounts.some((account) => this.#flaws.unknownAccounts.has(account))) return 'account';
+    for (const { theirs, unknown } of dimensions) {
+      if (unknown !== 'refused') continue;
+      if (entry.lines.some((line) => this.#flaws.unknownValues.has(line.dimensions[theirs] ?? ''))) return 'dimension';
+    }
+    const isBalanced = sum(entry.lines.map(signedOf)).isZero();
+    if (!isBalanced && imbalance === 'refused') return 'unbalanced';
+    if (this.#isClosed(entry.date) && periods.on_locked === 'refused') {
+      if (write.steps === 'one' || write.drafts === 'block_closing') return 'period';
+    }
+    if (key.unique !== 'none') {
+      const same = this.held().find(
+        (held) => held.key === entry.key && (key.unique === 'enforced' || periodOf(held.date) === periodOf(entry.date)),
+      );
+      if (same && key.duplicate_reply === 'refused') return 'duplicate';
+    }
+    return null;
+  }
+
+  #create(entry: ErpEntry): string {
+    const { key, write } = this.record.capabilities;
+    const same = key.unique === 'none' ? undefined : this.held().find((held) => held.key === entry.key);
+    if (same && (key.duplicate_reply === 'overwrites' || key.duplicate_reply === 'doubled')) {
+      this.misdeed(`${entry.unitId} was written to again`);
+      if (key.duplicate_reply === 'doubled') same.lines.push(...this.#linesOf(entry));
+      else Object.assign(same, { lines: this.#linesOf(entry), date: entry.date, description: entry.description });
+      return same.id;
+    }
+    if (same && key.duplicate_reply === 'replayed') return same.id;
+    this.#lastId += 1;
+    const held: HeldEntry = {
+      id: String(this.#lastId),
+      key: entry.key,
+      unitId: entry.unitId,
+      number: null,
+      state: 'draft',
+      date: entry.date,
+      journal: entry.journal,
+      description: entry.description,
+      lines: this.#linesOf(entry),
+      visibleAtMs: this.time.nowMs + key.lookup_lag_seconds * 1000 * this.#random(),
+      postedAtMs: null,
+    };
+    this.#entries.set(held.id, held);
+    if (write.steps === 'one') this.#post(held);
+    else this.onChange(held);
+    return held.id;
+  }
+
+  #linesOf(entry: ErpEntry): HeldLine[] {
+    const lines = entry.lines.map((line) => this.#lineOf(line));
+    if (entry.lines.some(({ account }) => this.#flaws.balancedAccounts.has(account))) {
+      const extra = (amount: string) => ({ ...this.#newLine(), account: '9999', amount: new Money(amount) });
+      lines.push(extra('0.01'), extra('-0.01'));
+    }
+    return this.record.capabilities.read_back.normalises.includes('merged_lines') ? merged(lines) : lines;
+  }
+
+  #newLine(): HeldLine {
+    this.#lastId += 1;
+    return {
+      id: `line ${this.#lastId}`,
+      account: '',
+      amount: new Money(0),
+      party: null,
+      vat: [],
+      dimensions: {},
+      matched: null,
+    };
+  }
+
+  #lineOf(line: ErpLine): HeldLine {
+    const amount = signedOf(line);
+    const dimensions: Record<string, string> = {};
+    for (const [theirs, value] of Object.entries(line.dimensions)) {
+      const known = this.record.capabilities.dimensions.find((dimension) => dimension.theirs === theirs);
+      if (known && (known.unknown !== 'dropped' || !this.#flaws.unknownValues.has(value))) dimensions[theirs] = value;
+    }
+    const vat: HeldLine['vat'] = [];
+    if (line.vat?.part === 'base') vat.push({ code: line.vat.code, part: 'base', amount });
+    if (line.vat?.part === 'tax') {
+      vat.push({ code: line.vat.code, part: 'tax', amount });
+      const { base } = line.vat;
+      if (base) vat.push({ code: line.vat.code, part: 'base', amount: line.side === 'debit' ? base : base.negated() });
+    }
+    return {
+      ...this.#newLine(),
+      account: this.#flaws.droppedAccounts.has(line.account) ? '' : line.account,
+      amount,
+      party: this.record.capabilities.lines.party === 'none' ? null : (line.party?.code ?? null),
+      vat,
+      dimensions,
+    };
+  }
+
+  #whyNotPosted(id: string): FaultKind | 'strange' | null {
+    const entry = this.#entries.get(id);
+    if (!entry) return 'strange';
+    if (entry.state === 'posted') return this.record.postedAgain === 'refused' ? 'strange' : null;
+    const isRefused = this.#isClosed(entry.date) && this.record.capabilities.periods.on_locked === 'refused';
+    return isRefused ? 'period' : null;
+  }
+
+  #post(entry: HeldEntry): string {
+    if (entry.state === 'posted') return entry.id;
+    if (this.#isClosed(entry.date) && this.record.capabilities.periods.on_locked === 'redated')
+      entry.date = dayAfter(this.#lockedThrough);
+    this.#lastNumber += 1;
+    Object.assign(entry, { state: 'posted', number: `V${this.#lastNumber}`, postedAtMs: this.time.nowMs });
+    this.onChange(entry);
+    return entry.id;
+  }
+
+  #whyNotDeleted(id: string): FaultKind | 'strange' | null {
+    const isDraft = this.#entries.get(id)?.state === 'draft';
+    return isDraft && this.record.capabilities.write.drafts_deletable ? null : 'strange';
+  }
+
+  #find(keys: readonly { key: string; dates: readonly string[] }[]): HeldEntry[] {
+    const byDate = this.record.capabilities.key.lookup === 'scan_by_date';
+    return this.held().filter(
+      (entry) =>
+        entry.visibleAtMs <= this.time.nowMs &&
+        keys.some(({ key, dates }) => key === entry.key && (!byDate || dates.includes(entry.date))),
+    );
+  }
+
+  #read(ids: readonly string[]): HeldEntry[] {
+    const isById = this.record.capabilities.read_back.by === 'id';
+    return ids.flatMap((id) => {
+      const entry = this.#entries.get(id);
+      return entry && (isById || entry.visibleAtMs <= this.time.nowMs) ? [entry] : [];
+    });
+  }
+
+  /** A copy, so that nobody outside changes the books, in the order in which this ERP gives lines. */
+  #shown(entry: HeldEntry): HeldEntry {
+    const lines = entry.lines.map((line) => ({ ...line, dimensions: { ...line.dimensions }, vat: [...line.vat] }));
+    if (this.record.capabilities.read_back.normalises.includes('order'))
+      lines.sort((a, b) => a.account.localeCompare(b.account) || a.amount.cmp(b.amount));
+    return { ...entry, lines };
+  }
+
+  #entry(id: string): HeldEntry {
+    const entry = this.#entries.get(id);
+    if (!entry) throw new Error(`the books hold no entry ${id}`);
+    return entry;
+  }
+
+  #isClosed(date: string): boolean {
+    return date <= this.#lockedThrough;
+  }
+
+  misdeed(text: string): void {
+    this.misdeeds.push({ atMs: this.time.nowMs, text });
+  }
+}
+
+/** What an error means by the record's patterns; without one nobody knows. */
+export function meaningOf(
+  { record }: Pick<FakeServer, 'record'>,
+  said: SaidError,
+): { means: ErrorMeaning; problem: string | null } {
+  const pattern = record.capabilities.errors.find(
+    ({ match }) =>
+      (match.http === undefined || match.http === said.http) &&
+      (match.code === undefined || match.code === said.code) &&
+      (match.text === undefined || match.text.test(said.text)),
+  );
+  return { means: pattern?.means ?? 'doubt', problem: pattern?.problem ?? null };
+}
+
+function strange(text: string): SaidError {
+  return { http: 400, code: 'INTERNAL', text };
+}
+
+function bodyOf(request: { entries: readonly ErpEntry[] }): string {
+  return JSON.stringify(request.entries);
+}
+
+function signedOf({ side, amount }: Pick<ErpLine, 'side' | 'amount'>): Money {
+  return side === 'debit' ? amount : amount.negated();
+}
+
+/** One line for lines that differ in their amounts only. */
+function merged(lines: HeldLine[]): HeldLine[] {
+  const byPlace = new Map<string, HeldLine>();
+  for (const line of lines) {
+    const { account, party, dimensions, vat } = line;
+    const place = JSON.stringify([
+      account,
+      party,
+      Object.entries(dimensions).sort(),
+      vat.map(({ code, part }) => [code, part]),
+    ]);
+    const same = byPlace.get(place);
+    if (same) {
+      same.amount = same.amount.plus(line.amount);
+      same.vat = same.vat.map((part, n) => ({ ...part, amount: part.amount.plus(line.vat[n]?.amount ?? 0) }));
+    } else byPlace.set(place, { ...line });
+  }
+  return [...byPlace.values()].filter(({ amount }) => !amount.isZero());
+}
+
+function periodOf(date: string): string {
+  return date.slice(0, 7);
+}
+
+export function dayAfter(date: string): string {
+  const day = new Date(`${date}T00:00:00Z`);
+  day.setUTCDate(day.getUTCDate() + 1);
+  return day.toISOString().slice(0, 10);
+}

@@ -1,0 +1,318 @@
+import { Money } from '../../../src/domain/money.ts';
+import type { Capabilities } from '../../../src/erp/capabilities.ts';
+import type { ErpEntry, FoundEntry } from '../../../src/erp/entry.ts';
+import {
+  type CheckPlan,
+  type CheckResult,
+  type CompanyRef,
+  type ErpBooks,
+  ErpError,
+  type ErpPeriods,
+  type ErpTarget,
+  type KeyToFind,
+  type RequestOptions,
+  type WriteOptions,
+} from '../../../src/erp/port.ts';
+import { type Answer, type FakeServer, type HeldEntry, meaningOf, type Outcome, type ServerRequest } from './server.ts';
+
+/**
+ * What goes wrong with one request. `unreachable`: the connection is refused. `request_lost`, `answer_lost`: the connection breaks
+ * before the request has arrived, or after. `page`, `page_though_done`: a page of a proxy instead of an answer, without and with
+ * effect. `strange`, `strange_though_done`: an error that no pattern knows, without and with effect. `truncated`: the answer to a
+ * look-up lacks something and says so. `half`: an answer to a creation that tells half of the ids. `server_dies`: while it works.
+ */
+export type Fault =
+  | 'none'
+  | 'unreachable'
+  | 'request_lost'
+  | 'answer_lost'
+  | 'page'
+  | 'page_though_done'
+  | 'throttled'
+  | 'busy'
+  | 'auth'
+  | 'strange'
+  | 'strange_though_done'
+  | 'truncated'
+  | 'half'
+  | 'server_dies';
+
+/** How one request goes: its way there, the server's work, the way back. */
+export interface Circumstances {
+  outMs: number;
+  workMs: number;
+  backMs: number;
+  fault: Fault;
+}
+
+export const calm: Circumstances = { outMs: 20, workMs: 200, backMs: 20, fault: 'none' };
+
+export interface RequestInfo {
+  kind: ServerRequest['kind'];
+  keys: readonly string[];
+  /** Entries or ids that it is about. */
+  size: number;
+}
+
+/** The process that a target belongs to. */
+export interface Life {
+  readonly isDead: boolean;
+  /** Called before each request and before its answer; a dead process never gets past it. */
+  step(what: string): Promise<void>;
+}
+
+/** The clients that wait for an answer, one for each request. */
+export type UnderWay = Set<{ life: Life }>;
+
+const immortal: Life = { isDead: false, step: async () => undefined };
+
+export interface FakeTargetOptions {
+  server: FakeServer;
+  company?: CompanyRef;
+  /** How each request goes; calm unless given. */
+  network?: (request: RequestInfo) => Circumstances;
+  /** The client gives up after so long. */
+  timeoutMs?: number;
+  life?: Life;
+  /** Requests that clients have under way to this server; shared by all of them. */
+  underWay?: UnderWay;
+}
+
+/** A client of the fake server, as a target of a real ERP is one. */
+export class FakeTarget implements ErpTarget {
+  readonly capabilities: Capabilities;
+  readonly company: CompanyRef;
+  readonly matching?: NonNullable<ErpTarget['matching']>;
+  readonly books: ErpBooks;
+  readonly #server: FakeServer;
+  readonly #options: Required<Pick<FakeTargetOptions, 'network' | 'timeoutMs' | 'life'>>;
+  readonly #underWay: UnderWay;
+
+  constructor(options: FakeTargetOptions) {
+    this.#server = options.server;
+    this.capabilities = options.server.record.capabilities;
+    this.company = options.company ?? { kind: 'fake', url: 'memory:', id: '1' };
+    this.#options = {
+      network: options.network ?? (() => calm),
+      timeoutMs: options.timeoutMs ?? 60_000,
+      life: options.life ?? immortal,
+    };
+    this.#underWay = options.underWay ?? new Set();
+    if (this.capabilities.lines.matching) {
+      const change = async (lineIds: readonly string[], group: string | null, request: RequestOptions) => {
+        await this.#call({ kind: 'other' }, request);
+        if (!this.#server.match(lineIds, group)) throw new ErpError('refused', 'The lines cannot be matched');
+      };
+      this.matching = {
+        match: (lineIds, request) => change(lineIds, `match ${lineIds.join(' ')}`, request),
+        unmatch: (lineIds, request) => change(lineIds, null, request),
+      };
+    }
+    this.books = this.#openBooks();
+  }
+
+  async find(keys: readonly KeyToFind[], request: RequestOptions) {
+    if (this.capabilities.key.lookup === 'none') return { found: [], isComplete: false };
+    const { found, isComplete } = await this.#call({ kind: 'find', keys }, request);
+    return { found: found.map(foundOf), isComplete };
+  }
+
+  async create(entries: readonly ErpEntry[], request: WriteOptions): Promise<Map<string, string>> {
+    const { ids } = await this.#call({ kind: 'create', entries, attemptId: request.attemptId }, request);
+    return ids;
+  }
+
+  async post(ids: readonly string[], request: WriteOptions): Promise<void> {
+    if (this.capabilities.write.steps === 'one') throw new Error('this ERP has no drafts');
+    await this.#call({ kind: 'post', ids, attemptId: request.attemptId }, request);
+  }
+
+  async deleteDrafts(ids: readonly string[], request: WriteOptions): Promise<void> {
+    if (!this.capabilities.write.drafts_deletable) throw new Error('drafts of this ERP cannot be deleted');
+    await this.#call({ kind: 'deleteDrafts', ids }, request);
+  }
+
+  async read(ids: readonly string[], request: RequestOptions): Promise<FoundEntry[]> {
+    const { found } = await this.#call({ kind: 'read', ids }, request);
+    return found.map(foundOf);
+  }
+
+  async periods(request: RequestOptions): Promise<ErpPeriods> {
+    await this.#call({ kind: 'periods' }, request);
+    const { readable, kinds } = this.capabilities.periods;
+    const { lockedThrough } = this.#server;
+    const isTold = readable && lockedThrough !== '';
+    return { periods: null, lockedThrough: isTold ? [{ kind: kinds[0] ?? 'general', date: lockedThrough }] : [] };
+  }
+
+  async *check({ accounts }: CheckPlan, request: RequestOptions): AsyncIterable<CheckResult> {
+    await this.#call({ kind: 'other' }, request);
+    for (const name of ['connection', ...accounts.map(({ account }) => `account ${account}`)])
+      yield { name, ok: true, message: '', todo: '' };
+  }
+
+  async close(): Promise<void> {}
+
+  #openBooks(): ErpBooks {
+    const posted = (from: string, through: string) =>
+      this.#server.held().filter(({ state, date }) => state === 'posted' && date >= from && date <= through);
+    return {
+      balances: async ({ from, through }, request) => {
+        await this.#call({ kind: 'other' }, request);
+        const entries = posted(from, through);
+        const balances = new Map<string, Money>();
+        for (const { account, amount } of entries.flatMap(({ lines }) => lines))
+          balances.set(account, (balances.get(account) ?? new Money(0)).plus(amount));
+        return {
+          entries: entries.length,
+          balances: new Map([...balances].map(([a, amount]) => [a, amount.toFixed()])),
+        };
+      },
+      entries: (which, request) => this.#entries(posted(which.from, which.through), which.accounts, request),
+    };
+  }
+
+  async *#entries(held: HeldEntry[], accounts: readonly string[], request: RequestOptions) {
+    const pageSize = 50;
+    const wanted = held.filter(
+      ({ key, lines }) => key !== null || lines.some(({ account }) => accounts.includes(account)),
+    );
+    for (let at = 0; at < wanted.length; at += pageSize) {
+      await this.#call({ kind: 'other' }, request);
+      yield wanted.slice(at, at + pageSize).map(foundOf);
+    }
+  }
+
+  /** Sends a request; throws what came instead of an answer. */
+  async #call(request: ServerRequest, { signal }: RequestOptions): Promise<Answer> {
+    const { life } = this.#options;
+    const doing = `${request.kind} of ${keysOf(request, this.#server).length}`;
+    await life.step(`before ${doing}`);
+    signal.throwIfAborted();
+    const end = this.#begin(life);
+    try {
+      const answer = await this.#exchange(request, signal);
+      await life.step(`after ${doing}`);
+      return answer;
+    } finally {
+      end();
+    }
+  }
+
+  #begin(life: Life): () => void {
+    const mine = { life };
+    this.#underWay.add(mine);
+    const alive = [...this.#underWay].filter((other) => !other.life.isDead);
+    const atOnce = this.capabilities.pace.in_flight_per_company;
+    if (alive.length > atOnce) this.#server.misdeed(`${alive.length} requests at once, where ${atOnce} may be`);
+    return () => this.#underWay.delete(mine);
+  }
+
+  async #exchange(request: ServerRequest, signal: AbortSignal): Promise<Answer> {
+    const server = this.#server;
+    const { time } = server;
+    const keys = keysOf(request, server);
+    const { outMs, workMs, backMs, fault } = this.#options.network({ kind: request.kind, keys, size: keys.length });
+    // From here on the server may work on it, for as long as its record says and no longer.
+    const mayWorkMs = this.capabilities.doubt.server_may_work_seconds * 1000 - outMs - 1;
+    const giveUp = new AbortController();
+    const cancel = time.at(time.nowMs + this.#options.timeoutMs, () => giveUp.abort(noAnswer('No answer in time')));
+    const either = AbortSignal.any([signal, giveUp.signal]);
+    if (server.admit() === 'throttled' || fault === 'throttled') {
+      await time.sleep(outMs + backMs, either);
+      throw this.#errorOf({ kind: 'throttled', ...server.record.says.throttled, keys: [] });
+    }
+    const sent = this.#send(request, fault, outMs, Math.max(0, Math.min(workMs, mayWorkMs)));
+    // Whoever stops waiting does not stop the server.
+    sent.catch(() => undefined);
+    try {
+      const answer = await untilAborted(sent, either);
+      await time.sleep(backMs, either);
+      if (answer === 'died') throw noAnswer('The connection was closed');
+      if (fault === 'page_though_done') throw this.#page();
+      if (answer.error !== null) throw this.#errorOf(answer.error);
+      if (fault !== 'half') return answer;
+      return { ...answer, ids: new Map([...answer.ids].filter((_, n) => n % 2 === 1)) };
+    } finally {
+      cancel();
+    }
+  }
+
+  /** The request on its way and at work. */
+  async #send(request: ServerRequest, fault: Fault, outMs: number, workMs: number): Promise<Outcome> {
+    const server = this.#server;
+    const { time } = server;
+    await time.sleep(outMs);
+    if (fault === 'unreachable') throw new ErpError('unsent', 'connect ECONNREFUSED');
+    if (fault === 'request_lost') throw noAnswer('socket hang up');
+    if (fault === 'page') throw this.#page();
+    if (fault === 'busy' || fault === 'auth')
+      throw this.#errorOf({ kind: fault, ...server.record.says[fault], keys: [] });
+    const size = keysOf(request, server).length;
+    const work = {
+      workMs,
+      diesAfter: fault === 'server_dies' ? Math.floor(size / 2) : null,
+      strange: fault === 'strange' ? ('not_done' as const) : fault === 'strange_though_done' ? ('done' as const) : null,
+      isTruncated: fault === 'truncated',
+    };
+    const outcome = server.handle(request, work);
+    if (fault !== 'answer_lost') return outcome;
+    outcome.catch(() => undefined);
+    // The connection breaks while the server is at work.
+    await time.sleep(Math.min(50, workMs));
+    throw noAnswer('socket hang up');
+  }
+
+  /** An error of the server as the port says it; one that answers something unknown is told from none by its problem. */
+  #errorOf(error: NonNullable<Answer['error']>): ErpError {
+    const { means, problem } = meaningOf(this.#server, error);
+    const named = problem ?? (means === 'doubt' ? 'erp_refused_unknown' : null);
+    return new ErpError(means, `${error.http} ${error.code} ${error.text}`, {
+      ...(named === null ? {} : { problem: named }),
+      keys: error.keys,
+      retryAfterMs: means === 'throttled' ? 5_000 : null,
+    });
+  }
+
+  #page(): ErpError {
+    return noAnswer('502 <html><body>Bad Gateway</body></html>');
+  }
+}
+
+function noAnswer(text: string): ErpError {
+  return new ErpError('doubt', text);
+}
+
+function keysOf(request: ServerRequest, server: FakeServer): string[] {
+  switch (request.kind) {
+    case 'create':
+      return request.entries.map(({ key }) => key);
+    case 'find':
+      return request.keys.map(({ key }) => key);
+    case 'post':
+    case 'deleteDrafts':
+    case 'read': {
+      const byId = new Map(server.held().map(({ id, key }) => [id, key]));
+      return request.ids.map((id) => byId.get(id) ?? id);
+    }
+    default:
+      return [];
+  }
+}
+
+function foundOf({ unitId: _, visibleAtMs: _at, postedAtMs: _posted, ...entry }: HeldEntry): FoundEntry {
+  return { ...entry };
+}
+
+async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    aborted.promise.catch(() => undefined);
+  }
+}
