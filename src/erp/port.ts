@@ -27,10 +27,13 @@ export interface ErpTarget {
   read(ids: readonly string[], request: RequestOptions): Promise<FoundEntry[]>;
   /** What is closed in the ERP, and the periods that it has. */
   periods(request: RequestOptions): Promise<ErpPeriods>;
-  /** Matches posted lines that sum to zero, or undoes that. Absent where the ERP cannot. */
+  /**
+   * Matches posted lines, or undoes that; each group is the ids of lines of one account and party that sum to zero. A request has
+   * several groups, of which the ERP takes all or none. Absent where the ERP cannot.
+   */
   matching?: {
-    match(lineIds: readonly string[], request: WriteOptions): Promise<void>;
-    unmatch(lineIds: readonly string[], request: WriteOptions): Promise<void>;
+    match(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void>;
+    unmatch(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void>;
   };
   /** Reads the books for E7. Absent where they cannot be read. */
   books?: ErpBooks;
