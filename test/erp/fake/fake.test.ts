@@ -416,7 +416,7 @@ test('lines that sum to zero are matched, others not', async () => {
   ]);
   const lines = fake.server.held().flatMap((entry) => entry.lines.filter(({ account }) => account === '1700'));
   const request = { signal: new AbortController().signal, priority: 5, attemptId: 'x' };
-  const match = (ids: string[]) => fake.time.run(fake.target.matching!.match(ids, request));
+  const match = (ids: string[]) => fake.time.run(fake.target.matching!.match([ids], request));
   expect((await errorOf(match([lines[0]!.id]))).means).toBe('refused');
   await match(lines.map(({ id }) => id));
   expect(new Set(lines.map(({ matched }) => matched)).size).toBe(1);

@@ -99,13 +99,22 @@ export class FakeTarget implements ErpTarget {
     };
     this.#underWay = options.underWay ?? new Set();
     if (this.capabilities.lines.matching) {
-      const change = async (lineIds: readonly string[], group: string | null, request: RequestOptions) => {
+      const change = async (
+        groups: readonly (readonly string[])[],
+        nameOf: (lineIds: readonly string[]) => string | null,
+        request: RequestOptions,
+      ) => {
         await this.#call({ kind: 'other' }, request);
-        if (!this.#server.match(lineIds, group)) throw new ErpError('refused', 'The lines cannot be matched');
+        for (const [index, lineIds] of groups.entries()) {
+          if (this.#server.match(lineIds, nameOf(lineIds))) continue;
+          // All or none.
+          for (const done of groups.slice(0, index)) this.#server.match(done, null);
+          throw new ErpError('refused', 'The lines cannot be matched');
+        }
       };
       this.matching = {
-        match: (lineIds, request) => change(lineIds, `match ${lineIds.join(' ')}`, request),
-        unmatch: (lineIds, request) => change(lineIds, null, request),
+        match: (groups, request) => change(groups, (lineIds) => `match ${lineIds.join(' ')}`, request),
+        unmatch: (groups, request) => change(groups, () => null, request),
       };
     }
     this.books = this.#openBooks();
