@@ -4,9 +4,11 @@ export type ServiceErrorCode =
   | 'postgres_unreachable'
   | 'temporal_unreachable'
   | 'postgres_start_failed'
-  | 'temporal_start_failed';
+  | 'temporal_start_failed'
+  | 'tryton_install_failed'
+  | 'tryton_start_failed';
 
-/** PostgreSQL or Temporal is missing: `message` says what happened, `todo` what to do. Neither contains a secret. */
+/** PostgreSQL, Temporal or the demo's Tryton is missing: `message` says what happened, `todo` what to do. Neither contains a secret. */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
   readonly todo: string;

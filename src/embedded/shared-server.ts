@@ -39,6 +39,8 @@ export interface SharedServer {
   record: ServerRecord;
   /** The server as recorded now: it may have died and been started again by another process. */
   current(): ServerRecord;
+  /** Tells the other users that the server was started again, as another process. */
+  replaced(pid: number): ServerRecord;
   /** Ends this use of the server; the last user stops it. Calling it again does nothing. */
   release(): Promise<void>;
 }
@@ -124,6 +126,12 @@ export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): P
       if (performance.now() - latest.readAt > rereadAfterMs)
         latest = { record: folder.read() ?? latest.record, readAt: performance.now() };
       return latest.record;
+    },
+    replaced: (pid) => {
+      const record = { ...held, ...(identify(pid) ?? { pid, started: 'ended' }) };
+      folder.write(record);
+      latest = { record, readAt: performance.now() };
+      return record;
     },
     release: async () => {
       if (released) return;
