@@ -19,7 +19,7 @@ export interface StoredPeriods {
 export async function storePeriods(db: Connection, company: string, periods: ErpPeriods): Promise<void> {
   await execute(
     db,
-    'update erp_company set periods = ?::jsonb, periods_read_at = clock_timestamp() where company = ?',
+    'update erp_company set periods = ?::json, periods_read_at = clock_timestamp() where company = ?',
     [JSON.stringify(periods), company],
   );
 }
