@@ -58,3 +58,21 @@ export function capabilitiesOf(changes: Partial<Capabilities> = {}): Capabilitie
     ...changes,
   };
 }
+
+/** Members of a capability record, at any depth. */
+export type Changes = {
+  [Key in keyof Capabilities]?: Capabilities[Key] extends readonly unknown[] | string
+    ? Capabilities[Key]
+    : Partial<Capabilities[Key]>;
+};
+
+/** The same record with single members of its sections replaced. */
+export function capabilitiesWith(changes: Changes = {}): Capabilities {
+  const record = capabilitiesOf();
+  const changed = Object.entries(changes).map(([name, change]) => {
+    const before = record[name as keyof Capabilities];
+    const isSection = typeof before === 'object' && !Array.isArray(before);
+    return [name, isSection ? { ...before, ...(change as object) } : change];
+  });
+  return { ...record, ...Object.fromEntries(changed) };
+}

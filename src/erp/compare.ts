@@ -1,0 +1,180 @@
+import { type Money, minorUnit, zero } from '../domain/money.ts';
+import { visible } from '../domain/text.ts';
+import type { Capabilities } from './capabilities.ts';
+import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from './entry.ts';
+
+/** One thing that the ERP holds otherwise than it was sent. */
+export interface Difference {
+  what: 'date' | 'journal' | 'line' | 'vat' | 'party' | 'state';
+  /** In plain words: what was sent, and what the ERP has. */
+  message: string;
+}
+
+/** What a comparison needs to know of the target and the books. */
+export interface CompareOptions {
+  capabilities: Pick<Capabilities, 'lines' | 'vat' | 'read_back' | 'dimensions'>;
+  /** Decimals of the currency's minor unit. */
+  decimals: number;
+}
+
+/**
+ * What an entry in the ERP differs in from what was sent; empty where it is equal. The order of lines never counts. What a target
+ * normalises is compared in that form (lines that it merges are added up on both sides), and VAT amounts may differ by the
+ * tolerance that it declares. A date never may: ERPs are known that move it.
+ */
+export function compareEntry(entry: ErpEntry, found: FoundEntry, options: CompareOptions): Difference[] {
+  const differences: Difference[] = [];
+  if (found.state === 'void') differences.push({ what: 'state', message: 'it is void in the ERP' });
+  if (found.date !== entry.date) {
+    differences.push({ what: 'date', message: `it was sent with the date ${entry.date}; the ERP has ${found.date}` });
+  }
+  if (found.journal !== entry.journal) {
+    differences.push({
+      what: 'journal',
+      message: `it was sent to the journal ${shown(entry.journal)}; the ERP has ${shown(found.journal)}`,
+    });
+  }
+  return [
+    ...differences,
+    ...comparedLines(entry, found, options),
+    ...comparedVat(entry, found, options),
+    ...comparedParties(entry, found, options),
+  ];
+}
+
+/** Differences as one text for people. */
+export function describeDifferences(differences: readonly Difference[]): string {
+  return differences.map(({ message }) => message).join('; ');
+}
+
+const shown = (text: string) => (text === '' ? 'none' : visible(text));
+
+/** A line as it is compared: where it stands, and its amount, debit positive. */
+interface Comparable {
+  place: string;
+  amount: Money;
+}
+
+function comparedLines(entry: ErpEntry, found: FoundEntry, { capabilities }: CompareOptions): Difference[] {
+  const { lines, read_back: readBack } = capabilities;
+  const hasParties = lines.party === 'per_line';
+  const sent = entry.lines.map((line) => ({ place: placeOfSent(line, hasParties), amount: signedAmount(line) }));
+  const held = found.lines.map((line) => ({ place: placeOfFound(line, hasParties), amount: line.amount }));
+  const isMerged = readBack.normalises.includes('merged_lines');
+  const sentLeft = countedLines(isMerged ? merged(sent) : sent);
+  const heldLeft = countedLines(isMerged ? merged(held) : held);
+  for (const [line, n] of sentLeft) {
+    const same = Math.min(n, heldLeft.get(line) ?? 0);
+    take(sentLeft, line, same);
+    take(heldLeft, line, same);
+  }
+  return [
+    ...[...sentLeft.keys()].map(
+      (line): Difference => ({ what: 'line', message: `the line ${line} was sent; the ERP has no such line` }),
+    ),
+    ...[...heldLeft.keys()].map(
+      (line): Difference => ({ what: 'line', message: `the ERP has a line ${line} that was not sent` }),
+    ),
+  ];
+}
+
+/** How often each line is there; a line of zero says nothing. */
+function countedLines(lines: readonly Comparable[]): Map<string, number> {
+  const counted = new Map<string, number>();
+  for (const { place, amount } of lines) {
+    if (amount.isZero()) continue;
+    const line = `${place}, ${sideAndAmount(amount)}`;
+    counted.set(line, (counted.get(line) ?? 0) + 1);
+  }
+  return counted;
+}
+
+function take(counted: Map<string, number>, line: string, n: number): void {
+  const left = (counted.get(line) ?? 0) - n;
+  if (left > 0) counted.set(line, left);
+  else counted.delete(line);
+}
+
+/** Lines of one place and side as one. */
+function merged(lines: readonly Comparable[]): Comparable[] {
+  const byPlace = new Map<string, Comparable>();
+  for (const { place, amount } of lines) {
+    const key = `${place} ${amount.isNegative()}`;
+    const before = byPlace.get(key);
+    byPlace.set(key, { place, amount: before === undefined ? amount : before.amount.plus(amount) });
+  }
+  return [...byPlace.values()];
+}
+
+function placeOfSent({ account, party, dimensions }: ErpLine, hasParties: boolean): string {
+  return placeOf(account, hasParties ? (party?.code ?? null) : null, dimensions);
+}
+
+function placeOfFound({ account, party, dimensions }: FoundLine, hasParties: boolean): string {
+  return placeOf(account, hasParties ? party : null, dimensions);
+}
+
+function placeOf(account: string, party: string | null, dimensions: Record<string, string>): string {
+  const values = Object.entries(dimensions)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, value]) => `${name} ${value}`);
+  return shown([`account ${account}`, ...(party === null ? [] : [`party ${party}`]), ...values].join(', '));
+}
+
+function signedAmount({ side, amount }: ErpLine): Money {
+  return side === 'debit' ? amount : amount.negated();
+}
+
+function sideAndAmount(amount: Money): string {
+  return `${amount.isNegative() ? 'credit' : 'debit'} ${amount.abs().toFixed()}`;
+}
+
+/** VAT by account, code and part: which of several lines of an account carries it makes no difference to any return. */
+function comparedVat(entry: ErpEntry, found: FoundEntry, { capabilities, decimals }: CompareOptions): Difference[] {
+  const sent = new Map<string, Money>();
+  const held = new Map<string, Money>();
+  const add = (to: Map<string, Money>, place: string, amount: Money) =>
+    to.set(place, (to.get(place) ?? zero).plus(amount));
+  for (const line of entry.lines) {
+    const { account, vat, side } = line;
+    if (vat === null) continue;
+    add(sent, vatPlace(account, vat.code, vat.part), signedAmount(line));
+    // The base of a tax line is on no other line.
+    if (vat.part === 'tax' && vat.base !== null) {
+      add(sent, vatPlace(account, vat.code, 'base'), side === 'debit' ? vat.base : vat.base.negated());
+    }
+  }
+  for (const { account, vat } of found.lines) {
+    for (const { code, part, amount } of vat) add(held, vatPlace(account, code, part), amount);
+  }
+  const tolerance = minorUnit(decimals).times(capabilities.vat.tolerance_minor);
+  const differences: Difference[] = [];
+  for (const place of new Set([...sent.keys(), ...held.keys()])) {
+    const [ours, theirs] = [sent.get(place) ?? zero, held.get(place) ?? zero];
+    // A tax code at an amount of zero is still a code.
+    const isThere = sent.has(place) === held.has(place) || (ours.isZero() && theirs.isZero());
+    if (isThere && ours.minus(theirs).abs().lessThanOrEqualTo(tolerance)) continue;
+    const told = (of: Map<string, Money>, amount: Money) => (of.has(place) ? sideAndAmount(amount) : 'none');
+    differences.push({
+      what: 'vat',
+      message: `${place} was sent as ${told(sent, ours)}; the ERP has ${told(held, theirs)}`,
+    });
+  }
+  return differences;
+}
+
+function vatPlace(account: string, code: string, part: 'base' | 'tax'): string {
+  return shown(`the ${part === 'base' ? 'base' : 'amount'} of the tax code ${code} on account ${account}`);
+}
+
+/** Where the ERP has one party for the entry, it is one of those sent. */
+function comparedParties(entry: ErpEntry, found: FoundEntry, { capabilities }: CompareOptions): Difference[] {
+  if (capabilities.lines.party !== 'per_entry') return [];
+  const sent = new Set(entry.lines.flatMap(({ party }) => (party === null ? [] : [party.code])));
+  const held = new Set(found.lines.flatMap(({ party }) => (party === null ? [] : [party])));
+  if (sent.size === 0 && held.size === 0) return [];
+  const isOurs = held.size > 0 && [...held].every((party) => sent.has(party));
+  if (isOurs) return [];
+  const listed = (parties: Set<string>) => shown([...parties].toSorted().join(', '));
+  return [{ what: 'party', message: `it was sent with the party ${listed(sent)}; the ERP has ${listed(held)}` }];
+}
