@@ -1,8 +1,9 @@
 import { dayAfter } from '../domain/dates.ts';
 import type { CalendarDate } from '../terms.ts';
-import type { Capabilities, LockKind } from './capabilities.ts';
+import type { Capabilities } from './capabilities.ts';
 import type { ErpEntry } from './entry.ts';
 import type { Doubt } from './outbox/unit.ts';
+import { obstacleOf } from './periods.ts';
 import type { ErpError, ErpPeriods } from './port.ts';
 
 /**
@@ -73,34 +74,13 @@ export function searchDays(capabilities: Capabilities, date: CalendarDate, today
 
 /** Why an entry may not be sent with its date: its period is closed, or there is none; null where it may. */
 export function dateProblem(
-  entry: Pick<ErpEntry, 'date' | 'lines'>,
-  { periods, lockedThrough }: ErpPeriods,
+  date: CalendarDate,
+  periods: ErpPeriods,
 ): { code: 'period_closed_in_erp' | 'erp_period_missing'; message: string } | null {
-  const { date } = entry;
-  const kinds: LockKind[] = entry.lines.some(({ vat }) => vat !== null)
-    ? ['general', 'year', 'vat']
-    : ['general', 'year'];
-  const lock = lockedThrough.find((one) => kinds.includes(one.kind) && date <= one.date);
-  if (lock !== undefined) {
-    return {
-      code: 'period_closed_in_erp',
-      message: `the ERP is closed through ${lock.date} (${lock.kind}); the entry is dated ${date}`,
-    };
-  }
-  if (periods === null) return null;
-  const covering = periods.filter((period) => period.from <= date && date <= period.through);
-  const closed = covering.find((period) => kinds.includes(period.kind) && !period.isOpen);
-  if (closed !== undefined) {
-    return {
-      code: 'period_closed_in_erp',
-      message: `the ERP’s period ${closed.from} to ${closed.through} (${closed.kind}) is closed; the entry is dated ${date}`,
-    };
-  }
-  const hasGeneral = periods.some(({ kind }) => kind === 'general');
-  if (hasGeneral && !covering.some(({ kind }) => kind === 'general')) {
-    return { code: 'erp_period_missing', message: `the ERP has no period for ${date}` };
-  }
-  return null;
+  const obstacle = obstacleOf(periods, date);
+  if (obstacle === null) return null;
+  if (obstacle === 'missing') return { code: 'erp_period_missing', message: `the ERP has no period for ${date}` };
+  return { code: 'period_closed_in_erp', message: `the ERP’s period (${obstacle}) of ${date} is closed` };
 }
 
 /** Why an entry cannot be sent whatever its batch; null where it can. */

@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { Money } from '../../src/domain/money.ts';
-import type { ErpEntry, ErpLine } from '../../src/erp/entry.ts';
+import type { ErpEntry } from '../../src/erp/entry.ts';
 import type { ErpPeriods } from '../../src/erp/port.ts';
 import {
   type Absent,
@@ -184,68 +183,22 @@ describe('a unit that a complete look-up did not find', () => {
 });
 
 describe('the date of an entry', () => {
-  const line = (vat: ErpLine['vat']): ErpLine => ({
-    ...{ account: '3000', role: 'revenue', side: 'credit', amount: new Money(1), description: '', party: null, vat },
-    ...{ dimensions: {}, openItem: null, dueDate: null },
-  });
-  const taxed = { date: '2026-01-15', lines: [line({ code: 'A', part: 'base', base: null, rate: null })] };
-  const untaxed = { date: '2026-01-15', lines: [line(null)] };
-  const month = (isOpen: boolean, kind: 'general' | 'vat' = 'general') => ({
-    from: '2026-01-01',
-    through: '2026-01-31',
-    isOpen,
-    kind,
-  });
-  const cases: [string, typeof taxed, ErpPeriods, string | null][] = [
-    ['is open where nothing is closed', taxed, { periods: null, lockedThrough: [] }, null],
+  const month = (isOpen: boolean) => ({ from: '2026-01-01', through: '2026-01-31', isOpen, kind: 'general' as const });
+  const cases: [string, string, ErpPeriods, string | null][] = [
+    ['is open where nothing is closed', '2026-01-15', { periods: null, lockedThrough: [] }, null],
     [
       'is closed by a lock',
-      taxed,
+      '2026-01-15',
       { periods: null, lockedThrough: [{ kind: 'general', date: '2026-01-15' }] },
       'period_closed_in_erp',
     ],
-    ['is open the day after', taxed, { periods: null, lockedThrough: [{ kind: 'general', date: '2026-01-14' }] }, null],
-    [
-      'is closed for VAT where it has VAT',
-      taxed,
-      { periods: null, lockedThrough: [{ kind: 'vat', date: '2026-01-31' }] },
-      'period_closed_in_erp',
-    ],
-    [
-      'and open where it has none',
-      untaxed,
-      { periods: null, lockedThrough: [{ kind: 'vat', date: '2026-01-31' }] },
-      null,
-    ],
-    [
-      'is open though purchases are closed',
-      taxed,
-      { periods: null, lockedThrough: [{ kind: 'purchase', date: '2026-01-31' }] },
-      null,
-    ],
-    [
-      'is closed with its year',
-      untaxed,
-      { periods: null, lockedThrough: [{ kind: 'year', date: '2026-12-31' }] },
-      'period_closed_in_erp',
-    ],
-    ['is open in an open period', taxed, { periods: [month(true)], lockedThrough: [] }, null],
-    ['is closed in a closed one', taxed, { periods: [month(false)], lockedThrough: [] }, 'period_closed_in_erp'],
-    [
-      'is closed in a closed VAT period',
-      taxed,
-      { periods: [month(true), month(false, 'vat')], lockedThrough: [] },
-      'period_closed_in_erp',
-    ],
-    [
-      'has no period',
-      { ...taxed, date: '2026-02-01' },
-      { periods: [month(true)], lockedThrough: [] },
-      'erp_period_missing',
-    ],
+    ['is open after it', '2026-01-15', { periods: null, lockedThrough: [{ kind: 'vat', date: '2026-01-14' }] }, null],
+    ['is open in an open period', '2026-01-15', { periods: [month(true)], lockedThrough: [] }, null],
+    ['is closed in a closed one', '2026-01-15', { periods: [month(false)], lockedThrough: [] }, 'period_closed_in_erp'],
+    ['has no period', '2026-02-01', { periods: [month(true)], lockedThrough: [] }, 'erp_period_missing'],
   ];
-  test.each(cases)('%s', (_, entry, periods, expected) => {
-    expect(dateProblem(entry, periods)?.code ?? null).toBe(expected);
+  test.each(cases)('%s', (_, date, periods, expected) => {
+    expect(dateProblem(date, periods)?.code ?? null).toBe(expected);
   });
 });
 

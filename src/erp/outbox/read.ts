@@ -95,7 +95,7 @@ export async function deliveredSince(db: Connection, installation: InstallationI
 /**
  * What delivery would do by itself: `left`, the units that are due now or later without anybody doing something; `nextDueMs`,
  * until one of them is due, 0 where one is, null where none will be. A unit behind one that is refused or waits for consent is
- * not among them, nor are drafts, which wait for the accountant.
+ * not among them, nor are drafts, which wait for the accountant: whoever asks every few minutes finds them due again then.
  */
 export async function dueWork(
   db: Connection,
@@ -124,11 +124,11 @@ export async function dueWork(
        where u.installation = ? and u.state = 'pending' and not u.needs_consent and not coalesce(b.is_stuck, false)
        union all
        select unit_id, not_before, false from erp_unit where installation = ? and state in ('sending', 'uncertain')
-     ), drafted as (
-       select min(not_before) as not_before, count(*) as n from erp_unit where installation = ? and state = 'drafted'
      ), next as (
-       select min(coalesce(not_before, clock_timestamp())) as at from open where not is_waiting
-       union all select coalesce(not_before, clock_timestamp()) from drafted where n > 0
+       select coalesce(not_before, clock_timestamp()) as at from open where not is_waiting
+       union all
+       (select clock_timestamp() from erp_unit
+        where installation = ? and state = 'drafted' and coalesce(not_before, '-infinity') <= clock_timestamp() limit 1)
      )
      select (select count(*)::int from open) as left,
        (select case when min(at) is not null
