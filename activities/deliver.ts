@@ -7,6 +7,7 @@ import type { DeliveryInput, DeliveryReport } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { plainErrorOf } from './failures.ts';
 import { ownHolder, withHeartbeat } from './heartbeat.ts';
+import { tellNumbers } from './write-back-numbers.ts';
 
 /** How long a request to begin a delivery may take at the end of a window. */
 const requestTimeoutMs = 10_000;
@@ -32,14 +33,21 @@ export function deliverActivities(deps: ActivityDeps) {
             heartbeat.beat({ step: 'delivering', done: delivered, total: delivered + left }),
         });
         const { delivered, refused, nextDueMs, waitingFor } = slice;
+        const numbers = await tellNumbers(deps, configured, heartbeat);
         return ended(deps, configured, {
-          settled: delivered + refused,
-          nextDueMs,
-          waitingFor: waitingFor && plainErrorOf(waitingFor),
+          settled: delivered + refused + numbers.written,
+          nextDueMs: earlier(nextDueMs, numbers.nextDueMs),
+          waitingFor: waitingFor === null ? numbers.waitingFor : plainErrorOf(waitingFor),
         });
       });
     },
   };
+}
+
+/** The earlier of two times until something is due; null: never. */
+function earlier(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
 }
 
 const nothingDue: DeliveryReport = {

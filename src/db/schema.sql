@@ -264,6 +264,34 @@ create table erp_cursor (
   constraint erp_cursor_pkey PRIMARY KEY (installation)
 );
 
+create table erp_number_due (
+  installation bigint not null,
+  unit_id text not null,
+  constraint erp_number_due_pkey PRIMARY KEY (installation, unit_id)
+);
+
+create table erp_number_write_back (
+  installation bigint not null,
+  kind text not null,
+  document_id bigint not null,
+  unit_id text not null,
+  value text,
+  restores boolean not null default false,
+  own_values text[] not null default '{}'::text[],
+  previous_value text,
+  state text not null default 'pending'::text,
+  attempts integer not null default 0,
+  not_before timestamp with time zone,
+  error_code text,
+  error text,
+  error_since timestamp with time zone,
+  written_at timestamp with time zone,
+  constraint erp_number_write_back_pkey PRIMARY KEY (installation, kind, document_id),
+  constraint erp_number_write_back_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text]))),
+  constraint erp_number_write_back_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'taken'::text, 'absent'::text])))
+);
+CREATE INDEX erp_number_write_back_open ON vetledger.erp_number_write_back USING btree (installation, kind, document_id) WHERE (state = ANY (ARRAY['pending'::text, 'failed'::text, 'taken'::text]));
+
 create table erp_pause (
   installation bigint not null,
   paused_by text not null,
@@ -944,6 +972,16 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION vetledger.note_number_due()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+begin
+  insert into erp_number_due (installation, unit_id) values (new.installation, new.unit_id) on conflict do nothing;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION vetledger.note_written_back()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1066,6 +1104,8 @@ CREATE TRIGGER entry_line_with_entry AFTER INSERT ON vetledger.entry_line REFERE
 CREATE TRIGGER erasure_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.erasure FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER erp_action_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.erp_action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER erp_unit_has_number AFTER UPDATE OF state, erp_number ON vetledger.erp_unit FOR EACH ROW WHEN (((((new.state = 'delivered'::text) AND (new.erp_number IS NOT NULL)) OR (new.state = 'cancelled_out'::text)) AND ((old.state IS DISTINCT FROM new.state) OR (old.erp_number IS DISTINCT FROM new.erp_number)))) EXECUTE FUNCTION note_number_due();
 
 CREATE TRIGGER ledger_close_append BEFORE INSERT ON vetledger.ledger_close FOR EACH ROW EXECUTE FUNCTION append_close();
 

@@ -106,6 +106,18 @@ export const erpProblemCatalogue = {
     sentence: 'The ERP holds the entry more than once, posted.',
     todo: 'Reverse the surplus one in the ERP; then `vetledger deliver retry`, which looks it up and never sends it again.',
   },
+
+  // The practice software is told the ERP's number
+  external_id_taken: {
+    retried: true,
+    sentence: 'Where the ERP’s number would stand in the practice software, a value stands that is not ours.',
+    todo: 'Find out which program wrote it; remove it in the practice software if the number is wanted there, which is then written within a day.',
+  },
+  number_not_written: {
+    retried: true,
+    sentence: 'The practice software refuses the ERP’s number, or does not keep it.',
+    todo: 'See what its message says; it is tried again by itself, ever more seldom, at least once a day.',
+  },
 } as const satisfies Record<string, ErpProblemDefinition>;
 
 export type ErpProblemCode = keyof typeof erpProblemCatalogue;

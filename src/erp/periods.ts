@@ -17,11 +17,10 @@ export interface StoredPeriods {
 
 /** Stores what the ERP says of its periods; delivery does so before each batch. The company's row must be there. */
 export async function storePeriods(db: Connection, company: string, periods: ErpPeriods): Promise<void> {
-  await execute(
-    db,
-    'update erp_company set periods = ?::json, periods_read_at = clock_timestamp() where company = ?',
-    [JSON.stringify(periods), company],
-  );
+  await execute(db, 'update erp_company set periods = ?::json, periods_read_at = clock_timestamp() where company = ?', [
+    JSON.stringify(periods),
+    company,
+  ]);
 }
 
 /** What delivery stored last; null where the ERP was never asked. */

@@ -12,6 +12,7 @@ import {
   keepReplaced,
   lockStored,
   rawRecords,
+  replaceByEchoes,
   type StoredRecord,
   upsert,
 } from './stored-records.ts';
@@ -39,21 +40,33 @@ export async function savePage(
 
   const { added, replaced, unchanged, cut } = await compare(trx, scope, kind, [...incoming.values()], page);
   const echoes =
-    kind === 'prepayment' && replaced.length > 0
-      ? await findOwnEchoes(replaced.map(({ version }) => version))
+    kind !== 'row' && replaced.length > 0
+      ? await findOwnEchoes(
+          replaced.map(({ version }) => version),
+          kind,
+        )
       : new Set<number>();
   const newer = replaced.map(({ next }) => next);
   await cutStored(trx, installation, kind, cut);
   await keepReplaced(trx, installation, kind, idsOf(newer));
-  await upsert(trx, installation, kind, [...added, ...newer], page);
+  const changed = [...added, ...newer].filter((next) => !echoes.has(next.id));
+  await upsert(trx, installation, kind, changed, page);
+  await replaceByEchoes(
+    trx,
+    installation,
+    kind,
+    newer.filter((next) => echoes.has(next.id)),
+    page,
+  );
   await confirmUnchanged(trx, installation, kind, unchanged, page);
 
   await takeBack(trx, installation, kind, [...incoming.keys()]);
 
-  const changed = [...added, ...newer].filter((next) => !echoes.has(next.id));
   const parents = new Set<number>();
   // A record that has moved to another invoice changes both.
-  for (const { stored } of replaced) if (stored.parentId !== null) parents.add(stored.parentId);
+  for (const { stored, next } of replaced) {
+    if (stored.parentId !== null && !echoes.has(next.id)) parents.add(stored.parentId);
+  }
   for (const next of changed) if (next.parentId !== null) parents.add(next.parentId);
   const result = { ...received, pulled: changed.length, changedIds: idsOf(changed), changedParents: [...parents] };
   if (kind === 'row') await doubtRowSets(trx, installation, result.changedParents);

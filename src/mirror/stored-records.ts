@@ -153,3 +153,36 @@ export async function upsert(
     ],
   );
 }
+
+/**
+ * Replaces records by versions that differ only by what we wrote back. Nothing of their rows or parents has changed: a set of rows
+ * that was fresh for the version before is fresh for this one (proof P2).
+ */
+export async function replaceByEchoes(
+  trx: Connection,
+  installation: number,
+  kind: RecordKind,
+  records: readonly IncomingRecord[],
+  { sourceTime, askedAt, answeredAt }: ReadSpan,
+): Promise<void> {
+  if (records.length === 0) return;
+  await execute(
+    trx,
+    `update mirror_record m set version = m.version + 1, modified = t.modified, source_time = ?, asked_at = ?,
+       answered_at = ?, content_hash = t.hash, raw = t.raw, gone_at = null
+     from rows from (unnest(?::bigint[]), unnest(?::timestamptz[]), unnest(?::text[]), json_array_elements(?::json))
+       as t(id, modified, hash, raw)
+     where m.installation = ? and m.kind = ? and m.id = t.id`,
+    [
+      sourceTime,
+      askedAt,
+      answeredAt,
+      records.map(({ id }) => id),
+      records.map(({ modified }) => modified),
+      records.map(({ hash }) => hash),
+      `[${records.map(({ raw }) => raw).join(',')}]`,
+      installation,
+      kind,
+    ],
+  );
+}

@@ -1,6 +1,6 @@
 import type { Dialect } from '../records/dialect.ts';
 import type { SourceRecord } from '../records/types.ts';
-import type { RawKeeping } from '../terms.ts';
+import type { DocumentKind, RawKeeping } from '../terms.ts';
 
 /** The installation whose records are saved, and how they are read. */
 export interface MirrorScope {
@@ -53,7 +53,7 @@ export interface SaveResult {
   changedParents: number[];
 }
 
-/** A prepayment's version and the one it replaces, as JSON text. */
+/** A record's version and the one it replaces, as JSON text. */
 export interface NewVersion {
   id: number;
   previousRaw: string;
@@ -61,4 +61,4 @@ export interface NewVersion {
 }
 
 /** The ids of the versions that differ from their predecessors only by what we wrote back ourselves (src/writeback). */
-export type FindOwnEchoes = (versions: NewVersion[]) => Promise<Set<number>>;
+export type FindOwnEchoes = (versions: NewVersion[], kind: DocumentKind) => Promise<Set<number>>;

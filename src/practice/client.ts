@@ -5,12 +5,12 @@ import { inSlices } from '../domain/slices.ts';
 import { type ActionKind, actionOf, type Dialect, type ListKind, pathOf, weightOf } from '../records/dialect.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../records/json.ts';
 import { readListBody, readSmall } from '../records/list-body.ts';
-import type { CalendarDate } from '../terms.ts';
+import type { CalendarDate, DocumentKind, DocumentRef } from '../terms.ts';
 import type { Auth } from './auth.ts';
 import { type OnWait, priorities, type RateBudget } from './budget.ts';
 import { CounterSet, type Counters } from './counters.ts';
 import { type Asked, type ExchangeContext, type Exchanged, exchange, type Log } from './exchange.ts';
-import { type ExternalInfoPorts, writeExternalId } from './external-info.ts';
+import { type ExternalIdToWrite, type ExternalInfoPorts, readExternalId, writeExternalId } from './external-info.ts';
 import { dateOf, type HttpAnswer, type Method, type Transport } from './http.ts';
 import { type RawRecord, rawRecord, readerOf } from './raw-record.ts';
 import { createTransport, defaultTimeouts, type Timeouts } from './transport.ts';
@@ -80,6 +80,10 @@ export interface PracticeClient {
    * where the answer does not contain it, as with the sub-resource.
    */
   writeExternalId(prepayment: JsonValue, externalId: string, priority?: number): Promise<RawRecord | null>;
+  /** As writeExternalId, for a document of any kind; throws ExternalIdTaken where the sub-resource shows another id. */
+  writeDocumentId(document: ExternalIdToWrite, priority?: number): Promise<RawRecord | null>;
+  /** The external document id as the sub-resource has it. */
+  readExternalId(document: DocumentRef, priority?: number): Promise<string | null>;
   /**
    * The department's financial_period_lock_date. A failure is logged and gives 'unknown', so that it never stops a sync
    * (field-notes: Lists and filters); only `unauthorized` is thrown.
@@ -152,7 +156,7 @@ function clientWith(
   const send = (kind: ListKind, action: ActionKind, request: Sent) =>
     sendAs(kind, action, request, (body) => inSlices(readSmall(kind, body, parseJson)));
 
-  const prepaymentPath = (id: number) => `${pathOf(dialect, 'prepayment')}${id}/`;
+  const documentPath = (kind: DocumentKind, id: number) => `${pathOf(dialect, kind)}${id}/`;
 
   const listPage = async (
     kind: ListKind,
@@ -218,39 +222,53 @@ function clientWith(
     }
   };
 
-  const patchPrepayment: PracticeClient['patchPrepayment'] = async (id, body, priority = priorities.live) => {
-    const path = prepaymentPath(id);
-    const { value } = await send('prepayment', 'write', { method: 'PATCH', path, body, priority });
-    const idField = dialect.fields.prepayment.id;
+  const patchDocument = async (
+    kind: DocumentKind,
+    id: number,
+    body: JsonObject,
+    priority: number,
+  ): Promise<RawRecord | null> => {
+    const { value } = await send(kind, 'write', { method: 'PATCH', path: documentPath(kind, id), body, priority });
+    const idField = dialect.fields[kind].id;
     if (!isJsonObject(value) || !Object.hasOwn(value, idField)) return null;
-    const record = rawRecord('prepayment', value, idField);
+    const record = rawRecord(kind, value, idField);
     if (record.id !== id) {
-      throw new PracticeError('malformed_response', `PATCH of prepayment ${id} answered with prepayment ${record.id}`);
+      throw new PracticeError('malformed_response', `PATCH of ${kind} ${id} answered with ${kind} ${record.id}`);
     }
     return record;
   };
+
+  const externalInfoPorts = (kind: DocumentKind, priority: number): ExternalInfoPorts => {
+    const path = (id: number) => `${documentPath(kind, id)}${dialect.external_info.subresource}`;
+    const subresource = `${pathOf(dialect, kind)}${dialect.external_info.subresource}`.slice(0, -1);
+    return {
+      patch: (id, body) => patchDocument(kind, id, body, priority),
+      read: async (id) => (await send(subresource, 'list', { method: 'GET', path: path(id), priority })).value,
+      create: async (id, body) => {
+        await send(subresource, 'write', { method: 'POST', path: path(id), body, priority });
+      },
+      update: async (id, infoId, body) => {
+        await send(subresource, 'write', { method: 'PATCH', path: `${path(id)}${infoId}/`, body, priority });
+      },
+    };
+  };
+
+  const writeDocumentId: PracticeClient['writeDocumentId'] = (document, priority = priorities.live) =>
+    writeExternalId(dialect, externalInfoPorts(document.kind, priority), document);
 
   return {
     list: (kind, filters, pageSize, options = {}) =>
       inSmallerPages(kind, pageSize, options.page, (size) => listPage(kind, filters, size, options)),
 
-    patchPrepayment,
+    patchPrepayment: (id, body, priority = priorities.live) => patchDocument('prepayment', id, body, priority),
 
-    writeExternalId: (prepayment, externalId, priority = priorities.live) => {
-      const path = (id: number) => `${prepaymentPath(id)}${dialect.external_info.subresource}`;
-      const kind = `${pathOf(dialect, 'prepayment')}${dialect.external_info.subresource}`.slice(0, -1);
-      const ports: ExternalInfoPorts = {
-        patchPrepayment: (id, body) => patchPrepayment(id, body, priority),
-        read: async (id) => (await send(kind, 'list', { method: 'GET', path: path(id), priority })).value,
-        create: async (id, body) => {
-          await send(kind, 'write', { method: 'POST', path: path(id), body, priority });
-        },
-        update: async (id, infoId, body) => {
-          await send(kind, 'write', { method: 'PATCH', path: `${path(id)}${infoId}/`, body, priority });
-        },
-      };
-      return writeExternalId(dialect, ports, prepayment, externalId);
-    },
+    writeExternalId: (record, externalId, priority) =>
+      writeDocumentId({ kind: 'prepayment', record, externalId }, priority),
+
+    writeDocumentId,
+
+    readExternalId: (document, priority = priorities.live) =>
+      readExternalId(dialect, externalInfoPorts(document.kind, priority), document),
 
     departmentSettings: async (departmentId) => {
       const path = `${dialect.paths.department_settings}${departmentId}/`;

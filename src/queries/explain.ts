@@ -17,7 +17,6 @@ import {
   documentKinds,
   documentStates,
 } from '../terms.ts';
-import { deliveriesOf, type UnitDelivery } from './deliveries.ts';
 import type { FoundDocument } from './documents.ts';
 import { type Proof, proofsOf } from './explain-proofs.ts';
 import { todoOf } from './problems.ts';
@@ -43,8 +42,6 @@ export interface Explanation {
   inForce: string | null;
   /** By entry id, the id of the daily summary that contains the entry. */
   summaries: Map<string, string>;
-  /** By the id of an entry or of its summary, how it got to the ERP; empty where nothing is delivered. */
-  deliveries: Map<string, UnitDelivery>;
   writeBack: WriteBack | null;
   /** An invoice's payments, original and members; a payment's invoice; a refund's original. */
   related: RelatedDocument[];
@@ -89,8 +86,6 @@ export async function explainDocument(
   const [facts = null] = await loadFacts(db, installationId, dialect, [document]);
   const judgement = facts && (await judgeNow(db, installation, facts, found));
   const entries = await entriesOf(db, installationId, document);
-  const entryIds = entries.map(({ id }) => id);
-  const summaries = await summariesOf(db, entryIds);
   return {
     installation: installationId,
     document,
@@ -104,8 +99,10 @@ export async function explainDocument(
     proofs: facts && judgement ? proofsOf(facts, judgement, decimals) : [],
     entries,
     inForce: found.entryId,
-    summaries,
-    deliveries: await deliveriesOf(db, installationId, [...entryIds, ...summaries.values()]),
+    summaries: await summariesOf(
+      db,
+      entries.map(({ id }) => id),
+    ),
     writeBack: found.kind === 'prepayment' ? await writeBackOf(db, installationId, found.id) : null,
     related: facts ? await relatedDocuments(db, installationId, relatedRefs(facts)) : [],
     decimals,

@@ -1,5 +1,6 @@
 import { instant, integer, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, row, rows } from '../db/rows.ts';
+import { erpProblemCatalogue } from '../domain/erp-problems.ts';
 import { problemCatalogue } from '../domain/problems.ts';
 import { type InstallationId, recordKinds } from '../terms.ts';
 
@@ -36,8 +37,11 @@ export async function documentProblems(
      union all
      select installation, kind, record::bigint, code, message, since from put_aside
      where installation = any(?) and kind = 'row' and parent_id is null
+     union all
+     select installation, kind, document_id, error_code, error, error_since
+     from erp_number_write_back where installation = any(?) and error_code is not null
      order by problem_since, installation, kind, id`,
-    [installations, installations],
+    [installations, installations, installations],
   );
   return found.map(({ installation, kind, id, problem_code, problem_message, problem_since }) => ({
     id: `${installation}/${kind}/${id}`,
@@ -60,7 +64,7 @@ export async function countReports(db: Connection, installations: readonly Insta
 
 /** What to do about a stored problem; a code of an earlier release is not in the catalogue. */
 export function todoOf(code: string): string {
-  const known: Partial<Record<string, { todo: string }>> = problemCatalogue;
+  const known: Partial<Record<string, { todo: string }>> = { ...problemCatalogue, ...erpProblemCatalogue };
   return (
     (Object.hasOwn(known, code) ? known[code]?.todo : undefined) ??
     'Run `vetledger problems retry` with its id: it is then judged by this release.'

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RecordKind } from '../terms.ts';
+import { documentKinds, type RecordKind } from '../terms.ts';
 
 const name = z.string().min(1);
 const path = z.string().regex(/^[\w./-]+\/$/, 'a path ends with a slash and has no query');
@@ -44,6 +44,7 @@ const dialectSchema = z.strictObject({
     refund_lowers_unused_amount: z.union([z.boolean(), z.literal('auto')]),
   }),
   external_info: z.strictObject({
+    kinds: z.array(z.enum(documentKinds)),
     mode: z.enum(['patch', 'subresource']),
     field: name,
     id_key: name,

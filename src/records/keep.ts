@@ -29,7 +29,8 @@ function keptOf(kind: RecordKind, dialect: Dialect): Kept {
     // A reference may be an object, which may also hold the name of whom it refers to (values.ts `reference`).
     for (const key of ['id', 'url']) if (!members.has(key)) members.set(key, reference());
   }
-  if (kind === 'prepayment') record.set(dialect.external_info.field, 'whole');
+  const { kinds: carriers, field } = dialect.external_info;
+  if (kind === 'prepayment' || carriers.some((carrier) => carrier === kind)) record.set(field, 'whole');
   kinds.set(kind, record);
   return record;
 }

@@ -1,18 +1,24 @@
-import { integer, text } from '../db/columns.ts';
+import { bool, integer, nullable, text, texts } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import type { FindOwnEchoes } from '../mirror/types.ts';
 import type { Dialect } from '../records/dialect.ts';
-import type { InstallationId } from '../terms.ts';
-import { isOwnEcho } from './plan.ts';
+import type { DocumentKind, InstallationId } from '../terms.ts';
+import { isEchoOf } from './plan.ts';
 
-/** Which of some prepayments' new versions are only the echo of what we wrote back (the mirror's port). */
+/** Which of some documents' new versions are only the echo of what we wrote back (the mirror's port). */
 export function ownEchoes(db: Connection, installation: InstallationId, dialect: Dialect): FindOwnEchoes {
-  return async (versions) => {
+  return async (versions, kind) => {
+    const isToldNothing = kind !== 'prepayment' && !dialect.external_info.kinds.includes(kind);
+    if (isToldNothing) return new Set();
     const ids = versions.map(({ id }) => id);
-    const written = await writtenEntries(db, installation, ids);
+    const entryIds = kind === 'prepayment' ? await writtenEntries(db, installation, ids) : new Map<number, string>();
+    const numbers = await writtenNumbers(db, installation, kind, ids);
     const echoes = versions.filter(({ id, previousRaw, raw }) => {
-      const entryId = written.get(id);
-      return entryId !== undefined && isOwnEcho(previousRaw, raw, entryId, dialect);
+      const [entryId, written] = [entryIds.get(id), numbers.get(id)];
+      if (entryId === undefined && written === undefined) return false;
+      const isWritten = (value: string | null) =>
+        value === null ? (written?.has(null) ?? false) : value === entryId || (written?.has(value) ?? false);
+      return isEchoOf({ kind, previousRaw, newRaw: raw }, isWritten, dialect);
     });
     return new Set(echoes.map(({ id }) => id));
   };
@@ -32,4 +38,26 @@ export async function writtenEntries(
     [installation, prepaymentIds],
   );
   return new Map(written.map(({ prepaymentId, entryId }) => [prepaymentId, entryId]));
+}
+
+/** By document, the ERP's numbers that were or are being written back, and what was put back in their place; null: nothing. */
+async function writtenNumbers(
+  db: Connection,
+  installation: InstallationId,
+  kind: DocumentKind,
+  ids: readonly number[],
+): Promise<Map<number, Set<string | null>>> {
+  const written = await rows(
+    db,
+    { id: integer, ownValues: texts, restores: bool, value: nullable(text) },
+    `select document_id as id, own_values as "ownValues", restores, value from erp_number_write_back
+     where installation = ? and kind = ? and document_id = any(?)`,
+    [installation, kind, ids],
+  );
+  return new Map(
+    written.map(({ id, ownValues, restores, value }) => [
+      id,
+      new Set<string | null>(restores ? [...ownValues, value] : ownValues),
+    ]),
+  );
 }

@@ -1,5 +1,7 @@
 import type { Dialect } from '../records/dialect.ts';
+import { externalIdField, externalIdIn } from '../records/external-id.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '../records/json.ts';
+import type { DocumentKind } from '../terms.ts';
 
 export const writeBackStates = ['pending', 'done', 'failed'] as const;
 export type WriteBackState = (typeof writeBackStates)[number];
@@ -43,10 +45,32 @@ export function planWriteBack({ externalId, entryId, recorded }: WriteBackFacts)
   return { action: 'write', previousValue: isForeign ? externalId : kept };
 }
 
-/** Whether a value is the id of an earlier entry of the same prepayment. */
-function isEntryOfSameDocument(value: string, entryId: string): boolean {
+/** Whether a value is the id of an entry of the same document. */
+export function isEntryOfSameDocument(value: string, entryId: string): boolean {
   const document = entryId.slice(0, entryId.lastIndexOf('/') + 1);
   return value.startsWith(document) && /^\d+$/.test(value.slice(document.length));
+}
+
+export interface NumberFacts {
+  /** `external_id` as it stands in the source. */
+  current: string | null;
+  /** What is to stand there. */
+  value: string | null;
+  /** The document has no entry in force any more: what stood there before ours is put back. */
+  restores: boolean;
+  /** Whether a value is one that we wrote there. */
+  isOurs(value: string): boolean;
+}
+
+/** `write`: send it; `note`: nothing is to be sent; `taken`: somebody else's value stands there, and stays. */
+export type NumberPlan = 'write' | 'note' | 'taken';
+
+/** What to tell the source of a document that was delivered: never in the place of a value that is not ours. */
+export function planNumber({ current, value, restores, isOurs }: NumberFacts): NumberPlan {
+  if (current === value) return 'note';
+  if (current === null) return restores ? 'note' : 'write';
+  if (isOurs(current)) return 'write';
+  return restores ? 'note' : 'taken';
 }
 
 /**
@@ -54,12 +78,22 @@ function isEntryOfSameDocument(value: string, entryId: string): boolean {
  * by `modified`, which that changed. Such an echo is no change in the source. Both versions are JSON text.
  */
 export function isOwnEcho(previousRaw: string, newRaw: string, writtenEntryId: string, dialect: Dialect): boolean {
-  const { external_id: externalId } = dialect.fields.prepayment;
+  const version = { kind: 'prepayment' as const, previousRaw, newRaw };
+  return isEchoOf(version, (value) => value === writtenEntryId, dialect);
+}
+
+/** The same for a document of any kind and anything that we wrote. */
+export function isEchoOf(
+  { kind, previousRaw, newRaw }: { kind: DocumentKind; previousRaw: string; newRaw: string },
+  isWritten: (value: string | null) => boolean,
+  dialect: Dialect,
+): boolean {
   const previous = parseOrNull(previousRaw);
   const next = parseOrNull(newRaw);
   if (!isJsonObject(previous) || !isJsonObject(next)) return false;
-  if (at(next, externalId) !== writtenEntryId) return false;
-  return withoutEcho(previous, dialect) === withoutEcho(next, dialect);
+  const { isCarried, value } = externalIdIn(dialect, kind, next);
+  if (!isCarried || !isWritten(value)) return false;
+  return withoutEcho(kind, previous, dialect) === withoutEcho(kind, next, dialect);
 }
 
 function parseOrNull(raw: string): JsonValue {
@@ -70,8 +104,9 @@ function parseOrNull(raw: string): JsonValue {
   }
 }
 
-function withoutEcho(record: JsonObject, dialect: Dialect): string {
-  const { modified, external_id: externalId } = dialect.fields.prepayment;
+function withoutEcho(kind: DocumentKind, record: JsonObject, dialect: Dialect): string {
+  const { modified } = dialect.fields[kind];
+  const externalId = externalIdField(dialect, kind);
   return canonicalJson(without(without(record, modified.split('.')), externalId.split('.')));
 }
 
@@ -79,13 +114,4 @@ function without(record: JsonObject, [key, ...path]: string[]): JsonObject {
   if (key === undefined || !Object.hasOwn(record, key)) return record;
   const { [key]: value, ...rest } = record;
   return path.length > 0 && isJsonObject(value) ? { ...rest, [key]: without(value, path) } : rest;
-}
-
-function at(record: JsonObject, field: string): JsonValue {
-  let value: JsonValue = record;
-  for (const key of field.split('.')) {
-    if (!isJsonObject(value) || !Object.hasOwn(value, key)) return undefined;
-    value = value[key];
-  }
-  return value;
 }

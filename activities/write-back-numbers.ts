@@ -1,0 +1,55 @@
+import { givesNumbers } from '../src/config/erp.ts';
+import type { InstallationConfig } from '../src/config/load.ts';
+import { transactionsOf } from '../src/db/lease.ts';
+import { pullByIds } from '../src/sync/by-id.ts';
+import { type NumberReport, writeBackNumbers } from '../src/writeback/numbers.ts';
+import type { ActivityDeps } from './deps.ts';
+import type { Heartbeat } from './heartbeat.ts';
+import { sourceAccess } from './source-access.ts';
+
+/** How long a delivery is kept from its next slice at most. */
+const longestMs = 60_000;
+
+/** A later time is left to the deliveries that the daemon begins. */
+const longestWaitMs = 300_000;
+/** While the practice software is down. */
+const downPauseMs = 60_000;
+
+const nothingToTell: NumberReport = { written: 0, left: 0, taken: 0, nextDueMs: null, waitingFor: null };
+
+/**
+ * A step of the delivery run: tells the practice software the ERP's numbers of delivered documents. What it refuses never fails
+ * the delivery. The mirror is written without the lease of a lane: of each record the later answer stands, whoever asked.
+ */
+export async function tellNumbers(
+  deps: ActivityDeps,
+  configured: InstallationConfig,
+  heartbeat: Heartbeat,
+): Promise<NumberReport> {
+  if (!givesNumbers(configured.erp)) return nothingToTell;
+  const installation = configured.id;
+  const { signal } = heartbeat;
+  const transact = transactionsOf(deps.db);
+  const { context, client } = sourceAccess(deps, { installation, kind: 'window' }, heartbeat, transact);
+  const report = await writeBackNumbers(
+    configured,
+    {
+      ...{ db: deps.db, transact, signal },
+      clock: { elapsed: () => performance.now() },
+      refresh: (kind, ids) => pullByIds(context, kind, ids),
+      send: (document) => client.writeDocumentId(document, context.priority),
+      read: (document) => client.readExternalId(document, context.priority),
+      onProgress: (done) => heartbeat.beat({ step: 'writing back numbers', done, total: null }),
+      onRefused: ({ kind, id }, { code, message }) =>
+        deps.log.warn({ installation, document: `${kind} ${id}`, code }, message),
+    },
+    { longestMs },
+  );
+  return { ...report, nextDueMs: nextSliceMs(report) };
+}
+
+/** Until a slice is worth its while for the numbers alone; null: the next that begins anyway, after five minutes at most, will do. */
+function nextSliceMs({ nextDueMs, waitingFor }: NumberReport): number | null {
+  if (nextDueMs === null || nextDueMs > longestWaitMs) return null;
+  return waitingFor === null ? nextDueMs : Math.max(nextDueMs, downPauseMs);
+}
