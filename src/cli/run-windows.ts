@@ -6,11 +6,14 @@ import { syncNow, type WindowReport } from '../windows/run-window.ts';
 import type { CommandContext } from './context.ts';
 import { ProgressBars } from './progress.ts';
 import { about, loadText } from './render/load.ts';
+import { deliverNow } from './run-deliveries.ts';
 
 /** Which windows to run; `from` is a backfill's first invoice date. */
 export interface WindowRun {
   trigger: 'sync' | 'backfill';
   from?: string | null;
+  /** The longest wait, after the windows, for what they posted to be delivered. */
+  waitDeliverySeconds: number;
 }
 
 /** Runs a window of each installation; throws UserError (exit code 3) when none could be opened. */
@@ -25,7 +28,8 @@ export async function runWindows(
   const several = installations.length > 1;
   const windows = await syncNow(app, {
     installations,
-    ...run,
+    trigger: run.trigger,
+    from: run.from ?? null,
     // Counted only now: the counts take rate budget, and the first window's requests follow at once.
     beforeWindows: async () => {
       plans = await planLoads(context, app, installations, run);
@@ -35,6 +39,10 @@ export async function runWindows(
       const seconds = plans.get(progress.installation)?.secondsLeft(progress) ?? null;
       const left = seconds === null ? null : `${about(seconds)} left`;
       bars.show({ ...progress, left, step: several ? `${progress.installation} ${progress.step}` : progress.step });
+    },
+    afterWindows: async (engine) => {
+      bars.end();
+      await deliverNow(context, app, engine, installations, { seconds: run.waitDeliverySeconds });
     },
     signal: context.signal,
   }).finally(() => bars.end());

@@ -3,6 +3,7 @@ import { isDelivered } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import type { Db } from '../db/pool.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { Capabilities } from './capabilities.ts';
 import { companyKeyOf } from './company.ts';
 import { type DeliverPorts, deliverSlice, type SliceReport } from './deliver/slice.ts';
 import { enqueueUnits } from './outbox/enqueue.ts';
@@ -16,6 +17,8 @@ export type SlicePorts = Pick<DeliverPorts, 'installation' | 'holder' | 'signal'
 export interface Delivery {
   /** Puts what has come into the general ledger into the outbox; returns how many units. */
   enqueue(installation: InstallationConfig): Promise<number>;
+  /** What the installation's ERP can do; its words are checked by it. */
+  capabilities(installation: InstallationConfig): Capabilities;
   /** Sends what is due, for some minutes at most. */
   slice(ports: SlicePorts): Promise<SliceReport>;
   close(): Promise<void>;
@@ -51,6 +54,7 @@ export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptio
         enqueueUnits(trx, { installation: installation.id, databaseId, company, from, auto }),
       );
     },
+    capabilities: (installation) => targetOf(installation).capabilities,
     slice: (ports) =>
       deliverSlice(
         { ...ports, db, databaseId, clock, log, target: targetOf(ports.installation) },

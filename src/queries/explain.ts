@@ -17,6 +17,7 @@ import {
   documentKinds,
   documentStates,
 } from '../terms.ts';
+import { deliveriesOf, type UnitDelivery } from './deliveries.ts';
 import type { FoundDocument } from './documents.ts';
 import { type Proof, proofsOf } from './explain-proofs.ts';
 import { todoOf } from './problems.ts';
@@ -42,6 +43,8 @@ export interface Explanation {
   inForce: string | null;
   /** By entry id, the id of the daily summary that contains the entry. */
   summaries: Map<string, string>;
+  /** By the id of an entry or of its summary, how it got to the ERP; empty where nothing is delivered. */
+  deliveries: Map<string, UnitDelivery>;
   writeBack: WriteBack | null;
   /** An invoice's payments, original and members; a payment's invoice; a refund's original. */
   related: RelatedDocument[];
@@ -86,6 +89,8 @@ export async function explainDocument(
   const [facts = null] = await loadFacts(db, installationId, dialect, [document]);
   const judgement = facts && (await judgeNow(db, installation, facts, found));
   const entries = await entriesOf(db, installationId, document);
+  const entryIds = entries.map(({ id }) => id);
+  const summaries = await summariesOf(db, entryIds);
   return {
     installation: installationId,
     document,
@@ -99,10 +104,8 @@ export async function explainDocument(
     proofs: facts && judgement ? proofsOf(facts, judgement, decimals) : [],
     entries,
     inForce: found.entryId,
-    summaries: await summariesOf(
-      db,
-      entries.map(({ id }) => id),
-    ),
+    summaries,
+    deliveries: await deliveriesOf(db, installationId, [...entryIds, ...summaries.values()]),
     writeBack: found.kind === 'prepayment' ? await writeBackOf(db, installationId, found.id) : null,
     related: facts ? await relatedDocuments(db, installationId, relatedRefs(facts)) : [],
     decimals,

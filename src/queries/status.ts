@@ -5,6 +5,7 @@ import { booksHead } from '../ledger/head.ts';
 import { lastSeal } from '../ledger/seals.ts';
 import type { BudgetUsage } from '../practice/budget-store.ts';
 import { documentKinds, documentStates, type InstallationId, type Remark } from '../terms.ts';
+import type { DeliveryStatus } from './deliveries.ts';
 import { type ScrubStatus, scrubLateTodo, scrubStatus } from './scrub.ts';
 import { newestWindow, type WindowState } from './windows.ts';
 
@@ -30,6 +31,8 @@ export interface InstallationStatus {
   /** The last seal (0: none), and how many links of the chains came after it; null where nothing is sealed. */
   seal: { n: number; seq: number; sealed_at: Date | null; unsealed: number } | null;
   scrub: ScrubStatus;
+  /** Null where the books stay in our own PostgreSQL. */
+  delivery: DeliveryStatus | null;
   next_step: string;
 }
 
@@ -52,6 +55,7 @@ export interface StatusPorts {
 export async function installationStatus(
   ports: StatusPorts,
   installation: InstallationId,
+  delivery: DeliveryStatus | null = null,
 ): Promise<InstallationStatus> {
   const { db, now, everySeconds } = ports;
   const closed = await newestWindow(db, installation, 'closed');
@@ -79,6 +83,7 @@ export async function installationStatus(
     problems,
     seal: ports.seals ? await sealState(db, installation) : null,
     scrub,
+    delivery,
     next_step: nextStep({
       lagSeconds,
       lastError,
@@ -86,6 +91,7 @@ export async function installationStatus(
       everySeconds,
       isBlocked: budgets.some(({ blockedUntil }) => blockedUntil),
       isScrubLate: scrub.late,
+      delivery,
     }),
   };
 }
@@ -129,16 +135,30 @@ function nextStep(now: {
   everySeconds: number;
   isBlocked: boolean;
   isScrubLate: boolean;
+  delivery: DeliveryStatus | null;
 }): string {
   if (now.isBlocked) {
     return 'Wait: the source asked for a pause (429), and is asked again when it is over. If it asked by mistake, run `vetledger budget reset`.';
   }
   if (now.lastError) return now.lastError.todo;
   if (now.lagSeconds === null) return 'Run `vetledger sync` to load everything for the first time.';
-  if (now.problems > 0) return 'Run `vetledger problems` to see what is held and what to do.';
+  if (now.problems > 0 || (now.delivery?.refused ?? 0) > 0)
+    return 'Run `vetledger problems` to see what is held or refused, and what to do.';
   if (now.lagSeconds > now.everySeconds * lateIntervals) {
     return 'No window closed lately: see that `vetledger run` is up, or run `vetledger sync`.';
   }
+  const delivery = now.delivery === null ? null : deliveryStep(now.delivery);
+  if (delivery !== null) return delivery;
   if (now.isScrubLate) return scrubLateTodo;
   return 'Nothing to do.';
+}
+
+/** What to do about a delivery; null: nothing. */
+function deliveryStep({ paused, left, last_error, unapproved }: DeliveryStatus): string | null {
+  if (paused) return 'Run `vetledger deliver resume` when the delivery may go on.';
+  if (left > 0 && last_error) return 'Run `vetledger erp check`: the ERP cannot be worked with.';
+  if (unapproved > 0) {
+    return 'Run `vetledger deliver --dry-run`, and then `vetledger deliver --approve --through DATE`: what was loaded waits for consent.';
+  }
+  return null;
 }

@@ -1,7 +1,8 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import type { deliver } from '../../workflows/index.ts';
 import { type DeliveryInput, dueSignalName } from '../../workflows/messages.ts';
 import type { App } from './app.ts';
+import { ensureSearchAttributes } from './search-attributes.ts';
 
 /** Longest time for asking Temporal. */
 const callTimeoutMs = 10_000;
@@ -57,4 +58,28 @@ export async function isDelivering(
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;
   }
+}
+
+/** As the requests of an engine, without workers: what is begun goes on where a process delivers. */
+export async function requestDeliveriesOnce(app: App, installations: readonly number[]): Promise<void> {
+  if (!app.temporal || installations.length === 0) return;
+  const { address, namespace } = app.temporal;
+  const connection = await Connection.connect({
+    ...app.config.temporal.security,
+    address,
+    connectTimeout: '10 seconds',
+  });
+  try {
+    const client = new Client({ connection, namespace });
+    const searchAttributes = await ensureSearchAttributes(connection, namespace, (line) => app.log.info(line));
+    const request = deliveryRequests(app, client, { taskQueue: deliveryQueueOf(app), searchAttributes });
+    for (const installation of installations) await request(installation);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Deliveries have a queue of their own: an ERP that is slow must not take the places of windows. */
+export function deliveryQueueOf({ databaseId, config }: Pick<App, 'databaseId' | 'config'>): string {
+  return `${config.temporal.taskQueue}-${databaseId}-delivery`;
 }

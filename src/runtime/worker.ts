@@ -6,7 +6,7 @@ import type { WindowInput } from '../../workflows/messages.ts';
 import { isDelivered } from '../config/erp.ts';
 import type { App } from './app.ts';
 import { workflowBundle } from './bundle.ts';
-import { deliveryRequests } from './deliveries.ts';
+import { deliveryQueueOf, deliveryRequests } from './deliveries.ts';
 import { enter, type Presence, type PresenceTimes } from './presence.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 
@@ -28,7 +28,6 @@ export interface Engine {
   /** Contains the database's id, so that several databases can share a Temporal cluster. */
   taskQueue: string;
   backfillQueue: string;
-  /** Deliveries have workers of their own: an ERP that is slow must not take the places of windows. */
   deliveryQueue: string;
   /** Begins the delivery of an installation, or tells the one under way that there may be due work. */
   requestDelivery(installation: number, timeoutMs?: number): Promise<void>;
@@ -96,7 +95,7 @@ async function startWorkers(
   const searchAttributes = await ensureSearchAttributes(connection, namespace, progress);
   const taskQueue = `${app.config.temporal.taskQueue}-${app.databaseId}`;
   const backfillQueue = `${taskQueue}-backfill`;
-  const deliveryQueue = `${taskQueue}-delivery`;
+  const deliveryQueue = deliveryQueueOf(app);
   const requestDelivery = deliveryRequests(app, client, { taskQueue: deliveryQueue, searchAttributes });
   const activities = createActivities({
     db: app.db,

@@ -1,5 +1,5 @@
 import { instant, integer, nullable, text } from '../db/columns.ts';
-import { type Connection, execute, row, rows } from '../db/rows.ts';
+import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
 import type { SavedReadAt } from '../domain/read-at.ts';
 import type { Remark } from '../terms.ts';
@@ -45,6 +45,12 @@ export async function openWindowRow(
     [installation, kind, trigger, from, to, JSON.stringify(remarks), workflowId, runId],
   );
   return { id, from: from_time?.toISOString() ?? null, to: to_time.toISOString() };
+}
+
+/** When a window's row was made; null where there is no such window. */
+export async function windowOpenedAt(db: Connection, id: number): Promise<Date | null> {
+  const found = await maybeRow(db, { opened_at: instant }, 'select opened_at from sync_window where id = ?', [id]);
+  return found?.opened_at ?? null;
 }
 
 export async function closeWindowRow(

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDelivered } from '../config/erp.ts';
-import { dueWork } from '../erp/outbox/read.ts';
-import type { App } from '../runtime/app.ts';
+import { companyKeyOf } from '../erp/company.ts';
+import { companyState, deliveredSince, dueWork } from '../erp/outbox/read.ts';
+import { type App, installationOf } from '../runtime/app.ts';
 import { isDelivering } from '../runtime/deliveries.ts';
 import type { Engine } from '../runtime/worker.ts';
+import { windowOpenedAt } from '../sync/sync-windows.ts';
 
 /**
  * Begins the delivery of each installation now, and again and again: a process that died after its window had closed, and before
@@ -45,6 +47,8 @@ export interface DeliveryProgress {
 export interface DeliveryWait {
   /** The longest wait; null: until the deliveries have ended. */
   seconds: number | null;
+  /** Gives up on an ERP that says no, or nothing, while no unit was settled for so long. */
+  stuckSeconds?: number;
   signal: AbortSignal;
   onProgress?: (progress: DeliveryProgress) => void;
 }
@@ -59,22 +63,48 @@ export async function waitForDeliveries(
   app: App,
   engine: Engine,
   installations: readonly number[],
-  { seconds, signal, onProgress }: DeliveryWait,
+  { seconds, stuckSeconds, signal, onProgress }: DeliveryWait,
 ): Promise<number[]> {
   const deadline = seconds === null ? null : performance.now() + seconds * 1000;
-  const most = new Map<number, number>();
-  let open = [...installations];
+  const waits = new Map(installations.map((id) => [id, { most: 0, left: 0, changedAt: performance.now() }]));
+  const given: number[] = [];
   for (;;) {
-    const still: number[] = [];
-    for (const id of open) {
+    for (const [id, wait] of waits) {
       const { left } = await dueWork(app.db, id);
-      const highest = Math.max(left, most.get(id) ?? 0);
-      most.set(id, highest);
-      onProgress?.({ installation: id, done: highest - left, left });
-      if (await isDelivering(app, engine.client, id)) still.push(id);
+      const now = performance.now();
+      if (left !== wait.left) wait.changedAt = now;
+      wait.left = left;
+      wait.most = Math.max(wait.most, left);
+      onProgress?.({ installation: id, done: wait.most - left, left });
+      const isStuck =
+        stuckSeconds !== undefined && now - wait.changedAt > stuckSeconds * 1000 && (await isInTrouble(app, id));
+      if (isStuck) given.push(id);
+      if (isStuck || !(await isDelivering(app, engine.client, id))) waits.delete(id);
     }
-    open = still;
-    if (open.length === 0 || signal.aborted || (deadline !== null && performance.now() >= deadline)) return open;
+    const isOver = signal.aborted || (deadline !== null && performance.now() >= deadline);
+    if (waits.size === 0 || isOver) return [...given, ...waits.keys()];
     await Promise.race([sleep(pollMs, undefined, { signal }).catch(() => undefined), engine.failed]);
   }
+}
+
+/** Whether the last that was heard of an installation's ERP is an error. */
+async function isInTrouble({ config, db }: App, id: number): Promise<boolean> {
+  const company = companyKeyOf(installationOf(config, id).erp);
+  const state = company === null ? null : await companyState(db, company);
+  const { last_error_at: errorAt = null, last_answer_at: answeredAt = null } = state ?? {};
+  return errorAt !== null && (answeredAt === null || errorAt > answeredAt);
+}
+
+/** The reports with what was delivered of their installations since each window opened, up to now. */
+export async function withDelivered<Report extends { installation: number; window: number | null; delivered: number }>(
+  { db }: Pick<App, 'db'>,
+  reports: readonly Report[],
+): Promise<Report[]> {
+  return Promise.all(
+    reports.map(async (report) => {
+      const openedAt = report.window === null ? null : await windowOpenedAt(db, report.window);
+      const delivered = openedAt === null ? 0 : await deliveredSince(db, report.installation, openedAt);
+      return { ...report, delivered };
+    }),
+  );
 }

@@ -6,6 +6,7 @@ import { failureTypes, noCounts, type WindowInput, type WindowOutcome } from '..
 import type { PlainError } from '../domain/errors.ts';
 import type { App } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
+import { withDelivered } from './deliveries.ts';
 
 /** One element of `windows` in `sync --json`; `failedToOpen` is set when the source never answered. */
 export interface WindowReport extends Omit<WindowOutcome, 'window' | 'to'> {
@@ -22,6 +23,8 @@ export interface SyncOptions {
   onProgress?: (progress: StepProgress) => void;
   /** Awaited once everything is ready to open the windows. */
   beforeWindows?: () => Promise<void>;
+  /** Awaited once the windows have ended, while the workers still run. */
+  afterWindows?: (engine: Engine) => Promise<void>;
   signal: AbortSignal;
 }
 
@@ -37,9 +40,11 @@ export async function syncNow(app: App, options: SyncOptions): Promise<WindowRep
   });
   try {
     await options.beforeWindows?.();
-    return await Promise.all(
+    const reports = await Promise.all(
       options.installations.map((installation) => runWindowNow(app, engine, installation, options)),
     );
+    await options.afterWindows?.(engine);
+    return await withDelivered(app, reports);
   } finally {
     await engine.stop();
   }

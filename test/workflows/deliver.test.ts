@@ -28,6 +28,9 @@ const delivery: Delivery = {
         [id],
       )
     ).length,
+  capabilities: () => {
+    throw new Error('no delivery of these tests asks for them');
+  },
   slice: (ports) => {
     slices += 1;
     return onSlice(ports);

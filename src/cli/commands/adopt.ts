@@ -1,8 +1,8 @@
-import { userInfo } from 'node:os';
 import { adoptIdentity, type IdentityChange, identityChanges, requireAdoptable } from '../../bookkeeping/identity.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { installationOf } from '../../runtime/app.ts';
-import { type CommandContext, usageError } from '../context.ts';
+import { actedBy } from '../acting.ts';
+import type { CommandContext } from '../context.ts';
 import { withApp } from '../with-app.ts';
 
 export interface AdoptOptions {
@@ -14,9 +14,7 @@ export interface AdoptOptions {
 
 /** Takes a changed time zone or practice API address into the books; without --yes only says what would change. */
 export function adopt(context: CommandContext, options: AdoptOptions): Promise<number> {
-  const [reason, by] = [options.reason.trim(), (options.by ?? accountName()).trim()];
-  if (reason === '') throw usageError('--reason is empty; say why the change is right.', 'adopt');
-  if (by === '') throw usageError('--by is empty; say who answers for the change.', 'adopt');
+  const { reason, actedBy: by } = actedBy(options, 'adopt');
   return withApp(context, { temporal: false }, async ({ db, config }) => {
     const installation = installationOf(config, options.installation);
     const found = await identityChanges(db, installation);
@@ -41,13 +39,4 @@ export function adopt(context: CommandContext, options: AdoptOptions): Promise<n
 
 function changeText(change: IdentityChange): string {
   return `${change.what} ${change.old} -> ${change.new}`;
-}
-
-/** The user of the operating system; some containers' users have no name. */
-function accountName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `user ${process.getuid?.() ?? 'unknown'}`;
-  }
 }

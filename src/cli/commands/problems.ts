@@ -1,5 +1,6 @@
 import { markDirty } from '../../documents/mark.ts';
 import { UserError } from '../../domain/errors.ts';
+import { deliveryProblems } from '../../queries/deliveries.ts';
 import { findDocuments } from '../../queries/documents.ts';
 import { countReports, documentProblems } from '../../queries/problems.ts';
 import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
@@ -10,11 +11,11 @@ import { windowBlock, windowsDocument } from '../render/window.ts';
 import { exitCodeOf, runWindows } from '../run-windows.ts';
 import { withApp } from '../with-app.ts';
 
-/** The documents with a problem, and what to do. */
+/** The documents with a problem and the entries that the ERP refuses, and what to do. */
 export function problems(context: CommandContext, options: { installation?: number }): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db, config }) => {
     const ids = chosenInstallations(config, options.installation).map(({ id }) => id);
-    const found = await documentProblems(db, ids);
+    const found = [...(await documentProblems(db, ids)), ...(await deliveryProblems(db, ids))];
     const reports = await countReports(db, ids);
     await context.result({ problems: found }, () => problemsText(found, reports));
     return 0;
@@ -22,12 +23,19 @@ export function problems(context: CommandContext, options: { installation?: numb
 }
 
 /** Marks the named documents to be judged again, runs a window of their installations, and prints which still have a problem. */
-export async function retry(context: CommandContext, ids: readonly string[]): Promise<number> {
+export async function retry(
+  context: CommandContext,
+  options: { waitDelivery: number },
+  ids: readonly string[],
+): Promise<number> {
   const documents = ids.map(parseId);
   return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
     for (const document of documents) await mark(app, document);
     const installations = [...new Set(documents.map(({ installation }) => installation))];
-    const windows = await runWindows(context, app, installations, { trigger: 'sync' });
+    const windows = await runWindows(context, app, installations, {
+      trigger: 'sync',
+      waitDeliverySeconds: options.waitDelivery,
+    });
     const left = (await documentProblems(app.db, installations)).filter(({ id }) => ids.includes(id));
     await context.result({ ...windowsDocument(windows), problems: left }, () =>
       [...windows.map(windowBlock), problemsText(left, 0)].join('\n\n'),

@@ -1,4 +1,5 @@
 import { changedIdentity } from '../../bookkeeping/identity.ts';
+import { deliveryStatus } from '../../queries/deliveries.ts';
 import { type InstallationStatus, installationStatus } from '../../queries/status.ts';
 import type { CommandContext } from '../context.ts';
 import { statusText } from '../render/status.ts';
@@ -13,7 +14,8 @@ export function status(context: CommandContext): Promise<number> {
       const { everySeconds } = config.schedule;
       const seals = config.sealKey !== null;
       const ports = { db, budget: budget(id), now: clock(), everySeconds, seals, scrubDays };
-      const status = await installationStatus(ports, id);
+      const delivery = await deliveryStatus(db, installation);
+      const status = await installationStatus(ports, id, delivery);
       const changed = await changedIdentity(db, installation);
       installations.push(changed ? { ...status, next_step: `${changed.message} ${changed.todo}` } : status);
     }

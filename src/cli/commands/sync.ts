@@ -4,14 +4,21 @@ import { windowBlock, windowsDocument } from '../render/window.ts';
 import { exitCodeOf, runWindows, type WindowRun } from '../run-windows.ts';
 import { withApp } from '../with-app.ts';
 
+interface SyncCommandOptions {
+  installation?: number;
+  waitDelivery: number;
+}
+
 /** One window of each installation now. */
-export function sync(context: CommandContext, options: { installation?: number }): Promise<number> {
-  return runAndReport(context, options.installation, { trigger: 'sync' });
+export function sync(context: CommandContext, options: SyncCommandOptions): Promise<number> {
+  const { installation, waitDelivery: waitDeliverySeconds } = options;
+  return runAndReport(context, installation, { trigger: 'sync', waitDeliverySeconds });
 }
 
 /** Loads everything again, or the invoices dated from a day on. */
-export function backfill(context: CommandContext, options: { installation?: number; from?: string }): Promise<number> {
-  return runAndReport(context, options.installation, { trigger: 'backfill', from: options.from ?? null });
+export function backfill(context: CommandContext, options: SyncCommandOptions & { from?: string }): Promise<number> {
+  const { installation, from = null, waitDelivery: waitDeliverySeconds } = options;
+  return runAndReport(context, installation, { trigger: 'backfill', from, waitDeliverySeconds });
 }
 
 function runAndReport(context: CommandContext, installation: number | undefined, run: WindowRun): Promise<number> {

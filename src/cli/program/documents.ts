@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { RepostCommandOptions } from '../commands/repost.ts';
 import type { Define } from './define.ts';
-import { calendarDate, installation, option } from './options.ts';
+import { calendarDate, installation, option, waitDelivery } from './options.ts';
 
 /** Commands about documents and their problems: status, problems, explain, preview, repost. */
 export function defineDocumentCommands(program: Command, define: Define): void {
@@ -11,7 +11,7 @@ export function defineDocumentCommands(program: Command, define: Define): void {
     action: async (context) => (await import('../commands/status.ts')).status(context),
   });
   const problems = define<{ installation?: number }>(program, 'problems', {
-    summary: 'what is held, why, and what to do',
+    summary: 'what is held, and what the ERP refuses: why, and what to do',
     options: [installation],
     examples: [
       ['vetledger problems', 'every document that needs somebody'],
@@ -19,12 +19,13 @@ export function defineDocumentCommands(program: Command, define: Define): void {
     ],
     action: async (context, options) => (await import('../commands/problems.ts')).problems(context, options),
   });
-  define(problems, 'retry <id...>', {
+  define<{ waitDelivery: number }>(problems, 'retry <id...>', {
     summary: 'judge documents again now, in a window of their own',
     description:
-      'Held documents are tried again by themselves when their record, the mapping or a lock changes; this does it at once. Ids are those that `vetledger problems` prints.',
+      'Held documents are tried again by themselves when their record, the mapping or a lock changes; this does it at once. Ids are those that `vetledger problems` prints; those of entries that the ERP refuses are for `vetledger deliver retry`.',
+    options: [waitDelivery],
     examples: [['vetledger problems retry 4711/invoice/123 4711/payment/7', 'two documents']],
-    action: async (context, _options, ids) => (await import('../commands/problems.ts')).retry(context, ids),
+    action: async (context, options, ids) => (await import('../commands/problems.ts')).retry(context, options, ids),
   });
   define<{ installation?: number }>(program, 'explain <kind> <id>', {
     summary: 'one document from source to books: proofs, rules, entries, write-back',

@@ -12,6 +12,12 @@ export const installation = option(
   wholeNumber,
 );
 
+export const waitDelivery = option(
+  '--wait-delivery <seconds>',
+  'wait so long, after the windows, for what they posted to be delivered to the ERP',
+  wholeNumber,
+).default(60);
+
 export function wholeNumber(value: string): number {
   if (!/^\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(value);

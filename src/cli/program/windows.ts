@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Define } from './define.ts';
-import { calendarDate, installation, option, wholeNumber } from './options.ts';
+import { calendarDate, installation, option, waitDelivery, wholeNumber } from './options.ts';
 
 /** Commands that open windows, and the list of windows: dev, run, sync, backfill, windows. */
 export function defineWindowCommands(program: Command, define: Define): void {
@@ -26,20 +26,24 @@ export function defineWindowCommands(program: Command, define: Define): void {
     examples: [['vetledger run --config /etc/vetledger/vetledger.yaml', 'run as a service']],
     action: async (context) => (await import('../commands/run.ts')).run(context),
   });
-  define<{ installation?: number }>(program, 'sync', {
+  define<{ installation?: number; waitDelivery: number }>(program, 'sync', {
     summary: 'one window now, waited for',
     description: 'Pulls what changed since the last window, posts it and writes back. The first one loads everything.',
-    options: [installation],
+    options: [installation, waitDelivery],
     examples: [
       ['vetledger sync', 'every installation'],
       ['vetledger sync --installation 4711 --json', 'one installation, the figures as JSON'],
     ],
     action: async (context, options) => (await import('../commands/sync.ts')).sync(context, options),
   });
-  define<{ installation?: number; from?: string }>(program, 'backfill', {
+  define<{ installation?: number; from?: string; waitDelivery: number }>(program, 'backfill', {
     summary: 'load everything again, beside the live windows',
     description: 'Walks the whole source, or its invoices from a date on, without moving the live windows’ watermarks.',
-    options: [installation, option('--from <date>', 'only invoices dated from this day on (YYYY-MM-DD)', calendarDate)],
+    options: [
+      installation,
+      option('--from <date>', 'only invoices dated from this day on (YYYY-MM-DD)', calendarDate),
+      waitDelivery,
+    ],
     examples: [
       ['vetledger backfill', 'all of every installation'],
       ['vetledger backfill --installation 4711 --from 2026-01-01', 'this year of one installation'],

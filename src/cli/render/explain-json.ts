@@ -1,7 +1,21 @@
 import { signed } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
+import type { UnitDelivery } from '../../queries/deliveries.ts';
 import type { Explanation } from '../../queries/explain.ts';
 import { parseJson } from '../../records/json.ts';
+
+function deliveryOf(delivery: UnitDelivery | undefined) {
+  if (delivery === undefined) return null;
+  const { unit, state, needsConsent, erpId, erpNumber, erpDate, settledAt, problem } = delivery;
+  return {
+    unit,
+    state,
+    needs_consent: needsConsent,
+    ...{ erp_id: erpId, erp_number: erpNumber, erp_date: erpDate },
+    settled_at: settledAt,
+    problem,
+  };
+}
 
 /** An explanation as `explain --json` prints it: amounts as text, the source's records as they were received. */
 export function explanationDocument(explanation: Explanation) {
@@ -37,6 +51,7 @@ export function explanationDocument(explanation: Explanation) {
       in_force: entry.id === explanation.inForce,
       posting_mode: entry.postingMode,
       summary: explanation.summaries.get(entry.id) ?? null,
+      delivery: deliveryOf(explanation.deliveries.get(explanation.summaries.get(entry.id) ?? entry.id)),
       date: entry.date,
       document_date: entry.documentDate,
       reason: entry.reason,

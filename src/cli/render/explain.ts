@@ -3,8 +3,10 @@ import { formatMoney, type Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { paymentTypeName } from '../../mapping/payment-types.ts';
 import type { DocumentFacts } from '../../posting/types.ts';
+import type { UnitDelivery } from '../../queries/deliveries.ts';
 import type { Explanation, RelatedDocument } from '../../queries/explain.ts';
 import { formatAmount } from '../../reconcile/report.ts';
+import { unitDeliveryLines } from './delivery.ts';
 import { instant, table } from './text.ts';
 
 /** A document from the source to the books, as text. */
@@ -109,11 +111,12 @@ function proofLines({ proofs, judgement }: Explanation): string[] {
   });
 }
 
-function entryLines({ entries, inForce, summaries, decimals }: Explanation): string[] {
+function entryLines({ entries, inForce, summaries, deliveries, decimals }: Explanation): string[] {
   if (entries.length === 0) return ['  none'];
   return entries.flatMap((entry) => [
     entryHead(entry, entry.id === inForce),
     ...toGeneralLedger(entry, summaries.get(entry.id)),
+    ...toErp(deliveries.get(summaries.get(entry.id) ?? entry.id)),
     indented(lineTable(entry.lines, decimals)),
   ]);
 }
@@ -132,6 +135,10 @@ function entryHead(entry: LedgerEntry, isInForce: boolean): string {
 function toGeneralLedger(entry: LedgerEntry, summary: string | undefined): string[] {
   if (entry.postingMode === 'document') return [];
   return [`    to the general ledger ${summary ? `in ${summary}` : `with the summary of ${entry.date}, not made yet`}`];
+}
+
+function toErp(delivery: UnitDelivery | undefined): string[] {
+  return delivery === undefined ? [] : unitDeliveryLines(delivery);
 }
 
 function lineTable(lines: Line[], decimals: number): string {

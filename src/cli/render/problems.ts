@@ -5,7 +5,7 @@ import { count, instant } from './text.ts';
 /** Documents with a problem, grouped by code: one missing account may hold a hundred documents. */
 export function problemsText(problems: DocumentProblem[], reports: number): string {
   const lines = [
-    problems.length === 0 ? 'No document is held.' : `${count(problems.length, 'document')} with a problem:`,
+    problems.length === 0 ? 'Nothing is held or refused.' : `${count(problems.length, 'document')} with a problem:`,
   ];
   for (const [code, alike] of Map.groupBy(visibleIn(problems), (problem) => problem.code)) {
     const todos = new Set(alike.map(({ todo }) => todo));

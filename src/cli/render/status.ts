@@ -1,6 +1,7 @@
 import { visibleIn } from '../../domain/text.ts';
 import type { ScrubStatus } from '../../queries/scrub.ts';
 import type { InstallationStatus } from '../../queries/status.ts';
+import { deliveryLines } from './delivery.ts';
 import { bar, count, duration, instant, table } from './text.ts';
 
 /** What `status` prints of one installation. */
@@ -20,6 +21,7 @@ export function statusText(found: InstallationStatus): string {
     lines.push(`  ${kind.padEnd(12)}  ${parts.join(', ') || 'none'}`);
   }
   lines.push(`  problems      ${status.problems === 0 ? 'none' : count(status.problems, 'document')}`);
+  if (status.delivery) lines.push(...deliveryLines(status.delivery));
   if (status.seal) lines.push(`  seals         ${sealText(status.seal)}`);
   lines.push(...scrubLines(status.scrub));
   if (budgets.length > 0) lines.push('  rate budgets', indent(budgetTable(budgets)));

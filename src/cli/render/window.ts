@@ -25,6 +25,7 @@ export function windowBlock(report: WindowReport): string {
     `  pulled        ${streams(window.pulled)}`,
     `  posted        ${count(window.posted, 'entry', 'entries')}`,
     `  held          ${count(window.held, 'document')}${window.held > 0 ? ' (see `vetledger problems`)' : ''}`,
+    ...(window.delivered > 0 ? [`  delivered     ${count(window.delivered, 'entry', 'entries')}`] : []),
     `  written back  ${count(window.written_back, 'prepayment')}`,
     `  API           ${apiUse(window)}`,
   );

@@ -1,6 +1,6 @@
-import { columnList, instant, integer, json, nullable, oneOf, type RowOf, text } from '../../db/columns.ts';
+import { columnList, date, instant, integer, json, nullable, oneOf, type RowOf, text } from '../../db/columns.ts';
 import { type Connection, maybeRow, row, rows } from '../../db/rows.ts';
-import type { InstallationId } from '../../terms.ts';
+import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { type OutboxUnit, type UnitState, unitShape, unitStates } from './unit.ts';
 
 /** How many units are in each state; those that wait for consent are pending. */
@@ -136,6 +136,19 @@ export async function dueWork(
     [installation, installation, installation, installation, installation, installation],
   );
   return { left: found.left, nextDueMs: found.next_due_ms };
+}
+
+/** Date of the oldest unit that is sent by itself; null where none is. */
+export async function oldestOpenDate(db: Connection, installation: InstallationId): Promise<CalendarDate | null> {
+  const { oldest } = await row(
+    db,
+    { oldest: nullable(date) },
+    `select least(
+       (select min(unit_date) from erp_unit where installation = ? and state = 'pending' and not needs_consent),
+       (select min(unit_date) from erp_unit where installation = ? and state in ('sending', 'uncertain'))) as oldest`,
+    [installation, installation],
+  );
+  return oldest;
 }
 
 const pauseShape = { installation: integer, paused_by: text, reason: text, paused_at: instant };

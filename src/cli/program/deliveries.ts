@@ -1,0 +1,58 @@
+import { type Command, Option } from 'commander';
+import type { DeliverCommandOptions, PauseOptions, RetryOptions } from '../commands/deliver.ts';
+import type { Define } from './define.ts';
+import { calendarDate, installation, option, wholeNumber } from './options.ts';
+
+const by = new Option('--by <name>', 'who answers for it (default: the user of the operating system)');
+const wait = option(
+  '--wait <seconds>',
+  'end when the ERP has refused to work, or not answered, for so long',
+  wholeNumber,
+).default(60);
+
+/** Commands about the delivery to ERPs: deliver, and what is done to deliveries. */
+export function defineDeliveryCommands(program: Command, define: Define): void {
+  const deliver = define<DeliverCommandOptions>(program, 'deliver', {
+    summary: 'deliver what is due to the ERP now, waited for',
+    description:
+      'Delivery goes on by itself behind each window while `vetledger run` is up; this does it now, and waits. What a first load or a backfill brought is sent after consent: --approve gives it for everything dated up to a day. Exit code 3 when the ERP cannot be worked with.',
+    options: [
+      installation,
+      new Option('--dry-run', 'only say what would be sent, and what the mapping lacks for it'),
+      new Option('--approve', 'consent to what first loads and backfills brought, dated up to --through'),
+      option('--through <date>', 'last date of what is approved (YYYY-MM-DD)', calendarDate),
+      new Option('--yes', 'do not ask'),
+      by,
+      wait,
+    ],
+    examples: [
+      ['vetledger deliver --dry-run', 'what would be sent, and what is lacking'],
+      ['vetledger deliver --approve --through 2026-03-31', 'the first quarter of a first load'],
+      ['vetledger deliver --json', 'what is due, the figures as JSON'],
+    ],
+    action: async (context, options) => (await import('../commands/deliver.ts')).deliver(context, options),
+  });
+  define<RetryOptions>(deliver, 'retry [id...]', {
+    summary: 'send refused entries again',
+    description:
+      'A refused entry is not sent again by itself, since a refusal that is repeated may block the API user. Each is looked up in the ERP first: one that is there is compared, never sent twice. Ids are those that `vetledger problems` prints.',
+    options: [installation, new Option('--all', 'every refused entry'), by, wait],
+    examples: [
+      ['vetledger deliver retry 4711/invoice/123/1', 'once the account is open again'],
+      ['vetledger deliver retry --all --installation 4711', 'all of an installation'],
+    ],
+    action: async (context, options, ids) => (await import('../commands/deliver.ts')).retry(context, options, ids),
+  });
+  define<PauseOptions>(deliver, 'pause', {
+    summary: 'hold the delivery; windows go on',
+    options: [installation, new Option('--reason <text>', 'why; it is recorded').makeOptionMandatory(), by],
+    examples: [['vetledger deliver pause --reason "the accountant closes the year"', 'nothing is sent meanwhile']],
+    action: async (context, options) => (await import('../commands/deliver.ts')).pause(context, options),
+  });
+  define<{ installation?: number; by?: string }>(deliver, 'resume', {
+    summary: 'let a paused delivery go on',
+    options: [installation, by],
+    examples: [['vetledger deliver resume', 'every installation']],
+    action: async (context, options) => (await import('../commands/deliver.ts')).resume(context, options),
+  });
+}

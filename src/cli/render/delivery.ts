@@ -1,0 +1,80 @@
+import { visible, visibleIn } from '../../domain/text.ts';
+import type { DeliveryStatus, UnitDelivery } from '../../queries/deliveries.ts';
+import { count, instant } from './text.ts';
+
+const entries = (n: number) => count(n, 'entry', 'entries');
+
+/** Why not everything is delivered, as one sentence; null where nothing is left. */
+export function leftText(status: DeliveryStatus): string | null {
+  const parts: string[] = [];
+  const why = waitText(status);
+  if (status.left > 0) parts.push(`${entries(status.left)} not delivered yet${why === null ? '' : ` (${why})`}`);
+  else if (status.paused) parts.push(why ?? '');
+  if (status.unapproved > 0) parts.push(`${entries(status.unapproved)} waiting for \`vetledger deliver --approve\``);
+  if (status.refused > 0) parts.push(`${entries(status.refused)} refused (see \`vetledger problems\`)`);
+  return parts.length === 0 ? null : parts.join('; ');
+}
+
+function waitText({ paused, last_error: error }: DeliveryStatus): string | null {
+  if (paused) return `paused by ${visible(paused.by)}: ${visible(paused.reason)}`;
+  return error && visible(error.message);
+}
+
+/** The lines of `status` about the delivery. */
+export function deliveryLines(found: DeliveryStatus): string[] {
+  const status = visibleIn(found);
+  const title = '  delivery      ';
+  const margin = ' '.repeat(title.length);
+  const parts = [
+    `${status.delivered} delivered`,
+    `${status.left} left${status.oldest ? `, the oldest of ${status.oldest}` : ''}`,
+    ...(status.uncertain > 0 ? [`${status.uncertain} of them in doubt`] : []),
+    ...(status.drafted > 0 ? [`${count(status.drafted, 'draft')} for the accountant to post`] : []),
+    ...(status.unapproved > 0 ? [`${status.unapproved} waiting for consent`] : []),
+    `${status.refused} refused`,
+  ];
+  const lines = [`${title}${parts.join(', ')}`];
+  if (status.last_answer_at) {
+    const periods = status.periods_read_at
+      ? `; its closed periods are those of ${instant(status.periods_read_at)}`
+      : '';
+    lines.push(`${margin}the ERP (${status.kind}) last answered ${instant(status.last_answer_at)}${periods}`);
+  }
+  if (status.last_error) {
+    const { message, at } = status.last_error;
+    lines.push(`${margin}since then, ${instant(at)}: ${message}`);
+  }
+  if (status.paused) {
+    const { by, reason, at } = status.paused;
+    lines.push(`${margin}paused by ${by} ${instant(at)}: ${reason}`);
+  }
+  return lines;
+}
+
+const stateTexts: Record<UnitDelivery['state'], string> = {
+  pending: 'waits for its delivery',
+  sending: 'is being sent',
+  uncertain: 'was sent, and nobody knows yet whether it arrived',
+  drafted: 'is a draft in the ERP that the accountant has not posted yet',
+  delivered: 'delivered',
+  refused: 'refused',
+  handed_over: 'written into a file',
+  acknowledged: 'written into a file that was taken in',
+  cancelled_out: 'settled against its reversal: neither was sent',
+  excluded: 'not delivered: kept from the ERP',
+};
+
+/** The lines of `explain` about an entry's way to the ERP. */
+export function unitDeliveryLines(found: UnitDelivery): string[] {
+  const { state, needsConsent, erpNumber, erpId, erpDate, settledAt, problem } = visibleIn(found);
+  const parts = [
+    state === 'pending' && needsConsent ? 'waits for `vetledger deliver --approve`' : stateTexts[state],
+    ...(erpNumber === null ? (erpId === null ? [] : [`the ERP's record ${erpId}`]) : [`number ${erpNumber}`]),
+    ...(erpDate === null ? [] : [`dated ${erpDate} there`]),
+    ...(settledAt === null ? [] : [instant(settledAt)]),
+  ];
+  return [
+    `    to the ERP: ${parts.join(', ')}`,
+    ...(problem ? [`      ${problem.code}: ${problem.message}`, `      what to do: ${problem.todo}`] : []),
+  ];
+}

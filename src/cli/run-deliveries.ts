@@ -1,0 +1,70 @@
+import { isDelivered } from '../config/erp.ts';
+import { type DeliveryStatus, deliveryStatus } from '../queries/deliveries.ts';
+import { type App, installationOf } from '../runtime/app.ts';
+import type { Engine } from '../runtime/worker.ts';
+import { waitForDeliveries } from '../windows/deliveries.ts';
+import type { CommandContext } from './context.ts';
+import { ProgressBars } from './progress.ts';
+import { leftText } from './render/delivery.ts';
+import { about } from './render/load.ts';
+
+export interface DeliverOptions {
+  /** The longest wait; null: until nothing is due any more. */
+  seconds: number | null;
+  /** As of waitForDeliveries. */
+  stuckSeconds?: number;
+}
+
+/**
+ * Begins the deliveries of those of these installations that have an ERP and waits for them, with a progress bar; says what is left
+ * where the wait was over before. What is not delivered by then goes on in the next process that delivers.
+ */
+export async function deliverNow(
+  context: CommandContext,
+  app: App,
+  engine: Engine,
+  installations: readonly number[],
+  options: DeliverOptions,
+): Promise<Map<number, DeliveryStatus>> {
+  const delivered = installations
+    .map((id) => installationOf(app.config, id))
+    .filter(({ erp }) => isDelivered(erp))
+    .filter(() => options.seconds !== 0);
+  const statuses = new Map<number, DeliveryStatus>();
+  if (delivered.length === 0) return statuses;
+  const bars = new ProgressBars(context.io.stderr);
+  const beganMs = performance.now();
+  try {
+    for (const { id } of delivered) await engine.requestDelivery(id);
+    await waitForDeliveries(
+      app,
+      engine,
+      delivered.map(({ id }) => id),
+      {
+        ...options,
+        signal: context.signal,
+        onProgress: ({ installation, done, left }) => {
+          if (done + left === 0) return;
+          const step = delivered.length > 1 ? `${installation} delivering` : 'delivering';
+          bars.show({ step, done, total: done + left, left: estimate(done, left, performance.now() - beganMs) });
+        },
+      },
+    );
+  } finally {
+    bars.end();
+  }
+  for (const installation of delivered) {
+    const status = await deliveryStatus(app.db, installation);
+    if (status === null) continue;
+    statuses.set(installation.id, status);
+    const text = leftText(status);
+    if (text !== null) context.note(`installation ${installation.id}: ${text}`);
+  }
+  return statuses;
+}
+
+/** How long the rest takes at the pace so far; null before anything tells. */
+function estimate(done: number, left: number, elapsedMs: number): string | null {
+  if (done === 0 || left === 0) return null;
+  return `${about(((elapsedMs / 1000) * left) / done)} left`;
+}

@@ -1,0 +1,203 @@
+import { type ErpConfig, isDelivered } from '../config/erp.ts';
+import type { InstallationConfig } from '../config/load.ts';
+import type { Db } from '../db/pool.ts';
+import type { Connection } from '../db/rows.ts';
+import { erpProblemCatalogue } from '../domain/erp-problems.ts';
+import type { Capabilities } from '../erp/capabilities.ts';
+import { companyKeyOf } from '../erp/company.ts';
+import {
+  companyState,
+  type DeliveryCounts,
+  deliveryCounts,
+  oldestOpenDate,
+  pauseOf,
+  unitsById,
+  unitsInState,
+  waitingForConsent,
+} from '../erp/outbox/read.ts';
+import type { OutboxUnit, UnitState } from '../erp/outbox/unit.ts';
+import { translate } from '../erp/translate.ts';
+import { loadUnits } from '../ledger/general-ledger.ts';
+import type { CalendarDate, InstallationId } from '../terms.ts';
+import type { DocumentProblem } from './problems.ts';
+
+/** The delivery of one installation, as `status --json` and `deliver --json` print it. */
+export interface DeliveryStatus extends DeliveryCounts {
+  kind: ErpConfig['kind'];
+  /** Date of the oldest unit that is sent by itself. */
+  oldest: CalendarDate | null;
+  /** Dates of what waits for consent. */
+  unapproved_dates: { from: CalendarDate; through: CalendarDate } | null;
+  last_answer_at: Date | null;
+  /** What the ERP, or the way to it, said last; null once it has answered. */
+  last_error: { code: string; message: string; at: Date } | null;
+  /** Nothing is sent before. */
+  not_before: Date | null;
+  /** When the ERP was last asked for its closed periods, by which posting goes. */
+  periods_read_at: Date | null;
+  paused: { by: string; reason: string; at: Date } | null;
+}
+
+/** How far the delivery of an installation is; null where nothing is delivered. */
+export async function deliveryStatus(db: Db, { id, erp }: InstallationConfig): Promise<DeliveryStatus | null> {
+  const company = companyKeyOf(erp);
+  if (company === null || !isDelivered(erp)) return null;
+  const state = await companyState(db, company);
+  const consent = await waitingForConsent(db, id);
+  const pause = await pauseOf(db, id);
+  const { last_error_at: errorAt, last_answer_at: answeredAt } = state ?? { last_error_at: null, last_answer_at: null };
+  const isErrorLast = errorAt !== null && (answeredAt === null || errorAt > answeredAt);
+  return {
+    kind: erp.kind,
+    ...(await deliveryCounts(db, id)),
+    oldest: await oldestOpenDate(db, id),
+    unapproved_dates:
+      consent.from === null || consent.through === null ? null : { from: consent.from, through: consent.through },
+    last_answer_at: answeredAt,
+    last_error: isErrorLast
+      ? { code: state?.last_error_code ?? 'erp_unreachable', message: state?.last_error_message ?? '', at: errorAt }
+      : null,
+    not_before: state?.not_before ?? null,
+    periods_read_at: state?.periods_read_at ?? null,
+    paused: pause && { by: pause.paused_by, reason: pause.reason, at: pause.paused_at },
+  };
+}
+
+const pageSize = 500;
+
+/** The units of these installations that the ERP refuses, as `problems` prints them. */
+export async function deliveryProblems(
+  db: Connection,
+  installations: readonly InstallationId[],
+): Promise<DocumentProblem[]> {
+  const found: DocumentProblem[] = [];
+  for (const installation of installations) {
+    let after: OutboxUnit | null = null;
+    for (;;) {
+      const page: OutboxUnit[] = await unitsInState(db, installation, 'refused', { after, limit: pageSize });
+      found.push(...page.map(problemOf));
+      after = page.at(-1) ?? null;
+      if (page.length < pageSize) break;
+    }
+  }
+  return found;
+}
+
+function problemOf(unit: OutboxUnit): DocumentProblem {
+  const code = unit.problem_code ?? 'erp_refused';
+  return {
+    id: unit.unit_id,
+    installation: unit.installation,
+    document: documentOf(unit),
+    code,
+    message: unit.problem_message ?? '',
+    todo: erpTodoOf(code),
+    since: unit.problem_since,
+  };
+}
+
+/** `invoice 123` of the entry `4711/invoice/123/1`. */
+function documentOf({ kind, unit_id, unit_date }: OutboxUnit): string {
+  if (kind === 'daily_summary') return `daily summary of ${unit_date}`;
+  const [, documentKind, id] = unit_id.split('/');
+  return `${documentKind} ${id}`;
+}
+
+/** What to do about a problem of delivery; a code of another release is not in the catalogue. */
+export function erpTodoOf(code: string): string {
+  const known: Partial<Record<string, { todo: string }>> = erpProblemCatalogue;
+  return (
+    (Object.hasOwn(known, code) ? known[code]?.todo : undefined) ??
+    'Run `vetledger deliver retry` with its id: it is then judged by this release.'
+  );
+}
+
+/** A unit that a delivery would send now, with what is in the way of it. */
+export interface UnitToSend {
+  unit: string;
+  date: CalendarDate;
+  document: string;
+  /** What the mapping lacks; it would be refused with these. */
+  problems: { code: string; message: string; todo: string }[];
+}
+
+/** The units that are sent by themselves, a page at a time, and what the mapping makes of them; nothing is sent. */
+export async function* unitsToSend(
+  db: Db,
+  databaseId: string,
+  { id, mapping }: InstallationConfig,
+  capabilities: Capabilities,
+): AsyncGenerator<UnitToSend[]> {
+  for (const state of ['pending', 'uncertain', 'sending'] as const) {
+    let after: OutboxUnit | null = null;
+    for (;;) {
+      const page: OutboxUnit[] = await unitsInState(db, id, state, { after, limit: pageSize });
+      const due = page.filter((unit) => state !== 'pending' || !unit.needs_consent);
+      const units = await loadUnits(
+        db,
+        due.map(({ kind, unit_id }) => ({ kind, id: unit_id })),
+      );
+      const problemsById = new Map(
+        units.map((unit) => {
+          const translated = translate(unit, { databaseId, mapping, capabilities });
+          const problems = 'problems' in translated ? translated.problems : [];
+          return [unit.posting.id, problems.map((problem) => ({ ...problem, todo: erpTodoOf(problem.code) }))];
+        }),
+      );
+      yield due.map((unit) => ({
+        unit: unit.unit_id,
+        date: unit.unit_date,
+        document: documentOf(unit),
+        problems: problemsById.get(unit.unit_id) ?? [],
+      }));
+      after = page.at(-1) ?? null;
+      if (page.length < pageSize) break;
+    }
+  }
+}
+
+/** How an entry, or the summary that it is part of, got to the ERP. */
+export interface UnitDelivery {
+  unit: string;
+  state: UnitState;
+  needsConsent: boolean;
+  /** The ERP's own id and number. */
+  erpId: string | null;
+  erpNumber: string | null;
+  /** Where the ERP has it under another date than the books. */
+  erpDate: CalendarDate | null;
+  settledAt: Date | null;
+  problem: { code: string; message: string; todo: string; since: Date | null } | null;
+}
+
+/** The deliveries of units, by their ids; a unit that is not in the outbox has none. */
+export async function deliveriesOf(
+  db: Connection,
+  installation: InstallationId,
+  ids: readonly string[],
+): Promise<Map<string, UnitDelivery>> {
+  const units = await unitsById(db, installation, ids);
+  return new Map(
+    units.map((unit) => [
+      unit.unit_id,
+      {
+        unit: unit.unit_id,
+        state: unit.state,
+        needsConsent: unit.needs_consent,
+        erpId: unit.erp_id,
+        erpNumber: unit.erp_number,
+        erpDate: unit.erp_date,
+        settledAt: unit.settled_at,
+        problem:
+          unit.problem_code === null
+            ? null
+            : {
+                code: unit.problem_code,
+                message: unit.problem_message ?? '',
+                todo: erpTodoOf(unit.problem_code),
+                since: unit.problem_since,
+              },
+      },
+    ]),
+  );
+}
