@@ -21,13 +21,14 @@ export function writeBackActivities(deps: ActivityDeps) {
      * numbers the window writes nothing: the delivery run writes the number once the ERP has the entry.
      */
     async writeBack(input: WindowInput, window: OpenWindow): Promise<WriteBackReport> {
-      return withLease(deps, input, window, async (heartbeat, { transact, record }) => {
+      return withLease(deps, input, window, async (heartbeat, { lease, transact, record }) => {
         const { installation } = input;
         const { context, client, use } = sourceAccess(deps, input, heartbeat, transact);
         if (givesNumbers(installationOf(deps, installation).erp)) return { written: 0, api: use() };
         const written = await writeBackAll(installation, context.dialect, {
           transact,
           record,
+          lease,
           refresh: (ids) => pullByIds(context, 'prepayment', ids),
           send: (prepayment, entryId) => client.writeExternalId(prepayment, entryId, context.priority),
           signal: heartbeat.signal,

@@ -648,6 +648,8 @@ create table write_back (
   written_at timestamp with time zone,
   sent_at timestamp with time zone,
   value_before text,
+  claimed_lane text,
+  claimed_token bigint,
   constraint write_back_pkey PRIMARY KEY (installation, prepayment_id),
   constraint write_back_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text])))
 );

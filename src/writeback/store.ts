@@ -1,5 +1,6 @@
 import { rowsAsArrays } from '../db/bulk.ts';
 import { bool, integer, json, nullable, oneOf, type RowOf, text } from '../db/columns.ts';
+import type { Lease } from '../db/lease.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { parseJson } from '../records/json.ts';
@@ -26,27 +27,34 @@ export interface WriteBackOutcome extends Pick<PendingWriteBack, 'prepaymentId' 
   isInDoubt: boolean;
 }
 
+/** The lane whose work tells the source. What it is about to send is its own until its lease ends. */
+export type Claimant = Pick<Lease, 'lane' | 'token'>;
+
 /**
  * The next prepayments to write back, by id after `after`; fewer than `limit` only at the end. Those whose entry id stands in
  * the source already are recorded as done. Those returned are recorded as pending first, so that a value we replace is kept,
  * and our own echo is recognised, even if the process dies after writing. One that was refused comes again in each window.
+ *
+ * They are claimed, too: a window and a backfill that sent the same entry id side by side would write over what staff write
+ * between the two requests. What another lane has claimed is left to it, until it has recorded the outcome or its lease ends.
  */
 export async function pendingWriteBacks(
   db: Connection,
   installation: InstallationId,
-  options: { after: number; through?: number; limit: number; dialect: Dialect },
+  options: { after: number; through?: number; limit: number; dialect: Dialect; claimant: Claimant },
 ): Promise<PendingWriteBack[]> {
+  const { claimant, dialect, limit, through } = options;
   const pending: PendingWriteBack[] = [];
   for (let { after } = options; ; ) {
-    const missing = options.limit - pending.length;
-    const candidates = await candidatesAfter(db, installation, { after, through: options.through, limit: missing });
-    const planned = candidates.map((candidate) => ({ ...candidate, ...planOf(candidate, options.dialect) }));
+    const missing = limit - pending.length;
+    const candidates = await candidatesAfter(db, installation, { after, through, limit: missing, claimant });
+    const planned = candidates.map((candidate) => ({ ...candidate, ...planOf(candidate, dialect) }));
     const toWrite = planned.filter(({ action }) => action === 'write').map(pendingOf);
-    await save(db, installation, planned.filter(({ action }) => action === 'note').map(pendingOf), 'done');
-    await save(db, installation, toWrite, 'pending');
-    pending.push(...toWrite);
+    await save(db, installation, planned.filter(({ action }) => action === 'note').map(pendingOf), 'done', claimant);
+    const claimed = await save(db, installation, toWrite, 'pending', claimant);
+    pending.push(...toWrite.filter(({ prepaymentId }) => claimed.has(prepaymentId)));
     const last = candidates.at(-1);
-    if (last === undefined || candidates.length < missing || pending.length >= options.limit) return pending;
+    if (last === undefined || candidates.length < missing || pending.length >= limit) return pending;
     after = last.prepaymentId;
   }
 }
@@ -100,6 +108,7 @@ export async function recordWriteBacks(
   await execute(
     db,
     `update write_back w set state = case when ended.error is null then 'done' else 'failed' end, error = ended.error,
+       claimed_lane = null, claimed_token = null,
        sent_at = case when ended.in_doubt then w.sent_at end, value_before = case when ended.in_doubt then w.value_before end,
        attempts = attempts + 1, written_at = case when ended.error is null then clock_timestamp() else written_at end
      from ${from} where w.installation = ? and w.prepayment_id = ended.prepayment_id and w.entry_id = ended.entry_id
@@ -137,6 +146,13 @@ function pendingOf({ prepaymentId, entryId, raw, externalId, previousValue }: Pe
   return { prepaymentId, entryId, raw, externalId, previousValue };
 }
 
+/** Of a row `w` of write_back: nobody else is about to send it. Bindings: `bindingsOf`. */
+const isFree = (w: string) => `(${w}.claimed_token is null or (${w}.claimed_lane = ? and ${w}.claimed_token = ?)
+  or not exists (select from lease l where l.installation = ${w}.installation and l.lane = ${w}.claimed_lane
+    and l.token = ${w}.claimed_token and l.expires_at > clock_timestamp()))`;
+
+const bindingsOf = ({ lane, token }: Claimant) => [lane, token];
+
 /**
  * Posted prepayments by id whose entry in force is not recorded as written: `written_entry_id` follows the table `write_back`.
  * PostgreSQL takes them for nearly all prepayments; looked up one by one, they cost what they are.
@@ -144,7 +160,12 @@ function pendingOf({ prepaymentId, entryId, raw, externalId, previousValue }: Pe
 function candidatesAfter(
   db: Connection,
   installation: InstallationId,
-  { after, through, limit }: { after: number; through: number | undefined; limit: number },
+  {
+    after,
+    through,
+    limit,
+    claimant,
+  }: { after: number; through: number | undefined; limit: number; claimant: Claimant },
 ): Promise<Candidate[]> {
   return rows(
     db,
@@ -159,19 +180,21 @@ function candidatesAfter(
        select * from write_back b where b.installation = d.installation and b.prepayment_id = d.id limit 1) w on true
      where d.installation = ? and d.kind = 'prepayment' and d.id > ? and d.id <= ? and d.state = 'posted' and d.entry_id is not null
        and d.written_entry_id is distinct from d.entry_id and m.gone_at is null
-       and (w.state is distinct from 'done' or w.entry_id <> d.entry_id)
+       and (w.state is distinct from 'done' or w.entry_id <> d.entry_id) and ${isFree('w')}
      order by d.id limit ?`,
-    [installation, after, through ?? Number.MAX_SAFE_INTEGER, limit],
+    [installation, after, through ?? Number.MAX_SAFE_INTEGER, ...bindingsOf(claimant), limit],
   );
 }
 
+/** Gives the ids of those that were saved: not those that another lane has claimed or written since they were looked up. */
 async function save(
   db: Connection,
   installation: InstallationId,
   writeBacks: readonly PendingWriteBack[],
   state: 'pending' | 'done',
-): Promise<void> {
-  if (writeBacks.length === 0) return;
+  claimant: Claimant,
+): Promise<Set<number>> {
+  if (writeBacks.length === 0) return new Set();
   const { from, bindings } = rowsAsArrays(
     'planned',
     { id: 'bigint', entry_id: 'text', previous_value: 'text' },
@@ -181,15 +204,21 @@ async function save(
       previous_value: previousValue,
     })),
   );
-  await execute(
+  const [lane, token] = state === 'pending' ? bindingsOf(claimant) : [null, null];
+  const saved = await rows(
     db,
-    `insert into write_back (installation, prepayment_id, entry_id, previous_value, state)
-     select ?::bigint, planned.id, planned.entry_id, planned.previous_value, ?::text from ${from}
+    { id: integer },
+    `insert into write_back as w (installation, prepayment_id, entry_id, previous_value, state, claimed_lane, claimed_token)
+     select ?::bigint, planned.id, planned.entry_id, planned.previous_value, ?::text, ?::text, ?::bigint from ${from}
      on conflict (installation, prepayment_id) do update set entry_id = excluded.entry_id, state = excluded.state,
        previous_value = excluded.previous_value, error = null,
-       sent_at = case when write_back.entry_id = excluded.entry_id and excluded.state = 'pending' then write_back.sent_at end,
-       value_before = case when write_back.entry_id = excluded.entry_id and excluded.state = 'pending' then write_back.value_before end,
-       attempts = case when write_back.entry_id = excluded.entry_id then write_back.attempts else 0 end`,
-    [installation, state, ...bindings],
+       claimed_lane = excluded.claimed_lane, claimed_token = excluded.claimed_token,
+       sent_at = case when w.entry_id = excluded.entry_id and excluded.state = 'pending' then w.sent_at end,
+       value_before = case when w.entry_id = excluded.entry_id and excluded.state = 'pending' then w.value_before end,
+       attempts = case when w.entry_id = excluded.entry_id then w.attempts else 0 end
+     where ${isFree('w')} and (w.state <> 'done' or w.entry_id <> excluded.entry_id)
+     returning prepayment_id as id`,
+    [installation, state, lane, token, ...bindings, ...bindingsOf(claimant)],
   );
+  return new Set(saved.map(({ id }) => id));
 }

@@ -7,6 +7,7 @@ import type { Dialect } from '../records/dialect.ts';
 import { type JsonValue, parseJson } from '../records/json.ts';
 import type { InstallationId } from '../terms.ts';
 import {
+  type Claimant,
   noteSending,
   type PendingWriteBack,
   pendingWriteBacks,
@@ -22,6 +23,8 @@ export interface WriteBackPorts {
   transact: Transact;
   /** Records what the source was told, even when the work is to stop. */
   record: Transact;
+  /** Of the lane whose work this is: what it is about to send, no other lane sends. */
+  lease: Claimant;
   /** Fetches prepayments into the mirror again; gives the ids of those that the source still has. */
   refresh(ids: number[]): Promise<Set<number>>;
   /** Sends a prepayment its entry id, keeping every other key. Throws PracticeError where the source refuses it. */
@@ -46,7 +49,7 @@ export async function writeBackAll(
 ): Promise<number> {
   let written = 0;
   for (let after = 0; ; ) {
-    const batch = { after, limit: batchSize, dialect };
+    const batch = { after, limit: batchSize, dialect, claimant: ports.lease };
     const next = () => ports.transact((trx) => pendingWriteBacks(trx, installation, batch));
     const ids = (await next()).map(({ prepaymentId }) => prepaymentId);
     const last = ids.at(-1);
@@ -131,7 +134,7 @@ async function writeOne(
       await ports.pause(Math.max(backoffMs(attempt, Math.random), waitMs));
     }
     if (!(await ports.refresh([prepaymentId])).has(prepaymentId)) return null;
-    const only = { after: prepaymentId - 1, through: prepaymentId, limit: 1, dialect };
+    const only = { after: prepaymentId - 1, through: prepaymentId, limit: 1, dialect, claimant: ports.lease };
     [next] = await ports.transact((trx) => pendingWriteBacks(trx, installation, only));
   }
   return null;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { transactionsOf } from '../../src/db/lease.ts';
+import { type Lane, releaseLease, takeLease, transactionsOf } from '../../src/db/lease.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
 import { isJsonObject, type JsonValue } from '../../src/records/json.ts';
 import { recordId } from '../../src/records/schema.ts';
@@ -56,6 +56,7 @@ test('whatever becomes of the requests, what staff write after one stays', async
       const ports: WriteBackPorts = {
         transact: transactionsOf(db),
         record: transactionsOf(db),
+        lease: { lane: 'live', token: 0 },
         signal: new AbortController().signal,
         refresh: async (ids) => {
           await db.raw(`update mirror_record set raw = ?::json where id = ?`, [rawOf(id, info), id]);
@@ -97,6 +98,70 @@ test('whatever becomes of the requests, what staff write after one stays', async
     }),
     { numRuns: 100 },
   );
+});
+
+/** A lane's work whose requests take effect, are followed by what staff write, and end in a 500: each is in doubt. */
+async function laneInDoubt(lane: Lane, infos: Map<number, ExternalInfo>, beforeSending: () => Promise<void>) {
+  const lease = (await takeLease(db, { installation, lane }, lane))!;
+  const sent: number[] = [];
+  const ports: WriteBackPorts = {
+    transact: transactionsOf(db),
+    record: transactionsOf(db),
+    lease,
+    signal: new AbortController().signal,
+    refresh: async (ids) => {
+      for (const id of ids)
+        await db.raw(`update mirror_record set raw = ?::json where id = ?`, [rawOf(id, infos.get(id)!), id]);
+      return new Set(ids);
+    },
+    send: async (prepayment) => {
+      const id = recordId('prepayment', prepayment, 'id');
+      const info = infos.get(id)!;
+      await beforeSending();
+      sent.push(id);
+      Object.assign(info, infoIn(prepayment), { external_id: `STAFF-${id}` });
+      throw new PracticeError('server_error', 'the server failed (500)', { status: 500 });
+    },
+    pause: async () => undefined,
+    onProgress: () => undefined,
+    onRefused: () => undefined,
+  };
+  return { lease, sent, run: () => writeBackAll(installation, dialect, ports) };
+}
+
+test('a window and a backfill at work side by side send each entry id once, so that what staff write after it stays', async () => {
+  await db.raw('delete from document');
+  const ids = Array.from({ length: 20 }, () => ++lastId);
+  const infos = new Map(ids.map((id) => [id, { external_id: null, note: 'first' } as ExternalInfo]));
+  for (const id of ids) await store(id, infos.get(id)!, `${installation}/prepayment/${id}/1`);
+  // Both have read what stands there before either sends anything.
+  const bothRead = Promise.withResolvers<void>();
+  let reading = 0;
+  const meet = async () => {
+    reading += 1;
+    if (reading === 2) bothRead.resolve();
+    await Promise.race([bothRead.promise, new Promise((resolve) => void setTimeout(resolve, 300))]);
+  };
+  const window = await laneInDoubt('live', infos, meet);
+  const backfill = await laneInDoubt('backfill', infos, meet);
+  await Promise.all([window.run(), backfill.run()]);
+  expect([...window.sent, ...backfill.sent].sort((a, b) => a - b)).toEqual(ids);
+  expect(ids.map((id) => infos.get(id)!.external_id)).toEqual(ids.map((id) => `STAFF-${id}`));
+});
+
+test('what a lane was about to send when its lease ended is sent by another', async () => {
+  await db.raw('delete from document');
+  const id = ++lastId;
+  const infos = new Map([[id, { external_id: null, note: 'first' } as ExternalInfo]]);
+  await store(id, infos.get(id)!, `${installation}/prepayment/${id}/1`);
+  const dead = await laneInDoubt('backfill', infos, () => Promise.reject(new Died()));
+  await expect(dead.run()).rejects.toThrow(Died);
+  const window = await laneInDoubt('live', infos, async () => undefined);
+  await window.run();
+  expect(window.sent).toEqual([]);
+  await releaseLease(db, dead.lease);
+  await window.run();
+  expect(window.sent).toEqual([id]);
 });
 
 /** Has a `todo`, as what ends a window has: no fault of the prepayment. */

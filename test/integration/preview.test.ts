@@ -292,7 +292,8 @@ describe('repost after a changed mapping', () => {
 
   test('a reposted prepayment’s new entry id is told to the source by the next window', async () => {
     const clinic = await posted({ seed: 12, invoices: 60 });
-    const options = { after: 0, limit: 1_000, dialect: clinic.installation.dialect };
+    const claimant = { lane: 'live' as const, token: 1 };
+    const options = { after: 0, limit: 1_000, dialect: clinic.installation.dialect, claimant };
     for (const one of await pendingWriteBacks(db, clinic.id, options)) {
       await recordWriteBacks(db, clinic.id, [{ ...one, error: null, isInDoubt: false }]);
     }

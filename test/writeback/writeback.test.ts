@@ -112,7 +112,8 @@ describe('the record of it', () => {
     ] as string[]);
   }
 
-  const pending = (after = 0, limit = 10) => pendingWriteBacks(db, installation, { after, limit, dialect });
+  const pending = (after = 0, limit = 10) =>
+    pendingWriteBacks(db, installation, { after, limit, dialect, claimant: { lane: 'live', token: 1 } });
 
   it('names posted prepayments that lack it, in pages, and writes each once', async () => {
     expect((await pending(0, 2)).map((one) => one.prepaymentId)).toEqual([1, 2]);
