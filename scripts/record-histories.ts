@@ -11,9 +11,12 @@ import { type Sandbox, startSandbox } from '../sandbox/index.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { execute } from '../src/db/rows.ts';
 import { startEphemeralPostgres, startEphemeralTemporal } from '../src/embedded/index.ts';
+import type { SliceReport } from '../src/erp/deliver/slice.ts';
+import type { Delivery } from '../src/erp/delivery.ts';
 import { scrubStatus } from '../src/queries/scrub.ts';
 import { type App, openApp } from '../src/runtime/app.ts';
 import { migrateAsOwner } from '../src/runtime/database.ts';
+import { isDelivering } from '../src/runtime/deliveries.ts';
 import { type Engine, startEngine } from '../src/runtime/worker.ts';
 import { runWindowNow } from '../src/windows/run-window.ts';
 import { startScrubs } from '../src/windows/scrubs.ts';
@@ -28,6 +31,18 @@ const target = fileURLToPath(new URL('../test/histories/', import.meta.url));
 const [only] = process.argv.slice(2);
 const never = new AbortController().signal;
 
+/** What the next slices of deliveries do: the first of them fails, the second waits for the ERP, the third delivers. */
+const slices: (() => Promise<SliceReport>)[] = [];
+const nothing: SliceReport = { delivered: 0, refused: 0, uncertain: 0, left: 0, nextDueMs: null, waitingFor: null };
+const delivery: Delivery = {
+  enqueue: async () => 0,
+  capabilities: () => {
+    throw new Error('no delivery asks for them');
+  },
+  slice: () => slices.shift()?.() ?? Promise.resolve(nothing),
+  close: async () => undefined,
+};
+
 const postgres = await startEphemeralPostgres();
 await migrateAsOwner(postgres);
 const temporal = await startEphemeralTemporal();
@@ -36,7 +51,8 @@ const sandbox = await startSandbox({ ...clinic, rateWindowSeconds: 1 });
 try {
   const app = await open();
   try {
-    const engine = await startEngine(app, {}, (line) => console.error(line), { scrubs: true });
+    const scripted = { ...app, delivery };
+    const engine = await startEngine(scripted, {}, (line) => console.error(line), { scrubs: true });
     try {
       await record(app, engine);
     } finally {
@@ -64,6 +80,7 @@ async function open(): Promise<App> {
           rate_window_seconds: 1,
           overlap_seconds: 60,
           scrub_days: scrubDays,
+          erp: '{kind: csv}',
         },
       ],
       {
@@ -103,6 +120,28 @@ async function record(app: App, engine: Engine): Promise<void> {
   sandbox.setFaults({ unauthorizedOnce: null });
   await window('backfill', 'backfill');
   await scrubbed(app, engine);
+  await delivered(app, engine);
+}
+
+/** A delivery whose first slice fails, and whose second one finds the ERP down; a signal wakes it, and it drains. */
+async function delivered(app: App, engine: Engine): Promise<void> {
+  const waiting = Promise.withResolvers<void>();
+  slices.push(
+    () => Promise.reject(new Error('the first slice failed')),
+    async () => {
+      waiting.resolve();
+      const waitingFor = { code: 'erp_unreachable', message: 'the ERP does not answer', todo: 'start it' };
+      return { ...nothing, left: 2, nextDueMs: 60_000, waitingFor };
+    },
+    async () => ({ ...nothing, delivered: 1, left: 1, nextDueMs: 0 }),
+    async () => ({ ...nothing, delivered: 1 }),
+  );
+  await engine.requestDelivery(sandbox.installation);
+  await waiting.promise;
+  await sleep(1_000);
+  await engine.requestDelivery(sandbox.installation);
+  while (await isDelivering(app, engine.client, sandbox.installation)) await sleep(100);
+  await save(engine, 'deliver');
 }
 
 /** A pass of the scrub, slice by slice. */

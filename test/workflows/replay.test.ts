@@ -21,7 +21,7 @@ describe('stored histories', () => {
   test('each course that a window can take is there', () => {
     const courses = ['first-window', 'idle-window', 'refetch-window', 'failed-window', 'timed-out-window'];
     expect(names.map((name) => name.replace('.json', ''))).toEqual(
-      expect.arrayContaining([...courses, 'not-opened-window', 'backfill', 'scrub']),
+      expect.arrayContaining([...courses, 'not-opened-window', 'backfill', 'scrub', 'deliver']),
     );
     expect(activitiesOf('refetch-window.json')).toContain('pullParts');
     expect(activitiesOf('failed-window.json')).toContain('failWindow');
@@ -40,6 +40,7 @@ describe('stored histories', () => {
   test.each([
     ['first-window.json', 'work.writeBack(input, window)', 'work.takeCensus(input, window)'],
     ['refetch-window.json', 'work.pullParts(input, window)', 'work.pullRows(input, window)'],
+    ['deliver.json', 'await deliverSlice(input)', 'await scrubSlice(input)'],
     ['backfill.json', 'completeRows(input, window)', 'scanRows(input, window)'],
     [
       'failed-window.json',
@@ -82,7 +83,8 @@ const known = new Set(
    window id token from to outcome error code message todo health note
    invoices rows payments prepayments seen pulled posted held delivered written written_back refetch
    api requests weight throttled waited_seconds streams stream step done total summaries deprecated
-   state pauseMs`.split(/\s+/),
+   state pauseMs
+   settled refused uncertain drafted left unapproved nextDueMs waitingFor`.split(/\s+/),
 );
 
 function activitiesOf(name: string): string[] {
