@@ -8,19 +8,25 @@ import { codeOf } from '../domain/errors.ts';
 import { visibleLines } from '../domain/text.ts';
 import { reconcileWithSource } from '../queries/reconcile.ts';
 import { type App, openApp } from '../runtime/app.ts';
-import { startEngine } from '../runtime/worker.ts';
+import { type Engine, startEngine } from '../runtime/worker.ts';
 import { runSchedules } from '../windows/daemon.ts';
+import { withDelivered } from '../windows/deliveries.ts';
 import { runWindowNow, type WindowReport } from '../windows/run-window.ts';
+import { type DemoErp, startDemoTryton } from './dev-tryton.ts';
 import { ProgressBars } from './progress.ts';
 import { reconcileText } from './render/reconcile.ts';
 import { noteText } from './render/reconcile-notes.ts';
+import { count } from './render/text.ts';
 import { apiUse, windowLine, windowsDocument } from './render/window.ts';
+import { deliverNow } from './run-deliveries.ts';
 import { exitCodeOf, notOpenedError } from './run-windows.ts';
 
 export interface DevOptions {
   once: boolean;
   ui: boolean;
-  /** Folder of all data; the next start continues from it. */
+  /** The ERP that the demo delivers to; null: none. */
+  erp: 'tryton' | null;
+  /** Folder of all data; the next start continues from it. A demo with an ERP has a folder of its own in it. */
   dataDir: string;
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
@@ -44,26 +50,45 @@ const demo = {
  */
 export async function runDev(options: DevOptions): Promise<number> {
   const say = (line: string) => void process.stderr.write(`${visibleLines(line)}\n`);
-  const folder = join(options.dataDir, 'dev');
+  const dataDir = options.erp === null ? options.dataDir : join(options.dataDir, `dev-${options.erp}`);
+  const folder = join(dataDir, 'dev');
   mkdirSync(folder, { recursive: true });
+  const erp =
+    options.erp === null
+      ? null
+      : await startDemoTryton({ dataDir, sharedDir: options.dataDir, env: options.env, progress: say });
+  try {
+    return await runDemo(options, dataDir, folder, erp, say);
+  } finally {
+    await erp?.release();
+    if (!options.once) say('everything is stopped; the next start continues from here');
+  }
+}
+
+async function runDemo(
+  options: DevOptions,
+  dataDir: string,
+  folder: string,
+  erp: DemoErp | null,
+  say: (line: string) => void,
+): Promise<number> {
   say('sandbox clinic: starting');
   const sandbox = await startClinic(folder);
   say(`sandbox clinic: ${sandbox.url} (token ${sandbox.token})`);
   let app: App | null = null;
   try {
-    const file = writeConfig(folder, sandbox);
+    const file = writeConfig(folder, sandbox, erp);
     // DATABASE_URL and TEMPORAL_ADDRESS do not apply: the file below names neither.
-    const env = { ...options.env, PRACTICE_TOKEN: sandbox.token, VETLEDGER_DATA_DIR: options.dataDir };
+    const env = { ...options.env, ...erp?.env, PRACTICE_TOKEN: sandbox.token, VETLEDGER_DATA_DIR: dataDir };
     // Not in the file: its secret and port are those of this run.
     const webhooks = { host: '127.0.0.1', port: 0, secret: randomBytes(16).toString('hex') };
     const config = { ...(await loadConfig(file, env)), webhooks };
     app = await openApp(config, { temporal: true, upgradesEmbedded: true, progress: say, env, ui: options.ui });
     await adoptClinic(app);
-    return await work(app, sandbox, options, say);
+    return await work(app, sandbox, options, erp, say);
   } finally {
     await app?.close();
     await sandbox.stop();
-    if (!options.once) say('everything is stopped; the next start continues from here');
   }
 }
 
@@ -74,7 +99,13 @@ async function adoptClinic(app: App): Promise<void> {
   }
 }
 
-async function work(app: App, sandbox: Sandbox, options: DevOptions, say: (line: string) => void): Promise<number> {
+async function work(
+  app: App,
+  sandbox: Sandbox,
+  options: DevOptions,
+  erp: DemoErp | null,
+  say: (line: string) => void,
+): Promise<number> {
   say('worker: starting');
   const bars = new ProgressBars(process.stderr);
   let first = true;
@@ -93,11 +124,13 @@ async function work(app: App, sandbox: Sandbox, options: DevOptions, say: (line:
   );
   try {
     say('first sync: pulling the clinic’s history');
-    const window = await runWindowNow(app, engine, demo.installation, { trigger: 'dev', signal: options.signal });
+    const opened = await runWindowNow(app, engine, demo.installation, { trigger: 'dev', signal: options.signal });
     bars.end();
     first = false;
-    if (window.failedToOpen) throw notOpenedError(window.failedToOpen);
-    const code = await firstResult(app, sandbox, window, options, say);
+    if (opened.failedToOpen) throw notOpenedError(opened.failedToOpen);
+    if (erp !== null) await deliverFirst(app, engine, options, say);
+    const [window = opened] = await withDelivered(app, [opened]);
+    const code = await firstResult(app, sandbox, window, options, erp, say);
     if (options.once || options.signal.aborted) return code;
     const living = setInterval(() => {
       for (const event of sandbox.live(demo.liveEvents)) say(`  clinic: ${event.text}`);
@@ -119,6 +152,18 @@ async function work(app: App, sandbox: Sandbox, options: DevOptions, say: (line:
   }
 }
 
+/** Delivers all that the first window posted, however long it takes. */
+async function deliverFirst(
+  app: App,
+  engine: Engine,
+  { signal }: DevOptions,
+  say: (line: string) => void,
+): Promise<void> {
+  say('delivery: sending what was posted to the ERP');
+  const context = { io: { stderr: process.stderr }, signal, note: say };
+  await deliverNow(context, app, engine, [demo.installation], { seconds: null });
+}
+
 /** Whether a window brought nothing, as one does that the echo of our own write-back opened. */
 function isIdle({ outcome, pulled, posted }: WindowReport): boolean {
   return outcome === 'closed' && posted === 0 && Object.values(pulled).every((n) => n === 0);
@@ -129,6 +174,7 @@ async function firstResult(
   sandbox: Sandbox,
   window: WindowReport,
   options: DevOptions,
+  erp: DemoErp | null,
   say: (line: string) => void,
 ): Promise<number> {
   if (window.outcome === 'failed') {
@@ -148,10 +194,12 @@ async function firstResult(
         '',
         visibleLines(windowLine(window)),
         `API budget used: ${apiUse(window)}`,
+        ...(erp === null ? [] : [`delivered to the ERP: ${count(window.delivered, 'entry', 'entries')}`]),
         '',
+        ...(erp?.login ?? []),
         `Temporal UI   ${app.temporal?.uiUrl ?? 'off'}`,
         `sandbox       ${sandbox.url}`,
-        `more          export PRACTICE_TOKEN=${sandbox.token}; npx vetledger status --config ${app.config.file}`,
+        `more          export PRACTICE_TOKEN=${sandbox.token}; ${erp === null ? '' : `${erp.exports}; `}npx vetledger status --config ${app.config.file}`,
         '',
       ].join('\n'),
     );
@@ -182,9 +230,9 @@ async function startClinic(folder: string): Promise<Sandbox> {
 }
 
 /** Writes an ordinary configuration file, so that every command works on the demo. */
-function writeConfig(folder: string, sandbox: Sandbox): string {
+function writeConfig(folder: string, sandbox: Sandbox, erp: DemoErp | null): string {
   const file = join(folder, 'vetledger.yaml');
-  const mapping = new URL('../../mappings/demo.yaml', import.meta.url).pathname;
+  const mapping = erp?.mapping ?? new URL('../../mappings/demo.yaml', import.meta.url).pathname;
   writeFileSync(
     file,
     `# Written by \`vetledger dev\` at each start.
@@ -195,7 +243,7 @@ installations:
     timezone: Europe/Helsinki
     currency: EUR
     mapping: ${JSON.stringify(mapping)}
-    erp: {kind: ledger}
+    erp: ${erp?.setting ?? '{kind: ledger}'}
     rate_window_seconds: ${demo.rateWindowSeconds}
     overlap_seconds: 60
 data_dir: ..

@@ -3,7 +3,7 @@ import { type DeliveryStatus, deliveryStatus } from '../queries/deliveries.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
 import { waitForDeliveries } from '../windows/deliveries.ts';
-import type { CommandContext } from './context.ts';
+import type { CommandContext, Io } from './context.ts';
 import { ProgressBars } from './progress.ts';
 import { leftText } from './render/delivery.ts';
 import { about } from './render/load.ts';
@@ -20,7 +20,7 @@ export interface DeliverOptions {
  * where the wait was over before. What is not delivered by then goes on in the next process that delivers.
  */
 export async function deliverNow(
-  context: CommandContext,
+  context: Pick<CommandContext, 'signal' | 'note'> & { io: Pick<Io, 'stderr'> },
   app: App,
   engine: Engine,
   installations: readonly number[],

@@ -4,18 +4,20 @@ import { calendarDate, installation, option, waitDelivery, wholeNumber } from '.
 
 /** Commands that open windows, and the list of windows: dev, run, sync, backfill, windows. */
 export function defineWindowCommands(program: Command, define: Define): void {
-  define<{ once?: true; ui: boolean }>(program, 'dev', {
+  define<{ once?: true; ui: boolean; erp?: 'tryton' }>(program, 'dev', {
     summary: 'the demo: everything embedded, with a sandbox clinic that goes on living',
     description:
-      'Starts an embedded PostgreSQL and Temporal server and a sandbox clinic, loads its history, posts and reconciles it, and goes on until Ctrl-C. Data is kept under .vetledger (or VETLEDGER_DATA_DIR); the next start goes on where it was.',
+      'Starts an embedded PostgreSQL and Temporal server and a sandbox clinic, loads its history, posts and reconciles it, and goes on until Ctrl-C. Data is kept under .vetledger (or VETLEDGER_DATA_DIR); the next start goes on where it was. With --erp tryton, a Tryton server is installed and started beside it (Python is needed, and some minutes the first time), and everything is delivered into it; this demo has data of its own.',
     config: false,
     options: [
-      new Option('--once', 'end after the first sync; exit code 0 only if reconciled'),
+      new Option('--once', 'end after the first sync, and its delivery; exit code 0 only if reconciled'),
       new Option('--no-ui', 'without the web UI of Temporal'),
+      new Option('--erp <kind>', 'deliver to a real ERP, too').choices(['tryton']),
     ],
     examples: [
       ['vetledger dev', 'try vetledger out'],
       ['vetledger dev --once', 'one sync, reconciled, and the end'],
+      ['vetledger dev --erp tryton', 'see the entries in an ERP'],
     ],
     action: async (context, options) => (await import('../commands/dev.ts')).dev(context, options),
   });
