@@ -264,6 +264,15 @@ create table erp_cursor (
   constraint erp_cursor_pkey PRIMARY KEY (installation)
 );
 
+create table erp_item_match (
+  installation bigint not null,
+  invoice_id bigint not null,
+  line_ids text[] not null,
+  group_id text,
+  matched_at timestamp with time zone not null default clock_timestamp(),
+  constraint erp_item_match_pkey PRIMARY KEY (installation, invoice_id, line_ids)
+);
+
 create table erp_number_due (
   installation bigint not null,
   unit_id text not null,
@@ -291,6 +300,31 @@ create table erp_number_write_back (
   constraint erp_number_write_back_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'taken'::text, 'absent'::text])))
 );
 CREATE INDEX erp_number_write_back_open ON vetledger.erp_number_write_back USING btree (installation, kind, document_id) WHERE (state = ANY (ARRAY['pending'::text, 'failed'::text, 'taken'::text]));
+
+create table erp_open_item (
+  installation bigint not null,
+  invoice_id bigint not null,
+  touched bigint not null default 1,
+  touched_at timestamp with time zone not null default clock_timestamp(),
+  settled bigint not null default 0,
+  not_before timestamp with time zone,
+  failures integer not null default 0,
+  remark text,
+  remark_since timestamp with time zone,
+  constraint erp_open_item_pkey PRIMARY KEY (installation, invoice_id)
+);
+CREATE INDEX erp_open_item_remark ON vetledger.erp_open_item USING btree (installation, invoice_id) WHERE (remark IS NOT NULL);
+CREATE INDEX erp_open_item_touched ON vetledger.erp_open_item USING btree (installation, touched_at, invoice_id) WHERE (touched <> settled);
+
+create table erp_open_line (
+  installation bigint not null,
+  invoice_id bigint not null,
+  unit_id text not null,
+  line integer not null,
+  account text not null,
+  amount numeric not null,
+  constraint erp_open_line_pkey PRIMARY KEY (installation, invoice_id, unit_id, line)
+);
 
 create table erp_pause (
   installation bigint not null,
@@ -984,6 +1018,32 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION vetledger.note_open_items()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+begin
+  with moved as (
+    select now_is.installation, now_is.unit_id
+    from after_it now_is join before_it was using (installation, unit_id)
+    where now_is.kind = 'entry' and now_is.state <> was.state and 'delivered' in (now_is.state, was.state)
+  ), lines as (
+    select m.installation, l.invoice_id, m.unit_id, l.line, l.account,
+      case when l.side = 'debit' then l.amount else -l.amount end as amount
+    from moved m join entry_line l on l.entry_id = m.unit_id
+    where l.role = 'receivable' and l.invoice_id is not null
+  ), kept as (
+    insert into erp_open_line (installation, invoice_id, unit_id, line, account, amount)
+    select installation, invoice_id, unit_id, line, account, amount from lines on conflict do nothing
+  )
+  insert into erp_open_item (installation, invoice_id)
+  select distinct installation, invoice_id from lines order by installation, invoice_id
+  on conflict (installation, invoice_id)
+  do update set touched = erp_open_item.touched + 1, touched_at = clock_timestamp(), not_before = null, failures = 0;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION vetledger.note_written_back()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1108,6 +1168,8 @@ CREATE TRIGGER erasure_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledge
 CREATE TRIGGER erp_action_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.erp_action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER erp_unit_has_number AFTER UPDATE OF state, erp_number ON vetledger.erp_unit FOR EACH ROW WHEN (((((new.state = 'delivered'::text) AND (new.erp_number IS NOT NULL)) OR (new.state = 'cancelled_out'::text)) AND ((old.state IS DISTINCT FROM new.state) OR (old.erp_number IS DISTINCT FROM new.erp_number)))) EXECUTE FUNCTION note_number_due();
+
+CREATE TRIGGER erp_unit_open_items AFTER UPDATE ON vetledger.erp_unit REFERENCING OLD TABLE AS before_it NEW TABLE AS after_it FOR EACH STATEMENT EXECUTE FUNCTION note_open_items();
 
 CREATE TRIGGER ledger_close_append BEFORE INSERT ON vetledger.ledger_close FOR EACH ROW EXECUTE FUNCTION append_close();
 

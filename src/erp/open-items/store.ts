@@ -1,0 +1,188 @@
+import { insertRows, rowsAsArrays } from '../../db/bulk.ts';
+import { instant, integer, nullable, numeric, text, texts } from '../../db/columns.ts';
+import { type Connection, execute, row, rows } from '../../db/rows.ts';
+import { Money } from '../../domain/money.ts';
+import type { InstallationId } from '../../terms.ts';
+import type { ItemLine, OurGroup } from './plan.ts';
+
+/** An invoice whose lines in the ERP a delivery has touched. */
+export interface TouchedItem {
+  invoiceId: number;
+  /** Names what was seen: touched again meanwhile, it is looked at again. */
+  touched: number;
+  failures: number;
+  lines: DeliveredLine[];
+  ours: OurGroup[];
+}
+
+export interface DeliveredLine extends ItemLine {
+  /** The ERP's id of the entry. */
+  erpId: string;
+}
+
+/** How an item was left. */
+export interface SettledItem {
+  invoiceId: number;
+  touched: number;
+  remark: string | null;
+}
+
+/** The items that were touched longest ago and may be looked at now, with what is delivered of them. */
+export async function touchedItems(
+  db: Connection,
+  installation: InstallationId,
+  limit: number,
+): Promise<TouchedItem[]> {
+  const items = await rows(
+    db,
+    { invoice_id: integer, touched: integer, failures: integer },
+    `select invoice_id, touched, failures from erp_open_item
+     where installation = ? and touched <> settled and coalesce(not_before, '-infinity') <= clock_timestamp()
+     order by touched_at, invoice_id limit ?`,
+    [installation, limit],
+  );
+  const ids = items.map(({ invoice_id }) => invoice_id);
+  const lines = await rows(
+    db,
+    {
+      invoice_id: integer,
+      unit_id: text,
+      line: integer,
+      reverses: nullable(text),
+      account: text,
+      amount: numeric,
+      erp_id: text,
+    },
+    `select l.invoice_id, l.unit_id, l.line, u.reverses, l.account, l.amount, u.erp_id
+     from erp_open_line l join erp_unit u on u.installation = l.installation and u.unit_id = l.unit_id
+     where l.installation = ? and l.invoice_id = any(?::bigint[]) and u.state = 'delivered' and u.erp_id is not null
+     order by u.seq, l.line`,
+    [installation, ids],
+  );
+  const groups = await rows(
+    db,
+    { invoice_id: integer, line_ids: texts, group_id: nullable(text) },
+    'select invoice_id, line_ids, group_id from erp_item_match where installation = ? and invoice_id = any(?::bigint[])',
+    [installation, ids],
+  );
+  const linesOf = Map.groupBy(lines, ({ invoice_id }) => invoice_id);
+  const groupsOf = Map.groupBy(groups, ({ invoice_id }) => invoice_id);
+  return items.map(({ invoice_id: invoiceId, touched, failures }) => ({
+    invoiceId,
+    touched,
+    failures,
+    lines: (linesOf.get(invoiceId) ?? []).map((line) => ({
+      unitId: line.unit_id,
+      line: line.line,
+      reverses: line.reverses,
+      account: line.account,
+      amount: new Money(line.amount),
+      erpId: line.erp_id,
+    })),
+    ours: (groupsOf.get(invoiceId) ?? []).map(({ line_ids, group_id }) => ({ lineIds: line_ids, groupId: group_id })),
+  }));
+}
+
+/** Items that were touched and are not settled, whenever they may be looked at. */
+export async function countTouched(db: Connection, installation: InstallationId): Promise<number> {
+  const { n } = await row(
+    db,
+    { n: integer },
+    'select count(*)::int as n from erp_open_item where installation = ? and touched <> settled',
+    [installation],
+  );
+  return n;
+}
+
+/** Writes down groups before they are matched: what a request without an answer has made is then known as ours. */
+export async function intendMatches(
+  db: Connection,
+  installation: InstallationId,
+  groups: readonly { invoiceId: number; lineIds: readonly string[] }[],
+): Promise<void> {
+  const { from, bindings } = groupsAsArrays(groups.map((group) => ({ ...group, groupId: null })));
+  await execute(
+    db,
+    `insert into erp_item_match (installation, invoice_id, line_ids)
+     select ?, invoice_id, line_ids from ${from} on conflict do nothing`,
+    [installation, ...bindings],
+  );
+}
+
+/** The groups of ours that these items have now, in place of those that were known; then the items are settled. */
+export async function saveSettled(
+  db: Connection,
+  installation: InstallationId,
+  items: readonly SettledItem[],
+  groups: readonly { invoiceId: number; lineIds: readonly string[]; groupId: string | null }[],
+): Promise<void> {
+  if (items.length === 0) return;
+  await db.transaction(async (trx) => {
+    await execute(trx, 'delete from erp_item_match where installation = ? and invoice_id = any(?::bigint[])', [
+      installation,
+      items.map(({ invoiceId }) => invoiceId),
+    ]);
+    await insertRows(
+      trx,
+      'erp_item_match',
+      { installation: 'bigint', invoice_id: 'bigint', line_ids: 'text[]', group_id: 'text' },
+      groups.map(({ invoiceId, lineIds, groupId }) => ({
+        installation,
+        invoice_id: invoiceId,
+        line_ids: [...lineIds],
+        group_id: groupId,
+      })),
+    );
+    const { from, bindings } = rowsAsArrays(
+      'done',
+      { invoice_id: 'bigint', touched: 'bigint', remark: 'text' },
+      items.map(({ invoiceId, touched, remark }) => ({ invoice_id: invoiceId, touched, remark })),
+    );
+    await execute(
+      trx,
+      `update erp_open_item i set settled = done.touched, not_before = null, failures = 0, remark = done.remark,
+         remark_since = case when done.remark is null then null else coalesce(i.remark_since, clock_timestamp()) end
+       from ${from} where i.installation = ? and i.invoice_id = done.invoice_id`,
+      [...bindings, installation],
+    );
+  });
+}
+
+/** Leaves items for later; `remark` is told where it stays so. */
+export async function postponeItems(
+  db: Connection,
+  installation: InstallationId,
+  invoiceIds: readonly number[],
+  { seconds, remark }: { seconds: number; remark: string | null },
+): Promise<void> {
+  await execute(
+    db,
+    `update erp_open_item set failures = failures + 1, not_before = clock_timestamp() + make_interval(secs => ?),
+       remark = coalesce(?, remark), remark_since = case when ?::text is null then remark_since else coalesce(remark_since, clock_timestamp()) end
+     where installation = ? and invoice_id = any(?::bigint[])`,
+    [seconds, remark, remark, installation, invoiceIds],
+  );
+}
+
+/** Invoices whose lines in the ERP stay unmatched for a reason that somebody has to look at. */
+export function openItemRemarks(db: Connection, installation: InstallationId, limit: number) {
+  return rows(
+    db,
+    { invoice_id: integer, remark: text, remark_since: instant },
+    `select invoice_id, remark, remark_since from erp_open_item
+     where installation = ? and remark is not null order by invoice_id limit ?`,
+    [installation, limit],
+  );
+}
+
+function groupsAsArrays(groups: readonly { invoiceId: number; lineIds: readonly string[]; groupId: string | null }[]) {
+  return rowsAsArrays(
+    'made',
+    { invoice_id: 'bigint', line_ids: 'text[]', group_id: 'text' },
+    groups.map(({ invoiceId, lineIds, groupId }) => ({
+      invoice_id: invoiceId,
+      line_ids: [...lineIds],
+      group_id: groupId,
+    })),
+  );
+}

@@ -1,0 +1,267 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Money, zero } from '../../../src/domain/money.ts';
+import { concernsErp, type HeldLine, type OurGroup, planItem } from '../../../src/erp/open-items/plan.ts';
+
+const money = (text: string | number) => new Money(text);
+
+/** `[unit, amount, what it reverses]`; the line's id is its unit's. */
+type Seed = [unit: string, amount: string, reverses?: string | undefined];
+
+function line([unitId, amount, reverses = '']: Seed, matched: string | null = null): HeldLine {
+  const [account, party] = ['1700', 'client'];
+  return { unitId, line: 0, reverses: reverses || null, account, amount: money(amount), id: unitId, party, matched };
+}
+
+const plan = (lines: HeldLine[], ours: OurGroup[] = []) => planItem(lines, ours);
+
+describe('what is matched', () => {
+  test.each<[string, Seed[], string[][]]>([
+    ['nothing of an open invoice', [['i', '100']], []],
+    [
+      'nothing of a partly paid one',
+      [
+        ['i', '100'],
+        ['p', '-40'],
+      ],
+      [],
+    ],
+    [
+      'an invoice with its payment',
+      [
+        ['i', '100'],
+        ['p', '-100'],
+      ],
+      [['i', 'p']],
+    ],
+    [
+      'with several',
+      [
+        ['i', '100'],
+        ['p', '-60'],
+        ['q', '-40'],
+      ],
+      [['i', 'p', 'q']],
+    ],
+    [
+      'an entry with its reversal',
+      [
+        ['i', '100'],
+        ['r', '-100', 'i'],
+        ['j', '120'],
+      ],
+      [['i', 'r']],
+    ],
+    [
+      'a correction and the payment that settles it',
+      [
+        ['i', '100'],
+        ['r', '-100', 'i'],
+        ['j', '120'],
+        ['p', '-120'],
+      ],
+      [
+        ['i', 'r'],
+        ['j', 'p'],
+      ],
+    ],
+    [
+      'a payment that was taken back, and not the invoice',
+      [
+        ['i', '9'],
+        ['p', '-9'],
+        ['b', '9', 'p'],
+      ],
+      [['b', 'p']],
+    ],
+  ])('%s', (_, seeds, expected) => {
+    const lines = seeds.map((seed) => line(seed));
+    expect(plan(lines)).toMatchObject({ match: expected, unmatch: [], remark: null });
+    expect(concernsErp(lines, [])).toBe(expected.length > 0);
+  });
+
+  test('not across accounts or parties', () => {
+    const moved = { ...line(['p', '-100']), account: '1709' };
+    const other = { ...line(['p', '-100']), party: 'other' };
+    for (const payment of [moved, other]) expect(plan([line(['i', '100']), payment]).match).toEqual([]);
+    expect(concernsErp([line(['i', '100']), moved], [])).toBe(false);
+  });
+});
+
+describe('what is undone', () => {
+  const group: OurGroup = { lineIds: ['i', 'p'], groupId: 'G' };
+  const paid = [line(['i', '100'], 'G'), line(['p', '-100'], 'G')];
+
+  test('nothing while its lines stand', () => {
+    expect(plan(paid, [group])).toEqual({ match: [], unmatch: [], keep: [group], remark: null });
+    const more = [...paid, line(['q', '-30'])];
+    expect(plan(more, [group])).toMatchObject({ match: [], unmatch: [] });
+    expect(plan([...more, line(['b', '30'])], [group])).toMatchObject({ match: [['b', 'q']], unmatch: [] });
+  });
+
+  test('a group of which a line was reversed; then both are matched anew', () => {
+    const corrected = [...paid, line(['r', '-100', 'i']), line(['j', '100'])];
+    expect(plan(corrected, [group])).toEqual({
+      unmatch: [['i', 'p']],
+      match: [
+        ['i', 'r'],
+        ['j', 'p'],
+      ],
+      keep: [],
+      remark: null,
+    });
+  });
+
+  test('a group is ours by its lines where its name was never read back', () => {
+    const corrected = [...paid, line(['r', '-100', 'i'])];
+    expect(plan(corrected, [{ lineIds: ['i', 'p'], groupId: null }]).unmatch).toEqual([['i', 'p']]);
+  });
+});
+
+describe('what somebody matched by hand', () => {
+  test('with lines that are not ours is left alone and told', () => {
+    const lines = [line(['i', '100'], 'H'), line(['p', '-100'])];
+    expect(plan(lines)).toEqual({
+      ...{ match: [], unmatch: [], keep: [] },
+      remark: 'lines of i were matched by hand with other lines; they are left alone',
+    });
+  });
+
+  test('as we would have is left alone, and nothing to tell', () => {
+    const lines = [line(['i', '100'], 'H'), line(['p', '-100'], 'H')];
+    expect(plan(lines)).toEqual({ match: [], unmatch: [], keep: [], remark: null });
+    expect(plan(lines, [{ lineIds: ['i', 'p'], groupId: 'G' }]).unmatch).toEqual([]);
+  });
+
+  test('stays so after a correction; the rest is matched with each other', () => {
+    const lines = [line(['i', '100'], 'H'), line(['p', '-100'], 'H'), line(['r', '-100', 'i']), line(['j', '100'])];
+    expect(plan(lines)).toMatchObject({ match: [['j', 'r']], unmatch: [], remark: null });
+  });
+});
+
+/** An ERP's receivable lines, as strict as Tryton: a group is of one account and party, of free lines, and sums to zero. */
+class Receivables {
+  readonly lines: HeldLine[] = [];
+  ours: OurGroup[] = [];
+  readonly byHand = new Set<string>();
+  #groups = 0;
+
+  match(ids: readonly string[]): string {
+    const members = this.lines.filter(({ id }) => ids.includes(id));
+    const [first] = members;
+    if (!first || members.length !== ids.length || members.length < 2) throw new Error(`no such lines: ${ids}`);
+    for (const { matched, account, party } of members) {
+      if (matched !== null) throw new Error('a line is matched already');
+      if (account !== first.account || party !== first.party) throw new Error('of several accounts or parties');
+    }
+    if (!members.reduce((all, { amount }) => all.plus(amount), zero).isZero()) throw new Error('not zero');
+    const name = `R${++this.#groups}`;
+    for (const member of members) member.matched = name;
+    return name;
+  }
+
+  unmatch(ids: readonly string[]): void {
+    const names = new Set(this.lines.filter(({ id }) => ids.includes(id)).map(({ matched }) => matched));
+    const [name] = names;
+    if (names.size !== 1 || !name) throw new Error('not one group');
+    for (const each of this.lines) if (each.matched === name) each.matched = null;
+  }
+
+  settle(): void {
+    const { unmatch, match, keep } = planItem(copied(this.lines), this.ours);
+    for (const ids of unmatch) this.unmatch(ids);
+    this.ours = [...keep, ...match.map((lineIds) => ({ lineIds, groupId: this.match(lineIds) }))];
+  }
+}
+
+const copied = (lines: HeldLine[]) => lines.map((each) => ({ ...each }));
+
+type Step =
+  | { do: 'post'; amount: number; side: number }
+  | { do: 'pay_open' }
+  | { do: 'correct'; pick: number; amount: number | null }
+  | { do: 'by_hand'; pick: number };
+
+const amounts = fc.constantFrom(-50, -20, -10, 10, 20, 50, 100);
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('post' as const), amount: amounts, side: fc.nat(3) }) },
+    { weight: 3, arbitrary: fc.constant<Step>({ do: 'pay_open' }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({ do: fc.constant('correct' as const), pick: fc.nat(), amount: fc.option(amounts) }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('by_hand' as const), pick: fc.nat() }) },
+  ),
+  { minLength: 1, maxLength: 25 },
+);
+
+/** Two accounts and two parties, mostly the first of each: after a change of the mapping or the payer. */
+const sideOf = (side: number) => ({ account: side === 1 ? '1701' : '1700', party: side === 2 ? 'b' : 'a' });
+
+function apply(erp: Receivables, step: Step, n: number): void {
+  const add = (unitId: string, amount: Money, side: { account: string; party: string | null }, reverses?: string) => {
+    erp.lines.push({ ...line([unitId, amount.toFixed(), reverses]), account: side.account, party: side.party });
+  };
+  const reversed = new Set(erp.lines.map(({ reverses }) => reverses));
+  const standing = erp.lines.filter(({ unitId, reverses }) => reverses === null && !reversed.has(unitId));
+  if (step.do === 'post') add(`u${n}`, money(step.amount), sideOf(step.side));
+  if (step.do === 'pay_open') {
+    const side = sideOf(0);
+    const open = erp.lines
+      .filter(({ account, party }) => account === side.account && party === side.party)
+      .reduce((all, { amount }) => all.plus(amount), zero);
+    if (!open.isZero()) add(`u${n}`, open.negated(), side);
+  }
+  if (step.do === 'correct' && standing.length > 0) {
+    const old = standing[step.pick % standing.length]!;
+    add(`u${n}r`, old.amount.negated(), old, old.unitId);
+    if (step.amount !== null) add(`u${n}`, money(step.amount), old);
+  }
+  if (step.do === 'by_hand') {
+    // Somebody matches one open line with a line of theirs.
+    const open = erp.lines.filter(({ matched }) => matched === null);
+    const chosen = open[step.pick % Math.max(1, open.length)];
+    if (chosen) {
+      chosen.matched = `hand ${n}`;
+      erp.byHand.add(chosen.matched);
+    }
+  }
+}
+
+const isByHand = (erp: Receivables, { matched }: HeldLine) => matched !== null && erp.byHand.has(matched);
+const totalOf = (lines: HeldLine[]) => lines.reduce((all, { amount }) => all.plus(amount), zero).toFixed();
+
+test('after any deliveries and corrections, each group sums to zero, and what sums to zero is matched', () => {
+  fc.assert(
+    fc.property(steps, fc.array(fc.boolean()), (all, pauses) => {
+      const erp = new Receivables();
+      for (const [n, step] of all.entries()) {
+        const before = new Map(erp.lines.map(({ id, matched }) => [id, matched]));
+        apply(erp, step, n);
+        // Several deliveries may come between two looks.
+        if (pauses[n]) continue;
+        erp.settle();
+        for (const each of erp.lines) {
+          const matched = before.get(each.id) ?? '';
+          if (erp.byHand.has(matched)) expect(each.matched).toBe(matched);
+        }
+      }
+      erp.settle();
+      for (const [name, members] of Map.groupBy(erp.lines, ({ matched }) => matched)) {
+        if (name === null || erp.byHand.has(name)) continue;
+        expect(totalOf(members)).toBe('0');
+        // What was reversed is with its reversal alone, unless that is matched by hand.
+        const pairs = members.filter(({ reverses }) => members.some(({ unitId }) => unitId === reverses));
+        if (pairs.length > 0) expect(members).toHaveLength(2);
+      }
+      for (const lines of Map.groupBy(erp.lines, ({ account, party }) => `${account} ${party}`).values()) {
+        if (totalOf(lines) !== '0' || lines.some((each) => isByHand(erp, each))) continue;
+        expect(lines.filter(({ matched }) => matched === null)).toEqual([]);
+      }
+      const { match, unmatch } = planItem(copied(erp.lines), erp.ours);
+      expect([match, unmatch]).toEqual([[], []]);
+    }),
+    { numRuns: 1_000 },
+  );
+});

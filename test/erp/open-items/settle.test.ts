@@ -1,0 +1,384 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { InstallationConfig } from '../../../src/config/load.ts';
+import { execute } from '../../../src/db/rows.ts';
+import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
+import { Money, zero } from '../../../src/domain/money.ts';
+import type { FoundEntry, FoundLine } from '../../../src/erp/entry.ts';
+import { type SettleOptions, settleOpenItems } from '../../../src/erp/open-items/settle.ts';
+import { openItemRemarks } from '../../../src/erp/open-items/store.ts';
+import { enqueueUnits } from '../../../src/erp/outbox/enqueue.ts';
+import { ErpError, type ErpTarget } from '../../../src/erp/port.ts';
+import { appendEntries } from '../../../src/ledger/journal/append.ts';
+import { loadEntries } from '../../../src/ledger/journal/read.ts';
+import { systemClock } from '../../../src/runtime/system-clock.ts';
+import { draft, party } from '../../ledger/drafts.ts';
+import { useDatabase } from '../../support/database.ts';
+import { capabilitiesOf } from '../capabilities.ts';
+
+const { db, owner } = useDatabase();
+let installation = 0;
+let erp: MemoryErp;
+beforeEach(() => {
+  installation += 1;
+  erp = new MemoryErp();
+});
+
+type Request = 'read' | 'match' | 'unmatch';
+
+/** An ERP's posted entries; groups are as strict as Tryton's, and a request has all of its groups or none. */
+class MemoryErp {
+  readonly entries = new Map<string, FoundEntry>();
+  readonly requests: Request[] = [];
+  /** The invoice of a line. */
+  readonly invoiceOf = new Map<string, number | null>();
+  /** What goes wrong with a request; `done` runs it first. */
+  fault: (request: Request, groups: readonly (readonly string[])[]) => { error: ErpError; done: boolean } | null = () =>
+    null;
+  isIdle = false;
+  #groups = 0;
+
+  get lines(): FoundLine[] {
+    return [...this.entries.values()].flatMap(({ lines }) => lines);
+  }
+
+  groups(): string[][] {
+    const groups = Map.groupBy(
+      this.lines.filter(({ matched }) => matched !== null),
+      ({ matched }) => matched,
+    );
+    return [...groups.values()].map((lines) => lines.map(({ id }) => id!).sort()).sort();
+  }
+
+  get target(): ErpTarget {
+    return {
+      capabilities: capabilitiesOf(),
+      read: async (ids: readonly string[]) => {
+        await this.#answer('read', [], () => undefined);
+        return ids.flatMap((id) => structuredCloneOf(this.entries.get(id)));
+      },
+      matching: {
+        match: (groups: readonly (readonly string[])[]) => this.#answer('match', groups, () => this.#match(groups)),
+        unmatch: (groups: readonly (readonly string[])[]) =>
+          this.#answer('unmatch', groups, () => this.#unmatch(groups)),
+      },
+    } as unknown as ErpTarget;
+  }
+
+  async #answer(request: Request, groups: readonly (readonly string[])[], run: () => void): Promise<void> {
+    this.requests.push(request);
+    const fault = this.fault(request, groups);
+    if (fault === null || fault.done) run();
+    if (fault !== null) throw fault.error;
+  }
+
+  #match(groups: readonly (readonly string[])[]): void {
+    const chosen = groups.map((ids) => this.lines.filter(({ id }) => ids.includes(id!)));
+    for (const [n, lines] of chosen.entries()) {
+      const [first] = lines;
+      const isFree = lines.every(
+        ({ matched, account, party: who }) => matched === null && account === first!.account && who === first!.party,
+      );
+      const isSettled = lines.reduce((all, { amount }) => all.plus(amount), zero).isZero();
+      if (lines.length < 2 || lines.length !== groups[n]!.length || !isFree || !isSettled)
+        throw new ErpError('refused', 'the lines cannot be reconciled', { problem: 'erp_refused' });
+    }
+    if (this.isIdle) return;
+    for (const lines of chosen) {
+      this.#groups += 1;
+      for (const line of lines) line.matched = `R${this.#groups}`;
+    }
+  }
+
+  #unmatch(groups: readonly (readonly string[])[]): void {
+    const names = new Set(this.lines.filter(({ id }) => groups.flat().includes(id!)).map(({ matched }) => matched));
+    for (const line of this.lines) if (names.has(line.matched)) line.matched = null;
+  }
+}
+
+function structuredCloneOf(entry: FoundEntry | undefined): FoundEntry[] {
+  return entry ? [{ ...entry, lines: entry.lines.map((line) => ({ ...line })) }] : [];
+}
+
+function invoice(id: number, amount: string): DraftEntry {
+  const receivable = { party: party(7), invoiceId: id };
+  return draft({
+    ...{ kind: 'invoice', id, date: '2026-02-01', inputHash: `${id} ${amount}` },
+    lines: [
+      ['1700', 'receivable', amount, receivable],
+      ['3000', 'revenue', `-${amount}`.replace('--', '')],
+    ],
+  });
+}
+
+function payment(id: number, of: number, amount: string): DraftEntry {
+  const receivable = { party: party(7), invoiceId: of };
+  return draft({
+    ...{ kind: 'payment', id, date: '2026-02-03', inputHash: `${id} ${of} ${amount}` },
+    lines: [
+      ['1910', 'bank_clearing', amount],
+      ['1700', 'receivable', `-${amount}`.replace('--', ''), receivable],
+    ],
+  });
+}
+
+function reversal(entryId: string, of: DraftEntry): DraftEntry {
+  return { ...of, reason: 'source_changed', reverses: entryId, inputHash: entryId, lines: reversedLines(of.lines) };
+}
+
+/** Posts and delivers; the ids of the entries. */
+async function deliver(drafts: DraftEntry[], state = 'delivered'): Promise<string[]> {
+  const ids = await db.transaction((trx) =>
+    appendEntries(trx, installation, drafts, { decimals: 2, windowId: null, postingMode: 'document' }),
+  );
+  await db.transaction((trx) =>
+    enqueueUnits(trx, { installation, databaseId: 'abc', company: 'c', from: null, auto: true }),
+  );
+  for (const entry of await loadEntries(db, ids)) {
+    for (const [n, line] of entry.lines.entries()) erp.invoiceOf.set(`${entry.id}#${n}`, line.invoiceId);
+    erp.entries.set(`E ${entry.id}`, {
+      id: `E ${entry.id}`,
+      key: null,
+      number: '1',
+      state: 'posted',
+      date: entry.date,
+      journal: 'J',
+      description: '',
+      lines: entry.lines.map(({ account, side, amount }, n) => ({
+        id: `${entry.id}#${n}`,
+        account,
+        amount: side === 'debit' ? amount : amount.negated(),
+        party: account === '1700' ? 'client' : null,
+        vat: [],
+        dimensions: {},
+        matched: null,
+      })),
+    });
+  }
+  await execute(
+    db,
+    `update erp_unit set state = ?, erp_id = 'E ' || unit_id where installation = ? and unit_id = any(?::text[])`,
+    [state, installation, ids],
+  );
+  return ids;
+}
+
+const signal = new AbortController().signal;
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
+const settle = (options: SettleOptions = {}) =>
+  settleOpenItems(
+    {
+      db,
+      installation: { id: installation } as InstallationConfig,
+      target: erp.target,
+      clock: systemClock,
+      signal,
+      log,
+    },
+    options,
+  );
+/** What was put off is due. */
+const later = () => execute(owner, 'update erp_open_item set not_before = null where installation = ?', [installation]);
+const remarks = async () => (await openItemRemarks(db, installation, 10)).map(({ remark }) => remark);
+const fails = (request: Request, error: ErpError, done = false) => {
+  erp.fault = (made) => (made === request ? { error, done } : null);
+};
+
+const i = (id: number, n = 1) => `${installation}/invoice/${id}/${n}#0`;
+const p = (id: number, n = 1) => `${installation}/payment/${id}/${n}#1`;
+
+describe('receivable lines that sum to zero', () => {
+  test('are matched once, and an open invoice costs no request', async () => {
+    await deliver([invoice(1, '100')]);
+    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 0 });
+    expect(erp.requests).toEqual([]);
+    await deliver([payment(5, 1, '100')]);
+    expect(await settle()).toEqual({ matched: 1, unmatched: 0, left: 0 });
+    expect(erp.groups()).toEqual([[i(1), p(5)]]);
+    expect(erp.requests).toEqual(['read', 'match', 'read']);
+    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 0 });
+    expect(erp.requests).toHaveLength(3);
+  });
+
+  test('are matched in one request for many invoices', async () => {
+    await deliver([1, 2, 3].flatMap((id) => [invoice(id, '10'), payment(id, id, '10')]));
+    expect(await settle()).toEqual({ matched: 3, unmatched: 0, left: 0 });
+    expect(erp.requests).toEqual(['read', 'match', 'read']);
+  });
+
+  test('not before they are delivered, and posted', async () => {
+    await deliver([invoice(1, '100'), payment(5, 1, '100')], 'drafted');
+    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 0 });
+    await execute(db, `update erp_unit set state = 'delivered' where installation = ?`, [installation]);
+    expect(await settle()).toMatchObject({ matched: 1 });
+  });
+
+  test('at most so many invoices at once', async () => {
+    await deliver([1, 2, 3].flatMap((id) => [invoice(id, '10'), payment(id, id, '10')]));
+    expect(await settle({ mostItems: 2 })).toEqual({ matched: 2, unmatched: 0, left: 1 });
+    expect(await settle({ longestMs: 0 })).toEqual({ matched: 0, unmatched: 0, left: 1 });
+  });
+});
+
+test('a correction undoes the group that it breaks, and all is matched anew', async () => {
+  const [first] = await deliver([invoice(1, '100'), payment(5, 1, '100')]);
+  await settle();
+  await deliver([reversal(first!, invoice(1, '100')), { ...invoice(1, '120'), reason: 'source_changed' }]);
+  expect(await settle()).toEqual({ matched: 1, unmatched: 1, left: 0 });
+  expect(erp.groups()).toEqual([[i(1), i(1, 2)]]);
+  await deliver([payment(6, 1, '20')]);
+  expect(await settle()).toEqual({ matched: 1, unmatched: 0, left: 0 });
+  expect(erp.groups()).toEqual([
+    [i(1), i(1, 2)],
+    [i(1, 3), p(5), p(6)],
+  ]);
+  expect(await remarks()).toEqual([]);
+});
+
+describe('what goes wrong', () => {
+  const timeOut = () => new ErpError('doubt', 'no answer');
+
+  test.each([
+    ['took effect', true],
+    ['did not take effect', false],
+  ])('a match without an answer that %s is found out, and is ours', async (_, done) => {
+    const [first] = await deliver([invoice(1, '100'), payment(5, 1, '100')]);
+    fails('match', timeOut(), done);
+    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 1 });
+    erp.fault = () => null;
+    // Not before the server can be done.
+    expect(await settle()).toMatchObject({ matched: 0, left: 1 });
+    await later();
+    expect(await settle()).toEqual({ matched: done ? 0 : 1, unmatched: 0, left: 0 });
+    expect(erp.groups()).toEqual([[i(1), p(5)]]);
+    await deliver([reversal(first!, invoice(1, '100'))]);
+    expect(await settle()).toEqual({ matched: 1, unmatched: 1, left: 0 });
+    expect(await remarks()).toEqual([]);
+  });
+
+  test('the ERP is down: nothing is lost', async () => {
+    await deliver([invoice(1, '100'), payment(5, 1, '100')]);
+    fails('read', new ErpError('unsent', 'connection refused'));
+    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 1 });
+    erp.fault = () => null;
+    expect(await settle()).toMatchObject({ matched: 1, left: 0 });
+  });
+
+  test('the ERP refuses one invoice: the others are matched, it is told, and not asked again before it is touched', async () => {
+    await deliver([1, 2, 3].flatMap((id) => [invoice(id, '10'), payment(id, id, '10')]));
+    const refused = new ErpError('refused', 'account \u001b[31m1700 is closed', { problem: 'erp_refused' });
+    erp.fault = (request, groups) =>
+      request === 'match' && groups.flat().includes(i(2)) ? { error: refused, done: false } : null;
+    expect(await settle()).toEqual({ matched: 2, unmatched: 0, left: 0 });
+    expect(await remarks()).toEqual(['the ERP refuses to match its lines: account \\u001b[31m1700 is closed']);
+    const asked = erp.requests.length;
+    await settle();
+    expect(erp.requests).toHaveLength(asked);
+    erp.fault = () => null;
+    await deliver([invoice(4, '5'), payment(40, 2, '5'), payment(41, 2, '-5')]);
+    await settle();
+    expect(erp.groups()).toHaveLength(3);
+    expect(await remarks()).toEqual([]);
+  });
+
+  test('the ERP says yes and does nothing: it is told', async () => {
+    erp.isIdle = true;
+    await deliver([invoice(1, '100'), payment(5, 1, '100')]);
+    for (let n = 0; n < 3; n++) {
+      expect((await settle()).left).toBe(1);
+      await later();
+    }
+    expect(await remarks()).toEqual([
+      'its lines could not be matched: the ERP took the request, and its lines are not matched as they were to be',
+    ]);
+  });
+
+  test('what was matched by hand is left alone and told', async () => {
+    await deliver([invoice(1, '100')]);
+    erp.lines[0]!.matched = 'by hand';
+    await deliver([payment(5, 1, '100')]);
+    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 0 });
+    expect(await remarks()).toEqual([
+      `lines of ${installation}/invoice/1/1 were matched by hand with other lines; they are left alone`,
+    ]);
+    expect(erp.lines.map(({ matched }) => matched)).toEqual(['by hand', null, null, null]);
+  });
+
+  test('an entry that the ERP has no more is not needed for the rest', async () => {
+    await deliver([invoice(1, '100'), payment(5, 1, '60'), payment(6, 1, '40')]);
+    erp.entries.delete(`E ${installation}/payment/6/1`);
+    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 0 });
+  });
+
+  test('an abort ends it', async () => {
+    await deliver([invoice(1, '100'), payment(5, 1, '100')]);
+    const stopped = settleOpenItems({
+      ...{ db, target: erp.target, clock: systemClock, log },
+      installation: { id: installation } as InstallationConfig,
+      signal: AbortSignal.abort(new Error('stop')),
+    });
+    await expect(stopped).rejects.toThrow('stop');
+  });
+});
+
+const outcomes = ['unsent', 'locked', 'doubt', 'doubt_done', 'refused'] as const;
+
+test('whatever fails on the way, in the end every settled invoice is matched and every group is zero', async () => {
+  const amounts = fc.constantFrom(10, 20, 50);
+  const step = fc.record({ invoice: fc.integer({ min: 1, max: 3 }), correct: fc.boolean(), amount: amounts });
+  const faults = fc.array(fc.option(fc.constantFrom(...outcomes), { freq: 2 }), { maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), faults, async (steps, wrongs) => {
+      installation += 1;
+      erp = new MemoryErp();
+      const left = [...wrongs];
+      erp.fault = () => {
+        const means = left.shift() ?? null;
+        if (means === null) return null;
+        if (means === 'doubt_done') return { error: new ErpError('doubt', 'no answer'), done: true };
+        return { error: new ErpError(means, means), done: false };
+      };
+      const inForce = new Map<number, { id: string; entry: DraftEntry }>();
+      for (const [n, { invoice: id, correct, amount }] of steps.entries()) {
+        const old = inForce.get(id);
+        const entry = invoice(id, String(amount));
+        if (old && correct && old.entry.inputHash !== entry.inputHash) {
+          const ids = await deliver([reversal(old.id, old.entry), { ...entry, reason: 'source_changed' }]);
+          inForce.set(id, { id: ids.at(-1)!, entry });
+        } else if (old) {
+          const open = balanceOf(id);
+          if (!open.isZero()) await deliver([payment(n, id, open.toFixed())]);
+        } else {
+          const [posted] = await deliver([entry]);
+          inForce.set(id, { id: posted!, entry });
+        }
+        await settle();
+        await later();
+      }
+      erp.fault = () => null;
+      // Whoever was refused is touched once more.
+      await execute(owner, 'update erp_open_item set touched = touched + 1, failures = 0 where installation = ?', [
+        installation,
+      ]);
+      expect((await settle()).left).toBe(0);
+      for (const group of erp.groups()) {
+        const lines = erp.lines.filter(({ id }) => group.includes(id!));
+        expect(lines.reduce((all, { amount }) => all.plus(amount), zero).toFixed()).toBe('0');
+      }
+      for (const id of inForce.keys()) {
+        if (balanceOf(id).isZero()) expect(linesOf(id).filter(({ matched }) => matched === null)).toEqual([]);
+      }
+      expect(await remarks()).toEqual([]);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+/** The invoice's receivable lines in the ERP. */
+function linesOf(invoiceId: number): FoundLine[] {
+  return erp.lines.filter(({ id }) => erp.invoiceOf.get(id!) === invoiceId);
+}
+
+function balanceOf(invoiceId: number): Money {
+  return linesOf(invoiceId).reduce((all, { amount }) => all.plus(amount), new Money(0));
+}
