@@ -85,9 +85,14 @@ export interface ErpBooks {
   ): AsyncIterable<FoundEntry[]>;
 }
 
-/** What the mapping uses, to be tried against the ERP. */
+/** What the mapping and the books use, to be tried against the ERP. */
 export interface CheckPlan {
+  /** Whether entries may be tried: one that balances, one that does not, one in a closed period. Otherwise it only reads. */
+  writes: boolean;
+  /** `isControl`: its lines name a party. `receivable` is among the roles of one whose lines are matched. */
   accounts: { account: string; roles: string[]; isControl: boolean }[];
+  /** Codes of parties that have to exist; a client's is made when it is needed. */
+  parties: string[];
   taxes: string[];
   dimensions: { theirs: string; values: string[] }[];
   journals: string[];
