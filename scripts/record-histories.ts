@@ -34,11 +34,13 @@ const never = new AbortController().signal;
 /** What the next slices of deliveries do: the first of them fails, the second waits for the ERP, the third delivers. */
 const slices: (() => Promise<SliceReport>)[] = [];
 const nothing: SliceReport = { delivered: 0, refused: 0, uncertain: 0, left: 0, nextDueMs: null, waitingFor: null };
+const noTarget = () => {
+  throw new Error('no delivery asks for it');
+};
 const delivery: Delivery = {
   enqueue: async () => 0,
-  capabilities: () => {
-    throw new Error('no delivery asks for them');
-  },
+  target: noTarget,
+  capabilities: noTarget,
   slice: () => slices.shift()?.() ?? Promise.resolve(nothing),
   close: async () => undefined,
 };

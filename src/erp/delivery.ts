@@ -17,7 +17,9 @@ export type SlicePorts = Pick<DeliverPorts, 'installation' | 'holder' | 'signal'
 export interface Delivery {
   /** Puts what has come into the general ledger into the outbox; returns how many units. */
   enqueue(installation: InstallationConfig): Promise<number>;
-  /** What the installation's ERP can do; its words are checked by it. */
+  /** The installation's ERP, opened when it is first asked for and closed with the delivery. Only for kinds that are no files. */
+  target(installation: InstallationConfig): ErpTarget;
+  /** What the installation's ERP, or file format, can do. */
   capabilities(installation: InstallationConfig): Capabilities;
   /** Sends what is due, for some minutes at most. */
   slice(ports: SlicePorts): Promise<SliceReport>;
@@ -54,6 +56,7 @@ export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptio
         enqueueUnits(trx, { installation: installation.id, databaseId, company, from, auto }),
       );
     },
+    target: targetOf,
     capabilities: (installation) => targetOf(installation).capabilities,
     slice: (ports) =>
       deliverSlice(

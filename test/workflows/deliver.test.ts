@@ -17,6 +17,10 @@ let clinic: TestClinic;
 let onSlice: (ports: SlicePorts) => Promise<SliceReport>;
 let slices = 0;
 
+const noTarget = () => {
+  throw new Error('no delivery of these tests asks for it');
+};
+
 /** Delivery to an ERP that takes everything at once, unless a test says otherwise. */
 const delivery: Delivery = {
   enqueue: async ({ id }) =>
@@ -28,9 +32,8 @@ const delivery: Delivery = {
         [id],
       )
     ).length,
-  capabilities: () => {
-    throw new Error('no delivery of these tests asks for them');
-  },
+  target: noTarget,
+  capabilities: noTarget,
   slice: (ports) => {
     slices += 1;
     return onSlice(ports);

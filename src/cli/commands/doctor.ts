@@ -10,6 +10,7 @@ import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
 import { checkTemporal } from '../../runtime/temporal-check.ts';
 import type { CommandContext } from '../context.ts';
 import { type Check, failure, passed } from '../doctor/check.ts';
+import { checkErp } from '../doctor/erp.ts';
 import { checkPractice } from '../doctor/practice.ts';
 import { instant } from '../render/text.ts';
 
@@ -38,7 +39,11 @@ export async function doctor(context: CommandContext, options: { installation?: 
           todo: changed.todo,
         });
       else if (app)
-        checks.push(...(await checkPractice(app, installation)), ...(await webhookChecks(app, installation.id)));
+        checks.push(
+          ...(await checkPractice(app, installation)),
+          ...(await webhookChecks(app, installation.id)),
+          ...(await checkErp(app, installation, context.signal)),
+        );
       else checks.push(untried(installation.id));
     }
   } finally {

@@ -1,0 +1,125 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { vetledger } from './support.ts';
+
+let clinic: TestClinic;
+let posted: number;
+
+beforeAll(async () => {
+  clinic = await startTestClinic({ seed: 81, invoices: 30, settings: { erp: '{kind: csv}' } });
+  ({ posted } = await clinic.sync());
+  // A task queue of its own: the commands run on their own workers, not on the test's.
+  const written = readFileSync(clinic.config, 'utf8');
+  writeFileSync(clinic.config, written.replace(/^(temporal: .*)\}$/m, '$1, task_queue: deliver}'));
+});
+afterAll(() => clinic?.stop());
+
+const command = (...args: string[]) => vetledger([...args, '--config', clinic.config], clinic.env);
+const status = async () => (await command('status', '--json')).json().installations[0];
+const states = async () => {
+  const found = await clinic.rows<{ state: string; n: number }>(
+    `select state, count(*)::int as n from erp_unit group by state order by state`,
+  );
+  return Object.fromEntries(found.map(({ state, n }) => [state, n]));
+};
+
+test('what a first load brings waits for consent, and status says so', async () => {
+  expect(posted).toBeGreaterThan(20);
+  const { delivery, next_step } = await status();
+  expect(delivery).toMatchObject({ kind: 'csv', delivered: 0, left: 0, unapproved: posted, refused: 0, paused: null });
+  expect(delivery.unapproved_dates.from <= delivery.unapproved_dates.through).toBe(true);
+  expect(next_step).toContain('vetledger deliver --approve --through DATE');
+  expect((await command('status')).stdout).toContain(
+    `delivery      0 delivered, 0 left, ${posted} waiting for consent, 0 refused`,
+  );
+});
+
+describe('while it is paused', () => {
+  test('pause needs a reason, says who has paused, and windows go on', async () => {
+    expect((await command('deliver', 'pause', '--reason', ' ')).code).toBe(2);
+    const { code, json } = await command('deliver', 'pause', '--reason', 'closing', '--by', 'M. Virtanen', '--json');
+    expect(code).toBe(0);
+    expect(json()).toEqual({ paused: [4711] });
+    expect((await command('deliver', 'pause', '--reason', 'again')).stdout).toContain('was paused already');
+    expect((await status()).delivery.paused).toMatchObject({ by: 'M. Virtanen', reason: 'closing' });
+    expect((await status()).next_step).toContain('vetledger deliver resume');
+    const synced = await command('sync', '--json');
+    expect(synced.code).toBe(0);
+    expect(synced.json().windows).toMatchObject([{ outcome: 'closed', delivered: 0 }]);
+    expect(synced.stderr).toContain('paused by M. Virtanen: closing');
+  });
+
+  test('consent is asked for, given up to a day, and recorded', async () => {
+    const asked = await command('deliver', '--approve', '--through', '2099-12-31');
+    expect(asked.code).toBe(2);
+    expect(asked.stderr).toContain(`${posted} entries wait for consent`);
+    expect(await states()).toEqual({ pending: posted });
+    expect((await status()).delivery.unapproved).toBe(posted);
+
+    const [half] = await clinic.rows<{ day: string; n: number }>(
+      `select day, (select count(*)::int from erp_unit where unit_date <= day::date) as n
+       from (select percentile_disc(0.5) within group (order by unit_date)::text as day from erp_unit) m`,
+    );
+    const args = ['deliver', '--approve', '--through', half!.day, '--yes', '--by', 'M. Virtanen', '--json'];
+    const { code, json } = await command(...args);
+    expect(code).toBe(0);
+    expect(json().installations).toMatchObject([
+      { installation: 4711, delivered: 0, left: half!.n, unapproved: posted - half!.n, paused: { by: 'M. Virtanen' } },
+    ]);
+    expect(await clinic.rows(`select action, acted_by from erp_action order by id`)).toEqual([
+      { action: 'pause', acted_by: 'M. Virtanen' },
+      { action: 'approve', acted_by: 'M. Virtanen' },
+    ]);
+  });
+
+  test('a refused entry is a problem with what to do, told by explain, too; retry lets it go again', async () => {
+    const [unit] = await clinic.rows<{ unit_id: string; document_id: number }>(
+      `update erp_unit u set state = 'refused', problem_code = 'erp_account_unknown', problem_message = 'no account 3000',
+         problem_since = clock_timestamp()
+       from entry e where e.id = u.unit_id and e.kind = 'invoice' and u.unit_id =
+         (select unit_id from erp_unit where not needs_consent and unit_id like '4711/invoice/%' order by seq limit 1)
+       returning unit_id, document_id`,
+    );
+    const { problems } = (await command('problems', '--json')).json();
+    expect(problems).toContainEqual({
+      id: unit!.unit_id,
+      installation: 4711,
+      document: `invoice ${unit!.document_id}`,
+      code: 'erp_account_unknown',
+      message: 'no account 3000',
+      todo: expect.stringContaining('vetledger deliver retry'),
+      since: expect.any(String),
+    });
+    expect((await command('problems')).stdout).toContain(`${unit!.unit_id}  no account 3000`);
+    expect((await status()).delivery.refused).toBe(1);
+
+    const explained = await command('explain', 'invoice', String(unit!.document_id));
+    expect(explained.stdout).toContain('to the ERP: refused');
+    expect(explained.stdout).toContain('erp_account_unknown: no account 3000');
+    const asJson = (await command('explain', 'invoice', String(unit!.document_id), '--json')).json();
+    expect(asJson.entries[0].delivery).toMatchObject({ unit: unit!.unit_id, state: 'refused' });
+
+    expect((await command('deliver', 'retry')).code).toBe(2);
+    const unknown = await command('deliver', 'retry', '4711/invoice/0/1', '--json');
+    expect(unknown.code).toBe(1);
+    expect(unknown.json().error.code).toBe('unit_unknown');
+    const { code, json } = await command('deliver', 'retry', unit!.unit_id, '--json');
+    expect(code).toBe(0);
+    expect(json()).toEqual({ retried: [unit!.unit_id], problems: [] });
+    expect((await states()).refused).toBeUndefined();
+  });
+});
+
+test('an installation without an ERP has nothing to deliver', async () => {
+  const written = readFileSync(clinic.config, 'utf8');
+  writeFileSync(clinic.config, written.replace('erp: {kind: csv}', 'erp: {kind: ledger}'));
+  try {
+    const { code, json } = await command('deliver', '--json');
+    expect(code).toBe(2);
+    expect(json().error.code).toBe('nothing_delivered');
+    expect((await status()).delivery).toBeNull();
+  } finally {
+    writeFileSync(clinic.config, written);
+  }
+});
