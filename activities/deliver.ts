@@ -12,6 +12,10 @@ import { tellNumbers } from './write-back-numbers.ts';
 /** How long a request to begin a delivery may take at the end of a window. */
 const requestTimeoutMs = 10_000;
 
+/** How long open items are matched, and numbers written back, after a slice that leaves entries to send, and after one that does not. */
+const besideBacklogMs = 5_000;
+const afterBacklogMs = 60_000;
+
 export function deliverActivities(deps: ActivityDeps) {
   return {
     /** Delivers for some minutes what is due of an installation, and tells what is left. */
@@ -32,11 +36,18 @@ export function deliverActivities(deps: ActivityDeps) {
           onProgress: ({ delivered, left }) =>
             heartbeat.beat({ step: 'delivering', done: delivered, total: delivered + left }),
         });
-        const { delivered, refused, nextDueMs, waitingFor } = slice;
-        const numbers = await tellNumbers(deps, configured, heartbeat);
+        const { delivered, refused, left, nextDueMs, waitingFor } = slice;
+        // Entries go before what follows from them.
+        const longestMs = left > 0 && waitingFor === null ? besideBacklogMs : afterBacklogMs;
+        heartbeat.beat({ step: 'matching open items', done: 0, total: null });
+        const items =
+          waitingFor === null
+            ? await delivery.settle({ installation: configured, signal: heartbeat.signal }, { longestMs })
+            : { settled: 0, nextDueMs: null };
+        const numbers = await tellNumbers(deps, configured, heartbeat, longestMs);
         return ended(deps, configured, {
-          settled: delivered + refused + numbers.written,
-          nextDueMs: earlier(nextDueMs, numbers.nextDueMs),
+          settled: delivered + refused + items.settled + numbers.written,
+          nextDueMs: earlier(nextDueMs, earlier(items.nextDueMs, numbers.nextDueMs)),
           waitingFor: waitingFor === null ? numbers.waitingFor : plainErrorOf(waitingFor),
         });
       });

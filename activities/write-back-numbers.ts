@@ -7,9 +7,6 @@ import type { ActivityDeps } from './deps.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { sourceAccess } from './source-access.ts';
 
-/** How long a delivery is kept from its next slice at most. */
-const longestMs = 60_000;
-
 /** A later time is left to the deliveries that the daemon begins. */
 const longestWaitMs = 300_000;
 /** While the practice software is down. */
@@ -18,13 +15,14 @@ const downPauseMs = 60_000;
 const nothingToTell: NumberReport = { written: 0, left: 0, taken: 0, nextDueMs: null, waitingFor: null };
 
 /**
- * A step of the delivery run: tells the practice software the ERP's numbers of delivered documents. What it refuses never fails
+ * A step of the delivery run: tells the practice software the ERP's numbers of delivered documents, for `longestMs` at most. What it refuses never fails
  * the delivery. The mirror is written without the lease of a lane: of each record the later answer stands, whoever asked.
  */
 export async function tellNumbers(
   deps: ActivityDeps,
   configured: InstallationConfig,
   heartbeat: Heartbeat,
+  longestMs: number,
 ): Promise<NumberReport> {
   if (!givesNumbers(configured.erp)) return nothingToTell;
   const installation = configured.id;

@@ -42,6 +42,7 @@ const delivery: Delivery = {
   target: noTarget,
   capabilities: noTarget,
   slice: () => slices.shift()?.() ?? Promise.resolve(nothing),
+  settle: async () => ({ settled: 0, nextDueMs: null }),
   close: async () => undefined,
 };
 

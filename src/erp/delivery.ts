@@ -6,6 +6,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Capabilities } from './capabilities.ts';
 import { companyKeyOf } from './company.ts';
 import { type DeliverPorts, deliverSlice, type SliceReport } from './deliver/slice.ts';
+import { settleOpenItems } from './open-items/settle.ts';
 import { enqueueUnits } from './outbox/enqueue.ts';
 import type { ErpTarget } from './port.ts';
 import { openTarget } from './targets/open.ts';
@@ -23,7 +24,16 @@ export interface Delivery {
   capabilities(installation: InstallationConfig): Capabilities;
   /** Sends what is due, for some minutes at most. */
   slice(ports: SlicePorts): Promise<SliceReport>;
+  /** Matches the open items that deliveries have touched; what fails is left for later. */
+  settle(ports: Pick<SlicePorts, 'installation' | 'signal'>, options: { longestMs: number }): Promise<SettleOutcome>;
   close(): Promise<void>;
+}
+
+export interface SettleOutcome {
+  /** Groups that were matched or undone. */
+  settled: number;
+  /** Milliseconds until the rest is worth another look; 0: now; null: there is none. */
+  nextDueMs: number | null;
 }
 
 export interface DeliveryOptions {
@@ -37,6 +47,9 @@ export interface DeliveryOptions {
 
 /** A workflow's details are as old as its slice is long; a slice that was cancelled leaves nothing undone. */
 const sliceMs = 60_000;
+
+/** Open items that the ERP would not match are looked at again after so long. */
+const settleAgainMs = 60_000;
 
 /** The delivery of a process: it opens the target of an installation when it is first needed, and keeps it until the end. */
 export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptions): Delivery {
@@ -63,6 +76,20 @@ export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptio
         { ...ports, db, databaseId, clock, log, target: targetOf(ports.installation) },
         { longestMs: sliceMs },
       ),
+    async settle(ports, { longestMs }) {
+      const target = targetOf(ports.installation);
+      const until = clock.elapsed() + longestMs;
+      let settled = 0;
+      for (let before = Number.POSITIVE_INFINITY; ; ) {
+        const options = { longestMs: until - clock.elapsed() };
+        const { matched, unmatched, left } = await settleOpenItems({ ...ports, db, clock, log, target }, options);
+        settled += matched + unmatched;
+        if (left === 0) return { settled, nextDueMs: null };
+        if (left >= before) return { settled, nextDueMs: settleAgainMs };
+        if (clock.elapsed() >= until) return { settled, nextDueMs: 0 };
+        before = left;
+      }
+    },
     async close() {
       for (const target of targets.values()) await target.close();
       targets.clear();

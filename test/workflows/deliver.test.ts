@@ -38,6 +38,7 @@ const delivery: Delivery = {
     slices += 1;
     return onSlice(ports);
   },
+  settle: async () => ({ settled: 0, nextDueMs: null }),
   close: async () => undefined,
 };
 
