@@ -1,9 +1,11 @@
-import { integer, json } from '../db/columns.ts';
+import { integer, json, type RowOf } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
 import type { Dialect } from '../records/dialect.ts';
-import { isJsonObject, type JsonValue, parseJson, stringifyJson } from '../records/json.ts';
+import { canonicalJson, isJsonObject, type JsonObject, parseJson, stringifyJson } from '../records/json.ts';
+import { keepMapped } from '../records/keep.ts';
 import { parseRecord } from '../records/schema.ts';
+import type { RecordKind } from '../terms.ts';
 
 /** How much of a client was erased. `keptEntries`: entries of older versions, whose names the hash chain covers. */
 export interface Erased {
@@ -13,14 +15,15 @@ export interface Erased {
   keptEntries: number;
 }
 
-/** Fields of a payer that the books need: who is taxed where. Everything else of a payer is personal. */
-const needed = /_(vat_number|register_number|country|country_code)$/;
-const personal = /^(payer|client|customer|owner|patient)_/;
+/** Fields of a payer that the books need beside those that are mapped: who is taxed where. */
+const needed = /^payer_(vat_number|register_number|country|country_code)$/;
 
 /**
- * Erases a client's names and addresses: in the mirror's invoices and their versions, and the names of the entries' lines. Amounts,
- * the client's id, VAT number and country stay, since the books need them. What was erased is recorded, without the names. The
- * content hash of a record stays: the same record, read again, changes nothing and brings no name back.
+ * Erases a client's personal data in the mirror and its versions: of the client's invoices, their rows and payments, and of
+ * prepayments, everything that is not read, and of what is read the payer's names and the prepayment's description; and the names
+ * of the entries' lines. Amounts, the client's id, VAT number and country stay, since the books need them, and external_info, which
+ * is sent back whole. What was erased is recorded, without the names. The content hash of a record stays: the same record, read
+ * again, changes nothing and brings no name back.
  */
 export async function eraseClient(
   db: Db,
@@ -29,8 +32,8 @@ export async function eraseClient(
   { reason, by }: { reason: string; by: string },
 ): Promise<Erased> {
   return db.transaction(async (trx) => {
-    const records = await blankRecords(trx, 'mirror_record', installation, dialect, client);
-    const versions = await blankRecords(trx, 'mirror_version', installation, dialect, client);
+    const erasing = new Erasing(trx, installation, dialect, client);
+    const { records, versions } = await erasing.run();
     const party = `client:${client}`;
     const { erased, kept } = await row(
       trx,
@@ -56,52 +59,113 @@ export async function eraseClient(
 /** Records per statement. */
 const batchSize = 500;
 
-async function blankRecords(
-  trx: Connection,
-  table: 'mirror_record' | 'mirror_version',
-  installation: number,
-  dialect: Dialect,
-  client: number,
-): Promise<number> {
-  const fields = dialect.fields.invoice;
-  const names = [fields.payer_name, fields.payer_organization_name];
-  let blanked = 0;
-  for (let after = [-1, -1]; ; ) {
-    const found = await rows(
-      trx,
-      { id: integer, version: integer, raw: json },
-      // A reference is an id, a URL with it, or an object with either: the reader says which client it is.
-      `select id, version, raw from ${table}
-       where installation = ? and kind = 'invoice' and (id, version) > (?::bigint, ?::int)
-         and raw #>> ?::text[] ~ ? order by id, version limit ${batchSize} for update`,
-      [installation, ...after, fields.client.split('.'), `(^|[^0-9])${client}([^0-9]|$)`],
-    );
-    for (const { id, version: found_version, raw } of found) {
-      const left = withoutNames(raw, names, (record) => parseRecord('invoice', record, dialect).clientId === client);
-      if (left === null) continue;
-      blanked += 1;
-      await execute(
-        trx,
-        `update ${table} set raw = ?::json where installation = ? and kind = 'invoice' and id = ? and version = ?`,
-        [left, installation, id, found_version],
+const tables = ['mirror_record', 'mirror_version'] as const;
+type MirrorTable = (typeof tables)[number];
+
+const stored = { id: integer, version: integer, raw: json };
+type Stored = RowOf<typeof stored>;
+
+class Erasing {
+  readonly #trx: Connection;
+  readonly #installation: number;
+  readonly #dialect: Dialect;
+  readonly #client: number;
+  readonly #erased = { mirror_record: 0, mirror_version: 0 };
+
+  constructor(trx: Connection, installation: number, dialect: Dialect, client: number) {
+    this.#trx = trx;
+    this.#installation = installation;
+    this.#dialect = dialect;
+    this.#client = client;
+  }
+
+  async run(): Promise<Pick<Erased, 'records' | 'versions'>> {
+    const invoices = new Set<number>();
+    for (const table of tables) for (const id of await this.#ofClient(table, 'invoice')) invoices.add(id);
+    for (const table of tables) await this.#ofClient(table, 'prepayment');
+    for (const kind of ['row', 'payment'] as const) await this.#ofInvoices(kind, [...invoices]);
+    return { records: this.#erased.mirror_record, versions: this.#erased.mirror_version };
+  }
+
+  /** Erases in the records of a kind that name the client; returns their ids. */
+  async #ofClient(table: MirrorTable, kind: 'invoice' | 'prepayment'): Promise<Set<number>> {
+    const field = this.#dialect.fields[kind].client;
+    const ids = new Set<number>();
+    for (let after: [number, number] = [-1, -1]; ; ) {
+      const found = await rows(
+        this.#trx,
+        stored,
+        // A reference is an id, a URL with it, or an object with either: the reader says which client it is.
+        `select id, version, raw from ${table}
+         where installation = ? and kind = ? and (id, version) > (?::bigint, ?::int)
+           and raw #>> ?::text[] ~ ? order by id, version limit ${batchSize} for update`,
+        [this.#installation, kind, ...after, field.split('.'), `(^|[^0-9])${this.#client}([^0-9]|$)`],
       );
+      for (const each of found) {
+        if (parseRecord(kind, parseJson(each.raw), this.#dialect).clientId !== this.#client) continue;
+        ids.add(each.id);
+        await this.#erase(table, kind, each);
+      }
+      const last = found.at(-1);
+      if (last === undefined || found.length < batchSize) return ids;
+      after = [last.id, last.version];
     }
-    const last = found.at(-1);
-    if (last === undefined || found.length < batchSize) return blanked;
-    after = [last.id, last.version];
+  }
+
+  /** Erases in the rows or payments of invoices, and in their versions. */
+  async #ofInvoices(kind: 'row' | 'payment', invoices: readonly number[]): Promise<void> {
+    for (let at = 0; at < invoices.length; at += batchSize) {
+      const records = await rows(
+        this.#trx,
+        stored,
+        `select id, version, raw from mirror_record where installation = ? and kind = ? and parent_id = any(?)
+         order by id for update`,
+        [this.#installation, kind, invoices.slice(at, at + batchSize)],
+      );
+      for (const each of records) await this.#erase('mirror_record', kind, each);
+      const versions = await rows(
+        this.#trx,
+        stored,
+        `select id, version, raw from mirror_version where installation = ? and kind = ? and id = any(?)
+         order by id, version for update`,
+        [this.#installation, kind, records.map(({ id }) => id)],
+      );
+      for (const each of versions) await this.#erase('mirror_version', kind, each);
+    }
+  }
+
+  async #erase(table: MirrorTable, kind: RecordKind, { id, version, raw }: Stored): Promise<void> {
+    const left = withoutPersonalData(kind, raw, this.#dialect);
+    if (left === null) return;
+    this.#erased[table] += 1;
+    await execute(
+      this.#trx,
+      `update ${table} set raw = ?::json where installation = ? and kind = ? and id = ? and version = ?`,
+      [left, this.#installation, kind, id, version],
+    );
   }
 }
 
-/** The record with null in its personal fields, every other digit as it was; null where nothing is to be erased. */
-function withoutNames(
-  raw: string,
-  names: readonly string[],
-  isOfClient: (record: JsonValue) => boolean,
-): string | null {
+/** The record with nothing personal in it, every digit of the rest as it was; null where nothing is to be erased. */
+function withoutPersonalData(kind: RecordKind, raw: string, dialect: Dialect): string | null {
   const record = parseJson(raw);
-  if (!isJsonObject(record) || !isOfClient(record)) return null;
-  const isPersonal = (field: string) => names.includes(field) || (personal.test(field) && !needed.test(field));
-  const found = Object.entries(record).filter(([field, value]) => isPersonal(field) && value !== null && value !== '');
-  if (found.length === 0) return null;
-  return stringifyJson({ ...record, ...Object.fromEntries(found.map(([field]) => [field, null])) });
+  const kept = parseJson(keepMapped(kind, raw, dialect));
+  if (!isJsonObject(record) || !isJsonObject(kept)) return null;
+  const more = kind === 'invoice' ? Object.entries(record).filter(([field]) => needed.test(field)) : [];
+  const { invoice, prepayment } = dialect.fields;
+  const personal = {
+    ...{ row: [], payment: [] },
+    ...{ invoice: [invoice.payer_name, invoice.payer_organization_name], prepayment: [prepayment.description] },
+  };
+  let left: JsonObject = { ...Object.fromEntries(more), ...kept };
+  for (const field of personal[kind]) left = blanked(left, field.split('.'));
+  return canonicalJson(left) === canonicalJson(record) ? null : stringifyJson(left);
+}
+
+/** The record with null at a path, where something stands there. */
+function blanked(record: JsonObject, [key, ...path]: string[]): JsonObject {
+  const value = key === undefined || !Object.hasOwn(record, key) ? null : record[key];
+  if (key === undefined || value === null || value === '') return record;
+  if (path.length === 0) return { ...record, [key]: null };
+  return isJsonObject(value) ? { ...record, [key]: blanked(value, path) } : record;
 }

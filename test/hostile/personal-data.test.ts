@@ -94,6 +94,73 @@ test('the names of a client are erased for good; the books stay whole, and the s
   await expect(clinic.rows('delete from erasure')).rejects.toThrow();
 });
 
+describe.each(['mapped', 'all'])('erasing a client, keep_raw: %s', (keepRaw) => {
+  test('reaches prepayments, payments and rows, and their earlier versions; other clients keep theirs', async () => {
+    const clinic = await startTestClinic({ invoices: 60, settings: { keep_raw: keepRaw } });
+    onTestFinished(() => clinic.stop());
+    const source = clinic.sandbox.clinic;
+    const { invoices, invoicePayments, invoiceRows, prepayments } = source;
+    const paidBy = (id: number) => invoices.get(invoicePayments.get(id)!.invoice)?.client;
+    const final = invoices.all().filter(({ status }) => status === 3);
+    // One who has paid invoices, and in advance; and somebody else who has, too.
+    const [client, other] = [...new Set(prepayments.all().map((one) => one.client))].filter((each) =>
+      final.some((one) => one.client === each && invoicePayments.of(one.id).length > 0),
+    ) as [number, number];
+    const personal = (of: number | null | undefined) => `Musti, dog of ${of} in Siltakatu`;
+    const describe = (when: string) => {
+      for (const one of invoices.all())
+        source.update(invoices, one, { payer_name: `${personal(one.client)}, ${when}` });
+      for (const one of prepayments.all()) {
+        source.update(prepayments, one, { description: `${personal(one.client)}, ${when}` });
+      }
+      for (const one of invoicePayments.all()) {
+        Object.assign(one, { info: personal(paidBy(one.id)), payer_name: personal(paidBy(one.id)) });
+      }
+      for (const one of invoiceRows.all()) {
+        const extra = { ...one.invoice_row_extra, patient: `${personal(invoices.get(one.invoice)?.client)}, ${when}` };
+        source.update(invoiceRows, one, { invoice_row_extra: extra });
+      }
+    };
+    describe('at first');
+    expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+    describe('later');
+    expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+    const named = async (of: number) => {
+      const found = await clinic.rows<{ place: string }>(
+        `select distinct 'mirror_record ' || kind as place from mirror_record where strpos(raw::text, ?) > 0
+         union select distinct 'mirror_version ' || kind from mirror_version where strpos(raw::text, ?) > 0
+         union select 'entry_party_name' from entry_party_name where strpos(name, ?) > 0 order by 1`,
+        [personal(of), personal(of), personal(of)],
+      );
+      return found.map(({ place }) => place);
+    };
+    const everywhere = [
+      'entry_party_name',
+      ...['mirror_record', 'mirror_version'].flatMap((table) => [`${table} invoice`, `${table} prepayment`]),
+    ];
+    const whole = ['mirror_record payment', 'mirror_record row', 'mirror_version row'];
+    const places = (keepRaw === 'all' ? [...everywhere, ...whole] : everywhere).sort();
+    expect((await named(client)).sort()).toEqual(places);
+    const others = await named(other);
+    const raws = () =>
+      clinic.rows(
+        `select kind, id, raw #>> '{external_info}' as info, raw ->> 'paid' as paid from mirror_record order by 1, 2`,
+      );
+    const before = await raws();
+    const entries = await clinic.rows('select id, hash from entry order by seq');
+
+    const args = ['erase', 'client', String(client), '--reason', 'asked for', '--yes', '--config', clinic.config];
+    expect(await vetledger(args, clinic.env)).toMatchObject({ code: 0 });
+    expect(await named(client)).toEqual([]);
+    expect(await named(other)).toEqual(others);
+    expect(await raws()).toEqual(before);
+    expect(await clinic.sync('again')).toMatchObject({ outcome: 'closed', posted: 0 });
+    expect(await named(client)).toEqual([]);
+    expect(await clinic.rows('select id, hash from entry order by seq')).toEqual(entries);
+    expect(await clinic.wrongBooks()).toEqual([]);
+  });
+});
+
 describe.each([
   ['mapped', []],
   ['all', ['mirror_record']],

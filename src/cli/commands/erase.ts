@@ -13,7 +13,7 @@ export interface EraseOptions {
   yes?: true;
 }
 
-/** Erases the names of a client from the mirror and the entries; the amounts and a record of the erasure stay. */
+/** Erases the personal data of a client from the mirror and the entries; the amounts and a record of the erasure stay. */
 export function eraseNames(context: CommandContext, options: EraseOptions, idText: string): Promise<number> {
   const [reason, by] = [options.reason.trim(), (options.by ?? userInfo().username).trim()];
   if (!/^[1-9]\d{0,14}$/.test(idText)) throw usageError(`${idText} is no id of a client.`, 'erase');
@@ -27,8 +27,8 @@ export function eraseNames(context: CommandContext, options: EraseOptions, idTex
     if (options.yes !== true) {
       throw new ConfigError(
         'not_confirmed',
-        `Nothing was erased. With --yes, the names and addresses of client ${client} of installation ${installation.id} would be, for good.`,
-        'Erase them in the practice software first, or a later change of an invoice brings them back; then run it again with --yes.',
+        `Nothing was erased. With --yes, the names, addresses and free texts of client ${client} of installation ${installation.id} would be, for good.`,
+        'Erase them in the practice software first, or a later change of a record brings them back; then run it again with --yes.',
       );
     }
     const erased = await eraseClient(db, installation, client, { reason, by });
@@ -36,7 +36,7 @@ export function eraseNames(context: CommandContext, options: EraseOptions, idTex
     const document = { installation: installation.id, client, reason, by, records, versions, entries, kept_entries };
     await context.result(document, () =>
       [
-        `Client ${client} of installation ${installation.id}: names erased from ${count(records, 'invoice')}, ${count(versions, 'earlier version')} and ${count(entries, 'entry', 'entries')}. Amounts, id, VAT number and country stay.`,
+        `Client ${client} of installation ${installation.id}: personal data erased from ${count(records, 'record')}, ${count(versions, 'earlier version')} and ${count(entries, 'entry', 'entries')}. Amounts, id, VAT number and country stay.`,
         ...(kept_entries > 0
           ? [
               `${count(kept_entries, 'entry', 'entries')} of an older version keep the name: the hash chain covers it there.`,
