@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { createProgram, examplesOf } from '../src/cli/program.ts';
 import { type ConfigKey, configKeys } from '../src/config/schema.ts';
+import { type ErpProblemDefinition, erpProblemCatalogue } from '../src/domain/erp-problems.ts';
 import { exitCodes } from '../src/domain/errors.ts';
 import { type ProblemDefinition, problemCatalogue } from '../src/domain/problems.ts';
 import { mappingJsonSchema } from '../src/mapping/schema.ts';
@@ -108,6 +109,11 @@ function problemsPage(): string {
     entries
       .filter(([, problem]) => problem.holds === holds)
       .map(([code, { sentence, todo }]) => [`\`${code}\``, sentence, todo]);
+  const erpRows = (retried: boolean) =>
+    Object.entries(erpProblemCatalogue as Record<string, ErpProblemDefinition>)
+      .filter(([, problem]) => problem.retried === retried)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([code, { sentence, todo }]) => [`\`${code}\``, sentence, todo]);
   const header = ['code', 'what it means', 'what to do'];
   return [
     generated,
@@ -117,6 +123,14 @@ function problemsPage(): string {
     table(header, rows(true)),
     '## Remarks on posted documents',
     table(header, rows(false)),
+    '## Entries that are not in the ERP',
+    'The codes of deliveries, printed by `vetledger problems`, `deliver` and `explain`. The entry is in our books; it keeps no other entry from the ERP but those that correct it.',
+    '### Retried by themselves',
+    'As soon as the mapping is changed.',
+    table(header, erpRows(true)),
+    '### Not sent again before `vetledger deliver retry`',
+    'A refusal that is repeated may block the API user. An entry that is tried again is looked up first, and never sent twice.',
+    table(header, erpRows(false)),
   ].join('\n\n');
 }
 

@@ -1,6 +1,5 @@
-import { isDelivered } from '../../config/erp.ts';
 import type { InstallationConfig } from '../../config/load.ts';
-import { ConfigError, UserError } from '../../domain/errors.ts';
+import { UserError } from '../../domain/errors.ts';
 import { deliveredSince, unitsById, waitingForConsent } from '../../erp/outbox/read.ts';
 import { approveUnits, pauseDelivery, resumeDelivery, retryUnits } from '../../erp/outbox/state.ts';
 import { type DeliveryStatus, deliveryProblems, deliveryStatus, unitsToSend } from '../../queries/deliveries.ts';
@@ -9,7 +8,7 @@ import { requestDeliveriesOnce } from '../../runtime/deliveries.ts';
 import { startEngine } from '../../runtime/worker.ts';
 import type { CalendarDate } from '../../terms.ts';
 import { actedBy } from '../acting.ts';
-import { chosenBooks } from '../books.ts';
+import { chosenDeliveries } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { leftText } from '../render/delivery.ts';
 import { problemsText } from '../render/problems.ts';
@@ -51,17 +50,6 @@ export function deliver(context: CommandContext, options: DeliverCommandOptions)
     }
     return deliverAndReport(context, app, chosen, options.wait);
   });
-}
-
-/** The installations of a command that have an ERP. Throws ConfigError where none has. */
-async function chosenDeliveries(app: App, id: number | undefined): Promise<InstallationConfig[]> {
-  const chosen = (await chosenBooks(app, id)).filter(({ erp }) => isDelivered(erp));
-  if (chosen.length > 0) return chosen;
-  throw new ConfigError(
-    'nothing_delivered',
-    id === undefined ? 'No installation is delivered to an ERP.' : `Installation ${id} is not delivered to an ERP.`,
-    'Set `erp` of the installation (docs/CLI.md, "Configuration"); with `erp: {kind: ledger}` the books stay in PostgreSQL.',
-  );
 }
 
 /** Consents to what first loads and backfills brought, once it was confirmed; false where it was not. */

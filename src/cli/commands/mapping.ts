@@ -2,20 +2,32 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { runSpecs } from '../../bookkeeping/run-specs.ts';
 import { loadDialect } from '../../config/dialect.ts';
+import { isDelivered } from '../../config/erp.ts';
 import { type Config, loadConfig } from '../../config/load.ts';
 import { loadMapping, loadSpecs, specsPathOf } from '../../config/mapping-files.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { postgresFolder } from '../../embedded/postgres.ts';
 import type { Mapping } from '../../mapping/schema.ts';
+import { checkErp, type ErpCheck } from '../../queries/erp-check.ts';
 import { compareMapping, type MappingComparison } from '../../queries/mapping-check.ts';
 import { chosenInstallations, openApp } from '../../runtime/app.ts';
-import type { CommandContext } from '../context.ts';
+import { nothingDelivered } from '../books.ts';
+import { type CommandContext, usageError } from '../context.ts';
+import { erpChecksDocument, erpCheckText } from '../render/erp-check.ts';
 import { comparisonsDocument, comparisonText, specsText } from '../render/mapping-check.ts';
 
-/** Checks a mapping file, runs its cases, and compares it with what the source uses; exit code 1 on a failed case or a gap. */
+export interface MappingCheckOptions {
+  installation?: number;
+  erp?: true;
+}
+
+/**
+ * Checks a mapping file, runs its cases, and compares it with what the source uses and, with --erp, with what the ERP has; exit
+ * code 1 on a failed case, a gap or a fault.
+ */
 export async function check(
   context: CommandContext,
-  { installation }: { installation?: number },
+  { installation, erp }: MappingCheckOptions,
   file: string,
 ): Promise<number> {
   const path = resolve(file);
@@ -24,17 +36,34 @@ export async function check(
   const cases = specs === null ? null : runSpecs(specs, mapping, loadDialect());
   const failed = cases?.filter(({ ok }) => !ok) ?? [];
   const config = await knownConfig(context);
-  const compared = config ? await compare(context, config, installation, mapping) : [];
-  const ok = failed.length === 0 && compared.every(({ gaps }) => gaps.length === 0);
+  if (erp && config === null) {
+    throw usageError(
+      '--erp needs a configuration and a database: they tell which ERP, and what is used.',
+      'mapping check',
+    );
+  }
+  const { compared, inErp } = config
+    ? await compare(context, config, installation, mapping, erp === true)
+    : { compared: [], inErp: [] };
+  const ok =
+    failed.length === 0 &&
+    compared.every(({ gaps }) => gaps.length === 0) &&
+    inErp.every(({ results }) => results.every((result) => result.ok));
   const report = {
     ok,
     file: path,
     specs: cases && { file: specsPathOf(path), cases: cases.length, failed },
     compared: config !== null,
     ...comparisonsDocument(compared),
+    ...(erp ? { erp: erpChecksDocument(inErp) } : {}),
   };
   await context.result(report, () =>
-    [`${path}: the file is valid.`, specsText(specsPathOf(path), cases), ...compared.map(comparisonText)].join('\n'),
+    [
+      `${path}: the file is valid.`,
+      specsText(specsPathOf(path), cases),
+      ...compared.map(comparisonText),
+      ...inErp.map(erpCheckText),
+    ].join('\n'),
   );
   return ok ? 0 : 1;
 }
@@ -57,13 +86,20 @@ async function compare(
   config: Config,
   installation: number | undefined,
   mapping: Mapping,
-): Promise<MappingComparison[]> {
+  withErp: boolean,
+): Promise<{ compared: MappingComparison[]; inErp: ErpCheck[] }> {
   const app = await openApp(config, { temporal: false, progress: context.note, env: context.env });
   try {
     const compared: MappingComparison[] = [];
-    for (const one of chosenInstallations(config, installation))
+    const inErp: ErpCheck[] = [];
+    for (const one of chosenInstallations(config, installation)) {
       compared.push(await compareMapping(app.db, one, mapping));
-    return compared;
+      if (!withErp || !isDelivered(one.erp)) continue;
+      const ports = { db: app.db, delivery: app.delivery, clock: app.clock, signal: context.signal };
+      inErp.push(await checkErp(ports, one, mapping, { writes: false, withBooks: false }));
+    }
+    if (withErp && inErp.length === 0) throw nothingDelivered(installation);
+    return { compared, inErp };
   } finally {
     await app.close();
   }

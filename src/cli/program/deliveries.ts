@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { DeliverCommandOptions, PauseOptions, RetryOptions } from '../commands/deliver.ts';
-import type { Define } from './define.ts';
+import { type Define, group } from './define.ts';
 import { calendarDate, installation, option, wholeNumber } from './options.ts';
 
 const by = new Option('--by <name>', 'who answers for it (default: the user of the operating system)');
@@ -54,5 +54,17 @@ export function defineDeliveryCommands(program: Command, define: Define): void {
     options: [installation, by],
     examples: [['vetledger deliver resume', 'every installation']],
     action: async (context, options) => (await import('../commands/deliver.ts')).resume(context, options),
+  });
+  const erp = group(program, 'erp', 'ERPs that entries are delivered to');
+  define<{ installation?: number }>(erp, 'check', {
+    summary: 'try in the ERP what entries need of it',
+    description:
+      'Tries for real: the connection, the rights of the API user, and each account, tax code, dimension value, journal, party and period that the mapping and the books use. An entry that balances must be taken, one that does not and one in a closed period must be refused; all are removed again. Says for each fault what to do; exit code 1 where there is one.',
+    options: [installation],
+    examples: [
+      ['vetledger erp check', 'after setting up, and when entries are refused'],
+      ['vetledger erp check --installation 4711 --json', 'one installation, as JSON'],
+    ],
+    action: async (context, options) => (await import('../commands/erp.ts')).check(context, options),
   });
 }

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { MappingCheckOptions } from '../commands/mapping.ts';
 import type { SandboxOptions } from '../commands/sandbox.ts';
 import { type Define, group } from './define.ts';
 import { decimal, installation, option, webAddress, wholeNumber } from './options.ts';
@@ -6,14 +7,18 @@ import { decimal, installation, option, webAddress, wholeNumber } from './option
 /** Commands for setting up and trying out: mapping, doctor, budget, sandbox. */
 export function defineSetupCommands(program: Command, define: Define): void {
   const mapping = group(program, 'mapping', 'mapping files');
-  define<{ installation?: number }>(mapping, 'check <file>', {
+  define<MappingCheckOptions>(mapping, 'check <file>', {
     summary: 'check a mapping file, run its cases, and compare it with what the source uses',
     description:
-      'Exit code 2 when the file, or the file of its cases beside it (`NAME.specs.yaml`), is wrong. Runs the cases. With a configuration and a database: lists the accounts, VAT groups, payment types and roles that the source uses and the file lacks, with counts and exact amounts. Exit code 1 when a case fails or something is lacking.',
-    options: [installation],
+      'Exit code 2 when the file, or the file of its cases beside it (`NAME.specs.yaml`), is wrong. Runs the cases. With a configuration and a database: lists the accounts, VAT groups, payment types and roles that the source uses and the file lacks, with counts and exact amounts. Exit code 1 when a case fails or something is lacking. With --erp: compares the file with the chart of the ERP, too, without writing there.',
+    options: [
+      installation,
+      new Option('--erp', 'compare with accounts, tax codes, dimensions, journals and parties of the ERP, too'),
+    ],
     examples: [
       ['vetledger mapping check mappings/demo.yaml', 'before it is put to use'],
       ['vetledger mapping check mappings/finland.yaml --installation 4711 --json', 'for one installation, as JSON'],
+      ['vetledger mapping check mappings/tryton-demo.yaml --erp', 'and with the chart of the ERP'],
     ],
     action: async (context, options, [file = '']) =>
       (await import('../commands/mapping.ts')).check(context, options, file),

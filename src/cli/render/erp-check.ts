@@ -1,0 +1,32 @@
+import { visibleIn } from '../../domain/text.ts';
+import type { ErpCheck } from '../../queries/erp-check.ts';
+import { count } from './text.ts';
+
+/** What `erp check --json` and `mapping check --erp --json` print of the installations. */
+export function erpChecksDocument(checks: readonly ErpCheck[]) {
+  return checks.map(({ installation, kind, results }) => ({
+    installation,
+    kind,
+    ok: results.every(({ ok }) => ok),
+    results,
+  }));
+}
+
+/** Each thing that was tried, and for each fault what to do. */
+export function erpCheckText(check: ErpCheck): string {
+  const { installation, kind, results } = visibleIn(check);
+  const faults = results.filter(({ ok }) => !ok).length;
+  const summary =
+    results.length === 0
+      ? `Installation ${installation}, ${kind}: the mapping has a word for all that its files need.`
+      : faults === 0
+        ? `Installation ${installation}, ${kind}: ${count(results.length, 'thing')} tried, nothing is missing.`
+        : `Installation ${installation}, ${kind}: ${count(faults, 'fault')} in ${count(results.length, 'thing')} tried.`;
+  return [
+    ...results.flatMap(({ name, ok, message, todo }) => [
+      `${ok ? 'ok   ' : 'FAULT'}  ${name}${message === '' ? '' : `: ${message}`}`,
+      ...(ok || todo === '' ? [] : [`         what to do: ${todo}`]),
+    ]),
+    summary,
+  ].join('\n');
+}

@@ -1,0 +1,91 @@
+import type { ErpProblemCode } from '../domain/erp-problems.ts';
+import type { Money } from '../domain/money.ts';
+import { clip, visible } from '../domain/text.ts';
+import type { MappedDimension, Mapping } from '../mapping/schema.ts';
+import { type CalendarDate, type DocumentKind, type LineRole, roles } from '../terms.ts';
+import type { Capabilities } from './capabilities.ts';
+import type { CheckPlan, ErpProblem } from './port.ts';
+import { dimensionValueOf, journalOf, noVatCode, partyAccounts, vatCodeOf } from './words.ts';
+
+/** What entries of an installation use: those of the books, and those that its source will have. */
+export interface WordsInUse {
+  accounts: { account: string; role: LineRole }[];
+  vat: { group: string | null; rate: Money | null }[];
+  /** Empty values are lines without one. */
+  dimensions: { dimension: MappedDimension; value: string }[];
+  kinds: (DocumentKind | 'daily_summary')[];
+}
+
+/**
+ * What is tried in the ERP before something is delivered: each word of it that entries need, in the mapping or not yet. `lacking`
+ * is what the mapping gives no word for.
+ */
+export function checkPlan(
+  mapping: Mapping,
+  used: WordsInUse,
+  { kind, dates, writes }: { kind: Capabilities['kind']; dates: readonly CalendarDate[]; writes: boolean },
+): { plan: CheckPlan; lacking: ErpProblem[] } {
+  const lacking: ErpProblem[] = [];
+  const lack = (code: ErpProblemCode, message: string) => {
+    if (!lacking.some((known) => known.message === message)) lacking.push({ code, message });
+  };
+  const taxes = new Set<string>();
+  for (const { group, rate } of used.vat) {
+    const code = vatCodeOf(mapping, group, rate);
+    if (code === null) lack('vat_code_unmapped', `VAT group ${shown(group)} at ${rate?.toFixed() ?? 'no'} %`);
+    else if (code !== noVatCode) taxes.add(code);
+  }
+  const dimensions = new Map<string, Set<string>>();
+  for (const [dimension, { name }] of Object.entries(mapping.erp.dimensions)) {
+    const values = dimensions.get(name) ?? new Set();
+    for (const value of used.dimensions.flatMap((each) => (each.dimension === dimension ? each.value : []))) {
+      const theirs = dimensionValueOf(mapping, dimension as MappedDimension, value);
+      if (theirs !== null) values.add(theirs);
+      else if (value !== '') lack('dimension_unmapped', `${dimension} ${shown(value)}`);
+    }
+    dimensions.set(name, values);
+  }
+  const journals = new Set<string>();
+  for (const of of used.kinds) {
+    const journal = journalOf(mapping, of);
+    if (journal !== null) journals.add(journal);
+    else if (kind === 'api') lack('journal_unmapped', `documents of the kind ${of}`);
+  }
+  const control = partyAccounts(mapping);
+  const { collective_party: collective, parties } = mapping.erp;
+  const needsCollective =
+    parties === 'collective' || mapping.cash_customer !== null || used.kinds.includes('daily_summary');
+  if (kind === 'api' && !collective && needsCollective && control.size > 0)
+    lack('party_unmapped', 'erp.collective_party is not set');
+  return {
+    plan: {
+      writes,
+      accounts: accountsOf(mapping, used).map(([account, its]) => ({
+        account,
+        roles: [...its].sort(),
+        isControl: control.has(account),
+      })),
+      parties: [...new Set([collective, ...Object.values(mapping.counterparties)].filter((code) => code != null))],
+      taxes: [...taxes].sort(),
+      dimensions: [...dimensions].map(([theirs, values]) => ({ theirs, values: [...values].sort() })),
+      journals: [...journals].sort(),
+      dates: [...new Set(dates)].sort(),
+    },
+    lacking,
+  };
+}
+
+/** Accounts by the roles that they have: those that the mapping names for a role, too, used or not. */
+function accountsOf(mapping: Mapping, used: WordsInUse): [string, Set<string>][] {
+  const accounts = new Map<string, Set<string>>();
+  const add = (account: string | undefined, role: LineRole) => {
+    if (account) accounts.set(account, (accounts.get(account) ?? new Set()).add(role));
+  };
+  for (const role of roles) add(mapping.roles[role], role);
+  for (const { account, role } of used.accounts) add(account, role);
+  return [...accounts].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function shown(text: string | null): string {
+  return text === null ? 'without name' : visible(clip(text, 100));
+}

@@ -1,0 +1,158 @@
+import { type ErpConfig, fileFormats } from '../config/erp.ts';
+import type { InstallationConfig } from '../config/load.ts';
+import type { Db } from '../db/pool.ts';
+import { businessDate } from '../domain/dates.ts';
+import { type ErpProblemCode, erpProblemCatalogue } from '../domain/erp-problems.ts';
+import { UserError } from '../domain/errors.ts';
+import { Money } from '../domain/money.ts';
+import { checkPlan, type WordsInUse } from '../erp/check-plan.ts';
+import type { Delivery } from '../erp/delivery.ts';
+import { oldestOpenDate } from '../erp/outbox/read.ts';
+import { type CheckResult, ErpError } from '../erp/port.ts';
+import { usedLines } from '../ledger/used-lines.ts';
+import {
+  type Found,
+  isUnmapped,
+  type LookUp,
+  paymentAccount,
+  revenueAccount,
+  vatAccount,
+} from '../mapping/look-ups.ts';
+import type { MappedDimension, Mapping } from '../mapping/schema.ts';
+import type { SourceUsage } from '../mapping/source-usage.ts';
+import type { InstallationId, LineRole } from '../terms.ts';
+import { sourceUsage } from './source-usage.ts';
+
+/** What an installation's ERP has of what entries need, thing by thing. */
+export interface ErpCheck {
+  installation: InstallationId;
+  kind: ErpConfig['kind'];
+  results: CheckResult[];
+}
+
+export interface CheckPorts {
+  db: Db;
+  delivery: Delivery;
+  clock: () => Date;
+  signal: AbortSignal;
+}
+
+/** The longest that a check may take, however much there is to try. */
+const longestMs = 10 * 60_000;
+
+/**
+ * Compares what an installation's books and its source use with its ERP, in the words of a mapping. With `writes` it also tries
+ * entries, and cleans up after itself. A fault is a result, never an exception.
+ */
+export async function checkErp(
+  { db, delivery, clock, signal }: CheckPorts,
+  installation: InstallationConfig,
+  mapping: Mapping,
+  { writes, withBooks }: { writes: boolean; withBooks: boolean },
+): Promise<ErpCheck> {
+  const { id, erp, timezone } = installation;
+  const isFile = fileFormats.some((format) => format === erp.kind);
+  const used = wordsInUse(await sourceUsage(db, installation), mapping);
+  if (withBooks) addBooks(used, await usedLines(db, id));
+  if (installation.postingMode === 'daily_summary') used.kinds.push('daily_summary');
+  const today = businessDate(clock().toISOString(), timezone);
+  const dates = [today, await oldestOpenDate(db, id)].filter((date) => date !== null);
+  const { plan, lacking } = checkPlan(mapping, used, { kind: isFile ? 'file' : 'api', dates, writes });
+  const results: CheckResult[] = lacking.map(({ code, message }) => lackingResult(code as ErpProblemCode, message));
+  if (!isFile) {
+    const stop = AbortSignal.any([signal, AbortSignal.timeout(longestMs)]);
+    try {
+      const target = delivery.target(installation);
+      for await (const result of target.check(plan, { signal: stop, priority: 0 })) results.push(result);
+    } catch (error) {
+      signal.throwIfAborted();
+      results.push(failed(error));
+    }
+  }
+  return { installation: id, kind: erp.kind, results };
+}
+
+function lackingResult(code: ErpProblemCode, message: string): CheckResult {
+  const { sentence, todo } = erpProblemCatalogue[code];
+  return { name: `mapping: ${message}`, ok: false, message: sentence, todo };
+}
+
+/** The check itself ended: the ERP cannot be worked with at all. */
+function failed(error: unknown): CheckResult {
+  const name = 'connection';
+  if (error instanceof UserError) return { name, ok: false, message: error.message, todo: error.todo };
+  if (!(error instanceof ErpError)) throw error;
+  const todo: Partial<Record<ErpError['means'], string>> = {
+    auth: 'Check `erp.user` and `erp.password` of the installation, and the rights of that user in the ERP.',
+    unsent: 'Check `erp.url` of the installation, and that the ERP is up.',
+    throttled: 'Try again later: the ERP takes no more requests now.',
+    locked: 'Try again later: something else is at work in the ERP.',
+  };
+  const else_ = 'Look into the log of the ERP; then run `vetledger erp check` again.';
+  return { name, ok: false, message: error.message, todo: todo[error.means] ?? else_ };
+}
+
+/** What the documents of the source come to by this mapping; what it has no account for is held, and told by `mapping check`. */
+function wordsInUse({ rows, money }: SourceUsage, mapping: Mapping): WordsInUse {
+  const used: WordsInUse = { accounts: [], vat: [], dimensions: [], kinds: [] };
+  const add = (found: LookUp<Found & { role?: LineRole }>, role: LineRole) => {
+    if (!isUnmapped(found)) used.accounts.push({ account: found.account, role: found.role ?? role });
+  };
+  for (const { account, department, dimensions, internal, vat, hasNet, hasVat } of rows) {
+    if (hasNet) {
+      add(revenueAccount(mapping, account, department, { dimensions, internal, vat }), 'revenue');
+      used.dimensions.push(...valuesOf(department, dimensions, internal));
+    }
+    if (hasVat) {
+      const accounts = vat.account === null ? [] : [vat.account];
+      add(vatAccount(mapping, { name: vat.name, rate: vat.rate, accounts }, department), 'vat');
+    }
+    if (hasNet || hasVat) used.vat.push({ group: vat.name, rate: vat.rate });
+  }
+  if (rows.length > 0) used.kinds.push('invoice');
+  for (const { kind, type, department } of money) {
+    if (type !== null) add(paymentAccount(mapping, type, department), 'other_clearing');
+    used.kinds.push(kind);
+  }
+  return used;
+}
+
+function addBooks(used: WordsInUse, lines: Awaited<ReturnType<typeof usedLines>>): void {
+  for (const line of lines) {
+    const { role } = line;
+    used.kinds.push(line.posting_mode === 'document' ? line.kind : 'daily_summary');
+    used.accounts.push({ account: line.account, role });
+    if (line.has_vat && (role === 'revenue' || role === 'vat')) {
+      const rate = line.vat_rate === null ? null : new Money(line.vat_rate);
+      used.vat.push({ group: line.vat_group, rate });
+    }
+    if (role !== 'revenue' && role !== 'rounding') continue;
+    const internal = {
+      account: line.internal_account,
+      dimension1: line.internal_dimension_1,
+      dimension2: line.internal_dimension_2,
+    };
+    const dimensions = [line.dimension_1, line.dimension_2, line.dimension_3] as const;
+    used.dimensions.push(...valuesOf(line.department_id, dimensions, internal));
+  }
+}
+
+function valuesOf(
+  department: number | null,
+  [first, second, third]: readonly [string | null, string | null, string | null],
+  internal: { account: string | null; dimension1: string | null; dimension2: string | null },
+): WordsInUse['dimensions'] {
+  const values: Record<MappedDimension, string | null> = {
+    department: department === null ? null : String(department),
+    dimension_1: first,
+    dimension_2: second,
+    dimension_3: third,
+    internal_account: internal.account,
+    internal_dimension_1: internal.dimension1,
+    internal_dimension_2: internal.dimension2,
+  };
+  return Object.entries(values).map(([dimension, value]) => ({
+    dimension: dimension as MappedDimension,
+    value: value?.trim() ?? '',
+  }));
+}

@@ -1,0 +1,164 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { loadMapping } from '../../src/config/mapping-files.ts';
+import { type CheckPlan, type CheckResult, ErpError } from '../../src/erp/port.ts';
+import type { Mapping } from '../../src/mapping/schema.ts';
+import { checkErp, type ErpCheck } from '../../src/queries/erp-check.ts';
+import { vetledger } from '../cli/support.ts';
+import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+
+const trytonDemo = fileURLToPath(new URL('../../mappings/tryton-demo.yaml', import.meta.url));
+let clinic: TestClinic;
+let mapping: Mapping;
+
+beforeAll(async () => {
+  clinic = await startTestClinic({ seed: 12, invoices: 150, settings: { erp: '{kind: csv}' } });
+  await clinic.sync();
+  ({ mapping } = await loadMapping(trytonDemo));
+});
+afterAll(() => clinic?.stop());
+
+const command = (...args: string[]) => vetledger([...args, '--config', clinic.config], clinic.env);
+
+/** Checks against an ERP that has everything but `missing`, and tells the plan that it was given. */
+async function check(
+  changes: Partial<Mapping['erp']> = {},
+  {
+    missing = [],
+    breaksOff,
+    kind = 'tryton',
+  }: { missing?: string[]; breaksOff?: ErpError; kind?: 'tryton' | 'csv' } = {},
+): Promise<{ plan: CheckPlan | null; check: ErpCheck; faults: CheckResult[] }> {
+  const config = await loadConfig(clinic.config, clinic.env);
+  const installation = { ...config.installations[0]!, erp: { ...config.installations[0]!.erp, kind } as never };
+  let plan: CheckPlan | null = null;
+  const target = {
+    async *check(given: CheckPlan): AsyncGenerator<CheckResult> {
+      plan = given;
+      yield { name: 'connection', ok: true, message: '', todo: '' };
+      for (const { account } of given.accounts) {
+        const ok = !missing.includes(account);
+        yield { name: `account ${account}`, ok, message: ok ? '' : 'there is none', todo: ok ? '' : 'Create it.' };
+      }
+      if (breaksOff) throw breaksOff;
+    },
+  };
+  const done = await checkErp(
+    {
+      db: clinic.app.db,
+      delivery: { target: () => target } as never,
+      clock: () => new Date(),
+      signal: new AbortController().signal,
+    },
+    installation,
+    { ...mapping, erp: { ...mapping.erp, ...changes } },
+    { writes: true, withBooks: true },
+  );
+  return { plan, check: done, faults: done.results.filter(({ ok }) => !ok) };
+}
+
+describe('the plan', () => {
+  test('has each word that the books and the source use, and the mapping’s roles', async () => {
+    const { plan, faults } = await check();
+    expect(faults).toEqual([]);
+    const used = await clinic.rows<{ account: string }>('select distinct account from entry_line order by account');
+    const accounts = plan!.accounts.map(({ account }) => account);
+    expect(accounts).toEqual(expect.arrayContaining(used.map(({ account }) => account)));
+    expect(accounts).toEqual(expect.arrayContaining(['1709', '2410', '3990']));
+    const control = plan!.accounts.filter(({ isControl }) => isControl);
+    expect(control.map(({ account, roles }) => [account, roles])).toEqual([
+      ['1700', ['receivable']],
+      ['1709', ['opening_receivable']],
+      ['1710', ['insurance_receivable']],
+      ['1715', ['financing_receivable']],
+      ['2400', ['prepayment_liability']],
+    ]);
+    expect(plan).toMatchObject({
+      writes: true,
+      parties: ['CLIENTS', 'INSURANCE', 'FINANCING'],
+      journals: ['CASH', 'REV'],
+    });
+    expect(plan!.taxes).toEqual(expect.arrayContaining(['Sales 14 %', 'Sales 25.5 %']));
+    expect(plan!.dimensions.map(({ theirs }) => theirs)).toEqual([
+      'Department',
+      'Reporting dimension 1',
+      'Reporting dimension 2',
+    ]);
+    expect(plan!.dimensions[0]!.values).toEqual(['11', '12', '13']);
+    expect(plan!.dimensions[1]!.values).toEqual(['IMG', 'LAB', 'NONE', 'SURG']);
+    expect(plan!.dates.length).toBeGreaterThan(0);
+  });
+
+  test('what the mapping has no word for is told with what to do', async () => {
+    const { faults } = await check({
+      vat_codes: { 'VAT 14 %': 'x' },
+      journals: { invoice: 'REV' },
+      dimensions: { dimension_1: { name: 'D', values: { SURG: 's' } } },
+      collective_party: null,
+    });
+    expect(faults.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([
+        'mapping: VAT group VAT 25.5 % at 25.5 %',
+        'mapping: dimension_1 LAB',
+        'mapping: documents of the kind payment',
+        'mapping: erp.collective_party is not set',
+      ]),
+    );
+    for (const { todo } of faults) expect(todo).toContain('in the mapping file');
+  });
+});
+
+test('what the ERP lacks is a fault; what breaks the check off, too', async () => {
+  const { faults } = await check({}, { missing: ['1700'], breaksOff: new ErpError('auth', 'session ended') });
+  expect(faults).toEqual([
+    { name: 'account 1700', ok: false, message: 'there is none', todo: 'Create it.' },
+    {
+      name: 'connection',
+      ok: false,
+      message: 'session ended',
+      todo: 'Check `erp.user` and `erp.password` of the installation, and the rights of that user in the ERP.',
+    },
+  ]);
+});
+
+test('a file needs no journals, and asks nobody', async () => {
+  const { plan, faults } = await check({ journals: {}, collective_party: null }, { kind: 'csv' });
+  expect([plan, faults]).toEqual([null, []]);
+});
+
+describe('the commands', () => {
+  test('erp check: exit code 0 without a fault', async () => {
+    const { code, json } = await command('erp', 'check', '--json');
+    expect(json()).toEqual({ ok: true, installations: [{ installation: 4711, kind: 'csv', ok: true, results: [] }] });
+    expect(code).toBe(0);
+    expect((await command('erp', 'check')).stdout).toContain(
+      'Installation 4711, csv: the mapping has a word for all that its files need.',
+    );
+  });
+
+  test('mapping check --erp tells what the mapping lacks for the ERP', async () => {
+    const file = `${clinic.config}.mapping.yaml`;
+    const text = readFileSync(trytonDemo, 'utf8').replace('    "VAT 14 %": "Sales 14 %"\n', '');
+    writeFileSync(file, text);
+    const { code, stdout } = await command('mapping', 'check', file, '--erp');
+    expect(stdout).toContain('FAULT  mapping: VAT group VAT 14 % at 14 %: The mapping gives no tax code');
+    expect(stdout).toContain('         what to do: Add it under `erp.vat_codes` in the mapping file');
+    expect(code).toBe(1);
+    expect((await command('mapping', 'check', file)).code).toBe(0);
+  });
+
+  test('an ERP that is not there is a fault with what to do', async () => {
+    const config = `${clinic.config}.tryton.yaml`;
+    const erp = '{kind: tryton, url: "http://127.0.0.1:1", database: d, user: u, password: "$' + '{ERP_PASSWORD}"}';
+    writeFileSync(config, readFileSync(clinic.config, 'utf8').replace('{kind: csv}', erp));
+    const env = { ...clinic.env, ERP_PASSWORD: 'secret' };
+    const { code, json, stdout } = await vetledger(['erp', 'check', '--config', config, '--json'], env);
+    expect(json().installations[0].results).toContainEqual(
+      expect.objectContaining({ name: 'connection', ok: false, todo: expect.stringContaining('erp') }),
+    );
+    expect(code).toBe(1);
+    expect(stdout).not.toContain('secret');
+  });
+});
