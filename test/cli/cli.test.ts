@@ -39,7 +39,20 @@ describe('help', () => {
     expect(code).toBe(0);
     const first = [...new Set(commands.map((name) => name.split(' ')[0]!))];
     expect(first).toEqual([
-      ...['dev', 'run', 'sync', 'backfill', 'windows', 'status', 'problems', 'explain', 'preview', 'repost', 'deliver'],
+      ...[
+        'dev',
+        'run',
+        'sync',
+        'backfill',
+        'windows',
+        'status',
+        'problems',
+        'explain',
+        'preview',
+        'repost',
+        'deliver',
+        'erp',
+      ],
       ...['reconcile', 'ledger', 'adopt', 'erase', 'export', 'mapping', 'migrate', 'doctor', 'budget', 'sandbox'],
     ]);
     for (const name of first) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
