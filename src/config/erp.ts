@@ -1,4 +1,5 @@
 import type { CalendarDate } from '../terms.ts';
+import type { FileOptions } from './file-options.ts';
 
 /** Where an installation's general ledger is delivered to (DESIGN "Config", `erp`). */
 export type ErpConfig = { kind: 'ledger' } | TrytonConfig | FileTargetConfig;
@@ -30,13 +31,11 @@ export interface TrytonConfig extends DeliveryConfig {
 
 export const fileFormats = ['csv', 'sie4', 'datev'] as const;
 
-export interface FileTargetConfig extends DeliveryConfig {
-  kind: (typeof fileFormats)[number];
-  /** Folder of the batches, absolute. */
-  folder: string;
-  /** What the format needs and the books do not tell, by name. */
-  options: Record<string, string>;
-}
+export type FileTargetConfig = FileOptions &
+  DeliveryConfig & {
+    /** Folder of the batches, absolute. */
+    folder: string;
+  };
 
 /** Whether the installation's general ledger leaves this database at all. */
 export function isDelivered(erp: ErpConfig): erp is Exclude<ErpConfig, { kind: 'ledger' }> {
@@ -46,4 +45,9 @@ export function isDelivered(erp: ErpConfig): erp is Exclude<ErpConfig, { kind: '
 /** Whether the ERP gives each unit a document number of its own, which the practice software is then told instead of our entry id. */
 export function givesNumbers(erp: ErpConfig): boolean {
   return erp.kind === 'tryton';
+}
+
+/** Whether the installation's general ledger is handed over as files. */
+export function isFileTarget(erp: ErpConfig): erp is FileTargetConfig {
+  return fileFormats.some((format) => format === erp.kind);
 }

@@ -11,6 +11,7 @@ import { checkConfig, keyError } from './check.ts';
 import { loadInstallationDialect } from './dialect.ts';
 import { insertEnvironment } from './environment.ts';
 import type { ErpConfig } from './erp.ts';
+import { readFileOptions } from './file-options.ts';
 import { refuseInsecure } from './insecure.ts';
 import { loadMapping, loadMappingIfPresent } from './mapping-files.ts';
 import type { ConfigFile } from './schema.ts';
@@ -137,7 +138,7 @@ async function readInstallation(
     startDate: entry.start_date ?? null,
     mappingPath,
     ...(await (mappingMayBeMissing ? loadMappingIfPresent(mappingPath) : loadMapping(mappingPath))),
-    erp: readErp(file, dataDir, entry),
+    erp: readErp(file, dataDir, index, entry),
     postingMode: entry.posting_mode,
     rateWindowSeconds: entry.rate_window_seconds,
     overlapSeconds: entry.overlap_seconds,
@@ -149,7 +150,12 @@ async function readInstallation(
   };
 }
 
-function readErp(file: string, dataDir: string, { id, erp }: ConfigFile['installations'][number]): ErpConfig {
+function readErp(
+  file: string,
+  dataDir: string,
+  index: number,
+  { id, erp, currency }: ConfigFile['installations'][number],
+): ErpConfig {
   const { kind, from = null, auto } = erp;
   switch (kind) {
     case 'ledger':
@@ -163,7 +169,10 @@ function readErp(file: string, dataDir: string, { id, erp }: ConfigFile['install
       };
     default: {
       const folder = erp.folder === undefined ? join(dataDir, 'erp', String(id)) : resolve(dirname(file), erp.folder);
-      return { kind, from, auto, folder, options: erp.options ?? {} };
+      const options = readFileOptions(kind, erp.options ?? {}, minorUnitDecimals(currency));
+      if ('read' in options) return { ...options.read, from, auto, folder };
+      const { option, message } = options.fault;
+      throw keyError(file, `installations[${index}].erp.options${option && `.${option}`}`, message);
     }
   }
 }

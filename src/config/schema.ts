@@ -102,9 +102,9 @@ const erp = z
     timeout_seconds: positive('120').optional().describe('How long a request to the ERP may take. Default 120.'),
     folder: text.optional().describe('Files: folder of the batches. Default `erp` under data_dir.'),
     options: z
-      .record(z.string(), z.union([text, z.number().transform(String)]))
+      .record(z.string(), z.union([text, z.number().transform(String), z.boolean().transform(String)]))
       .optional()
-      .describe('Files: what the format needs beside the books.'),
+      .describe('Files: what the format needs beside the books; docs/erp/files.md lists it by kind.'),
   })
   .superRefine((erp, context) => {
     const missing = (keys: string[]) => keys.filter((key) => !(key in erp));

@@ -234,6 +234,31 @@ create table erp_action (
   constraint erp_action_action_check CHECK ((action = ANY (ARRAY['approve'::text, 'retry'::text, 'undo'::text, 'pause'::text, 'resume'::text, 'ack'::text, 'redate'::text])))
 );
 
+create table erp_batch (
+  installation bigint not null,
+  number bigint not null,
+  format text not null,
+  file text not null,
+  sha256 text not null,
+  units bigint not null,
+  manifest text not null,
+  created_at timestamp with time zone not null,
+  written_at timestamp with time zone,
+  acknowledged_at timestamp with time zone,
+  acknowledged_by text,
+  constraint erp_batch_pkey PRIMARY KEY (installation, number),
+  constraint erp_batch_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'sie4'::text, 'datev'::text])))
+);
+CREATE INDEX erp_batch_open ON vetledger.erp_batch USING btree (installation, number) WHERE (acknowledged_at IS NULL);
+
+create table erp_batch_piece (
+  installation bigint not null,
+  number bigint not null,
+  piece integer not null,
+  content bytea not null,
+  constraint erp_batch_piece_pkey PRIMARY KEY (installation, number, piece)
+);
+
 create table erp_company (
   company text not null,
   kind text not null,
@@ -374,18 +399,21 @@ create table erp_unit (
   batch_limit integer,
   doubt text,
   answered integer not null default 0,
+  enqueued_at timestamp with time zone not null default clock_timestamp(),
   constraint erp_unit_erp_key_key UNIQUE (erp_key),
   constraint erp_unit_pkey PRIMARY KEY (installation, unit_id),
   constraint erp_unit_doubt_check CHECK ((doubt = ANY (ARRAY['no_answer'::text, 'refused'::text, 'unknown'::text, 'duplicate'::text, 'unseen'::text]))),
   constraint erp_unit_kind_check CHECK ((kind = ANY (ARRAY['entry'::text, 'daily_summary'::text]))),
   constraint erp_unit_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'uncertain'::text, 'drafted'::text, 'delivered'::text, 'refused'::text, 'handed_over'::text, 'acknowledged'::text, 'cancelled_out'::text, 'excluded'::text])))
 );
+CREATE INDEX erp_unit_batch ON vetledger.erp_unit USING btree (installation, batch) WHERE (batch IS NOT NULL);
 CREATE INDEX erp_unit_company_doubt ON vetledger.erp_unit USING btree (company) WHERE (state = ANY (ARRAY['sending'::text, 'uncertain'::text]));
 CREATE INDEX erp_unit_consent ON vetledger.erp_unit USING btree (installation, unit_date) WHERE ((state = 'pending'::text) AND needs_consent);
 CREATE INDEX erp_unit_doubt ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE (state = ANY (ARRAY['sending'::text, 'uncertain'::text]));
 CREATE INDEX erp_unit_drafted ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE (state = 'drafted'::text);
 CREATE INDEX erp_unit_due ON vetledger.erp_unit USING btree (installation, is_backlog, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent));
 CREATE INDEX erp_unit_follows ON vetledger.erp_unit USING btree (installation, follows) WHERE (follows IS NOT NULL);
+CREATE INDEX erp_unit_hand_over ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent));
 CREATE INDEX erp_unit_handed_over ON vetledger.erp_unit USING btree (installation, batch) WHERE (state = 'handed_over'::text);
 CREATE INDEX erp_unit_refused ON vetledger.erp_unit USING btree (installation) WHERE (state = 'refused'::text);
 CREATE INDEX erp_unit_settled ON vetledger.erp_unit USING btree (installation, settled_at) WHERE (state = 'delivered'::text);

@@ -78,6 +78,11 @@ export const erpProblemCatalogue = {
     sentence: 'The entry has more lines or is longer than the ERP takes.',
     todo: 'Enter it by hand in the ERP, or use posting_mode: daily_summary; then `vetledger deliver retry`.',
   },
+  erp_not_in_pairs: {
+    retried: false,
+    sentence: 'The format has pairs of two different accounts, and the entry cannot be told in such pairs.',
+    todo: 'Enter it by hand; nothing of it is in a file.',
+  },
   erp_refused: {
     retried: false,
     sentence: 'The ERP refuses the entry.',

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { isDelivered } from '../config/erp.ts';
+import { isDelivered, isFileTarget } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import type { Db } from '../db/pool.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -9,6 +9,8 @@ import { type DeliverPorts, deliverSlice, type SliceReport } from './deliver/sli
 import { settleOpenItems } from './open-items/settle.ts';
 import { enqueueUnits } from './outbox/enqueue.ts';
 import type { ErpTarget } from './port.ts';
+import { fileCapabilities } from './targets/files/capabilities.ts';
+import { handOverSlice } from './targets/files/hand-over.ts';
 import { openTarget } from './targets/open.ts';
 
 /** What a slice of delivery is given by the activity that runs it. */
@@ -70,13 +72,18 @@ export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptio
       );
     },
     target: targetOf,
-    capabilities: (installation) => targetOf(installation).capabilities,
-    slice: (ports) =>
-      deliverSlice(
-        { ...ports, db, databaseId, clock, log, target: targetOf(ports.installation) },
-        { longestMs: sliceMs },
-      ),
+    capabilities(installation) {
+      const { erp } = installation;
+      return isFileTarget(erp) ? fileCapabilities[erp.kind] : targetOf(installation).capabilities;
+    },
+    slice(slice) {
+      const ports = { ...slice, db, databaseId, clock, log };
+      const options = { longestMs: sliceMs };
+      if (isFileTarget(slice.installation.erp)) return handOverSlice(ports, options);
+      return deliverSlice({ ...ports, target: targetOf(slice.installation) }, options);
+    },
     async settle(ports, { longestMs }) {
+      if (isFileTarget(ports.installation.erp)) return { settled: 0, nextDueMs: null };
       const target = targetOf(ports.installation);
       const until = clock.elapsed() + longestMs;
       let settled = 0;

@@ -2,6 +2,8 @@ import type { InstallationConfig } from '../../config/load.ts';
 import { UserError } from '../../domain/errors.ts';
 import { deliveredSince, unitsById, waitingForConsent } from '../../erp/outbox/read.ts';
 import { approveUnits, pauseDelivery, resumeDelivery, retryUnits } from '../../erp/outbox/state.ts';
+import { ackBatches } from '../../erp/targets/files/ack.ts';
+import { parseBatchCode } from '../../erp/targets/files/format.ts';
 import { type DeliveryStatus, deliveryProblems, deliveryStatus, unitsToSend } from '../../queries/deliveries.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { requestDeliveriesOnce } from '../../runtime/deliveries.ts';
@@ -204,6 +206,35 @@ async function checkKnown(app: App, chosen: readonly InstallationConfig[], ids: 
     'Ids are those that `vetledger problems` prints, such as 4711/invoice/123/1.',
     1,
   );
+}
+
+export interface AckOptions {
+  reason?: string;
+  by?: string;
+}
+
+/** Notes that batches of files were read in; all of them, or none where one is wrong. */
+export function ack(context: CommandContext, options: AckOptions, batches: readonly string[]): Promise<number> {
+  const named = batches.map((batch) => {
+    const found = parseBatchCode(batch);
+    if (found === null) throw usageError(`${batch} is no batch; its name is like 4711-000001.`, 'deliver ack');
+    return found;
+  });
+  const reason = options.reason ?? `deliver ack ${batches.join(' ')}`;
+  const by = actedBy({ reason, ...(options.by === undefined ? {} : { by: options.by }) }, 'deliver ack');
+  return withApp(context, { temporal: false }, async (app) => {
+    const acknowledged = await ackBatches(app.db, named, by);
+    await context.result({ acknowledged }, () =>
+      acknowledged
+        .map(({ batch, file, units }) =>
+          units === 0
+            ? `Batch ${batch} was acknowledged before.`
+            : `Batch ${batch} (${file}) is acknowledged: ${count(units, 'entry', 'entries')}.`,
+        )
+        .join('\n'),
+    );
+    return 0;
+  });
 }
 
 export interface PauseOptions extends Common {

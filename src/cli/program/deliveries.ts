@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { DeliverCommandOptions, PauseOptions, RetryOptions } from '../commands/deliver.ts';
+import type { AckOptions, DeliverCommandOptions, PauseOptions, RetryOptions } from '../commands/deliver.ts';
 import { type Define, group } from './define.ts';
 import { calendarDate, installation, option, wholeNumber } from './options.ts';
 
@@ -42,6 +42,17 @@ export function defineDeliveryCommands(program: Command, define: Define): void {
       ['vetledger deliver retry --all --installation 4711', 'all of an installation'],
     ],
     action: async (context, options, ids) => (await import('../commands/deliver.ts')).retry(context, options, ids),
+  });
+  define<AckOptions>(deliver, 'ack <batch...>', {
+    summary: 'note that a batch of files was read in',
+    description:
+      'For installations that are delivered as files: whoever gets the files says that a batch is in their books. Its entries are then acknowledged. Batches are named as their files: 4711-000001.',
+    options: [new Option('--reason <text>', 'what they said; it is recorded'), by],
+    examples: [
+      ['vetledger deliver ack 4711-000001 4711-000002 --by "Bo, the adviser"', 'the first two batches are in'],
+    ],
+    action: async (context, options, batches) =>
+      (await import('../commands/deliver.ts')).ack(context, options, batches),
   });
   define<PauseOptions>(deliver, 'pause', {
     summary: 'hold the delivery; windows go on',

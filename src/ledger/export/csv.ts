@@ -1,5 +1,5 @@
 import { formatMoney } from '../../domain/money.ts';
-import { visible } from '../../domain/text.ts';
+import { csvRow } from './csv-cell.ts';
 import type { ExportFormat } from './format.ts';
 
 const factColumns = [
@@ -71,18 +71,5 @@ export const csv: ExportFormat = {
 };
 
 function record(cells: string[]): string {
-  return `${cells.map(cell).join(',')}\r\n`;
-}
-
-/** A character that begins a formula, also in its full-width form, at the start of a cell or of what follows `;` or `|`. */
-const formula = /(^|[;|])(?=[\s"']*[=+\-@＝＋－＠])/g;
-
-/**
- * A text as a cell that runs nowhere: an apostrophe stands before each formula. Spreadsheets take the separator of their country,
- * so that a cell of ours may be several of theirs. Tabs and line ends show as escapes; numbers stay as they are.
- */
-function cell(value: string): string {
-  if (/^-?\d+(\.\d+)?$/.test(value)) return value;
-  const safe = visible(value).replace(formula, "$1'");
-  return /[",]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return csvRow(cells, { separator: ',', decimalPoint: '.' });
 }

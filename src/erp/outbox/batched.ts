@@ -1,0 +1,144 @@
+import { rowsAsArrays } from '../../db/bulk.ts';
+import { date, integer, nullable, oneOf, text } from '../../db/columns.ts';
+import { type Connection, execute, row, rows } from '../../db/rows.ts';
+import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { type UnitKind, type UnitState, unitKinds, unitStates } from './unit.ts';
+
+/** Units on their way into files: what a batch may take, and what becomes of it. */
+
+export interface BatchCandidate {
+  id: string;
+  kind: UnitKind;
+  seq: number;
+  date: CalendarDate;
+  /** The unit that it must not precede; null where there is none, or that one needs no waiting for. */
+  waitsFor: string | null;
+}
+
+const settledStates: readonly UnitState[] = [
+  ...(['delivered', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded'] as const),
+  // It is in a batch before this one.
+  'sending',
+];
+
+export interface CandidateRange {
+  /** Days of the units; null: any. */
+  days: { from: CalendarDate; through: CalendarDate } | null;
+  /** Only what came into the outbox before; null: all. */
+  before: Date | null;
+  after: Pick<BatchCandidate, 'kind' | 'seq'> | null;
+  limit: number;
+}
+
+/** Pending units that nobody has to consent to, by chain. */
+export async function batchCandidates(
+  trx: Connection,
+  installation: InstallationId,
+  { days, before, after, limit }: CandidateRange,
+): Promise<BatchCandidate[]> {
+  const found = await rows(
+    trx,
+    {
+      ...{ id: text, kind: oneOf(unitKinds), seq: integer, date, follows: nullable(text) },
+      follows_state: nullable(oneOf(unitStates)),
+    },
+    `select u.unit_id as id, u.kind, u.seq, u.unit_date as date, u.follows, p.state as follows_state
+     from erp_unit u left join erp_unit p on p.installation = u.installation and p.unit_id = u.follows
+     where u.installation = ? and u.state = 'pending' and not u.needs_consent and (u.kind, u.seq) > (?::text, ?::bigint)
+       and u.unit_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')
+       and u.enqueued_at < coalesce(?::timestamptz, 'infinity')
+       and (u.not_before is null or u.not_before <= clock_timestamp())
+     order by u.kind, u.seq limit ?`,
+    [
+      ...[installation, after?.kind ?? '', after?.seq ?? 0, days?.from ?? null, days?.through ?? null],
+      ...[before, limit],
+    ],
+  );
+  return found.map(({ follows, follows_state: state, ...candidate }) => ({
+    ...candidate,
+    waitsFor: follows === null || state === null || settledStates.includes(state) ? null : follows,
+  }));
+}
+
+/** Puts units into a stored batch, of which nothing is written yet. */
+export async function markBatched(
+  trx: Connection,
+  installation: InstallationId,
+  { ids, batch, attemptId }: { ids: readonly string[]; batch: number; attemptId: string },
+): Promise<void> {
+  await execute(
+    trx,
+    `update erp_unit set state = 'sending', batch = ?, attempt_id = ?::uuid, attempts = attempts + 1,
+       sent_at = clock_timestamp(), not_before = null
+     where installation = ? and unit_id = any(?::text[]) and state = 'pending'`,
+    [batch, attemptId, installation, ids],
+  );
+}
+
+/** How many units of a stored batch wait for its file. */
+export async function countBatched(trx: Connection, installation: InstallationId, batch: number): Promise<number> {
+  const { n } = await row(
+    trx,
+    { n: integer },
+    `select count(*) as n from erp_unit where installation = ? and batch = ? and state = 'sending'`,
+    [installation, batch],
+  );
+  return n;
+}
+
+/** The batch's file is on the disk. */
+export async function markHandedOver(trx: Connection, installation: InstallationId, batch: number): Promise<void> {
+  await execute(
+    trx,
+    `update erp_unit set state = 'handed_over', settled_at = clock_timestamp(), attempt_id = null
+     where installation = ? and batch = ? and state = 'sending'`,
+    [installation, batch],
+  );
+}
+
+/** Whoever got the batch has read it in; returns how many units that are. */
+export function markAcknowledged(trx: Connection, installation: InstallationId, batch: number): Promise<number> {
+  return execute(
+    trx,
+    `update erp_unit set state = 'acknowledged' where installation = ? and batch = ? and state = 'handed_over'`,
+    [installation, batch],
+  );
+}
+
+/** Pending units that cannot be handed over, each with why. */
+export async function markRefused(
+  trx: Connection,
+  installation: InstallationId,
+  refused: readonly { unit_id: string; code: string; message: string }[],
+): Promise<void> {
+  if (refused.length === 0) return;
+  const types = { unit_id: 'text', code: 'text', message: 'text' };
+  const { from, bindings } = rowsAsArrays('no', types, refused);
+  await execute(
+    trx,
+    `update erp_unit u set state = 'refused', problem_code = no.code, problem_message = no.message,
+       problem_since = coalesce(u.problem_since, clock_timestamp()), settled_at = clock_timestamp()
+     from ${from} where u.installation = ? and u.unit_id = no.unit_id and u.state = 'pending'`,
+    [...bindings, installation],
+  );
+}
+
+/** Lets units that were refused for one of these reasons be tried again where the mapping is another one than then. */
+export async function retryAfterMapping(
+  trx: Connection,
+  installation: InstallationId,
+  { codes, mappingHash }: { codes: readonly string[]; mappingHash: string },
+): Promise<void> {
+  const changed = await execute(
+    trx,
+    'update erp_cursor set mapping_hash = ? where installation = ? and mapping_hash <> ?',
+    [mappingHash, installation, mappingHash],
+  );
+  if (changed === 0) return;
+  await execute(
+    trx,
+    `update erp_unit set state = 'pending', settled_at = null, problem_code = null, problem_message = null
+     where installation = ? and state = 'refused' and problem_code = any(?::text[])`,
+    [installation, codes],
+  );
+}

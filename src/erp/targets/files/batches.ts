@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { fileFormats } from '../../../config/erp.ts';
+import { instant, integer, nullable, oneOf, type RowOf, text } from '../../../db/columns.ts';
+import { type Connection, execute, maybeRow, row, rows } from '../../../db/rows.ts';
+import type { InstallationId } from '../../../terms.ts';
+
+/** The tables `erp_batch` and `erp_batch_piece`: batches, and the bytes of those that are not on the disk yet. */
+
+const batchShape = {
+  installation: integer,
+  number: integer,
+  format: oneOf(fileFormats),
+  file: text,
+  sha256: text,
+  units: integer,
+  manifest: text,
+  created_at: instant,
+  written_at: nullable(instant),
+  acknowledged_at: nullable(instant),
+  acknowledged_by: nullable(text),
+};
+const columns = Object.keys(batchShape).join(', ');
+
+/** A batch as it is stored. */
+export type StoredBatch = RowOf<typeof batchShape>;
+
+/** One transaction at a time stores or writes batches of an installation; the lock ends with it. */
+export async function lockBatches(trx: Connection, installation: InstallationId): Promise<void> {
+  await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger batches ' || ?::text, 0))`, [
+    String(installation),
+  ]);
+}
+
+/** The number of the next batch, and the time by the database's clock. Numbers have no gaps. */
+export function nextBatch(trx: Connection, installation: InstallationId): Promise<{ number: number; at: Date }> {
+  return row(
+    trx,
+    { number: integer, at: instant },
+    `select coalesce(max(number), 0) + 1 as number, date_trunc('milliseconds', clock_timestamp()) as at
+     from erp_batch where installation = ?`,
+    [installation],
+  );
+}
+
+/** Stores a part of a batch's file; the first has the number 0. */
+export async function storePiece(
+  trx: Connection,
+  { installation, number }: Pick<StoredBatch, 'installation' | 'number'>,
+  piece: number,
+  content: Uint8Array,
+): Promise<void> {
+  await execute(
+    trx,
+    `insert into erp_batch_piece (installation, number, piece, content) values (?, ?, ?, decode(?, 'base64'))`,
+    [installation, number, piece, Buffer.from(content).toString('base64')],
+  );
+}
+
+/** The bytes of a batch's file, in order; one piece at a time is in memory. */
+export async function* piecesOf(
+  db: Connection,
+  { installation, number }: Pick<StoredBatch, 'installation' | 'number'>,
+): AsyncGenerator<Uint8Array> {
+  for (let after = -1; ; ) {
+    const found = await maybeRow(
+      db,
+      { piece: integer, content: text },
+      `select piece, encode(content, 'base64') as content from erp_batch_piece
+       where installation = ? and number = ? and piece > ? order by piece limit 1`,
+      [installation, number, after],
+    );
+    if (found === null) return;
+    yield Buffer.from(found.content, 'base64');
+    after = found.piece;
+  }
+}
+
+/** The sha256 and the length of a batch's stored file. */
+export async function digestOf(
+  db: Connection,
+  batch: Pick<StoredBatch, 'installation' | 'number'>,
+): Promise<{ sha256: string; bytes: number }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const piece of piecesOf(db, batch)) {
+    hash.update(piece);
+    bytes += piece.length;
+  }
+  return { sha256: hash.digest('hex'), bytes };
+}
+
+export type NewBatch = Omit<StoredBatch, 'written_at' | 'acknowledged_at' | 'acknowledged_by'>;
+
+export async function storeBatch(trx: Connection, batch: NewBatch): Promise<void> {
+  await execute(
+    trx,
+    `insert into erp_batch (installation, number, format, file, sha256, units, manifest, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      ...[batch.installation, batch.number, batch.format, batch.file, batch.sha256],
+      ...[batch.units, batch.manifest, batch.created_at],
+    ],
+  );
+}
+
+/** The first batch whose file is not known to be on the disk; null where there is none. */
+export function unwrittenBatch(db: Connection, installation: InstallationId): Promise<StoredBatch | null> {
+  return maybeRow(
+    db,
+    batchShape,
+    `select ${columns} from erp_batch
+     where installation = ? and acknowledged_at is null and written_at is null order by number limit 1`,
+    [installation],
+  );
+}
+
+/** The file and its manifest are on the disk: what they hold is not kept here any longer. */
+export async function markWritten(
+  trx: Connection,
+  { installation, number }: Pick<StoredBatch, 'installation' | 'number'>,
+): Promise<void> {
+  await execute(
+    trx,
+    'update erp_batch set written_at = clock_timestamp() where installation = ? and number = ? and written_at is null',
+    [installation, number],
+  );
+  await execute(trx, 'delete from erp_batch_piece where installation = ? and number = ?', [installation, number]);
+}
+
+/** A batch by its number; null where there is none. Its row stays locked in a transaction. */
+export function batchForUpdate(
+  trx: Connection,
+  installation: InstallationId,
+  number: number,
+): Promise<StoredBatch | null> {
+  return maybeRow(
+    trx,
+    batchShape,
+    `select ${columns} from erp_batch where installation = ? and number = ? for update`,
+    [installation, number],
+  );
+}
+
+export async function markBatchAcknowledged(
+  trx: Connection,
+  { installation, number }: Pick<StoredBatch, 'installation' | 'number'>,
+  by: string,
+): Promise<void> {
+  await execute(
+    trx,
+    `update erp_batch set acknowledged_at = clock_timestamp(), acknowledged_by = ? where installation = ? and number = ?`,
+    [by, installation, number],
+  );
+}
+
+/** Batches that nobody has acknowledged, by number, at most so many. */
+export function openBatches(db: Connection, installation: InstallationId, limit: number): Promise<StoredBatch[]> {
+  return rows(
+    db,
+    batchShape,
+    `select ${columns} from erp_batch where installation = ? and acknowledged_at is null order by number limit ?`,
+    [installation, limit],
+  );
+}

@@ -1,0 +1,95 @@
+import { signed } from '../../../domain/entry.ts';
+import { formatMoney } from '../../../domain/money.ts';
+import { type CsvSyntax, csvRow } from '../../../ledger/export/csv-cell.ts';
+import type { FileEntry, FileLine } from './file-entry.ts';
+import { batchCode, type FileFormat } from './format.ts';
+
+export interface CsvSettings {
+  dialect: 'international' | 'semicolon';
+  currency: string;
+  decimals: number;
+  /** The ERP's names of the dimensions that the mapping delivers: a column each, at the end. */
+  dimensions: readonly string[];
+}
+
+const syntaxes: Record<CsvSettings['dialect'], CsvSyntax> = {
+  international: { separator: ',', decimalPoint: '.' },
+  semicolon: { separator: ';', decimalPoint: ',' },
+};
+
+/** Spreadsheets that take `;` also need it to see that the text is UTF-8. */
+const byteOrderMark = '\ufeff';
+
+/** The columns of every file; docs/erp/files.md describes each. */
+export const csvColumns = [
+  ...['installation', 'unit', 'key', 'line', 'date', 'document_date', 'journal', 'account', 'role'],
+  ...['debit', 'credit', 'amount', 'currency', 'party', 'party_name', 'vat_number', 'country', 'department'],
+  ...['vat_group', 'vat_rate', 'vat_code', 'vat_base', 'document_number', 'due_date', 'bank_reference', 'reverses'],
+  'description',
+] as const;
+type Column = (typeof csvColumns)[number];
+
+/** One row per line, RFC 4180, with a header. */
+export function csvFormat({ dialect, currency, decimals, dimensions }: CsvSettings): FileFormat {
+  const syntax = syntaxes[dialect];
+  const utf8 = new TextEncoder();
+  const decimal = (text: string) => (syntax.decimalPoint === '.' ? text : text.replace('.', ','));
+
+  const cells = (entry: FileEntry, line: FileLine, number: number): Record<Column, string | null> => {
+    const amount = decimal(formatMoney(line.amount, decimals));
+    return {
+      installation: String(entry.installation),
+      unit: entry.unitId,
+      key: entry.key,
+      line: String(number),
+      date: entry.date,
+      document_date: entry.documentDate,
+      journal: entry.journal,
+      account: line.account,
+      role: line.role,
+      debit: line.side === 'debit' ? amount : null,
+      credit: line.side === 'credit' ? amount : null,
+      amount: decimal(formatMoney(signed(line), decimals)),
+      currency,
+      party: line.party.code,
+      party_name: line.party.name,
+      vat_number: line.party.vatNumber,
+      country: line.party.countryCode,
+      department: line.departmentId === null ? null : String(line.departmentId),
+      vat_group: line.vatGroup,
+      vat_rate: line.vatRate === null ? null : decimal(line.vatRate.toFixed()),
+      vat_code: line.vatCode,
+      vat_base: line.vatBase === null ? null : decimal(formatMoney(line.vatBase, decimals)),
+      document_number: line.documentNumber ?? entry.reference,
+      due_date: line.dueDate,
+      bank_reference: line.bankReference,
+      reverses: entry.reverses,
+      description: line.description,
+    };
+  };
+
+  return {
+    periodOf: () => '',
+    daysOf: () => null,
+    fileName: (batch) => `${batchCode(batch)}.csv`,
+    maxRows: Number.MAX_SAFE_INTEGER,
+    begin: () => ({
+      entry: (entry) => {
+        const text = entry.lines.map((line, index) => {
+          const row = cells(entry, line, index + 1);
+          return csvRow(
+            [...csvColumns.map((name) => row[name] ?? ''), ...dimensions.map((name) => line.dimensions[name] ?? '')],
+            syntax,
+          );
+        });
+        return {
+          bytes: utf8.encode(text.join('')),
+          rows: entry.lines.length,
+          posted: entry.lines.map((line) => ({ account: line.account, amount: signed(line) })),
+        };
+      },
+      head: () =>
+        utf8.encode((dialect === 'semicolon' ? byteOrderMark : '') + csvRow([...csvColumns, ...dimensions], syntax)),
+    }),
+  };
+}

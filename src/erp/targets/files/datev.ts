@@ -1,0 +1,228 @@
+import type { DatevOptions } from '../../../config/file-options.ts';
+import { formatMoney, Money, zero } from '../../../domain/money.ts';
+import type { CalendarDate } from '../../../terms.ts';
+import type { ErpProblem } from '../../port.ts';
+import { encode, inCodePage, plainText } from './code-pages.ts';
+import type { FileEntry, FileLine } from './file-entry.ts';
+import { type BatchFacts, batchCode, type FileFormat, type FileWriter } from './format.ts';
+import { expanded, type Pair, pairsOf } from './pairs.ts';
+
+const page = 'windows-1252';
+const decimals = 2;
+/** A booking batch takes no more rows. */
+const maxRows = 99_999;
+/** An amount has ten digits before the comma. */
+const tooLarge = new Money(10).pow(10);
+/** Switches an account's automatic tax off. */
+const withoutAutomaticTax = '40';
+
+const additional = Array.from({ length: 20 }, (_, index) => [
+  `Zusatzinformation - Art ${index + 1}`,
+  `Zusatzinformation- Inhalt ${index + 1}`,
+]).flat();
+const receipts = Array.from({ length: 8 }, (_, index) => [
+  `Beleginfo - Art ${index + 1}`,
+  `Beleginfo - Inhalt ${index + 1}`,
+]).flat();
+
+/** The headings of a booking batch, format version 13, word by word. */
+export const datevColumns = [
+  ...[
+    'Umsatz (ohne Soll/Haben-Kz)',
+    'Soll/Haben-Kennzeichen',
+    'WKZ Umsatz',
+    'Kurs',
+    'Basis-Umsatz',
+    'WKZ Basis-Umsatz',
+  ],
+  ...['Konto', 'Gegenkonto (ohne BU-Schlüssel)', 'BU-Schlüssel', 'Belegdatum', 'Belegfeld 1', 'Belegfeld 2', 'Skonto'],
+  ...['Buchungstext', 'Postensperre', 'Diverse Adressnummer', 'Geschäftspartnerbank', 'Sachverhalt', 'Zinssperre'],
+  ...['Beleglink', ...receipts, 'KOST1 - Kostenstelle', 'KOST2 - Kostenstelle', 'Kost-Menge'],
+  ...['EU-Land u. UStID (Bestimmung)', 'EU-Steuersatz (Bestimmung)', 'Abw. Versteuerungsart', 'Sachverhalt L+L'],
+  ...['Funktionsergänzung L+L', 'BU 49 Hauptfunktionstyp', 'BU 49 Hauptfunktionsnummer', 'BU 49 Funktionsergänzung'],
+  ...[...additional, 'Stück', 'Gewicht', 'Zahlweise', 'Forderungsart', 'Veranlagungsjahr', 'Zugeordnete Fälligkeit'],
+  ...['Skontotyp', 'Auftragsnummer', 'Buchungstyp', 'USt-Schlüssel (Anzahlungen)', 'EU-Land (Anzahlungen)'],
+  ...['Sachverhalt L+L (Anzahlungen)', 'EU-Steuersatz (Anzahlungen)', 'Erlöskonto (Anzahlungen)', 'Herkunft-Kz'],
+  ...['Buchungs GUID', 'KOST-Datum', 'SEPA-Mandatsreferenz', 'Skontosperre', 'Gesellschaftername'],
+  ...['Beteiligtennummer', 'Identifikationsnummer', 'Zeichnernummer', 'Postensperre bis'],
+  ...['Bezeichnung SoBil-Sachverhalt', 'Kennzeichen SoBil-Buchung', 'Festschreibung', 'Leistungsdatum'],
+  ...['Datum Zuord. Steuerperiode', 'Fälligkeit', 'Generalumkehr (GU)', 'Steuersatz', 'Land', 'Abrechnungsreferenz'],
+  ...['BVV-Position', 'EU-Land u. UStID (Ursprung)', 'EU-Steuersatz (Ursprung)', 'Abw. Skontokonto'],
+];
+
+/** Positions of the fields that are text, from 1: they stand in quotation marks, empty ones too. */
+const textFields = new Set([
+  ...[2, 3, 6, 9, 11, 12, 14, 16, 20, 40, 42, 91, 95, 96, 98, 102, 103, 105, 107, 109, 110, 112, 118, 120, 121, 123],
+  ...span(21, 38),
+  ...span(48, 87),
+]);
+
+/** The fields that we fill, by position from 1. */
+const field = {
+  ...{ turnover: 1, side: 2, currency: 3, account: 7, contraAccount: 8, buKey: 9, date: 10, number: 11, text: 14 },
+  ...{ costCentre1: 37, costCentre2: 38, vatNumber: 40, additional: 48, locked: 114, dueDate: 117 },
+} as const;
+const costCentres: Record<string, number> = { KOST1: field.costCentre1, KOST2: field.costCentre2 };
+
+/** A booking batch of DATEV's format (EXTF): a file per month, rows of an account and its contra account. */
+export function datevFormat(options: DatevOptions, currency: string): FileFormat {
+  return {
+    // The recommended size, and never more than a fiscal year: a row tells day and month only.
+    periodOf: (date) => date.slice(0, 7),
+    daysOf: (month) => ({ from: `${month}-01`, through: lastDayOf(month) }),
+    fileName: (batch) => `EXTF_${batchCode(batch)}_${batch.period}.csv`,
+    maxRows,
+    begin: () => new DatevWriter(options, currency),
+  };
+}
+
+class DatevWriter implements FileWriter {
+  readonly #options: DatevOptions;
+  readonly #currency: string;
+
+  constructor(options: DatevOptions, currency: string) {
+    this.#options = options;
+    this.#currency = currency;
+  }
+
+  entry(entry: FileEntry): ReturnType<FileWriter['entry']> {
+    const problems = this.#problemsOf(entry);
+    if (problems.length > 0) return { problems };
+    const pairs = pairsOf(entry.lines);
+    if (pairs === null) {
+      const message = 'its lines cannot be told as pairs of two different accounts, as DATEV has them';
+      return { problems: [{ code: 'erp_not_in_pairs', message }] };
+    }
+    const rows = pairs.map((pair) => rowText(this.#cells(entry, pair)));
+    return { bytes: encode(rows.join(''), page), rows: rows.length, posted: expanded(pairs) };
+  }
+
+  head(batch: BatchFacts): Uint8Array {
+    const { consultantNumber, clientNumber, accountLength, chart, locked } = this.#options;
+    const [from, through] = [`${batch.period}-01`, lastDayOf(batch.period)];
+    const cells = [
+      ...['"EXTF"', '700', '21', '"Buchungsstapel"', '13', batch.createdAt.toISOString().replace(/\D/g, ''), ''],
+      ...['"RE"', '"vetledger"', '""', consultantNumber, clientNumber, compact(this.#fiscalYearOf(from))],
+      ...[String(accountLength), compact(from), compact(through), quoted(`vetledger ${batchCode(batch)}`, 30)],
+      ...['""', '1', '0', locked ? '1' : '0', quoted(batch.currency, 3), '', '""', '', '', quoted(chart ?? '', 4)],
+      ...['', '', '""', quoted('vetledger', 16)],
+    ];
+    return encode(`${cells.join(';')}\r\n${datevColumns.join(';')}\r\n`, page);
+  }
+
+  /** The first day of the fiscal year that a day lies in. */
+  #fiscalYearOf(day: CalendarDate): CalendarDate {
+    const start = `${day.slice(0, 4)}-${this.#options.fiscalYearMonth}-01`;
+    if (start <= day) return start;
+    const before = new Date(`${start}T00:00:00Z`);
+    before.setUTCFullYear(before.getUTCFullYear() - 1);
+    return before.toISOString().slice(0, 10);
+  }
+
+  #cells(entry: FileEntry, { line, against, amount }: Pair<FileLine>): Map<number, string> {
+    const { automaticAccounts, locked } = this.#options;
+    const isAutomatic = [line, against].some(({ account }) => automaticAccounts.includes(account));
+    const dueDate = line.dueDate ?? against.dueDate;
+    const cells = new Map<number, string>([
+      [field.turnover, formatMoney(amount, decimals).replace('.', ',')],
+      // Of the account in field 7, which is the other side's.
+      [field.side, line.side === 'debit' ? 'H' : 'S'],
+      [field.currency, this.#currency],
+      [field.account, against.account],
+      [field.contraAccount, line.account],
+      [field.buKey, isAutomatic ? withoutAutomaticTax : ''],
+      [field.date, `${entry.date.slice(8, 10)}${entry.date.slice(5, 7)}`],
+      [field.number, documentNumber(line.documentNumber ?? against.documentNumber ?? entry.reference ?? '')],
+      [field.text, plainText(inCodePage(line.description, page), 60)],
+      [field.vatNumber, vatNumberOf(line) || vatNumberOf(against)],
+      [field.locked, locked ? '1' : '0'],
+      [field.dueDate, dueDate === null ? '' : `${dueDate.slice(8, 10)}${dueDate.slice(5, 7)}${dueDate.slice(0, 4)}`],
+    ]);
+    const facts: [kind: string, content: string][] = [
+      ['vetledger', entry.unitId],
+      ['vetledger key', entry.key],
+    ];
+    for (const [name, value] of Object.entries({ ...against.dimensions, ...line.dimensions })) {
+      const centre = Object.hasOwn(costCentres, name) ? costCentres[name] : undefined;
+      if (centre === undefined) facts.push([name, value]);
+      else cells.set(centre, value);
+    }
+    if (entry.documentDate !== null && entry.documentDate !== entry.date) facts.push(['Datum', entry.documentDate]);
+    const bankReference = line.bankReference ?? against.bankReference;
+    if (bankReference !== null) facts.push(['Referenz', bankReference]);
+    for (const [index, [kind, content]] of facts.slice(0, additional.length / 2).entries()) {
+      cells.set(field.additional + 2 * index, plainText(inCodePage(kind, page), 20));
+      cells.set(field.additional + 2 * index + 1, plainText(inCodePage(content, page), 210));
+    }
+    return cells;
+  }
+
+  #problemsOf(entry: FileEntry): ErpProblem[] {
+    const { accountLength } = this.#options;
+    const accounts = new Set(entry.lines.map(({ account }) => account));
+    const wrong = [...accounts].filter((account) => !/^\d{1,9}$/.test(account) || /^0+$/.test(account));
+    const long = [...accounts].filter((account) => !wrong.includes(account) && account.length > accountLength + 1);
+    const centres = entry.lines.flatMap(({ dimensions }) =>
+      Object.keys(costCentres).flatMap((name) => dimensions[name] ?? []),
+    );
+    const unwritable = new Set(centres.filter((value) => plainText(inCodePage(value, page), 36) !== value));
+    const isLarge = entry.lines.some(({ amount }) => amount.greaterThanOrEqualTo(tooLarge));
+    return [
+      ...wrong.map((account) => ({
+        code: 'erp_account_unknown',
+        message: `DATEV has accounts of digits only, and this one is ${plainText(account, 50)}`,
+      })),
+      ...long.map((account) => ({
+        code: 'erp_account_unknown',
+        message: `account ${account} is longer than account_length ${accountLength} allows, ${accountLength + 1} digits for those of persons`,
+      })),
+      ...[...unwritable].map((value) => ({
+        code: 'erp_dimension_unknown',
+        message: `DATEV cannot write the cost centre ${plainText(value, 50)}`,
+      })),
+      ...(isLarge ? [{ code: 'erp_too_large', message: 'an amount has more than ten digits before the comma' }] : []),
+    ];
+  }
+}
+
+/** The VAT number of a buyer in another country, whose sale is declared under it: zero-rated revenue alone. */
+function vatNumberOf({ role, vatRate, vatGroup, party }: FileLine): string {
+  if (role !== 'revenue' || vatGroup === null || !(vatRate ?? zero).isZero()) return '';
+  const number = (party.vatNumber ?? '').replace(/[^A-Za-z\d]/g, '');
+  return number.length <= 15 ? number : '';
+}
+
+/** Belegfeld 1, by which open items are matched, takes few characters. */
+function documentNumber(text: string): string {
+  return inCodePage(text, page)
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\w$&%*+\-/]/g, '-')
+    .slice(0, 36);
+}
+
+function rowText(cells: ReadonlyMap<number, string>): string {
+  const row = datevColumns.map((_, index) => {
+    const value = cells.get(index + 1) ?? '';
+    return textFields.has(index + 1) ? quoted(value, value.length) : value;
+  });
+  return `${row.join(';')}\r\n`;
+}
+
+function quoted(value: string, longest: number): string {
+  return `"${value.slice(0, longest).replaceAll('"', '""')}"`;
+}
+
+function lastDayOf(month: string): CalendarDate {
+  const next = new Date(`${month}-01T00:00:00Z`);
+  next.setUTCMonth(next.getUTCMonth() + 1, 0);
+  return next.toISOString().slice(0, 10);
+}
+
+function compact(date: CalendarDate): string {
+  return date.replaceAll('-', '');
+}
+
+function span(from: number, through: number): number[] {
+  return Array.from({ length: through - from + 1 }, (_, index) => from + index);
+}

@@ -1,0 +1,322 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileTargetConfig, isFileTarget } from '../../../config/erp.ts';
+import type { Connection } from '../../../db/rows.ts';
+import { businessDate, instantOf } from '../../../domain/dates.ts';
+import { erpProblemCatalogue } from '../../../domain/erp-problems.ts';
+import { codeOf, type PlainError } from '../../../domain/errors.ts';
+import { visible } from '../../../domain/text.ts';
+import { loadUnits } from '../../../ledger/general-ledger.ts';
+import type { DeliverPorts, SliceReport } from '../../deliver/slice.ts';
+import {
+  type BatchCandidate,
+  batchCandidates,
+  countBatched,
+  markBatched,
+  markHandedOver,
+  markRefused,
+  retryAfterMapping,
+} from '../../outbox/batched.ts';
+import { type DeliveryPause, dueWork, pauseOf } from '../../outbox/read.ts';
+import { translate } from '../../translate.ts';
+import {
+  digestOf,
+  lockBatches,
+  markWritten,
+  nextBatch,
+  piecesOf,
+  type StoredBatch,
+  storeBatch,
+  storePiece,
+  unwrittenBatch,
+} from './batches.ts';
+import { fileCapabilities } from './capabilities.ts';
+import { type FileEntry, fileEntry } from './file-entry.ts';
+import { batchCode, type FileFormat, type FileWriter, type WrittenEntry } from './format.ts';
+import { fileFormat } from './formats.ts';
+import { Contents, manifestName, manifestText } from './manifest.ts';
+import { FileTaken, writeWholeFile } from './write-file.ts';
+
+export type HandOverPorts = Omit<DeliverPorts, 'target'>;
+
+/** What has just happened; tests end the process there. */
+export type HandOverStep = 'rendered' | 'stored' | 'temporary' | 'renamed' | 'manifest' | 'marked' | 'done';
+
+export interface HandOverOptions {
+  /** No batch is begun later. */
+  longestMs?: number;
+  /** Units that a batch has at most. */
+  maxUnits?: number;
+  onStep?: (step: HandOverStep) => void;
+}
+
+const pageSize = 250;
+/** After the disk was full, or the folder was missing. */
+const retryMs = 60_000;
+/** Problems that another mapping may solve. */
+const mappingProblems = Object.entries(erpProblemCatalogue).flatMap(([code, { retried }]) => (retried ? code : []));
+
+/**
+ * Hands over what is due as files, batch by batch. A batch, its bytes and its units are stored in one transaction before the file
+ * is written, so that after a crash the same file is written again; a unit is in one batch at most, for ever.
+ */
+export async function handOverSlice(ports: HandOverPorts, options: HandOverOptions = {}): Promise<SliceReport> {
+  const { db, installation, signal, clock, onProgress, log } = ports;
+  const { longestMs = 240_000 } = options;
+  const report = { delivered: 0, refused: 0, uncertain: 0 };
+  const paused = await pauseOf(db, installation.id);
+  if (paused !== null) {
+    const { left } = await dueWork(db, installation.id);
+    return { ...report, left, nextDueMs: null, waitingFor: pausedBy(paused) };
+  }
+  await db.transaction((trx) =>
+    retryAfterMapping(trx, installation.id, { codes: mappingProblems, mappingHash: installation.mappingHash }),
+  );
+  const start = clock.elapsed();
+  const run = new HandOver(ports, options);
+  try {
+    for (let isOver = false; !isOver; ) {
+      signal.throwIfAborted();
+      const stored = (await unwrittenBatch(db, installation.id)) ?? (await run.makeBatch(report));
+      if (stored === null) break;
+      const units = await run.write(stored);
+      report.delivered += units;
+      log.info({ installation: installation.id, batch: batchCode(stored), units }, 'handed over a batch');
+      const { left } = await dueWork(db, installation.id);
+      onProgress({ delivered: report.delivered, left });
+      isOver = clock.elapsed() - start >= longestMs;
+    }
+  } catch (error) {
+    const waitingFor = notWritten(error);
+    if (waitingFor === null) throw error;
+    const { left } = await dueWork(db, installation.id);
+    return { ...report, left, nextDueMs: retryMs, waitingFor };
+  }
+  return { ...report, ...(await run.whatIsLeft()), waitingFor: null };
+}
+
+class HandOver {
+  readonly #ports: HandOverPorts;
+  readonly #erp: FileTargetConfig;
+  readonly #format: FileFormat;
+  readonly #maxUnits: number;
+  readonly #onStep: (step: HandOverStep) => void;
+
+  constructor(ports: HandOverPorts, { maxUnits, onStep = () => {} }: HandOverOptions) {
+    const { erp } = ports.installation;
+    if (!isFileTarget(erp)) throw new Error(`installation ${ports.installation.id} is not delivered as files`);
+    this.#ports = ports;
+    this.#erp = erp;
+    this.#format = fileFormat(erp, ports.installation);
+    this.#maxUnits = maxUnits ?? fileCapabilities[erp.kind].write.max_entries;
+    this.#onStep = onStep;
+  }
+
+  /** Stores the next batch; null where no unit is due that can be in one. */
+  async makeBatch(report: { refused: number }): Promise<StoredBatch | null> {
+    const { db, installation } = this.#ports;
+    const stored = await db.transaction(async (trx) => {
+      await lockBatches(trx, installation.id);
+      if ((await pauseOf(trx, installation.id)) !== null) return null;
+      const before = this.#cut();
+      const first = await this.#firstCandidate(trx, before);
+      if (first === null) return null;
+      const period = this.#format.periodOf(first.date);
+      const { number, at } = await nextBatch(trx, installation.id);
+      const rendered = await this.#render(trx, { number, period, before });
+      report.refused += rendered.refused;
+      // The refusals are committed, and what comes after them is looked at in the next round.
+      if (rendered.ids.length === 0) return rendered.refused > 0 ? 'again' : null;
+      const facts = { installation: installation.id, number, period, currency: installation.currency, createdAt: at };
+      const key = { installation: installation.id, number };
+      await storePiece(trx, key, 0, rendered.writer.head(facts));
+      const { sha256, bytes } = await digestOf(trx, key);
+      const [format, file] = [this.#erp.kind, this.#format.fileName(facts)];
+      const { decimals } = installation;
+      const manifest = manifestText({ ...facts, format, file, sha256, bytes, decimals }, rendered.contents);
+      const batch = { ...key, format, file, sha256, units: rendered.ids.length, manifest, created_at: at };
+      await storeBatch(trx, batch);
+      await markBatched(trx, installation.id, { ids: rendered.ids, batch: number, attemptId: randomUUID() });
+      this.#onStep('rendered');
+      return { ...batch, written_at: null, acknowledged_at: null, acknowledged_by: null };
+    });
+    if (stored === 'again') return this.makeBatch(report);
+    if (stored !== null) this.#onStep('stored');
+    return stored;
+  }
+
+  /** Writes a stored batch's file and manifest and notes that they are there; returns how many units that hands over. */
+  async write({ number }: Pick<StoredBatch, 'number'>): Promise<number> {
+    const { db, installation } = this.#ports;
+    const units = await db.transaction(async (trx) => {
+      // The one who has the lock is the only one who writes.
+      await lockBatches(trx, installation.id);
+      const batch = await unwrittenBatch(trx, installation.id);
+      if (batch === null || batch.number !== number) return 0;
+      await this.#writeFiles(trx, batch);
+      await markWritten(trx, batch);
+      await markHandedOver(trx, installation.id, batch.number);
+      this.#onStep('marked');
+      return batch.units;
+    });
+    this.#onStep('done');
+    return units;
+  }
+
+  async #writeFiles(trx: Connection, batch: StoredBatch): Promise<void> {
+    const { folder } = this.#erp;
+    if ((await countBatched(trx, batch.installation, batch.number)) !== batch.units) {
+      throw new Error(`units of batch ${batchCode(batch)} were taken out of it before it was written`);
+    }
+    const content = piecesOf(trx, batch);
+    await writeWholeFile({ folder, name: batch.file, sha256: batch.sha256, content }, () => this.#onStep('temporary'));
+    this.#onStep('renamed');
+    // The manifest comes last: where it is, the file is whole.
+    const manifest = Buffer.from(batch.manifest);
+    await writeWholeFile({ folder, name: manifestName(batch), sha256: sha256Of(manifest), content: [manifest] });
+    this.#onStep('manifest');
+  }
+
+  /** What is left after the slice: units that wait for their day or month to be over are due then. */
+  async whatIsLeft(): Promise<{ left: number; nextDueMs: number | null }> {
+    const { db, installation, clock } = this.#ports;
+    const work = await dueWork(db, installation.id);
+    if (work.left === 0 || work.nextDueMs !== 0 || this.#cut() === null) return work;
+    const first = await this.#firstCandidate(db, this.#cut());
+    return first === null ? { ...work, nextDueMs: Math.max(1_000, this.#nextCutMs() - clock.now()) } : work;
+  }
+
+  /** The first unit by chain that may be in a batch now. */
+  async #firstCandidate(db: Connection, before: Date | null): Promise<BatchCandidate | null> {
+    let after: BatchCandidate | null = null;
+    for (;;) {
+      const range = { days: null, before, after, limit: pageSize };
+      const page: BatchCandidate[] = await batchCandidates(db, this.#ports.installation.id, range);
+      const found = page.find(({ waitsFor }) => waitsFor === null);
+      if (found !== undefined) return found;
+      if (page.length < pageSize) return null;
+      after = page.at(-1) ?? null;
+    }
+  }
+
+  /** Stores the bytes of as many units as the batch takes, page by page, and refuses those that cannot be told. */
+  async #render(
+    trx: Connection,
+    { number, period, before }: { number: number; period: string; before: Date | null },
+  ): Promise<{ ids: string[]; refused: number; contents: Contents; writer: FileWriter }> {
+    const { installation } = this.#ports;
+    const [writer, contents] = [this.#format.begin(), new Contents()];
+    const days = this.#format.daysOf(period);
+    const ids: string[] = [];
+    const taken = new Set<string>();
+    let refused = 0;
+    let after: BatchCandidate | null = null;
+    for (let piece = 1; ids.length < this.#maxUnits; piece++) {
+      const range = { days, before, after, limit: Math.min(pageSize, this.#maxUnits - ids.length) };
+      const page: BatchCandidate[] = await batchCandidates(trx, installation.id, range);
+      if (page.length === 0) break;
+      after = page.at(-1) ?? null;
+      const bytes: Uint8Array[] = [];
+      const problems: { unit_id: string; code: string; message: string }[] = [];
+      let isFull = false;
+      for (const { candidate, entry } of await this.#entries(trx, page)) {
+        if (candidate.waitsFor !== null && !taken.has(candidate.waitsFor)) continue;
+        const written = 'problems' in entry ? entry : this.#withinRows(writer.entry(entry));
+        if ('problems' in written) {
+          const [first] = written.problems;
+          const message = written.problems.map((problem) => problem.message).join('; ');
+          problems.push({ unit_id: candidate.id, code: first?.code ?? 'erp_refused', message });
+          continue;
+        }
+        if (contents.rows + written.rows > this.#format.maxRows) {
+          isFull = true;
+          break;
+        }
+        bytes.push(written.bytes);
+        contents.add({ unitId: candidate.id, date: candidate.date }, written);
+        ids.push(candidate.id);
+        taken.add(candidate.id);
+      }
+      await markRefused(trx, installation.id, problems);
+      refused += problems.length;
+      if (bytes.length > 0)
+        await storePiece(trx, { installation: installation.id, number }, piece, Buffer.concat(bytes));
+      if (isFull) break;
+    }
+    return { ids, refused, contents, writer };
+  }
+
+  #withinRows(written: WrittenEntry | { problems: { code: string; message: string }[] }) {
+    if ('problems' in written || written.rows <= this.#format.maxRows) return written;
+    const message = `it has ${written.rows} rows; a file takes ${this.#format.maxRows}`;
+    return { problems: [{ code: 'erp_too_large', message }] };
+  }
+
+  async #entries(
+    trx: Connection,
+    candidates: readonly BatchCandidate[],
+  ): Promise<{ candidate: BatchCandidate; entry: FileEntry | { problems: { code: string; message: string }[] } }[]> {
+    const { databaseId, installation } = this.#ports;
+    const { mapping } = installation;
+    const units = await loadUnits(trx, candidates);
+    const byId = new Map(units.map((unit) => [unit.posting.id, unit]));
+    return candidates.flatMap((candidate) => {
+      const unit = byId.get(candidate.id);
+      if (unit === undefined) return [];
+      const translated = translate(unit, { databaseId, mapping, capabilities: fileCapabilities[this.#erp.kind] });
+      if ('problems' in translated) return { candidate, entry: translated };
+      const collectiveParty = mapping.erp.parties === 'collective' ? mapping.erp.collective_party : null;
+      return { candidate, entry: fileEntry(unit, translated.entry, { collectiveParty }) };
+    });
+  }
+
+  /** Only what came into the outbox before it is due; null: everything is. */
+  #cut(): Date | null {
+    const { batches } = this.#erp.options;
+    if (batches === 'at_once') return null;
+    const today = this.#today();
+    return instantOf(batches === 'daily' ? today : `${today.slice(0, 7)}-01`, this.#ports.installation.timezone);
+  }
+
+  #nextCutMs(): number {
+    const { timezone } = this.#ports.installation;
+    const next = new Date(`${this.#today()}T00:00:00Z`);
+    if (this.#erp.options.batches === 'monthly') next.setUTCMonth(next.getUTCMonth() + 1, 1);
+    else next.setUTCDate(next.getUTCDate() + 1);
+    return instantOf(next.toISOString().slice(0, 10), timezone)?.getTime() ?? 0;
+  }
+
+  #today(): string {
+    const { clock, installation } = this.#ports;
+    return businessDate(new Date(clock.now()).toISOString(), installation.timezone) ?? '';
+  }
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function pausedBy({ paused_by: by, reason }: DeliveryPause): PlainError {
+  return {
+    code: 'delivery_paused',
+    message: `Delivery was paused by ${visible(by)}: ${visible(reason)}`,
+    todo: 'Run `vetledger deliver resume` when it may go on.',
+  };
+}
+
+/** What the file system says, in plain words; null for every other error. */
+function notWritten(error: unknown): PlainError | null {
+  if (error instanceof FileTaken) {
+    return {
+      code: 'batch_file_taken',
+      message: `${error.file} is there already, with another content: the batch of that number cannot be written.`,
+      todo: 'Find out who wrote the file, and move it away; or give the installation a folder of its own in erp.folder.',
+    };
+  }
+  if (!(error instanceof Error) || !('syscall' in error) || !('path' in error || 'errno' in error)) return null;
+  const path = 'path' in error ? String(error.path) : 'the folder of the batches';
+  return {
+    code: 'batch_not_written',
+    message: `A batch cannot be written: ${visible(path)} (${codeOf(error) ?? 'unknown error'}).`,
+    todo: 'Make the folder writable, or make room on its disk; the same batch is then written by itself.',
+  };
+}

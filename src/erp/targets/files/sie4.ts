@@ -1,0 +1,167 @@
+import type { Sie4Options } from '../../../config/file-options.ts';
+import { signed } from '../../../domain/entry.ts';
+import { formatMoney } from '../../../domain/money.ts';
+import type { CalendarDate } from '../../../terms.ts';
+import type { ErpProblem } from '../../port.ts';
+import { encode, inCodePage, plainText } from './code-pages.ts';
+import type { FileEntry, FileLine } from './file-entry.ts';
+import { type BatchFacts, batchCode, type FileFormat, type FileWriter } from './format.ts';
+
+/** The names that the format reserves; other dimensions have none. */
+const reservedNames: Record<string, string> = {
+  ...{ 1: 'Kostnadsställe', 2: 'Kostnadsbärare', 6: 'Projekt', 7: 'Anställd', 8: 'Kund', 9: 'Leverantör' },
+  10: 'Faktura',
+};
+const page = 'cp437';
+const decimals = 2;
+const longestText = 200;
+const longestObject = 60;
+
+/** SIE 4I: vouchers for a program to read in, which numbers them itself. Text in code page 437, as the format demands. */
+export function sie4Format(options: Sie4Options): FileFormat {
+  return {
+    periodOf: () => '',
+    daysOf: () => null,
+    fileName: (batch) => `${batchCode(batch)}.si`,
+    maxRows: Number.MAX_SAFE_INTEGER,
+    begin: () => new Sie4Writer(options),
+  };
+}
+
+type Objects = Map<string, Map<string, string>>;
+
+class Sie4Writer implements FileWriter {
+  readonly #options: Sie4Options;
+  /** Account → the role that it was first seen under. */
+  readonly #accounts = new Map<string, string>();
+  /** Dimension → object → name. */
+  readonly #objects: Objects = new Map();
+
+  constructor(options: Sie4Options) {
+    this.#options = options;
+  }
+
+  entry(entry: FileEntry): ReturnType<FileWriter['entry']> {
+    const problems = problemsOf(entry);
+    if (problems.length > 0) return { problems };
+    const date = compact(entry.date);
+    const title = [entry.unitId, entry.description, entry.key].join(' ');
+    // The number is left to the program that reads the file.
+    const rows = [item('#VER', text(entry.journal), text(''), date, text(title)), '{'];
+    for (const line of entry.lines) {
+      if (!this.#accounts.has(line.account)) this.#accounts.set(line.account, line.role.replaceAll('_', ' '));
+      const objects = this.#objectsOf(line).map(([dimension, code]) => `${dimension} ${text(code)}`);
+      const amount = formatMoney(signed(line), decimals);
+      rows.push(item('#TRANS', line.account, `{${objects.join(' ')}}`, amount, date, text(line.description)));
+    }
+    rows.push('}');
+    return {
+      bytes: encode(joined(rows), page),
+      rows: entry.lines.length,
+      posted: entry.lines.map((line) => ({ account: line.account, amount: signed(line) })),
+    };
+  }
+
+  head({ createdAt, currency }: BatchFacts): Uint8Array {
+    const { companyName, organisationNumber, declareAccounts } = this.#options;
+    const accounts = [...this.#accounts].sort(byCode).map(([account, name]) => item('#KONTO', account, text(name)));
+    const dimensions = [...this.#objects].sort(byCode);
+    return encode(
+      joined([
+        item('#FLAGGA', '0'),
+        item('#PROGRAM', text('vetledger'), '1'),
+        item('#FORMAT', 'PC8'),
+        item('#GEN', compact(createdAt.toISOString())),
+        item('#SIETYP', '4'),
+        ...(organisationNumber === null ? [] : [item('#ORGNR', withHyphen(organisationNumber))]),
+        item('#FNAMN', text(companyName)),
+        item('#VALUTA', currency),
+        ...(declareAccounts ? accounts : []),
+        ...dimensions.map(([dimension]) =>
+          item('#DIM', dimension, text(reservedNames[dimension] ?? `Dimension ${dimension}`)),
+        ),
+        ...dimensions.flatMap(([dimension, objects]) =>
+          [...objects].sort(byCode).map(([code, name]) => item('#OBJEKT', dimension, text(code), text(name))),
+        ),
+      ]),
+      page,
+    );
+  }
+
+  #objectsOf(line: FileLine): [dimension: string, code: string][] {
+    const { customerDimension } = this.#options;
+    const { code, name } = line.party;
+    const named = Object.entries(line.dimensions).map(([dimension, value]) => ({ dimension, value, name: value }));
+    if (customerDimension !== null && code !== null) {
+      named.push({ dimension: customerDimension, value: code, name: name ?? code });
+    }
+    return named.map(({ dimension, value, name: called }) => {
+      const objects = this.#objects.get(dimension) ?? new Map<string, string>();
+      this.#objects.set(dimension, objects);
+      const object = harmless(value, longestObject);
+      if (!objects.has(object)) objects.set(object, called);
+      return [dimension, object];
+    });
+  }
+}
+
+function problemsOf(entry: FileEntry): ErpProblem[] {
+  const accounts = new Set(entry.lines.map(({ account }) => account).filter((account) => !/^\d{1,9}$/.test(account)));
+  const dimensions = new Set(
+    entry.lines.flatMap((line) => Object.keys(line.dimensions)).filter((name) => !/^[1-9]\d{0,3}$/.test(name)),
+  );
+  const objects = new Set(
+    entry.lines
+      .flatMap((line) => Object.values(line.dimensions))
+      .filter((value) => harmless(value, longestObject) !== value),
+  );
+  return [
+    ...[...accounts].map((account) => ({
+      code: 'erp_account_unknown',
+      message: `SIE 4 has accounts of digits only, and this one is ${plainText(account, 50)}`,
+    })),
+    ...[...dimensions].map((name) => ({
+      code: 'erp_dimension_unknown',
+      message: `SIE 4 calls dimensions by number, and the mapping calls one ${plainText(name, 50)}`,
+    })),
+    // Two values could become one.
+    ...[...objects].map((value) => ({
+      code: 'erp_dimension_unknown',
+      message: `SIE 4 cannot write the value ${plainText(value, 50)} of a dimension`,
+    })),
+  ];
+}
+
+function item(label: string, ...fields: string[]): string {
+  return [label, ...fields].join(' ');
+}
+
+function joined(rows: readonly string[]): string {
+  return rows.map((row) => `${row}\r\n`).join('');
+}
+
+/** A field in quotation marks. */
+function text(value: string): string {
+  return `"${harmless(value, longestText).replaceAll('"', '\\"')}"`;
+}
+
+/**
+ * The text as every reader takes it: only quotation marks have an escape in the format, so that a backslash cannot be told from
+ * one, and braces mean lists of objects to many readers wherever they stand.
+ */
+function harmless(value: string, longest: number): string {
+  const readable = value.replaceAll('\\', '/').replaceAll('{', '(').replaceAll('}', ')');
+  return plainText(inCodePage(readable, page), longest);
+}
+
+function withHyphen(organisationNumber: string): string {
+  return organisationNumber.replace(/^(\d{6})-?/, '$1-');
+}
+
+function compact(date: CalendarDate): string {
+  return date.slice(0, 10).replaceAll('-', '');
+}
+
+function byCode([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a.length === b.length ? (a < b ? -1 : 1) : a.length < b.length ? -1 : 1;
+}

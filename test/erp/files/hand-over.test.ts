@@ -1,0 +1,424 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { type InstallationConfig, loadConfig } from '../../../src/config/load.ts';
+import { execute } from '../../../src/db/rows.ts';
+import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
+import { companyKeyOf } from '../../../src/erp/company.ts';
+import { enqueueUnits } from '../../../src/erp/outbox/enqueue.ts';
+import { countsByState, unitsById } from '../../../src/erp/outbox/read.ts';
+import { approveUnits, pauseDelivery, resumeDelivery, retryUnits } from '../../../src/erp/outbox/state.ts';
+import { ackBatches } from '../../../src/erp/targets/files/ack.ts';
+import { type HandOverOptions, type HandOverStep, handOverSlice } from '../../../src/erp/targets/files/hand-over.ts';
+import { appendEntries } from '../../../src/ledger/journal/append.ts';
+import { summariseBatch } from '../../../src/ledger/summaries/append.ts';
+import type { PostingMode } from '../../../src/terms.ts';
+import { draft, party } from '../../ledger/drafts.ts';
+import { useDatabase } from '../../support/database.ts';
+import { demoConfig } from '../../support/demo-config.ts';
+import { query } from '../../support/sql.ts';
+import { entriesOfCsv, readCsvFile } from './readers/csv.ts';
+import { entriesOfDatev, readDatev } from './readers/datev.ts';
+import { cents, type ReadEntry } from './readers/entry.ts';
+import { readSie } from './readers/sie.ts';
+
+const { db } = useDatabase();
+const root = mkdtempSync(join(tmpdir(), 'vetledger-files-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const by = { actedBy: 'tester', reason: 'a test' };
+
+let id = 0;
+beforeEach(() => {
+  id += 1;
+});
+const folder = () => join(root, String(id));
+
+type Kind = 'csv' | 'sie4' | 'datev';
+const optionsOf: Record<Kind, string> = {
+  csv: 'batches: at_once',
+  sie4: 'company_name: Klinikka Oy',
+  datev: 'consultant_number: 29098, client_number: 55003, account_length: 4',
+};
+
+/** The installation as its configuration file would have it. */
+async function configured(kind: Kind, options = optionsOf[kind], mapping?: string): Promise<InstallationConfig> {
+  const file = join(root, `${id}.yaml`);
+  const erp = `{kind: ${kind}, auto: true, folder: "${folder()}", options: {${options}}}`;
+  let more = {};
+  if (mapping !== undefined) {
+    writeFileSync(join(root, `${id}-mapping.yaml`), mapping);
+    more = { mapping: join(root, `${id}-mapping.yaml`) };
+  }
+  writeFileSync(file, demoConfig([{ id, base_url: 'http://127.0.0.1:1', erp, ...more }]));
+  const config = await loadConfig(file, { PRACTICE_TOKEN: 'secret' });
+  return config.installations[0]!;
+}
+
+function invoice(n: number, date = '2026-01-15', cent = 100 + n): DraftEntry {
+  const amount = (cent / 100).toFixed(2);
+  return draft({
+    ...{ kind: 'invoice', id: n, date, inputHash: `${date} ${amount}`, description: `Invoice ${n}` },
+    lines: [
+      ['1700', 'receivable', amount, { party: party(n), documentNumber: `A-${n}`, dueDate: '2026-02-28' }],
+      ['3000', 'revenue', `-${amount}`, { departmentId: 1 }],
+    ],
+  });
+}
+
+function reversal(entryId: string, of: DraftEntry): DraftEntry {
+  return { ...of, reason: 'source_changed', reverses: entryId, inputHash: entryId, lines: reversedLines(of.lines) };
+}
+
+const post = (drafts: DraftEntry[], mode: PostingMode = 'document') =>
+  db.transaction((trx) => appendEntries(trx, id, drafts, { decimals: 2, windowId: null, postingMode: mode }));
+
+async function enqueue(installation: InstallationConfig): Promise<void> {
+  const company = companyKeyOf(installation.erp)!;
+  await db.transaction((trx) =>
+    enqueueUnits(trx, { installation: id, databaseId: 'abc', company, from: null, auto: true }),
+  );
+}
+
+const silent = { debug: () => {}, info: () => {}, warn: () => {} };
+
+function handOver(installation: InstallationConfig, options: HandOverOptions & { now?: string } = {}) {
+  const clock = {
+    now: () => (options.now === undefined ? Date.now() : Date.parse(options.now)),
+    elapsed: () => performance.now(),
+    sleep: async () => {},
+  };
+  return handOverSlice(
+    {
+      ...{ db, databaseId: 'abc', installation, holder: 'test', clock, signal: new AbortController().signal },
+      ...{ pause: async () => {}, onProgress: () => {}, log: silent },
+    },
+    options,
+  );
+}
+
+interface Manifest {
+  batch: string;
+  number: number;
+  format: Kind;
+  file: string;
+  sha256: string;
+  bytes: number;
+  entries: number;
+  rows: number;
+  first_entry: string;
+  last_entry: string;
+  from: string;
+  through: string;
+  currency: string;
+  accounts: Record<string, { debit: string; credit: string; balance: string }>;
+  created: string;
+}
+
+/** The batches in the folder, by number, as whoever fetches them reads them: manifest first, then the file that it names. */
+function batches(): { manifest: Manifest; entries: ReadEntry[] }[] {
+  if (!existsSync(folder())) return [];
+  const names = readdirSync(folder()).filter((name) => name.endsWith('.json'));
+  const all = names.toSorted().map((name) => {
+    const manifest = JSON.parse(readFileSync(join(folder(), name), 'utf8')) as Manifest;
+    const bytes = readFileSync(join(folder(), manifest.file));
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(manifest.sha256);
+    expect(bytes.length).toBe(manifest.bytes);
+    const entries = readers[manifest.format](bytes);
+    expect(entries.length).toBe(manifest.entries);
+    expect([entries[0]!.unit, entries.at(-1)!.unit]).toEqual([manifest.first_entry, manifest.last_entry]);
+    for (const [account, { debit, credit, balance }] of Object.entries(manifest.accounts)) {
+      const amounts = entries
+        .flatMap(({ lines }) => lines.filter((line) => line.account === account))
+        .map(({ amount }) => cents(amount));
+      expect(amounts.reduce((left, amount) => left + amount, 0n)).toBe(cents(balance));
+      expect(cents(debit) - cents(credit)).toBe(cents(balance));
+    }
+    return { manifest, entries };
+  });
+  expect(all.map(({ manifest }) => manifest.number)).toEqual(all.map((_, index) => index + 1));
+  return all;
+}
+
+const readers: Record<Kind, (bytes: Uint8Array) => ReadEntry[]> = {
+  csv: (bytes) => entriesOfCsv(readCsvFile(bytes, 'international'), 'international'),
+  sie4: (bytes) => readSie(bytes).vouchers,
+  datev: (bytes) => entriesOfDatev(readDatev(bytes)),
+};
+const unitsIn = () => batches().map(({ entries }) => entries.map(({ unit }) => unit.replace(`${id}/`, '')));
+const stateOf = async (unit: string) => (await unitsById(db, id, [unit]))[0]!;
+
+describe.each(['csv', 'sie4', 'datev'] as const)('%s', (kind) => {
+  it('what is due is handed over once, in numbered batches with a manifest', async () => {
+    const installation = await configured(kind);
+    const posted = await post([invoice(1), invoice(2)]);
+    await enqueue(installation);
+    expect(await handOver(installation)).toEqual({
+      ...{ delivered: 2, refused: 0, uncertain: 0, left: 0, nextDueMs: null, waitingFor: null },
+    });
+    expect(await handOver(installation)).toMatchObject({ delivered: 0 });
+    await post([invoice(3)]);
+    await enqueue(installation);
+    await handOver(installation);
+    expect(unitsIn()).toEqual([['invoice/1/1', 'invoice/2/1'], ['invoice/3/1']]);
+    const [first] = batches();
+    expect(first!.manifest).toMatchObject({
+      ...{
+        batch: `${id}-000001`,
+        format: kind,
+        entries: 2,
+        from: '2026-01-15',
+        through: '2026-01-15',
+        currency: 'EUR',
+      },
+      accounts: {
+        1700: { debit: '2.03', credit: '0.00', balance: '2.03' },
+        3000: { debit: '0.00', credit: '2.03', balance: '-2.03' },
+      },
+    });
+    expect(await stateOf(posted[0]!)).toMatchObject({ state: 'handed_over', batch: 1, problem_code: null });
+    // What is on the disk is not kept in the database as well: it names people.
+    expect(await query(db, 'select * from erp_batch_piece where installation = ?', [id])).toEqual([]);
+  });
+
+  const steps: HandOverStep[] = ['rendered', 'stored', 'temporary', 'renamed', 'manifest', 'marked', 'done'];
+  it.each(steps)('a crash after «%s» loses nothing and repeats nothing', async (at) => {
+    const installation = await configured(kind);
+    await post([invoice(1), invoice(2), invoice(3)]);
+    await enqueue(installation);
+    const crash = (step: HandOverStep) => {
+      if (step === at) throw new Error('killed');
+    };
+    await expect(handOver(installation, { maxUnits: 2, onStep: crash })).rejects.toThrow('killed');
+    const left = existsSync(folder()) ? readdirSync(folder()).filter((name) => !name.startsWith('.')) : [];
+    const before = left.map((name) => [name, readFileSync(join(folder(), name), 'latin1')]);
+    await post([invoice(4)]);
+    await enqueue(installation);
+    await handOver(installation, { maxUnits: 2 });
+    const names = readdirSync(folder());
+    expect(names.filter((name) => name.startsWith('.'))).toEqual([]);
+    // What had its name before the crash is the same file, byte for byte.
+    for (const [name, content] of before) expect(readFileSync(join(folder(), name!), 'latin1')).toBe(content);
+    expect(unitsIn().flat().toSorted()).toEqual(['invoice/1/1', 'invoice/2/1', 'invoice/3/1', 'invoice/4/1']);
+    expect(await countsByState(db, id)).toMatchObject({ handed_over: 4, pending: 0, sending: 0, refused: 0 });
+  });
+});
+
+describe('the same batch after a crash', () => {
+  it('is written byte for byte, whatever the configuration and the mapping are by then', async () => {
+    const installation = await configured('csv');
+    await post([invoice(1)]);
+    await enqueue(installation);
+    const crash = (step: HandOverStep) => {
+      if (step === 'temporary') throw new Error('killed');
+    };
+    await expect(handOver(installation, { onStep: crash })).rejects.toThrow('killed');
+    const [stored] = await query<{ sha256: string }>(db, 'select sha256 from erp_batch where installation = ?', [id]);
+    const mapping = `${readFileSync(installation.mappingPath, 'utf8')}\nerp: {journals: {"*": X}}\n`;
+    await handOver(await configured('csv', 'dialect: semicolon', mapping));
+    const bytes = readFileSync(join(folder(), `${id}-000001.csv`));
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(stored!.sha256);
+    expect(unitsIn()).toEqual([['invoice/1/1']]);
+  });
+
+  it('is written by one of two who hand over at the same time', async () => {
+    const installation = await configured('csv');
+    await post(Array.from({ length: 20 }, (_, index) => invoice(index + 1)));
+    await enqueue(installation);
+    const reports = await Promise.all([1, 2, 3].map(() => handOver(installation, { maxUnits: 3 })));
+    expect(reports.reduce((units, { delivered }) => units + delivered, 0)).toBe(20);
+    expect(unitsIn().flat().length).toBe(20);
+    expect(new Set(unitsIn().flat()).size).toBe(20);
+  });
+});
+
+describe('what is in a batch', () => {
+  it('comes after what it corrects', async () => {
+    const installation = await configured('datev');
+    const first = invoice(1, '2026-02-10');
+    const [entryId] = await post([first]);
+    // Corrected to a day of the month before, whose file must not come first.
+    await post([reversal(entryId!, first), invoice(1, '2026-01-10'), invoice(2, '2026-01-11')]);
+    await enqueue(installation);
+    await handOver(installation);
+    expect(unitsIn()).toEqual([
+      ['invoice/1/1', 'invoice/1/2'],
+      ['invoice/1/3', 'invoice/2/1'],
+    ]);
+    expect(batches().map(({ manifest }) => manifest.file)).toEqual([
+      `EXTF_${id}-000001_2026-02.csv`,
+      `EXTF_${id}-000002_2026-01.csv`,
+    ]);
+  });
+
+  it('waits for consent, for what it follows, and for the end of a pause', async () => {
+    const installation = await configured('csv');
+    const first = invoice(1);
+    const [entryId] = await post([first]);
+    await post([reversal(entryId!, first), invoice(2)]);
+    await enqueue(installation);
+    await execute(db, 'update erp_unit set needs_consent = true where installation = ? and unit_id = ?', [
+      id,
+      entryId!,
+    ]);
+    await db.transaction((trx) => pauseDelivery(trx, id, by));
+    expect(await handOver(installation)).toMatchObject({ delivered: 0, waitingFor: { code: 'delivery_paused' } });
+    expect(batches()).toEqual([]);
+    await db.transaction((trx) => resumeDelivery(trx, id, by));
+    expect(await handOver(installation)).toMatchObject({ delivered: 1, left: 0, nextDueMs: null });
+    expect(unitsIn()).toEqual([['invoice/2/1']]);
+    await db.transaction((trx) => approveUnits(trx, id, '2026-12-31', by));
+    await handOver(installation);
+    expect(unitsIn()).toEqual([['invoice/2/1'], ['invoice/1/1', 'invoice/1/2']]);
+  });
+
+  it('may be a day’s summary', async () => {
+    const installation = await configured('csv');
+    await post([invoice(1), invoice(2)], 'daily_summary');
+    await db.transaction((trx) => summariseBatch(trx, id, { before: '2026-02-01', windowId: null }));
+    await enqueue(installation);
+    await handOver(installation);
+    expect(unitsIn()).toEqual([expect.arrayContaining([expect.stringMatching(/^summary\/2026-01-15-/)])]);
+  });
+
+  it('is a day’s or a month’s only when that is over in the clinic', async () => {
+    const installation = await configured('csv', 'batches: daily');
+    await post([invoice(1)]);
+    await enqueue(installation);
+    await execute(db, `update erp_unit set enqueued_at = '2026-03-10T20:00:00Z' where installation = ?`, [id]);
+    // 23:30 in Helsinki.
+    expect(await handOver(installation, { now: '2026-03-10T21:30:00Z' })).toMatchObject({
+      ...{ delivered: 0, left: 1, nextDueMs: 30 * 60_000, waitingFor: null },
+    });
+    const monthly = await configured('csv', 'batches: monthly');
+    expect(await handOver(monthly, { now: '2026-03-31T20:00:00Z' })).toMatchObject({ left: 1, nextDueMs: 3_600_000 });
+    expect(await handOver(installation, { now: '2026-03-10T22:00:00Z' })).toMatchObject({ delivered: 1, left: 0 });
+  });
+});
+
+describe('a unit that the format cannot tell', () => {
+  const oneAccount = (n: number) =>
+    draft({
+      ...{ kind: 'payment', id: n, date: '2026-01-20' },
+      lines: [
+        ['2400', 'prepayment_liability', '5.00'],
+        ['2400', 'prepayment_liability', '-5.00'],
+      ],
+    });
+
+  it('is refused with a plain problem, and the others are handed over', async () => {
+    const installation = await configured('datev');
+    const [refused] = await post([oneAccount(9), invoice(1)]);
+    await enqueue(installation);
+    expect(await handOver(installation)).toMatchObject({ delivered: 1, refused: 1, left: 0 });
+    expect(await stateOf(refused!)).toMatchObject({
+      ...{ state: 'refused', batch: null, problem_code: 'erp_not_in_pairs' },
+      problem_message: 'its lines cannot be told as pairs of two different accounts, as DATEV has them',
+    });
+    expect(unitsIn()).toEqual([['invoice/1/1']]);
+    await db.transaction((trx) => retryUnits(trx, id, null, by));
+    expect(await handOver(installation)).toMatchObject({ delivered: 0, refused: 1 });
+    expect(unitsIn()).toEqual([['invoice/1/1']]);
+  });
+
+  it('is tried again by itself once the mapping has what it lacked', async () => {
+    const installation = await configured('csv');
+    const demo = readFileSync(installation.mappingPath, 'utf8');
+    const lacking = `${demo}\nerp: {dimensions: {department: {name: Team, values: {"9": X}}}}\n`;
+    await post([invoice(1)]);
+    await enqueue(installation);
+    expect(await handOver(await configured('csv', optionsOf.csv, lacking))).toMatchObject({ delivered: 0, refused: 1 });
+    expect(await handOver(await configured('csv', optionsOf.csv, lacking))).toMatchObject({ delivered: 0, refused: 0 });
+    const complete = lacking.replace('"9": X', '"1": Y');
+    expect(await handOver(await configured('csv', optionsOf.csv, complete))).toMatchObject({
+      delivered: 1,
+      refused: 0,
+    });
+    const [row] = readCsvFile(readFileSync(join(folder(), `${id}-000001.csv`)), 'international').filter(
+      ({ Team }) => Team,
+    );
+    expect(row).toMatchObject({ Team: 'Y', account: '3000' });
+  });
+});
+
+describe('the folder', () => {
+  it('that cannot be written to is waited for', async () => {
+    writeFileSync(folder(), 'a file where the folder should be');
+    const installation = await configured('csv');
+    await post([invoice(1)]);
+    await enqueue(installation);
+    const report = await handOver(installation);
+    expect(report).toMatchObject({
+      delivered: 0,
+      left: 1,
+      nextDueMs: 60_000,
+      waitingFor: { code: 'batch_not_written' },
+    });
+    expect(report.waitingFor!.message).toContain(folder());
+    rmSync(folder());
+    expect(await handOver(installation)).toMatchObject({ delivered: 1, left: 0, waitingFor: null });
+    expect(unitsIn()).toEqual([['invoice/1/1']]);
+  });
+
+  it('keeps what another has written under the name', async () => {
+    mkdirSync(folder());
+    writeFileSync(join(folder(), `${id}-000001.csv`), 'of another database');
+    const installation = await configured('csv');
+    await post([invoice(1)]);
+    await enqueue(installation);
+    expect(await handOver(installation)).toMatchObject({ delivered: 0, waitingFor: { code: 'batch_file_taken' } });
+    expect(readFileSync(join(folder(), `${id}-000001.csv`), 'utf8')).toBe('of another database');
+    rmSync(join(folder(), `${id}-000001.csv`));
+    expect(await handOver(installation)).toMatchObject({ delivered: 1 });
+    expect(unitsIn()).toEqual([['invoice/1/1']]);
+  });
+
+  it('is for its owner and group alone', async () => {
+    const installation = await configured('csv');
+    await post([invoice(1)]);
+    await enqueue(installation);
+    await handOver(installation);
+    expect(statSync(join(folder(), `${id}-000001.csv`)).mode & 0o007).toBe(0);
+    expect(statSync(folder()).mode & 0o007).toBe(0);
+  });
+});
+
+describe('deliver ack', () => {
+  const ack = async (actedBy: string, reason: string) =>
+    (await ackBatches(db, [{ installation: id, number: 1 }], { actedBy, reason }))[0];
+
+  it('acknowledges the units of a batch, once, with who and why', async () => {
+    const installation = await configured('sie4');
+    await post([invoice(1), invoice(2)]);
+    await enqueue(installation);
+    await handOver(installation);
+    const acknowledged = { batch: `${id}-000001`, file: `${id}-000001.si` };
+    expect(await ack('Bo', 'read in')).toEqual({ ...acknowledged, units: 2 });
+    expect(await ack('Bo', 'again')).toEqual({ ...acknowledged, units: 0 });
+    expect(await countsByState(db, id)).toMatchObject({ acknowledged: 2, handed_over: 0 });
+    const actions = 'select action, acted_by, reason from erp_action where installation = ?';
+    expect(await query(db, actions, [id])).toEqual([{ action: 'ack', acted_by: 'Bo', reason: 'read in' }]);
+  });
+
+  it('knows batches that are written, and no others', async () => {
+    await expect(ack('Bo', '')).rejects.toMatchObject({ code: 'batch_unknown', exitCode: 1 });
+    const installation = await configured('csv');
+    await post([invoice(1)]);
+    await enqueue(installation);
+    const crash = (step: HandOverStep) => {
+      if (step === 'stored') throw new Error('killed');
+    };
+    await expect(handOver(installation, { onStep: crash })).rejects.toThrow('killed');
+    await expect(ack('Bo', '')).rejects.toMatchObject({ code: 'batch_not_written', exitCode: 1 });
+  });
+});
