@@ -339,7 +339,7 @@ create table erp_open_item (
   constraint erp_open_item_pkey PRIMARY KEY (installation, invoice_id)
 );
 CREATE INDEX erp_open_item_remark ON vetledger.erp_open_item USING btree (installation, invoice_id) WHERE (remark IS NOT NULL);
-CREATE INDEX erp_open_item_touched ON vetledger.erp_open_item USING btree (installation, touched_at, invoice_id) WHERE (touched <> settled);
+CREATE INDEX erp_open_item_touched ON vetledger.erp_open_item USING btree (installation, touched_at, invoice_id) WHERE ((touched <> settled) OR (remark IS NOT NULL));
 
 create table erp_open_line (
   installation bigint not null,

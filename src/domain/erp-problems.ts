@@ -100,6 +100,13 @@ export const erpProblemCatalogue = {
     todo: 'Give the API user the right; `vetledger erp check` tells which; then `vetledger deliver retry`.',
   },
 
+  // Open items
+  erp_item_unmatched: {
+    retried: true,
+    sentence: 'Receivable lines that settle an invoice stay unmatched in the ERP; its entries are delivered.',
+    todo: 'Match them in the ERP, or correct there what the message says; it is looked at again daily.',
+  },
+
   // What the read-back shows
   erp_differs: {
     retried: false,

@@ -5,6 +5,7 @@ import type { Connection } from '../db/rows.ts';
 import { erpProblemCatalogue } from '../domain/erp-problems.ts';
 import type { Capabilities } from '../erp/capabilities.ts';
 import { companyKeyOf } from '../erp/company.ts';
+import { openItemRemarks } from '../erp/open-items/store.ts';
 import {
   companyState,
   type DeliveryCounts,
@@ -16,7 +17,7 @@ import {
   waitingForConsent,
 } from '../erp/outbox/read.ts';
 import type { OutboxUnit, UnitState } from '../erp/outbox/unit.ts';
-import { translate } from '../erp/translate.ts';
+import { openItemId, translate } from '../erp/translate.ts';
 import { loadUnits } from '../ledger/general-ledger.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import type { DocumentProblem } from './problems.ts';
@@ -65,7 +66,7 @@ export async function deliveryStatus(db: Db, { id, erp }: InstallationConfig): P
 
 const pageSize = 500;
 
-/** The units of these installations that the ERP refuses, as `problems` prints them. */
+/** The units of these installations that the ERP refuses, and invoices that it does not match, as `problems` prints them. */
 export async function deliveryProblems(
   db: Connection,
   installations: readonly InstallationId[],
@@ -79,8 +80,31 @@ export async function deliveryProblems(
       after = page.at(-1) ?? null;
       if (page.length < pageSize) break;
     }
+    found.push(...(await unmatchedItems(db, installation)));
   }
   return found;
+}
+
+async function unmatchedItems(db: Connection, installation: InstallationId): Promise<DocumentProblem[]> {
+  const found: DocumentProblem[] = [];
+  for (let after = 0; ; ) {
+    const page = await openItemRemarks(db, installation, { after, limit: pageSize });
+    for (const { invoice_id: id, remark, remark_since: since } of page) {
+      const code = 'erp_item_unmatched';
+      const document = `invoice ${id}`;
+      found.push({
+        id: openItemId(installation, id),
+        installation,
+        document,
+        code,
+        message: remark,
+        todo: erpTodoOf(code),
+        since,
+      });
+    }
+    after = page.at(-1)?.invoice_id ?? after;
+    if (page.length < pageSize) return found;
+  }
 }
 
 function problemOf(unit: OutboxUnit): DocumentProblem {

@@ -26,7 +26,8 @@ create table erp_open_item (
   remark_since timestamptz,
   primary key (installation, invoice_id)
 );
-create index erp_open_item_touched on erp_open_item (installation, touched_at, invoice_id) where touched <> settled;
+create index erp_open_item_touched on erp_open_item (installation, touched_at, invoice_id)
+  where touched <> settled or remark is not null;
 create index erp_open_item_remark on erp_open_item (installation, invoice_id) where remark is not null;
 
 -- Groups that we matched, or were about to: what anybody else matched is left alone.

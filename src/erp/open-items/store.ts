@@ -27,7 +27,10 @@ export interface SettledItem {
   remark: string | null;
 }
 
-/** The items that were touched longest ago and may be looked at now, with what is delivered of them. */
+/** How long until an item that was told is looked at again: somebody may have mended it in the ERP. */
+const remindSeconds = 24 * 60 * 60;
+
+/** The items that were touched longest ago and may be looked at now, with what is delivered of them; after them what was told. */
 export async function touchedItems(
   db: Connection,
   installation: InstallationId,
@@ -37,8 +40,9 @@ export async function touchedItems(
     db,
     { invoice_id: integer, touched: integer, failures: integer },
     `select invoice_id, touched, failures from erp_open_item
-     where installation = ? and touched <> settled and coalesce(not_before, '-infinity') <= clock_timestamp()
-     order by touched_at, invoice_id limit ?`,
+     where installation = ? and (touched <> settled or remark is not null)
+       and coalesce(not_before, '-infinity') <= clock_timestamp()
+     order by touched = settled, touched_at, invoice_id limit ?`,
     [installation, limit],
   );
   const ids = items.map(({ invoice_id }) => invoice_id);
@@ -140,10 +144,11 @@ export async function saveSettled(
     );
     await execute(
       trx,
-      `update erp_open_item i set settled = done.touched, not_before = null, failures = 0, remark = done.remark,
+      `update erp_open_item i set settled = done.touched, failures = 0, remark = done.remark,
+         not_before = case when done.remark is not null then clock_timestamp() + make_interval(secs => ?) end,
          remark_since = case when done.remark is null then null else coalesce(i.remark_since, clock_timestamp()) end
        from ${from} where i.installation = ? and i.invoice_id = done.invoice_id`,
-      [...bindings, installation],
+      [remindSeconds, ...bindings, installation],
     );
   });
 }
@@ -165,13 +170,17 @@ export async function postponeItems(
 }
 
 /** Invoices whose lines in the ERP stay unmatched for a reason that somebody has to look at. */
-export function openItemRemarks(db: Connection, installation: InstallationId, limit: number) {
+export function openItemRemarks(
+  db: Connection,
+  installation: InstallationId,
+  { after, limit }: { after: number; limit: number },
+) {
   return rows(
     db,
     { invoice_id: integer, remark: text, remark_since: instant },
     `select invoice_id, remark, remark_since from erp_open_item
-     where installation = ? and remark is not null order by invoice_id limit ?`,
-    [installation, limit],
+     where installation = ? and remark is not null and invoice_id > ? order by invoice_id limit ?`,
+    [installation, after, limit],
   );
 }
 

@@ -179,7 +179,8 @@ const settle = (options: SettleOptions = {}) =>
   );
 /** What was put off is due. */
 const later = () => execute(owner, 'update erp_open_item set not_before = null where installation = ?', [installation]);
-const remarks = async () => (await openItemRemarks(db, installation, 10)).map(({ remark }) => remark);
+const remarks = async () =>
+  (await openItemRemarks(db, installation, { after: 0, limit: 10 })).map(({ remark }) => remark);
 const fails = (request: Request, error: ErpError, done = false) => {
   erp.fault = (made) => (made === request ? { error, done } : null);
 };
@@ -302,6 +303,14 @@ describe('what goes wrong', () => {
       `lines of ${installation}/invoice/1/1 were matched by hand with other lines; they are left alone`,
     ]);
     expect(erp.lines.map(({ matched }) => matched)).toEqual(['by hand', null, null, null]);
+    // Looked at again on the next day: somebody has mended it.
+    const asked = erp.requests.length;
+    await settle();
+    expect(erp.requests).toHaveLength(asked);
+    erp.lines[0]!.matched = null;
+    await later();
+    expect(await settle()).toEqual({ matched: 1, unmatched: 0, left: 0 });
+    expect(await remarks()).toEqual([]);
   });
 
   test('an entry that the ERP has no more is not needed for the rest', async () => {
