@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { InstallationConfig } from '../config/load.ts';
+import { isOfTheData, retryingTransaction } from '../db/errors.ts';
 import {
   type Lease,
   LeaseLost,
@@ -11,12 +12,18 @@ import {
   takeLease,
 } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
-import type { DocumentCursor } from '../documents/document.ts';
+import type { Connection } from '../db/rows.ts';
+import type { DocumentCursor, StoredDocument } from '../documents/document.ts';
+import { internalError } from '../documents/hold.ts';
 import { type DocumentSelection, documentsInForce } from '../documents/in-force.ts';
 import { saveRemapped } from '../documents/save.ts';
+import { divideFailed } from '../domain/divide.ts';
 import { UserError } from '../domain/errors.ts';
+import type { Problem } from '../domain/problems.ts';
 import { holdPeriod } from '../ledger/close.ts';
+import type { DocumentRef } from '../terms.ts';
 import { appendDecided, stateAfter } from './append.ts';
+import { withHistory } from './history.ts';
 import { holdIdentity, requireIdentity } from './identity.ts';
 import { judgingBatch, remapDocuments } from './judge.ts';
 import { currentLockDates, type LockDateSource } from './lock-dates.ts';
@@ -39,7 +46,7 @@ export interface RepostOptions {
 
 /**
  * Posts the corrections that the installation's mapping asks for, a batch a transaction; each batch is yielded once it is in
- * the books. The repost holds the lease of the live lane, so that it never runs beside a window, and renews it with each batch,
+ * the books. A document that makes its batch fail unexpectedly keeps its entry and is held for it (`internal_error`). The repost holds the lease of the live lane, so that it never runs beside a window, and renews it with each batch,
  * so that it posts nothing more once the lease is lost. A second repost posts nothing. Throws UserError when the lease cannot
  * be had or was lost.
  */
@@ -59,12 +66,10 @@ export async function* repost(
     for (let after: DocumentCursor = null; ; ) {
       options.signal.throwIfAborted();
       if (!(await renewLease(db, lease))) throw new LeaseLost(lease);
-      const batch: RemappedDocument[] = await repostBatch(transact, installation, contextFor, options.selection, after);
-      const last = batch.at(-1);
-      if (last === undefined) return;
-      yield batch;
-      if (batch.length < judgingBatch) return;
-      after = last.document;
+      const batch: Reposted = await repostBatch(transact, installation, contextFor, options.selection, after);
+      if (batch.last === null) return;
+      yield batch.documents;
+      after = batch.last;
     }
   } catch (error) {
     throw error instanceof LeaseLost ? leaseLost(id) : error;
@@ -73,26 +78,81 @@ export async function* repost(
   }
 }
 
+interface Reposted {
+  documents: RemappedDocument[];
+  /** The last document of the batch; null after the last batch. */
+  last: DocumentCursor;
+}
+
+/** Posts the corrections of the next documents in a transaction; where it fails for what is in it, part by part. */
 async function repostBatch(
   transact: Transact,
   installation: InstallationConfig,
   contextFor: ContextFor,
   selection: DocumentSelection,
   after: DocumentCursor,
-): Promise<RemappedDocument[]> {
+): Promise<Reposted> {
   const { id } = installation;
-  return transact(async (trx) => {
-    await holdPeriod(trx, id);
-    await holdMapping(trx, installation);
-    await holdIdentity(trx, installation, { posting: false });
-    const documents = await documentsInForce(trx, id, selection, { after, limit: judgingBatch, lock: true });
-    const remapped = await remapDocuments(trx, installation, contextFor, documents);
-    const toSave = remapped.filter(isToSave).map((one) => ({ ...one, decision: one.remap.decision }));
-    const appended = await appendDecided(trx, installation, toSave, null);
-    await saveRemapped(trx, id, appended.map(stateAfter));
-    const entryIds = new Map(appended.map((one) => [one.document, one.entryIds]));
-    return remapped.map((one) => ({ ...one, entryIds: entryIds.get(one.document) ?? [] }));
+  let locked: readonly StoredDocument[] = [];
+  const post = (documents: DocumentSelection, from: DocumentCursor) =>
+    retryingTransaction(transact, async (trx) => {
+      await holdPeriod(trx, id);
+      await holdMapping(trx, installation);
+      await holdIdentity(trx, installation, { posting: false });
+      locked = await documentsInForce(trx, id, documents, { after: from, limit: judgingBatch, lock: true });
+      return repostLocked(trx, installation, contextFor, locked);
+    });
+  try {
+    const documents = await post(selection, after);
+    return { documents, last: locked.at(-1) ?? null };
+  } catch (error) {
+    const batch = locked;
+    const parts = await divideFailed(batch, error, {
+      work: (part) => post({ ...selection, documents: [...part] }, null),
+      isTheirs: isOfTheData,
+      culprit: (document, failure) => transact((trx) => holdUncorrected(trx, id, selection, document, failure)),
+    });
+    return { documents: parts.flat(), last: batch.at(-1) ?? null };
+  }
+}
+
+async function repostLocked(
+  trx: Connection,
+  installation: InstallationConfig,
+  contextFor: ContextFor,
+  documents: readonly StoredDocument[],
+): Promise<RemappedDocument[]> {
+  const remapped = await remapDocuments(trx, installation, contextFor, documents);
+  const toSave = remapped.filter(isToSave).map((one) => ({ ...one, decision: one.remap.decision }));
+  const appended = await appendDecided(trx, installation, toSave, null);
+  await saveRemapped(trx, installation.id, appended.map(stateAfter));
+  const entryIds = new Map(appended.map((one) => [one.document, one.entryIds]));
+  return remapped.map((one) => ({ ...one, entryIds: entryIds.get(one.document) ?? [] }));
+}
+
+/** A document whose correction fails keeps its entry, its marks and its state, with the problem. */
+async function holdUncorrected(
+  trx: Connection,
+  installation: number,
+  selection: DocumentSelection,
+  { kind, id }: DocumentRef,
+  error: unknown,
+): Promise<RemappedDocument[]> {
+  const ref = { kind, id };
+  const only = { after: null, limit: 1, lock: true };
+  const found = await documentsInForce(trx, installation, { ...selection, documents: [ref] }, only);
+  const held = (await withHistory(trx, found)).map((document) => {
+    const { state, documentDate, remapHeld } = document;
+    const problem: Problem = { ...internalError(ref, 'correcting it', error), document: ref };
+    const decision = { state, documentDate, remapHeld, problem, entries: [], reports: [], refetch: false };
+    return { document, remap: { outcome: 'held' as const, decision, wanted: null }, entryIds: [] };
   });
+  await saveRemapped(
+    trx,
+    installation,
+    held.map(({ document, remap: { decision } }) => stateAfter({ document, decision, entryIds: [] })),
+  );
+  return held;
 }
 
 /** Corrections, corrections that a closed period holds, and held ones that nobody asks for any more. The rest is the next window's. */

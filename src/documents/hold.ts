@@ -4,7 +4,11 @@ import type { DocumentRef } from '../terms.ts';
 import type { FoundProblem } from './save.ts';
 
 /** Why a document is held that something failed for unexpectedly; says what failed and how, and quotes nothing. */
-export function internalError({ kind, id }: DocumentRef, what: string, error: unknown): FoundProblem {
+export function internalError(
+  { kind, id }: DocumentRef,
+  what: string,
+  error: unknown,
+): FoundProblem & { code: 'internal_error' } {
   return { code: 'internal_error', message: `${kind} ${id}: ${what} failed unexpectedly (${kindOfError(error)})` };
 }
 

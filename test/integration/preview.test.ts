@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { previewPosting, previewRemap, type RemappedDocument } from '../../src/bookkeeping/preview.ts';
 import { repost } from '../../src/bookkeeping/repost.ts';
 import { takeLease } from '../../src/db/lease.ts';
+import { execute } from '../../src/db/rows.ts';
 import { type DocumentSelection, everything } from '../../src/documents/in-force.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { loadEntries } from '../../src/ledger/journal/read.ts';
@@ -23,7 +24,7 @@ const otherCard = demo.replace('card_clearing: "1920"', 'card_clearing: "1925"')
 const redate = (mapping: string) => mapping.replace('locked_period: hold', 'locked_period: redate');
 const followed = (mapping: string) => mapping.replace('follow_source_lock: false', 'follow_source_lock: true');
 
-const { db, url: databaseUrl } = useDatabase();
+const { db, owner, url: databaseUrl } = useDatabase();
 let nextId = 5000;
 const clinics: MirroredClinic[] = [];
 
@@ -288,6 +289,52 @@ describe('repost after a changed mapping', () => {
     expect(await clinic.wrongBooks()).toEqual([]);
     const report = await reconciles(clinic);
     expect(Object.values(report.equations).map(({ ok }) => ok)).not.toContain(false);
+  });
+
+  test('documents whose correction PostgreSQL refuses stay as they are, by name; every other one is corrected', async () => {
+    const clinic = await posted({ seed: 12, invoices: 300 });
+    await clinic.configure(otherCard);
+    const previewed = await all(previewRemap(db, clinic.installation, practice, everything));
+    const toCorrect = previewed.filter(({ remap }) => remap.outcome === 'corrected').map(({ document }) => document);
+    const culprits = [toCorrect[3]!, toCorrect[40]!, toCorrect[41]!];
+    await execute(
+      owner,
+      `create function refuse() returns trigger language plpgsql as $$
+       begin
+         if new.installation = ${clinic.id} and new.kind || new.document_id in (${culprits.map(({ kind, id }) => `'${kind}${id}'`)})
+         then raise exception 'a secret value' using errcode = '22003'; end if;
+         return new;
+       end $$;
+       create trigger refuse before insert on entry for each row execute function refuse()`,
+    );
+    const refused = await all(reposting(clinic));
+    await execute(owner, 'drop trigger refuse on entry; drop function refuse');
+    expect(refused.map(({ document }) => `${document.kind}/${document.id}`)).toEqual(
+      previewed.map(({ document }) => `${document.kind}/${document.id}`),
+    );
+    expect(outcomes(refused)).toMatchObject({ corrected: toCorrect.length - culprits.length, held: culprits.length });
+    const problems = await query(
+      db,
+      `select kind, id::int, state, problem_code as code, problem_message as message from document
+       where installation = ? and problem_code is not null order by kind, id`,
+      [clinic.id],
+    );
+    expect(problems).toEqual(
+      culprits.map(({ kind, id }) => ({
+        ...{ kind, id, state: 'posted', code: 'internal_error' },
+        message: `${kind} ${id}: correcting it failed unexpectedly (PostgreSQL error 22003)`,
+      })),
+    );
+    const held = refused.filter(({ remap }) => remap.outcome === 'held');
+    expect(held.map(({ document, remap }) => [document.before.inForce?.id, remap.decision.problem?.code])).toEqual(
+      culprits.map(({ entryId }) => [entryId, 'internal_error']),
+    );
+
+    expect(outcomes(await all(reposting(clinic)))).toMatchObject({ corrected: culprits.length });
+    expect(
+      await query(db, 'select from document where installation = ? and problem_code is not null', [clinic.id]),
+    ).toEqual([]);
+    expect(await clinic.wrongBooks()).toEqual([]);
   });
 
   test('a reposted prepayment’s new entry id is told to the source by the next window', async () => {
