@@ -3,6 +3,7 @@ import type { InstallationConfig } from '../../config/load.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import type { ErpTarget } from '../port.ts';
+import { openTryton } from './tryton/index.ts';
 
 export interface TargetPorts {
   databaseId: string;
@@ -11,7 +12,8 @@ export interface TargetPorts {
 }
 
 /** The target that an installation's configuration names. Throws ConfigError for a kind that cannot be delivered to. */
-export function openTarget({ erp }: InstallationConfig, _ports: TargetPorts): ErpTarget {
+export function openTarget({ id, erp }: InstallationConfig, ports: TargetPorts): ErpTarget {
+  if (erp.kind === 'tryton') return openTryton(erp, { ...ports, installation: id });
   throw new ConfigError(
     'erp_kind_unknown',
     `This version does not deliver to an ERP of kind ${erp.kind}.`,

@@ -1,0 +1,101 @@
+import type { JsonValue } from '../../../records/json.ts';
+import type { FoundEntry } from '../../entry.ts';
+import type { ErpBooks, RequestOptions } from '../../port.ts';
+import type { TrytonCalls } from './calls.ts';
+import { readAs } from './connection.ts';
+import { asDecimal, asId, asList, asRecord, asText, toDate, toDateTime } from './wire.ts';
+
+/** Accounts whose balances are asked for at once. */
+const accountsPerPage = 500;
+
+/** Reads the books of a Tryton company: posted moves only. */
+export class TrytonBooks implements ErpBooks {
+  readonly #target: TrytonCalls;
+
+  constructor(target: TrytonCalls) {
+    this.#target = target;
+  }
+
+  async balances(
+    range: Parameters<ErpBooks['balances']>[0],
+    request: RequestOptions,
+  ): ReturnType<ErpBooks['balances']> {
+    const { companyId } = await this.#target.openCompany(request);
+    const balances = new Map<string, string>();
+    const byAccount = {
+      from_date: toDate(range.from),
+      to_date: toDate(range.through),
+      posted: true,
+      active_test: false,
+    };
+    for (let after = 0; ; ) {
+      const domain = [
+        ['company', '=', companyId],
+        ['type', '!=', null],
+        ['id', '>', after],
+      ];
+      const params = [domain, 0, accountsPerPage, [['id', 'ASC']], ['code', 'balance']];
+      const page = readAs(
+        await this.#target.call('reads', 'model.account.account.search_read', params, request, byAccount),
+        (value) =>
+          asList(value)
+            .map(asRecord)
+            .map((record) => ({
+              id: asId(record.id),
+              code: record.code === null ? `#${asId(record.id)}` : asText(record.code),
+              balance: asDecimal(record.balance ?? null),
+            })),
+      );
+      for (const { code, balance } of page) if (!balance.isZero()) balances.set(code, balance.toFixed());
+      const last = page.at(-1);
+      if (last === undefined || page.length < accountsPerPage) break;
+      after = last.id;
+    }
+    const counted = [postedIn(companyId, range)];
+    const count = await this.#target.call('reads', 'model.account.move.search_count', counted, request);
+    return { entries: readAs(count, asId), balances };
+  }
+
+  /**
+   * Posted moves with a key of ours or a line on one of the accounts, in the order of their ids. With `changedSince`, those written
+   * since and no others: the move, one of its lines, or a tax or analytic line of these, which can be changed after posting.
+   */
+  async *entries(which: Parameters<ErpBooks['entries']>[0], request: RequestOptions): AsyncGenerator<FoundEntry[]> {
+    const { companyId } = await this.#target.openCompany(request);
+    const { accounts, changedSince } = which;
+    const domain: JsonValue[] = [
+      ['company', '=', companyId],
+      ['state', '=', 'posted'],
+      [
+        'OR',
+        ['description', 'like', '%[____________________]%'],
+        ...(accounts.length === 0 ? [] : [['lines.account.code', 'in', [...accounts]]]),
+      ],
+      changedSince === null ? datedIn(which) : ['OR', ...writtenSince(changedSince)],
+    ];
+    for await (const page of this.#target.moves(domain, request)) {
+      const named = new Set(accounts);
+      const wanted = page.filter(({ key, lines }) => key !== null || lines.some(({ account }) => named.has(account)));
+      if (wanted.length > 0) yield wanted;
+    }
+  }
+}
+
+function datedIn({ from, through }: { from: string; through: string }): JsonValue[] {
+  return [
+    ['date', '>=', toDate(from)],
+    ['date', '<=', toDate(through)],
+  ];
+}
+
+function postedIn(companyId: number, range: { from: string; through: string }): JsonValue[] {
+  return [['company', '=', companyId], ['state', '=', 'posted'], ...datedIn(range)];
+}
+
+function writtenSince(since: Date): JsonValue[] {
+  const at = toDateTime(since);
+  return ['', 'lines.', 'lines.tax_lines.', 'lines.analytic_lines.'].flatMap((path) => [
+    [`${path}create_date`, '>=', at],
+    [`${path}write_date`, '>=', at],
+  ]);
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '../../../domain/clock.ts';
+
+/**
+ * What the ERP has under a name: all records, because a name that two have is a problem and no guess. What it lacks is asked for
+ * each time, what it has for so long at most.
+ */
+export class NameCache<Value> {
+  readonly #clock: Clock;
+  readonly #options: { maxAgeMs: number; most: number };
+  readonly #held = new Map<string, { values: Value[]; until: number }>();
+
+  constructor(clock: Clock, options: { maxAgeMs: number; most: number }) {
+    this.#clock = clock;
+    this.#options = options;
+  }
+
+  /** The values by name; names without any have an empty list. */
+  async get(
+    names: Iterable<string>,
+    load: (missing: string[]) => Promise<Map<string, Value[]>>,
+  ): Promise<Map<string, Value[]>> {
+    const now = this.#clock.elapsed();
+    const wanted = [...new Set(names)];
+    const missing = wanted.filter((name) => (this.#held.get(name)?.until ?? 0) <= now);
+    const loaded = missing.length === 0 ? new Map<string, Value[]>() : await load(missing);
+    if (this.#held.size + loaded.size > this.#options.most) this.#held.clear();
+    for (const [name, values] of loaded) {
+      if (values.length > 0) this.#held.set(name, { values, until: now + this.#options.maxAgeMs });
+    }
+    return new Map(wanted.map((name) => [name, loaded.get(name) ?? this.#held.get(name)?.values ?? []]));
+  }
+
+  clear(): void {
+    this.#held.clear();
+  }
+}

@@ -1,0 +1,128 @@
+import type { Capabilities } from '../../capabilities.ts';
+
+/** Longest text of ours in a move's description, before its key and the unit's id. Tryton itself has no limit. */
+const longestText = 200;
+
+/**
+ * Tryton 8.0 with the modules account and analytic_account. Every fact was measured against trytond 8.0.12 (docs/erp/tryton.md tells
+ * how); the error texts are those of its English messages, which each request asks for.
+ */
+export const trytonCapabilities: Capabilities = {
+  kind: 'api',
+  verified: { by: 'live', on: '2026-11-22' },
+  auth: {
+    flow: 'session',
+    // `post` wants a session that was used within 300 s; each request renews it.
+    token_seconds: 300,
+    refresh_single_use: false,
+    secret_expires_days: null,
+    company_selector: 'company',
+  },
+  key: {
+    field: 'description',
+    max: 200,
+    charset: 'unicode',
+    unique: 'none',
+    duplicate_reply: 'doubled',
+    replay_seconds: 'none',
+    lookup: 'exact',
+    lookup_lag_seconds: 0,
+    installable: false,
+  },
+  write: {
+    steps: 'draft_then_post',
+    atomic: 'batch',
+    ordered: true,
+    result_per_entry: false,
+    max_entries: 100,
+    max_lines: 1_000,
+    // trytond refuses larger requests (`max_size_authenticated`, 2 MB).
+    max_bytes: 1_000_000,
+    async: false,
+    // A period with drafts cannot be closed, and balanced drafts are in Tryton's VAT report.
+    drafts: 'block_closing',
+    drafts_deletable: true,
+  },
+  // Aborting a request does not stop the server: moves of one were found 6 s after it was given up.
+  doubt: { server_may_work_seconds: 60 },
+  // Parallel requests in one company lock each other out.
+  pace: { in_flight_per_company: 1, limits: [], errors_allowed: null },
+  lines: {
+    shape: 'list',
+    amount: 'debit_credit',
+    decimals: 2,
+    control_accounts: 'with_party',
+    party: 'per_line',
+    find_party_by: 'our_id',
+    matching: true,
+  },
+  vat: { mode: 'explicit_rows', account_default_applies: false, tolerance_minor: 0 },
+  imbalance: 'refused',
+  dimensions: [],
+  periods: { readable: true, kinds: ['general'], on_locked: 'refused' },
+  text: {
+    encoding: 'utf-8',
+    lengths: { description: longestText, reference: 100, line_description: longestText, party_name: 200 },
+    forbidden: '',
+  },
+  number: { by: 'erp', gapless: true },
+  correct: 'own_reversal',
+  read_back: { by: 'id', normalises: ['order'] },
+  errors: [
+    // What is in the way of everything.
+    { match: { http: 401 }, means: 'auth' },
+    { match: { http: 403 }, means: 'auth' },
+    { match: { http: 404 }, means: 'auth' },
+    { match: { http: 405 }, means: 'auth' },
+    { match: { http: 413 }, means: 'refused', problem: 'erp_too_large' },
+    { match: { http: 429 }, means: 'throttled' },
+    // A lock of the database, held by another request; also a database that is not there, or is being restored.
+    { match: { http: 503 }, means: 'locked' },
+    { match: { code: 'LoginException' }, means: 'auth' },
+    { match: { code: 'RateLimitException' }, means: 'throttled' },
+    { match: { code: 'UserError', text: /^You are not allowed to access / }, means: 'auth' },
+
+    // What is in the way of one entry.
+    ...refusals([
+      [/^You are not allowed to \w+ records of /, 'erp_right_missing'],
+      [/^The value ".*" for field "Account" in record .* of "Account Move Line"/, 'erp_account_unknown'],
+      [/^To create a line on account .*, you must set a type or unclose it/, 'erp_account_unknown'],
+      [/^A value is required for field "Account" in record .* of "Account Move Line"/, 'erp_account_unknown'],
+      [/of "Account" that don't exist/, 'erp_account_unknown'],
+      [/^The value ".*" for field "Tax" in record .* of "Account Tax Line"/, 'erp_tax_unknown'],
+      [/of "Account Tax" that don't exist/, 'erp_tax_unknown'],
+      [/^The value ".*" for field "Account" in record .* of "Analytic Account Line"/, 'erp_dimension_unknown'],
+      [/of "Analytic Account" that don't exist/, 'erp_dimension_unknown'],
+      [/of "Account Journal" that don't exist/, 'erp_journal_unknown'],
+      [/^A value is required for field "Party" in record .* of "Account Move Line"/, 'erp_party_refused'],
+      [/^To create a line on account .*, you must (?:set|remove) (?:a|the) party on line/, 'erp_party_refused'],
+      [/of "Party" that don't exist/, 'erp_party_refused'],
+      [/^To continue, you must create a (?:period|fiscal year) for the date/, 'erp_period_missing'],
+      [/of "Account Period" that don't exist/, 'erp_period_missing'],
+      [/^To continue, you must reopen the (?:period|fiscal year)/, 'period_closed_in_erp'],
+      [/^The value ".*" for field "Period" in record .* of "Account Move"/, 'period_closed_in_erp'],
+      [
+        /^You cannot add\/modify\/delete (?:tax )?lines (?:in closed period|on closed journal-period)/,
+        'period_closed_in_erp',
+      ],
+      [/^You cannot create a journal-period in closed period/, 'period_closed_in_erp'],
+      [/^To post move ".*", you must balance all its lines/, 'erp_unbalanced'],
+      [/^You cannot reconcile non-valid line/, 'erp_unbalanced'],
+      [/^The number of digits in the value .* exceeds the limit/, 'erp_refused'],
+      [/^You cannot set both debit and credit on the line/, 'erp_refused'],
+      [/^The value ".*" for field "(?:Debit|Credit)" in record .* of "Account Move Line"/, 'erp_refused'],
+      [/^To post move ".*", you must fill in its lines/, 'erp_refused'],
+      [/^You cannot modify posted move/, 'erp_refused'],
+      [/^You can not call "post" on/, 'erp_refused'],
+      [/of "Account Move(?: Line)?" that don't exist/, 'erp_refused'],
+      // Matching.
+      [/^You cannot reconcile (?:line|already reconciled line)/, 'erp_refused'],
+      [/^To reconcile (?:line|lines)\b/, 'erp_refused'],
+      [/^The reconciliation ".*" is (?:delegated|linked) to the/, 'erp_refused'],
+    ]),
+  ],
+};
+
+function refusals(patterns: [RegExp, string][]): Capabilities['errors'] {
+  return patterns.map(([text, problem]) => ({ match: { text }, means: 'refused', problem }));
+}

@@ -1,0 +1,35 @@
+import { redact } from '../../../domain/redact.ts';
+import { clip, visible } from '../../../domain/text.ts';
+import type { ErrorPattern } from '../../capabilities.ts';
+import { ErpError } from '../../port.ts';
+
+const longestMessage = 500;
+
+/** An error as the server told it. */
+export interface ToldError {
+  http: number;
+  /** Name of Tryton's exception; null for any other error and for pages. */
+  code: string | null;
+  text: string;
+}
+
+/** A text of the server that people and logs can be given: one line, without secrets, of a reasonable length. */
+export function harmless(text: string): string {
+  return clip(visible(redact(text).replace(/\s+/g, ' ').trim()), longestMessage);
+}
+
+/** What an error means, by the first pattern that fits; doubt without one. */
+export function explain(told: ToldError, patterns: readonly ErrorPattern[]): ErpError {
+  const found = patterns.find(({ match }) => fits(match, told));
+  if (found === undefined) return new ErpError('doubt', harmless(told.text), { problem: 'erp_refused_unknown' });
+  const options = found.problem === undefined ? {} : { problem: found.problem };
+  return new ErpError(found.means, harmless(told.text), options);
+}
+
+function fits({ http, code, text }: ErrorPattern['match'], told: ToldError): boolean {
+  return (
+    (http === undefined || http === told.http) &&
+    (code === undefined || code === told.code) &&
+    (text === undefined || text.test(told.text))
+  );
+}

@@ -1,0 +1,366 @@
+import type { TrytonConfig } from '../../../config/erp.ts';
+import type { Clock } from '../../../domain/clock.ts';
+import { zero } from '../../../domain/money.ts';
+import { clip, visible } from '../../../domain/text.ts';
+import type { JsonObject, JsonValue } from '../../../records/json.ts';
+import type { InstallationId } from '../../../terms.ts';
+import { companyOf } from '../../company.ts';
+import type { Logger } from '../../deliver/slice.ts';
+import type { ErpEntry, ErpParty, FoundEntry } from '../../entry.ts';
+import {
+  type CheckPlan,
+  type CheckResult,
+  ErpError,
+  type ErpPeriods,
+  type ErpTarget,
+  type KeyToFind,
+  type RequestOptions,
+  type WriteOptions,
+} from '../../port.ts';
+import { TrytonBooks } from './books.ts';
+import type { Company, TrytonCalls } from './calls.ts';
+import { trytonCapabilities } from './capabilities.ts';
+import { checkTryton } from './check.ts';
+import { type Doing, idsOf, readAs, TrytonConnection } from './connection.ts';
+import { foundEntry, keyText, moveFields, toMove } from './moves.ts';
+import { TrytonNames } from './names.ts';
+import { type EntryProblem, resolveEntries } from './resolve.ts';
+import { asDate, asDecimal, asId, asList, asRecord, asText, related, toDate, wholeNumber } from './wire.ts';
+
+export interface TrytonPorts {
+  databaseId: string;
+  installation: InstallationId;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Moves of one answer: with their lines some 300 kB. */
+const movesPerPage = 100;
+/** Keys of one search. */
+const keysPerSearch = 100;
+const linesPerPage = 500;
+
+/** A Tryton server as the target of delivery. It is not asked before the first request. */
+export function openTryton(config: TrytonConfig, { clock, log }: TrytonPorts): ErpTarget {
+  return new TrytonTarget(config, clock, log);
+}
+
+class TrytonTarget implements ErpTarget, TrytonCalls {
+  readonly capabilities = trytonCapabilities;
+  readonly company: ErpTarget['company'];
+  readonly matching: NonNullable<ErpTarget['matching']>;
+  readonly books: TrytonBooks;
+  readonly #config: TrytonConfig;
+  readonly #connection: TrytonConnection;
+  readonly #names: TrytonNames;
+  #company: Company | null = null;
+
+  constructor(config: TrytonConfig, clock: Clock, log: Logger) {
+    this.#config = config;
+    this.company = companyOf(config);
+    this.#connection = new TrytonConnection(config, log);
+    this.#names = new TrytonNames(this.#connection, (request) => this.openCompany(request), clock);
+    this.matching = {
+      match: (groups, options) => this.#match(groups, options),
+      unmatch: (groups, options) => this.#unmatch(groups, options),
+    };
+    this.books = new TrytonBooks(this);
+  }
+
+  /** The configured company, which must be one of the user's. Throws ErpError `auth` for another. */
+  async openCompany(request: RequestOptions): Promise<Company> {
+    if (this.#company !== null) return this.#company;
+    const userId = await this.#connection.userId(request);
+    const fields = ['rec_name', 'currency.code', 'currency.digits'];
+    // Without a company in the context, the search finds those that the user may use.
+    const found = readAs(
+      await this.#connection.call(
+        'reads',
+        'model.company.company.search_read',
+        [[], 0, null, [['id', 'ASC']], fields, { language: 'en' }],
+        request,
+      ),
+      (value) => asList(value).map(asRecord),
+    );
+    const usable = await this.#companiesOfUser(userId, request);
+    const wanted = this.#config.company;
+    const mine = found.filter((company) => usable.has(asId(company.id)));
+    const named = mine.filter(
+      (company) => wanted === null || String(asId(company.id)) === wanted || company.rec_name === wanted,
+    );
+    const list =
+      mine.map((company) => `${visible(String(company.rec_name))} (${asId(company.id)})`).join(', ') || 'none';
+    const [company] = named;
+    if (company === undefined) {
+      const asked = wanted === null ? 'no company' : `not the company ${visible(wanted)}`;
+      throw new ErpError('auth', `the Tryton user ${this.#config.user} may use ${asked}; its companies: ${list}`);
+    }
+    if (named.length > 1) {
+      throw new ErpError('auth', `erp.company must name one of the companies of the Tryton user: ${list}`);
+    }
+    const companyId = asId(company.id);
+    const currency = related(company, 'currency');
+    this.#company = readAs(company, () => ({
+      companyId,
+      userId,
+      decimals: asId(currency?.digits ?? null),
+      currency: asText(currency?.code ?? null),
+      context: { company: companyId, language: 'en' },
+    }));
+    return this.#company;
+  }
+
+  /** A call with the company's context. */
+  async call(
+    doing: Doing,
+    method: string,
+    params: JsonValue[],
+    request: RequestOptions,
+    extra: JsonObject = {},
+  ): Promise<JsonValue> {
+    const { context } = await this.openCompany(request);
+    return this.#connection.call(doing, method, [...params, { ...context, ...extra }], request);
+  }
+
+  async find(
+    keys: readonly KeyToFind[],
+    request: RequestOptions,
+  ): Promise<{ found: FoundEntry[]; isComplete: boolean }> {
+    const { userId } = await this.openCompany(request);
+    const found = new Map<string, FoundEntry>();
+    for (let at = 0; at < keys.length; at += keysPerSearch) {
+      const part = keys.slice(at, at + keysPerSearch);
+      // Where a move of ours can be at once: on its date, or among the drafts and what others posted.
+      const likely: JsonValue[] = [
+        'OR',
+        ['date', 'in', [...new Set(part.flatMap(({ dates }) => dates))].map(toDate)],
+        ['state', '=', 'draft'],
+        ['write_uid', '!=', userId],
+      ];
+      const here = await this.#findKeys(
+        part.map(({ key }) => key),
+        [likely],
+        request,
+      );
+      for (const entry of here) found.set(entry.id, entry);
+      const seen = new Set(here.map(({ key }) => key));
+      // Absence is told by a search of all moves only, which takes as long as there are moves.
+      const missing = part.flatMap(({ key }) => (seen.has(key) ? [] : [key]));
+      for (const entry of await this.#findKeys(missing, [], request)) found.set(entry.id, entry);
+    }
+    return { found: [...found.values()], isComplete: true };
+  }
+
+  async #findKeys(keys: string[], domain: JsonValue[], request: RequestOptions): Promise<FoundEntry[]> {
+    if (keys.length === 0) return [];
+    const { companyId } = await this.openCompany(request);
+    const texts: JsonValue[] = keys.map((key) => ['description', 'like', `%${keyText(key)}%`]);
+    const found: FoundEntry[] = [];
+    for await (const page of this.moves([['company', '=', companyId], ...domain, ['OR', ...texts]], request)) {
+      found.push(...page);
+    }
+    const wanted = new Set(keys);
+    return found.filter(({ key }) => key !== null && wanted.has(key));
+  }
+
+  /** The moves of a domain by id, a page at a time. */
+  async *moves(domain: JsonValue[], request: RequestOptions): AsyncGenerator<FoundEntry[]> {
+    for (let after = 0; ; ) {
+      const params = [[['id', '>', after], ...domain], 0, movesPerPage, [['id', 'ASC']], moveFields];
+      const page = readAs(await this.call('reads', 'model.account.move.search_read', params, request), (value) =>
+        asList(value).map(asRecord).map(foundEntry),
+      );
+      if (page.length > 0) yield page;
+      const last = page.at(-1);
+      if (last === undefined || page.length < movesPerPage) return;
+      after = wholeNumber(last.id);
+    }
+  }
+
+  async create(entries: readonly ErpEntry[], request: WriteOptions): Promise<Map<string, string>> {
+    const { companyId } = await this.openCompany(request);
+    let resolved = await this.#resolve(entries, request);
+    if (resolved.problems.length > 0) {
+      // What is remembered may be what somebody has corrected since.
+      this.#names.clear();
+      resolved = await this.#resolve(entries, request);
+      throwFirst(resolved.problems);
+    }
+    if (resolved.missingParties.size > 0) {
+      await this.#createParties([...resolved.missingParties.values()], request);
+      resolved = await this.#resolve(entries, request);
+      throwFirst(resolved.problems);
+    }
+    const moves = entries.map((entry) => {
+      const ids = resolved.entries.get(entry.key);
+      if (ids === undefined || ids.companyId !== companyId) {
+        throw new ErpError('unsent', `a party of ${visible(entry.unitId)} was made, and is not found in Tryton`);
+      }
+      return toMove(entry, ids);
+    });
+    const ids = idsOf(await this.#write('model.account.move.create', [moves], request));
+    if (ids.length !== entries.length) {
+      throw new ErpError('doubt', `Tryton answered ${ids.length} ids to ${entries.length} entries`);
+    }
+    return new Map(entries.map(({ key }, index) => [key, String(ids[index])]));
+  }
+
+  async #resolve(entries: readonly ErpEntry[], request: RequestOptions) {
+    const { companyId } = await this.openCompany(request);
+    return resolveEntries(entries, { names: this.#names, companyId, request });
+  }
+
+  /** Clients of ours that Tryton lacks. After a doubt they are looked up again before any is made. */
+  async #createParties(parties: readonly ErpParty[], request: WriteOptions): Promise<void> {
+    const values = parties.map(({ code, name }) => ({
+      name: clip(visible(name?.trim() ? name : `Client ${code.split('/').at(-1)}`), longestPartyName),
+      identifiers: [['create', [{ code }]]],
+    }));
+    await this.#write('model.party.party.create', [values], request);
+  }
+
+  async post(ids: readonly string[], request: WriteOptions): Promise<void> {
+    await this.#write('model.account.move.post', [ids.map(idOf)], request);
+  }
+
+  async deleteDrafts(ids: readonly string[], request: WriteOptions): Promise<void> {
+    await this.#write('model.account.move.delete', [ids.map(idOf)], request);
+  }
+
+  async read(ids: readonly string[], request: RequestOptions): Promise<FoundEntry[]> {
+    const { companyId } = await this.openCompany(request);
+    const found: FoundEntry[] = [];
+    for (let at = 0; at < ids.length; at += movesPerPage) {
+      const domain = [
+        ['id', 'in', ids.slice(at, at + movesPerPage).map(idOf)],
+        ['company', '=', companyId],
+      ];
+      for await (const page of this.moves(domain, request)) found.push(...page);
+    }
+    return found;
+  }
+
+  async periods(request: RequestOptions): Promise<ErpPeriods> {
+    // Read anew: what was closed a moment ago counts.
+    this.#names.clear();
+    const list = await this.#names.periods(request);
+    return {
+      periods: list.map(({ from, through, isOpen }) => ({ from, through, isOpen, kind: 'general' })),
+      lockedThrough: [],
+    };
+  }
+
+  async #match(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void> {
+    const { companyId } = await this.openCompany(request);
+    const lines = await this.#lines(groups.flat(), request);
+    const toMake: JsonObject[] = [];
+    for (const group of groups) {
+      const own = group.map((id) => lines.get(id));
+      const present = own.flatMap((line) => (line === undefined ? [] : [line]));
+      const refuse = (why: string) =>
+        new ErpError('refused', `lines ${group.join(', ')}: ${why}`, { problem: 'erp_refused' });
+      if (present.length !== group.length) throw refuse('Tryton has no such line');
+      const matches = new Set(present.map(({ matched }) => matched));
+      if (matches.size === 1 && !matches.has(null)) continue;
+      // Tryton would take them out of the other reconciliation silently, and leave that one unbalanced.
+      if (matches.size > 1 || !matches.has(null)) throw refuse('one is matched with other lines');
+      const left = present.reduce((balance, { amount }) => balance.plus(amount), zero);
+      if (!left.isZero()) throw refuse(`they do not sum to zero (${left.toFixed()})`);
+      if (present.some(({ isPosted }) => !isPosted)) throw refuse('one is not posted');
+      const latest =
+        present
+          .map(({ date }) => date)
+          .toSorted()
+          .at(-1) ?? '';
+      toMake.push({ company: companyId, date: toDate(latest), lines: [['add', group.map(idOf)]] });
+    }
+    if (toMake.length > 0) await this.#write('model.account.move.reconciliation.create', [toMake], request);
+  }
+
+  /** With Tryton's wizard: the group Accounting may not delete a reconciliation, and may undo one so. */
+  async #unmatch(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void> {
+    const lines = await this.#lines(groups.flat(), request);
+    const byMatch = new Map<string, string>();
+    for (const [id, { matched }] of lines) if (matched !== null) byMatch.set(matched, id);
+    const one = [...byMatch.values()].map(idOf);
+    const [first] = one;
+    if (first === undefined) return;
+    const wizard = 'wizard.account.move.unreconcile_lines';
+    const [session] = idsOf([asList(await this.call('writes', `${wizard}.create`, [], request))[0] ?? null]);
+    const records = { active_model: 'account.move.line', active_id: first, active_ids: one };
+    await this.call('writes', `${wizard}.execute`, [session, {}, 'unreconcile'], request, records);
+    await this.call('writes', `${wizard}.delete`, [session], request).catch(() => {});
+  }
+
+  async #lines(ids: readonly string[], request: RequestOptions) {
+    const found = new Map<string, { matched: string | null; amount: typeof zero; date: string; isPosted: boolean }>();
+    const fields = ['debit', 'credit', 'reconciliation', 'move.date', 'move.state'];
+    for (let at = 0; at < ids.length; at += linesPerPage) {
+      const domain = [['id', 'in', ids.slice(at, at + linesPerPage).map(idOf)]];
+      const params = [domain, 0, null, [['id', 'ASC']], fields];
+      const records = readAs(
+        await this.call('reads', 'model.account.move.line.search_read', params, request),
+        (value) => asList(value).map(asRecord).map(lineState),
+      );
+      for (const { id, ...state } of records) found.set(id, state);
+    }
+    return found;
+  }
+
+  check(plan: CheckPlan, request: RequestOptions): AsyncIterable<CheckResult> {
+    return checkTryton({ target: this, names: this.#names, connection: this.#connection }, plan, request);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  /** A request that writes; what it refuses may tell that names have changed. */
+  async #write(method: string, params: JsonValue[], request: RequestOptions): Promise<JsonValue> {
+    try {
+      return await this.call('writes', method, params, request);
+    } catch (error) {
+      this.#names.clear();
+      throw error;
+    }
+  }
+
+  /** Ids of the companies that the user may use. */
+  async #companiesOfUser(userId: number, request: RequestOptions): Promise<Set<number>> {
+    const params = [[userId], ['companies'], { language: 'en' }];
+    const users = await this.#connection.call('reads', 'model.res.user.read', params, request);
+    return readAs(
+      users,
+      (value) => new Set(asList(value).flatMap((user) => asList(asRecord(user).companies ?? null).map(asId))),
+    );
+  }
+}
+
+const longestPartyName = 200;
+
+function lineState(line: JsonObject) {
+  const move = related(line, 'move');
+  const matched = line.reconciliation ?? null;
+  return {
+    id: String(asId(line.id)),
+    matched: matched === null ? null : String(asId(matched)),
+    amount: asDecimal(line.debit ?? null).minus(asDecimal(line.credit ?? null)),
+    date: asDate(move?.date ?? null),
+    isPosted: move?.state === 'posted',
+  };
+}
+
+/** An id of Tryton's as it goes over the wire. Throws ErpError for what is none. */
+function idOf(id: string): number {
+  if (!/^\d{1,15}$/.test(id))
+    throw new ErpError('refused', `${visible(id)} is no id of Tryton’s`, { problem: 'erp_refused' });
+  return wholeNumber(id);
+}
+
+/** Refuses the entries that have the first problem; the others are sent again without them. */
+function throwFirst(problems: readonly EntryProblem[]): void {
+  const [first] = problems;
+  if (first === undefined) return;
+  const same = problems.filter(({ code, message }) => code === first.code && message === first.message);
+  throw new ErpError('refused', first.message, { problem: first.code, keys: same.map(({ key }) => key) });
+}
