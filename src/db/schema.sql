@@ -274,7 +274,6 @@ create table erp_company (
   last_answer_at timestamp with time zone,
   periods json,
   periods_read_at timestamp with time zone,
-  written_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   settle_from timestamp with time zone,
   failures integer not null default 0,
   constraint erp_company_pkey PRIMARY KEY (company)

@@ -9,6 +9,7 @@ const filledBy = {
   post: ['document', 'entry', 'entry_line', 'summary_waiting'],
   summarise: ['summary_entry', 'summary_line', 'summary_member'],
   writeBack: ['document', 'write_back'],
+  deliver: ['erp_unit'],
 } as const;
 
 /**

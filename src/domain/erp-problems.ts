@@ -118,6 +118,23 @@ export const erpProblemCatalogue = {
     sentence: 'The ERP holds the entry more than once, posted.',
     todo: 'Reverse the surplus one in the ERP; then `vetledger deliver retry`, which looks it up and never sends it again.',
   },
+  erp_draft_deleted: {
+    retried: false,
+    sentence: 'The draft that was left for the accountant is not in the ERP any more, and was not posted.',
+    todo: 'Nothing where that was meant: correct the document in the practice software. `vetledger deliver retry` makes the draft anew.',
+  },
+
+  // What nobody can tell but people
+  erp_unverified: {
+    retried: false,
+    sentence: 'The ERP may have the entry, and offers no way to look it up.',
+    todo: 'Look for it in the ERP. Only where it is missing, run `vetledger deliver retry`, which sends it again.',
+  },
+  erp_company_changed: {
+    retried: false,
+    sentence: 'The entry may be in the company that the configuration named before.',
+    todo: 'Look for it there. Only where it is to be in the new company, run `vetledger deliver retry`.',
+  },
 
   // The practice software is told the ERP's number
   external_id_taken: {

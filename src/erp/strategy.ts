@@ -38,11 +38,13 @@ const secondMs = 1_000;
 export function strategyOf(capabilities: Capabilities): Strategy {
   const { key, write, doubt, periods, read_back: readBack } = capabilities;
   const seenAfterMs = key.lookup_lag_seconds * secondMs;
+  const afterDoubt = key.lookup !== 'none' ? 'look_up' : refusesItsKeys(key) ? 'send_again' : 'ask';
   return {
-    batchEntries: Math.max(1, Math.min(mostEntries, write.max_entries)),
+    // Where only people can tell what became of a request, it is about one entry.
+    batchEntries: afterDoubt === 'ask' ? 1 : Math.max(1, Math.min(mostEntries, write.max_entries)),
     draftsFirst: write.steps !== 'one',
     canDeleteDrafts: write.drafts_deletable,
-    afterDoubt: key.lookup !== 'none' ? 'look_up' : refusesItsKeys(key) ? 'send_again' : 'ask',
+    afterDoubt,
     lookUpAfterMs: doubt.server_may_work_seconds * secondMs + seenAfterMs,
     seenAfterMs,
     readBack: readBack.by === 'id' ? 'by_id' : readBack.by === 'none' || key.lookup === 'none' ? 'none' : 'by_key',
@@ -110,6 +112,8 @@ export interface ErrorVerdict {
   doubt: Doubt;
   /** Nobody knows which of several it is about: those that are absent are sent in halves. */
   isHalved: boolean;
+  /** It is about the ERP or the way to it, and not about single entries. */
+  isFailure: boolean;
   /** Nothing is sent to the company for so long. */
   waitMs: number;
 }
@@ -124,51 +128,34 @@ export interface Failure {
 }
 
 export function verdictOf({ error, entries, failures }: Failure, strategy: Strategy): ErrorVerdict {
-  const waitMs = Math.max(backoffMs(failures), error.retryAfterMs ?? 0);
-  const isOne = entries === 1;
+  const waitMs = error.retryAfterMs ?? backoffMs(failures);
+  const isHalved = entries > 1 && error.keys.length === 0;
   switch (error.means) {
     case 'refused':
-      return {
-        ...{ units: 'look_up', isOver: true, doubt: 'refused', waitMs: 0 },
-        isHalved: !isOne && error.keys.length === 0,
-      };
     case 'duplicate':
-      return {
-        ...{ units: 'look_up', isOver: true, doubt: 'duplicate', waitMs: 0 },
-        isHalved: !isOne && error.keys.length === 0,
-      };
+      return { units: 'look_up', isOver: true, doubt: error.means, isHalved, isFailure: false, waitMs: 0 };
     case 'unsent':
-      return { units: 'again', isOver: true, doubt: 'no_answer', isHalved: false, waitMs };
     case 'auth':
     case 'throttled':
-      return {
-        units: 'again',
-        isOver: true,
-        doubt: 'no_answer',
-        isHalved: false,
-        waitMs: Math.max(waitMs, minimumWaitMs),
-      };
+      return { units: 'again', isOver: true, doubt: 'no_answer', isHalved: false, isFailure: true, waitMs };
     case 'locked':
-      return { units: 'look_up', isOver: false, doubt: 'no_answer', isHalved: false, waitMs };
-    case 'doubt':
+      // The answer may be a server's between us and the ERP, which is still at work.
+      return { units: 'look_up', isOver: false, doubt: 'no_answer', isHalved: false, isFailure: true, waitMs };
+    case 'doubt': {
+      const inDoubt = { units: 'look_up', isOver: false, isFailure: true } as const;
       if (error.problem === null) {
         // The server may still be at work, and takes one request at a time.
-        return {
-          ...{ units: 'look_up', isOver: false, doubt: 'no_answer', isHalved: false },
-          waitMs: Math.max(waitMs, strategy.lookUpAfterMs),
-        };
+        const mayWorkMs = Math.max(waitMs, strategy.lookUpAfterMs);
+        return { ...inDoubt, doubt: 'no_answer', isHalved: false, waitMs: mayWorkMs };
       }
       // A message that is not known may be about one entry, or about the whole ERP: two in a row are waited for.
-      return {
-        ...{ units: 'look_up', isOver: false, doubt: 'unknown', isHalved: !isOne },
-        waitMs: failures > 1 ? backoffMs(failures - 1) : 0,
-      };
+      return { ...inDoubt, doubt: 'unknown', isHalved, waitMs: failures > 1 ? backoffMs(failures - 1) : 0 };
+    }
   }
 }
 
 const firstBackoffMs = 2_000;
 const longestBackoffMs = 300_000;
-const minimumWaitMs = 1_000;
 
 /** How long nothing is sent after so many failures in a row. */
 export function backoffMs(failures: number): number {
@@ -178,12 +165,10 @@ export function backoffMs(failures: number): number {
 /** An entry that the ERP does not take, without a reason that is known, is not sent more often than this. */
 const mostUnknownRefusals = 3;
 
-/** What becomes of a unit that a complete look-up did not find posted. */
-export type AbsenceVerdict =
-  | { state: 'pending'; unknownRefusals: number }
-  | { state: 'refused'; code: string; message: string };
+/** What becomes of a unit that is not in the ERP, or of which nobody can tell. */
+export type AbsenceVerdict = { state: 'pending' } | { state: 'refused'; code: string; message: string };
 
-/** What is known of a unit that is absent. */
+/** What is known of a unit whose outcome was in doubt. */
 export interface Absent {
   doubt: Doubt | null;
   unknownRefusals: number;
@@ -191,21 +176,33 @@ export interface Absent {
   problemMessage: string | null;
 }
 
-/** Whether an absent unit is sent again, or is refused. */
+/** Whether a unit that a complete look-up did not find posted is sent again, or is refused. */
 export function verdictOnAbsence({ doubt, unknownRefusals, problemCode, problemMessage }: Absent): AbsenceVerdict {
   const message = problemMessage ?? '';
   switch (doubt) {
     case null:
     case 'no_answer':
-      return { state: 'pending', unknownRefusals };
+      return { state: 'pending' };
     case 'refused':
       return { state: 'refused', code: problemCode ?? 'erp_refused', message };
     case 'unknown':
     case 'duplicate':
     case 'unseen':
-      if (unknownRefusals < mostUnknownRefusals) return { state: 'pending', unknownRefusals };
+      if (unknownRefusals < mostUnknownRefusals) return { state: 'pending' };
       return { state: 'refused', code: 'erp_refused_unknown', message };
   }
+}
+
+/** The same where the ERP offers no look-up. */
+export function verdictWithoutLookUp(unit: Absent, { afterDoubt }: Pick<Strategy, 'afterDoubt'>): AbsenceVerdict {
+  if (unit.doubt === 'refused') return verdictOnAbsence(unit);
+  if (afterDoubt === 'send_again' && unit.doubt !== 'duplicate' && unit.doubt !== 'unseen')
+    return verdictOnAbsence(unit);
+  return {
+    state: 'refused',
+    code: 'erp_unverified',
+    message: unit.problemMessage ?? 'a request to create it ended without an answer',
+  };
 }
 
 /** Whether two messages of an ERP tell the same: ids, keys and amounts in them aside. */

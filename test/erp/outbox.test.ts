@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { execute } from '../../src/db/rows.ts';
-import { type DraftEntry, reversedLines } from '../../src/domain/entry.ts';
+import type { DraftEntry } from '../../src/domain/entry.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
 import { countsByState, dueWork, pauseOf, unitsById, waitingForConsent } from '../../src/erp/outbox/read.ts';
 import { approveUnits, pauseDelivery, resumeDelivery, retryUnits } from '../../src/erp/outbox/state.ts';
 import { appendEntries } from '../../src/ledger/journal/append.ts';
 import { summariseBatch } from '../../src/ledger/summaries/append.ts';
 import type { PostingMode } from '../../src/terms.ts';
-import { draft } from '../ledger/drafts.ts';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';
+import { payment, reversal } from './drafts.ts';
 
 const { db, owner } = useDatabase();
 let installation = 0;
@@ -19,20 +19,6 @@ beforeEach(() => {
 
 const by = { actedBy: 'tester', reason: 'a test' };
 const company = 'company';
-
-function payment(id: number, date = '2026-02-01', amount = '10.00'): DraftEntry {
-  return draft({
-    ...{ kind: 'payment', id, date, inputHash: amount },
-    lines: [
-      ['1910', 'bank_clearing', amount],
-      ['1700', 'receivable', `-${amount}`],
-    ],
-  });
-}
-
-function reversal(entryId: string, of: DraftEntry): DraftEntry {
-  return { ...of, reason: 'source_changed', reverses: entryId, inputHash: entryId, lines: reversedLines(of.lines) };
-}
 
 interface Posting {
   windowId?: number | null;

@@ -30,8 +30,6 @@ alter table erp_cursor
 alter table erp_company
   -- The text that was read: only json keeps it as it is.
   alter column periods type json,
-  -- When its holder last sent something that writes.
-  add column written_at timestamptz not null default '-infinity',
   -- Set by a take-over: every unit that was being sent is looked up first, from this time on.
   add column settle_from timestamptz,
   -- Failures of the way to it in a row.

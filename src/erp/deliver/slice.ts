@@ -1,9 +1,26 @@
 import type { InstallationConfig } from '../../config/load.ts';
 import type { Db } from '../../db/pool.ts';
+import { refreshStatistics, refreshStatisticsFromRows } from '../../db/statistics.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { erpProblemCatalogue } from '../../domain/erp-problems.ts';
 import type { PlainError } from '../../domain/errors.ts';
-import { dueWork, pauseOf } from '../outbox/read.ts';
+import { type CompanyLease, CompanyLost, noteSettled, takeCompany, underLease, withLease } from '../company-lease.ts';
+import { companyKey } from '../entry-key.ts';
+import {
+  type ClaimScope,
+  claimDoubtful,
+  claimDrafted,
+  claimDue,
+  followConfiguration,
+  hasSending,
+  takeOverSending,
+} from '../outbox/claim.ts';
+import { countInDoubt, type DeliveryPause, dueWork, pauseOf } from '../outbox/read.ts';
+import { erpPriorities, Pace } from '../pace.ts';
 import type { ErpTarget } from '../port.ts';
+import { type Strategy, strategyOf } from '../strategy.ts';
+import { translate } from '../translate.ts';
+import { Batch, type BatchReport, type Translate } from './batch.ts';
 
 /** What a log takes; pino's loggers do. */
 export interface Logger {
@@ -42,13 +59,185 @@ export interface SliceReport {
 }
 
 /** Resolves what is in doubt, then sends what is due, batch by batch, for `longestMs` at most. */
-export async function deliverSlice(ports: DeliverPorts, _options: { longestMs: number }): Promise<SliceReport> {
-  const { db, installation } = ports;
-  const paused = await pauseOf(db, installation.id);
-  const work = await dueWork(db, installation.id);
+export function deliverSlice(ports: DeliverPorts, options: { longestMs: number }): Promise<SliceReport> {
+  const { databaseId, installation, target } = ports;
+  const context = { databaseId, mapping: installation.mapping, capabilities: target.capabilities };
+  return new Slice(ports, (unit) => translate(unit, context)).run(options);
+}
+
+/** Codes of problems that another mapping may solve. */
+const retriedCodes = Object.entries(erpProblemCatalogue).flatMap(([code, { retried }]) => (retried ? [code] : []));
+
+/** Another installation's batch is waited for so long at most, and asked after so often. */
+const longestBusyMs = 5_000;
+const busyPollMs = 250;
+/** After a lease that somebody else has, or took. */
+const busyAgainMs = 2_000;
+
+/** What one turn of a slice came to: a batch, nothing left to do, or something that has to be waited for. */
+type Turn = { is: 'batch' } | { is: 'idle' } | { is: 'busy' } | { is: 'waiting'; for: PlainError; ms: number };
+
+/** One slice of a delivery: batch after batch, each under the company's lease. */
+export class Slice {
+  readonly #ports: DeliverPorts;
+  readonly #translate: Translate;
+  readonly #strategy: Strategy;
+  readonly #pace: Pace;
+  readonly #scope: ClaimScope;
+  #delivered = 0;
+  #refused = 0;
+  #left = 0;
+
+  constructor(ports: DeliverPorts, translateUnit: Translate) {
+    const { target, installation } = ports;
+    this.#ports = ports;
+    this.#translate = translateUnit;
+    this.#strategy = strategyOf(target.capabilities);
+    this.#scope = { installation: installation.id, company: companyKey(target.company) };
+    this.#pace = new Pace(ports, this.#scope.company, target.capabilities.pace);
+  }
+
+  async run({ longestMs }: { longestMs: number }): Promise<SliceReport> {
+    const { db, installation, clock, signal } = this.#ports;
+    const endMs = clock.elapsed() + longestMs;
+    const { mappingHash } = installation;
+    await db.transaction((trx) => followConfiguration(trx, this.#scope, { mappingHash, retriedCodes }));
+    if (this.#strategy.unsafe !== null) return this.#report({ for: locksUnreadable, ms: null });
+    const { left } = await dueWork(db, installation.id);
+    this.#left = left;
+    if (left >= refreshStatisticsFromRows) await refreshStatistics(db, 'deliver');
+    if (!(await this.#hasWork())) return this.#report(null);
+    for (let busyMs = 0; clock.elapsed() < endMs; ) {
+      signal.throwIfAborted();
+      const pause = await pauseOf(db, installation.id);
+      if (pause !== null) return this.#report({ for: pausedBy(pause), ms: null });
+      const turn = await this.#turn();
+      if (turn.is === 'idle') break;
+      if (turn.is === 'waiting') return this.#report(turn);
+      if (turn.is === 'batch') busyMs = 0;
+      else if (busyMs >= longestBusyMs) return this.#report({ for: companyBusy, ms: busyAgainMs });
+      else {
+        await this.#ports.pause(busyPollMs);
+        busyMs += busyPollMs;
+      }
+    }
+    return this.#report(null);
+  }
+
+  /** One batch, whatever is most urgent: doubts, then drafts that were not looked at for long, then what is due. */
+  async #turn(): Promise<Turn> {
+    const { db, target, holder, clock, signal } = this.#ports;
+    const taken = await takeCompany(db, target.company, holder, { mayWorkMs: this.#strategy.lookUpAfterMs });
+    if (taken.lease === null) return { is: 'busy' };
+    const { lease, settleInMs, waitMs, error, failures } = taken;
+    try {
+      return await withLease({ db, clock, signal }, lease, async (held): Promise<Turn> => {
+        if (waitMs > 0) return { is: 'waiting', for: toldAgain(error), ms: waitMs };
+        if (settleInMs !== null && settleInMs > 0) return { is: 'waiting', for: takenOver, ms: settleInMs };
+        const batchWith = (priority: number) => this.#batch(lease, failures, held, priority);
+        if (settleInMs !== null) await this.#settle(lease, batchWith(erpPriorities.live));
+        return this.#oneBatch(batchWith);
+      });
+    } catch (caught) {
+      if (caught instanceof CompanyLost) return { is: 'waiting', for: companyBusy, ms: busyAgainMs };
+      throw caught;
+    }
+  }
+
+  /** Whether the company's lease is worth waiting for. */
+  async #hasWork(): Promise<boolean> {
+    const { db } = this.#ports;
+    const limit = 1;
+    const claims = [claimDoubtful, claimDue, claimDrafted];
+    for (const claim of claims) if ((await claim(db, this.#scope, limit)).length > 0) return true;
+    return hasSending(db, this.#scope);
+  }
+
+  async #oneBatch(batchWith: (priority: number) => Batch): Promise<Turn> {
+    const { db } = this.#ports;
+    const { batchEntries } = this.#strategy;
+    const doubtful = await claimDoubtful(db, this.#scope, batchEntries);
+    if (doubtful.length > 0) return this.#counted(await batchWith(erpPriorities.live).resolve(doubtful));
+    const drafted = await claimDrafted(db, this.#scope, batchEntries);
+    if (drafted.length > 0) return this.#counted(await batchWith(erpPriorities.review).review(drafted));
+    const due = await claimDue(db, this.#scope, batchEntries);
+    if (due.length === 0) return { is: 'idle' };
+    const isLive = due.some(({ is_backlog: isBacklog }) => !isBacklog);
+    return this.#counted(await batchWith(isLive ? erpPriorities.live : erpPriorities.backlog).sendDue(due));
+  }
+
+  #batch(lease: CompanyLease, failures: number, signal: AbortSignal, priority: number): Batch {
+    const { db, installation, target, clock, log } = this.#ports;
+    const { erp } = installation;
+    return new Batch({
+      ...{ db, installation, target, lease, failures, signal, priority, log },
+      pace: this.#pace,
+      strategy: this.#strategy,
+      translate: this.#translate,
+      isReview: 'post' in erp && erp.post === 'draft' && this.#strategy.draftsFirst,
+      now: clock.now(),
+    });
+  }
+
+  /** Looks up what a former holder was sending, of every installation of the company, before anything else is sent. */
+  async #settle(lease: CompanyLease, batch: Batch): Promise<void> {
+    const { db, installation } = this.#ports;
+    const sending = await underLease(db, lease, (trx) => takeOverSending(trx, lease.company));
+    const others = sending.filter((unit) => unit.installation !== installation.id);
+    if (this.#strategy.afterDoubt === 'look_up') await batch.resolveOthers(others, this.#strategy.batchEntries);
+    await underLease(db, lease, (trx) => noteSettled(trx, lease));
+  }
+
+  #counted({ delivered, refused }: BatchReport): Turn {
+    this.#delivered += delivered;
+    this.#refused += refused;
+    this.#left = Math.max(0, this.#left - delivered - refused);
+    this.#ports.onProgress({ delivered: this.#delivered, left: this.#left });
+    return { is: 'batch' };
+  }
+
+  /** `waiting`: why nothing more is sent, and for how long; null: until somebody does something. */
+  async #report(waiting: { for: PlainError; ms: number | null } | null): Promise<SliceReport> {
+    const { db, installation } = this.#ports;
+    const { left, nextDueMs } = await dueWork(db, installation.id);
+    const isDue = nextDueMs !== null && (waiting === null || waiting.ms !== null);
+    return {
+      ...{ delivered: this.#delivered, refused: this.#refused, left },
+      uncertain: await countInDoubt(db, installation.id),
+      nextDueMs: isDue ? Math.max(nextDueMs, waiting?.ms ?? 0) : null,
+      waitingFor: waiting && (nextDueMs !== null || waiting.ms === null) ? waiting.for : null,
+    };
+  }
+}
+
+const companyBusy: PlainError = {
+  code: 'erp_company_busy',
+  message: 'Another delivery sends to the same company of the ERP.',
+  todo: 'Nothing: they take turns.',
+};
+
+const takenOver: PlainError = {
+  code: 'erp_taken_over',
+  message: 'An earlier delivery to the company ended without order: the ERP may still be at work on what it sent.',
+  todo: 'Nothing: what was sent is looked up once the ERP can be done, and delivery goes on by itself.',
+};
+
+const locksUnreadable: PlainError = {
+  code: 'erp_locks_unreadable',
+  message: 'The ERP moves entries of closed periods to another date, and its periods cannot be read.',
+  todo: 'Give the API user the right to read the periods; nothing is sent before.',
+};
+
+function pausedBy({ installation, paused_by: by, reason }: DeliveryPause): PlainError {
   return {
-    ...{ delivered: 0, refused: 0, uncertain: 0, ...work },
-    ...(paused === null ? {} : { nextDueMs: null }),
-    waitingFor: null,
+    code: 'delivery_paused',
+    message: `the delivery of installation ${installation} was paused by ${by}: ${reason}`,
+    todo: 'Run `vetledger deliver resume` when it may go on.',
   };
+}
+
+/** What kept an earlier batch, while it still does. */
+function toldAgain(error: { code: string; message: string } | null): PlainError {
+  const { code, message } = error ?? { code: 'erp_unreachable', message: 'The ERP failed a moment ago.' };
+  return { code, message, todo: 'Nothing, usually: it is tried again by itself. `vetledger erp check` tells more.' };
 }

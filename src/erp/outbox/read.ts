@@ -151,6 +151,17 @@ export async function oldestOpenDate(db: Connection, installation: InstallationI
   return oldest;
 }
 
+/** How many units nobody knows the outcome of. */
+export async function countInDoubt(db: Connection, installation: InstallationId): Promise<number> {
+  const { n } = await row(
+    db,
+    { n: integer },
+    `select count(*)::int as n from erp_unit where installation = ? and state in ('sending', 'uncertain')`,
+    [installation],
+  );
+  return n;
+}
+
 const pauseShape = { installation: integer, paused_by: text, reason: text, paused_at: instant };
 
 /** Who has paused an installation's delivery, and why (table `erp_pause`). */

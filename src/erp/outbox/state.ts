@@ -39,8 +39,9 @@ export async function retryUnits(
     trx,
     { unit_id: text },
     // The answers so far are counted, so that no ERP replays one of them; the batch stays what it was.
-    `update erp_unit set state = 'pending', not_before = null, doubt = null, unknown_refusals = 0, answered = answered + 1,
-       problem_code = null, problem_message = null, problem_since = null, settled_at = null
+    `update erp_unit u set state = 'pending', not_before = null, doubt = null, unknown_refusals = 0, answered = answered + 1,
+       problem_code = null, problem_message = null, problem_since = null, settled_at = null,
+       company = coalesce((select nullif(c.company, '') from erp_cursor c where c.installation = u.installation), u.company)
      where installation = ? and state = 'refused' and (?::text[] is null or unit_id = any(?::text[])) returning unit_id`,
     [installation, ids, ids],
   );

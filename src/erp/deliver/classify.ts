@@ -1,0 +1,69 @@
+import { type CompareOptions, compareEntry, describeDifferences } from '../compare.ts';
+import type { ErpEntry, FoundEntry } from '../entry.ts';
+import type { InErp } from '../outbox/settle.ts';
+
+/** What a look-up has shown of an entry. `surplus`: drafts that are to be deleted. */
+export type Finding =
+  | { is: 'delivered'; inErp: InErp; surplus: string[] }
+  | { is: 'refused'; code: 'erp_differs' | 'erp_doubled'; message: string; inErp: InErp; surplus: string[] }
+  /** Not posted; this draft of it is as it was sent, or was left to the accountant. */
+  | { is: 'draft'; draft: FoundEntry; surplus: string[] }
+  | { is: 'absent'; surplus: string[] }
+  /** The look-up was not complete, so that nothing follows from what it did not show. */
+  | { is: 'unknown' };
+
+export interface ClassifyOptions extends CompareOptions {
+  isComplete: boolean;
+  canDeleteDrafts: boolean;
+  /** Drafts are the accountant's, who may change them. */
+  isReview: boolean;
+}
+
+/** What the entries that a look-up found under one key mean. */
+export function classify(entry: ErpEntry, found: readonly FoundEntry[], options: ClassifyOptions): Finding {
+  const posted = found.filter(({ state }) => state === 'posted');
+  const drafts = found.filter(({ state }) => state === 'draft');
+  const surplus = options.isComplete && options.canDeleteDrafts ? drafts.map(({ id }) => id) : [];
+  const [first, second] = posted;
+  if (first && second) {
+    const named = posted.map(({ id, number }) => number ?? id).join(', ');
+    return {
+      is: 'refused',
+      code: 'erp_doubled',
+      message: `the ERP has it as ${named}`,
+      inErp: inErpOf(first),
+      surplus,
+    };
+  }
+  if (first) return { ...judgePosted(entry, first, options), surplus };
+  if (!options.isComplete) return { is: 'unknown' };
+  const kept = drafts.find((draft) => compareEntry(entry, draft, options).length === 0);
+  const ours = kept ?? (options.isReview ? drafts[0] : undefined);
+  if (ours) return { is: 'draft', draft: ours, surplus: surplus.filter((id) => id !== ours.id) };
+  const [draft] = drafts;
+  const [voided] = found;
+  if (draft && !options.canDeleteDrafts) return differing(entry, draft, options);
+  if (voided && drafts.length === 0) return differing(entry, voided, options);
+  return { is: 'absent', surplus };
+}
+
+/** What one posted entry is, which was sent. */
+export function judgePosted(
+  entry: ErpEntry,
+  found: FoundEntry,
+  options: CompareOptions,
+): Extract<Finding, { is: 'delivered' | 'refused' }> {
+  const differences = compareEntry(entry, found, options);
+  return differences.length === 0
+    ? { is: 'delivered', inErp: inErpOf(found), surplus: [] }
+    : differing(entry, found, options);
+}
+
+function differing(entry: ErpEntry, found: FoundEntry, options: CompareOptions): Extract<Finding, { is: 'refused' }> {
+  const message = describeDifferences(compareEntry(entry, found, options));
+  return { is: 'refused', code: 'erp_differs', message, inErp: inErpOf(found), surplus: [] };
+}
+
+export function inErpOf({ id, number, date }: FoundEntry): InErp {
+  return { id, number, date };
+}

@@ -1,0 +1,154 @@
+import { bool, columnList } from '../../db/columns.ts';
+import { type Connection, execute, row, rows } from '../../db/rows.ts';
+import type { InstallationId } from '../../terms.ts';
+import { type OutboxUnit, unitShape } from './unit.ts';
+
+/** Whose units are claimed: those of one installation for the company that it is delivered to now. */
+export interface ClaimScope {
+  installation: InstallationId;
+  company: string;
+}
+
+const columns = columnList(unitShape);
+/** States of a unit that what follows it need not wait for any more. */
+const settledStates = `('delivered', 'drafted', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded')`;
+
+/**
+ * The next units to send, live work before backlog, in the order of their chains, and none before what it follows. Fewer than
+ * `limit` where a halved batch is among them. Nothing is marked: only the holder of the company's lease sends.
+ */
+export async function claimDue(
+  db: Connection,
+  { installation, company }: ClaimScope,
+  limit: number,
+): Promise<OutboxUnit[]> {
+  const due = await rows(
+    db,
+    unitShape,
+    // The predecessor is looked up for each row of the index, so that the batch alone is read, however long the queue is.
+    `select ${columns} from erp_unit u
+     where installation = ? and state = 'pending' and not needs_consent and company = ?
+       and (not_before is null or not_before <= clock_timestamp())
+       and (follows is null or coalesce((
+         select p.state in ${settledStates} from erp_unit p where p.installation = u.installation and p.unit_id = u.follows), true))
+     order by is_backlog, kind, seq limit ?`,
+    [installation, company, limit],
+  );
+  return withinLimits(due);
+}
+
+/** As many of the first units as each of them allows in its batch. */
+export function withinLimits(units: readonly OutboxUnit[]): OutboxUnit[] {
+  let most = units.length;
+  const taken: OutboxUnit[] = [];
+  for (const unit of units) {
+    most = Math.min(most, unit.batch_limit ?? most);
+    if (taken.length >= most) break;
+    taken.push(unit);
+  }
+  return taken;
+}
+
+/** Units in doubt whose look-up is due. */
+export function claimDoubtful(
+  db: Connection,
+  { installation, company }: ClaimScope,
+  limit: number,
+): Promise<OutboxUnit[]> {
+  return rows(
+    db,
+    unitShape,
+    `select ${columns} from erp_unit where installation = ? and state = 'uncertain' and company = ?
+       and coalesce(not_before, '-infinity') <= clock_timestamp() order by kind, seq limit ?`,
+    [installation, company, limit],
+  );
+}
+
+/** Drafts that were not looked at for some time. */
+export function claimDrafted(
+  db: Connection,
+  { installation, company }: ClaimScope,
+  limit: number,
+): Promise<OutboxUnit[]> {
+  return rows(
+    db,
+    unitShape,
+    `select ${columns} from erp_unit where installation = ? and state = 'drafted' and company = ?
+       and coalesce(not_before, '-infinity') <= clock_timestamp() order by not_before nulls first, kind, seq limit ?`,
+    [installation, company, limit],
+  );
+}
+
+/** Whether a former delivery left a unit that it was sending. */
+export async function hasSending(db: Connection, { installation, company }: ClaimScope): Promise<boolean> {
+  const { found } = await row(
+    db,
+    { found: bool },
+    `select exists (
+       select from erp_unit where installation = ? and state = 'sending' and company = ?) as found`,
+    [installation, company],
+  );
+  return found;
+}
+
+/**
+ * Takes over what a former holder of the company's lease was sending, of every installation: it is in doubt, and looked up next.
+ * Gives the units.
+ */
+export function takeOverSending(trx: Connection, company: string): Promise<OutboxUnit[]> {
+  return rows(
+    trx,
+    unitShape,
+    `update erp_unit set state = 'uncertain', doubt = coalesce(doubt, 'no_answer'), not_before = clock_timestamp()
+     where company = ? and state = 'sending' returning ${columns}`,
+    [company],
+  );
+}
+
+/** Units of these that were looked up completely and are in no ERP: they are sent by their own installation. */
+export async function noteAbsent(trx: Connection, company: string, keys: readonly string[]): Promise<void> {
+  await execute(
+    trx,
+    `update erp_unit set state = 'pending', doubt = null, sent_at = null, not_before = null
+     where company = ? and state = 'uncertain' and doubt = 'no_answer' and erp_key = any(?::text[])`,
+    [company, keys],
+  );
+}
+
+/**
+ * Follows a configuration that has changed: units that the former mapping could not translate are sent again by a new one, and
+ * those that were never sent go to a new company. One that the former company may have is refused until somebody says so.
+ */
+export async function followConfiguration(
+  trx: Connection,
+  { installation, company }: ClaimScope,
+  { mappingHash, retriedCodes }: { mappingHash: string; retriedCodes: readonly string[] },
+): Promise<void> {
+  const changed = await execute(
+    trx,
+    `update erp_cursor set mapping_hash = ?, company = ?
+     where installation = ? and (mapping_hash, company) is distinct from (?::text, ?::text)`,
+    [mappingHash, company, installation, mappingHash, company],
+  );
+  if (changed === 0) return;
+  await execute(
+    trx,
+    `update erp_unit set state = 'pending', not_before = null, problem_code = null, problem_message = null, problem_since = null
+     where installation = ? and state = 'refused' and problem_code = any(?::text[])`,
+    [installation, retriedCodes],
+  );
+  await execute(
+    trx,
+    `update erp_unit set company = ?
+     where installation = ? and state = 'pending' and attempts = 0 and company <> ?`,
+    [company, installation, company],
+  );
+  await execute(
+    trx,
+    `update erp_unit set state = 'refused', problem_code = 'erp_company_changed', doubt = null, sent_at = null,
+       problem_message = 'it was sent to the company that the configuration named before, which may have it',
+       problem_since = clock_timestamp()
+     where installation = ? and state in ('pending', 'sending', 'uncertain', 'drafted') and company <> ?`,
+    [installation, company],
+  );
+}

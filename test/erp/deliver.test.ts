@@ -1,0 +1,783 @@
+import { beforeEach, describe, expect, it, test } from 'vitest';
+import type { InstallationConfig } from '../../src/config/load.ts';
+import { execute } from '../../src/db/rows.ts';
+import { type DeliverPorts, Slice } from '../../src/erp/deliver/slice.ts';
+import type { ErpEntry } from '../../src/erp/entry.ts';
+import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
+import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
+import { pauseDelivery, resumeDelivery, retryUnits } from '../../src/erp/outbox/state.ts';
+import { ErpError } from '../../src/erp/port.ts';
+import type { GeneralLedgerUnit } from '../../src/ledger/general-ledger.ts';
+import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
+import { useDatabase } from '../support/database.ts';
+import { query } from '../support/sql.ts';
+import { type Changes, capabilitiesWith } from './capabilities.ts';
+import { payment, reversal } from './drafts.ts';
+import { ScriptedTarget } from './scripted-target.ts';
+
+const { db, truncate } = useDatabase();
+const databaseId = 'abcd';
+const by = { actedBy: 'tester', reason: 'a test' };
+let installation = 1;
+beforeEach(async () => {
+  installation = 1;
+  await truncate();
+});
+
+const instantly: Changes = { doubt: { server_may_work_seconds: 0 } };
+const open = (changes: Changes = instantly) => new ScriptedTarget(capabilitiesWith({ ...instantly, ...changes }));
+
+interface SliceSettings {
+  post?: 'posted' | 'draft';
+  holder?: string;
+  signal?: AbortSignal;
+  mappingHash?: string;
+  translate?: typeof translated;
+  longestMs?: number;
+}
+
+function translated({
+  posting,
+}: GeneralLedgerUnit): { entry: ErpEntry } | { problems: { code: string; message: string }[] } {
+  return {
+    entry: {
+      ...{ key: entryKey(databaseId, posting.id), unitId: posting.id, installation: posting.installation },
+      ...{ date: posting.date, journal: 'J', description: posting.id, reference: null, reverses: null },
+      lines: posting.lines.map(({ account, role, side, amount }) => ({
+        ...{ account, role, side, amount, description: '', party: null, vat: null, dimensions: {} },
+        ...{ openItem: null, dueDate: null },
+      })),
+    },
+  };
+}
+
+/** One slice, as an activity runs it. */
+function slice(target: ScriptedTarget, settings: SliceSettings = {}) {
+  const { post = 'posted', holder = 'one', signal = new AbortController().signal } = settings;
+  const ports: DeliverPorts = {
+    ...{ db, databaseId, target, holder, signal, clock: systemClock },
+    installation: {
+      ...{ id: installation, timezone: 'Europe/Helsinki', decimals: 2, mappingHash: settings.mappingHash ?? 'm' },
+      erp: { kind: 'tryton', post, from: null, auto: true },
+    } as InstallationConfig,
+    pause: (ms) => systemClock.sleep(ms, signal),
+    onProgress: () => undefined,
+    log: { debug: () => undefined, info: () => undefined, warn: () => undefined },
+  };
+  return new Slice(ports, settings.translate ?? translated).run({ longestMs: settings.longestMs ?? 20_000 });
+}
+
+/** Slices until nothing is due at once. */
+async function slices(target: ScriptedTarget, settings: SliceSettings = {}) {
+  for (let n = 0; n < 30; n++) {
+    const report = await slice(target, settings);
+    if (report.nextDueMs === null) return report;
+    await passTime(600);
+  }
+  throw new Error('the slices do not end');
+}
+
+/** Everything that the database remembers happened so much earlier. */
+async function passTime(seconds: number): Promise<void> {
+  const shifted = (table: string, columns: string[]) =>
+    execute(
+      db,
+      `update ${table} set ${columns.map((name) => `${name} = ${name} - make_interval(secs => ${seconds})`).join(', ')}`,
+    );
+  await shifted('erp_unit', ['not_before', 'sent_at']);
+  await shifted('erp_company', ['not_before', 'settle_from', 'expires_at']);
+  await shifted('erp_request', ['sent_at']);
+}
+
+/** Puts payments into the outbox; gives their keys. */
+async function enqueued(count: number, from = 1): Promise<string[]> {
+  const drafts = Array.from({ length: count }, (_, n) => payment(from + n));
+  const ids = await db.transaction((trx) => appendEntries(trx, installation, drafts, { decimals: 2, windowId: null }));
+  await enqueue();
+  return ids.map((id) => entryKey(databaseId, id));
+}
+
+const company = companyKey(open().company);
+const enqueue = () =>
+  db.transaction((trx) => enqueueUnits(trx, { installation, databaseId, company, from: null, auto: true }));
+
+interface UnitState {
+  state: string;
+  problem: string | null;
+  attempts: number;
+}
+
+async function units(): Promise<UnitState[]> {
+  return query(
+    db,
+    'select state, problem_code as problem, attempts from erp_unit where installation = ? order by seq',
+    [installation],
+  );
+}
+
+const stateCounts = async () => {
+  const counted = new Map<string, number>();
+  for (const { state, problem } of await units()) {
+    const name = problem === null ? state : `${state} ${problem}`;
+    counted.set(name, (counted.get(name) ?? 0) + 1);
+  }
+  return Object.fromEntries(counted);
+};
+
+const refused = (problem: string, keys: string[] = []) => new ErpError('refused', `no: ${problem}`, { problem, keys });
+const unknown = () => new ErpError('doubt', 'Object reference not set', { problem: 'erp_refused_unknown' });
+const timeOut = () => new ErpError('doubt', 'no answer in time');
+
+describe('a batch', () => {
+  it('is created, compared, posted, compared, and delivered with its numbers', async () => {
+    const keys = await enqueued(3);
+    const target = open();
+    expect(await slice(target)).toMatchObject({
+      delivered: 3,
+      refused: 0,
+      uncertain: 0,
+      left: 0,
+      nextDueMs: null,
+      waitingFor: null,
+    });
+    expect(target.posted).toEqual(keys);
+    expect(target.sent.map(({ kind }) => kind)).toEqual(['periods', 'create', 'read', 'post', 'read']);
+    const found = await query(
+      db,
+      'select erp_id, erp_number, erp_date, state, settled_at is not null as settled from erp_unit order by seq',
+    );
+    expect(found[0]).toEqual({
+      erp_id: '1',
+      erp_number: '1',
+      erp_date: '2026-02-01',
+      state: 'delivered',
+      settled: true,
+    });
+  });
+
+  it('is as large as the ERP takes', async () => {
+    await enqueued(5);
+    const target = open({ write: { max_entries: 2 } });
+    await slice(target);
+    expect(target.sizes('create')).toEqual([2, 2, 1]);
+    expect(target.posted).toHaveLength(5);
+  });
+
+  it('is as large as its bytes allow', async () => {
+    await enqueued(4);
+    const target = open({ write: { max_bytes: 1_200 } });
+    await slice(target);
+    expect(target.posted).toHaveLength(4);
+    expect(Math.max(...target.sizes('create'))).toBeLessThan(4);
+  });
+
+  it('of an ERP in one step is created and read back', async () => {
+    const keys = await enqueued(2);
+    const target = open({ write: { steps: 'one' } });
+    await slice(target);
+    expect(target.sent.map(({ kind }) => kind)).toEqual(['periods', 'create', 'read']);
+    expect(target.posted).toEqual(keys);
+    expect(await stateCounts()).toEqual({ delivered: 2 });
+  });
+
+  it('sends live work before backlog', async () => {
+    const [backlog] = await enqueued(1, 1);
+    await execute(db, 'update erp_unit set is_backlog = true');
+    const [live] = await enqueued(1, 2);
+    const target = open({ write: { max_entries: 1 } });
+    await slice(target);
+    expect(target.posted).toEqual([live, backlog]);
+  });
+
+  it('never has a correction before what it corrects', async () => {
+    const first = payment(1);
+    const append = (drafts: ReturnType<typeof payment>[]) =>
+      db.transaction((trx) => appendEntries(trx, installation, drafts, { decimals: 2, windowId: null }));
+    const [id] = await append([first]);
+    const [reversed, anew] = await append([reversal(id!, first), payment(1, '2026-02-01', '12.00')]);
+    await enqueue();
+    const target = open();
+    await slice(target);
+    expect(target.posted).toEqual([id!, reversed!, anew!].map((unitId) => entryKey(databaseId, unitId)));
+    expect(target.sizes('create')).toEqual([1, 1, 1]);
+  });
+
+  it('holds a correction while what it corrects is refused', async () => {
+    const first = payment(1);
+    const append = (drafts: ReturnType<typeof payment>[]) =>
+      db.transaction((trx) => appendEntries(trx, installation, drafts, { decimals: 2, windowId: null }));
+    const [id] = await append([first]);
+    await append([reversal(id!, first)]);
+    await enqueue();
+    const target = open();
+    target.before = ({ kind }) => {
+      if (kind === 'create') throw refused('erp_account_unknown');
+    };
+    expect(await slices(target)).toMatchObject({ left: 0, nextDueMs: null });
+    expect(await units()).toMatchObject([{ state: 'refused' }, { state: 'pending', attempts: 0 }]);
+  });
+});
+
+describe('a process that dies', () => {
+  const steps = ['periods', 'create', 'read', 'post', 'last read'] as const;
+  const moments = steps.flatMap((step) => [['before', step] as const, ['after', step] as const]);
+  test.each(moments)(
+    '%s %s leaves everything for the next one, which ends with exactly one posted',
+    async (when, step) => {
+      const keys = await enqueued(3);
+      const target = open();
+      let reads = 0;
+      target[when] = ({ kind }) => {
+        if (kind === 'read') reads += 1;
+        const isIt = step === 'last read' ? kind === 'read' && reads === 2 : kind === step;
+        if (isIt) throw new Error('killed');
+      };
+      await expect(slice(target)).rejects.toThrow('killed');
+      target.before = () => undefined;
+      target.after = () => undefined;
+      // Its lease is neither released nor expired: the next attempt of the same work takes over.
+      await slices(target);
+      expect(target.posted.toSorted()).toEqual(keys.toSorted());
+      expect(target.drafts).toEqual([]);
+      expect(await stateCounts()).toEqual({ delivered: 3 });
+    },
+  );
+
+  it('is waited for by another one, until its lease has expired and the server can be done', async () => {
+    await enqueued(2);
+    const target = open({ doubt: { server_may_work_seconds: 60 } });
+    target.after = ({ kind }) => {
+      if (kind === 'create') throw new Error('killed');
+    };
+    await expect(slice(target)).rejects.toThrow('killed');
+    // As it is when nobody could release it.
+    await execute(db, `update erp_company set holder = 'one', expires_at = clock_timestamp() + interval '25 s'`);
+    target.after = () => undefined;
+    const busy = await slice(target, { holder: 'two', longestMs: 500 });
+    expect(busy).toMatchObject({ delivered: 0, uncertain: 2 });
+    await passTime(26);
+    const settling = await slice(target, { holder: 'two' });
+    expect(settling).toMatchObject({ delivered: 0, waitingFor: { code: 'erp_taken_over' } });
+    expect(settling.nextDueMs).toBeGreaterThan(30_000);
+    expect(target.sizes('find')).toEqual([]);
+    await passTime(61);
+    expect(await slice(target, { holder: 'two' })).toMatchObject({ delivered: 2, uncertain: 0 });
+    expect(target.sizes('create')).toEqual([2]);
+    expect(target.posted).toHaveLength(2);
+  });
+
+  it('is cleared up after for every installation of the company before anything is sent', async () => {
+    const [theirs] = await enqueued(1);
+    const target = open();
+    target.before = ({ kind }) => {
+      if (kind === 'create') throw new Error('killed');
+    };
+    await expect(slice(target)).rejects.toThrow('killed');
+    target.before = () => undefined;
+    installation = 2;
+    const [ours] = await enqueued(1);
+    await passTime(60);
+    expect(await slices(target, { holder: 'other' })).toMatchObject({ delivered: 1 });
+    expect(target.posted).toEqual([ours]);
+    const kinds = target.sent.map(({ kind, keys }) => `${kind} ${keys.includes(theirs!) ? 'theirs' : 'ours'}`);
+    expect(kinds.indexOf('find theirs')).toBeLessThan(kinds.indexOf('create ours'));
+    installation = 1;
+    expect(await units()).toMatchObject([{ state: 'pending' }]);
+    await slices(target);
+    expect(target.posted.toSorted()).toEqual([ours, theirs].toSorted());
+  });
+
+  it('that comes back after its lease was taken sends nothing more', async () => {
+    await enqueued(2);
+    const target = open();
+    const takeAway = () => execute(db, `update erp_company set token = token + 1, holder = 'two', is_released = false`);
+    target.after = async ({ kind }) => {
+      if (kind === 'create') await takeAway();
+    };
+    expect(await slice(target)).toMatchObject({ delivered: 0, waitingFor: { code: 'erp_company_busy' } });
+    expect(target.sizes('post')).toEqual([]);
+    target.after = () => undefined;
+    await passTime(60);
+    await slices(target, { holder: 'three' });
+    expect(target.posted).toHaveLength(2);
+    expect(target.drafts).toEqual([]);
+    expect(target.sizes('create')).toEqual([2]);
+  });
+});
+
+describe('a request without an answer', () => {
+  it('is looked up once the server can be done, and never halved or refused', async () => {
+    const keys = await enqueued(4);
+    const target = open({ doubt: { server_may_work_seconds: 60 } });
+    let isDown = true;
+    target.after = ({ kind }) => {
+      if (kind === 'create' && isDown) throw timeOut();
+    };
+    const first = await slice(target);
+    expect(first).toMatchObject({ delivered: 0, uncertain: 4, left: 4, waitingFor: { code: 'erp_no_answer' } });
+    expect(first.nextDueMs).toBeGreaterThan(50_000);
+    expect(await slice(target)).toMatchObject({ uncertain: 4 });
+    expect(target.sizes('find')).toEqual([]);
+    isDown = false;
+    await passTime(61);
+    expect(await slice(target)).toMatchObject({ delivered: 4, uncertain: 0 });
+    expect(target.sizes('create')).toEqual([4]);
+    expect(target.posted).toEqual(keys);
+  });
+
+  it('and without effect is sent again, the same attempt', async () => {
+    await enqueued(3);
+    const target = open();
+    let left = 5;
+    target.before = ({ kind }) => {
+      if (kind === 'create' && left-- > 0) throw timeOut();
+    };
+    await slices(target);
+    expect(target.sizes('create')).toEqual([3, 3, 3, 3, 3, 3]);
+    expect(new Set(target.sent.flatMap(({ kind, attemptId }) => (kind === 'create' ? attemptId : []))).size).toBe(1);
+    expect(await stateCounts()).toEqual({ delivered: 3 });
+  });
+
+  it('is not judged by a look-up that is not complete', async () => {
+    await enqueued(2);
+    const target = open();
+    target.after = ({ kind }) => {
+      if (kind === 'create') throw timeOut();
+    };
+    await slice(target);
+    target.after = () => undefined;
+    target.isComplete = false;
+    target.held.splice(0);
+    await passTime(600);
+    await slice(target);
+    await passTime(600);
+    await slice(target);
+    expect(target.sizes('create')).toEqual([2]);
+    expect(await units()).toMatchObject([{ state: 'uncertain' }, { state: 'uncertain' }]);
+    target.isComplete = true;
+    await slices(target);
+    expect(await stateCounts()).toEqual({ delivered: 2 });
+  });
+
+  it('leaves no surplus draft, and posts one only', async () => {
+    const [key] = await enqueued(1);
+    const target = open();
+    target.after = ({ kind }) => {
+      if (kind === 'create') throw timeOut();
+    };
+    await slice(target);
+    target.after = () => undefined;
+    target.copy(key!, 'draft');
+    target.copy(key!, 'draft');
+    await slices(target);
+    expect(target.posted).toEqual([key]);
+    expect(target.drafts).toEqual([]);
+  });
+
+  it('to post is looked up too', async () => {
+    const keys = await enqueued(2);
+    const target = open();
+    let isLost = true;
+    target.after = ({ kind }) => {
+      if (kind !== 'post' || !isLost) return;
+      isLost = false;
+      throw timeOut();
+    };
+    await slices(target);
+    expect(target.sizes('post')).toEqual([2]);
+    expect(target.posted).toEqual(keys);
+    expect(await stateCounts()).toEqual({ delivered: 2 });
+  });
+});
+
+describe('a refusal', () => {
+  it('that is known refuses its entry alone, and is not repeated', async () => {
+    const keys = await enqueued(8);
+    const target = open();
+    target.before = ({ kind, keys: sent }) => {
+      if (kind === 'create' && sent.includes(keys[2]!)) throw refused('erp_account_unknown');
+    };
+    expect(await slices(target)).toMatchObject({ left: 0, nextDueMs: null });
+    expect(await stateCounts()).toEqual({ delivered: 7, 'refused erp_account_unknown': 1 });
+    expect((await units())[2]).toMatchObject({ state: 'refused' });
+    const requests = target.sent.length;
+    await slices(target);
+    expect(target.sent).toHaveLength(requests);
+    // Eight, four, two, one: a halving finds it.
+    expect(target.sizes('create').filter((_, n) => n < 4)).toEqual([8, 4, 2, 2]);
+  });
+
+  it('that names its entry leaves the others together', async () => {
+    const keys = await enqueued(8);
+    const target = open();
+    target.before = ({ kind, keys: sent }) => {
+      if (kind === 'create' && sent.includes(keys[2]!)) throw refused('erp_account_unknown', [keys[2]!]);
+    };
+    await slices(target);
+    expect(target.sizes('create')).toEqual([8, 7]);
+    expect(await stateCounts()).toEqual({ delivered: 7, 'refused erp_account_unknown': 1 });
+  });
+
+  it('of an ERP that keeps what was good does not send that again', async () => {
+    const keys = await enqueued(4);
+    const target = open({ write: { steps: 'one', atomic: 'entry' } });
+    let isFirst = true;
+    target.after = ({ kind }) => {
+      if (kind !== 'create' || !isFirst) return;
+      isFirst = false;
+      const at = target.held.findIndex(({ key }) => key === keys[1]);
+      target.held.splice(at, 1);
+      throw refused('erp_tax_unknown', [keys[1]!]);
+    };
+    await slices(target);
+    expect(await stateCounts()).toEqual({ delivered: 3, 'refused erp_tax_unknown': 1 });
+    expect(target.sizes('create')).toEqual([4]);
+  });
+
+  it('to post deletes the draft', async () => {
+    const keys = await enqueued(4);
+    const target = open();
+    target.before = ({ kind, keys: sent }) => {
+      if (kind === 'post' && sent.includes(keys[3]!)) throw refused('erp_party_refused');
+    };
+    await slices(target);
+    expect(await stateCounts()).toEqual({ delivered: 3, 'refused erp_party_refused': 1 });
+    expect(target.drafts).toEqual([]);
+  });
+
+  it('with a message that is not known halves the batch, and refuses the one entry after three times', async () => {
+    const keys = await enqueued(8);
+    const target = open();
+    const tried = () =>
+      target.sent.filter(({ kind, keys: sent }) => kind === 'create' && sent.length === 1 && sent[0] === keys[5]);
+    target.before = ({ kind, keys: sent }) => {
+      if (kind === 'create' && sent.includes(keys[5]!)) throw unknown();
+    };
+    await slices(target);
+    expect(await stateCounts()).toEqual({ delivered: 7, 'refused erp_refused_unknown': 1 });
+    expect(tried()).toHaveLength(3);
+    // Each is an attempt of its own, since an answer may be replayed.
+    expect(new Set(tried().map(({ attemptId }) => attemptId)).size).toBe(3);
+  });
+
+  it('is sent again after `deliver retry`, as a new attempt and looked up first', async () => {
+    const [key] = await enqueued(1);
+    const target = open();
+    target.before = ({ kind }) => {
+      if (kind === 'create') throw refused('erp_account_unknown');
+    };
+    await slices(target);
+    target.before = () => undefined;
+    await db.transaction((trx) => retryUnits(trx, installation, null, by));
+    const before = target.sent.length;
+    await slices(target);
+    expect(target.sent.slice(before).map(({ kind }) => kind)).toEqual([
+      'find',
+      'periods',
+      'create',
+      'read',
+      'post',
+      'read',
+    ]);
+    const attempts = target.sent.flatMap(({ kind, attemptId }) => (kind === 'create' ? attemptId : []));
+    expect(new Set(attempts).size).toBe(attempts.length);
+    expect(target.posted).toEqual([key]);
+  });
+
+  it('by the mapping is tried again with another one, and not before', async () => {
+    await enqueued(1);
+    const target = open();
+    const unmapped = () => ({ problems: [{ code: 'vat_code_unmapped', message: 'no code' }] });
+    expect(await slices(target, { translate: unmapped })).toMatchObject({ nextDueMs: null });
+    expect(await stateCounts()).toEqual({ 'refused vat_code_unmapped': 1 });
+    await slices(target);
+    expect(await stateCounts()).toEqual({ 'refused vat_code_unmapped': 1 });
+    await slices(target, { mappingHash: 'another' });
+    expect(await stateCounts()).toEqual({ delivered: 1 });
+  });
+});
+
+describe('what is read back', () => {
+  it('is not as it was sent: a draft is deleted and refused', async () => {
+    await enqueued(2);
+    const target = open();
+    let n = 0;
+    target.onCreate = (entry) => {
+      n += 1;
+      if (n === 1) entry.lines = entry.lines.map((line, at) => (at === 0 ? { ...line, account: '9999' } : line));
+    };
+    await slices(target);
+    expect(await stateCounts()).toEqual({ delivered: 1, 'refused erp_differs': 1 });
+    expect(target.drafts).toEqual([]);
+  });
+
+  it('is not as it was sent: a posted entry is never sent again', async () => {
+    const [key] = await enqueued(1);
+    const target = open();
+    target.after = ({ kind }) => {
+      if (kind === 'post') for (const entry of target.held) entry.date = '2026-03-31';
+    };
+    await slices(target);
+    expect(await stateCounts()).toEqual({ 'refused erp_differs': 1 });
+    const [{ message }] = (await query<{ message: string }>(db, 'select problem_message as message from erp_unit')) as [
+      { message: string },
+    ];
+    expect(message).toBe('it was sent with the date 2026-02-01; the ERP has 2026-03-31');
+    target.after = () => undefined;
+    await db.transaction((trx) => retryUnits(trx, installation, null, by));
+    await slices(target);
+    expect(await stateCounts()).toEqual({ 'refused erp_differs': 1 });
+    // Corrected in the ERP, it is delivered.
+    for (const entry of target.held) entry.date = '2026-02-01';
+    await db.transaction((trx) => retryUnits(trx, installation, null, by));
+    await slices(target);
+    expect(await stateCounts()).toEqual({ delivered: 1 });
+    expect(target.sizes('create')).toEqual([1]);
+    expect(target.posted).toEqual([key]);
+  });
+
+  it('is posted twice', async () => {
+    const [key] = await enqueued(1);
+    const target = open();
+    target.after = ({ kind }) => {
+      if (kind === 'create') throw timeOut();
+    };
+    await slice(target);
+    target.after = () => undefined;
+    target.copy(key!, 'posted');
+    target.copy(key!, 'posted');
+    await slices(target);
+    expect(await stateCounts()).toEqual({ 'refused erp_doubled': 1 });
+  });
+
+  it('is not there, again and again', async () => {
+    await enqueued(1);
+    const target = open();
+    target.after = ({ kind }) => {
+      if (kind === 'create') target.held.splice(0);
+    };
+    await slices(target);
+    expect(await stateCounts()).toEqual({ 'refused erp_refused_unknown': 1 });
+    expect(target.sizes('create')).toEqual([1, 1, 1]);
+  });
+});
+
+describe('closed periods', () => {
+  it('are read before each batch, and nothing is sent into them', async () => {
+    await enqueued(2);
+    const target = open();
+    target.openPeriods = { periods: null, lockedThrough: [{ kind: 'general', date: '2026-02-28' }] };
+    expect(await slices(target)).toMatchObject({ refused: 2, delivered: 0 });
+    expect(target.sizes('create')).toEqual([]);
+    expect(await stateCounts()).toEqual({ 'refused period_closed_in_erp': 2 });
+    const [{ periods }] = (await query<{ periods: string }>(db, 'select periods from erp_company')) as [
+      { periods: string },
+    ];
+    expect(periods).toContain('2026-02-28');
+    target.openPeriods = { periods: null, lockedThrough: [] };
+    await db.transaction((trx) => retryUnits(trx, installation, null, by));
+    await slices(target);
+    expect(await stateCounts()).toEqual({ delivered: 2 });
+  });
+
+  it('that cannot be read keep an ERP that moves dates from being sent anything', async () => {
+    await enqueued(1);
+    const target = open({ periods: { readable: false, on_locked: 'redated' } });
+    expect(await slice(target)).toMatchObject({ nextDueMs: null, waitingFor: { code: 'erp_locks_unreadable' } });
+    expect(target.sent).toEqual([]);
+  });
+});
+
+describe('drafts for review', () => {
+  const review = { post: 'draft' } as const;
+
+  it('are left for the accountant, and delivered when they are posted', async () => {
+    const keys = await enqueued(2);
+    const target = open();
+    expect(await slice(target, review)).toMatchObject({ delivered: 0, left: 0, nextDueMs: null });
+    expect(target.drafts).toEqual(keys);
+    expect(await stateCounts()).toEqual({ drafted: 2 });
+    // Within some minutes they are not asked for again.
+    const asked = target.sent.length;
+    await slice(target, review);
+    expect(target.sent).toHaveLength(asked);
+    await passTime(200);
+    await slice(target, review);
+    expect(await stateCounts()).toEqual({ drafted: 2 });
+    Object.assign(target.held[0]!, { state: 'posted', number: '17' });
+    await passTime(200);
+    expect(await slice(target, review)).toMatchObject({ delivered: 1 });
+    expect(await stateCounts()).toEqual({ delivered: 1, drafted: 1 });
+  });
+
+  it('that the accountant changed are told when they are posted', async () => {
+    await enqueued(1);
+    const target = open();
+    await slice(target, review);
+    Object.assign(target.held[0]!, { date: '2026-02-02' });
+    await passTime(200);
+    await slice(target, review);
+    expect(await stateCounts()).toEqual({ drafted: 1 });
+    Object.assign(target.held[0]!, { state: 'posted', number: '17' });
+    await passTime(200);
+    await slice(target, review);
+    expect(await stateCounts()).toEqual({ 'refused erp_differs': 1 });
+  });
+
+  it('that are gone are refused, and made anew when asked to', async () => {
+    await enqueued(1);
+    const target = open();
+    await slice(target, review);
+    target.held.splice(0);
+    await passTime(200);
+    await slice(target, review);
+    expect(await stateCounts()).toEqual({ 'refused erp_draft_deleted': 1 });
+    await db.transaction((trx) => retryUnits(trx, installation, null, by));
+    await slice(target, review);
+    expect(await stateCounts()).toEqual({ drafted: 1 });
+  });
+
+  it('of a request without an answer stay as they are', async () => {
+    const keys = await enqueued(2);
+    const target = open();
+    target.after = ({ kind }) => {
+      if (kind === 'create') throw timeOut();
+    };
+    await slice(target, review);
+    target.after = () => undefined;
+    await slices(target, review);
+    expect(await stateCounts()).toEqual({ drafted: 2 });
+    expect(target.drafts.toSorted()).toEqual(keys.toSorted());
+    expect(target.sizes('create')).toEqual([2]);
+  });
+});
+
+describe('an ERP that is down', () => {
+  const down: [string, () => ErpError, string][] = [
+    ['cannot be reached', () => new ErpError('unsent', 'connect ECONNREFUSED'), 'erp_unreachable'],
+    ['refuses the credentials', () => new ErpError('auth', 'wrong password'), 'erp_login_refused'],
+    ['throttles', () => new ErpError('throttled', 'slow down', { retryAfterMs: 20_000 }), 'erp_throttled'],
+    ['is locked', () => new ErpError('locked', 'locked by another'), 'erp_locked'],
+  ];
+  test.each(down)('%s: nothing is lost, refused or asked all the time', async (_, error, code) => {
+    await enqueued(3);
+    const target = open();
+    target.before = () => {
+      throw error();
+    };
+    const report = await slice(target);
+    expect(report).toMatchObject({ delivered: 0, refused: 0, left: 3, waitingFor: { code } });
+    expect(report.nextDueMs).toBeGreaterThan(0);
+    const asked = target.sent.length;
+    expect((await slice(target)).waitingFor).toMatchObject({ code });
+    expect(target.sent).toHaveLength(asked);
+    target.before = () => undefined;
+    await slices(target);
+    expect(await stateCounts()).toEqual({ delivered: 3 });
+  });
+
+  it('is asked less and less often', async () => {
+    await enqueued(1);
+    const target = open();
+    target.before = () => {
+      throw new ErpError('unsent', 'connect ECONNREFUSED');
+    };
+    const waits: number[] = [];
+    for (let n = 0; n < 4; n++) {
+      waits.push((await slice(target)).nextDueMs ?? 0);
+      await passTime(400);
+    }
+    expect(waits.toSorted((a, b) => a - b)).toEqual(waits);
+    expect(waits[3]! > 3 * waits[0]!).toBe(true);
+  });
+
+  it('that answers every create with the same unknown error is not asked in vain for each entry', async () => {
+    await enqueued(50);
+    const target = open({ write: { max_entries: 10 } });
+    target.before = ({ kind }) => {
+      if (kind === 'create') throw unknown();
+    };
+    for (let n = 0; n < 5; n++) await slice(target);
+    expect(target.sizes('create').length).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('a delivery', () => {
+  it('that is paused sends nothing', async () => {
+    await enqueued(1);
+    const target = open();
+    await db.transaction((trx) => pauseDelivery(trx, installation, by));
+    expect(await slice(target)).toMatchObject({ nextDueMs: null, waitingFor: { code: 'delivery_paused' } });
+    expect(target.sent).toEqual([]);
+    await db.transaction((trx) => resumeDelivery(trx, installation, by));
+    expect(await slice(target)).toMatchObject({ delivered: 1 });
+  });
+
+  it('that is cancelled in a request leaves it in doubt', async () => {
+    const keys = await enqueued(1);
+    const target = open();
+    const cancel = new AbortController();
+    target.after = ({ kind }) => {
+      if (kind !== 'create') return;
+      cancel.abort(new Error('cancelled'));
+      throw new ErpError('doubt', 'aborted');
+    };
+    await expect(slice(target, { signal: cancel.signal })).rejects.toThrow('cancelled');
+    expect(await units()).toMatchObject([{ state: 'sending' }]);
+    target.after = () => undefined;
+    await slices(target);
+    expect(target.posted).toEqual(keys);
+    expect(target.sizes('create')).toEqual([1]);
+  });
+
+  it('takes turns with another installation of the company', async () => {
+    await enqueued(6);
+    installation = 2;
+    await enqueued(6);
+    const target = open({ write: { max_entries: 1 } });
+    let inFlight = 0;
+    let most = 0;
+    target.before = async () => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    target.after = () => {
+      inFlight -= 1;
+    };
+    const two = slice(target, { holder: 'two' });
+    installation = 1;
+    await Promise.all([slice(target, { holder: 'one' }), two]);
+    expect(most).toBe(1);
+    expect(target.posted).toHaveLength(12);
+    expect(new Set(target.posted).size).toBe(12);
+  });
+
+  it('of units that a former company may have waits until somebody says so', async () => {
+    await enqueued(2);
+    const target = open();
+    target.before = ({ kind }) => {
+      if (kind === 'create') throw timeOut();
+    };
+    await slice(target);
+    await enqueued(1, 10);
+    const other = Object.assign(open(), { company: { kind: 'scripted', url: 'memory:', id: '2' } });
+    await slices(other);
+    expect(await stateCounts()).toEqual({ 'refused erp_company_changed': 2, delivered: 1 });
+    await db.transaction((trx) => retryUnits(trx, installation, null, by));
+    await slices(other);
+    expect(await stateCounts()).toEqual({ delivered: 3 });
+  });
+
+  it('to an ERP without look-up leaves a doubt to people', async () => {
+    await enqueued(2);
+    const target = open({ key: { lookup: 'none' }, write: { steps: 'one' } });
+    target.before = ({ kind }) => {
+      if (kind === 'create') throw timeOut();
+    };
+    await slices(target);
+    expect(await stateCounts()).toEqual({ 'refused erp_unverified': 2 });
+    expect(target.sizes('create')).toEqual([1, 1]);
+  });
+});

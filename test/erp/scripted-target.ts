@@ -1,0 +1,143 @@
+import type { Capabilities } from '../../src/erp/capabilities.ts';
+import type { ErpEntry, FoundEntry } from '../../src/erp/entry.ts';
+import type { ErpPeriods, ErpTarget, KeyToFind, RequestOptions, WriteOptions } from '../../src/erp/port.ts';
+
+type Kind = 'find' | 'create' | 'post' | 'deleteDrafts' | 'read' | 'periods';
+
+/** A request as the target got it. */
+export interface Sent {
+  kind: Kind;
+  keys: string[];
+  attemptId: string | null;
+}
+
+/**
+ * An ERP in memory that does at once what it is asked. A test says what goes wrong: `before` is called before a request takes
+ * effect, `after` when it has; what they throw is what the caller gets.
+ */
+export class ScriptedTarget implements ErpTarget {
+  readonly capabilities: Capabilities;
+  readonly company = { kind: 'scripted', url: 'memory:', id: '1' };
+  readonly held: FoundEntry[] = [];
+  readonly sent: Sent[] = [];
+  before: (request: Sent) => void | Promise<void> = () => undefined;
+  after: (request: Sent) => void | Promise<void> = () => undefined;
+  /** Changes what is created. */
+  onCreate: (entry: FoundEntry) => void = () => undefined;
+  isComplete = true;
+  openPeriods: ErpPeriods = { periods: null, lockedThrough: [] };
+  #lastId = 0;
+
+  constructor(capabilities: Capabilities) {
+    this.capabilities = capabilities;
+  }
+
+  find(keys: readonly KeyToFind[], _: RequestOptions) {
+    const wanted = keys.map(({ key }) => key);
+    return this.#request('find', wanted, null, () => ({
+      found: this.held.filter(({ key }) => wanted.includes(key ?? '')).map((entry) => ({ ...entry })),
+      isComplete: this.isComplete,
+    }));
+  }
+
+  create(entries: readonly ErpEntry[], { attemptId }: WriteOptions) {
+    const keys = entries.map(({ key }) => key);
+    return this.#request(
+      'create',
+      keys,
+      attemptId,
+      () => new Map(entries.map((entry) => [entry.key, this.#add(entry)])),
+    );
+  }
+
+  post(ids: readonly string[], { attemptId }: WriteOptions) {
+    return this.#request('post', this.#keysOf(ids), attemptId, () => {
+      for (const entry of this.held) if (ids.includes(entry.id)) Object.assign(entry, this.#posted());
+    });
+  }
+
+  deleteDrafts(ids: readonly string[], { attemptId }: WriteOptions) {
+    return this.#request('deleteDrafts', this.#keysOf(ids), attemptId, () => {
+      for (const id of ids) {
+        const at = this.held.findIndex((entry) => entry.id === id && entry.state === 'draft');
+        if (at !== -1) this.held.splice(at, 1);
+      }
+    });
+  }
+
+  read(ids: readonly string[], _: RequestOptions) {
+    return this.#request('read', this.#keysOf(ids), null, () =>
+      this.held.filter(({ id }) => ids.includes(id)).map((entry) => ({ ...entry })),
+    );
+  }
+
+  periods(_: RequestOptions) {
+    return this.#request('periods', [], null, () => this.openPeriods);
+  }
+
+  async *check() {}
+
+  async close() {}
+
+  /** Keys of posted entries, in the order in which they were posted. */
+  get posted(): string[] {
+    return this.held
+      .filter(({ state }) => state === 'posted')
+      .toSorted((a, b) => Number(a.number) - Number(b.number))
+      .map(({ key }) => key ?? '');
+  }
+
+  get drafts(): string[] {
+    return this.held.filter(({ state }) => state === 'draft').map(({ key }) => key ?? '');
+  }
+
+  /** The sizes of the requests of a kind. */
+  sizes(kind: Kind): number[] {
+    return this.sent.flatMap((request) => (request.kind === kind ? request.keys.length : []));
+  }
+
+  /** Somebody else makes an entry with the same key. */
+  copy(key: string, state: FoundEntry['state']): void {
+    const [first] = this.held.filter((entry) => entry.key === key);
+    this.#lastId += 1;
+    if (first)
+      this.held.push({
+        ...first,
+        id: String(this.#lastId),
+        ...(state === 'posted' ? this.#posted() : { state, number: null }),
+      });
+  }
+
+  #add(entry: ErpEntry): string {
+    this.#lastId += 1;
+    const made: FoundEntry = {
+      ...{ id: String(this.#lastId), key: entry.key, number: null, state: 'draft', date: entry.date },
+      ...{ journal: entry.journal, description: entry.description },
+      lines: entry.lines.map((line) => ({
+        ...{ id: null, account: line.account, party: line.party?.code ?? null, vat: [], matched: null },
+        ...{ amount: line.side === 'debit' ? line.amount : line.amount.negated(), dimensions: line.dimensions },
+      })),
+    };
+    if (this.capabilities.write.steps === 'one') Object.assign(made, this.#posted());
+    this.onCreate(made);
+    this.held.push(made);
+    return made.id;
+  }
+
+  #posted(): Pick<FoundEntry, 'state' | 'number'> {
+    return { state: 'posted', number: String(this.held.filter(({ state }) => state === 'posted').length + 1) };
+  }
+
+  #keysOf(ids: readonly string[]): string[] {
+    return ids.map((id) => this.held.find((entry) => entry.id === id)?.key ?? id);
+  }
+
+  async #request<Result>(kind: Kind, keys: string[], attemptId: string | null, effect: () => Result): Promise<Result> {
+    const request = { kind, keys, attemptId };
+    this.sent.push(request);
+    await this.before(request);
+    const result = effect();
+    await this.after(request);
+    return result;
+  }
+}
