@@ -208,6 +208,7 @@ describe('a window that ends', () => {
     };
     const deps = {
       db,
+      installations: new Map(),
       sealKey: keys.privateKey,
       log: pino({ level: 'warn' }, { write: (line: string) => log.push(line) }),
     } as Partial<ActivityDeps> as ActivityDeps;
