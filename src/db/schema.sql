@@ -259,6 +259,50 @@ create table erp_batch_piece (
   constraint erp_batch_piece_pkey PRIMARY KEY (installation, number, piece)
 );
 
+create table erp_books_foreign (
+  installation bigint not null,
+  erp_id text not null,
+  erp_number text,
+  erp_date date not null,
+  message text not null,
+  difference numeric not null,
+  run bigint not null,
+  constraint erp_books_foreign_pkey PRIMARY KEY (installation, erp_id)
+);
+
+create table erp_books_month (
+  installation bigint not null,
+  month date not null,
+  entries integer not null,
+  balances json not null,
+  constraint erp_books_month_pkey PRIMARY KEY (installation, month)
+);
+
+create table erp_books_reading (
+  installation bigint not null,
+  run bigint not null,
+  began_at timestamp with time zone not null,
+  full_began_at timestamp with time zone not null,
+  constraint erp_books_reading_pkey PRIMARY KEY (installation)
+);
+
+create table erp_books_unit (
+  installation bigint not null,
+  unit_id text not null,
+  erp_id text not null,
+  erp_number text,
+  erp_date date not null,
+  content_hash text not null,
+  is_equal boolean not null,
+  message text,
+  difference numeric not null,
+  amount numeric not null,
+  run bigint not null,
+  constraint erp_books_unit_pkey PRIMARY KEY (installation, unit_id, erp_id)
+);
+CREATE INDEX erp_books_unit_date ON vetledger.erp_books_unit USING btree (installation, erp_date);
+CREATE INDEX erp_books_unit_id ON vetledger.erp_books_unit USING btree (installation, erp_id);
+
 create table erp_company (
   company text not null,
   kind text not null,

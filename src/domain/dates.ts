@@ -107,7 +107,12 @@ export function latestDate(first: CalendarDate, ...others: CalendarDate[]): Cale
 
 /** The next day of the calendar. */
 export function dayAfter(date: CalendarDate): CalendarDate {
-  return dateOf(Date.parse(`${date}T00:00:00Z`) + dayMs);
+  return daysFrom(date, 1);
+}
+
+/** The day so many days later; earlier where it is negative. */
+export function daysFrom(date: CalendarDate, days: number): CalendarDate {
+  return dateOf(Date.parse(`${date}T00:00:00Z`) + days * dayMs);
 }
 
 function parseWire(text: string): Wire | null {

@@ -1,6 +1,6 @@
 import { instant, json, nullable } from '../db/columns.ts';
 import { type Connection, execute, maybeRow } from '../db/rows.ts';
-import { type ClosedDays, dayAfter } from '../domain/dates.ts';
+import { type ClosedDays, dayAfter, daysFrom } from '../domain/dates.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../records/json.ts';
 import type { CalendarDate } from '../terms.ts';
 import { type LockKind, lockKinds } from './capabilities.ts';
@@ -92,7 +92,7 @@ function without(
   for (const other of others) {
     rest = rest.flatMap((days) => {
       if (other.through < days.from || other.from > days.through) return [days];
-      const before = other.from > days.from ? [{ from: days.from, through: dayBefore(other.from) }] : [];
+      const before = other.from > days.from ? [{ from: days.from, through: daysFrom(other.from, -1) }] : [];
       const after = other.through < days.through ? [{ from: dayAfter(other.through), through: days.through }] : [];
       return [...before, ...after];
     });
@@ -112,10 +112,6 @@ function isMissing({ periods }: ErpPeriods, date: CalendarDate): boolean {
 function byStart(a: ClosedDays, b: ClosedDays): number {
   const [first, second] = [a.from ?? '', b.from ?? ''];
   return first < second ? -1 : first > second ? 1 : 0;
-}
-
-function dayBefore(date: CalendarDate): CalendarDate {
-  return new Date(Date.parse(`${date}T00:00:00Z`) - 86_400_000).toISOString().slice(0, 10);
 }
 
 /** Our own text, read back; what cannot be read is left out. */

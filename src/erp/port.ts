@@ -78,7 +78,10 @@ export interface ErpBooks {
     range: { from: CalendarDate; through: CalendarDate },
     request: RequestOptions,
   ): Promise<{ entries: number; balances: Map<string, string> }>;
-  /** Posted entries on these accounts or with a key of ours, dated in the interval or written since, in pages. */
+  /**
+   * Posted and void entries that have a line on one of these accounts or carry a key of ours, in pages: those dated in the interval;
+   * with `changedSince` only those of them that were written since, by the ERP's clock (the entry, a line, or what hangs on one).
+   */
   entries(
     which: { from: CalendarDate; through: CalendarDate; changedSince: Date | null; accounts: readonly string[] },
     request: RequestOptions,

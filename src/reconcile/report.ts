@@ -85,14 +85,28 @@ export interface Listed {
   reports: { document: string; code: string; message: string }[];
 }
 
+/** What is listed beside E7 and makes it fail not. */
+export interface ErpListed {
+  /** Units that are not in the ERP yet: they wait, are in doubt, or are drafts. */
+  undelivered: Note[];
+  refused: Note[];
+  /** An entry and its reversal of which neither was sent. */
+  cancelled_out: Note[];
+  /** Entries that the ERP holds otherwise, within the tolerance of its VAT amounts. */
+  within_tolerance: Note[];
+}
+
 export interface InstallationReport {
   installation: InstallationId;
   ok: boolean;
   currency: string;
-  equations: Record<EquationName, Equation>;
+  /** E7 where the ERP was read back (`--erp`). */
+  equations: Record<EquationName, Equation> & { E7?: Equation };
   states: Record<'invoices' | 'payments' | 'prepayments', Record<string, number>>;
   trial_balance: TrialBalanceLine[];
   listed: Listed;
+  /** Beside E7. */
+  erp?: ErpListed;
   /** Lists cut short, and by how many. */
   omitted: Record<string, number>;
 }

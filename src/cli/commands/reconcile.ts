@@ -1,17 +1,32 @@
+import { UserError } from '../../domain/errors.ts';
 import { reconcileWithSource } from '../../queries/reconcile.ts';
+import { reconcileWithErp } from '../../queries/reconcile-erp.ts';
 import { chosenBooks } from '../books.ts';
 import type { CommandContext } from '../context.ts';
 import { reconcileText } from '../render/reconcile.ts';
 import { noteText } from '../render/reconcile-notes.ts';
 import { withApp } from '../with-app.ts';
 
-/** The equations over the whole books; exit code 1 on a difference. */
-export function reconcile(context: CommandContext, options: { installation?: number }): Promise<number> {
+export interface ReconcileCommandOptions {
+  installation?: number;
+  erp?: true;
+  full?: true;
+}
+
+/** The equations over the whole books, with `erp` those in the ERP, too; exit code 1 on a difference. */
+export function reconcile(context: CommandContext, options: ReconcileCommandOptions): Promise<number> {
+  const { erp = false, full = false } = options;
+  if (full && !erp) {
+    throw new UserError('usage', '--full is for reading back the ERP.', 'Add --erp, or leave --full out.', 2);
+  }
   return withApp(context, { temporal: false }, async (app) => {
     const chosen = await chosenBooks(app, options.installation);
-    const report = await reconcileWithSource(app, chosen, (installation, note) =>
+    const ownBooks = await reconcileWithSource(app, chosen, (installation, note) =>
       context.note(noteText(installation, note)),
     );
+    const report = erp
+      ? await reconcileWithErp(app, ownBooks, chosen, { full, signal: context.signal, onProgress: () => undefined })
+      : ownBooks;
     await context.result(report, () => reconcileText(report));
     return report.ok ? 0 : 1;
   });

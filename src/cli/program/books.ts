@@ -3,17 +3,25 @@ import type { AdoptOptions } from '../commands/adopt.ts';
 import type { EraseOptions } from '../commands/erase.ts';
 import type { ExportCommandOptions } from '../commands/export.ts';
 import type { VerifyOptions } from '../commands/ledger.ts';
+import type { ReconcileCommandOptions } from '../commands/reconcile.ts';
 import { type Define, group } from './define.ts';
 import { calendarDate, installation, option, sha256, wholeNumber } from './options.ts';
 
 /** Commands about the books as a whole: reconcile, ledger, adopt, export. */
 export function defineBookCommands(program: Command, define: Define): void {
-  define<{ installation?: number }>(program, 'reconcile', {
-    summary: 'the equations E1-E6 over the whole books; exit code 1 on a difference',
-    options: [installation],
+  define<ReconcileCommandOptions>(program, 'reconcile', {
+    summary: 'the equations E1-E7 over the whole books; exit code 1 on a difference',
+    description:
+      'With --erp, the entries in the ERP are read back and compared with what was delivered (E7): what was changed, deleted or added by hand is named. Only what has changed since the last time is read; everything once a week, and with --full.',
+    options: [
+      installation,
+      new Option('--erp', 'read back what the ERP holds, too (E7)'),
+      new Option('--full', 'with --erp: read back everything'),
+    ],
     examples: [
       ['vetledger reconcile', 'trial balance, states and equations'],
       ['vetledger reconcile --json', 'the same as JSON'],
+      ['vetledger reconcile --erp --full', 'and everything that the ERP holds'],
     ],
     action: async (context, options) => (await import('../commands/reconcile.ts')).reconcile(context, options),
   });

@@ -10,13 +10,14 @@ import {
 } from '../../reconcile/report.ts';
 import { columns } from './text.ts';
 
-const titles: Record<EquationName, string> = {
+const titles: Record<EquationName | 'E7', string> = {
   E1: 'the trial balance is zero',
   E2: 'receivables are what is due',
   E3: 'prepayments are what is unused',
   E4: 'payments are what the source recorded',
   E5: 'revenue and VAT are the rows',
   E6: 'every record the source counts is here, in one state',
+  E7: 'the ERP holds what was delivered, and nothing else of ours',
 };
 
 /** Lines shown of each list; the JSON has all. */
@@ -32,7 +33,7 @@ function installationText(report: InstallationReport): string {
     [`Installation ${report.installation}: ${report.ok ? 'reconciled' : 'NOT reconciled'}`],
     ['Trial balance', ...trialBalanceTable(report)],
     ['Documents', ...statesTable(report)],
-    ['Equations', ...equationNames.flatMap((name) => equationLines(name, report.equations[name], report.currency))],
+    ['Equations', ...equationSections(report)],
     ...listedSections(report),
   ];
   return sections.map((lines) => lines.join('\n')).join('\n\n');
@@ -56,7 +57,13 @@ function statesTable({ states }: InstallationReport): string[] {
   );
 }
 
-function equationLines(name: EquationName, equation: Equation, currency: string): string[] {
+function equationSections({ equations, currency }: InstallationReport): string[] {
+  const { E7 } = equations;
+  const own = equationNames.flatMap((name) => equationLines(name, equations[name], currency));
+  return E7 === undefined ? own : [...own, ...equationLines('E7', E7, currency)];
+}
+
+function equationLines(name: EquationName | 'E7', equation: Equation, currency: string): string[] {
   if (equation.ok) return [`  ${name}  ok          ${titles[name]}`];
   const unit = name === 'E6' ? 'documents' : currency;
   const documents = equation.documents.map((each) => `${each.document}: ${each.message}`);
@@ -66,7 +73,7 @@ function equationLines(name: EquationName, equation: Equation, currency: string)
   ];
 }
 
-function listedSections({ listed, omitted }: InstallationReport): string[][] {
+function listedSections({ listed, omitted, erp }: InstallationReport): string[][] {
   const lists: [title: string, lines: string[], omitted?: number | undefined][] = [
     [
       'Posted payments on invoices without an entry in force',
@@ -100,6 +107,10 @@ function listedSections({ listed, omitted }: InstallationReport): string[][] {
       listed.reports.map(({ document, code, message }) => `${document}: ${code}: ${message}`),
       omitted.reports,
     ],
+    ['Not in the ERP yet', (erp?.undelivered ?? []).map(noteLine)],
+    ['Refused by the ERP', (erp?.refused ?? []).map(noteLine)],
+    ['Settled without being sent, with its reversal', (erp?.cancelled_out ?? []).map(noteLine)],
+    ['In the ERP otherwise, within the tolerance of its VAT amounts', (erp?.within_tolerance ?? []).map(noteLine)],
   ];
   return lists
     .filter(([, lines]) => lines.length > 0)

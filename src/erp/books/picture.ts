@@ -1,0 +1,409 @@
+import { rowsAsArrays } from '../../db/bulk.ts';
+import { bool, date, instant, integer, json, nullable, numeric, oneOf, type RowOf, text } from '../../db/columns.ts';
+import { type Connection, execute, maybeRow, row, rows } from '../../db/rows.ts';
+import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { unitKinds, unitStates } from '../outbox/unit.ts';
+
+/** SQL of the tables `erp_books_…`: what an installation's ERP was last found to hold. */
+
+const readingShape = { run: integer, beganAt: instant, fullBeganAt: instant };
+
+/** The last reading that came to its end. */
+export type Reading = RowOf<typeof readingShape>;
+
+export function lastReading(db: Connection, installation: InstallationId): Promise<Reading | null> {
+  return maybeRow(
+    db,
+    readingShape,
+    `select run, began_at as "beganAt", full_began_at as "fullBeganAt" from erp_books_reading where installation = ?`,
+    [installation],
+  );
+}
+
+export async function noteReading(
+  db: Connection,
+  installation: InstallationId,
+  { run, beganAt, fullBeganAt }: Reading,
+): Promise<void> {
+  await execute(
+    db,
+    `insert into erp_books_reading (installation, run, began_at, full_began_at) values (?, ?, ?, ?)
+     on conflict (installation) do update set run = excluded.run, began_at = excluded.began_at,
+       full_began_at = excluded.full_began_at`,
+    [installation, run, beganAt, fullBeganAt],
+  );
+}
+
+export async function databaseNow(db: Connection): Promise<Date> {
+  return (await row(db, { now: instant }, 'select clock_timestamp() as now')).now;
+}
+
+/** The days between which entries of this installation are in the ERP, or were delivered; null where none was. */
+export async function deliveredSpan(
+  db: Connection,
+  installation: InstallationId,
+): Promise<{ from: CalendarDate; through: CalendarDate } | null> {
+  const { from, through } = await row(
+    db,
+    { from: nullable(date), through: nullable(date) },
+    `select min(day) as "from", max(day) as through from (
+       select unit_date as day from erp_unit where installation = ? and state in ('delivered', 'sending', 'uncertain')
+       union all select erp_date from erp_unit where installation = ? and erp_date is not null
+       union all select erp_date from erp_books_unit where installation = ?
+     ) days`,
+    [installation, installation, installation],
+  );
+  return from === null || through === null ? null : { from, through };
+}
+
+const knownShape = {
+  installation: integer,
+  unitId: text,
+  kind: oneOf(unitKinds),
+  key: text,
+  erpId: nullable(text),
+};
+
+/** A unit of ours that an entry of the ERP may be. */
+export type KnownUnit = RowOf<typeof knownShape>;
+
+const knownColumns = `u.installation, u.unit_id as "unitId", u.kind, u.erp_key as key, u.erp_id as "erpId"`;
+
+/** Units of any installation by the keys that entries carry. */
+export function unitsByKey(db: Connection, keys: readonly string[]): Promise<KnownUnit[]> {
+  return rows(db, knownShape, `select ${knownColumns} from erp_unit u where erp_key = any(?::text[])`, [keys]);
+}
+
+/** Units of an installation by the ERP's ids of entries that were found for them before. */
+export async function unitsSeenAs(
+  db: Connection,
+  installation: InstallationId,
+  erpIds: readonly string[],
+): Promise<Map<string, KnownUnit>> {
+  const found = await rows(
+    db,
+    { ...knownShape, seenAs: text },
+    `select ${knownColumns}, b.erp_id as "seenAs" from erp_books_unit b
+     join erp_unit u on u.installation = b.installation and u.unit_id = b.unit_id
+     where b.installation = ? and b.erp_id = any(?::text[])`,
+    [installation, erpIds],
+  );
+  return new Map(found.map(({ seenAs, ...unit }) => [seenAs, unit]));
+}
+
+/** The next delivered units that no entry was found for, in the order of their chains, after `after`. */
+export function unitsNotFound(
+  db: Connection,
+  installation: InstallationId,
+  { after, limit }: { after: string; limit: number },
+): Promise<KnownUnit[]> {
+  return rows(
+    db,
+    knownShape,
+    `select ${knownColumns} from erp_unit u
+     where installation = ? and unit_id > ? and state = 'delivered' and not exists (
+       select from erp_books_unit b where b.installation = u.installation and b.unit_id = u.unit_id)
+     order by unit_id limit ?`,
+    [installation, after, limit],
+  );
+}
+
+/** The next entries that differ and were not found by this run, in the order of their ids, after `after`. */
+export function differingUnits(
+  db: Connection,
+  installation: InstallationId,
+  run: number,
+  { after, limit }: { after: string; limit: number },
+): Promise<(KnownUnit & { seenAs: string })[]> {
+  return rows(
+    db,
+    { ...knownShape, seenAs: text },
+    `select ${knownColumns}, b.erp_id as "seenAs" from erp_books_unit b
+     join erp_unit u on u.installation = b.installation and u.unit_id = b.unit_id
+     where b.installation = ? and not b.is_equal and b.run <> ? and b.erp_id > ? order by b.erp_id limit ?`,
+    [installation, run, after, limit],
+  );
+}
+
+/** What is known of entries by the ERP's ids: hashes of those that were equal. */
+export async function equalHashes(
+  db: Connection,
+  installation: InstallationId,
+  erpIds: readonly string[],
+): Promise<Map<string, string>> {
+  const found = await rows(
+    db,
+    { erpId: text, contentHash: text },
+    `select erp_id as "erpId", content_hash as "contentHash" from erp_books_unit
+     where installation = ? and erp_id = any(?::text[]) and is_equal`,
+    [installation, erpIds],
+  );
+  return new Map(found.map(({ erpId, contentHash }) => [erpId, contentHash]));
+}
+
+export interface SeenUnit {
+  unitId: string;
+  erpId: string;
+  number: string | null;
+  date: CalendarDate;
+  contentHash: string;
+  isEqual: boolean;
+  message: string | null;
+  difference: string;
+  /** Debits of the whole entry. */
+  amount: string;
+}
+
+/** Notes entries that are ours, as they were found. */
+export async function noteUnits(
+  trx: Connection,
+  installation: InstallationId,
+  run: number,
+  seen: readonly SeenUnit[],
+): Promise<void> {
+  if (seen.length === 0) return;
+  const { from, bindings } = rowsAsArrays(
+    'seen',
+    {
+      ...{ unit_id: 'text', erp_id: 'text', erp_number: 'text', erp_date: 'date', content_hash: 'text' },
+      ...{ is_equal: 'boolean', message: 'text', difference: 'numeric', amount: 'numeric' },
+    },
+    seen.map((one) => ({
+      ...{ unit_id: one.unitId, erp_id: one.erpId, erp_number: one.number, erp_date: one.date },
+      ...{ content_hash: one.contentHash, is_equal: one.isEqual, message: one.message },
+      ...{ difference: one.difference, amount: one.amount },
+    })),
+  );
+  await execute(
+    trx,
+    `insert into erp_books_unit (installation, unit_id, erp_id, erp_number, erp_date, content_hash, is_equal, message,
+       difference, amount, run)
+     select distinct on (unit_id, erp_id) ?::bigint, unit_id, erp_id, erp_number, erp_date, content_hash, is_equal, message,
+       difference, amount, ?::bigint
+     from ${from}
+     on conflict (installation, unit_id, erp_id) do update set erp_number = excluded.erp_number, erp_date = excluded.erp_date,
+       content_hash = excluded.content_hash, is_equal = excluded.is_equal, message = excluded.message,
+       difference = excluded.difference, amount = excluded.amount, run = excluded.run`,
+    [installation, run, ...bindings],
+  );
+}
+
+/** Notes that entries were found as they were before. */
+export async function noteUnchanged(
+  trx: Connection,
+  installation: InstallationId,
+  run: number,
+  erpIds: readonly string[],
+): Promise<void> {
+  if (erpIds.length === 0) return;
+  await execute(
+    trx,
+    'update erp_books_unit set run = ? where installation = ? and erp_id = any(?::text[]) and run <> ?',
+    [run, installation, erpIds, run],
+  );
+}
+
+export interface SeenForeign {
+  erpId: string;
+  number: string | null;
+  date: CalendarDate;
+  message: string;
+  difference: string;
+}
+
+/** Notes entries of others on owned accounts. */
+export async function noteForeign(
+  trx: Connection,
+  installation: InstallationId,
+  run: number,
+  seen: readonly SeenForeign[],
+): Promise<void> {
+  if (seen.length === 0) return;
+  const { from, bindings } = rowsAsArrays(
+    'seen',
+    { erp_id: 'text', erp_number: 'text', erp_date: 'date', message: 'text', difference: 'numeric' },
+    seen.map((one) => ({
+      ...{ erp_id: one.erpId, erp_number: one.number, erp_date: one.date },
+      ...{ message: one.message, difference: one.difference },
+    })),
+  );
+  await execute(
+    trx,
+    `insert into erp_books_foreign (installation, erp_id, erp_number, erp_date, message, difference, run)
+     select distinct on (erp_id) ?::bigint, erp_id, erp_number, erp_date, message, difference, ?::bigint from ${from}
+     on conflict (installation, erp_id) do update set erp_number = excluded.erp_number, erp_date = excluded.erp_date,
+       message = excluded.message, difference = excluded.difference, run = excluded.run`,
+    [installation, run, ...bindings],
+  );
+}
+
+/** Entries that were written and are neither ours nor on an owned account any more. */
+export async function forget(trx: Connection, installation: InstallationId, erpIds: readonly string[]): Promise<void> {
+  if (erpIds.length === 0) return;
+  for (const table of ['erp_books_unit', 'erp_books_foreign']) {
+    await execute(trx, `delete from ${table} where installation = ? and erp_id = any(?::text[])`, [
+      installation,
+      erpIds,
+    ]);
+  }
+}
+
+/** Forgets entries dated in an interval that a complete reading of it did not find; the whole picture where there is none. */
+export async function forgetUnseen(
+  trx: Connection,
+  installation: InstallationId,
+  run: number,
+  range: { from: CalendarDate; through: CalendarDate } | null,
+): Promise<void> {
+  for (const table of ['erp_books_unit', 'erp_books_foreign']) {
+    await execute(
+      trx,
+      `delete from ${table} where installation = ? and run <> ?
+         and erp_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')`,
+      [installation, run, range?.from ?? null, range?.through ?? null],
+    );
+  }
+}
+
+/** Counts and balances of a month as they were last told; null where they never were. */
+export async function monthTold(
+  db: Connection,
+  installation: InstallationId,
+  month: CalendarDate,
+): Promise<{ entries: number; balances: string } | null> {
+  return maybeRow(
+    db,
+    { entries: integer, balances: json },
+    'select entries, balances from erp_books_month where installation = ? and month = ?',
+    [installation, month],
+  );
+}
+
+export async function noteMonth(
+  trx: Connection,
+  installation: InstallationId,
+  month: CalendarDate,
+  { entries, balances }: { entries: number; balances: string },
+): Promise<void> {
+  await execute(
+    trx,
+    `insert into erp_books_month (installation, month, entries, balances) values (?, ?, ?, ?::json)
+     on conflict (installation, month) do update set entries = excluded.entries, balances = excluded.balances`,
+    [installation, month, entries, balances],
+  );
+}
+
+/** Balances per owned account as our books have them: of delivered units, and of those that were found in the ERP. */
+export async function ownBalances(
+  db: Connection,
+  company: string,
+  accounts: readonly string[],
+): Promise<Map<string, string>> {
+  const found = await rows(
+    db,
+    { account: text, balance: numeric },
+    `with held as (
+       select u.kind, u.unit_id from erp_unit u where u.company = ? and (u.state = 'delivered' or exists (
+         select from erp_books_unit b where b.installation = u.installation and b.unit_id = u.unit_id))
+     ), lines as (
+       select l.account, l.side, l.amount from held join entry_line l on l.entry_id = held.unit_id
+       where held.kind = 'entry' and l.account = any(?::text[])
+       union all
+       select l.account, l.side, l.amount from held join summary_line l on l.summary_id = held.unit_id
+       where held.kind = 'daily_summary' and l.account = any(?::text[])
+     )
+     select account, sum(case side when 'debit' then amount else -amount end) as balance from lines group by account`,
+    [company, accounts, accounts],
+  );
+  return new Map(found.map(({ account, balance }) => [account, balance]));
+}
+
+const toldShape = {
+  unitId: nullable(text),
+  state: nullable(oneOf(unitStates)),
+  erpNumber: nullable(text),
+  erpDate: nullable(date),
+  isEqual: bool,
+  copies: integer,
+  message: nullable(text),
+  difference: numeric,
+  amount: numeric,
+};
+
+/** Something to tell of the ERP's books: a unit that it holds otherwise, twice, or unexpectedly, or an entry of others. */
+export type ToldEntry = RowOf<typeof toldShape>;
+
+/** Everything to tell, and what differs within the tolerance; at most `limit`, and how many there are. */
+export async function toldEntries(
+  db: Connection,
+  installation: InstallationId,
+  limit: number,
+): Promise<{ told: ToldEntry[]; omitted: number }> {
+  const all = `
+    select b.unit_id as "unitId", u.state, b.erp_number as "erpNumber", b.erp_date as "erpDate", b.is_equal as "isEqual",
+      (select count(*) from erp_books_unit c where c.installation = b.installation and c.unit_id = b.unit_id)::int as copies,
+      b.message, b.difference, b.amount
+    from erp_books_unit b join erp_unit u on u.installation = b.installation and u.unit_id = b.unit_id
+    where b.installation = ? and (not b.is_equal or b.message is not null
+      or u.state in ('pending', 'refused', 'cancelled_out', 'excluded')
+      or exists (select from erp_books_unit c where c.installation = b.installation and c.unit_id = b.unit_id and c.erp_id <> b.erp_id))
+    union all
+    select null, null, erp_number, erp_date, false, 1, message, difference, difference from erp_books_foreign where installation = ?`;
+  const told = await rows(
+    db,
+    toldShape,
+    `select * from (${all}) told order by "erpDate", "unitId", "erpNumber" limit ?`,
+    [installation, installation, limit],
+  );
+  if (told.length < limit) return { told, omitted: 0 };
+  const { n } = await row(db, { n: integer }, `select count(*)::int as n from (${all}) told`, [
+    installation,
+    installation,
+  ]);
+  return { told, omitted: n - told.length };
+}
+
+/** Delivered units that the ERP does not hold any more, at most `limit`, and how many there are beyond. */
+export async function missingUnits(
+  db: Connection,
+  installation: InstallationId,
+  limit: number,
+): Promise<{ missing: { unitId: string; erpNumber: string | null; amount: string }[]; omitted: number }> {
+  const where = `where u.installation = ? and u.state = 'delivered' and not exists (
+    select from erp_books_unit b where b.installation = u.installation and b.unit_id = u.unit_id)`;
+  const missing = await rows(
+    db,
+    { unitId: text, erpNumber: nullable(text), amount: numeric },
+    `select u.unit_id as "unitId", u.erp_number as "erpNumber", coalesce(
+       case u.kind when 'entry' then (select sum(amount) from entry_line l where l.entry_id = u.unit_id and l.side = 'debit')
+       else (select sum(amount) from summary_line l where l.summary_id = u.unit_id and l.side = 'debit') end, 0) as amount
+     from erp_unit u ${where} order by u.unit_date, u.unit_id limit ?`,
+    [installation, limit],
+  );
+  if (missing.length < limit) return { missing, omitted: 0 };
+  const { n } = await row(db, { n: integer }, `select count(*)::int as n from erp_unit u ${where}`, [installation]);
+  return { missing, omitted: n - missing.length };
+}
+
+const unsettledShape = {
+  unitId: text,
+  state: oneOf(unitStates),
+  code: nullable(text),
+  message: nullable(text),
+};
+
+/** Units that are not in the ERP's books by what the outbox says, of these states, at most `limit`. */
+export function unsettledUnits(
+  db: Connection,
+  installation: InstallationId,
+  states: readonly string[],
+  limit: number,
+): Promise<RowOf<typeof unsettledShape>[]> {
+  return rows(
+    db,
+    unsettledShape,
+    `select unit_id as "unitId", state, problem_code as code, problem_message as message from erp_unit
+     where installation = ? and state = any(?::text[]) order by unit_date, unit_id limit ?`,
+    [installation, states, limit],
+  );
+}

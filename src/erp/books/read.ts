@@ -1,0 +1,363 @@
+import { createHash } from 'node:crypto';
+import type { InstallationConfig } from '../../config/load.ts';
+import type { Db } from '../../db/pool.ts';
+import { daysFrom } from '../../domain/dates.ts';
+import { type Money, zero } from '../../domain/money.ts';
+import { clip, visible } from '../../domain/text.ts';
+import { type GeneralLedgerUnit, loadUnits, usedAccounts } from '../../ledger/general-ledger.ts';
+import type { CalendarDate } from '../../terms.ts';
+import { compareEntry, type Difference, describeDifferences } from '../compare.ts';
+import type { ErpEntry, FoundEntry } from '../entry.ts';
+import type { ErpBooks, ErpTarget, RequestOptions } from '../port.ts';
+import { translate } from '../translate.ts';
+import {
+  databaseNow,
+  deliveredSpan,
+  differingUnits,
+  equalHashes,
+  forget,
+  forgetUnseen,
+  type KnownUnit,
+  lastReading,
+  monthTold,
+  noteForeign,
+  noteMonth,
+  noteReading,
+  noteUnchanged,
+  noteUnits,
+  type SeenForeign,
+  type SeenUnit,
+  unitsByKey,
+  unitsNotFound,
+  unitsSeenAs,
+} from './picture.ts';
+
+/** A full reading is never older, however rarely `--full` is asked for. */
+const fullEveryMs = 7 * 86_400_000;
+/** Taken off the question for what was written since: transactions that commit late, and clocks that differ. */
+const overlapMs = 3_600_000;
+/** Entries asked for by their ids at a time. */
+const readAtATime = 100;
+/** Characters of a message that tells what differs. */
+const longestMessage = 2_000;
+
+export interface ReadBooksPorts {
+  db: Db;
+  databaseId: string;
+  installation: Pick<InstallationConfig, 'id' | 'mapping' | 'decimals'>;
+  target: Pick<ErpTarget, 'capabilities' | 'books' | 'read'>;
+  /** Accounts on which entries of others are noted. */
+  ownedAccounts: readonly string[];
+  signal: AbortSignal;
+  onProgress(entries: number): void;
+}
+
+export interface BooksRead {
+  isFull: boolean;
+  /** Entries that were read. */
+  entries: number;
+  /** Balances of the ERP per account, of the months in which anything was delivered. */
+  balances: Map<string, Money>;
+}
+
+/**
+ * Reads back what the ERP holds and notes it (picture.ts), page by page: only what was written since the last reading, and every
+ * month whose count or balances are not those that were told then; or everything, weekly and where `full` asks for it. Throws
+ * ErpError; what was noted by then is read again.
+ */
+export async function readBooks(ports: ReadBooksPorts, options: { full: boolean }): Promise<BooksRead> {
+  const { books } = ports.target;
+  if (books === undefined) throw new Error('the books of this ERP cannot be read');
+  return new Reader(ports, books).read(options);
+}
+
+/** Behind live work, in the requests to the ERP. */
+const priority = 9;
+
+class Reader {
+  readonly #ports: ReadBooksPorts;
+  readonly #books: ErpBooks;
+  readonly #owned: ReadonlySet<string>;
+  readonly #request: RequestOptions;
+  #run = 1;
+  #entries = 0;
+
+  constructor(ports: ReadBooksPorts, books: ErpBooks) {
+    this.#ports = ports;
+    this.#books = books;
+    this.#owned = new Set(ports.ownedAccounts);
+    this.#request = { signal: ports.signal, priority };
+  }
+
+  async read({ full }: { full: boolean }): Promise<BooksRead> {
+    const { db, installation } = this.#ports;
+    const last = await lastReading(db, installation.id);
+    const beganAt = await databaseNow(db);
+    this.#run = (last?.run ?? 0) + 1;
+    const isFull = full || last === null || beganAt.getTime() - last.fullBeganAt.getTime() >= fullEveryMs;
+    const span = await deliveredSpan(db, installation.id);
+    const balances = new Map<string, Money>();
+    if (span !== null) {
+      if (!isFull) await this.#readChanged(span, new Date(last.beganAt.getTime() - overlapMs));
+      for (const month of monthsOf(span)) {
+        for (const [account, balance] of await this.#readMonth(month, isFull)) {
+          balances.set(account, (balances.get(account) ?? zero).plus(balance));
+        }
+      }
+    }
+    if (isFull) await db.transaction((trx) => forgetUnseen(trx, installation.id, this.#run, null));
+    else await this.#readDiffering();
+    await this.#readNotFound();
+    const reading = { run: this.#run, beganAt, fullBeganAt: isFull ? beganAt : last.fullBeganAt };
+    await db.transaction((trx) => noteReading(trx, installation.id, reading));
+    return { isFull, entries: this.#entries, balances };
+  }
+
+  async #readChanged(span: Span, changedSince: Date): Promise<void> {
+    const { db, installation } = this.#ports;
+    // An entry may have been moved out of the months in which anything was delivered, and one that has lost its key is found by
+    // the accounts that we post to.
+    const used = await usedAccounts(db, [installation.id], { from: null, to: null }, { subLedger: false });
+    const accounts = [...new Set([...this.#owned, ...used.map(({ account }) => account)])];
+    await this.#readEntries({ ...widened(span), changedSince, accounts });
+  }
+
+  /** Reads a month where anything in it may have changed, and gives its balances. */
+  async #readMonth(month: Span, isFull: boolean): Promise<Map<string, Money>> {
+    const { db, installation } = this.#ports;
+    // Before the entries: what is written while they are read makes the next reading read them again.
+    const told = await this.#books.balances(month, this.#request);
+    const balances = fingerprint(told.balances, this.#owned);
+    const before = isFull ? null : await monthTold(db, installation.id, month.from);
+    if (before?.entries !== told.entries || before.balances !== balances) {
+      await this.#readEntries({ ...month, changedSince: null, accounts: [...this.#owned] });
+      await db.transaction(async (trx) => {
+        await forgetUnseen(trx, installation.id, this.#run, month);
+        await noteMonth(trx, installation.id, month.from, { entries: told.entries, balances });
+      });
+    }
+    return new Map([...told.balances].map(([account, balance]) => [account, zero.plus(balance)]));
+  }
+
+  async #readEntries(which: Span & { changedSince: Date | null; accounts: string[] }): Promise<void> {
+    const { signal, onProgress } = this.#ports;
+    for await (const page of this.#books.entries(which, this.#request)) {
+      signal.throwIfAborted();
+      await this.#notePage(page);
+      this.#entries += page.length;
+      onProgress(this.#entries);
+    }
+  }
+
+  async #notePage(page: readonly FoundEntry[]): Promise<void> {
+    const { db, installation } = this.#ports;
+    const keys = page.flatMap(({ key }) => key ?? []);
+    const byKey = new Map((await unitsByKey(db, keys)).map((unit) => [unit.key, unit]));
+    const keyless = page.filter(({ key }) => key === null || !byKey.has(key)).map(({ id }) => id);
+    const seen = await unitsSeenAs(db, installation.id, keyless);
+    await this.#note(page.map((found) => ({ found, unit: byKey.get(found.key ?? '') ?? seen.get(found.id) ?? null })));
+  }
+
+  /** Entries that differed: the mapping may have been put right since, which no write date tells. */
+  async #readDiffering(): Promise<void> {
+    const { db, installation, target, signal } = this.#ports;
+    for (let after = ''; ; ) {
+      signal.throwIfAborted();
+      const units = await differingUnits(db, installation.id, this.#run, { after, limit: readAtATime });
+      const last = units.at(-1);
+      if (last === undefined) return;
+      const byErpId = new Map(units.map(({ seenAs, ...unit }) => [seenAs, unit] as const));
+      const found = await target.read([...byErpId.keys()], this.#request);
+      const foundIds = new Set(found.map(({ id }) => id));
+      const gone = [...byErpId.keys()].filter((id) => !foundIds.has(id));
+      await db.transaction((trx) => forget(trx, installation.id, gone));
+      await this.#note(found.map((entry) => ({ found: entry, unit: byErpId.get(entry.id) ?? null })));
+      after = last.seenAs;
+    }
+  }
+
+  /** Delivered units for which nothing was found: they may have lost their key, or been moved or made drafts again. */
+  async #readNotFound(): Promise<void> {
+    const { db, installation, target, signal } = this.#ports;
+    for (let after = ''; ; ) {
+      signal.throwIfAborted();
+      const units = await unitsNotFound(db, installation.id, { after, limit: readAtATime });
+      const last = units.at(-1);
+      if (last === undefined) return;
+      const byErpId = new Map(units.flatMap((unit) => (unit.erpId === null ? [] : [[unit.erpId, unit] as const])));
+      const found = byErpId.size > 0 ? await target.read([...byErpId.keys()], this.#request) : [];
+      await this.#note(found.map((entry) => ({ found: entry, unit: byErpId.get(entry.id) ?? null })));
+      after = last.unitId;
+    }
+  }
+
+  async #note(entries: readonly { found: FoundEntry; unit: KnownUnit | null }[]): Promise<void> {
+    const { db, installation } = this.#ports;
+    const { id } = installation;
+    const known = await equalHashes(
+      db,
+      id,
+      entries.map(({ found }) => found.id),
+    );
+    const unchanged: string[] = [];
+    const toCompare: { found: FoundEntry; unit: KnownUnit }[] = [];
+    const foreign: SeenForeign[] = [];
+    const others: string[] = [];
+    for (const { found, unit } of entries) {
+      if (unit?.installation === id) {
+        if (known.get(found.id) === hashOf(found)) unchanged.push(found.id);
+        else toCompare.push({ found, unit });
+        continue;
+      }
+      // Another installation's entries are told by its own reading.
+      const seen = unit === null && found.state === 'posted' ? this.#foreign(found) : null;
+      if (seen === null) others.push(found.id);
+      else foreign.push(seen);
+    }
+    const compared = await this.#compare(toCompare);
+    await db.transaction(async (trx) => {
+      // What was ours, or on an owned account, and is neither any more.
+      await forget(trx, id, [...others, ...foreign.map(({ erpId }) => erpId)]);
+      await noteUnchanged(trx, id, this.#run, unchanged);
+      await noteUnits(trx, id, this.#run, compared);
+      await noteForeign(trx, id, this.#run, foreign);
+    });
+  }
+
+  async #compare(pairs: readonly { found: FoundEntry; unit: KnownUnit }[]): Promise<SeenUnit[]> {
+    const { db, databaseId, installation, target } = this.#ports;
+    const { capabilities } = target;
+    const wanted = new Map(pairs.map(({ unit }) => [unit.unitId, { kind: unit.kind, id: unit.unitId }]));
+    const units = await loadUnits(db, [...wanted.values()]);
+    const byId = new Map(units.map((unit) => [unit.posting.id, unit]));
+    return pairs.map(({ found, unit }) => {
+      const ours = byId.get(unit.unitId);
+      if (ours === undefined) throw new Error(`there is no unit ${unit.unitId} in the general ledger`);
+      const translated = translate(ours, { databaseId, mapping: installation.mapping, capabilities });
+      const options = { capabilities, decimals: installation.decimals };
+      const differences =
+        'entry' in translated
+          ? keyDifferences(unit, found).concat(compareEntry(translated.entry, found, options))
+          : translated.problems.map(({ message }) => ({
+              what: 'line' as const,
+              message: `not comparable: ${message}`,
+            }));
+      const isEqual = differences.length === 0;
+      const strict = { ...capabilities, vat: { ...capabilities.vat, tolerance_minor: 0 } };
+      const told =
+        isEqual && 'entry' in translated
+          ? compareEntry(translated.entry, found, { ...options, capabilities: strict })
+          : differences;
+      return {
+        ...{ unitId: unit.unitId, erpId: found.id, number: found.number, date: found.date },
+        ...{ contentHash: hashOf(found), isEqual },
+        message: told.length === 0 ? null : clip(describeDifferences(told), longestMessage),
+        difference: isEqual
+          ? '0'
+          : differenceOf(ours, 'entry' in translated ? translated.entry : null, found).toFixed(),
+        amount: debitsOf(found).toFixed(),
+      };
+    });
+  }
+
+  /** An entry that is not ours on accounts that are; null where it has no line on them. */
+  #foreign({ id, number, date, description, lines }: FoundEntry): SeenForeign | null {
+    const amounts = new Map<string, Money>();
+    for (const { account, amount } of lines) {
+      if (this.#owned.has(account)) amounts.set(account, (amounts.get(account) ?? zero).plus(amount));
+    }
+    if (amounts.size === 0) return null;
+    const changes = [...amounts].map(([account, amount]) => `${amount.toFixed()} on account ${account}`).join(', ');
+    let difference = zero;
+    for (const amount of amounts.values()) difference = difference.plus(amount.abs());
+    return {
+      ...{ erpId: id, number, date, difference: difference.toFixed() },
+      message: clip(`${changes}, dated ${date}: ${visible(description)}`, longestMessage),
+    };
+  }
+}
+
+interface Span {
+  from: CalendarDate;
+  through: CalendarDate;
+}
+
+/** An entry that was found by its id only. */
+function keyDifferences(unit: KnownUnit, found: FoundEntry): Difference[] {
+  const differences: Difference[] = [];
+  if (found.key !== unit.key) {
+    differences.push({ what: 'state', message: 'it does not carry our key any more' });
+  }
+  if (found.state === 'draft') differences.push({ what: 'state', message: 'it is a draft in the ERP again' });
+  return differences;
+}
+
+/** What the accounts differ by, counted on the side where it is more; all of it where the ERP holds it as void or a draft. */
+function differenceOf(unit: GeneralLedgerUnit, entry: ErpEntry | null, found: FoundEntry): Money {
+  const deltas = new Map<string, Money>();
+  const add = (account: string, amount: Money) => deltas.set(account, (deltas.get(account) ?? zero).plus(amount));
+  for (const { account, side, amount } of entry?.lines ?? unit.posting.lines) {
+    add(account, side === 'debit' ? amount.negated() : amount);
+  }
+  if (found.state === 'posted') for (const { account, amount } of found.lines) add(account, amount);
+  let [debit, credit] = [zero, zero];
+  for (const delta of deltas.values()) {
+    if (delta.isNegative()) credit = credit.minus(delta);
+    else debit = debit.plus(delta);
+  }
+  return debit.greaterThan(credit) ? debit : credit;
+}
+
+function debitsOf({ lines }: FoundEntry): Money {
+  let debits = zero;
+  for (const { amount } of lines) if (!amount.isNegative()) debits = debits.plus(amount);
+  return debits;
+}
+
+/** A hash of what is compared; matches and ids of lines come and go. */
+function hashOf({ key, number, state, date, journal, lines }: FoundEntry): string {
+  const content = lines
+    .map(({ account, amount, party, vat, dimensions }) =>
+      JSON.stringify([
+        account,
+        amount.toFixed(),
+        party,
+        vat.map(({ code, part, amount: taxed }) => `${code} ${part} ${taxed.toFixed()}`).sort(),
+        Object.entries(dimensions).sort(([one], [other]) => (one < other ? -1 : 1)),
+      ]),
+    )
+    .sort();
+  return createHash('sha256')
+    .update(JSON.stringify([key, number, state, date, journal, content]))
+    .digest('hex');
+}
+
+function fingerprint(balances: ReadonlyMap<string, string>, owned: ReadonlySet<string>): string {
+  const told = [...balances].map(([account, balance]) => [account, zero.plus(balance)] as const);
+  const kept = told.filter(([, balance]) => !balance.isZero()).sort(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify({
+    balances: kept.map(([account, balance]) => [account, balance.toFixed()]),
+    owned: [...owned].sort(),
+  });
+}
+
+/** The months of a span, each whole. */
+function monthsOf({ from, through }: Span): Span[] {
+  const months: Span[] = [];
+  for (let first = firstOfMonth(from); first <= through; ) {
+    // 31 days after a first is the next month, always.
+    const next = firstOfMonth(daysFrom(first, 31));
+    months.push({ from: first, through: daysFrom(next, -1) });
+    first = next;
+  }
+  return months;
+}
+
+function firstOfMonth(day: CalendarDate): CalendarDate {
+  return `${day.slice(0, 8)}01`;
+}
+
+/** The span and a year on either side. */
+function widened({ from, through }: Span): Span {
+  return { from: daysFrom(from, -366), through: daysFrom(through, 366) };
+}

@@ -1,0 +1,78 @@
+import { isDelivered } from '../config/erp.ts';
+import type { InstallationConfig } from '../config/load.ts';
+import type { Db } from '../db/pool.ts';
+import { UserError } from '../domain/errors.ts';
+import { readBooks } from '../erp/books/read.ts';
+import { companyKeyOf } from '../erp/company.ts';
+import type { Delivery } from '../erp/delivery.ts';
+import { ErpError } from '../erp/port.ts';
+import { checkErpBooks } from '../reconcile/e7-erp.ts';
+import type { InstallationReport, ReconcileReport } from '../reconcile/report.ts';
+
+export interface ReconcileErpPorts {
+  db: Db;
+  databaseId: string;
+  delivery: Pick<Delivery, 'target'>;
+}
+
+export interface ReconcileErpOptions {
+  /** Everything is read back, not only what has changed since the last time. */
+  full: boolean;
+  signal: AbortSignal;
+  onProgress(installation: number, entries: number): void;
+}
+
+/**
+ * Adds E7 to a report, for each installation whose ERP's books can be read back: what the ERP holds is what was delivered. An
+ * installation that is delivered in files, or not at all, has none. Throws UserError where an ERP cannot be read.
+ */
+export async function reconcileWithErp(
+  ports: ReconcileErpPorts,
+  report: ReconcileReport,
+  installations: readonly InstallationConfig[],
+  options: ReconcileErpOptions,
+): Promise<ReconcileReport> {
+  const reports: InstallationReport[] = [];
+  for (const each of report.installations) {
+    const installation = installations.find(({ id }) => id === each.installation);
+    reports.push(installation === undefined ? each : await withErp(ports, each, installation, options));
+  }
+  return { ok: reports.every(({ ok }) => ok), installations: reports };
+}
+
+async function withErp(
+  { db, databaseId, delivery }: ReconcileErpPorts,
+  report: InstallationReport,
+  installation: InstallationConfig,
+  { full, signal, onProgress }: ReconcileErpOptions,
+): Promise<InstallationReport> {
+  const { id, erp, decimals } = installation;
+  const company = companyKeyOf(erp);
+  if (company === null || !isDelivered(erp) || erp.kind !== 'tryton') return report;
+  const target = delivery.target(installation);
+  if (target.books === undefined) return report;
+  const { ownedAccounts } = erp;
+  const ports = { db, databaseId, installation, target, ownedAccounts, signal };
+  const { balances } = await readBooks({ ...ports, onProgress: (entries) => onProgress(id, entries) }, { full }).catch(
+    (error: unknown) => {
+      throw error instanceof ErpError ? unreadable(installation, error) : error;
+    },
+  );
+  const { equation, listed } = await checkErpBooks(db, { id, decimals, company, ownedAccounts, balances });
+  return {
+    ...report,
+    ok: report.ok && equation.ok,
+    equations: { ...report.equations, E7: equation },
+    erp: listed,
+  };
+}
+
+function unreadable({ id, erp }: InstallationConfig, error: ErpError): UserError {
+  return new UserError(
+    'erp_unreadable',
+    `The books of installation ${id} could not be read back from the ERP (${erp.kind}): ${error.message}`,
+    'Check with `vetledger erp check` that the ERP can be reached and the API user may read; then run the command again.',
+    3,
+    error,
+  );
+}

@@ -1,0 +1,120 @@
+import type { Connection } from '../db/rows.ts';
+import { Money, type Money as MoneyType, zero } from '../domain/money.ts';
+import { missingUnits, ownBalances, type ToldEntry, toldEntries, unsettledUnits } from '../erp/books/picture.ts';
+import type { UnitState } from '../erp/outbox/unit.ts';
+import type { CalendarDate, InstallationId } from '../terms.ts';
+import { type Difference, type Equation, type ErpListed, formatAmount, listLimit, type Note, Tally } from './report.ts';
+
+/** What E7 is told of, beside what was read back (src/erp/books). */
+export interface ErpBooksInput {
+  id: InstallationId;
+  decimals: number;
+  /** The company's key in our tables. */
+  company: string;
+  /** Accounts on which only our entries stand. */
+  ownedAccounts: readonly string[];
+  /** Balances of the ERP per account, as they were just read. */
+  balances: ReadonlyMap<string, MoneyType>;
+}
+
+/**
+ * E7: the ERP holds every delivered unit once and as it was sent, and nothing else under our keys or on owned accounts. Told from
+ * what `readBooks` has noted.
+ */
+export async function checkErpBooks(
+  db: Connection,
+  input: ErpBooksInput,
+): Promise<{ equation: Equation; listed: ErpListed }> {
+  const { id, decimals } = input;
+  const tally = new Tally();
+  const withinTolerance: Note[] = [];
+  const { told, omitted } = await toldEntries(db, id, listLimit);
+  const met = new Set<string>();
+  for (const entry of told) {
+    const found = differenceOf(entry, met);
+    if (found !== null) tally.add(found);
+    else if (entry.message !== null && entry.isEqual) {
+      withinTolerance.push({ document: documentOf(entry.unitId), message: `${whereOf(entry)}: ${entry.message}` });
+    }
+  }
+  tally.addFound({ listed: [], omitted, total: zero });
+  const { missing, omitted: moreMissing } = await missingUnits(db, id, listLimit);
+  for (const { unitId, erpNumber, amount } of missing) {
+    tally.add({
+      document: documentOf(unitId),
+      amount: new Money(amount),
+      message: `${unitId} was delivered${erpNumber === null ? '' : ` as ${erpNumber}`}, and is not in the ERP any more`,
+    });
+  }
+  tally.addFound({ listed: [], omitted: moreMissing, total: zero });
+  for (const difference of await accountDifferences(db, input)) tally.add(difference);
+  const unsettled = async (...states: UnitState[]) =>
+    (await unsettledUnits(db, id, states, listLimit)).map(({ unitId, state, code, message }) => ({
+      document: documentOf(unitId),
+      message: `${unitId} ${code === null ? `is ${state}` : `(${code}): ${message ?? ''}`}`,
+    }));
+  return {
+    equation: tally.equation(decimals),
+    listed: {
+      undelivered: await unsettled('pending', 'sending', 'uncertain', 'drafted'),
+      refused: await unsettled('refused'),
+      cancelled_out: await unsettled('cancelled_out'),
+      within_tolerance: withinTolerance,
+    },
+  };
+}
+
+/** On owned accounts the ERP's balance is that of what was delivered. */
+async function accountDifferences(
+  db: Connection,
+  { company, ownedAccounts, balances, decimals }: ErpBooksInput,
+): Promise<Difference[]> {
+  if (ownedAccounts.length === 0) return [];
+  const ours = await ownBalances(db, company, ownedAccounts);
+  return ownedAccounts.flatMap((account) => {
+    const [own, theirs] = [new Money(ours.get(account) ?? 0), balances.get(account) ?? zero];
+    const amount = theirs.minus(own);
+    if (amount.isZero()) return [];
+    const message = `the ERP’s balance is ${formatAmount(theirs, decimals)}, that of what was delivered ${formatAmount(own, decimals)}`;
+    return { document: `account ${account}`, amount, message };
+  });
+}
+
+/** States of units that the ERP was not given, or gave back. */
+const unexpected: Partial<Record<UnitState, string>> = {
+  pending: 'was not sent',
+  refused: 'was refused',
+  cancelled_out: 'was settled without being sent',
+  excluded: 'is not to be delivered',
+};
+
+/** The difference that an entry is; null where it is none. `met`: units of which an entry was met before. */
+function differenceOf(entry: ToldEntry, met: Set<string>): Difference | null {
+  const { unitId, state, isEqual, copies, message } = entry;
+  if (unitId === null) {
+    const document = `ERP entry ${entry.erpNumber ?? 'without number'}`;
+    const told = `it is not ours, and changes accounts that only we post to: ${message ?? ''}`;
+    return { document, amount: new Money(entry.amount), message: told };
+  }
+  const isSurplus = met.has(unitId);
+  met.add(unitId);
+  const misplaced = state === null ? undefined : unexpected[state];
+  const reasons = [
+    ...(isSurplus ? [`the ERP holds ${unitId} ${copies} times`] : []),
+    ...(misplaced === undefined ? [] : [`${unitId} ${misplaced}, and the ERP holds it`]),
+    ...(isEqual ? [] : [message ?? '']),
+  ];
+  if (reasons.length === 0) return null;
+  const amount = new Money(isSurplus || misplaced !== undefined ? entry.amount : entry.difference);
+  return { document: documentOf(unitId), amount, message: `${whereOf(entry)}: ${reasons.join('; ')}` };
+}
+
+function whereOf({ erpNumber, erpDate }: { erpNumber: string | null; erpDate: CalendarDate | null }): string {
+  return `entry ${erpNumber ?? 'without number'} of ${erpDate ?? 'no date'}`;
+}
+
+/** The document that a unit is of: `invoice 7`; for a summary its day and department. */
+function documentOf(unitId: string | null): string {
+  const [, kind = '', id = ''] = (unitId ?? '').split('/');
+  return `${kind} ${id}`;
+}
