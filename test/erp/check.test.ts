@@ -3,11 +3,15 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { loadMapping } from '../../src/config/mapping-files.ts';
-import { type CheckPlan, type CheckResult, ErpError } from '../../src/erp/port.ts';
+import { Money } from '../../src/domain/money.ts';
+import { type CheckPlan, type CheckResult, ErpError, type ErpProblem } from '../../src/erp/port.ts';
+import { translate } from '../../src/erp/translate.ts';
+import { generalLedger } from '../../src/ledger/general-ledger.ts';
 import type { Mapping } from '../../src/mapping/schema.ts';
 import { checkErp, type ErpCheck } from '../../src/queries/erp-check.ts';
 import { vetledger } from '../cli/support.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { capabilitiesOf } from './capabilities.ts';
 
 const trytonDemo = fileURLToPath(new URL('../../mappings/tryton-demo.yaml', import.meta.url));
 let clinic: TestClinic;
@@ -108,6 +112,43 @@ describe('the plan', () => {
     );
     for (const { todo } of faults) expect(todo).toContain('in the mapping file');
   });
+});
+
+test('every entry of the sandbox clinic has its words in mappings/tryton-demo.yaml', async () => {
+  const { db, databaseId } = clinic.app;
+  const problems: ErpProblem[] = [];
+  const vat = new Map<string, Money>();
+  const parties = new Set<string>();
+  let units = 0;
+  for await (const unit of generalLedger(db, 4711, { from: null, to: null })) {
+    units += 1;
+    const result = translate(unit, { databaseId, mapping, capabilities: capabilitiesOf() });
+    if ('problems' in result) {
+      problems.push(...result.problems);
+      continue;
+    }
+    for (const line of result.entry.lines) {
+      if (line.party?.isOurs) parties.add(line.party.code);
+      if (line.vat === null) continue;
+      const name = `${line.vat.part} ${line.vat.rate?.toFixed()}`;
+      const amount = line.side === 'credit' ? line.amount : line.amount.negated();
+      vat.set(name, (vat.get(name) ?? new Money(0)).plus(amount));
+    }
+  }
+  expect(units).toBeGreaterThan(200);
+  expect(problems).toEqual([]);
+  expect(parties.size).toBeGreaterThan(20);
+  for (const code of parties) expect(code).toMatch(/^4711\/client\/\d+$/);
+  const books = await clinic.rows<{ rate: string; base: string; tax: string }>(
+    `select trim_scale(vat_rate)::text as rate, sum(case side when 'credit' then vat_base else -vat_base end)::text as base,
+       coalesce(sum(case side when 'credit' then amount else -amount end) filter (where role = 'vat'), 0)::text as tax
+     from entry_line where has_vat group by vat_rate order by vat_rate`,
+  );
+  expect(books.length).toBeGreaterThan(2);
+  for (const { rate, base, tax } of books) {
+    expect(vat.get(`base ${rate}`)!.toFixed()).toBe(new Money(base).toFixed());
+    expect((vat.get(`tax ${rate}`) ?? new Money(0)).toFixed()).toBe(new Money(tax).toFixed());
+  }
 });
 
 test('what the ERP lacks is a fault; what breaks the check off, too', async () => {

@@ -379,7 +379,7 @@ test('whatever fails on the way, in the end every settled invoice is matched and
       }
       expect(await remarks()).toEqual([]);
     }),
-    { numRuns: 25 },
+    { numRuns: 8 },
   );
 });
 
