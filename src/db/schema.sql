@@ -442,13 +442,18 @@ create table erp_unit (
   batch_limit integer,
   doubt text,
   answered integer not null default 0,
+  base_unit text,
+  undo_n integer,
+  is_undone boolean not null default false,
   enqueued_at timestamp with time zone not null default clock_timestamp(),
   constraint erp_unit_erp_key_key UNIQUE (erp_key),
   constraint erp_unit_pkey PRIMARY KEY (installation, unit_id),
   constraint erp_unit_doubt_check CHECK ((doubt = ANY (ARRAY['no_answer'::text, 'refused'::text, 'unknown'::text, 'duplicate'::text, 'unseen'::text]))),
   constraint erp_unit_kind_check CHECK ((kind = ANY (ARRAY['entry'::text, 'daily_summary'::text]))),
-  constraint erp_unit_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'uncertain'::text, 'drafted'::text, 'delivered'::text, 'refused'::text, 'handed_over'::text, 'acknowledged'::text, 'cancelled_out'::text, 'excluded'::text])))
+  constraint erp_unit_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'uncertain'::text, 'drafted'::text, 'delivered'::text, 'refused'::text, 'handed_over'::text, 'acknowledged'::text, 'cancelled_out'::text, 'excluded'::text]))),
+  constraint erp_unit_undo CHECK (((base_unit IS NULL) = (undo_n IS NULL)))
 );
+CREATE INDEX erp_unit_base ON vetledger.erp_unit USING btree (installation, base_unit, undo_n) WHERE (base_unit IS NOT NULL);
 CREATE INDEX erp_unit_batch ON vetledger.erp_unit USING btree (installation, batch) WHERE (batch IS NOT NULL);
 CREATE INDEX erp_unit_company_doubt ON vetledger.erp_unit USING btree (company) WHERE (state = ANY (ARRAY['sending'::text, 'uncertain'::text]));
 CREATE INDEX erp_unit_consent ON vetledger.erp_unit USING btree (installation, unit_date) WHERE ((state = 'pending'::text) AND needs_consent);
@@ -1096,13 +1101,14 @@ CREATE OR REPLACE FUNCTION vetledger.note_open_items()
 AS $function$
 begin
   with moved as (
-    select now_is.installation, now_is.unit_id
+    select now_is.installation, now_is.unit_id, coalesce(now_is.base_unit, now_is.unit_id) as entry_id,
+      case when now_is.undo_n % 2 = 1 then -1 else 1 end as sign
     from after_it now_is join before_it was using (installation, unit_id)
     where now_is.kind = 'entry' and now_is.state <> was.state and 'delivered' in (now_is.state, was.state)
   ), lines as (
     select m.installation, l.invoice_id, m.unit_id, l.line, l.account,
-      case when l.side = 'debit' then l.amount else -l.amount end as amount
-    from moved m join entry_line l on l.entry_id = m.unit_id
+      m.sign * case when l.side = 'debit' then l.amount else -l.amount end as amount
+    from moved m join entry_line l on l.entry_id = m.entry_id
     where l.role = 'receivable' and l.invoice_id is not null
   ), kept as (
     insert into erp_open_line (installation, invoice_id, unit_id, line, account, amount)

@@ -131,6 +131,6 @@ export function entryDefect(entry: Pick<DraftEntry, 'lines'>, decimals: number):
 }
 
 /** The lines with debit and credit swapped. */
-export function reversedLines(lines: Line[]): Line[] {
+export function reversedLines<OneLine extends Pick<Line, 'side'>>(lines: readonly OneLine[]): OneLine[] {
   return lines.map((line) => ({ ...line, side: line.side === 'debit' ? 'credit' : 'debit' }));
 }

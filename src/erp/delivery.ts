@@ -8,6 +8,7 @@ import { companyKeyOf } from './company.ts';
 import { type DeliverPorts, deliverSlice, type SliceReport } from './deliver/slice.ts';
 import { settleOpenItems } from './open-items/settle.ts';
 import { enqueueUnits } from './outbox/enqueue.ts';
+import { excludeReversalsOfUndone } from './outbox/undo.ts';
 import type { ErpTarget } from './port.ts';
 import { fileCapabilities } from './targets/files/capabilities.ts';
 import { handOverSlice } from './targets/files/hand-over.ts';
@@ -67,9 +68,12 @@ export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptio
       const company = companyKeyOf(installation.erp);
       if (company === null || !isDelivered(installation.erp)) return 0;
       const { from, auto } = installation.erp;
-      return db.transaction((trx) =>
-        enqueueUnits(trx, { installation: installation.id, databaseId, company, from, auto }),
-      );
+      const { id } = installation;
+      return db.transaction(async (trx) => {
+        const units = await enqueueUnits(trx, { installation: id, databaseId, company, from, auto });
+        if (units > 0) await excludeReversalsOfUndone(trx, id);
+        return units;
+      });
     },
     target: targetOf,
     capabilities(installation) {

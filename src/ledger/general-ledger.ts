@@ -1,6 +1,6 @@
 import { date, integers, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import type { LedgerEntry } from '../domain/entry.ts';
+import { type LedgerEntry, reversedLines } from '../domain/entry.ts';
 import { type CalendarDate, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
 import { type DateRange, entriesByDate, loadEntries } from './journal/read.ts';
 import { loadSummaries, summariesByDate } from './summaries/read.ts';
@@ -35,18 +35,61 @@ export async function* generalLedger(
   for (; !summary.done; summary = await summaries.next()) yield { kind: 'daily_summary', posting: summary.value };
 }
 
-/** The units with these ids, in their order. Throws LedgerError when one is not in the ledger. */
+/**
+ * The units with these ids, in their order. `<unit>/undo/<n>` is, for an odd n, the unit with debit and credit swapped, and for an
+ * even one the unit again (src/erp/outbox/undo.ts). Throws LedgerError when one is not in the ledger.
+ */
 export async function loadUnits(
   db: Connection,
   wanted: readonly { kind: GeneralLedgerUnit['kind']; id: string }[],
 ): Promise<GeneralLedgerUnit[]> {
-  const idsOf = (kind: GeneralLedgerUnit['kind']) => wanted.flatMap((unit) => (unit.kind === kind ? unit.id : []));
+  const idsOf = (kind: GeneralLedgerUnit['kind']) => [
+    ...new Set(wanted.flatMap((unit) => (unit.kind === kind ? baseOf(unit.id).base : []))),
+  ];
   const units = new Map<string, GeneralLedgerUnit>();
   for (const posting of await loadEntries(db, idsOf('entry'))) units.set(posting.id, { kind: 'entry', posting });
   for (const posting of await loadSummaries(db, idsOf('daily_summary'))) {
     units.set(posting.id, { kind: 'daily_summary', posting });
   }
-  return wanted.flatMap(({ id }) => units.get(id) ?? []);
+  return wanted.flatMap(({ id }) => {
+    const { base, n } = baseOf(id);
+    const unit = units.get(base);
+    return unit === undefined ? [] : n === 0 ? unit : undoing(unit, n);
+  });
+}
+
+/** The id of the nth undo of a unit. */
+export function undoId(base: string, n: number): string {
+  return `${base}/undo/${n}`;
+}
+
+/** The unit of the general ledger that an id is of, and the number of the undo; 0 for the unit itself. */
+function baseOf(id: string): { base: string; n: number } {
+  const [, base = id, n = '0'] = /^(.+)\/undo\/(\d+)$/.exec(id) ?? [];
+  return { base, n: Number(n) };
+}
+
+function undoing(unit: GeneralLedgerUnit, n: number): GeneralLedgerUnit {
+  const { id: base } = unit.posting;
+  const id = undoId(base, n);
+  const isReversed = n % 2 === 1;
+  if (unit.kind === 'daily_summary') {
+    return {
+      kind: unit.kind,
+      posting: { ...unit.posting, id, lines: isReversed ? reversedLines(unit.posting.lines) : unit.posting.lines },
+    };
+  }
+  const { posting } = unit;
+  return {
+    kind: unit.kind,
+    posting: {
+      ...posting,
+      id,
+      description: isReversed ? `Undone: ${posting.description}` : posting.description,
+      reverses: n === 1 ? base : undoId(base, n - 1),
+      lines: isReversed ? reversedLines(posting.lines) : posting.lines,
+    },
+  };
 }
 
 /** An installation's sub-ledger in the order of dates: every document's entry, whatever its posting mode. */

@@ -12,6 +12,7 @@ import {
   deliveryCounts,
   oldestOpenDate,
   pauseOf,
+  undosOf,
   unitsById,
   unitsInState,
   waitingForConsent,
@@ -194,34 +195,39 @@ export interface UnitDelivery {
   problem: { code: string; message: string; todo: string; since: Date | null } | null;
 }
 
-/** The deliveries of units, by their ids; a unit that is not in the outbox has none. */
+/** The deliveries of units, by their ids, each followed by its undos; a unit that is not in the outbox has none. */
 export async function deliveriesOf(
   db: Connection,
   installation: InstallationId,
   ids: readonly string[],
-): Promise<Map<string, UnitDelivery>> {
+): Promise<Map<string, UnitDelivery[]>> {
   const units = await unitsById(db, installation, ids);
+  const undos = await undosOf(db, installation, ids);
   return new Map(
     units.map((unit) => [
       unit.unit_id,
-      {
-        unit: unit.unit_id,
-        state: unit.state,
-        needsConsent: unit.needs_consent,
-        erpId: unit.erp_id,
-        erpNumber: unit.erp_number,
-        erpDate: unit.erp_date,
-        settledAt: unit.settled_at,
-        problem:
-          unit.problem_code === null
-            ? null
-            : {
-                code: unit.problem_code,
-                message: unit.problem_message ?? '',
-                todo: erpTodoOf(unit.problem_code),
-                since: unit.problem_since,
-              },
-      },
+      [unit, ...undos.filter(({ unit_id }) => unit_id.startsWith(`${unit.unit_id}/undo/`))].map(deliveryOf),
     ]),
   );
+}
+
+function deliveryOf(unit: OutboxUnit): UnitDelivery {
+  return {
+    unit: unit.unit_id,
+    state: unit.state,
+    needsConsent: unit.needs_consent,
+    erpId: unit.erp_id,
+    erpNumber: unit.erp_number,
+    erpDate: unit.erp_date,
+    settledAt: unit.settled_at,
+    problem:
+      unit.problem_code === null
+        ? null
+        : {
+            code: unit.problem_code,
+            message: unit.problem_message ?? '',
+            todo: erpTodoOf(unit.problem_code),
+            since: unit.problem_since,
+          },
+  };
 }

@@ -43,8 +43,8 @@ export interface Explanation {
   inForce: string | null;
   /** By entry id, the id of the daily summary that contains the entry. */
   summaries: Map<string, string>;
-  /** By the id of an entry or of its summary, how it got to the ERP; empty where nothing is delivered. */
-  deliveries: Map<string, UnitDelivery>;
+  /** By the id of an entry or of its summary, how it got to the ERP, then its undos; empty where nothing is delivered. */
+  deliveries: Map<string, UnitDelivery[]>;
   writeBack: WriteBack | null;
   /** An invoice's payments, original and members; a payment's invoice; a refund's original. */
   related: RelatedDocument[];

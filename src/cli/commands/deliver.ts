@@ -2,6 +2,7 @@ import type { InstallationConfig } from '../../config/load.ts';
 import { UserError } from '../../domain/errors.ts';
 import { deliveredSince, unitsById, waitingForConsent } from '../../erp/outbox/read.ts';
 import { approveUnits, pauseDelivery, resumeDelivery, retryUnits } from '../../erp/outbox/state.ts';
+import { planUndo, redoUnits, type UndoPlan, undoUnits } from '../../erp/outbox/undo.ts';
 import { ackBatches } from '../../erp/targets/files/ack.ts';
 import { parseBatchCode } from '../../erp/targets/files/format.ts';
 import { type DeliveryStatus, deliveryProblems, deliveryStatus, unitsToSend } from '../../queries/deliveries.ts';
@@ -87,6 +88,7 @@ async function deliverAndReport(
   app: App,
   chosen: readonly InstallationConfig[],
   waitSeconds: number,
+  done: object = {},
 ): Promise<number> {
   const since = app.clock();
   const engine = await startEngine(app, {}, (line) => app.log.info(line), { only: 'delivery', command: 'deliver' });
@@ -101,7 +103,7 @@ async function deliverAndReport(
   for (const { id } of chosen) {
     reports.push({ installation: id, ...statuses.get(id), delivered: await deliveredSince(app.db, id, since) });
   }
-  await context.result({ installations: reports }, () => reports.map(reportText).join('\n'));
+  await context.result({ ...done, installations: reports }, () => reports.map(reportText).join('\n'));
   const [stuck] = [...statuses.values()].filter(({ left, last_error }) => left > 0 && last_error !== null);
   if (!stuck?.last_error) return 0;
   return 3;
@@ -161,7 +163,7 @@ export interface RetryOptions extends Common {
   wait: number;
 }
 
-/** Sends refused units again; each is looked up in the ERP first. */
+/** Sends refused and undone units again; each is looked up in the ERP first. */
 export function retry(context: CommandContext, options: RetryOptions, ids: readonly string[]): Promise<number> {
   if (ids.length > 0 === (options.all === true)) {
     throw usageError('Name the entries, as `vetledger problems` prints them, or give --all.', 'deliver retry');
@@ -173,7 +175,10 @@ export function retry(context: CommandContext, options: RetryOptions, ids: reado
     const named = options.all ? null : ids;
     if (named) await checkKnown(app, chosen, named);
     for (const { id } of chosen) {
-      retried.push(...(await app.db.transaction((trx) => retryUnits(trx, id, named, by))));
+      await app.db.transaction(async (trx) => {
+        retried.push(...(await retryUnits(trx, id, named, by)));
+        if (named) retried.push(...(await redoUnits(trx, { installation: id, databaseId: app.databaseId }, named, by)));
+      });
     }
     const engine = await startEngine(app, {}, (line) => app.log.info(line), { only: 'delivery', command: 'deliver' });
     try {
@@ -234,6 +239,45 @@ export function ack(context: CommandContext, options: AckOptions, batches: reado
         .join('\n'),
     );
     return 0;
+  });
+}
+
+export interface UndoOptions extends Common {
+  from: CalendarDate;
+  to: CalendarDate;
+  reason: string;
+  by?: string;
+  yes?: true;
+  wait: number;
+}
+
+/** Reverses in the ERP what was delivered of these dates, and keeps from it what was not, once it was confirmed. */
+export function undo(context: CommandContext, options: UndoOptions): Promise<number> {
+  const by = actedBy(options, 'deliver undo');
+  const range = { from: options.from, to: options.to };
+  if (range.from > range.to) throw usageError('--from is after --to.', 'deliver undo');
+  return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
+    const chosen = await chosenDeliveries(app, options.installation);
+    for (const { id, erp } of chosen) {
+      const { reversed, withheld } = await planUndo(app.db, id, range);
+      context.note(
+        `installation ${id}, ${erp.kind}, ${range.from} to ${range.to}: ${count(reversed, 'entry', 'entries')} to reverse in the ERP, ${withheld} not sent yet, to be kept from it`,
+      );
+    }
+    if (options.yes !== true) {
+      const answer = await context.confirm('Reverse them? The entries and their reversals both stay in the ERP.');
+      if (answer === null) throw usageError('Without a terminal to ask on, --yes is needed.', 'deliver undo');
+      if (!answer) {
+        await context.result({ undone: [], installations: [] }, () => 'Nothing was undone.');
+        return 0;
+      }
+    }
+    const undone: ({ installation: number } & UndoPlan)[] = [];
+    for (const { id } of chosen) {
+      const scope = { installation: id, databaseId: app.databaseId };
+      undone.push({ installation: id, ...(await app.db.transaction((trx) => undoUnits(trx, scope, range, by))) });
+    }
+    return deliverAndReport(context, app, chosen, options.wait, { undone });
   });
 }
 

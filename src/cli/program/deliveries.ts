@@ -1,5 +1,11 @@
 import { type Command, Option } from 'commander';
-import type { AckOptions, DeliverCommandOptions, PauseOptions, RetryOptions } from '../commands/deliver.ts';
+import type {
+  AckOptions,
+  DeliverCommandOptions,
+  PauseOptions,
+  RetryOptions,
+  UndoOptions,
+} from '../commands/deliver.ts';
 import { type Define, group } from './define.ts';
 import { calendarDate, installation, option, wholeNumber } from './options.ts';
 
@@ -33,7 +39,7 @@ export function defineDeliveryCommands(program: Command, define: Define): void {
     action: async (context, options) => (await import('../commands/deliver.ts')).deliver(context, options),
   });
   define<RetryOptions>(deliver, 'retry [id...]', {
-    summary: 'send refused entries again',
+    summary: 'send refused or undone entries again',
     description:
       'A refused entry is not sent again by itself, since a refusal that is repeated may block the API user. Each is looked up in the ERP first: one that is there is compared, never sent twice. Ids are those that `vetledger problems` prints.',
     options: [installation, new Option('--all', 'every refused entry'), by, wait],
@@ -53,6 +59,27 @@ export function defineDeliveryCommands(program: Command, define: Define): void {
     ],
     action: async (context, options, batches) =>
       (await import('../commands/deliver.ts')).ack(context, options, batches),
+  });
+  define<UndoOptions>(deliver, 'undo', {
+    summary: 'reverse in the ERP what was delivered, by date',
+    description:
+      'For what was delivered by mistake, such as a first load into the wrong company. Each entry of these dates that the ERP has is reversed there by an entry of its own on the same date; what was not sent yet is kept from it. Our own books stay as they are, and a later correction of such a document does not reverse it again. `vetledger deliver retry ID` sends an undone entry again. Asks first; where there is no terminal, --yes is needed.',
+    options: [
+      installation,
+      option('--from <date>', 'first entry date (YYYY-MM-DD)', calendarDate).makeOptionMandatory(),
+      option('--to <date>', 'last entry date (YYYY-MM-DD)', calendarDate).makeOptionMandatory(),
+      new Option('--reason <text>', 'why; it is recorded').makeOptionMandatory(),
+      by,
+      new Option('--yes', 'do not ask'),
+      wait,
+    ],
+    examples: [
+      [
+        'vetledger deliver undo --from 2025-01-01 --to 2025-12-31 --reason "the year was entered by hand"',
+        'one year, every installation',
+      ],
+    ],
+    action: async (context, options) => (await import('../commands/deliver.ts')).undo(context, options),
   });
   define<PauseOptions>(deliver, 'pause', {
     summary: 'hold the delivery; windows go on',

@@ -64,8 +64,8 @@ const stateTexts: Record<UnitDelivery['state'], string> = {
   excluded: 'not delivered: kept from the ERP',
 };
 
-/** The lines of `explain` about an entry's way to the ERP. */
-export function unitDeliveryLines(found: UnitDelivery): string[] {
+/** The lines of `explain` about an entry's way to the ERP; `what` says which one. */
+export function unitDeliveryLines(found: UnitDelivery, what = 'to the ERP'): string[] {
   const { state, needsConsent, erpNumber, erpId, erpDate, settledAt, problem } = visibleIn(found);
   const parts = [
     state === 'pending' && needsConsent ? 'waits for `vetledger deliver --approve`' : stateTexts[state],
@@ -74,7 +74,7 @@ export function unitDeliveryLines(found: UnitDelivery): string[] {
     ...(settledAt === null ? [] : [instant(settledAt)]),
   ];
   return [
-    `    to the ERP: ${parts.join(', ')}`,
+    `    ${what}: ${parts.join(', ')}`,
     ...(problem ? [`      ${problem.code}: ${problem.message}`, `      what to do: ${problem.todo}`] : []),
   ];
 }

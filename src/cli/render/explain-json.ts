@@ -4,7 +4,7 @@ import type { UnitDelivery } from '../../queries/deliveries.ts';
 import type { Explanation } from '../../queries/explain.ts';
 import { parseJson } from '../../records/json.ts';
 
-function deliveryOf(delivery: UnitDelivery | undefined) {
+function deliveryOf([delivery, ...undos]: UnitDelivery[] = []): object | null {
   if (delivery === undefined) return null;
   const { unit, state, needsConsent, erpId, erpNumber, erpDate, settledAt, problem } = delivery;
   return {
@@ -14,6 +14,7 @@ function deliveryOf(delivery: UnitDelivery | undefined) {
     ...{ erp_id: erpId, erp_number: erpNumber, erp_date: erpDate },
     settled_at: settledAt,
     problem,
+    ...(undos.length > 0 ? { undos: undos.map((undo) => deliveryOf([undo])) } : {}),
   };
 }
 

@@ -137,9 +137,12 @@ function toGeneralLedger(entry: LedgerEntry, summary: string | undefined): strin
   return [`    to the general ledger ${summary ? `in ${summary}` : `with the summary of ${entry.date}, not made yet`}`];
 }
 
-function toErp(delivery: UnitDelivery | undefined): string[] {
-  return delivery === undefined ? [] : unitDeliveryLines(delivery);
+function toErp(deliveries: UnitDelivery[] = []): string[] {
+  return deliveries.flatMap((delivery, n) => unitDeliveryLines(delivery, undoTexts[n === 0 ? 0 : 2 - (n % 2)]));
 }
+
+/** What a unit is, then what each of its undos is in turn. */
+const undoTexts = ['to the ERP', 'undone in the ERP', 'sent to the ERP again'];
 
 function lineTable(lines: Line[], decimals: number): string {
   return table(

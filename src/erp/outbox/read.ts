@@ -36,6 +36,17 @@ export function unitsById(db: Connection, installation: InstallationId, ids: rea
   );
 }
 
+/** The undos of these units, and what was sent again after them, in their order (undo.ts). */
+export function undosOf(db: Connection, installation: InstallationId, ids: readonly string[]): Promise<OutboxUnit[]> {
+  return rows(
+    db,
+    unitShape,
+    `select ${columnList(unitShape)} from erp_unit
+     where installation = ? and base_unit = any(?::text[]) order by base_unit, undo_n`,
+    [installation, ids],
+  );
+}
+
 /** Units in one of the open states, refused ones among them, by chain; `after` is the last one of the page before. */
 export function unitsInState(
   db: Connection,

@@ -1,0 +1,216 @@
+/**
+ * Undoing a delivery: what the ERP has of the general ledger's units is reversed there by entries of their own, and what it does not
+ * have yet is kept from it. The books here stay as they are.
+ */
+import { insertRows } from '../../db/bulk.ts';
+import { bool, date, integer, oneOf, text } from '../../db/columns.ts';
+import { type Connection, execute, row, rows } from '../../db/rows.ts';
+import { UserError } from '../../domain/errors.ts';
+import { undoId } from '../../ledger/general-ledger.ts';
+import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { entryKey } from '../entry-key.ts';
+import { type ActedBy, recordAction } from './state.ts';
+import { unitKinds } from './unit.ts';
+
+export interface UndoRange {
+  from: CalendarDate;
+  to: CalendarDate;
+}
+
+export interface UndoPlan {
+  /** Units that the ERP has, to be reversed there. */
+  reversed: number;
+  /** Units that were not sent yet, to be kept from the ERP. */
+  withheld: number;
+}
+
+interface Undoable {
+  unit_id: string;
+  kind: (typeof unitKinds)[number];
+  seq: number;
+  unit_date: CalendarDate;
+  company: string;
+  undo_n: number;
+}
+
+/** The latest undo of a unit; a unit that has none is its own. */
+const latestUndo = `left join lateral (
+  select a.undo_n, a.state from erp_unit a where a.installation = u.installation and a.base_unit = u.unit_id
+  order by a.undo_n desc limit 1) last on true`;
+
+/** States in which the ERP has a unit, or may have it. */
+const maybeThere = `('sending', 'uncertain', 'drafted', 'delivered', 'handed_over', 'acknowledged')`;
+
+/** Whether a correction of ours has reversed the unit in the ERP, or may have. One that was not sent is not sent any more. */
+const isReversed = `exists (
+  select from erp_unit r where r.installation = u.installation and r.reverses = u.unit_id and r.base_unit is null
+    and r.state in ${maybeThere})`;
+
+/** Whether our books have a correction of the unit. */
+const hasReversal = `exists (
+  select from erp_unit r where r.installation = u.installation and r.reverses = u.unit_id and r.base_unit is null)`;
+
+/**
+ * Units of these dates that the ERP has: those that a correction has reversed there are settled without us, and a correction goes
+ * with what it reverses where that is undone.
+ */
+function delivered(db: Connection, installation: InstallationId, { from, to }: UndoRange): Promise<Undoable[]> {
+  return rows(
+    db,
+    { unit_id: text, kind: oneOf(unitKinds), seq: integer, unit_date: date, company: text, undo_n: integer },
+    `select u.unit_id, u.kind, u.seq, u.unit_date, u.company, coalesce(last.undo_n, 0) as undo_n
+     from erp_unit u ${latestUndo}
+     where u.installation = ? and u.base_unit is null and u.state in ('delivered', 'acknowledged') and u.unit_date between ?::date and ?::date
+       and coalesce(last.undo_n % 2 = 0, true) and not ${isReversed}
+       and not exists (
+         select from erp_unit o where o.installation = u.installation and o.unit_id = u.reverses and o.state in ('delivered', 'acknowledged'))
+     order by u.kind desc, u.seq for update of u`,
+    [installation, from, to],
+  );
+}
+
+const isWithheld = `installation = ? and base_unit is null and state = 'pending' and attempts = 0 and unit_date between ?::date and ?::date`;
+
+/** What an undo of these dates would do. Throws UserError while something of them is in doubt. */
+export async function planUndo(db: Connection, installation: InstallationId, range: UndoRange): Promise<UndoPlan> {
+  const { n } = await row(
+    db,
+    { n: integer },
+    `select count(*)::int as n from erp_unit
+     where installation = ? and unit_date between ?::date and ?::date
+       and (state in ('sending', 'uncertain', 'drafted', 'handed_over') or state = 'pending' and attempts > 0)`,
+    [installation, range.from, range.to],
+  );
+  if (n > 0) {
+    throw new UserError(
+      'delivery_in_doubt',
+      `${n} entries of these dates are on their way, or drafts, or in files: nobody can reverse them yet.`,
+      'Wait until `vetledger status` shows none in doubt, or pause the delivery; drafts are deleted or posted in the ERP, and files are taken back where they went.',
+      1,
+    );
+  }
+  const { withheld } = await row(
+    db,
+    { withheld: integer },
+    `select count(*)::int as withheld from erp_unit where ${isWithheld}`,
+    [installation, range.from, range.to],
+  );
+  return { reversed: (await delivered(db, installation, range)).length, withheld };
+}
+
+/** Puts the reversing entries into the outbox, and takes out of it what was not sent. */
+export async function undoUnits(
+  trx: Connection,
+  { installation, databaseId }: { installation: InstallationId; databaseId: string },
+  range: UndoRange,
+  by: ActedBy,
+): Promise<UndoPlan> {
+  const planned = await planUndo(trx, installation, range);
+  const units = await delivered(trx, installation, range);
+  await insertUndos(trx, { installation, databaseId }, units);
+  const withheld = await execute(
+    trx,
+    `update erp_unit set state = 'excluded', is_undone = true, settled_at = clock_timestamp() where ${isWithheld}`,
+    [installation, range.from, range.to],
+  );
+  await excludeReversalsOfUndone(trx, installation);
+  await recordAction(
+    trx,
+    installation,
+    'undo',
+    `${range.from} to ${range.to}: ${units.length} reversed, ${withheld} withheld`,
+    by,
+  );
+  return { ...planned, reversed: units.length, withheld };
+}
+
+async function insertUndos(
+  trx: Connection,
+  { installation, databaseId }: { installation: InstallationId; databaseId: string },
+  units: readonly Undoable[],
+): Promise<void> {
+  await insertRows(
+    trx,
+    'erp_unit',
+    {
+      ...{ installation: 'bigint', unit_id: 'text', kind: 'text', seq: 'bigint', unit_date: 'date', company: 'text' },
+      ...{
+        erp_key: 'text',
+        follows: 'text',
+        reverses: 'text',
+        base_unit: 'text',
+        undo_n: 'int',
+        is_backlog: 'boolean',
+      },
+    },
+    units.map(({ unit_id: base, undo_n: last, ...unit }) => {
+      const id = undoId(base, last + 1);
+      const before = last === 0 ? base : undoId(base, last);
+      return {
+        ...{ ...unit, installation, unit_id: id, erp_key: entryKey(databaseId, id) },
+        ...{ follows: before, reverses: before, base_unit: base, undo_n: last + 1, is_backlog: true },
+      };
+    }),
+  );
+}
+
+/**
+ * Sends undone units again: those that were withheld as they are, those that were reversed in the ERP by an entry of their own. A
+ * unit that a correction has reversed meanwhile stays undone. Gives the ids of those that are sent again.
+ */
+export async function redoUnits(
+  trx: Connection,
+  { installation, databaseId }: { installation: InstallationId; databaseId: string },
+  ids: readonly string[],
+  by: ActedBy,
+): Promise<string[]> {
+  const released = await rows(
+    trx,
+    { unit_id: text },
+    `update erp_unit u set state = 'pending', is_undone = false, settled_at = null
+     where installation = ? and unit_id = any(?::text[]) and state = 'excluded' and is_undone and not ${hasReversal} returning unit_id`,
+    [installation, ids],
+  );
+  const undone = await rows(
+    trx,
+    {
+      ...{ unit_id: text, kind: oneOf(unitKinds), seq: integer, unit_date: date, company: text, undo_n: integer },
+      is_sent: bool,
+    },
+    `select u.unit_id, u.kind, u.seq, u.unit_date, u.company, last.undo_n, last.state in ('delivered', 'acknowledged') as is_sent
+     from erp_unit u ${latestUndo}
+     where u.installation = ? and u.unit_id = any(?::text[]) and u.base_unit is null and u.state in ('delivered', 'acknowledged')
+       and last.undo_n % 2 = 1 and not ${hasReversal}
+     order by u.kind desc, u.seq for update of u`,
+    [installation, ids],
+  );
+  const again = undone.filter(({ is_sent }) => is_sent);
+  await insertUndos(
+    trx,
+    { installation, databaseId },
+    again.map(({ is_sent: _, ...unit }) => unit),
+  );
+  const redone = [...released, ...again].map(({ unit_id }) => unit_id);
+  if (redone.length > 0) await recordAction(trx, installation, 'retry', redone.join(' '), by);
+  return redone;
+}
+
+/** A correction of a unit that is undone is not sent: it would reverse it in the ERP a second time, or what is not there. */
+export async function excludeReversalsOfUndone(trx: Connection, installation: InstallationId): Promise<void> {
+  await execute(
+    trx,
+    `update erp_unit r set state = 'excluded', settled_at = clock_timestamp()
+     from (select distinct on (base_unit) base_unit, undo_n from erp_unit
+           where installation = ? and base_unit is not null order by base_unit, undo_n desc) a
+     where r.installation = ? and r.base_unit is null and r.state = 'pending' and r.reverses = a.base_unit and a.undo_n % 2 = 1`,
+    [installation, installation],
+  );
+  await execute(
+    trx,
+    `update erp_unit r set state = 'excluded', settled_at = clock_timestamp()
+     from erp_unit u
+     where u.installation = ? and u.is_undone and r.installation = u.installation and r.reverses = u.unit_id
+       and r.base_unit is null and r.state = 'pending'`,
+    [installation],
+  );
+}
