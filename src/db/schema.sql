@@ -442,7 +442,7 @@ create table erp_unit (
   batch_limit integer,
   doubt text,
   answered integer not null default 0,
-  base_unit text,
+  undo_of text,
   undo_n integer,
   is_undone boolean not null default false,
   enqueued_at timestamp with time zone not null default clock_timestamp(),
@@ -451,9 +451,8 @@ create table erp_unit (
   constraint erp_unit_doubt_check CHECK ((doubt = ANY (ARRAY['no_answer'::text, 'refused'::text, 'unknown'::text, 'duplicate'::text, 'unseen'::text]))),
   constraint erp_unit_kind_check CHECK ((kind = ANY (ARRAY['entry'::text, 'daily_summary'::text]))),
   constraint erp_unit_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sending'::text, 'uncertain'::text, 'drafted'::text, 'delivered'::text, 'refused'::text, 'handed_over'::text, 'acknowledged'::text, 'cancelled_out'::text, 'excluded'::text]))),
-  constraint erp_unit_undo CHECK (((base_unit IS NULL) = (undo_n IS NULL)))
+  constraint erp_unit_undo CHECK (((undo_of IS NULL) = (undo_n IS NULL)))
 );
-CREATE INDEX erp_unit_base ON vetledger.erp_unit USING btree (installation, base_unit, undo_n) WHERE (base_unit IS NOT NULL);
 CREATE INDEX erp_unit_batch ON vetledger.erp_unit USING btree (installation, batch) WHERE (batch IS NOT NULL);
 CREATE INDEX erp_unit_company_doubt ON vetledger.erp_unit USING btree (company) WHERE (state = ANY (ARRAY['sending'::text, 'uncertain'::text]));
 CREATE INDEX erp_unit_consent ON vetledger.erp_unit USING btree (installation, unit_date) WHERE ((state = 'pending'::text) AND needs_consent);
@@ -465,6 +464,7 @@ CREATE INDEX erp_unit_hand_over ON vetledger.erp_unit USING btree (installation,
 CREATE INDEX erp_unit_handed_over ON vetledger.erp_unit USING btree (installation, batch) WHERE (state = 'handed_over'::text);
 CREATE INDEX erp_unit_refused ON vetledger.erp_unit USING btree (installation) WHERE (state = 'refused'::text);
 CREATE INDEX erp_unit_settled ON vetledger.erp_unit USING btree (installation, settled_at) WHERE (state = 'delivered'::text);
+CREATE INDEX erp_unit_undo_of ON vetledger.erp_unit USING btree (installation, undo_of, undo_n) WHERE (undo_of IS NOT NULL);
 CREATE INDEX erp_unit_waiting ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent) AND (follows IS NOT NULL));
 
 create table installation_state (
@@ -1101,7 +1101,7 @@ CREATE OR REPLACE FUNCTION vetledger.note_open_items()
 AS $function$
 begin
   with moved as (
-    select now_is.installation, now_is.unit_id, coalesce(now_is.base_unit, now_is.unit_id) as entry_id,
+    select now_is.installation, now_is.unit_id, coalesce(now_is.undo_of, now_is.unit_id) as entry_id,
       case when now_is.undo_n % 2 = 1 then -1 else 1 end as sign
     from after_it now_is join before_it was using (installation, unit_id)
     where now_is.kind = 'entry' and now_is.state <> was.state and 'delivered' in (now_is.state, was.state)

@@ -63,7 +63,7 @@ async function inErp(): Promise<string> {
     db,
     `select coalesce(sum(case when l.side = 'debit' then l.amount else -l.amount end
          * case when u.undo_n % 2 = 1 then -1 else 1 end), 0)::numeric(12, 2)::text as balance
-     from erp_unit u join entry_line l on l.entry_id = coalesce(u.base_unit, u.unit_id) and l.account = '1910'
+     from erp_unit u join entry_line l on l.entry_id = coalesce(u.undo_of, u.unit_id) and l.account = '1910'
      where u.installation = ? and u.state = 'delivered'`,
     [installation],
   );

@@ -22,6 +22,12 @@ export const allowed: Allowance[] = [
     why: 'the number of an installation or a batch',
   },
   {
+    file: /^src\/ledger\/general-ledger\.ts$/,
+    rule: 'conversion',
+    code: /^Number\(n\)$/,
+    why: 'the number of an undo',
+  },
+  {
     file: /^src\/sync\/scrub\/pace\.ts$/,
     rule: 'declaration',
     code: /^due = /,

@@ -2,18 +2,18 @@
 -- ones reverse the unit, even ones send it again.
 alter table erp_unit
   -- The unit of the general ledger that it undoes or sends again; null for a unit of the general ledger itself.
-  add column base_unit text,
+  add column undo_of text,
   add column undo_n integer,
   -- It was not sent yet when it was undone, and is not sent before `deliver retry`.
   add column is_undone boolean not null default false,
-  add constraint erp_unit_undo check ((base_unit is null) = (undo_n is null));
-create index erp_unit_base on erp_unit (installation, base_unit, undo_n) where base_unit is not null;
+  add constraint erp_unit_undo check ((undo_of is null) = (undo_n is null));
+create index erp_unit_undo_of on erp_unit (installation, undo_of, undo_n) where undo_of is not null;
 
 -- As before, and for the lines of undone units.
 create or replace function note_open_items() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
 begin
   with moved as (
-    select now_is.installation, now_is.unit_id, coalesce(now_is.base_unit, now_is.unit_id) as entry_id,
+    select now_is.installation, now_is.unit_id, coalesce(now_is.undo_of, now_is.unit_id) as entry_id,
       case when now_is.undo_n % 2 = 1 then -1 else 1 end as sign
     from after_it now_is join before_it was using (installation, unit_id)
     where now_is.kind = 'entry' and now_is.state <> was.state and 'delivered' in (now_is.state, was.state)

@@ -42,7 +42,7 @@ export function undosOf(db: Connection, installation: InstallationId, ids: reado
     db,
     unitShape,
     `select ${columnList(unitShape)} from erp_unit
-     where installation = ? and base_unit = any(?::text[]) order by base_unit, undo_n`,
+     where installation = ? and undo_of = any(?::text[]) order by undo_of, undo_n`,
     [installation, ids],
   );
 }

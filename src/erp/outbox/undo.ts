@@ -35,7 +35,7 @@ interface Undoable {
 
 /** The latest undo of a unit; a unit that has none is its own. */
 const latestUndo = `left join lateral (
-  select a.undo_n, a.state from erp_unit a where a.installation = u.installation and a.base_unit = u.unit_id
+  select a.undo_n, a.state from erp_unit a where a.installation = u.installation and a.undo_of = u.unit_id
   order by a.undo_n desc limit 1) last on true`;
 
 /** States in which the ERP has a unit, or may have it. */
@@ -43,12 +43,12 @@ const maybeThere = `('sending', 'uncertain', 'drafted', 'delivered', 'handed_ove
 
 /** Whether a correction of ours has reversed the unit in the ERP, or may have. One that was not sent is not sent any more. */
 const isReversed = `exists (
-  select from erp_unit r where r.installation = u.installation and r.reverses = u.unit_id and r.base_unit is null
+  select from erp_unit r where r.installation = u.installation and r.reverses = u.unit_id and r.undo_of is null
     and r.state in ${maybeThere})`;
 
 /** Whether our books have a correction of the unit. */
 const hasReversal = `exists (
-  select from erp_unit r where r.installation = u.installation and r.reverses = u.unit_id and r.base_unit is null)`;
+  select from erp_unit r where r.installation = u.installation and r.reverses = u.unit_id and r.undo_of is null)`;
 
 /**
  * Units of these dates that the ERP has: those that a correction has reversed there are settled without us, and a correction goes
@@ -60,7 +60,7 @@ function delivered(db: Connection, installation: InstallationId, { from, to }: U
     { unit_id: text, kind: oneOf(unitKinds), seq: integer, unit_date: date, company: text, undo_n: integer },
     `select u.unit_id, u.kind, u.seq, u.unit_date, u.company, coalesce(last.undo_n, 0) as undo_n
      from erp_unit u ${latestUndo}
-     where u.installation = ? and u.base_unit is null and u.state in ('delivered', 'acknowledged') and u.unit_date between ?::date and ?::date
+     where u.installation = ? and u.undo_of is null and u.state in ('delivered', 'acknowledged') and u.unit_date between ?::date and ?::date
        and coalesce(last.undo_n % 2 = 0, true) and not ${isReversed}
        and not exists (
          select from erp_unit o where o.installation = u.installation and o.unit_id = u.reverses and o.state in ('delivered', 'acknowledged'))
@@ -69,7 +69,7 @@ function delivered(db: Connection, installation: InstallationId, { from, to }: U
   );
 }
 
-const isWithheld = `installation = ? and base_unit is null and state = 'pending' and attempts = 0 and unit_date between ?::date and ?::date`;
+const isWithheld = `installation = ? and undo_of is null and state = 'pending' and attempts = 0 and unit_date between ?::date and ?::date`;
 
 /** What an undo of these dates would do. Throws UserError while something of them is in doubt. */
 export async function planUndo(db: Connection, installation: InstallationId, range: UndoRange): Promise<UndoPlan> {
@@ -138,7 +138,7 @@ async function insertUndos(
         erp_key: 'text',
         follows: 'text',
         reverses: 'text',
-        base_unit: 'text',
+        undo_of: 'text',
         undo_n: 'int',
         is_backlog: 'boolean',
       },
@@ -148,7 +148,7 @@ async function insertUndos(
       const before = last === 0 ? base : undoId(base, last);
       return {
         ...{ ...unit, installation, unit_id: id, erp_key: entryKey(databaseId, id) },
-        ...{ follows: before, reverses: before, base_unit: base, undo_n: last + 1, is_backlog: true },
+        ...{ follows: before, reverses: before, undo_of: base, undo_n: last + 1, is_backlog: true },
       };
     }),
   );
@@ -179,7 +179,7 @@ export async function redoUnits(
     },
     `select u.unit_id, u.kind, u.seq, u.unit_date, u.company, last.undo_n, last.state in ('delivered', 'acknowledged') as is_sent
      from erp_unit u ${latestUndo}
-     where u.installation = ? and u.unit_id = any(?::text[]) and u.base_unit is null and u.state in ('delivered', 'acknowledged')
+     where u.installation = ? and u.unit_id = any(?::text[]) and u.undo_of is null and u.state in ('delivered', 'acknowledged')
        and last.undo_n % 2 = 1 and not ${hasReversal}
      order by u.kind desc, u.seq for update of u`,
     [installation, ids],
@@ -200,9 +200,9 @@ export async function excludeReversalsOfUndone(trx: Connection, installation: In
   await execute(
     trx,
     `update erp_unit r set state = 'excluded', settled_at = clock_timestamp()
-     from (select distinct on (base_unit) base_unit, undo_n from erp_unit
-           where installation = ? and base_unit is not null order by base_unit, undo_n desc) a
-     where r.installation = ? and r.base_unit is null and r.state = 'pending' and r.reverses = a.base_unit and a.undo_n % 2 = 1`,
+     from (select distinct on (undo_of) undo_of, undo_n from erp_unit
+           where installation = ? and undo_of is not null order by undo_of, undo_n desc) a
+     where r.installation = ? and r.undo_of is null and r.state = 'pending' and r.reverses = a.undo_of and a.undo_n % 2 = 1`,
     [installation, installation],
   );
   await execute(
@@ -210,7 +210,7 @@ export async function excludeReversalsOfUndone(trx: Connection, installation: In
     `update erp_unit r set state = 'excluded', settled_at = clock_timestamp()
      from erp_unit u
      where u.installation = ? and u.is_undone and r.installation = u.installation and r.reverses = u.unit_id
-       and r.base_unit is null and r.state = 'pending'`,
+       and r.undo_of is null and r.state = 'pending'`,
     [installation],
   );
 }
