@@ -1,7 +1,9 @@
 import { givesNumbers } from '../src/config/erp.ts';
 import type { InstallationConfig } from '../src/config/load.ts';
 import { transactionsOf } from '../src/db/lease.ts';
+import { companyKeyOf } from '../src/erp/company.ts';
 import { pullByIds } from '../src/sync/by-id.ts';
+import { closeSourcePeriods } from '../src/writeback/close-periods.ts';
 import { type NumberReport, writeBackNumbers } from '../src/writeback/numbers.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -43,6 +45,16 @@ export async function tellNumbers(
     },
     { longestMs },
   );
+  const { erp } = configured;
+  const company = companyKeyOf(erp);
+  if (erp.kind === 'tryton' && erp.closeSourcePeriods && company !== null && report.waitingFor === null) {
+    await closeSourcePeriods(installation, company, {
+      ...{ db: deps.db, transact, client, signal },
+      onClosed: (department, through) =>
+        deps.log.info({ installation, department, through }, 'the period is closed in the practice software, too'),
+      onRefused: (department, message) => deps.log.warn({ installation, department }, message),
+    });
+  }
   return { ...report, nextDueMs: nextSliceMs(report) };
 }
 

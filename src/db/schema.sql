@@ -645,6 +645,19 @@ create table source_filter (
   constraint source_filter_verdict_check CHECK ((verdict = ANY (ARRAY['honoured'::text, 'ignored'::text, 'unknown'::text])))
 );
 
+create table source_period (
+  installation bigint not null,
+  department bigint not null,
+  through date not null,
+  state text not null default 'pending'::text,
+  attempts integer not null default 0,
+  not_before timestamp with time zone,
+  error text,
+  told_at timestamp with time zone,
+  constraint source_period_pkey PRIMARY KEY (installation, department),
+  constraint source_period_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'left'::text, 'failed'::text])))
+);
+
 create table summary_entry (
   id text not null,
   installation bigint not null,

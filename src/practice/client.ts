@@ -89,6 +89,10 @@ export interface PracticeClient {
    * (field-notes: Lists and filters); only `unauthorized` is thrown.
    */
   departmentSettings(departmentId: number): Promise<{ lockDate: CalendarDate | null } | 'unknown'>;
+  /** The same, and whether it moves by itself, in which case the source refuses to set it. Throws PracticeError. */
+  periodLock(departmentId: number): Promise<{ lockDate: CalendarDate | null; isAutomatic: boolean }>;
+  /** Sets the department's financial_period_lock_date: the earliest day that is open. Throws PracticeError. */
+  setLockDate(departmentId: number, earliestOpen: CalendarDate): Promise<void>;
   /** A lower bound of the source's present time, from its answers; null before the first. An estimate: for waiting only. */
   sourceNow(): Date | null;
   /** The cost so far of the requests of this client and of the clients made from it. */
@@ -280,6 +284,26 @@ function clientWith(
         context.log.warn({ departmentId, code: error.code }, `${error.message}; its lock date stays unknown`);
         return 'unknown';
       }
+    },
+
+    periodLock: async (departmentId) => {
+      const path = `${dialect.paths.department_settings}${departmentId}/`;
+      const { value } = await send('department_settings', 'retrieve', { method: 'GET', path });
+      const { lock_date: lockField, automatic_lock: automaticField } = dialect.fields.department_settings;
+      const lock = lockDateIn(value, lockField);
+      if (lock === 'unknown') {
+        throw new PracticeError(
+          'malformed_response',
+          `the settings of department ${departmentId} have no usable ${lockField}`,
+        );
+      }
+      return { ...lock, isAutomatic: isJsonObject(value) && value[automaticField] === true };
+    },
+
+    setLockDate: async (departmentId, earliestOpen) => {
+      const path = `${dialect.paths.department_settings}${departmentId}/`;
+      const body = { [dialect.fields.department_settings.lock_date]: earliestOpen };
+      await send('department_settings', 'write', { method: 'PATCH', path, body });
     },
 
     sourceNow: () => {

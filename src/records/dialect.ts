@@ -37,7 +37,7 @@ const dialectSchema = z.strictObject({
       ...(['id', 'client', 'department', 'payment_type', 'paid', 'unused_amount', 'refunds', 'status'] as const),
       ...(['created', 'modified', 'description', 'external_id'] as const),
     ),
-    department_settings: fields('lock_date'),
+    department_settings: fields('lock_date', 'automatic_lock'),
   }),
   prepayment: z.strictObject({
     statuses: z.record(z.string(), z.enum(['ready', 'pending', 'fully used', 'failed', 'aborted'])),
