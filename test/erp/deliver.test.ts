@@ -1,23 +1,18 @@
 import { beforeEach, describe, expect, it, test } from 'vitest';
-import type { InstallationConfig } from '../../src/config/load.ts';
 import { execute } from '../../src/db/rows.ts';
-import { type DeliverPorts, Slice } from '../../src/erp/deliver/slice.ts';
-import type { ErpEntry } from '../../src/erp/entry.ts';
 import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
 import { pauseDelivery, resumeDelivery, retryUnits } from '../../src/erp/outbox/state.ts';
 import { ErpError } from '../../src/erp/port.ts';
-import type { GeneralLedgerUnit } from '../../src/ledger/general-ledger.ts';
 import { appendEntries } from '../../src/ledger/journal/append.ts';
-import { systemClock } from '../../src/runtime/system-clock.ts';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';
 import { type Changes, capabilitiesWith } from './capabilities.ts';
 import { payment, reversal } from './drafts.ts';
 import { ScriptedTarget } from './scripted-target.ts';
+import { databaseId, runSlice, type SliceSettings } from './slices.ts';
 
 const { db, truncate } = useDatabase();
-const databaseId = 'abcd';
 const by = { actedBy: 'tester', reason: 'a test' };
 let installation = 1;
 beforeEach(async () => {
@@ -28,45 +23,8 @@ beforeEach(async () => {
 const instantly: Changes = { doubt: { server_may_work_seconds: 0 } };
 const open = (changes: Changes = instantly) => new ScriptedTarget(capabilitiesWith({ ...instantly, ...changes }));
 
-interface SliceSettings {
-  post?: 'posted' | 'draft';
-  holder?: string;
-  signal?: AbortSignal;
-  mappingHash?: string;
-  translate?: typeof translated;
-  longestMs?: number;
-}
-
-function translated({
-  posting,
-}: GeneralLedgerUnit): { entry: ErpEntry } | { problems: { code: string; message: string }[] } {
-  return {
-    entry: {
-      ...{ key: entryKey(databaseId, posting.id), unitId: posting.id, installation: posting.installation },
-      ...{ date: posting.date, journal: 'J', description: posting.id, reference: null, reverses: null },
-      lines: posting.lines.map(({ account, role, side, amount }) => ({
-        ...{ account, role, side, amount, description: '', party: null, vat: null, dimensions: {} },
-        ...{ openItem: null, dueDate: null },
-      })),
-    },
-  };
-}
-
-/** One slice, as an activity runs it. */
-function slice(target: ScriptedTarget, settings: SliceSettings = {}) {
-  const { post = 'posted', holder = 'one', signal = new AbortController().signal } = settings;
-  const ports: DeliverPorts = {
-    ...{ db, databaseId, target, holder, signal, clock: systemClock },
-    installation: {
-      ...{ id: installation, timezone: 'Europe/Helsinki', decimals: 2, mappingHash: settings.mappingHash ?? 'm' },
-      erp: { kind: 'tryton', post, from: null, auto: true },
-    } as InstallationConfig,
-    pause: (ms) => systemClock.sleep(ms, signal),
-    onProgress: () => undefined,
-    log: { debug: () => undefined, info: () => undefined, warn: () => undefined },
-  };
-  return new Slice(ports, settings.translate ?? translated).run({ longestMs: settings.longestMs ?? 20_000 });
-}
+const slice = (target: ScriptedTarget, settings: SliceSettings = {}) =>
+  runSlice(db, target, { installation, ...settings });
 
 /** Slices until nothing is due at once. */
 async function slices(target: ScriptedTarget, settings: SliceSettings = {}) {

@@ -1,0 +1,138 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { bool, integer } from '../../src/db/columns.ts';
+import { execute, row } from '../../src/db/rows.ts';
+import {
+  CompanyLost,
+  noteFailure,
+  noteSettled,
+  releaseCompany,
+  renewCompany,
+  type TakenCompany,
+  takeCompany,
+  underLease,
+  withLease,
+} from '../../src/erp/company-lease.ts';
+import { companyKey } from '../../src/erp/entry-key.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
+import { useDatabase } from '../support/database.ts';
+
+const { db } = useDatabase();
+let n = 0;
+let ref = { kind: 'tryton', url: 'http://erp', id: '' };
+beforeEach(() => {
+  n += 1;
+  ref = { ...ref, id: String(n) };
+});
+
+const mayWorkMs = 60_000;
+const take = (holder: string) => takeCompany(db, ref, holder, { mayWorkMs });
+const held = (taken: TakenCompany) => {
+  if (taken.lease === null) throw new Error('somebody else has the lease');
+  return taken;
+};
+const expire = () =>
+  execute(db, 'update erp_company set expires_at = clock_timestamp() where company = ?', [companyKey(ref)]);
+const write = (lease: { company: string; token: number }) => underLease(db, lease, async () => 'written');
+
+describe('the lease of a company', () => {
+  it('has one holder', async () => {
+    const first = held(await take('one'));
+    expect(first).toMatchObject({ settleInMs: null, waitMs: 0, error: null, failures: 0 });
+    const busy = await take('two');
+    expect(busy.lease).toBeNull();
+    expect(busy).toMatchObject({ busyMs: expect.any(Number) });
+    await releaseCompany(db, first.lease, { isInOrder: true });
+    expect(held(await take('two'))).toMatchObject({ settleInMs: null });
+  });
+
+  it('is one for every taker at the same time', async () => {
+    const taken = await Promise.all(['one', 'two', 'three', 'four'].map(take));
+    expect(taken.filter(({ lease }) => lease !== null)).toHaveLength(1);
+  });
+
+  it('is of a company: another one has its own', async () => {
+    await take('one');
+    ref = { ...ref, id: `${ref.id} beside` };
+    expect(held(await take('two')).settleInMs).toBeNull();
+  });
+
+  it('is taken over from a holder that has died, who writes nothing any more', async () => {
+    const first = held(await take('one'));
+    await expire();
+    const second = held(await take('two'));
+    expect(second.settleInMs).toBeGreaterThan(50_000);
+    await expect(write(first.lease)).rejects.toThrow(CompanyLost);
+    expect(await renewCompany(db, first.lease)).toBe(false);
+    await releaseCompany(db, first.lease, { isInOrder: true });
+    expect(await write(second.lease)).toBe('written');
+  });
+
+  it('is taken over at once by the next attempt of the same work', async () => {
+    const first = held(await take('one'));
+    const second = held(await take('one'));
+    expect(second.settleInMs).toBeGreaterThan(50_000);
+    await expect(write(first.lease)).rejects.toThrow(CompanyLost);
+  });
+
+  it('is waited for once, however many take over before everything was looked up', async () => {
+    await take('one');
+    await take('one');
+    await execute(db, `update erp_company set settle_from = settle_from - interval '59 s' where company = ?`, [
+      companyKey(ref),
+    ]);
+    const third = held(await take('one'));
+    expect(third.settleInMs).toBeLessThan(2_000);
+    // Given back in order, it is still to be looked up.
+    await releaseCompany(db, third.lease, { isInOrder: true });
+    const fourth = held(await take('two'));
+    expect(fourth.settleInMs).not.toBeNull();
+    await noteSettled(db, fourth.lease);
+    await releaseCompany(db, fourth.lease, { isInOrder: true });
+    expect(held(await take('three')).settleInMs).toBeNull();
+  });
+
+  it('tells why nothing is to be sent, and for how long', async () => {
+    const { lease } = held(await take('one'));
+    await noteFailure(db, lease, { code: 'erp_locked', message: 'locked', waitMs: 30_000 });
+    await releaseCompany(db, lease, { isInOrder: true });
+    const next = held(await take('one'));
+    expect(next).toMatchObject({ failures: 1, error: { code: 'erp_locked', message: 'locked' } });
+    expect(next.waitMs).toBeGreaterThan(20_000);
+  });
+});
+
+describe('work under the lease', () => {
+  const never = new AbortController().signal;
+  const state = () =>
+    row(db, { is_released: bool, token: integer }, 'select is_released, token from erp_company where company = ?', [
+      companyKey(ref),
+    ]);
+  const ports = { db, clock: systemClock, signal: never };
+
+  it('gives it back in order', async () => {
+    const { lease } = held(await take('one'));
+    expect(await withLease(ports, lease, async () => 'result')).toBe('result');
+    expect(await state()).toMatchObject({ is_released: true });
+    expect(held(await take('two')).settleInMs).toBeNull();
+  });
+
+  it('that fails leaves it to be taken over at once, and looked up', async () => {
+    const { lease } = held(await take('one'));
+    const failing = withLease(ports, lease, async () => {
+      throw new Error('killed');
+    });
+    await expect(failing).rejects.toThrow('killed');
+    expect(held(await take('two')).settleInMs).toBeGreaterThan(50_000);
+  });
+
+  it('is told that it is lost, by a renewal', async () => {
+    const { lease } = held(await take('one'));
+    // A clock that does not wait.
+    const clock = { ...systemClock, sleep: async (_: number, signal?: AbortSignal) => systemClock.sleep(20, signal) };
+    const lost = withLease({ ...ports, clock }, lease, async (signal) => {
+      await execute(db, 'update erp_company set token = token + 1 where company = ?', [companyKey(ref)]);
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
+    });
+    await expect(lost).rejects.toThrow(CompanyLost);
+  });
+});
