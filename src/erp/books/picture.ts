@@ -303,13 +303,14 @@ export async function ownBalances(
     db,
     { account: text, balance: numeric },
     `with held as (
-       select u.kind, u.unit_id from erp_unit u where u.company = ? and (u.state = 'delivered' or exists (
+       select u.kind, coalesce(u.undo_of, u.unit_id) as unit_id, case when u.undo_n % 2 = 1 then -1 else 1 end as sign
+       from erp_unit u where u.company = ? and (u.state = 'delivered' or exists (
          select from erp_books_unit b where b.installation = u.installation and b.unit_id = u.unit_id))
      ), lines as (
-       select l.account, l.side, l.amount from held join entry_line l on l.entry_id = held.unit_id
+       select l.account, l.side, l.amount * held.sign as amount from held join entry_line l on l.entry_id = held.unit_id
        where held.kind = 'entry' and l.account = any(?::text[])
        union all
-       select l.account, l.side, l.amount from held join summary_line l on l.summary_id = held.unit_id
+       select l.account, l.side, l.amount * held.sign as amount from held join summary_line l on l.summary_id = held.unit_id
        where held.kind = 'daily_summary' and l.account = any(?::text[])
      )
      select account, sum(case side when 'debit' then amount else -amount end) as balance from lines group by account`,
@@ -375,8 +376,8 @@ export async function missingUnits(
     db,
     { unitId: text, erpNumber: nullable(text), amount: numeric },
     `select u.unit_id as "unitId", u.erp_number as "erpNumber", coalesce(
-       case u.kind when 'entry' then (select sum(amount) from entry_line l where l.entry_id = u.unit_id and l.side = 'debit')
-       else (select sum(amount) from summary_line l where l.summary_id = u.unit_id and l.side = 'debit') end, 0) as amount
+       case u.kind when 'entry' then (select sum(amount) from entry_line l where l.entry_id = coalesce(u.undo_of, u.unit_id) and l.side = 'debit')
+       else (select sum(amount) from summary_line l where l.summary_id = coalesce(u.undo_of, u.unit_id) and l.side = 'debit') end, 0) as amount
      from erp_unit u ${where} order by u.unit_date, u.unit_id limit ?`,
     [installation, limit],
   );
