@@ -1,6 +1,6 @@
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import { MappingSuperseded } from '../src/bookkeeping/mapping-generation.ts';
-import { causeOfFullDisk, isLostConnection, tellable } from '../src/db/errors.ts';
+import { causeOfFullDisk, isLostConnection, isRetriable, tellable } from '../src/db/errors.ts';
 import { LeaseExpired, LeaseLost } from '../src/db/lease.ts';
 import { type PlainError, UserError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
@@ -46,6 +46,14 @@ export function toFailure(error: unknown): unknown {
       code: 'postgres_unreachable',
       message: `The connection to PostgreSQL was lost: ${tellable(error)}`,
       todo: 'Check with `vetledger doctor` that the database is up; it is tried again by itself.',
+    };
+    return ApplicationFailure.retryable(plain.message, plain.code, plain);
+  }
+  if (isRetriable(error)) {
+    const plain = {
+      code: 'database_busy',
+      message: `PostgreSQL ended a transaction because of others beside it, again and again: ${tellable(error)}`,
+      todo: 'nothing: it is tried again by itself',
     };
     return ApplicationFailure.retryable(plain.message, plain.code, plain);
   }

@@ -8,6 +8,7 @@ export const recordKinds = ['invoice', 'row', 'payment', 'prepayment'] as const;
 export type RecordKind = (typeof recordKinds)[number];
 
 /** The kinds of documents, each a record of the source that is posted. Rows are part of their invoice. */
+/** In the order in which documents are locked, which is that of their names (src/documents). */
 export const documentKinds = ['invoice', 'payment', 'prepayment'] as const;
 export type DocumentKind = (typeof documentKinds)[number];
 

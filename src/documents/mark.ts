@@ -1,5 +1,5 @@
 import { type Connection, execute, rows } from '../db/rows.ts';
-import type { DocumentKind } from '../terms.ts';
+import { type DocumentKind, documentKinds } from '../terms.ts';
 
 /**
  * Marks documents to be judged again (`dirty`), and inserts those that are new. Ids are locked in their order, so that two
@@ -30,6 +30,32 @@ export async function markKnown(
   kind: DocumentKind,
   ids: readonly number[],
 ): Promise<void> {
+  await lock(trx, installation, kind, ids);
+  await markLocked(trx, installation, kind, ids);
+}
+
+/** Ids of documents by their kind. */
+export type DocumentIds = Partial<Record<DocumentKind, readonly number[]>>;
+
+/**
+ * Marks documents of several kinds: the `changed` ones as `markDirty`, the `known` ones as `markKnown`. All of them are locked in
+ * the order of kind and id, as posters lock what they claim: a page of invoices and one of their payments mark the same documents.
+ */
+export async function markTogether(
+  trx: Connection,
+  installation: number,
+  { changed, known }: { changed: DocumentIds; known: DocumentIds },
+): Promise<void> {
+  for (const kind of documentKinds) {
+    await lock(trx, installation, kind, [...(changed[kind] ?? []), ...(known[kind] ?? [])]);
+  }
+  for (const kind of documentKinds) {
+    await markDirty(trx, installation, kind, changed[kind] ?? []);
+    await markLocked(trx, installation, kind, known[kind] ?? []);
+  }
+}
+
+async function lock(trx: Connection, installation: number, kind: DocumentKind, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   await rows(
     trx,
@@ -37,6 +63,15 @@ export async function markKnown(
     `select from document where installation = ? and kind = ? and id = any(?) order by id for update`,
     [installation, kind, ids],
   );
+}
+
+async function markLocked(
+  trx: Connection,
+  installation: number,
+  kind: DocumentKind,
+  ids: readonly number[],
+): Promise<void> {
+  if (ids.length === 0) return;
   await execute(
     trx,
     `update document set dirty = true, dirty_mark = dirty_mark + 1

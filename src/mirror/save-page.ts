@@ -1,6 +1,6 @@
 import { integer, nullable } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import { markDirty, markKnown } from '../documents/mark.ts';
+import { markTogether } from '../documents/mark.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import type { RecordKind } from '../terms.ts';
@@ -60,7 +60,7 @@ export async function savePage(
   );
   await confirmUnchanged(trx, installation, kind, unchanged, page);
 
-  await takeBack(trx, installation, kind, [...incoming.keys()]);
+  const back = await takeBack(trx, installation, kind, [...incoming.keys()]);
 
   const parents = new Set<number>();
   // A record that has moved to another invoice changes both.
@@ -70,7 +70,7 @@ export async function savePage(
   for (const next of changed) if (next.parentId !== null) parents.add(next.parentId);
   const result = { ...received, pulled: changed.length, changedIds: idsOf(changed), changedParents: [...parents] };
   if (kind === 'row') await doubtRowSets(trx, installation, result.changedParents);
-  await markTouched(trx, installation, kind, result);
+  await markTouched(trx, installation, kind, result, back);
   return result;
 }
 
@@ -147,51 +147,58 @@ function idsOf(records: readonly { id: number }[]): number[] {
 
 /**
  * Marks the documents that a change touches: a changed invoice also its payments (they take their party from it), a changed
- * row its invoice, a changed payment also its invoice (proof P3).
+ * row its invoice, a changed payment also its invoice (proof P3); and the documents of records that were put aside until now.
  */
-async function markTouched(trx: Connection, installation: number, kind: RecordKind, result: SaveResult): Promise<void> {
-  if (kind !== 'row') await markDirty(trx, installation, kind, result.changedIds);
-  if (kind === 'invoice' && result.changedIds.length > 0) await markPaymentsOf(trx, installation, result.changedIds);
-  if (kind === 'row' || kind === 'payment') await markKnown(trx, installation, 'invoice', result.changedParents);
+async function markTouched(
+  trx: Connection,
+  installation: number,
+  kind: RecordKind,
+  { changedIds, changedParents }: SaveResult,
+  back: readonly TakenBack[],
+): Promise<void> {
+  if (kind === 'row') {
+    const invoice = [...changedParents, ...back.flatMap(({ parentId }) => parentId ?? [])];
+    await markTogether(trx, installation, { changed: {}, known: { invoice } });
+    return;
+  }
+  const others = {
+    invoice: async () => ({ payment: await paymentsOf(trx, installation, changedIds) }),
+    payment: async () => ({ invoice: changedParents }),
+    prepayment: async () => ({}),
+  };
+  const changed = { [kind]: changedIds };
+  await markTogether(trx, installation, { changed, known: { ...(await others[kind]()), [kind]: idsOf(back) } });
 }
 
-async function markPaymentsOf(trx: Connection, installation: number, invoices: readonly number[]): Promise<void> {
-  // Two statements: joined, a fresh database without statistics plans this badly enough to run into its time-out.
+async function paymentsOf(trx: Connection, installation: number, invoices: readonly number[]): Promise<number[]> {
+  if (invoices.length === 0) return [];
+  // A statement of its own: joined, a fresh database without statistics plans this badly enough to run into its time-out.
   const payments = await rows(
     trx,
     { id: integer },
     `select id from mirror_record where installation = ? and kind = 'payment' and parent_id = any(?)`,
     [installation, invoices],
   );
-  await markKnown(
-    trx,
-    installation,
-    'payment',
-    payments.map(({ id }) => id),
-  );
+  return idsOf(payments);
 }
 
-/** Records that were put aside and are stored now are no longer held for it (put-aside.ts). */
-async function takeBack(
+interface TakenBack {
+  id: number;
+  parentId: number | null;
+}
+
+/** Records that were put aside and are stored now are no longer held for it (put-aside.ts); returns them. */
+function takeBack(
   trx: Connection,
   installation: number,
   kind: RecordKind,
   ids: readonly number[],
-): Promise<void> {
-  const back = await rows(
+): Promise<TakenBack[]> {
+  return rows(
     trx,
     { id: integer, parentId: nullable(integer) },
     `delete from put_aside where installation = ? and kind = ? and record = any(?)
      returning record::bigint as id, parent_id as "parentId"`,
     [installation, kind, ids.map(String)],
   );
-  if (back.length === 0) return;
-  if (kind !== 'row') await markKnown(trx, installation, kind, idsOf(back));
-  else
-    await markKnown(
-      trx,
-      installation,
-      'invoice',
-      back.flatMap(({ parentId }) => parentId ?? []),
-    );
 }

@@ -84,6 +84,14 @@ describe('work that is to stop', () => {
     expect(order).toEqual(['barrier gone', 'page 1', 'activity ended']);
   });
 
+  it('what PostgreSQL ended for others beside it is explained, and tried again', async () => {
+    const { outcome, last } = attempt(async () => {
+      throw Object.assign(new Error('deadlock detected'), { code: '40P01' });
+    });
+    expect(await failureOf(outcome)).toMatchObject({ type: 'database_busy', nonRetryable: false });
+    expect(last()).toMatchObject({ unexplained: 0, ended: true });
+  });
+
   it('ends a pause and a wait for the lease at once', async () => {
     const { environment, outcome } = attempt((heartbeat) => heartbeat.pause(3_600_000));
     const ended = failureOf(outcome);
