@@ -57,8 +57,8 @@ export class TrytonBooks implements ErpBooks {
   }
 
   /**
-   * Posted moves with a key of ours or a line on one of the accounts, in the order of their ids. With `changedSince`, those written
-   * since and no others: the move, one of its lines, or a tax or analytic line of these, which can be changed after posting.
+   * Posted moves with a key of ours or a line on one of the accounts, in the order of their ids. With `changedSince`, those of them
+   * that were written since: the move, one of its lines, or a tax or analytic line of these, which can be changed after posting.
    */
   async *entries(which: Parameters<ErpBooks['entries']>[0], request: RequestOptions): AsyncGenerator<FoundEntry[]> {
     const { companyId } = await this.#target.openCompany(request);
@@ -71,7 +71,8 @@ export class TrytonBooks implements ErpBooks {
         ['description', 'like', '%[____________________]%'],
         ...(accounts.length === 0 ? [] : [['lines.account.code', 'in', [...accounts]]]),
       ],
-      changedSince === null ? datedIn(which) : ['OR', ...writtenSince(changedSince)],
+      ...datedIn(which),
+      ...(changedSince === null ? [] : [['OR', ...writtenSince(changedSince)]]),
     ];
     for await (const page of this.#target.moves(domain, request)) {
       const named = new Set(accounts);

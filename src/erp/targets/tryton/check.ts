@@ -17,7 +17,7 @@ interface Checked {
 }
 
 /**
- * Tries everything that delivery does, for real: drafts are made and deleted, and nothing is ever posted. The one request to post is
+ * Looks up all that entries name and, where the plan `writes`, tries everything that delivery does, for real: drafts are made and deleted, and nothing is ever posted. The one request to post is
  * of a draft that cannot be posted: it does not balance, and has a line of zero on an account whose lines are matched, which Tryton
  * matches as it posts, and refuses where the draft does not balance. So even Tryton on SQLite, which posts what does not balance,
  * refuses it.
@@ -31,7 +31,7 @@ export async function* checkTryton(
   try {
     if (!(yield* check.connection())) return;
     yield* check.names();
-    yield* check.drafts();
+    if (plan.writes) yield* check.drafts();
   } finally {
     await check.cleanUp();
   }
@@ -89,6 +89,7 @@ class Check {
     const { names } = this.#checked;
     names.clear();
     yield* this.#tried('accounts', () => this.#checkAccounts());
+    yield* this.#tried('parties', () => this.#checkParties());
     yield* this.#tried('journals', () => this.#checkJournals());
     yield* this.#tried('taxes', () => this.#checkTaxes());
     yield* this.#tried('dimensions', () => this.#checkDimensions());
@@ -156,6 +157,11 @@ class Check {
       this.#accounts.set(code, account);
       return right(name);
     });
+  }
+
+  async #checkParties(): Promise<CheckResult[]> {
+    const found = await this.#checked.names.parties(this.#plan.parties, this.#request);
+    return this.#plan.parties.map((code) => oneOf(`party ${code}`, found.get(code)).result);
   }
 
   async #checkJournals(): Promise<CheckResult[]> {
