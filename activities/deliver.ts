@@ -42,7 +42,10 @@ export function deliverActivities(deps: ActivityDeps) {
         heartbeat.beat({ step: 'matching open items', done: 0, total: null });
         const items =
           waitingFor === null
-            ? await delivery.settle({ installation: configured, signal: heartbeat.signal }, { longestMs })
+            ? await delivery.settle(
+                { installation: configured, holder: ownHolder(), signal: heartbeat.signal },
+                { longestMs },
+              )
             : { settled: 0, nextDueMs: null };
         const numbers = await tellNumbers(deps, configured, heartbeat, longestMs);
         return ended(deps, configured, {

@@ -28,7 +28,10 @@ export interface Delivery {
   /** Sends what is due, for some minutes at most. */
   slice(ports: SlicePorts): Promise<SliceReport>;
   /** Matches the open items that deliveries have touched; what fails is left for later. */
-  settle(ports: Pick<SlicePorts, 'installation' | 'signal'>, options: { longestMs: number }): Promise<SettleOutcome>;
+  settle(
+    ports: Pick<SlicePorts, 'installation' | 'holder' | 'signal'>,
+    options: { longestMs: number },
+  ): Promise<SettleOutcome>;
   close(): Promise<void>;
 }
 

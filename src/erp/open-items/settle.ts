@@ -1,8 +1,22 @@
 import { randomUUID } from 'node:crypto';
+import { redact } from '../../domain/redact.ts';
 import { clip, visible } from '../../domain/text.ts';
+import {
+  type CompanyLease,
+  CompanyLost,
+  noteSettled,
+  renewCompany,
+  takeCompany,
+  underLease,
+  withLease,
+} from '../company-lease.ts';
 import type { DeliverPorts } from '../deliver/slice.ts';
 import type { FoundEntry, FoundLine } from '../entry.ts';
-import { ErpError, type ErpTarget } from '../port.ts';
+import { companyKey } from '../entry-key.ts';
+import { isSendingTo } from '../outbox/read.ts';
+import { erpPriorities, Pace } from '../pace.ts';
+import { ErpError, type ErpTarget, type WriteOptions } from '../port.ts';
+import { strategyOf } from '../strategy.ts';
 import { concernsErp, type HeldLine, type ItemPlan, planItem } from './plan.ts';
 import {
   countTouched,
@@ -14,7 +28,7 @@ import {
   touchedItems,
 } from './store.ts';
 
-export type SettlePorts = Pick<DeliverPorts, 'db' | 'installation' | 'target' | 'clock' | 'signal' | 'log'>;
+export type SettlePorts = Pick<DeliverPorts, 'db' | 'installation' | 'target' | 'holder' | 'clock' | 'signal' | 'log'>;
 
 export interface SettleReport {
   /** Groups that were matched in the ERP, and groups that were undone. */
@@ -31,22 +45,20 @@ export interface SettleOptions {
 
 const batchItems = 50;
 const entriesPerRead = 100;
-/** After so many failures of one item by itself it is told, and left until a delivery touches it again. */
+/** After so many failures of one item by itself it is told. */
 const mostFailures = 3;
-/** Behind everything that is delivered. */
-const priority = 8;
 
 /**
  * Matches, in the ERP, the receivable lines of invoices that deliveries have touched, once they sum to zero, and undoes groups of
  * which a line was reversed. What is delivered stays delivered, whatever goes wrong here: a request that fails leaves its items for
- * later, and what the ERP refuses is told (`openItemRemarks`). Ends after `longestMs` or `mostItems`, between two requests.
+ * later, and what the ERP refuses is told (`openItemRemarks`). Ends after `longestMs` or `mostItems`, between two batches.
  */
 export async function settleOpenItems(ports: SettlePorts, options: SettleOptions = {}): Promise<SettleReport> {
-  const { db, installation, target, clock, signal, log } = ports;
+  const { db, installation, target, clock, signal } = ports;
   const { longestMs = 60_000, mostItems = 500 } = options;
   if (!target.matching) return { matched: 0, unmatched: 0, left: 0 };
   const until = clock.elapsed() + longestMs;
-  const done = { matched: 0, unmatched: 0 };
+  const settling = new Settling(ports, target.matching);
   for (let seen = 0; seen < mostItems && clock.elapsed() < until; ) {
     signal.throwIfAborted();
     const due = await touchedItems(db, installation.id, Math.min(batchItems, mostItems - seen));
@@ -55,78 +67,180 @@ export async function settleOpenItems(ports: SettlePorts, options: SettleOptions
     const batch = fresh.length > 0 ? fresh : due.slice(0, 1);
     if (batch.length === 0) break;
     seen += batch.length;
-    try {
-      await settleBatch(ports, target.matching, batch, done);
-    } catch (error) {
-      if (signal.aborted || !(error instanceof ErpError)) throw error;
-      const goesOn = await leave(ports, batch, error);
-      log.info({ installation: installation.id, error: error.message, means: error.means }, 'open items wait');
-      if (!goesOn) break;
-    }
+    const asking = batch.filter(({ lines, ours }) => concernsErp(lines, ours));
+    await settling.quiet(batch.filter((item) => !asking.includes(item)));
+    if (asking.length > 0 && !(await settling.batch(asking))) break;
   }
-  return { ...done, left: await countTouched(db, installation.id) };
+  const { matched, unmatched } = settling;
+  return { matched, unmatched, left: await countTouched(db, installation.id) };
 }
 
 type Matching = NonNullable<ErpTarget['matching']>;
 
-async function settleBatch(
-  { db, installation, target, signal }: SettlePorts,
-  matching: Matching,
-  batch: readonly TouchedItem[],
-  done: { matched: number; unmatched: number },
-): Promise<void> {
-  const quiet = batch.filter(({ lines, ours }) => !concernsErp(lines, ours));
-  await saveSettled(
-    db,
-    installation.id,
-    quiet.map(({ invoiceId, touched }) => ({ invoiceId, touched, remark: null })),
-    [],
-  );
-  const items = batch.filter((item) => !quiet.includes(item));
-  if (items.length === 0) return;
-  const planned = plansOf(items, await readEntries(target, items, signal));
-  const intended = planned.flatMap(({ item, plan }) =>
-    plan.match.map((lineIds) => ({ invoiceId: item.invoiceId, lineIds })),
-  );
-  const broken = planned.flatMap(({ plan }) => plan.unmatch);
-  // Known before it is sent, so that what a request without an answer has made is ours, and not by hand.
-  await intendMatches(db, installation.id, intended);
-  if (broken.length > 0) {
-    await matching.unmatch(broken, { signal, priority, attemptId: randomUUID() });
-    done.unmatched += broken.length;
+class Settling {
+  matched = 0;
+  unmatched = 0;
+  readonly #ports: SettlePorts;
+  readonly #matching: Matching;
+  readonly #pace: Pace;
+  readonly #lookUpAfterMs: number;
+  /** Whether a request that writes may be at work in the ERP. */
+  #isWriting = false;
+
+  constructor(ports: SettlePorts, matching: Matching) {
+    const { capabilities, company } = ports.target;
+    this.#ports = ports;
+    this.#matching = matching;
+    this.#pace = new Pace(ports, companyKey(company), capabilities.pace);
+    this.#lookUpAfterMs = strategyOf(capabilities).lookUpAfterMs;
   }
-  if (intended.length > 0) {
-    await matching.match(
-      intended.map(({ lineIds }) => lineIds),
-      { signal, priority, attemptId: randomUUID() },
+
+  /** Items that need nothing of the ERP. */
+  async quiet(items: readonly TouchedItem[]): Promise<void> {
+    const { db, installation } = this.#ports;
+    const settled = items.map(({ invoiceId, touched }) => ({ invoiceId, touched, remark: null }));
+    await db.transaction((trx) => saveSettled(trx, installation.id, settled, []));
+  }
+
+  /** One batch under the company's lease, as deliveries have it; whether another may follow. */
+  async batch(items: readonly TouchedItem[]): Promise<boolean> {
+    const { db, target, holder, clock, signal, log, installation } = this.#ports;
+    const taken = await takeCompany(db, target.company, holder, { mayWorkMs: this.#lookUpAfterMs });
+    if (taken.lease === null) return false;
+    const { lease, settleInMs, waitMs } = taken;
+    this.#isWriting = false;
+    try {
+      return await withLease({ db, clock, signal }, lease, async (held) => {
+        if (waitMs > 0 || !(await this.#isQuiet(lease, settleInMs))) return false;
+        try {
+          await this.#settle(lease, items, held);
+          return true;
+        } catch (error) {
+          if (held.aborted || !(error instanceof ErpError)) throw error;
+          log.info({ installation: installation.id, error: error.message, means: error.means }, 'open items wait');
+          const goesOn = await this.#leave(lease, items, error);
+          // The server may still be at work on it: the lease is not given back as if nothing were.
+          if (error.means === 'doubt' && this.#isWriting) throw error;
+          return goesOn;
+        }
+      });
+    } catch (error) {
+      if (error instanceof CompanyLost || (error instanceof ErpError && !signal.aborted)) return false;
+      throw error;
+    }
+  }
+
+  /** Whether the server is at work on nothing that a former holder sent. What it was sending is looked up by deliveries first. */
+  async #isQuiet(lease: CompanyLease, settleInMs: number | null): Promise<boolean> {
+    const { db } = this.#ports;
+    if (settleInMs === null) return true;
+    if (settleInMs > 0 || (await isSendingTo(db, lease.company))) return false;
+    await underLease(db, lease, (trx) => noteSettled(trx, lease));
+    return true;
+  }
+
+  async #settle(lease: CompanyLease, items: readonly TouchedItem[], signal: AbortSignal): Promise<void> {
+    const { db, installation } = this.#ports;
+    const planned = plansOf(items, await this.#read(items, signal));
+    const intended = planned.flatMap(({ item, plan }) =>
+      plan.match.map((lineIds) => ({ invoiceId: item.invoiceId, lineIds })),
     );
-    done.matched += intended.length;
+    const broken = planned.flatMap(({ plan }) => plan.unmatch);
+    // Known before it is sent, so that what a request without an answer has made is ours, and not by hand.
+    if (intended.length > 0) await underLease(db, lease, (trx) => intendMatches(trx, installation.id, intended));
+    if (broken.length > 0) {
+      await this.#write(lease, signal, (request) => this.#matching.unmatch(broken, request));
+      this.unmatched += broken.length;
+    }
+    if (intended.length > 0) {
+      const groups = intended.map(({ lineIds }) => lineIds);
+      await this.#write(lease, signal, (request) => this.#matching.match(groups, request));
+      this.matched += intended.length;
+    }
+    // A success code proves nothing.
+    const proven =
+      broken.length + intended.length === 0
+        ? planned
+        : plansOf(withIntended(items, intended), await this.#read(items, signal));
+    const settled = proven.filter(({ plan }) => plan.match.length + plan.unmatch.length === 0);
+    await underLease(db, lease, (trx) =>
+      saveSettled(
+        trx,
+        installation.id,
+        settled.map(({ item: { invoiceId, touched }, plan: { remark } }) => ({ invoiceId, touched, remark })),
+        settled.flatMap(({ item: { invoiceId }, plan }) => plan.keep.map((group) => ({ invoiceId, ...group }))),
+      ),
+    );
+    if (settled.length < proven.length) {
+      throw new ErpError('doubt', 'the ERP took the request, and its lines are not matched as they were to be');
+    }
   }
-  const touchesErp = broken.length + intended.length > 0;
-  const proven = touchesErp
-    ? plansOf(
-        items.map((item) => ({
-          ...item,
-          ours: [
-            ...item.ours,
-            ...intended
-              .filter(({ invoiceId }) => invoiceId === item.invoiceId)
-              .map(({ lineIds }) => ({ lineIds, groupId: null })),
-          ],
-        })),
-        await readEntries(target, items, signal),
-      )
-    : planned;
-  const settled = proven.filter(({ plan }) => plan.match.length + plan.unmatch.length === 0);
-  await saveSettled(
-    db,
-    installation.id,
-    settled.map(({ item: { invoiceId, touched }, plan: { remark } }) => ({ invoiceId, touched, remark })),
-    settled.flatMap(({ item: { invoiceId }, plan }) => plan.keep.map((group) => ({ invoiceId, ...group }))),
-  );
-  if (settled.length < proven.length) {
-    throw new ErpError('doubt', 'the ERP took the request, and its lines are not matched as they were to be');
+
+  async #read(items: readonly TouchedItem[], signal: AbortSignal): Promise<Map<string, FoundEntry>> {
+    const ids = [...new Set(items.flatMap(({ lines }) => lines.map(({ erpId }) => erpId)))];
+    const request = { signal, priority: erpPriorities.review };
+    const found = new Map<string, FoundEntry>();
+    for (let from = 0; from < ids.length; from += entriesPerRead) {
+      const wanted = ids.slice(from, from + entriesPerRead);
+      const page = await this.#pace.run(request, () => this.#ports.target.read(wanted, request));
+      for (const entry of page) found.set(entry.id, entry);
+    }
+    return found;
   }
+
+  async #write(
+    lease: CompanyLease,
+    signal: AbortSignal,
+    send: (request: WriteOptions) => Promise<void>,
+  ): Promise<void> {
+    const request = { signal, priority: erpPriorities.review, attemptId: randomUUID() };
+    await this.#pace.run(request, async () => {
+      if (!(await renewCompany(this.#ports.db, lease))) throw new CompanyLost();
+      this.#isWriting = true;
+      await send(request);
+      this.#isWriting = false;
+    });
+  }
+
+  /** Leaves a batch that failed for later, or tells why it stays so; whether others may be tried now. */
+  async #leave(lease: CompanyLease, batch: readonly TouchedItem[], error: ErpError): Promise<boolean> {
+    const { db, installation } = this.#ports;
+    const [only] = batch;
+    const alone = batch.length === 1 && only !== undefined ? only : null;
+    const postpone = (seconds: number) => {
+      const ids = batch.map(({ invoiceId }) => invoiceId);
+      return underLease(db, lease, (trx) => postponeItems(trx, installation.id, ids, seconds));
+    };
+    // Told, and left until a delivery touches the invoice, or a day has passed.
+    const tell = (item: TouchedItem, remark: string) =>
+      underLease(db, lease, (trx) => saveSettled(trx, installation.id, [{ ...item, remark }], null));
+    if (error.means === 'refused' || error.means === 'duplicate') {
+      if (alone === null) await postpone(0);
+      else await tell(alone, `the ERP refuses to match its lines: ${told(error)}`);
+      return true;
+    }
+    // Locked, throttled, signed out or unreachable: nothing of it is the items' own.
+    if (error.means !== 'doubt') return false;
+    if (alone !== null && alone.failures + 1 >= mostFailures)
+      await tell(alone, `its lines could not be matched: ${told(error)}`);
+    else await postpone(this.#lookUpAfterMs / 1_000 + 1);
+    return false;
+  }
+}
+
+function told({ message }: ErpError): string {
+  return visible(clip(redact(message), 300));
+}
+
+function withIntended(
+  items: readonly TouchedItem[],
+  intended: readonly { invoiceId: number; lineIds: readonly string[] }[],
+): TouchedItem[] {
+  const made = Map.groupBy(intended, ({ invoiceId }) => invoiceId);
+  return items.map((item) => {
+    const groups = (made.get(item.invoiceId) ?? []).map(({ lineIds }) => ({ lineIds, groupId: null }));
+    return { ...item, ours: [...item.ours, ...groups] };
+  });
 }
 
 interface PlannedItem {
@@ -156,47 +270,4 @@ function heldLine(line: DeliveredLine, entry: FoundEntry | undefined, claimed: S
   if (found === undefined || found.id === null) return null;
   claimed.add(found);
   return { ...line, id: found.id, party: found.party, matched: found.matched };
-}
-
-async function readEntries(
-  target: ErpTarget,
-  items: readonly TouchedItem[],
-  signal: AbortSignal,
-): Promise<Map<string, FoundEntry>> {
-  const ids = [...new Set(items.flatMap(({ lines }) => lines.map(({ erpId }) => erpId)))];
-  const found = new Map<string, FoundEntry>();
-  for (let from = 0; from < ids.length; from += entriesPerRead) {
-    const page = await target.read(ids.slice(from, from + entriesPerRead), { signal, priority });
-    for (const entry of page) found.set(entry.id, entry);
-  }
-  return found;
-}
-
-/** Leaves a batch that failed for later, or tells why it stays so; whether others may be tried now. */
-async function leave(
-  { db, installation, target }: SettlePorts,
-  batch: readonly TouchedItem[],
-  error: ErpError,
-): Promise<boolean> {
-  const ids = batch.map(({ invoiceId }) => invoiceId);
-  const [only] = batch;
-  const isAlone = batch.length === 1;
-  if (error.means === 'refused' || error.means === 'duplicate') {
-    const remark = `the ERP refuses to match its lines: ${visible(clip(error.message, 300))}`;
-    if (isAlone && only !== undefined) {
-      // A refusal is not repeated until a delivery touches the invoice again. Its groups stay known as they were.
-      const groups = only.ours.map((group) => ({ invoiceId: only.invoiceId, ...group }));
-      await saveSettled(db, installation.id, [{ ...only, remark }], groups);
-    } else await postponeItems(db, installation.id, ids, { seconds: 0, remark: null });
-    return true;
-  }
-  if (error.means === 'doubt') {
-    const seconds = target.capabilities.doubt.server_may_work_seconds + target.capabilities.key.lookup_lag_seconds + 1;
-    const isLast = isAlone && (only?.failures ?? 0) + 1 >= mostFailures;
-    const remark = isLast ? `its lines could not be matched: ${visible(clip(error.message, 300))}` : null;
-    await postponeItems(db, installation.id, ids, { seconds: isLast ? 3_600 : seconds, remark });
-    return false;
-  }
-  // Locked, throttled, signed out or unreachable: nothing of it is the items' own.
-  return false;
 }

@@ -100,28 +100,28 @@ export async function countTouched(db: Connection, installation: InstallationId)
 
 /** Writes down groups before they are matched: what a request without an answer has made is then known as ours. */
 export async function intendMatches(
-  db: Connection,
+  trx: Connection,
   installation: InstallationId,
   groups: readonly { invoiceId: number; lineIds: readonly string[] }[],
 ): Promise<void> {
   const { from, bindings } = groupsAsArrays(groups.map((group) => ({ ...group, groupId: null })));
   await execute(
-    db,
+    trx,
     `insert into erp_item_match (installation, invoice_id, line_ids)
      select ?, invoice_id, line_ids from ${from} on conflict do nothing`,
     [installation, ...bindings],
   );
 }
 
-/** The groups of ours that these items have now, in place of those that were known; then the items are settled. */
+/** Items are settled: with these groups of ours in place of those that were known, or, for null, with what is known. */
 export async function saveSettled(
-  db: Connection,
+  trx: Connection,
   installation: InstallationId,
   items: readonly SettledItem[],
-  groups: readonly { invoiceId: number; lineIds: readonly string[]; groupId: string | null }[],
+  groups: readonly { invoiceId: number; lineIds: readonly string[]; groupId: string | null }[] | null,
 ): Promise<void> {
   if (items.length === 0) return;
-  await db.transaction(async (trx) => {
+  if (groups !== null) {
     await execute(trx, 'delete from erp_item_match where installation = ? and invoice_id = any(?::bigint[])', [
       installation,
       items.map(({ invoiceId }) => invoiceId),
@@ -137,35 +137,34 @@ export async function saveSettled(
         group_id: groupId,
       })),
     );
-    const { from, bindings } = rowsAsArrays(
-      'done',
-      { invoice_id: 'bigint', touched: 'bigint', remark: 'text' },
-      items.map(({ invoiceId, touched, remark }) => ({ invoice_id: invoiceId, touched, remark })),
-    );
-    await execute(
-      trx,
-      `update erp_open_item i set settled = done.touched, failures = 0, remark = done.remark,
-         not_before = case when done.remark is not null then clock_timestamp() + make_interval(secs => ?) end,
-         remark_since = case when done.remark is null then null else coalesce(i.remark_since, clock_timestamp()) end
-       from ${from} where i.installation = ? and i.invoice_id = done.invoice_id`,
-      [remindSeconds, ...bindings, installation],
-    );
-  });
+  }
+  const { from, bindings } = rowsAsArrays(
+    'done',
+    { invoice_id: 'bigint', touched: 'bigint', remark: 'text' },
+    items.map(({ invoiceId, touched, remark }) => ({ invoice_id: invoiceId, touched, remark })),
+  );
+  await execute(
+    trx,
+    `update erp_open_item i set settled = done.touched, failures = 0, remark = done.remark,
+       not_before = case when done.remark is not null then clock_timestamp() + make_interval(secs => ?) end,
+       remark_since = case when done.remark is null then null else coalesce(i.remark_since, clock_timestamp()) end
+     from ${from} where i.installation = ? and i.invoice_id = done.invoice_id`,
+    [remindSeconds, ...bindings, installation],
+  );
 }
 
-/** Leaves items for later; `remark` is told where it stays so. */
+/** Leaves items for later. */
 export async function postponeItems(
-  db: Connection,
+  trx: Connection,
   installation: InstallationId,
   invoiceIds: readonly number[],
-  { seconds, remark }: { seconds: number; remark: string | null },
+  seconds: number,
 ): Promise<void> {
   await execute(
-    db,
-    `update erp_open_item set failures = failures + 1, not_before = clock_timestamp() + make_interval(secs => ?),
-       remark = coalesce(?, remark), remark_since = case when ?::text is null then remark_since else coalesce(remark_since, clock_timestamp()) end
+    trx,
+    `update erp_open_item set failures = failures + 1, not_before = clock_timestamp() + make_interval(secs => ?)
      where installation = ? and invoice_id = any(?::bigint[])`,
-    [seconds, remark, remark, installation, invoiceIds],
+    [seconds, installation, invoiceIds],
   );
 }
 

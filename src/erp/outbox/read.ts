@@ -1,4 +1,4 @@
-import { columnList, date, instant, integer, json, nullable, oneOf, type RowOf, text } from '../../db/columns.ts';
+import { bool, columnList, date, instant, integer, json, nullable, oneOf, type RowOf, text } from '../../db/columns.ts';
 import { type Connection, maybeRow, row, rows } from '../../db/rows.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { type OutboxUnit, type UnitState, unitShape, unitStates } from './unit.ts';
@@ -171,6 +171,17 @@ export async function countInDoubt(db: Connection, installation: InstallationId)
     [installation],
   );
   return n;
+}
+
+/** Whether a unit of any installation is being sent to the company, or its sender has died. */
+export async function isSendingTo(db: Connection, company: string): Promise<boolean> {
+  const { found } = await row(
+    db,
+    { found: bool },
+    `select exists (select from erp_unit where company = ? and state = 'sending') as found`,
+    [company],
+  );
+  return found;
 }
 
 const pauseShape = { installation: integer, paused_by: text, reason: text, paused_at: instant };

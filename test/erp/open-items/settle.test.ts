@@ -4,7 +4,9 @@ import type { InstallationConfig } from '../../../src/config/load.ts';
 import { execute } from '../../../src/db/rows.ts';
 import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
 import { Money, zero } from '../../../src/domain/money.ts';
+import { releaseCompany, takeCompany } from '../../../src/erp/company-lease.ts';
 import type { FoundEntry, FoundLine } from '../../../src/erp/entry.ts';
+import { companyKey } from '../../../src/erp/entry-key.ts';
 import { type SettleOptions, settleOpenItems } from '../../../src/erp/open-items/settle.ts';
 import { openItemRemarks } from '../../../src/erp/open-items/store.ts';
 import { enqueueUnits } from '../../../src/erp/outbox/enqueue.ts';
@@ -53,6 +55,7 @@ class MemoryErp {
   get target(): ErpTarget {
     return {
       capabilities: capabilitiesOf(),
+      company: { kind: 'memory', url: '', id: String(installation) },
       read: async (ids: readonly string[]) => {
         await this.#answer('read', [], () => undefined);
         return ids.flatMap((id) => structuredCloneOf(this.entries.get(id)));
@@ -171,14 +174,20 @@ const settle = (options: SettleOptions = {}) =>
       db,
       installation: { id: installation } as InstallationConfig,
       target: erp.target,
+      holder: 'us',
       clock: systemClock,
       signal,
       log,
     },
     options,
   );
-/** What was put off is due. */
-const later = () => execute(owner, 'update erp_open_item set not_before = null where installation = ?', [installation]);
+/** What was put off is due, and the next delivery has seen to what the ERP may have been at work on. */
+const later = async () => {
+  await execute(owner, 'update erp_open_item set not_before = null where installation = ?', [installation]);
+  await execute(owner, 'update erp_company set is_released = true, settle_from = null where name = ?', [
+    String(installation),
+  ]);
+};
 const remarks = async () =>
   (await openItemRemarks(db, installation, { after: 0, limit: 10 })).map(({ remark }) => remark);
 const fails = (request: Request, error: ErpError, done = false) => {
@@ -285,8 +294,8 @@ describe('what goes wrong', () => {
   test('the ERP says yes and does nothing: it is told', async () => {
     erp.isIdle = true;
     await deliver([invoice(1, '100'), payment(5, 1, '100')]);
-    for (let n = 0; n < 3; n++) {
-      expect((await settle()).left).toBe(1);
+    for (const left of [1, 1, 0]) {
+      expect((await settle()).left).toBe(left);
       await later();
     }
     expect(await remarks()).toEqual([
@@ -319,10 +328,45 @@ describe('what goes wrong', () => {
     expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 0 });
   });
 
+  test('nothing is asked while another process has the company, or what it was sending is not looked up', async () => {
+    await deliver([invoice(1, '100'), payment(5, 1, '100')]);
+    const { target } = erp;
+    const other = await takeCompany(db, target.company, 'another', { mayWorkMs: 60_000 });
+    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 1 });
+    await releaseCompany(db, other.lease!, { isInOrder: false });
+    expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 1 });
+    expect(erp.requests).toEqual([]);
+    // The server can be done, and nothing was being sent.
+    await execute(owner, 'update erp_company set settle_from = clock_timestamp() where name = ?', [
+      String(installation),
+    ]);
+    expect(await settle()).toMatchObject({ matched: 1, left: 0 });
+  });
+
+  test('what a delivery was sending is looked up first', async () => {
+    await deliver([invoice(1, '100'), payment(5, 1, '100'), invoice(2, '7')]);
+    await execute(db, `update erp_unit set state = 'sending' where unit_id like '%invoice/2/%' and installation = ?`, [
+      installation,
+    ]);
+    await execute(db, 'update erp_unit set company = ? where installation = ?', [
+      companyKey(erp.target.company),
+      installation,
+    ]);
+    const other = await takeCompany(db, erp.target.company, 'another', { mayWorkMs: 0 });
+    await releaseCompany(db, other.lease!, { isInOrder: false });
+    const canBeDone = 'update erp_company set settle_from = clock_timestamp() where name = ?';
+    await execute(owner, canBeDone, [String(installation)]);
+    expect(await settle()).toMatchObject({ matched: 0, left: 1 });
+    await execute(db, `update erp_unit set state = 'pending' where state = 'sending' and installation = ?`, [
+      installation,
+    ]);
+    expect(await settle()).toMatchObject({ matched: 1, left: 0 });
+  });
+
   test('an abort ends it', async () => {
     await deliver([invoice(1, '100'), payment(5, 1, '100')]);
     const stopped = settleOpenItems({
-      ...{ db, target: erp.target, clock: systemClock, log },
+      ...{ db, target: erp.target, holder: 'us', clock: systemClock, log },
       installation: { id: installation } as InstallationConfig,
       signal: AbortSignal.abort(new Error('stop')),
     });
