@@ -78,7 +78,13 @@ export function parseDialect(data: unknown, overrides: unknown = {}): Dialect {
     const places = result.error.issues.map((issue) => `${issue.path.join('.') || 'the whole'}: ${issue.message}`);
     throw new DialectError(`The description of the practice API is not valid: ${places.join('; ')}`);
   }
-  return Object.freeze(result.data);
+  return frozen(result.data);
+}
+
+/** The value with everything in it frozen. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) frozen(part);
+  return Object.freeze(value);
 }
 
 function merge(base: unknown, over: unknown): unknown {

@@ -11,6 +11,18 @@ describe('the description of the practice API', () => {
     expect(dialect.external_info.mode).toBe('patch');
   });
 
+  test('nothing changes it, since all of a process share it', () => {
+    const parts: [string, unknown][] = [['', dialect]];
+    const open: string[] = [];
+    for (let next = parts.pop(); next; next = parts.pop()) {
+      const [path, part] = next;
+      if (typeof part !== 'object' || part === null) continue;
+      if (!Object.isFrozen(part)) open.push(path);
+      parts.push(...Object.entries(part).map(([key, value]): [string, unknown] => [`${path}.${key}`, value]));
+    }
+    expect(open).toEqual([]);
+  });
+
   test.each([
     ['invoice.list', 60],
     ['invoice.retrieve', 250],
