@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { type InstallationConfig, loadConfig } from '../../../src/config/load.ts';
 import { execute } from '../../../src/db/rows.ts';
@@ -33,7 +35,7 @@ import { entriesOfDatev, readDatev } from './readers/datev.ts';
 import { cents, type ReadEntry } from './readers/entry.ts';
 import { readSie } from './readers/sie.ts';
 
-const { db } = useDatabase();
+const { db, url } = useDatabase();
 const root = mkdtempSync(join(tmpdir(), 'vetledger-files-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const by = { actedBy: 'tester', reason: 'a test' };
@@ -211,6 +213,23 @@ describe.each(['csv', 'sie4', 'datev'] as const)('%s', (kind) => {
     for (const [name, content] of before) expect(readFileSync(join(folder(), name!), 'latin1')).toBe(content);
     expect(unitsIn().flat().toSorted()).toEqual(['invoice/1/1', 'invoice/2/1', 'invoice/3/1', 'invoice/4/1']);
     expect(await countsByState(db, id)).toMatchObject({ handed_over: 4, pending: 0, sending: 0, refused: 0 });
+  });
+});
+
+describe('a process that is killed', () => {
+  it.each(['stored', 'temporary', 'renamed', 'marked'] as const)('after «%s» leaves nothing half done', async (at) => {
+    const installation = await configured('csv');
+    await post([invoice(1), invoice(2), invoice(3)]);
+    await enqueue(installation);
+    const script = fileURLToPath(new URL('killed.ts', import.meta.url));
+    const { signal, stderr } = spawnSync(process.execPath, [script, url, join(root, `${id}.yaml`), at], {
+      encoding: 'utf8',
+    });
+    expect(signal, stderr).toBe('SIGKILL');
+    expect(await handOver(installation)).toMatchObject({ left: 0, waitingFor: null });
+    expect(unitsIn()).toEqual([['invoice/1/1', 'invoice/2/1'], ['invoice/3/1']]);
+    expect(readdirSync(folder()).filter((name) => name.startsWith('.'))).toEqual([]);
+    expect(await countsByState(db, id)).toMatchObject({ handed_over: 3, pending: 0, sending: 0 });
   });
 });
 

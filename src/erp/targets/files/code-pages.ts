@@ -26,8 +26,13 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** The text in what a code page has: other letters lose their accents, what is left becomes a question mark. */
 export function inCodePage(text: string, page: CodePage): string {
-  const isKnown = (part: string) =>
-    [...part].every((character) => isAscii(character) || codePages[page].has(character));
+  const codes = codePages[page];
+  const isKnown = (part: string) => {
+    for (const character of part) if (!isAscii(character) && !codes.has(character)) return false;
+    return true;
+  };
+  // Nearly every text, and a hundred times quicker.
+  if (isKnown(text)) return text;
   let result = '';
   for (const { segment } of graphemes.segment(text.normalize('NFC'))) {
     const candidates = [segment, spelled[segment], bare(segment), spelled[bare(segment)]];
@@ -47,7 +52,12 @@ function isAscii(character: string): boolean {
 /** The bytes of a text; what the page lacks is written otherwise (`inCodePage`). */
 export function encode(text: string, page: CodePage): Uint8Array {
   const codes = codePages[page];
-  return Uint8Array.from([...inCodePage(text, page)], (character) => codes.get(character) ?? character.charCodeAt(0));
+  const known = inCodePage(text, page);
+  // Each character of a code page is one unit of a text.
+  return Uint8Array.from({ length: known.length }, (_, index) => {
+    const code = known.charCodeAt(index);
+    return code < 128 ? code : (codes.get(known.charAt(index)) ?? 63);
+  });
 }
 
 /** The text on one line, without characters that programs obey or hide, cut to so many characters. */

@@ -211,6 +211,7 @@ class HandOver {
     let refused = 0;
     let after: BatchCandidate | null = null;
     for (let piece = 1; ids.length < this.#maxUnits; piece++) {
+      this.#ports.signal.throwIfAborted();
       const range = { days, before, after, limit: Math.min(pageSize, this.#maxUnits - ids.length) };
       const page: BatchCandidate[] = await batchCandidates(trx, installation.id, range);
       if (page.length === 0) break;
