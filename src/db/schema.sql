@@ -244,6 +244,7 @@ create table erp_batch (
   manifest text not null,
   created_at timestamp with time zone not null,
   written_at timestamp with time zone,
+  withdrawn_at timestamp with time zone,
   acknowledged_at timestamp with time zone,
   acknowledged_by text,
   constraint erp_batch_pkey PRIMARY KEY (installation, number),

@@ -233,3 +233,23 @@ export async function noteAnswer(
     [company],
   );
 }
+
+/** Notes, for a company to which nothing is requested, what keeps everything from it, or that nothing does any more. */
+export async function noteOutcome(
+  db: Connection,
+  ref: CompanyRef,
+  error: { code: string; message: string } | null,
+): Promise<void> {
+  await execute(
+    db,
+    `insert into erp_company as known (company, kind, name, last_error_code, last_error_message, last_error_at, last_answer_at)
+     values (?, ?, ?, ?, ?, case when ? then clock_timestamp() end, case when not ? then clock_timestamp() end)
+     on conflict (company) do update set last_error_code = excluded.last_error_code,
+       last_error_message = excluded.last_error_message, last_error_at = coalesce(excluded.last_error_at, known.last_error_at),
+       last_answer_at = coalesce(excluded.last_answer_at, known.last_answer_at)`,
+    [
+      ...[companyKey(ref), ref.kind, ref.id, error?.code ?? null, error?.message ?? null],
+      ...[error !== null, error !== null],
+    ],
+  );
+}

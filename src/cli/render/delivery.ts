@@ -1,3 +1,4 @@
+import { fileFormats } from '../../config/erp.ts';
 import { visible, visibleIn } from '../../domain/text.ts';
 import type { DeliveryStatus, UnitDelivery } from '../../queries/deliveries.ts';
 import { count, instant } from './text.ts';
@@ -38,7 +39,9 @@ export function deliveryLines(found: DeliveryStatus): string[] {
     const periods = status.periods_read_at
       ? `; its closed periods are those of ${instant(status.periods_read_at)}`
       : '';
-    lines.push(`${margin}the ERP (${status.kind}) last answered ${instant(status.last_answer_at)}${periods}`);
+    const isFile = fileFormats.some((format) => format === status.kind);
+    const what = isFile ? `the last file (${status.kind}) was written` : `the ERP (${status.kind}) last answered`;
+    lines.push(`${margin}${what} ${instant(status.last_answer_at)}${periods}`);
   }
   if (status.last_error) {
     const { message, at } = status.last_error;

@@ -13,6 +13,8 @@ create table erp_batch (
   created_at timestamptz not null,
   -- Null until the file and its manifest are on the disk.
   written_at timestamptz,
+  -- Its units were taken out of it before it was written: no file is.
+  withdrawn_at timestamptz,
   acknowledged_at timestamptz,
   acknowledged_by text,
   primary key (installation, number)

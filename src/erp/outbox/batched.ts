@@ -26,7 +26,7 @@ export interface CandidateRange {
   days: { from: CalendarDate; through: CalendarDate } | null;
   /** Only what came into the outbox before; null: all. */
   before: Date | null;
-  after: Pick<BatchCandidate, 'kind' | 'seq'> | null;
+  after: Pick<BatchCandidate, 'kind' | 'seq' | 'id'> | null;
   limit: number;
 }
 
@@ -44,14 +44,15 @@ export async function batchCandidates(
     },
     `select u.unit_id as id, u.kind, u.seq, u.unit_date as date, u.follows, p.state as follows_state
      from erp_unit u left join erp_unit p on p.installation = u.installation and p.unit_id = u.follows
-     where u.installation = ? and u.state = 'pending' and not u.needs_consent and (u.kind, u.seq) > (?::text, ?::bigint)
+     where u.installation = ? and u.state = 'pending' and not u.needs_consent
+       and (u.kind, u.seq, u.unit_id) > (?::text, ?::bigint, ?::text)
        and u.unit_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')
        and u.enqueued_at < coalesce(?::timestamptz, 'infinity')
        and (u.not_before is null or u.not_before <= clock_timestamp())
-     order by u.kind, u.seq limit ?`,
+     order by u.kind, u.seq, u.unit_id limit ?`,
     [
-      ...[installation, after?.kind ?? '', after?.seq ?? 0, days?.from ?? null, days?.through ?? null],
-      ...[before, limit],
+      ...[installation, after?.kind ?? '', after?.seq ?? 0, after?.id ?? ''],
+      ...[days?.from ?? null, days?.through ?? null, before, limit],
     ],
   );
   return found.map(({ follows, follows_state: state, ...candidate }) => ({
@@ -84,6 +85,16 @@ export async function countBatched(trx: Connection, installation: InstallationId
     [installation, batch],
   );
   return n;
+}
+
+/** Units that are left in a batch of which no file is written wait for another one. */
+export async function releaseBatched(trx: Connection, installation: InstallationId, batch: number): Promise<void> {
+  await execute(
+    trx,
+    `update erp_unit set state = 'pending', batch = null, attempt_id = null, sent_at = null, attempts = 0
+     where installation = ? and batch = ? and state = 'sending'`,
+    [installation, batch],
+  );
 }
 
 /** The batch's file is on the disk. */
@@ -120,25 +131,5 @@ export async function markRefused(
        problem_since = coalesce(u.problem_since, clock_timestamp()), settled_at = clock_timestamp()
      from ${from} where u.installation = ? and u.unit_id = no.unit_id and u.state = 'pending'`,
     [...bindings, installation],
-  );
-}
-
-/** Lets units that were refused for one of these reasons be tried again where the mapping is another one than then. */
-export async function retryAfterMapping(
-  trx: Connection,
-  installation: InstallationId,
-  { codes, mappingHash }: { codes: readonly string[]; mappingHash: string },
-): Promise<void> {
-  const changed = await execute(
-    trx,
-    'update erp_cursor set mapping_hash = ? where installation = ? and mapping_hash <> ?',
-    [mappingHash, installation, mappingHash],
-  );
-  if (changed === 0) return;
-  await execute(
-    trx,
-    `update erp_unit set state = 'pending', settled_at = null, problem_code = null, problem_message = null
-     where installation = ? and state = 'refused' and problem_code = any(?::text[])`,
-    [installation, codes],
   );
 }

@@ -25,6 +25,7 @@ import { ackBatches } from '../../../src/erp/targets/files/ack.ts';
 import { type HandOverOptions, type HandOverStep, handOverSlice } from '../../../src/erp/targets/files/hand-over.ts';
 import { appendEntries } from '../../../src/ledger/journal/append.ts';
 import { summariseBatch } from '../../../src/ledger/summaries/append.ts';
+import { deliveryStatus } from '../../../src/queries/deliveries.ts';
 import type { PostingMode } from '../../../src/terms.ts';
 import { draft, party } from '../../ledger/drafts.ts';
 import { useDatabase } from '../../support/database.ts';
@@ -250,6 +251,37 @@ describe('the same batch after a crash', () => {
     expect(unitsIn()).toEqual([['invoice/1/1']]);
   });
 
+  it('is written into the folder of now', async () => {
+    const installation = await configured('csv');
+    await post([invoice(1)]);
+    await enqueue(installation);
+    const crash = (step: HandOverStep) => {
+      if (step === 'stored') throw new Error('killed');
+    };
+    await expect(handOver(installation, { onStep: crash })).rejects.toThrow('killed');
+    const elsewhere = join(root, `${id}-elsewhere`);
+    await post([invoice(2)]);
+    await enqueue(installation);
+    const moved = { ...installation, erp: { ...installation.erp, folder: elsewhere } as InstallationConfig['erp'] };
+    expect(await handOver(moved)).toMatchObject({ delivered: 2, left: 0 });
+    expect(readdirSync(elsewhere).length).toBe(4);
+    expect(await countsByState(db, id)).toMatchObject({ handed_over: 2, refused: 0 });
+  });
+
+  it('is withdrawn where units were taken out of it, and the others are in the next', async () => {
+    const installation = await configured('csv');
+    const [taken] = await post([invoice(1), invoice(2)]);
+    await enqueue(installation);
+    const crash = (step: HandOverStep) => {
+      if (step === 'stored') throw new Error('killed');
+    };
+    await expect(handOver(installation, { onStep: crash })).rejects.toThrow('killed');
+    await execute(db, `update erp_unit set state = 'excluded' where installation = ? and unit_id = ?`, [id, taken!]);
+    expect(await handOver(installation)).toMatchObject({ delivered: 1, left: 0 });
+    expect(readdirSync(folder())).toEqual([`${id}-000002.csv`, `${id}-000002.json`]);
+    expect(await query(db, 'select * from erp_batch_piece where installation = ?', [id])).toEqual([]);
+  });
+
   it('is written by one of two who hand over at the same time', async () => {
     const installation = await configured('csv');
     await post(Array.from({ length: 20 }, (_, index) => invoice(index + 1)));
@@ -384,8 +416,10 @@ describe('the folder', () => {
       waitingFor: { code: 'batch_not_written' },
     });
     expect(report.waitingFor!.message).toContain(folder());
+    expect(await deliveryStatus(db, installation)).toMatchObject({ last_error: { code: 'batch_not_written' } });
     rmSync(folder());
     expect(await handOver(installation)).toMatchObject({ delivered: 1, left: 0, waitingFor: null });
+    expect(await deliveryStatus(db, installation)).toMatchObject({ delivered: 1, last_error: null });
     expect(unitsIn()).toEqual([['invoice/1/1']]);
   });
 

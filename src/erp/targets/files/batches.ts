@@ -16,6 +16,7 @@ const batchShape = {
   manifest: text,
   created_at: instant,
   written_at: nullable(instant),
+  withdrawn_at: nullable(instant),
   acknowledged_at: nullable(instant),
   acknowledged_by: nullable(text),
 };
@@ -89,7 +90,7 @@ export async function digestOf(
   return { sha256: hash.digest('hex'), bytes };
 }
 
-export type NewBatch = Omit<StoredBatch, 'written_at' | 'acknowledged_at' | 'acknowledged_by'>;
+export type NewBatch = Omit<StoredBatch, 'written_at' | 'withdrawn_at' | 'acknowledged_at' | 'acknowledged_by'>;
 
 export async function storeBatch(trx: Connection, batch: NewBatch): Promise<void> {
   await execute(
@@ -109,7 +110,7 @@ export function unwrittenBatch(db: Connection, installation: InstallationId): Pr
     db,
     batchShape,
     `select ${columns} from erp_batch
-     where installation = ? and acknowledged_at is null and written_at is null order by number limit 1`,
+     where installation = ? and acknowledged_at is null and written_at is null and withdrawn_at is null order by number limit 1`,
     [installation],
   );
 }
@@ -124,6 +125,18 @@ export async function markWritten(
     'update erp_batch set written_at = clock_timestamp() where installation = ? and number = ? and written_at is null',
     [installation, number],
   );
+  await execute(trx, 'delete from erp_batch_piece where installation = ? and number = ?', [installation, number]);
+}
+
+/** A batch whose units were taken out of it before it was written is not written any more. */
+export async function markWithdrawn(
+  trx: Connection,
+  { installation, number }: Pick<StoredBatch, 'installation' | 'number'>,
+): Promise<void> {
+  await execute(trx, 'update erp_batch set withdrawn_at = clock_timestamp() where installation = ? and number = ?', [
+    installation,
+    number,
+  ]);
   await execute(trx, 'delete from erp_batch_piece where installation = ? and number = ?', [installation, number]);
 }
 
@@ -158,7 +171,7 @@ export function openBatches(db: Connection, installation: InstallationId, limit:
   return rows(
     db,
     batchShape,
-    `select ${columns} from erp_batch where installation = ? and acknowledged_at is null order by number limit ?`,
+    `select ${columns} from erp_batch where installation = ? and acknowledged_at is null and withdrawn_at is null order by number limit ?`,
     [installation, limit],
   );
 }

@@ -6,7 +6,10 @@ import { erpProblemCatalogue } from '../../../domain/erp-problems.ts';
 import { codeOf, type PlainError } from '../../../domain/errors.ts';
 import { visible } from '../../../domain/text.ts';
 import { loadUnits } from '../../../ledger/general-ledger.ts';
+import { companyOf } from '../../company.ts';
+import { noteOutcome } from '../../company-lease.ts';
 import type { DeliverPorts, SliceReport } from '../../deliver/slice.ts';
+import { companyKey } from '../../entry-key.ts';
 import {
   type BatchCandidate,
   batchCandidates,
@@ -14,13 +17,15 @@ import {
   markBatched,
   markHandedOver,
   markRefused,
-  retryAfterMapping,
+  releaseBatched,
 } from '../../outbox/batched.ts';
+import { followConfiguration } from '../../outbox/claim.ts';
 import { type DeliveryPause, dueWork, pauseOf } from '../../outbox/read.ts';
 import { translate } from '../../translate.ts';
 import {
   digestOf,
   lockBatches,
+  markWithdrawn,
   markWritten,
   nextBatch,
   piecesOf,
@@ -68,18 +73,30 @@ export async function handOverSlice(ports: HandOverPorts, options: HandOverOptio
     const { left } = await dueWork(db, installation.id);
     return { ...report, left, nextDueMs: null, waitingFor: pausedBy(paused) };
   }
-  await db.transaction((trx) =>
-    retryAfterMapping(trx, installation.id, { codes: mappingProblems, mappingHash: installation.mappingHash }),
-  );
   const start = clock.elapsed();
   const run = new HandOver(ports, options);
   try {
+    let isFollowed = false;
     for (let isOver = false; !isOver; ) {
       signal.throwIfAborted();
-      const stored = (await unwrittenBatch(db, installation.id)) ?? (await run.makeBatch(report));
+      let stored = await unwrittenBatch(db, installation.id);
+      if (stored === null) {
+        // What is stored is written as it is, into the folder of now; only what comes after it follows the configuration.
+        if (!isFollowed) await run.followConfiguration();
+        isFollowed = true;
+        stored = await run.makeBatch(report);
+      }
       if (stored === null) break;
       const units = await run.write(stored);
+      if (units === null) {
+        log.warn(
+          { installation: installation.id, batch: batchCode(stored) },
+          'withdrew a batch: its units were taken out',
+        );
+        continue;
+      }
       report.delivered += units;
+      await noteOutcome(db, companyOf(run.erp), null);
       log.info({ installation: installation.id, batch: batchCode(stored), units }, 'handed over a batch');
       const { left } = await dueWork(db, installation.id);
       onProgress({ delivered: report.delivered, left });
@@ -88,6 +105,7 @@ export async function handOverSlice(ports: HandOverPorts, options: HandOverOptio
   } catch (error) {
     const waitingFor = notWritten(error);
     if (waitingFor === null) throw error;
+    await noteOutcome(db, companyOf(run.erp), waitingFor);
     const { left } = await dueWork(db, installation.id);
     return { ...report, left, nextDueMs: retryMs, waitingFor };
   }
@@ -96,7 +114,7 @@ export async function handOverSlice(ports: HandOverPorts, options: HandOverOptio
 
 class HandOver {
   readonly #ports: HandOverPorts;
-  readonly #erp: FileTargetConfig;
+  readonly erp: FileTargetConfig;
   readonly #format: FileFormat;
   readonly #maxUnits: number;
   readonly #onStep: (step: HandOverStep) => void;
@@ -105,10 +123,24 @@ class HandOver {
     const { erp } = ports.installation;
     if (!isFileTarget(erp)) throw new Error(`installation ${ports.installation.id} is not delivered as files`);
     this.#ports = ports;
-    this.#erp = erp;
+    this.erp = erp;
     this.#format = fileFormat(erp, ports.installation);
     this.#maxUnits = maxUnits ?? fileCapabilities[erp.kind].write.max_entries;
     this.#onStep = onStep;
+  }
+
+  /** Units that another mapping could not translate, or that were for another folder, are taken up again. */
+  async followConfiguration(): Promise<void> {
+    const { db, installation } = this.#ports;
+    const company = companyKey(companyOf(this.erp));
+    const { mappingHash } = installation;
+    await db.transaction((trx) =>
+      followConfiguration(
+        trx,
+        { installation: installation.id, company },
+        { mappingHash, retriedCodes: mappingProblems },
+      ),
+    );
   }
 
   /** Stores the next batch; null where no unit is due that can be in one. */
@@ -130,28 +162,36 @@ class HandOver {
       const key = { installation: installation.id, number };
       await storePiece(trx, key, 0, rendered.writer.head(facts));
       const { sha256, bytes } = await digestOf(trx, key);
-      const [format, file] = [this.#erp.kind, this.#format.fileName(facts)];
+      const [format, file] = [this.erp.kind, this.#format.fileName(facts)];
       const { decimals } = installation;
       const manifest = manifestText({ ...facts, format, file, sha256, bytes, decimals }, rendered.contents);
       const batch = { ...key, format, file, sha256, units: rendered.ids.length, manifest, created_at: at };
       await storeBatch(trx, batch);
       await markBatched(trx, installation.id, { ids: rendered.ids, batch: number, attemptId: randomUUID() });
       this.#onStep('rendered');
-      return { ...batch, written_at: null, acknowledged_at: null, acknowledged_by: null };
+      return { ...batch, written_at: null, withdrawn_at: null, acknowledged_at: null, acknowledged_by: null };
     });
     if (stored === 'again') return this.makeBatch(report);
     if (stored !== null) this.#onStep('stored');
     return stored;
   }
 
-  /** Writes a stored batch's file and manifest and notes that they are there; returns how many units that hands over. */
-  async write({ number }: Pick<StoredBatch, 'number'>): Promise<number> {
+  /**
+   * Writes a stored batch's file and manifest and notes that they are there; returns how many units that hands over. Null for a
+   * batch whose units were taken out of it, since another ERP was configured meanwhile: it is withdrawn.
+   */
+  async write({ number }: Pick<StoredBatch, 'number'>): Promise<number | null> {
     const { db, installation } = this.#ports;
     const units = await db.transaction(async (trx) => {
       // The one who has the lock is the only one who writes.
       await lockBatches(trx, installation.id);
       const batch = await unwrittenBatch(trx, installation.id);
       if (batch === null || batch.number !== number) return 0;
+      if ((await countBatched(trx, installation.id, number)) !== batch.units) {
+        await releaseBatched(trx, installation.id, number);
+        await markWithdrawn(trx, batch);
+        return null;
+      }
       await this.#writeFiles(trx, batch);
       await markWritten(trx, batch);
       await markHandedOver(trx, installation.id, batch.number);
@@ -163,10 +203,7 @@ class HandOver {
   }
 
   async #writeFiles(trx: Connection, batch: StoredBatch): Promise<void> {
-    const { folder } = this.#erp;
-    if ((await countBatched(trx, batch.installation, batch.number)) !== batch.units) {
-      throw new Error(`units of batch ${batchCode(batch)} were taken out of it before it was written`);
-    }
+    const { folder } = this.erp;
     const content = piecesOf(trx, batch);
     await writeWholeFile({ folder, name: batch.file, sha256: batch.sha256, content }, () => this.#onStep('temporary'));
     this.#onStep('renamed');
@@ -263,7 +300,7 @@ class HandOver {
     return candidates.flatMap((candidate) => {
       const unit = byId.get(candidate.id);
       if (unit === undefined) return [];
-      const translated = translate(unit, { databaseId, mapping, capabilities: fileCapabilities[this.#erp.kind] });
+      const translated = translate(unit, { databaseId, mapping, capabilities: fileCapabilities[this.erp.kind] });
       if ('problems' in translated) return { candidate, entry: translated };
       const collectiveParty = mapping.erp.parties === 'collective' ? mapping.erp.collective_party : null;
       return { candidate, entry: fileEntry(unit, translated.entry, { collectiveParty }) };
@@ -272,7 +309,7 @@ class HandOver {
 
   /** Only what came into the outbox before it is due; null: everything is. */
   #cut(): Date | null {
-    const { batches } = this.#erp.options;
+    const { batches } = this.erp.options;
     if (batches === 'at_once') return null;
     const today = this.#today();
     return instantOf(batches === 'daily' ? today : `${today.slice(0, 7)}-01`, this.#ports.installation.timezone);
@@ -281,7 +318,7 @@ class HandOver {
   #nextCutMs(): number {
     const { timezone } = this.#ports.installation;
     const next = new Date(`${this.#today()}T00:00:00Z`);
-    if (this.#erp.options.batches === 'monthly') next.setUTCMonth(next.getUTCMonth() + 1, 1);
+    if (this.erp.options.batches === 'monthly') next.setUTCMonth(next.getUTCMonth() + 1, 1);
     else next.setUTCDate(next.getUTCDate() + 1);
     return instantOf(next.toISOString().slice(0, 10), timezone)?.getTime() ?? 0;
   }
@@ -296,10 +333,10 @@ function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-function pausedBy({ paused_by: by, reason }: DeliveryPause): PlainError {
+function pausedBy({ installation, paused_by: by, reason }: DeliveryPause): PlainError {
   return {
     code: 'delivery_paused',
-    message: `Delivery was paused by ${visible(by)}: ${visible(reason)}`,
+    message: `the delivery of installation ${installation} was paused by ${by}: ${reason}`,
     todo: 'Run `vetledger deliver resume` when it may go on.',
   };
 }
