@@ -219,7 +219,7 @@ function isAnsweredError(error: unknown): boolean {
 /** The same target, with every request at the pace of its company. */
 export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
   const pace = new Pace(ports, companyKey(target.company), target.capabilities.pace);
-  const { matching } = target;
+  const { matching, books } = target;
   return {
     capabilities: target.capabilities,
     company: target.company,
@@ -235,8 +235,31 @@ export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
         unmatch: (groups, request) => pace.run(request, () => matching.unmatch(groups, request)),
       },
     }),
-    ...(target.books && { books: target.books }),
+    ...(books && {
+      books: {
+        balances: (range, request) => pace.run(request, () => books.balances(range, request)),
+        entries: (which, request) => pacedPages(pace, books.entries(which, request), request),
+      },
+    }),
     check: (plan, request) => target.check(plan, request),
     close: () => target.close(),
   };
+}
+
+/** Pages, each of which is a request. */
+async function* pacedPages<Page>(
+  pace: Pace,
+  pages: AsyncIterable<Page>,
+  request: RequestOptions,
+): AsyncGenerator<Page> {
+  const reading = pages[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await pace.run(request, () => reading.next());
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    await reading.return?.();
+  }
 }

@@ -1,10 +1,12 @@
 import { isDelivered } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import type { Db } from '../db/pool.ts';
+import type { Clock } from '../domain/clock.ts';
 import { UserError } from '../domain/errors.ts';
 import { readBooks } from '../erp/books/read.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import type { Delivery } from '../erp/delivery.ts';
+import { pacedTarget } from '../erp/pace.ts';
 import { ErpError } from '../erp/port.ts';
 import { checkErpBooks } from '../reconcile/e7-erp.ts';
 import type { InstallationReport, ReconcileReport } from '../reconcile/report.ts';
@@ -13,6 +15,8 @@ export interface ReconcileErpPorts {
   db: Db;
   databaseId: string;
   delivery: Pick<Delivery, 'target'>;
+  /** For the pace of requests. */
+  clock: Clock;
 }
 
 export interface ReconcileErpOptions {
@@ -41,7 +45,7 @@ export async function reconcileWithErp(
 }
 
 async function withErp(
-  { db, databaseId, delivery }: ReconcileErpPorts,
+  { db, databaseId, delivery, clock }: ReconcileErpPorts,
   report: InstallationReport,
   installation: InstallationConfig,
   { full, signal, onProgress }: ReconcileErpOptions,
@@ -49,7 +53,7 @@ async function withErp(
   const { id, erp, decimals } = installation;
   const company = companyKeyOf(erp);
   if (company === null || !isDelivered(erp) || erp.kind !== 'tryton') return report;
-  const target = delivery.target(installation);
+  const target = pacedTarget(delivery.target(installation), { db, clock });
   if (target.books === undefined) return report;
   const { ownedAccounts } = erp;
   const ports = { db, databaseId, installation, target, ownedAccounts, signal };
@@ -65,6 +69,25 @@ async function withErp(
     equations: { ...report.equations, E7: equation },
     erp: listed,
   };
+}
+
+/** Pauses before further attempts: a delivery beside it locks the ERP for a moment. What was noted by then stays. */
+const pausesMs = [1_000, 5_000, 20_000];
+
+async function again<Result>(
+  read: () => Promise<Result>,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<Result> {
+  for (const pauseMs of pausesMs) {
+    try {
+      return await read();
+    } catch (error) {
+      const isPassing = error instanceof ErpError && (error.means === 'locked' || error.means === 'throttled');
+      if (!isPassing) throw error;
+      await clock.sleep(Math.max(pauseMs, error.retryAfterMs ?? 0), signal);
+    }
+  }
+  return read();
 }
 
 function unreadable({ id, erp }: InstallationConfig, error: ErpError): UserError {

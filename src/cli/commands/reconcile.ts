@@ -1,6 +1,7 @@
 import { UserError } from '../../domain/errors.ts';
 import { reconcileWithSource } from '../../queries/reconcile.ts';
 import { reconcileWithErp } from '../../queries/reconcile-erp.ts';
+import { systemClock } from '../../runtime/system-clock.ts';
 import { chosenBooks } from '../books.ts';
 import type { CommandContext } from '../context.ts';
 import { reconcileText } from '../render/reconcile.ts';
@@ -25,7 +26,10 @@ export function reconcile(context: CommandContext, options: ReconcileCommandOpti
       context.note(noteText(installation, note)),
     );
     const report = erp
-      ? await reconcileWithErp(app, ownBooks, chosen, { full, signal: context.signal, onProgress: () => undefined })
+      ? await reconcileWithErp({ ...app, clock: systemClock }, ownBooks, chosen, {
+          ...{ full, signal: context.signal },
+          onProgress: (installation, entries) => app.log.debug({ installation, entries }, 'read back from the ERP'),
+        })
       : ownBooks;
     await context.result(report, () => reconcileText(report));
     return report.ok ? 0 : 1;

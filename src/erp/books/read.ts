@@ -8,6 +8,7 @@ import { type GeneralLedgerUnit, loadUnits, usedAccounts } from '../../ledger/ge
 import type { CalendarDate } from '../../terms.ts';
 import { compareEntry, type Difference, describeDifferences } from '../compare.ts';
 import type { ErpEntry, FoundEntry } from '../entry.ts';
+import { erpPriorities } from '../pace.ts';
 import type { ErpBooks, ErpTarget, RequestOptions } from '../port.ts';
 import { translate } from '../translate.ts';
 import {
@@ -71,9 +72,6 @@ export async function readBooks(ports: ReadBooksPorts, options: { full: boolean 
   return new Reader(ports, books).read(options);
 }
 
-/** Behind live work, in the requests to the ERP. */
-const priority = 9;
-
 class Reader {
   readonly #ports: ReadBooksPorts;
   readonly #books: ErpBooks;
@@ -86,7 +84,7 @@ class Reader {
     this.#ports = ports;
     this.#books = books;
     this.#owned = new Set(ports.ownedAccounts);
-    this.#request = { signal: ports.signal, priority };
+    this.#request = { signal: ports.signal, priority: erpPriorities.review };
   }
 
   async read({ full }: { full: boolean }): Promise<BooksRead> {
