@@ -8,6 +8,8 @@ export interface ItemLine {
   line: number;
   /** Id of the unit that its unit reverses. */
   reverses: string | null;
+  /** Whether it is of a payment, and not of the invoice itself. */
+  isPayment: boolean;
   account: string;
   /** Debit positive. */
   amount: Money;
@@ -45,23 +47,24 @@ export interface ItemPlan {
  * about them.
  */
 export function concernsErp(lines: readonly ItemLine[], ours: readonly OurGroup[]): boolean {
-  if (ours.length > 0) return true;
-  const units = new Set(lines.map(({ unitId }) => unitId));
-  if (lines.some(({ reverses }) => reverses !== null && units.has(reverses))) return true;
+  if (ours.length > 0 || pairsOf(lines, ({ account }) => account).length > 0) return true;
   return [...Map.groupBy(lines, ({ account }) => account).values()].some(isSettled);
 }
 
 /**
  * What to match and to undo so that the ERP's open items are right, with as few changes as can be: a reversal is matched with what
- * it reverses, and the other lines of an account and party with each other once they sum to zero. A group of ours is undone only
- * when one of its lines was reversed. A group that we did not make is left alone.
+ * it reverses, a payment with its cancellation, and the other lines of an account and party with each other once they sum to zero.
+ * A group of ours is undone only when one of its lines was reversed or cancelled. A group that we did not make is left alone.
+ *
+ * The lines are in the order of the books.
  */
 export function planItem(lines: readonly HeldLine[], ours: readonly OurGroup[]): ItemPlan {
   const plan: ItemPlan = { unmatch: [], match: [], keep: [], remark: null };
   const groups = existingGroups(lines);
   const foreign = new Set([...groups].filter(([name, ids]) => !isOurs(name, ids, ours)).map(([name]) => name));
   const pairOf = new Map<string, HeldLine[]>();
-  for (const pair of reversalPairs(lines.filter(({ matched }) => matched === null || !foreign.has(matched)))) {
+  const mendable = lines.filter(({ matched }) => matched === null || !foreign.has(matched));
+  for (const pair of pairsOf(mendable, sideOf)) {
     for (const { id } of pair) pairOf.set(id, pair);
   }
   const undone = new Set<string>();
@@ -99,22 +102,41 @@ function isOurs(name: string, ids: readonly string[], ours: readonly OurGroup[])
   return ours.some(({ groupId, lineIds }) => (groupId === null ? sameIds(lineIds, ids) : groupId === name));
 }
 
-/** Lines with their reversals: of the same account and party, so that the ERP can match them. */
-function reversalPairs(lines: readonly HeldLine[]): HeldLine[][] {
-  const originals = new Map(lines.map((line) => [placeOf(line.unitId, line), line]));
-  return lines.flatMap((line) => {
-    const original = line.reverses === null ? undefined : originals.get(placeOf(line.reverses, line));
-    return original?.amount.plus(line.amount).isZero() ? [[original, line]] : [];
-  });
+/**
+ * Lines that cancel each other out: an entry's and its reversal's, and, among payments that stand, one and the latest before it of
+ * the opposite amount, which is how the source cancels and refunds them. `side` names what the ERP can match within.
+ */
+function pairsOf<Each extends ItemLine>(lines: readonly Each[], side: (line: Each) => string): [Each, Each][] {
+  const pairs: [Each, Each][] = [];
+  const paired = new Set<Each>();
+  const pair = (first: Each, second: Each) => {
+    pairs.push([first, second]);
+    paired.add(first).add(second);
+  };
+  const placeOf = (unitId: string, line: Each) => JSON.stringify([unitId, line.line, side(line)]);
+  const places = new Map(lines.map((line) => [placeOf(line.unitId, line), line]));
+  for (const line of lines) {
+    const original = line.reverses === null ? undefined : places.get(placeOf(line.reverses, line));
+    if (original?.amount.plus(line.amount).isZero()) pair(original, line);
+  }
+  const payments = lines.filter((line) => line.isPayment && line.reverses === null && !paired.has(line));
+  const open = new Map<string, Each[]>();
+  for (const line of payments) {
+    const named = (amount: Money) => JSON.stringify([side(line), amount.toFixed()]);
+    const before = open.get(named(line.amount.negated()))?.pop();
+    if (before !== undefined) pair(before, line);
+    else open.set(named(line.amount), [...(open.get(named(line.amount)) ?? []), line]);
+  }
+  return pairs;
 }
 
-function placeOf(unitId: string, { line, account, party }: HeldLine): string {
-  return JSON.stringify([unitId, line, account, party]);
+/** Account and party: no ERP matches across them. */
+function sideOf({ account, party }: HeldLine): string {
+  return JSON.stringify([account, party]);
 }
 
-/** By account and party: no ERP matches across them. */
 function bySide(lines: readonly HeldLine[]): Map<string, HeldLine[]> {
-  return Map.groupBy(lines, ({ account, party }) => JSON.stringify([account, party]));
+  return Map.groupBy(lines, sideOf);
 }
 
 function remarkOn(

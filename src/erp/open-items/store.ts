@@ -79,6 +79,7 @@ export async function touchedItems(
       unitId: line.unit_id,
       line: line.line,
       reverses: line.reverses,
+      isPayment: line.unit_id.startsWith(`${installation}/payment/`),
       account: line.account,
       amount: new Money(line.amount),
       erpId: line.erp_id,

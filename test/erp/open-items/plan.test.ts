@@ -5,12 +5,14 @@ import { concernsErp, type HeldLine, type OurGroup, planItem } from '../../../sr
 
 const money = (text: string | number) => new Money(text);
 
-/** `[unit, amount, what it reverses]`; the line's id is its unit's. */
+/** `[unit, amount, what it reverses]`; the line's id is its unit's. Those of payments begin with p, q or b. */
 type Seed = [unit: string, amount: string, reverses?: string | undefined];
 
 function line([unitId, amount, reverses = '']: Seed, matched: string | null = null): HeldLine {
   const [account, party] = ['1700', 'client'];
-  return { unitId, line: 0, reverses: reverses || null, account, amount: money(amount), id: unitId, party, matched };
+  const isPayment = /^[pqb]/.test(unitId);
+  const its = { unitId, line: 0, reverses: reverses || null, isPayment, account, amount: money(amount) };
+  return { ...its, id: unitId, party, matched };
 }
 
 const plan = (lines: HeldLine[], ours: OurGroup[] = []) => planItem(lines, ours);
@@ -112,6 +114,19 @@ describe('what is undone', () => {
     });
   });
 
+  test('a group of which a payment was cancelled: the invoice is open again', () => {
+    expect(plan([...paid, line(['q', '100'])], [group])).toEqual({
+      unmatch: [['i', 'p']],
+      match: [['p', 'q']],
+      keep: [],
+      remark: null,
+    });
+  });
+
+  test('nothing when more is paid than was due', () => {
+    expect(plan([...paid, line(['q', '-100'])], [group])).toMatchObject({ unmatch: [], match: [] });
+  });
+
   test('a group is ours by its lines where its name was never read back', () => {
     const corrected = [...paid, line(['r', '-100', 'i'])];
     expect(plan(corrected, [{ lineIds: ['i', 'p'], groupId: null }]).unmatch).toEqual([['i', 'p']]);
@@ -177,7 +192,7 @@ class Receivables {
 const copied = (lines: HeldLine[]) => lines.map((each) => ({ ...each }));
 
 type Step =
-  | { do: 'post'; amount: number; side: number }
+  | { do: 'post'; amount: number; side: number; pays: boolean }
   | { do: 'pay_open' }
   | { do: 'correct'; pick: number; amount: number | null }
   | { do: 'by_hand'; pick: number };
@@ -185,7 +200,10 @@ type Step =
 const amounts = fc.constantFrom(-50, -20, -10, 10, 20, 50, 100);
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
-    { weight: 4, arbitrary: fc.record({ do: fc.constant('post' as const), amount: amounts, side: fc.nat(3) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({ do: fc.constant('post' as const), amount: amounts, side: fc.nat(3), pays: fc.boolean() }),
+    },
     { weight: 3, arbitrary: fc.constant<Step>({ do: 'pay_open' }) },
     {
       weight: 4,
@@ -205,13 +223,13 @@ function apply(erp: Receivables, step: Step, n: number): void {
   };
   const reversed = new Set(erp.lines.map(({ reverses }) => reverses));
   const standing = erp.lines.filter(({ unitId, reverses }) => reverses === null && !reversed.has(unitId));
-  if (step.do === 'post') add(`u${n}`, money(step.amount), sideOf(step.side));
+  if (step.do === 'post') add(`${step.pays ? 'p' : 'u'}${n}`, money(step.amount), sideOf(step.side));
   if (step.do === 'pay_open') {
     const side = sideOf(0);
     const open = erp.lines
       .filter(({ account, party }) => account === side.account && party === side.party)
       .reduce((all, { amount }) => all.plus(amount), zero);
-    if (!open.isZero()) add(`u${n}`, open.negated(), side);
+    if (!open.isZero()) add(`p${n}`, open.negated(), side);
   }
   if (step.do === 'correct' && standing.length > 0) {
     const old = standing[step.pick % standing.length]!;
