@@ -95,15 +95,11 @@ function take(counted: Map<string, number>, line: string, n: number): void {
   else counted.delete(line);
 }
 
-/** Lines of one place and side as one. */
+/** Lines of one place as one, as an ERP keeps them that merges lines: two sides of a place become their difference. */
 function merged(lines: readonly Comparable[]): Comparable[] {
-  const byPlace = new Map<string, Comparable>();
-  for (const { place, amount } of lines) {
-    const key = `${place} ${amount.isNegative()}`;
-    const before = byPlace.get(key);
-    byPlace.set(key, { place, amount: before === undefined ? amount : before.amount.plus(amount) });
-  }
-  return [...byPlace.values()];
+  const byPlace = new Map<string, Money>();
+  for (const { place, amount } of lines) byPlace.set(place, (byPlace.get(place) ?? zero).plus(amount));
+  return [...byPlace].map(([place, amount]) => ({ place, amount }));
 }
 
 function placeOfSent({ account, party, dimensions }: ErpLine, hasParties: boolean): string {

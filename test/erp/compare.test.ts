@@ -147,9 +147,11 @@ describe('what the target declares', () => {
     expect(differences(twice, once, { read_back: { normalises: ['merged_lines'] } })).toEqual([]);
   });
 
-  it('is no netting of the two sides', () => {
-    const sides = { ...sent, lines: [sentLine('1900', '3.00'), sentLine('1900', '-3.00')] };
-    expect(differences(sides, { ...held, lines: [] }, { read_back: { normalises: ['merged_lines'] } })).toHaveLength(2);
+  it('is that it nets the two sides of a place', () => {
+    const sides = { ...sent, lines: [sentLine('1900', '3.00'), sentLine('1900', '-1.00'), sentLine('3000', '-2.00')] };
+    const net = { ...held, lines: [heldLine('1900', '2.00'), heldLine('3000', '-2.00')] };
+    expect(differences(sides, net)).toHaveLength(3);
+    expect(differences(sides, net, { read_back: { normalises: ['merged_lines'] } })).toEqual([]);
   });
 
   it('is how far VAT amounts may differ', () => {

@@ -470,6 +470,24 @@ describe('what is read back', () => {
     expect(target.drafts).toEqual([]);
   });
 
+  it('is seen late, and not as it was sent', async () => {
+    await enqueued(1);
+    const target = open({ read_back: { by: 'key' }, key: { lookup_lag_seconds: 5 } });
+    target.onCreate = (entry) => {
+      entry.lines = entry.lines.map((line, at) => (at === 0 ? { ...line, account: '9999' } : line));
+    };
+    const late = target.find.bind(target);
+    let asked = 0;
+    target.find = async (...args) => {
+      asked += 1;
+      return asked % 2 === 1 ? { found: [], isComplete: true } : late(...args);
+    };
+    await slices(target);
+    expect(await stateCounts()).toEqual({ 'refused erp_differs': 1 });
+    expect(target.sizes('create')).toEqual([1]);
+    expect(target.drafts).toEqual([]);
+  });
+
   it('is not as it was sent: a posted entry is never sent again', async () => {
     const [key] = await enqueued(1);
     const target = open();

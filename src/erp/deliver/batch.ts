@@ -440,6 +440,9 @@ export class Batch {
           if (verdict.state === 'refused') {
             if (draft && strategy.canDeleteDrafts) surplus.push(draft.id);
             outcomes.push(refusedOf(unit, verdict.code, verdict.message));
+          } else if (finding.is === 'absent' && finding.differs !== null && unit.doubt === 'unseen') {
+            // It is what was made of the last request: another one would become the same.
+            outcomes.push(refusedOf(unit, 'erp_differs', finding.differs));
           } else if (draft === null) absent.push(item);
           else if (isReview) {
             outcomes.push({

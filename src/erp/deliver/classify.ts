@@ -8,7 +8,8 @@ export type Finding =
   | { is: 'refused'; code: 'erp_differs' | 'erp_doubled'; message: string; inErp: InErp; surplus: string[] }
   /** Not posted; this draft of it is as it was sent, or was left to the accountant. */
   | { is: 'draft'; draft: FoundEntry; surplus: string[] }
-  | { is: 'absent'; surplus: string[] }
+  /** Not there; `differs`: what a draft of it differs in that is none of the entry's. */
+  | { is: 'absent'; surplus: string[]; differs: string | null }
   /** The look-up was not complete, so that nothing follows from what it did not show. */
   | { is: 'unknown' };
 
@@ -44,7 +45,8 @@ export function classify(entry: ErpEntry, found: readonly FoundEntry[], options:
   const [voided] = found;
   if (draft && !options.canDeleteDrafts) return differing(entry, draft, options);
   if (voided && drafts.length === 0) return differing(entry, voided, options);
-  return { is: 'absent', surplus };
+  const differs = draft ? describeDifferences(compareEntry(entry, draft, options)) : null;
+  return { is: 'absent', surplus, differs };
 }
 
 /** What one posted entry is, which was sent. */
