@@ -92,7 +92,7 @@ const datev = z
     fiscal_year_start: textLike(/^(0[1-9]|1[0-2])-01$/, 'must be the first day of a month, for example 01-01').default(
       '01-01',
     ),
-    chart: textLike(/^\d{2}$/, 'must be two digits in quotes, for example "03"').optional(),
+    chart: textLike(/^\d{2}$/, 'must be two digits, for example 03').optional(),
     locked: flag(false),
     automatic_accounts: textLike(/^\d{4,9}(\s*,\s*\d{4,9})*$/, 'must be accounts with commas between them').optional(),
     batches,
