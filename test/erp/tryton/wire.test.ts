@@ -164,6 +164,8 @@ describe('texts of Tryton and what they mean', () => {
       'erp_right_missing',
     ],
     ['To reconcile lines, they must have the same debit "EUR50.00" and credit "EUR49.00".', 'refused', 'erp_refused'],
+    ['The value "27" for field "Period" in "Account Move" does not exist.', 'refused', 'erp_period_missing'],
+    ['The value "27" for field "Party" in "Account Move Line" does not exist.', 'refused', 'erp_party_refused'],
     ['Something new.', 'doubt', 'erp_refused_unknown'],
   ])('%s', (text, means, problem) => {
     expect(explain({ http: 200, code: 'UserError', text }, trytonCapabilities.errors)).toMatchObject({

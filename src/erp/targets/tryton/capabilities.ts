@@ -86,6 +86,12 @@ export const trytonCapabilities: Capabilities = {
     ...refusals([
       [/^You are not allowed to \w+ records of /, 'erp_right_missing'],
       [/^The value ".*" for field "Account" in record .* of "Account Move Line"/, 'erp_account_unknown'],
+      [/^The value ".*" for field "Account" in "Account Move Line" does not exist/, 'erp_account_unknown'],
+      [/^The value ".*" for field "Party" in "Account Move Line" does not exist/, 'erp_party_refused'],
+      [/^The value ".*" for field "Tax" in "Account Tax Line" does not exist/, 'erp_tax_unknown'],
+      [/^The value ".*" for field "Account" in "Analytic Account Line" does not exist/, 'erp_dimension_unknown'],
+      [/^The value ".*" for field "Journal" in "Account Move" does not exist/, 'erp_journal_unknown'],
+      [/^The value ".*" for field "Period" in "Account Move" does not exist/, 'erp_period_missing'],
       [/^To create a line on account .*, you must set a type or unclose it/, 'erp_account_unknown'],
       [/^A value is required for field "Account" in record .* of "Account Move Line"/, 'erp_account_unknown'],
       [/of "Account" that don't exist/, 'erp_account_unknown'],
