@@ -117,7 +117,8 @@ function pairsOf<Each extends ItemLine>(lines: readonly Each[], side: (line: Eac
   const places = new Map(lines.map((line) => [placeOf(line.unitId, line), line]));
   for (const line of lines) {
     const original = line.reverses === null ? undefined : places.get(placeOf(line.reverses, line));
-    if (original?.amount.plus(line.amount).isZero()) pair(original, line);
+    // A reversal that was itself reversed stays with the first that it reverses; what reverses it stands again.
+    if (original?.amount.plus(line.amount).isZero() && !paired.has(original)) pair(original, line);
   }
   const payments = lines.filter((line) => line.isPayment && line.reverses === null && !paired.has(line));
   const open = new Map<string, Each[]>();

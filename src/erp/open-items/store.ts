@@ -60,7 +60,7 @@ export async function touchedItems(
     `select l.invoice_id, l.unit_id, l.line, u.reverses, l.account, l.amount, u.erp_id
      from erp_open_line l join erp_unit u on u.installation = l.installation and u.unit_id = l.unit_id
      where l.installation = ? and l.invoice_id = any(?::bigint[]) and u.state = 'delivered' and u.erp_id is not null
-     order by u.seq, l.line`,
+     order by u.seq, u.undo_n nulls first, l.line`,
     [installation, ids],
   );
   const groups = await rows(

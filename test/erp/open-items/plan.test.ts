@@ -68,6 +68,60 @@ describe('what is matched', () => {
       ],
     ],
     [
+      'a payment with its cancellation, and not the invoice',
+      [
+        ['i', '9'],
+        ['p', '-9'],
+        ['q', '9'],
+      ],
+      [['p', 'q']],
+    ],
+    [
+      'the latest before it',
+      [
+        ['i', '9'],
+        ['p', '-4'],
+        ['p2', '-4'],
+        ['q', '4'],
+      ],
+      [['p2', 'q']],
+    ],
+    [
+      'what is paid again',
+      [
+        ['i', '9'],
+        ['p', '-9'],
+        ['q', '9'],
+        ['p2', '-9'],
+      ],
+      [
+        ['p', 'q'],
+        ['i', 'p2'],
+      ],
+    ],
+    [
+      'no overpayment',
+      [
+        ['i', '9'],
+        ['p', '-9'],
+        ['q', '-9'],
+      ],
+      [],
+    ],
+    [
+      'a reversal that was undone: the invoice stands again',
+      [
+        ['i', '9'],
+        ['r', '-9', 'i'],
+        ['r2', '9', 'r'],
+        ['p', '-9'],
+      ],
+      [
+        ['i', 'r'],
+        ['p', 'r2'],
+      ],
+    ],
+    [
       'a payment that was taken back, and not the invoice',
       [
         ['i', '9'],
