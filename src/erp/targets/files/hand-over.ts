@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileTargetConfig, isFileTarget } from '../../../config/erp.ts';
 import type { Connection } from '../../../db/rows.ts';
+import { refreshStatistics, refreshStatisticsFromRows } from '../../../db/statistics.ts';
 import { businessDate, instantOf } from '../../../domain/dates.ts';
 import { erpProblemCatalogue } from '../../../domain/erp-problems.ts';
 import { codeOf, type PlainError } from '../../../domain/errors.ts';
@@ -75,6 +76,8 @@ export async function handOverSlice(ports: HandOverPorts, options: HandOverOptio
   }
   const start = clock.elapsed();
   const run = new HandOver(ports, options);
+  const { left: waiting } = await dueWork(db, installation.id);
+  if (waiting >= refreshStatisticsFromRows) await refreshStatistics(db, 'deliver');
   try {
     let isFollowed = false;
     for (let isOver = false; !isOver; ) {
