@@ -217,12 +217,12 @@ export function sameBooks(first: Installation, second: Installation): void {
   }
 }
 
-/** Without accounts, which follow the mapping of the moment. */
+/** Without accounts, which follow the mapping of the moment, and payers' names, of which a change alone posts nothing. */
 function standingText(installation: Installation, book: DocumentBook | undefined): string {
   const entry = book && inForce(book)[0];
   if (!entry) return 'nothing in force';
-  const lines = entry.lines.map(({ account: _account, mappedBy: _mappedBy, rowIds: _rowIds, ...line }) =>
-    JSON.stringify(line),
+  const lines = entry.lines.map(({ account: _account, mappedBy: _mappedBy, rowIds: _rowIds, party, ...line }) =>
+    JSON.stringify({ ...line, party: party && { ...party, name: null } }),
   );
   return [installation.takesItsInvoicesDate(book) ? '' : entry.documentDate, ...lines.sort()].join('\n');
 }
