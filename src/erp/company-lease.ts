@@ -8,8 +8,8 @@ import type { CompanyRef } from './port.ts';
 /**
  * One holder at a time delivers to a company (table `erp_company`). The token is a fencing token: it grows with each new holder
  * and with each release, and every write transaction of a delivery checks it, as does every request that writes, just before it is
- * sent. A holder that did not end in order may have left requests at work: whoever comes next looks up everything that was being
- * sent to the company, once the server can be done, before it sends anything.
+ * sent. A holder that did not end in order may have left requests at work: whoever comes next looks up everything that is noted as
+ * being sent to the company, once the server can be done, before it sends anything.
  */
 export interface CompanyLease {
   company: string;
@@ -85,7 +85,8 @@ export async function takeCompany(
       },
       `update erp_company set token = token + 1, holder = ?, is_released = false,
          expires_at = clock_timestamp() + make_interval(secs => ?),
-         settle_from = case when ? then coalesce(settle_from, clock_timestamp() + make_interval(secs => ?)) else settle_from end
+         settle_from = case when ? and exists (select from erp_unit u where u.company = erp_company.company and u.state = 'sending')
+           then coalesce(settle_from, clock_timestamp() + make_interval(secs => ?)) else settle_from end
        where company = ?
        returning token, failures, last_error_code, last_error_message,
          case when settle_from > clock_timestamp()

@@ -25,6 +25,14 @@ beforeEach(() => {
 });
 
 const mayWorkMs = 60_000;
+/** A unit that is noted as being sent to the company. */
+const sending = () =>
+  execute(
+    db,
+    `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, state)
+     values (?, 'unit', 'entry', 1, '2026-01-01', ?, ?, 'sending')`,
+    [n, `key ${n}`, companyKey(ref)],
+  );
 const take = (holder: string) => takeCompany(db, ref, holder, { mayWorkMs });
 const held = (taken: TakenCompany) => {
   if (taken.lease === null) throw new Error('somebody else has the lease');
@@ -58,6 +66,7 @@ describe('the lease of a company', () => {
 
   it('is taken over from a holder that has died, who writes nothing any more', async () => {
     const first = held(await take('one'));
+    await sending();
     await expire();
     const second = held(await take('two'));
     expect(second.settleInMs).toBeGreaterThan(50_000);
@@ -69,13 +78,20 @@ describe('the lease of a company', () => {
 
   it('is taken over at once by the next attempt of the same work', async () => {
     const first = held(await take('one'));
+    await sending();
     const second = held(await take('one'));
     expect(second.settleInMs).toBeGreaterThan(50_000);
     await expect(write(first.lease)).rejects.toThrow(CompanyLost);
   });
 
+  it('is not waited for where nothing was being sent', async () => {
+    await take('one');
+    expect(held(await take('one')).settleInMs).toBeNull();
+  });
+
   it('is waited for once, however many take over before everything was looked up', async () => {
     await take('one');
+    await sending();
     await take('one');
     await execute(db, `update erp_company set settle_from = settle_from - interval '59 s' where company = ?`, [
       companyKey(ref),
@@ -118,6 +134,7 @@ describe('work under the lease', () => {
 
   it('that fails leaves it to be taken over at once, and looked up', async () => {
     const { lease } = held(await take('one'));
+    await sending();
     const failing = withLease(ports, lease, async () => {
       throw new Error('killed');
     });

@@ -456,6 +456,42 @@ describe('a refusal', () => {
   });
 });
 
+describe('a mapping that has no words for a unit any more', () => {
+  const unmapped = () => ({ problems: [{ code: 'vat_code_unmapped', message: 'no code' }] });
+
+  it('hides nothing that is in the ERP', async () => {
+    const keys = await enqueued(2);
+    const target = open();
+    target.after = ({ kind }) => {
+      if (kind === 'post') throw timeOut();
+    };
+    await slice(target);
+    target.after = () => undefined;
+    await slices(target, { translate: unmapped, mappingHash: 'another' });
+    expect(await stateCounts()).toEqual({ 'refused vat_code_unmapped': 2 });
+    expect(await query(db, 'select erp_number from erp_unit order by seq')).toEqual([
+      { erp_number: '1' },
+      { erp_number: '2' },
+    ]);
+    await slices(target);
+    expect(await stateCounts()).toEqual({ delivered: 2 });
+    expect(target.posted).toEqual(keys);
+  });
+
+  it('leaves no draft of a request without an answer', async () => {
+    await enqueued(2);
+    const target = open();
+    target.after = ({ kind }) => {
+      if (kind === 'create') throw timeOut();
+    };
+    await slice(target);
+    target.after = () => undefined;
+    await slices(target, { translate: unmapped, mappingHash: 'another' });
+    expect(await stateCounts()).toEqual({ 'refused vat_code_unmapped': 2 });
+    expect(target.drafts).toEqual([]);
+  });
+});
+
 describe('what is read back', () => {
   it('is not as it was sent: a draft is deleted and refused', async () => {
     await enqueued(2);

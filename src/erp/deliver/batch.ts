@@ -1,13 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { InstallationConfig } from '../../config/load.ts';
 import type { Db } from '../../db/pool.ts';
+import type { Clock } from '../../domain/clock.ts';
 import { businessDate } from '../../domain/dates.ts';
 import type { PlainError } from '../../domain/errors.ts';
 import { redact } from '../../domain/redact.ts';
 import { clip, storable, visible } from '../../domain/text.ts';
 import { type GeneralLedgerUnit, loadUnits } from '../../ledger/general-ledger.ts';
 import type { Capabilities } from '../capabilities.ts';
-import { type CompanyLease, CompanyLost, noteAnswer, noteFailure, renewCompany, underLease } from '../company-lease.ts';
+import {
+  type CompanyLease,
+  CompanyLost,
+  companyLeaseSeconds,
+  noteAnswer,
+  noteFailure,
+  renewCompany,
+  underLease,
+} from '../company-lease.ts';
 import { compareEntry, describeDifferences } from '../compare.ts';
 import type { ErpEntry, FoundEntry } from '../entry.ts';
 import { noteAbsent } from '../outbox/claim.ts';
@@ -54,8 +63,7 @@ export interface BatchContext {
   failures: number;
   /** Drafts are left for the accountant. */
   isReview: boolean;
-  /** Epoch milliseconds. */
-  now: number;
+  clock: Pick<Clock, 'now' | 'elapsed'>;
   signal: AbortSignal;
   priority: number;
   log: { warn(fields: object, message: string): void };
@@ -66,6 +74,13 @@ export interface BatchReport {
   refused: number;
   /** Why nothing more is to be sent now; null where something may be. */
   stop: PlainError | null;
+}
+
+/** A unit that the mapping has no words for. */
+interface Untold {
+  unit: OutboxUnit;
+  code: string;
+  message: string;
 }
 
 /** A draft in the ERP, to be posted. */
@@ -178,7 +193,7 @@ export class Batch {
     );
     const byId = new Map(loaded.map((unit) => [unit.posting.id, unit]));
     const items: Item[] = [];
-    const refused: Outcome[] = [];
+    const untold: Untold[] = [];
     for (const unit of units) {
       const posting = byId.get(unit.unit_id);
       if (posting === undefined) continue;
@@ -186,12 +201,41 @@ export class Batch {
       if ('entry' in translated) items.push({ unit, entry: translated.entry });
       else {
         const code = translated.problems[0]?.code ?? 'erp_refused';
-        const message = translated.problems.map((problem) => problem.message).join('; ');
-        refused.push(refusedOf(unit, code, message));
+        untold.push({ unit, code, message: translated.problems.map(({ message }) => message).join('; ') });
       }
     }
-    await this.#record(refused);
+    await this.#refuseUntold(untold);
     return items;
+  }
+
+  /**
+   * Refuses units that have no words. One that was sent before is looked up first: what the ERP has of it is noted, though nobody
+   * can compare it, and a draft is deleted.
+   */
+  async #refuseUntold(untold: readonly Untold[]): Promise<void> {
+    const { strategy } = this.#to;
+    const sent = strategy.afterDoubt === 'look_up' ? untold.filter(({ unit }) => unit.attempts > 0) : [];
+    const fresh = untold.filter((one) => !sent.includes(one));
+    await this.#record(fresh.map(({ unit, code, message }) => refusedOf(unit, code, message)));
+    if (sent.length === 0) return;
+    const keys = sent.map(({ unit: { erp_key: key, unit_date: date } }) => ({ key, date }));
+    const { found, isComplete } = await this.#find(keys);
+    const outcomes: Outcome[] = [];
+    const surplus: string[] = [];
+    for (const { unit, code, message } of sent) {
+      const held = found.get(unit.erp_key) ?? [];
+      const posted = held.find(({ state }) => state === 'posted');
+      const drafts = held.filter(({ state }) => state === 'draft');
+      if (posted !== undefined) outcomes.push(refusedOf(unit, code, message, posted));
+      else if (unit.state === 'drafted' && drafts[0]) outcomes.push(draftedOf(unit, drafts[0]));
+      else if (!isComplete) outcomes.push(this.#doubtful(unit, unit.doubt ?? 'no_answer', lookUpAgainMs));
+      else {
+        surplus.push(...drafts.map(({ id }) => id));
+        outcomes.push(refusedOf(unit, code, message));
+      }
+    }
+    await this.#record(outcomes);
+    await this.#deleteDrafts(surplus);
   }
 
   /** Creates and posts what may be; each unit has an outcome then, or waits for its turn. */
@@ -290,7 +334,7 @@ export class Batch {
         if (draft.state === 'draft') surplus.push(draft.id);
         outcomes.push(refusedOf(unit, 'erp_differs', describeDifferences(differences), draft));
       } else if (this.#to.isReview) {
-        outcomes.push({ unitId: unit.unit_id, state: 'drafted', inErp: inErpOf(draft), lookAgainMs: lookAtDraftsMs });
+        outcomes.push(draftedOf(unit, draft));
       } else placed.push({ item, draftId: draft.id });
     }
     await this.#record(outcomes);
@@ -337,17 +381,20 @@ export class Batch {
     attemptIdFor: (items: readonly Item[]) => string,
     send: (items: readonly Item[], request: WriteOptions) => Promise<Result>,
   ): Promise<{ result: Result; items: readonly Item[] } | null> {
-    const { db, installation, lease, pace, signal, priority } = this.#to;
+    const { db, installation, lease, pace, clock, signal, priority } = this.#to;
     let noted: readonly Item[] = items;
     try {
       const result = await pace.run({ signal, priority }, async () => {
         const wanted = items.map(({ unit }) => unit.unit_id);
+        const beforeMs = clock.elapsed();
         const ids = await underLease(db, lease, (trx) =>
           noteSending(trx, installation.id, wanted, attemptIdFor(items)),
         );
         const sending = new Set(ids);
         noted = items.filter(({ unit }) => sending.has(unit.unit_id));
         if (noted.length === 0) return null;
+        // A process that stood still in between may have lost the lease, and who has taken over waits for no request of its own.
+        if (clock.elapsed() - beforeMs > companyLeaseSeconds * 1000) throw new CompanyLost();
         // Of the body as it is sent, should somebody have taken a unit out of it.
         return send(noted, { signal, priority, attemptId: attemptIdFor(noted) });
       });
@@ -382,7 +429,8 @@ export class Batch {
       const batchLimit = verdict.isHalved ? Math.ceil(items.length / 2) : unit.batch_limit;
       const trial = { unitId: unit.unit_id, isAnswered, batchLimit, last };
       if (verdict.units === 'again') {
-        return { ...trial, state: 'pending', unknownRefusals: unit.unknown_refusals, waitMs: 0 };
+        // It says nothing of the unit.
+        return { ...trial, last: lastOf(unit), state: 'pending', unknownRefusals: unit.unknown_refusals, waitMs: 0 };
       }
       const unknownRefusals = countedRefusals(unit, doubt, last.message);
       const lookUpInMs = verdict.isOver ? strategy.seenAfterMs : strategy.lookUpAfterMs;
@@ -445,12 +493,7 @@ export class Batch {
             outcomes.push(refusedOf(unit, 'erp_differs', finding.differs));
           } else if (draft === null) absent.push(item);
           else if (isReview) {
-            outcomes.push({
-              unitId: unit.unit_id,
-              state: 'drafted',
-              inErp: inErpOf(draft),
-              lookAgainMs: lookAtDraftsMs,
-            });
+            outcomes.push(draftedOf(unit, draft));
           } else placed.push({ item, draftId: draft.id });
         }
       }
@@ -489,7 +532,7 @@ export class Batch {
       case 'absent':
         return [refusedOf(unit, 'erp_draft_deleted', 'the draft is gone, and nothing with its key was posted')];
       case 'draft':
-        return [{ unitId: unit.unit_id, state: 'drafted', inErp: inErpOf(finding.draft), lookAgainMs: lookAtDraftsMs }];
+        return [draftedOf(unit, finding.draft)];
       case 'unknown':
         return [{ unitId: unit.unit_id, state: 'drafted', inErp: known, lookAgainMs: lookAtDraftsMs }];
     }
@@ -499,8 +542,8 @@ export class Batch {
   async #find(
     entries: readonly Pick<ErpEntry, 'key' | 'date'>[],
   ): Promise<{ found: Map<string, FoundEntry[]>; isComplete: boolean }> {
-    const { target, installation, now } = this.#to;
-    const today = businessDate(new Date(now).toISOString(), installation.timezone) ?? '';
+    const { target, installation, clock } = this.#to;
+    const today = businessDate(new Date(clock.now()).toISOString(), installation.timezone) ?? '';
     const keys = entries.map(({ key, date }) => ({ key, dates: searchDays(this.#capabilities, date, today) }));
     const { found, isComplete } = await this.#ask((request) => target.find(keys, request));
     return { found: Map.groupBy(found, ({ key }) => key ?? ''), isComplete };
@@ -611,6 +654,10 @@ function outcomeOf(unit: OutboxUnit, finding: Extract<Finding, { is: 'delivered'
 function refusedOf(unit: OutboxUnit, code: string, message: string, found?: FoundEntry) {
   const inErp = found === undefined || found.state === 'draft' ? null : inErpOf(found);
   return { unitId: unit.unit_id, state: 'refused', code, message: told(message), inErp } as const;
+}
+
+function draftedOf(unit: OutboxUnit, draft: FoundEntry): Outcome {
+  return { unitId: unit.unit_id, state: 'drafted', inErp: inErpOf(draft), lookAgainMs: lookAtDraftsMs };
 }
 
 function againOf(unit: OutboxUnit): Outcome {

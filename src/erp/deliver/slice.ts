@@ -170,12 +170,11 @@ export class Slice {
     const { db, installation, target, clock, log } = this.#ports;
     const { erp } = installation;
     return new Batch({
-      ...{ db, installation, target, lease, failures, signal, priority, log },
+      ...{ db, installation, target, lease, failures, clock, signal, priority, log },
       pace: this.#pace,
       strategy: this.#strategy,
       translate: this.#translate,
       isReview: 'post' in erp && erp.post === 'draft' && this.#strategy.draftsFirst,
-      now: clock.now(),
     });
   }
 
