@@ -48,6 +48,7 @@ export const entryReasons = [
   'not_money_any_more',
   'gone',
   'mapping_changed',
+  'redated',
 ] as const;
 export type EntryReason = (typeof entryReasons)[number];
 

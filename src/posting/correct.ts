@@ -95,9 +95,16 @@ export function correct(
     return { ...keep(judgement, 'posted'), problem: problem('change_held', inForce.document, message) };
   }
   const dateOf = (entry: DraftEntry) => (locked.length > 0 ? open : entry.date);
-  const reversal: DraftEntry = {
+  const reversal = reversalOf(inForce, dateOf(inForce), reason);
+  if (successor) return write(judgement, 'posted', [reversal, { ...successor, date: dateOf(successor), reason }]);
+  return write(judgement, judgement.state === 'before_start' ? 'before_start' : 'reversed', [reversal]);
+}
+
+/** The entry that takes another one out of the books, on a day. */
+export function reversalOf(inForce: InForce, date: CalendarDate, reason: EntryReason): DraftEntry {
+  return {
     document: inForce.document,
-    date: dateOf(inForce),
+    date,
     documentDate: inForce.documentDate,
     description: `Reversal of ${inForce.id}: ${inForce.description}, ${change(reason)}`,
     reason,
@@ -106,8 +113,6 @@ export function correct(
     inputHash: reversalHash(inForce.id),
     lines: reversedLines(inForce.lines),
   };
-  if (successor) return write(judgement, 'posted', [reversal, { ...successor, date: dateOf(successor), reason }]);
-  return write(judgement, judgement.state === 'before_start' ? 'before_start' : 'reversed', [reversal]);
 }
 
 /** The document's date has not changed, so a new start_date has put it before the cut-over: reported, not reversed. */
@@ -141,6 +146,7 @@ function change(reason: EntryReason): string {
     not_money_any_more: 'no longer money in the source',
     gone: 'gone from the source',
     mapping_changed: 'mapped differently',
+    redated: 'posted on another day, since its period is closed in the ERP',
   };
   return words[reason];
 }

@@ -57,11 +57,10 @@ async function withErp(
   if (target.books === undefined) return report;
   const { ownedAccounts } = erp;
   const ports = { db, databaseId, installation, target, ownedAccounts, signal };
-  const { balances } = await readBooks({ ...ports, onProgress: (entries) => onProgress(id, entries) }, { full }).catch(
-    (error: unknown) => {
-      throw error instanceof ErpError ? unreadable(installation, error) : error;
-    },
-  );
+  const read = () => readBooks({ ...ports, onProgress: (entries) => onProgress(id, entries) }, { full });
+  const { balances } = await again(read, { clock, signal }).catch((error: unknown) => {
+    throw error instanceof ErpError ? unreadable(installation, error) : error;
+  });
   const { equation, listed } = await checkErpBooks(db, { id, decimals, company, ownedAccounts, balances });
   return {
     ...report,

@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { redateClosed } from '../../src/bookkeeping/redate.ts';
+import { execute } from '../../src/db/rows.ts';
+import { companyKeyOf } from '../../src/erp/company.ts';
+import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
+import { unitsById } from '../../src/erp/outbox/read.ts';
+import { storePeriods } from '../../src/erp/periods.ts';
+import { closePeriods } from '../../src/ledger/close.ts';
+import { loadEntries } from '../../src/ledger/journal/read.ts';
+import { walkChains } from '../../src/ledger/verify.ts';
+import { useDatabase } from '../support/database.ts';
+import { demoMapping, fromEnvironment } from '../support/demo-config.ts';
+import { MirroredClinic } from '../support/mirrored-clinic.ts';
+import { query } from '../support/sql.ts';
+
+const { db, url } = useDatabase();
+let clinic: MirroredClinic;
+const by = { actedBy: 'tester', reason: 'February is declared' };
+
+beforeAll(async () => {
+  clinic = new MirroredClinic(db, url, { id: 899, seed: 3, invoices: 40 });
+  await clinic.configure(readFileSync(demoMapping, 'utf8'), {
+    erp: `{kind: tryton, url: "http://127.0.0.1:9", database: books, user: api, password: ${fromEnvironment('PRACTICE_TOKEN')}}`,
+  });
+  await db.raw(`insert into erp_company (company, kind, name) values (?, 'tryton', 'Clinic')`, [company()]);
+  await clinic.pull();
+  await clinic.post();
+  await enqueue();
+});
+afterAll(() => clinic.remove());
+
+/** Closed after the entries were posted. */
+beforeEach(() => closed('2026-02-28'));
+
+const company = () => companyKeyOf(clinic.installation.erp)!;
+const closed = (through: string) =>
+  storePeriods(db, company(), { periods: null, lockedThrough: [{ kind: 'general', date: through }] });
+const enqueue = () =>
+  db.transaction((trx) =>
+    enqueueUnits(trx, { installation: clinic.id, databaseId: 'test', company: company(), from: null, auto: true }),
+  );
+const redate = (ids: string[]) =>
+  redateClosed({ db, databaseId: 'test', signal: new AbortController().signal }, clinic.installation, ids, by);
+
+/** Some entries of February that are in force, refused for their period. */
+async function late(n: number): Promise<string[]> {
+  const found = await query<{ id: string }>(
+    db,
+    `select e.id from entry e join document d on d.entry_id = e.id join erp_unit u on u.unit_id = e.id
+     where u.state = 'pending' and e.kind = 'invoice' and e.entry_date between '2026-02-01' and '2026-02-28' order by e.seq limit ?`,
+    [n],
+  );
+  const ids = found.map(({ id }) => id);
+  await setState(ids, 'refused', 'period_closed_in_erp');
+  return ids;
+}
+
+async function setState(ids: string[], state: string, code: string | null): Promise<void> {
+  await execute(db, `update erp_unit set state = ?, problem_code = ? where unit_id = any(?)`, [state, code, ids]);
+}
+
+const stateOf = async (id: string) => (await unitsById(db, clinic.id, [id]))[0]?.state;
+const entriesOf = async () => (await query<{ n: number }>(db, 'select count(*)::int as n from entry'))[0]!.n;
+
+it('an entry whose period was closed is posted on the first open day, and the original is never sent', async () => {
+  const [first, second] = await late(2);
+  const redated = await redate([first!, second!]);
+  expect(redated.map(({ unit, date }) => [unit, date])).toEqual([
+    [first, '2026-03-01'],
+    [second, '2026-03-01'],
+  ]);
+  for (const { unit, reversal, entry } of redated) {
+    const [original, taken, anew] = await loadEntries(db, [unit, reversal, entry!]);
+    expect(taken).toMatchObject({ reverses: unit, date: original!.date, reason: 'redated' });
+    expect(anew).toMatchObject({ reverses: null, date: '2026-03-01', documentDate: original!.documentDate });
+    expect(anew!.lines.map(({ account, side, amount }) => [account, side, amount.toFixed()])).toEqual(
+      original!.lines.map(({ account, side, amount }) => [account, side, amount.toFixed()]),
+    );
+    expect(await Promise.all([unit, reversal, entry!].map(stateOf))).toEqual([
+      'cancelled_out',
+      'cancelled_out',
+      'pending',
+    ]);
+  }
+  expect(await query(db, `select reason, acted_by from erp_action where action = 'redate'`)).toEqual([
+    { reason: by.reason, acted_by: by.actedBy },
+  ]);
+  expect((await walkChains(db, clinic.id)).broken).toBeNull();
+  // The document's facts have not changed: the next window posts nothing more of it.
+  const before = await entriesOf();
+  await db.raw('update document set dirty = true, dirty_mark = dirty_mark + 1');
+  await clinic.post();
+  expect(await entriesOf()).toBe(before);
+});
+
+it('one that was taken out of the books meanwhile is settled with its reversal alone', async () => {
+  const [id] = await late(1);
+  const [, , document] = id!.split('/');
+  const invoice = clinic.clinic.invoices.get(Number(document))!;
+  Object.assign(invoice, { status: 99 });
+  await clinic.pull();
+  await closed('2025-12-31');
+  await clinic.post();
+  await enqueue();
+  await closed('2026-02-28');
+  const before = await entriesOf();
+  const [redated] = await redate([id!]);
+  expect(redated).toMatchObject({ unit: id, entry: null });
+  expect(await Promise.all([id!, redated!.reversal].map(stateOf))).toEqual(['cancelled_out', 'cancelled_out']);
+  expect(await entriesOf()).toBe(before);
+});
+
+it('nothing is decided of what the ERP may have, of what waits for something else, or in closed books of our own', async () => {
+  const [id, other] = await late(2);
+  const before = await entriesOf();
+  await setState([id!], 'uncertain', null);
+  await expect(redate([other!, id!])).rejects.toMatchObject({ code: 'delivery_in_doubt' });
+  await setState([id!], 'refused', 'erp_account_unknown');
+  await expect(redate([id!])).rejects.toMatchObject({ code: 'not_late' });
+  await expect(redate(['899/invoice/1/99'])).rejects.toMatchObject({ code: 'unit_unknown' });
+  await setState([id!], 'refused', 'period_closed_in_erp');
+  await closed('2025-12-31');
+  await expect(redate([id!])).rejects.toMatchObject({ code: 'not_late' });
+  await closed('2026-02-28');
+  await closePeriods(db, [{ id: clinic.id, today: '2026-12-31' }], '2026-02-28');
+  await expect(redate([id!])).rejects.toMatchObject({ code: 'period_closed' });
+  expect(await entriesOf()).toBe(before);
+  expect(await stateOf(other!)).toBe('refused');
+});
