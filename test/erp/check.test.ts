@@ -196,9 +196,9 @@ describe('the commands', () => {
     writeFileSync(config, readFileSync(clinic.config, 'utf8').replace('{kind: csv}', erp));
     const env = { ...clinic.env, ERP_PASSWORD: 'secret' };
     const { code, json, stdout } = await vetledger(['erp', 'check', '--config', config, '--json'], env);
-    expect(json().installations[0].results).toContainEqual(
-      expect.objectContaining({ name: 'connection', ok: false, todo: expect.stringContaining('erp') }),
-    );
+    const faults = json().installations[0].results.filter(({ ok }: { ok: boolean }) => !ok);
+    expect(faults.map(({ name }: { name: string }) => name)).toContain('server');
+    expect(faults.every(({ todo }: { todo: string }) => todo !== '')).toBe(true);
     expect(code).toBe(1);
     expect(stdout).not.toContain('secret');
   });
