@@ -128,9 +128,10 @@ async function work(
     bars.end();
     first = false;
     if (opened.failedToOpen) throw notOpenedError(opened.failedToOpen);
-    if (erp !== null) await deliverFirst(app, engine, options, say);
+    const isDelivered = erp === null || (await deliverFirst(app, engine, options, say));
     const [window = opened] = await withDelivered(app, [opened]);
-    const code = await firstResult(app, sandbox, window, options, erp, say);
+    const reconciled = await firstResult(app, sandbox, window, options, erp, say);
+    const code = reconciled === 0 && !isDelivered ? 1 : reconciled;
     if (options.once || options.signal.aborted) return code;
     const living = setInterval(() => {
       for (const event of sandbox.live(demo.liveEvents)) say(`  clinic: ${event.text}`);
@@ -152,16 +153,17 @@ async function work(
   }
 }
 
-/** Delivers all that the first window posted, however long it takes. */
+/** Delivers all that the first window posted, however long it takes; false where something was refused, or the signal ended it. */
 async function deliverFirst(
   app: App,
   engine: Engine,
   { signal }: DevOptions,
   say: (line: string) => void,
-): Promise<void> {
+): Promise<boolean> {
   say('delivery: sending what was posted to the ERP');
   const context = { io: { stderr: process.stderr }, signal, note: say };
-  await deliverNow(context, app, engine, [demo.installation], { seconds: null });
+  const statuses = await deliverNow(context, app, engine, [demo.installation], { seconds: null });
+  return [...statuses.values()].every(({ left, refused, unapproved }) => left + refused + unapproved === 0);
 }
 
 /** Whether a window brought nothing, as one does that the echo of our own write-back opened. */

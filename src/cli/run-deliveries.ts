@@ -34,6 +34,7 @@ export async function deliverNow(
   if (delivered.length === 0) return statuses;
   const bars = new ProgressBars(context.io.stderr);
   const beganMs = performance.now();
+  const mostItems = new Map<number, number>();
   try {
     for (const { id } of delivered) await engine.requestDelivery(id);
     await waitForDeliveries(
@@ -43,10 +44,16 @@ export async function deliverNow(
       {
         ...options,
         signal: context.signal,
-        onProgress: ({ installation, done, left }) => {
-          if (done + left === 0) return;
-          const step = delivered.length > 1 ? `${installation} delivering` : 'delivering';
-          bars.show({ step, done, total: done + left, left: estimate(done, left, performance.now() - beganMs) });
+        onProgress: ({ installation, done, left, openItems }) => {
+          const named = (step: string) => (delivered.length > 1 ? `${installation} ${step}` : step);
+          if (done + left > 0) {
+            const seconds = estimate(done, left, performance.now() - beganMs);
+            bars.show({ step: named('delivering'), done, total: done + left, left: seconds });
+          }
+          if (left > 0 || openItems === 0) return;
+          const most = Math.max(openItems, mostItems.get(installation) ?? 0);
+          mostItems.set(installation, most);
+          bars.show({ step: named('matching open items'), done: most - openItems, total: most });
         },
       },
     );

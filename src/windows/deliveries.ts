@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDelivered } from '../config/erp.ts';
 import { companyKeyOf } from '../erp/company.ts';
+import { countTouched } from '../erp/open-items/store.ts';
 import { companyState, deliveredSince, dueWork } from '../erp/outbox/read.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import { isDelivering } from '../runtime/deliveries.ts';
@@ -42,6 +43,8 @@ export interface DeliveryProgress {
   /** Units settled since the wait began. */
   done: number;
   left: number;
+  /** Invoices whose open items are still to be matched in the ERP. */
+  openItems: number;
 }
 
 export interface DeliveryWait {
@@ -75,7 +78,7 @@ export async function waitForDeliveries(
       if (left !== wait.left) wait.changedAt = now;
       wait.left = left;
       wait.most = Math.max(wait.most, left);
-      onProgress?.({ installation: id, done: wait.most - left, left });
+      onProgress?.({ installation: id, done: wait.most - left, left, openItems: await countTouched(app.db, id) });
       const isStuck =
         stuckSeconds !== undefined && now - wait.changedAt > stuckSeconds * 1000 && (await isInTrouble(app, id));
       if (isStuck) given.push(id);

@@ -10,7 +10,10 @@ export function defineWindowCommands(program: Command, define: Define): void {
       'Starts an embedded PostgreSQL and Temporal server and a sandbox clinic, loads its history, posts and reconciles it, and goes on until Ctrl-C. Data is kept under .vetledger (or VETLEDGER_DATA_DIR); the next start goes on where it was. With --erp tryton, a Tryton server is installed and started beside it (Python is needed, and some minutes the first time), and everything is delivered into it; this demo has data of its own.',
     config: false,
     options: [
-      new Option('--once', 'end after the first sync, and its delivery; exit code 0 only if reconciled'),
+      new Option(
+        '--once',
+        'end after the first sync and its delivery; exit code 0 only if reconciled and all of it delivered',
+      ),
       new Option('--no-ui', 'without the web UI of Temporal'),
       new Option('--erp <kind>', 'deliver to a real ERP, too').choices(['tryton']),
     ],
