@@ -77,16 +77,13 @@ export interface DeliveryCounts {
 }
 
 export async function deliveryCounts(db: Connection, installation: InstallationId): Promise<DeliveryCounts> {
-  const { delivered, handed_over, acknowledged, sending, uncertain, drafted, refused } = await countsByState(
-    db,
-    installation,
-  );
+  const { delivered, handed_over, acknowledged, uncertain, drafted, refused } = await countsByState(db, installation);
   const { left } = await dueWork(db, installation);
   const { n: unapproved } = await waitingForConsent(db, installation);
   return {
     delivered: delivered + handed_over + acknowledged,
     left,
-    uncertain: sending + uncertain,
+    uncertain,
     ...{ drafted, unapproved, refused },
   };
 }
