@@ -38,7 +38,7 @@ describe.skipIf(!hasTryton)('a sandbox clinic’s books in a real Tryton', { tim
     clinic = await startTestClinic({
       ...{ seed: 5, invoices: 60, mapping: trytonDemo },
       settings: {
-        erp: `{kind: tryton, url: "${tryton.url}", database: ${tryton.database}, user: ${user}, password: "$\{TRYTON_TEST_PASSWORD}", auto: true}`,
+        erp: `{kind: tryton, url: "${tryton.url}", database: ${tryton.database}, user: ${user}, password: "$\{TRYTON_TEST_PASSWORD}", auto: true, owned_accounts: ["1700"]}`,
       },
     });
     await clinic.sync();
@@ -144,5 +144,82 @@ describe.skipIf(!hasTryton)('a sandbox clinic’s books in a real Tryton', { tim
     await delivered();
     expect((await openItems()).has(paid!.invoice)).toBe(false);
     expect(await clinic.rows('select remark from erp_open_item where remark is not null')).toEqual([]);
+  });
+
+  const reconcileErp = async (...options: string[]) => {
+    const { code, json } = await vetledger(
+      ['reconcile', '--erp', ...options, '--config', clinic.config, '--json'],
+      clinic.env,
+    );
+    const [report] = json().installations;
+    return { code, E7: report.equations.E7, report };
+  };
+
+  test('prepayments carry Tryton’s numbers', async () => {
+    await delivered();
+    const told = () =>
+      clinic.rows<{ id: number; number: string }>(
+        `select d.id, u.erp_number as number from document d join erp_unit u on u.unit_id = d.entry_id
+         where d.kind = 'prepayment' and d.state = 'posted'`,
+      );
+    const prepayments = await told();
+    expect(prepayments.length).toBeGreaterThan(2);
+    const numberOf = (id: number) => clinic.sandbox.clinic.prepayment(id).external_info.external_id;
+    await clinic.engine.requestDelivery(clinic.sandbox.installation);
+    for (let n = 0; n < 300 && prepayments.some(({ id, number }) => numberOf(id) !== number); n++) await sleep(200);
+    for (const { id, number } of prepayments) expect(numberOf(id)).toBe(number);
+  });
+
+  test('E7 holds, and names what somebody changes in Tryton', async () => {
+    await delivered();
+    expect(await reconcileErp()).toMatchObject({ code: 0, E7: { ok: true, documents: [] } });
+    expect(await reconcileErp()).toMatchObject({ code: 0, E7: { ok: true, documents: [] } });
+
+    const accounts = await Promise.all(
+      ['1700', '3000'].map((code) => accountant.idOf('account.account', [['code', '=', code]])),
+    );
+    const [anyMove] = await clinic.rows<{ id: string; day: string; document: string }>(
+      `select erp_id as id, erp_date::text as day, split_part(unit_id, '/', 2) || ' ' || split_part(unit_id, '/', 3) as document
+       from erp_unit where kind = 'entry' and unit_id like '%/invoice/%' order by seq desc limit 1`,
+    );
+    const [move] = await accountant.call<{ journal: number; period: number; party: number | null }[]>(
+      'model.account.move.read',
+      [Number(anyMove!.id)],
+      ['journal', 'period'],
+    );
+    const [line] = await accountant.call<{ party: number }[]>(
+      'model.account.move.line.search_read',
+      [
+        ['move', '=', Number(anyMove!.id)],
+        ['party', '!=', null],
+      ],
+      ...[0, 1, null, ['party']],
+    );
+    const decimal = (text: string) => ({ __class__: 'Decimal', decimal: text });
+    const [year, month, day] = anyMove!.day.split('-').map(Number);
+    const [byHand] = await accountant.call<number[]>('model.account.move.create', [
+      {
+        ...{ journal: move!.journal, period: move!.period, date: { __class__: 'date', year, month, day } },
+        description: 'by hand',
+        lines: [
+          [
+            'create',
+            [
+              { account: accounts[0], debit: decimal('1.00'), credit: decimal('0'), party: line!.party },
+              { account: accounts[1], debit: decimal('0'), credit: decimal('1.00') },
+            ],
+          ],
+        ],
+      },
+    ]);
+    await accountant.call('model.account.move.post', [byHand]);
+    for (const options of [[], ['--full']]) {
+      const { code, E7 } = await reconcileErp(...options);
+      expect(code).toBe(1);
+      expect(E7.documents).toMatchObject([
+        { document: expect.stringMatching(/^ERP entry /), difference: '1.00' },
+        { document: 'account 1700', difference: '1.00' },
+      ]);
+    }
   });
 });
