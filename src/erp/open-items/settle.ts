@@ -84,8 +84,6 @@ class Settling {
   readonly #matching: Matching;
   readonly #pace: Pace;
   readonly #lookUpAfterMs: number;
-  /** Whether a request that writes may be at work in the ERP. */
-  #isWriting = false;
 
   constructor(ports: SettlePorts, matching: Matching) {
     const { capabilities, company } = ports.target;
@@ -97,6 +95,7 @@ class Settling {
 
   /** Items that need nothing of the ERP. */
   async quiet(items: readonly TouchedItem[]): Promise<void> {
+    if (items.length === 0) return;
     const { db, installation } = this.#ports;
     const settled = items.map(({ invoiceId, touched }) => ({ invoiceId, touched, remark: null }));
     await db.transaction((trx) => saveSettled(trx, installation.id, settled, []));
@@ -108,7 +107,6 @@ class Settling {
     const taken = await takeCompany(db, target.company, holder, { mayWorkMs: this.#lookUpAfterMs });
     if (taken.lease === null) return false;
     const { lease, settleInMs, waitMs } = taken;
-    this.#isWriting = false;
     try {
       return await withLease({ db, clock, signal }, lease, async (held) => {
         if (waitMs > 0 || !(await this.#isQuiet(lease, settleInMs))) return false;
@@ -117,15 +115,12 @@ class Settling {
           return true;
         } catch (error) {
           if (held.aborted || !(error instanceof ErpError)) throw error;
-          log.info({ installation: installation.id, error: error.message, means: error.means }, 'open items wait');
-          const goesOn = await this.#leave(lease, items, error);
-          // The server may still be at work on it: the lease is not given back as if nothing were.
-          if (error.means === 'doubt' && this.#isWriting) throw error;
-          return goesOn;
+          log.info({ installation: installation.id, error: told(error), means: error.means }, 'open items wait');
+          return this.#leave(lease, items, error);
         }
       });
     } catch (error) {
-      if (error instanceof CompanyLost || (error instanceof ErpError && !signal.aborted)) return false;
+      if (error instanceof CompanyLost) return false;
       throw error;
     }
   }
@@ -196,9 +191,7 @@ class Settling {
     const request = { signal, priority: erpPriorities.review, attemptId: randomUUID() };
     await this.#pace.run(request, async () => {
       if (!(await renewCompany(this.#ports.db, lease))) throw new CompanyLost();
-      this.#isWriting = true;
       await send(request);
-      this.#isWriting = false;
     });
   }
 
