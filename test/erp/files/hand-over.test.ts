@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { type InstallationConfig, loadConfig } from '../../../src/config/load.ts';
 import { execute } from '../../../src/db/rows.ts';
@@ -21,6 +22,7 @@ import { companyKeyOf } from '../../../src/erp/company.ts';
 import { enqueueUnits } from '../../../src/erp/outbox/enqueue.ts';
 import { countsByState, unitsById } from '../../../src/erp/outbox/read.ts';
 import { approveUnits, pauseDelivery, resumeDelivery, retryUnits } from '../../../src/erp/outbox/state.ts';
+import { undoUnits } from '../../../src/erp/outbox/undo.ts';
 import { ackBatches } from '../../../src/erp/targets/files/ack.ts';
 import { type HandOverOptions, type HandOverStep, handOverSlice } from '../../../src/erp/targets/files/hand-over.ts';
 import { appendEntries } from '../../../src/ledger/journal/append.ts';
@@ -215,6 +217,45 @@ describe.each(['csv', 'sie4', 'datev'] as const)('%s', (kind) => {
     expect(unitsIn().flat().toSorted()).toEqual(['invoice/1/1', 'invoice/2/1', 'invoice/3/1', 'invoice/4/1']);
     expect(await countsByState(db, id)).toMatchObject({ handed_over: 4, pending: 0, sending: 0, refused: 0 });
   });
+});
+
+it('crashes at random moments, while more is posted, lose nothing and repeat nothing', async () => {
+  const round = fc.record({
+    posted: fc.nat(5),
+    maxUnits: fc.integer({ min: 1, max: 4 }),
+    // It crashes after so many steps, or not at all.
+    crashAfter: fc.integer({ min: 1, max: 25 }),
+  });
+  const lives = fc.tuple(fc.constantFrom('csv', 'sie4', 'datev'), fc.array(round, { minLength: 2, maxLength: 6 }));
+  await fc.assert(
+    fc.asyncProperty(lives, async ([kind, rounds]) => {
+      id += 1;
+      const installation = await configured(kind);
+      let posted = 0;
+      for (const { posted: more, maxUnits, crashAfter } of rounds) {
+        const drafts = Array.from({ length: more }, (_, index) =>
+          invoice(posted + index + 1, `2026-0${1 + (index % 2)}-15`),
+        );
+        await post(drafts);
+        posted += more;
+        await enqueue(installation);
+        let steps = 0;
+        const crash = () => {
+          steps += 1;
+          if (steps === crashAfter) throw new Error('killed');
+        };
+        await handOver(installation, { maxUnits, onStep: crash }).catch((error: Error) =>
+          expect(error.message).toBe('killed'),
+        );
+      }
+      await handOver(installation);
+      const units = unitsIn().flat();
+      expect(units.toSorted()).toEqual(
+        Array.from({ length: posted }, (_, index) => `invoice/${index + 1}/1`).toSorted(),
+      );
+    }),
+    { numRuns: 10 },
+  );
 });
 
 describe('a process that is killed', () => {
@@ -461,6 +502,23 @@ describe('deliver ack', () => {
     expect(await countsByState(db, id)).toMatchObject({ acknowledged: 2, handed_over: 0 });
     const actions = 'select action, acted_by, reason from erp_action where installation = ?';
     expect(await query(db, actions, [id])).toEqual([{ action: 'ack', acted_by: 'Bo', reason: 'read in' }]);
+  });
+
+  it('lets undo reverse what was read in, in a batch of its own', async () => {
+    const installation = await configured('datev');
+    await post([invoice(1), invoice(2)]);
+    await enqueue(installation);
+    await handOver(installation);
+    const year = { from: '2026-01-01', to: '2026-12-31' };
+    const undo = () => db.transaction((trx) => undoUnits(trx, { installation: id, databaseId: 'abc' }, year, by));
+    await expect(undo()).rejects.toMatchObject({ code: 'delivery_in_doubt' });
+    await ack('Bo', 'read in');
+    expect(await undo()).toEqual({ reversed: 2, withheld: 0 });
+    expect(await handOver(installation)).toMatchObject({ delivered: 2, left: 0 });
+    expect(unitsIn()[1]).toEqual(['invoice/1/1/undo/1', 'invoice/2/1/undo/1']);
+    const [first, second] = batches();
+    expect(first!.manifest.accounts['3000']!.balance).toBe('-2.03');
+    expect(second!.manifest.accounts['3000']!.balance).toBe('2.03');
   });
 
   it('knows batches that are written, and no others', async () => {
