@@ -34,7 +34,10 @@ export interface DeliverPorts {
   databaseId: string;
   installation: InstallationConfig;
   target: ErpTarget;
-  /** Who delivers: the same name again is the next attempt of the same work, and takes over from the one before at once. */
+  /**
+   * Who delivers: the same name again, for the same installation, is the next attempt of the same work, and takes over from the
+   * one before at once.
+   */
   holder: string;
   clock: Clock;
   /** Aborts when the work is to stop. */
@@ -126,8 +129,10 @@ export class Slice {
 
   /** One batch, whatever is most urgent: doubts, then drafts that were not looked at for long, then what is due. */
   async #turn(): Promise<Turn> {
-    const { db, target, holder, clock, signal } = this.#ports;
-    const taken = await takeCompany(db, target.company, holder, { mayWorkMs: this.#strategy.lookUpAfterMs });
+    const { db, installation, target, holder, clock, signal } = this.#ports;
+    // Two installations of one company take turns, whoever delivers both of them.
+    const ours = `${holder}/${installation.id}`;
+    const taken = await takeCompany(db, target.company, ours, { mayWorkMs: this.#strategy.lookUpAfterMs });
     if (taken.lease === null) return { is: 'busy' };
     const { lease, settleInMs, waitMs, error, failures } = taken;
     try {
