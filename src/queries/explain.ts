@@ -69,9 +69,12 @@ export interface SourceVersion {
   raw: string;
 }
 
-/** What was written back to the source of a prepayment. */
+/** What was written back to the source of a document: the ERP's number, or the entry id of a prepayment. */
 export interface WriteBack {
+  /** The entry, or the summary, that it is of. */
   entryId: string;
+  /** What is to stand in the source; null: nothing any more. */
+  value: string | null;
   state: string;
   previousValue: string | null;
   error: string | null;
@@ -106,7 +109,9 @@ export async function explainDocument(
     inForce: found.entryId,
     summaries,
     deliveries: await deliveriesOf(db, installationId, [...entryIds, ...summaries.values()]),
-    writeBack: found.kind === 'prepayment' ? await writeBackOf(db, installationId, found.id) : null,
+    writeBack:
+      (await numberWriteBackOf(db, installationId, found)) ??
+      (found.kind === 'prepayment' ? await writeBackOf(db, installationId, found.id) : null),
     related: facts ? await relatedDocuments(db, installationId, relatedRefs(facts)) : [],
     decimals,
   };
@@ -234,5 +239,27 @@ async function writeBackOf(db: Connection, installation: number, prepaymentId: n
   );
   if (found === null) return null;
   const { entry_id, previous_value, written_at, ...writeBack } = found;
-  return { ...writeBack, entryId: entry_id, previousValue: previous_value, writtenAt: written_at };
+  return { ...writeBack, entryId: entry_id, value: entry_id, previousValue: previous_value, writtenAt: written_at };
+}
+
+/** Of a document that an ERP has numbered. */
+async function numberWriteBackOf(
+  db: Connection,
+  installation: number,
+  { kind, id }: DocumentRef,
+): Promise<WriteBack | null> {
+  return maybeRow(
+    db,
+    {
+      entryId: text,
+      value: nullable(text),
+      state: text,
+      previousValue: nullable(text),
+      error: nullable(text),
+      writtenAt: nullable(instant),
+    },
+    `select unit_id as "entryId", value, state, previous_value as "previousValue", error, written_at as "writtenAt"
+     from erp_number_write_back where installation = ? and kind = ? and document_id = ?`,
+    [installation, kind, id],
+  );
 }

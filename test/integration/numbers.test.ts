@@ -3,6 +3,7 @@ import { companyKeyOf } from '../../src/erp/company.ts';
 import type { SliceReport } from '../../src/erp/deliver/slice.ts';
 import type { Delivery } from '../../src/erp/delivery.ts';
 import { isDelivering } from '../../src/runtime/deliveries.ts';
+import { vetledger } from '../cli/support.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { waitFor } from '../workflows/support.ts';
 
@@ -56,6 +57,13 @@ test('prepayments carry the ERP’s numbers once they are delivered, and what we
   expect(posted.length).toBeGreaterThan(2);
   for (const { id, number } of posted) expect(externalId(id), `prepayment ${id}`).toBe(number);
   expect(await clinic.rows('select from write_back')).toEqual([]);
+
+  const [{ id: shownId, number: shownNumber }] = posted as [(typeof posted)[0]];
+  const explained = await vetledger(
+    ['explain', 'prepayment', String(shownId), '--config', clinic.config, '--json'],
+    clinic.env,
+  );
+  expect(explained.json().write_back).toMatchObject({ state: 'done', value: shownNumber });
 
   // The source has new versions of all of them; they are only ours.
   const second = await clinic.sync();

@@ -85,6 +85,7 @@ export function explanationDocument(explanation: Explanation) {
     })),
     write_back: writeBack && {
       entry_id: writeBack.entryId,
+      value: writeBack.value,
       state: writeBack.state,
       previous_value: writeBack.previousValue,
       error: writeBack.error,

@@ -29,7 +29,8 @@ export function explainText(found: Explanation): string {
   if (explanation.related.length > 0) lines.push('', 'Hangs together with', ...explanation.related.map(relatedLine));
   lines.push('', 'Proofs', ...proofLines(explanation));
   lines.push('', 'Entries', ...entryLines(explanation));
-  if (document.kind === 'prepayment') lines.push('', 'Write-back', `  ${writeBackLine(explanation)}`);
+  if (document.kind === 'prepayment' || explanation.writeBack !== null)
+    lines.push('', 'Write-back', `  ${writeBackLine(explanation)}`);
   return lines.join('\n');
 }
 
@@ -199,8 +200,8 @@ function carries(line: Line, decimals: number): string {
 
 function writeBackLine({ writeBack }: Explanation): string {
   if (!writeBack) return 'nothing to write back yet';
-  const { entryId, state, previousValue, error, writtenAt } = writeBack;
-  const parts = [`external_id ${entryId}: ${state}${writtenAt ? ` ${instant(writtenAt)}` : ''}`];
+  const { value, state, previousValue, error, writtenAt } = writeBack;
+  const parts = [`external_id ${value ?? 'as before'}: ${state}${writtenAt ? ` ${instant(writtenAt)}` : ''}`];
   if (previousValue !== null) parts.push(`it replaced ${previousValue}`);
   if (error !== null) parts.push(error);
   return parts.join('; ');
