@@ -1,3 +1,4 @@
+// npm run chaos -- --erp tryton …: rounds of delivery into a real Tryton, test/erp/tryton/chaos/run.ts
 // npm run chaos -- --seeds 1000 [--from N] [--seed N] [--mutant NAME] [--mutants] [--processes N] [--verbose]
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -8,6 +9,18 @@ import { startEphemeralPostgres } from '../../src/embedded/index.ts';
 import { migrateAsOwner } from '../../src/runtime/database.ts';
 import { isNoticed, type LifeReport } from './life.ts';
 import { mutants } from './mutants.ts';
+
+const erps: Record<string, string> = { tryton: '../erp/tryton/chaos/run.ts' };
+const erpAt = process.argv.indexOf('--erp');
+if (erpAt !== -1) {
+  const module = erps[process.argv[erpAt + 1] ?? ''];
+  if (module === undefined) {
+    console.error(`error: --erp is one of: ${Object.keys(erps).join(', ')}`);
+    process.exit(2);
+  }
+  const { run }: { run(args: string[]): Promise<number> } = await import(module);
+  process.exit(await run(process.argv.slice(2)));
+}
 
 /** A mutant that lives so many lives unnoticed is not noticed. */
 const mutantSeeds = 300;

@@ -242,8 +242,7 @@ class TrytonTarget implements ErpTarget, TrytonCalls {
 
   async periods(request: RequestOptions): Promise<ErpPeriods> {
     // Read anew: what was closed a moment ago counts.
-    this.#names.clear();
-    const list = await this.#names.periods(request);
+    const list = await this.#names.readPeriods(request);
     return {
       periods: list.map(({ from, through, isOpen }) => ({ from, through, isOpen, kind: 'general' })),
       lockedThrough: [],

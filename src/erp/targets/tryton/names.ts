@@ -202,6 +202,12 @@ export class TrytonNames {
     });
   }
 
+  /** The periods as they are now. */
+  readPeriods(request: RequestOptions): Promise<TrytonPeriod[]> {
+    this.#periods = null;
+    return this.periods(request);
+  }
+
   /** The company's periods, without those for adjustments, which overlap the others. */
   async periods(request: RequestOptions): Promise<TrytonPeriod[]> {
     const now = this.#clock.elapsed();

@@ -1,0 +1,59 @@
+import { createServer, type Server, Socket } from 'node:net';
+
+/** A TCP proxy whose connections can be cut: the client loses its answer, and the server works on. */
+export class TcpProxy {
+  readonly #server: Server;
+  readonly #clients = new Set<Socket>();
+  #port = 0;
+
+  constructor(target: { host: string; port: number }) {
+    this.#server = createServer((client) => {
+      const server = this.#connect(client, target);
+      this.#clients.add(client);
+      client.on('close', () => this.#clients.delete(client));
+      client.on('error', () => server.destroy());
+      client.pipe(server);
+      server.pipe(client);
+    });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** Connections under way. */
+  get busy(): number {
+    return this.#clients.size;
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
+    const address = this.#server.address();
+    if (typeof address !== 'object' || address === null) throw new Error('no port');
+    this.#port = address.port;
+  }
+
+  /** Takes the answers of all requests that are under way. */
+  cut(): number {
+    const clients = [...this.#clients];
+    for (const client of clients) {
+      client.unpipe();
+      client.destroy();
+    }
+    return clients.length;
+  }
+
+  close(): void {
+    this.cut();
+    this.#server.close();
+  }
+
+  #connect(client: Socket, target: { host: string; port: number }): Socket {
+    const server = new Socket();
+    server.connect(target);
+    // A client that was cut off leaves its request to the server, which would not notice before it answers.
+    server.on('error', () => client.destroy());
+    server.on('close', () => client.destroy());
+    return server;
+  }
+}
