@@ -1,7 +1,7 @@
 // Compares a Tryton company with vetledger's books, as an auditor would: it reads Tryton over its API and the books from
 // `vetledger export`, and shares no code with src/. Exit code 1 where they differ.
 //
-//   node scripts/tryton/compare.ts --config FILE --url URL --database NAME --user LOGIN   (the password in TRYTON_PASSWORD)
+//   npm run tryton:compare -- --config FILE --url URL --database NAME --user LOGIN   (the password in TRYTON_PASSWORD)
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -103,17 +103,16 @@ const lines = await readAll('account.move.line', [], ['account', 'debit', 'credi
 const taxLines = await readAll('account.tax.line', [], ['amount', 'type', 'tax', 'move_line']);
 const taxes = new Map((await readAll('account.tax', [], ['name'])).map(({ id, name }) => [id, String(name)]));
 const codes = await readAll('account.tax.code', [], ['name', 'code']);
-const years = await readAll('account.fiscalyear', [], ['name']);
+// The report is of the periods that its context names: here, of all.
+const periods = (await readAll('account.period', [['type', '=', 'standard']], ['name'])).map(({ id }) => id);
 const vatReport = new Map<string, bigint>();
-for (const { id } of years) {
-  const withYear = { ...context, fiscalyear: id, periods: null };
-  const amounts = (await rpc(
-    'model.account.tax.code.read',
-    [codes.map((code) => code.id), ['code', 'amount'], withYear],
-    session,
-  )) as Record<string, unknown>[];
-  for (const { code, amount } of amounts) add(vatReport, String(code), cents(decimal(amount)));
-}
+const reported = await rpc(
+  'model.account.tax.code.read',
+  [codes.map((code) => code.id), ['code', 'amount'], { ...context, periods }],
+  session,
+);
+for (const { code, amount } of reported as Record<string, unknown>[])
+  add(vatReport, String(code), cents(decimal(amount)));
 
 // Our books
 
@@ -211,7 +210,7 @@ const taxName = (group: string, rate: string) => {
   const known = taxOfGroup.get(group);
   if (known !== undefined) return known;
   const eu = group.startsWith('EU') ? 'EU ' : '';
-  const name = `Sales ${eu}${rate.replace(/\.?0+$/, '') || '0'} %`;
+  const name = `Sales ${eu}${rate.includes('.') ? rate.replace(/\.?0+$/, '') : rate} %`;
   taxOfGroup.set(group, name);
   return name;
 };
