@@ -1,4 +1,4 @@
-import { type ErpConfig, fileFormats } from '../config/erp.ts';
+import { type ErpConfig, isFileTarget } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import type { Db } from '../db/pool.ts';
 import { businessDate } from '../domain/dates.ts';
@@ -9,6 +9,7 @@ import { checkPlan, type WordsInUse } from '../erp/check-plan.ts';
 import type { Delivery } from '../erp/delivery.ts';
 import { oldestOpenDate } from '../erp/outbox/read.ts';
 import { type CheckResult, ErpError } from '../erp/port.ts';
+import { fileFormat } from '../erp/targets/files/formats.ts';
 import { usedLines } from '../ledger/used-lines.ts';
 import {
   type Found,
@@ -51,15 +52,17 @@ export async function checkErp(
   { writes, withBooks }: { writes: boolean; withBooks: boolean },
 ): Promise<ErpCheck> {
   const { id, erp, timezone } = installation;
-  const isFile = fileFormats.some((format) => format === erp.kind);
   const used = wordsInUse(await sourceUsage(db, installation), mapping);
   if (withBooks) addBooks(used, await usedLines(db, id));
   if (installation.postingMode === 'daily_summary') used.kinds.push('daily_summary');
   const today = businessDate(clock().toISOString(), timezone);
   const dates = [today, await oldestOpenDate(db, id)].filter((date) => date !== null);
-  const { plan, lacking } = checkPlan(mapping, used, { kind: isFile ? 'file' : 'api', dates, writes });
+  const { plan, lacking } = checkPlan(mapping, used, { kind: isFileTarget(erp) ? 'file' : 'api', dates, writes });
   const results: CheckResult[] = lacking.map(({ code, message }) => lackingResult(code as ErpProblemCode, message));
-  if (!isFile) {
+  if (isFileTarget(erp)) {
+    const problems = fileFormat(erp, { ...installation, mapping }).problemsOf(plan);
+    results.push(...problems.map(({ code, message }) => lackingResult(code as ErpProblemCode, message, erp.kind)));
+  } else {
     const stop = AbortSignal.any([signal, AbortSignal.timeout(longestMs)]);
     try {
       const target = delivery.target(installation);
@@ -72,9 +75,9 @@ export async function checkErp(
   return { installation: id, kind: erp.kind, results };
 }
 
-function lackingResult(code: ErpProblemCode, message: string): CheckResult {
+function lackingResult(code: ErpProblemCode, message: string, what = 'mapping'): CheckResult {
   const { sentence, todo } = erpProblemCatalogue[code];
-  return { name: `mapping: ${message}`, ok: false, message: sentence, todo };
+  return { name: `${what}: ${message}`, ok: false, message: sentence, todo };
 }
 
 /** The check itself ended: the ERP cannot be worked with at all. */

@@ -443,6 +443,21 @@ describe('DATEV', () => {
     );
   });
 
+  it('erp check is told beforehand what cannot be named', () => {
+    const words = {
+      accounts: [{ account: '1700' }, { account: '17A' }, { account: '170000' }],
+      dimensions: [
+        { theirs: 'KOST1', values: ['7', 'я'] },
+        { theirs: 'Tier', values: ['я'] },
+      ],
+    };
+    const codes = (format: FileFormat) => format.problemsOf(words).map(({ code }) => code);
+    const [account, dimension] = ['erp_account_unknown', 'erp_dimension_unknown'];
+    expect(codes(datevFormat(datevOptions, 'EUR'))).toEqual([account, account, dimension]);
+    expect(codes(sie4Format(sieOptions))).toEqual([account, dimension, dimension, dimension, dimension]);
+    expect(codes(csvOf('international'))).toEqual([]);
+  });
+
   it('a cent on one row is seen', () => {
     // The readers would be no proof if they forgave a difference.
     const bytes = fileOf(datevFormat(datevOptions, 'EUR'), [sale]).bytes;

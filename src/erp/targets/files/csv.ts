@@ -73,6 +73,7 @@ export function csvFormat({ dialect, currency, decimals, dimensions }: CsvSettin
     daysOf: () => null,
     fileName: (batch) => `${batchCode(batch)}.csv`,
     maxRows: Number.MAX_SAFE_INTEGER,
+    problemsOf: () => [],
     begin: () => ({
       entry: (entry) => {
         const text = entry.lines.map((line, index) => {

@@ -4,7 +4,7 @@ import type { CalendarDate } from '../../../terms.ts';
 import type { ErpProblem } from '../../port.ts';
 import { encode, inCodePage, plainText } from './code-pages.ts';
 import type { FileEntry, FileLine } from './file-entry.ts';
-import { type BatchFacts, batchCode, type FileFormat, type FileWriter } from './format.ts';
+import { type BatchFacts, batchCode, type FileFormat, type FileWords, type FileWriter, wordsOf } from './format.ts';
 import { expanded, type Pair, pairsOf } from './pairs.ts';
 
 const page = 'windows-1252';
@@ -72,6 +72,7 @@ export function datevFormat(options: DatevOptions, currency: string): FileFormat
     daysOf: (month) => ({ from: `${month}-01`, through: lastDayOf(month) }),
     fileName: (batch) => `EXTF_${batchCode(batch)}_${batch.period}.csv`,
     maxRows,
+    problemsOf: (words) => problemsOf(words, options),
     begin: () => new DatevWriter(options, currency),
   };
 }
@@ -86,7 +87,10 @@ class DatevWriter implements FileWriter {
   }
 
   entry(entry: FileEntry): ReturnType<FileWriter['entry']> {
-    const problems = this.#problemsOf(entry);
+    const problems = problemsOf(wordsOf(entry), this.#options);
+    if (entry.lines.some(({ amount }) => amount.greaterThanOrEqualTo(tooLarge))) {
+      problems.push({ code: 'erp_too_large', message: 'an amount has more than ten digits before the comma' });
+    }
     if (problems.length > 0) return { problems };
     const pairs = pairsOf(entry.lines);
     if (pairs === null) {
@@ -156,33 +160,28 @@ class DatevWriter implements FileWriter {
     }
     return cells;
   }
+}
 
-  #problemsOf(entry: FileEntry): ErpProblem[] {
-    const { accountLength } = this.#options;
-    const accounts = new Set(entry.lines.map(({ account }) => account));
-    const wrong = [...accounts].filter((account) => !/^\d{1,9}$/.test(account) || /^0+$/.test(account));
-    const long = [...accounts].filter((account) => !wrong.includes(account) && account.length > accountLength + 1);
-    const centres = entry.lines.flatMap(({ dimensions }) =>
-      Object.keys(costCentres).flatMap((name) => dimensions[name] ?? []),
-    );
-    const unwritable = new Set(centres.filter((value) => plainText(inCodePage(value, page), 36) !== value));
-    const isLarge = entry.lines.some(({ amount }) => amount.greaterThanOrEqualTo(tooLarge));
-    return [
-      ...wrong.map((account) => ({
-        code: 'erp_account_unknown',
-        message: `DATEV has accounts of digits only, and this one is ${plainText(account, 50)}`,
-      })),
-      ...long.map((account) => ({
-        code: 'erp_account_unknown',
-        message: `account ${account} is longer than account_length ${accountLength} allows, ${accountLength + 1} digits for those of persons`,
-      })),
-      ...[...unwritable].map((value) => ({
-        code: 'erp_dimension_unknown',
-        message: `DATEV cannot write the cost centre ${plainText(value, 50)}`,
-      })),
-      ...(isLarge ? [{ code: 'erp_too_large', message: 'an amount has more than ten digits before the comma' }] : []),
-    ];
-  }
+function problemsOf({ accounts, dimensions }: FileWords, { accountLength }: DatevOptions): ErpProblem[] {
+  const named = accounts.map(({ account }) => account);
+  const wrong = named.filter((account) => !/^\d{1,9}$/.test(account) || /^0+$/.test(account));
+  const long = named.filter((account) => !wrong.includes(account) && account.length > accountLength + 1);
+  const centres = dimensions.filter(({ theirs }) => Object.hasOwn(costCentres, theirs)).flatMap(({ values }) => values);
+  const unwritable = centres.filter((value) => plainText(inCodePage(value, page), 36) !== value);
+  return [
+    ...wrong.map((account) => ({
+      code: 'erp_account_unknown',
+      message: `DATEV has accounts of digits only, and this one is ${plainText(account, 50)}`,
+    })),
+    ...long.map((account) => ({
+      code: 'erp_account_unknown',
+      message: `account ${account} is longer than account_length ${accountLength} allows, ${accountLength + 1} digits for those of persons`,
+    })),
+    ...unwritable.map((value) => ({
+      code: 'erp_dimension_unknown',
+      message: `DATEV cannot write the cost centre ${plainText(value, 50)}`,
+    })),
+  ];
 }
 
 /** The VAT number of a buyer in another country, whose sale is declared under it: zero-rated revenue alone. */

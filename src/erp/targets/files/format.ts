@@ -14,6 +14,28 @@ export interface FileFormat {
   begin(): FileWriter;
   /** Rows that a file takes at most, of `WrittenEntry.rows`. */
   maxRows: number;
+  /** Accounts and dimensions that the format cannot name, each once. */
+  problemsOf(words: FileWords): ErpProblem[];
+}
+
+/** What entries use. */
+export interface FileWords {
+  accounts: readonly { account: string }[];
+  dimensions: readonly { theirs: string; values: readonly string[] }[];
+}
+
+/** What an entry uses. */
+export function wordsOf({ lines }: FileEntry): FileWords {
+  const dimensions = new Map<string, Set<string>>();
+  for (const line of lines) {
+    for (const [name, value] of Object.entries(line.dimensions)) {
+      dimensions.set(name, (dimensions.get(name) ?? new Set()).add(value));
+    }
+  }
+  return {
+    accounts: [...new Set(lines.map(({ account }) => account))].map((account) => ({ account })),
+    dimensions: [...dimensions].map(([theirs, values]) => ({ theirs, values: [...values] })),
+  };
 }
 
 export interface FileWriter {

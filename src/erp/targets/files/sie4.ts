@@ -5,7 +5,7 @@ import type { CalendarDate } from '../../../terms.ts';
 import type { ErpProblem } from '../../port.ts';
 import { encode, inCodePage, plainText } from './code-pages.ts';
 import type { FileEntry, FileLine } from './file-entry.ts';
-import { type BatchFacts, batchCode, type FileFormat, type FileWriter } from './format.ts';
+import { type BatchFacts, batchCode, type FileFormat, type FileWords, type FileWriter, wordsOf } from './format.ts';
 
 /** The names that the format reserves; other dimensions have none. */
 const reservedNames: Record<string, string> = {
@@ -24,6 +24,7 @@ export function sie4Format(options: Sie4Options): FileFormat {
     daysOf: () => null,
     fileName: (batch) => `${batchCode(batch)}.si`,
     maxRows: Number.MAX_SAFE_INTEGER,
+    problemsOf,
     begin: () => new Sie4Writer(options),
   };
 }
@@ -42,7 +43,7 @@ class Sie4Writer implements FileWriter {
   }
 
   entry(entry: FileEntry): ReturnType<FileWriter['entry']> {
-    const problems = problemsOf(entry);
+    const problems = problemsOf(wordsOf(entry));
     if (problems.length > 0) return { problems };
     const date = compact(entry.date);
     const title = [entry.unitId, entry.description, entry.key].join(' ');
@@ -105,27 +106,23 @@ class Sie4Writer implements FileWriter {
   }
 }
 
-function problemsOf(entry: FileEntry): ErpProblem[] {
-  const accounts = new Set(entry.lines.map(({ account }) => account).filter((account) => !/^\d{1,9}$/.test(account)));
-  const dimensions = new Set(
-    entry.lines.flatMap((line) => Object.keys(line.dimensions)).filter((name) => !/^[1-9]\d{0,3}$/.test(name)),
-  );
-  const objects = new Set(
-    entry.lines
-      .flatMap((line) => Object.values(line.dimensions))
-      .filter((value) => harmless(value, longestObject) !== value),
+function problemsOf({ accounts, dimensions }: FileWords): ErpProblem[] {
+  const wrongAccounts = accounts.filter(({ account }) => !/^\d{1,9}$/.test(account));
+  const wrongNames = dimensions.filter(({ theirs }) => !/^[1-9]\d{0,3}$/.test(theirs));
+  // Two values could become one.
+  const wrongValues = dimensions.flatMap(({ values }) =>
+    values.filter((value) => harmless(value, longestObject) !== value),
   );
   return [
-    ...[...accounts].map((account) => ({
+    ...wrongAccounts.map(({ account }) => ({
       code: 'erp_account_unknown',
       message: `SIE 4 has accounts of digits only, and this one is ${plainText(account, 50)}`,
     })),
-    ...[...dimensions].map((name) => ({
+    ...wrongNames.map(({ theirs }) => ({
       code: 'erp_dimension_unknown',
-      message: `SIE 4 calls dimensions by number, and the mapping calls one ${plainText(name, 50)}`,
+      message: `SIE 4 calls dimensions by number, and the mapping calls one ${plainText(theirs, 50)}`,
     })),
-    // Two values could become one.
-    ...[...objects].map((value) => ({
+    ...wrongValues.map((value) => ({
       code: 'erp_dimension_unknown',
       message: `SIE 4 cannot write the value ${plainText(value, 50)} of a dimension`,
     })),
