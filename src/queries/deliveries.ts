@@ -21,6 +21,7 @@ import type { OutboxUnit, UnitState } from '../erp/outbox/unit.ts';
 import { openItemId, translate } from '../erp/translate.ts';
 import { loadUnits } from '../ledger/general-ledger.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
+import { numberProblems } from '../writeback/number-store.ts';
 import type { DocumentProblem } from './problems.ts';
 
 /** The delivery of one installation, as `status --json` and `deliver --json` print it. */
@@ -82,6 +83,10 @@ export async function deliveryProblems(
       if (page.length < pageSize) break;
     }
     found.push(...(await unmatchedItems(db, installation)));
+  }
+  for (const { kind, id, code, ...told } of await numberProblems(db, installations)) {
+    const document = `${kind} ${id}`;
+    found.push({ id: `${told.installation}/${kind}/${id}`, document, code, ...told, todo: erpTodoOf(code) });
   }
   return found;
 }

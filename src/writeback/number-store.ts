@@ -1,8 +1,8 @@
 import { rowsAsArrays } from '../db/bulk.ts';
-import { bool, integer, json, nullable, type RowOf, text, texts } from '../db/columns.ts';
+import { bool, instant, integer, json, nullable, oneOf, type RowOf, text, texts } from '../db/columns.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { storable } from '../domain/text.ts';
-import type { DocumentKind, InstallationId } from '../terms.ts';
+import { type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
 
 /**
  * Takes units whose number, or whose settlement without being sent, is new, and plans what their documents' records are to be
@@ -167,5 +167,30 @@ export async function numbersLeft(
          end::bigint as "nextDueMs"
      from erp_number_write_back where installation = ? and state in ('pending', 'failed', 'taken')`,
     [installation, installation],
+  );
+}
+
+/** Documents whose number the practice software has not been told, and why. */
+export function numberProblems(
+  db: Connection,
+  installations: readonly InstallationId[],
+): Promise<
+  { installation: InstallationId; kind: DocumentKind; id: number; code: string; message: string; since: Date | null }[]
+> {
+  return rows(
+    db,
+    {
+      installation: integer,
+      kind: oneOf(documentKinds),
+      id: integer,
+      code: text,
+      message: text,
+      since: nullable(instant),
+    },
+    `select installation, kind, document_id as id, error_code as code, coalesce(error, '') as message, error_since as since
+     from erp_number_write_back
+     where installation = any(?::bigint[]) and state in ('failed', 'taken') and error_code is not null
+     order by installation, kind, document_id`,
+    [installations],
   );
 }

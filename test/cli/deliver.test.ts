@@ -111,6 +111,20 @@ describe('while it is paused', () => {
   });
 });
 
+test('a number that the practice software could not be told is a problem, and explain says what stands there', async () => {
+  const [{ document_id: id } = { document_id: 0 }] = await clinic.rows<{ document_id: number }>(
+    `insert into erp_number_write_back (installation, kind, document_id, unit_id, value, state, error_code, error, error_since)
+     select 4711, kind, document_id, id, '2026/17', 'taken', 'external_id_taken', 'it holds ABC', clock_timestamp()
+     from entry where kind = 'prepayment' limit 1 returning document_id`,
+  );
+  const { problems } = (await command('problems', '--json')).json();
+  expect(problems).toContainEqual({
+    ...{ id: `4711/prepayment/${id}`, installation: 4711, document: `prepayment ${id}`, code: 'external_id_taken' },
+    ...{ message: 'it holds ABC', todo: expect.stringContaining('practice software'), since: expect.any(String) },
+  });
+  expect((await command('explain', 'prepayment', String(id))).stdout).toContain('external_id 2026/17: taken');
+});
+
 test('an installation without an ERP has nothing to deliver', async () => {
   const written = readFileSync(clinic.config, 'utf8');
   writeFileSync(clinic.config, written.replace('erp: {kind: csv}', 'erp: {kind: ledger}'));
