@@ -1,10 +1,19 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { serverEnvironment } from '../environment.ts';
 import { reasonOf, ServiceError } from '../errors.ts';
 import { withLock } from '../lock.ts';
-import { freePort, isRunning, privateFolder, spawnServer, stopProcess, waitUntilAnswers } from '../processes.ts';
+import {
+  freePort,
+  isPortFree,
+  isRunning,
+  privateFolder,
+  spawnServer,
+  stopProcess,
+  waitUntilAnswers,
+} from '../processes.ts';
 import { type ServerRecord, shareServer } from '../shared-server.ts';
 import { demoCompany } from './demo-company.ts';
 import { installTryton, installWebClient, type ProgramOptions, trytonProgram, trytonProgramDir } from './program.ts';
@@ -21,6 +30,7 @@ import {
 
 const startTimeoutMs = 60_000;
 const answerTimeoutMs = 30_000;
+const portTimeoutMs = 10_000;
 const lockWaitMs = 60_000;
 const defaultDatabase = 'clinic';
 
@@ -141,8 +151,14 @@ export async function startTryton(options: TrytonOptions): Promise<TrytonServer>
         await launch(port, (pid) => server.replaced(pid));
       },
       lockDatabase: (database = name) => lockFile(fileOf(database)),
-      kill: () => stopProcess(server.current(), [{ signal: 'SIGKILL', waitMs: 10_000 }]),
-      stop: () => stop(server.current()),
+      kill: async () => {
+        await stopProcess(server.current(), [{ signal: 'SIGKILL', waitMs: 10_000 }]);
+        await portReleased(port);
+      },
+      stop: async () => {
+        await stop(server.current());
+        await portReleased(port);
+      },
       start: async () => {
         if (isRunning(server.current())) return;
         await launch(port, (pid) => server.replaced(pid));
@@ -169,6 +185,12 @@ function stop(record: ServerRecord): Promise<void> {
     { signal: 'SIGTERM', waitMs: 10_000 },
     { signal: 'SIGKILL', waitMs: 5_000 },
   ]);
+}
+
+/** A thread of a process that has ended can hold its socket for a moment. */
+async function portReleased(port: number): Promise<void> {
+  const deadline = performance.now() + portTimeoutMs;
+  while (!(await isPortFree(port)) && performance.now() < deadline) await sleep(10);
 }
 
 async function answers(port: number): Promise<boolean> {
