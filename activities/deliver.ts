@@ -5,6 +5,7 @@ import type { PlainError } from '../src/domain/errors.ts';
 import { deliveryCounts, dueWork, pauseOf } from '../src/erp/outbox/read.ts';
 import type { DeliveryInput, DeliveryReport } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
+import { readPeriods } from './erp-periods.ts';
 import { plainErrorOf } from './failures.ts';
 import { ownHolder, withHeartbeat } from './heartbeat.ts';
 import { tellNumbers } from './write-back-numbers.ts';
@@ -47,6 +48,7 @@ export function deliverActivities(deps: ActivityDeps) {
                 { longestMs },
               )
             : { settled: 0, nextDueMs: null };
+        if (waitingFor === null) await readPeriods(deps, configured, heartbeat);
         const numbers = await tellNumbers(deps, configured, heartbeat, longestMs);
         return ended(deps, configured, {
           settled: delivered + refused + items.settled + numbers.written,

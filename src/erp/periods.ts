@@ -1,10 +1,12 @@
-import { instant, json, nullable } from '../db/columns.ts';
-import { type Connection, execute, maybeRow } from '../db/rows.ts';
+import { bool, instant, json, nullable } from '../db/columns.ts';
+import { type Connection, execute, maybeRow, row } from '../db/rows.ts';
 import { type ClosedDays, dayAfter, daysFrom } from '../domain/dates.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../records/json.ts';
 import type { CalendarDate } from '../terms.ts';
 import { type LockKind, lockKinds } from './capabilities.ts';
-import type { ErpPeriods } from './port.ts';
+import { companyKey } from './entry-key.ts';
+import { erpPriorities } from './pace.ts';
+import type { ErpPeriods, ErpTarget } from './port.ts';
 
 /** Kinds of periods that nothing may be posted into once they are closed. A closed purchase ledger does not concern sales. */
 const postingKinds: readonly LockKind[] = ['general', 'vat', 'year'];
@@ -21,6 +23,29 @@ export async function storePeriods(db: Connection, company: string, periods: Erp
     JSON.stringify(periods),
     company,
   ]);
+}
+
+/** Asks the ERP for its periods where they were not asked for lately: a delivery without entries to send learns of a close, too. */
+export async function refreshPeriods(
+  db: Connection,
+  target: Pick<ErpTarget, 'capabilities' | 'company' | 'periods'>,
+  { maxAgeMs, signal }: { maxAgeMs: number; signal: AbortSignal },
+): Promise<void> {
+  if (!target.capabilities.periods.readable) return;
+  const company = companyKey(target.company);
+  const { isDue } = await row(
+    db,
+    { isDue: bool },
+    `select not exists (select from erp_company where company = ?
+       and periods_read_at > clock_timestamp() - make_interval(secs => ?::double precision / 1000)) as "isDue"`,
+    [company, maxAgeMs],
+  );
+  if (!isDue) return;
+  const periods = await target.periods({ signal, priority: erpPriorities.review });
+  await execute(db, 'insert into erp_company (company, kind, name) values (?, ?, ?) on conflict do nothing', [
+    ...[company, target.company.kind, target.company.id],
+  ]);
+  await storePeriods(db, company, periods);
 }
 
 /** What delivery stored last; null where the ERP was never asked. */

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { companyKeyOf } from '../../src/erp/company.ts';
 import type { SliceReport } from '../../src/erp/deliver/slice.ts';
 import type { Delivery } from '../../src/erp/delivery.ts';
+import type { ErpTarget } from '../../src/erp/port.ts';
 import { isDelivering } from '../../src/runtime/deliveries.ts';
 import { vetledger } from '../cli/support.ts';
+import { capabilitiesOf } from '../erp/capabilities.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { waitFor } from '../workflows/support.ts';
 
@@ -11,6 +12,14 @@ const idle: SliceReport = { delivered: 0, refused: 0, uncertain: 0, left: 0, nex
 const noTarget = () => {
   throw new Error('no delivery of these tests asks for it');
 };
+
+/** What is closed in the ERP. */
+const lockedThrough: { kind: 'general'; date: string }[] = [];
+const periodsOnly = {
+  capabilities: capabilitiesOf(),
+  company: { kind: 'tryton', url: 'http://127.0.0.1:9', id: 'books/' },
+  periods: async () => ({ periods: null, lockedThrough }),
+} as unknown as ErpTarget;
 
 /** An ERP that numbers what it is given, as the outbox would have it. */
 const delivery: Delivery = {
@@ -23,7 +32,7 @@ const delivery: Delivery = {
         [id],
       )
     ).length,
-  target: noTarget,
+  target: () => periodsOnly,
   capabilities: noTarget,
   slice: async ({ installation: { id } }) => {
     const done = await clinic.rows(
@@ -73,18 +82,14 @@ test('prepayments carry the ERP’s numbers once they are delivered, and what we
 });
 
 test('a period that is closed in the ERP is closed in the practice software, where it does not lock itself', async () => {
-  await clinic.rows(
-    `insert into erp_company (company, kind, name) values (?, 'tryton', 'Clinic') on conflict do nothing`,
-    [await companyKey()],
-  );
   const departments = [...clinic.sandbox.clinic.departments.values()];
   for (const department of departments) department.financial_period_lock_date = null;
   departments[0]!.automatic_financial_period_lock_enabled = false;
   departments[1]!.automatic_financial_period_lock_enabled = true;
-  await clinic.rows(
-    `update erp_company set periods_read_at = clock_timestamp(),
-       periods = '{"periods":null,"lockedThrough":[{"kind":"general","date":"2025-12-31"}]}'`,
-  );
+  // They were read with the first delivery, and are read again after ten minutes.
+  const read = `update erp_company set periods_read_at = periods_read_at - interval '1 hour' returning 1`;
+  expect(await clinic.rows(read)).toHaveLength(1);
+  lockedThrough.push({ kind: 'general', date: '2025-12-31' });
   await clinic.engine.requestDelivery(clinic.sandbox.installation);
   await waitFor('the lock date', async () => departments[0]!.financial_period_lock_date !== null);
   await ended();
@@ -105,5 +110,3 @@ function prepayments() {
      where d.kind = 'prepayment' and d.state = 'posted'`,
   );
 }
-
-const companyKey = () => companyKeyOf(clinic.app.config.installations[0]!.erp)!;

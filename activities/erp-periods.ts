@@ -1,0 +1,33 @@
+import { givesNumbers } from '../src/config/erp.ts';
+import type { InstallationConfig } from '../src/config/load.ts';
+import { pacedTarget } from '../src/erp/pace.ts';
+import { refreshPeriods } from '../src/erp/periods.ts';
+import { ErpError } from '../src/erp/port.ts';
+import type { ActivityDeps } from './deps.ts';
+import type { Heartbeat } from './heartbeat.ts';
+
+/** A batch that is sent reads them anew in any case. */
+const maxAgeMs = 600_000;
+
+/**
+ * A step of the delivery run: has the ERP's periods read where no batch was sent lately, so that posting knows of a close before
+ * it posts into it. An ERP that does not tell them now fails nothing.
+ */
+export async function readPeriods(
+  deps: ActivityDeps,
+  configured: InstallationConfig,
+  { signal, pause }: Pick<Heartbeat, 'signal' | 'pause'>,
+): Promise<void> {
+  if (!deps.delivery || !givesNumbers(configured.erp)) return;
+  const clock = { now: Date.now, elapsed: () => performance.now(), sleep: pause };
+  const target = pacedTarget(deps.delivery.target(configured), { db: deps.db, clock });
+  try {
+    await refreshPeriods(deps.db, target, { maxAgeMs, signal });
+  } catch (error) {
+    if (!(error instanceof ErpError)) throw error;
+    deps.log.warn(
+      { installation: configured.id, code: error.problem ?? error.means },
+      `the ERP’s periods were not read: ${error.message}`,
+    );
+  }
+}
