@@ -111,6 +111,34 @@ describe('while it is paused', () => {
   });
 });
 
+test('after resume, deliver hands over what was approved, and sync what it posts, which it waits for and counts', async () => {
+  const resumed = await command('deliver', 'resume', '--json');
+  expect(resumed.code).toBe(0);
+  expect(resumed.json()).toEqual({ resumed: [4711] });
+  expect((await command('deliver', 'resume')).stdout).toContain('was not paused');
+  const { pending: unsent = 0 } = await states();
+  const { unapproved } = (await status()).delivery;
+  const dry = await command('deliver', '--dry-run', '--json');
+  expect(dry.code).toBe(0);
+  expect(dry.json().installations).toMatchObject([{ installation: 4711, to_send: unsent - unapproved, lacking: 0 }]);
+  expect(dry.json().installations[0].units).toHaveLength(unsent - unapproved);
+
+  const delivered = await command('deliver', '--json');
+  expect(delivered.code).toBe(0);
+  expect(delivered.json().installations).toMatchObject([
+    { installation: 4711, delivered: unsent - unapproved, left: 0, unapproved, refused: 0 },
+  ]);
+  const rest = await command('deliver', '--approve', '--through', '2099-12-31', '--yes', '--json');
+  expect(rest.json().installations).toMatchObject([{ delivered: unapproved, left: 0, unapproved: 0 }]);
+  expect(Object.keys(await states())).toEqual(['handed_over']);
+
+  clinic.sandbox.live(20);
+  const [window] = (await command('sync', '--json')).json().windows;
+  expect(window.posted).toBeGreaterThan(0);
+  expect(window.delivered).toBe(window.posted);
+  expect((await status()).next_step).not.toContain('deliver');
+});
+
 test('a number that the practice software could not be told is a problem, and explain says what stands there', async () => {
   const [{ document_id: id } = { document_id: 0 }] = await clinic.rows<{ document_id: number }>(
     `insert into erp_number_write_back (installation, kind, document_id, unit_id, value, state, error_code, error, error_since)
