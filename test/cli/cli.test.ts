@@ -51,6 +51,7 @@ describe('help', () => {
         'preview',
         'repost',
         'deliver',
+        'late',
         'erp',
       ],
       ...['reconcile', 'ledger', 'adopt', 'erase', 'export', 'mapping', 'migrate', 'doctor', 'budget', 'sandbox'],
