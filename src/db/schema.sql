@@ -1114,11 +1114,13 @@ CREATE OR REPLACE FUNCTION vetledger.note_open_items()
  SET search_path TO 'vetledger', 'pg_temp'
 AS $function$
 begin
-  with moved as (
-    select now_is.installation, now_is.unit_id, coalesce(now_is.undo_of, now_is.unit_id) as entry_id,
-      case when now_is.undo_n % 2 = 1 then -1 else 1 end as sign
-    from after_it now_is join before_it was using (installation, unit_id)
-    where now_is.kind = 'entry' and now_is.state <> was.state and 'delivered' in (now_is.state, was.state)
+  with has as (
+    select installation, unit_id, undo_of, undo_n from after_it where kind = 'entry' and state = 'delivered'
+  ), had as (
+    select installation, unit_id, undo_of, undo_n from before_it where kind = 'entry' and state = 'delivered'
+  ), moved as (
+    select installation, unit_id, coalesce(undo_of, unit_id) as entry_id, case when undo_n % 2 = 1 then -1 else 1 end as sign
+    from ((select * from has except select * from had) union all (select * from had except select * from has)) changed
   ), lines as (
     select m.installation, l.invoice_id, m.unit_id, l.line, l.account,
       m.sign * case when l.side = 'debit' then l.amount else -l.amount end as amount
