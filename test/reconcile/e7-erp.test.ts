@@ -152,6 +152,25 @@ describe('E7', () => {
     });
   });
 
+  it('of a unit that was found there otherwise tells what differs, and nothing once it is equal', async () => {
+    await deliver([payment(1)]);
+    const id = erpIdOf('payment', 1);
+    const [unitId] = await query<{ id: string }>(db, 'select unit_id as id from erp_unit where installation = ?', [
+      installation,
+    ]);
+    await setState(unitId!.id, 'refused', 'erp_differs');
+    erp.change(id, (entry) => changeLines(entry, { '1910': '12.00', '1700': '-12.00' }));
+    const { documents } = await check();
+    expect(documents).toMatchObject([{ document: 'payment 1', difference: '2.00' }]);
+    expect(documents[0]!.message).not.toContain('refused');
+    erp.change(id, (entry) => changeLines(entry, { '1910': '10.00', '1700': '-10.00' }));
+    expect(await check()).toMatchObject({ ok: true });
+    // It is looked up again before anything is sent.
+    await setState(unitId!.id, 'pending', null);
+    await execute(db, 'update erp_unit set attempts = 1 where unit_id = ?', [unitId!.id]);
+    expect(await check()).toMatchObject({ ok: true });
+  });
+
   it('lists a cent of VAT within the tolerance, and fails by more', async () => {
     erp.capabilities = capabilitiesWith({ lines: { party: 'none' }, vat: { tolerance_minor: 1 } });
     await deliver([sale(1)]);

@@ -321,6 +321,7 @@ export async function ownBalances(
 
 const toldShape = {
   unitId: nullable(text),
+  /** Null of an entry of others, and of a unit that may be in the ERP although it is not delivered. */
   state: nullable(oneOf(unitStates)),
   erpNumber: nullable(text),
   erpDate: nullable(date),
@@ -334,6 +335,9 @@ const toldShape = {
 /** Something to tell of the ERP's books: a unit that it holds otherwise, twice, or unexpectedly, or an entry of others. */
 export type ToldEntry = RowOf<typeof toldShape>;
 
+/** A unit that is not delivered and may be in the ERP all the same: one that was found there otherwise, or that is looked up again. */
+const mayBeThere = `((u.state = 'pending' and u.attempts > 0) or coalesce(u.problem_code in ('erp_differs', 'erp_doubled'), false))`;
+
 /** Everything to tell, and what differs within the tolerance; at most `limit`, and how many there are. */
 export async function toldEntries(
   db: Connection,
@@ -341,12 +345,12 @@ export async function toldEntries(
   limit: number,
 ): Promise<{ told: ToldEntry[]; omitted: number }> {
   const all = `
-    select b.unit_id as "unitId", u.state, b.erp_number as "erpNumber", b.erp_date as "erpDate", b.is_equal as "isEqual",
+    select b.unit_id as "unitId", case when ${mayBeThere} then null else u.state end as state, b.erp_number as "erpNumber", b.erp_date as "erpDate", b.is_equal as "isEqual",
       (select count(*) from erp_books_unit c where c.installation = b.installation and c.unit_id = b.unit_id)::int as copies,
       b.message, b.difference, b.amount
     from erp_books_unit b join erp_unit u on u.installation = b.installation and u.unit_id = b.unit_id
     where b.installation = ? and (not b.is_equal or b.message is not null
-      or u.state in ('pending', 'refused', 'cancelled_out', 'excluded')
+      or (u.state in ('pending', 'refused', 'cancelled_out', 'excluded') and not ${mayBeThere})
       or exists (select from erp_books_unit c where c.installation = b.installation and c.unit_id = b.unit_id and c.erp_id <> b.erp_id))
     union all
     select null, null, erp_number, erp_date, false, 1, message, difference, difference from erp_books_foreign where installation = ?`;
