@@ -33,14 +33,14 @@ export async function refreshPeriods(
 ): Promise<void> {
   if (!target.capabilities.periods.readable) return;
   const company = companyKey(target.company);
-  const { isDue } = await row(
+  const { isStale } = await row(
     db,
-    { isDue: bool },
+    { isStale: bool },
     `select not exists (select from erp_company where company = ?
-       and periods_read_at > clock_timestamp() - make_interval(secs => ?::double precision / 1000)) as "isDue"`,
-    [company, maxAgeMs],
+       and periods_read_at > clock_timestamp() - make_interval(secs => ?)) as "isStale"`,
+    [company, maxAgeMs / 1000],
   );
-  if (!isDue) return;
+  if (!isStale) return;
   const periods = await target.periods({ signal, priority: erpPriorities.review });
   await execute(db, 'insert into erp_company (company, kind, name) values (?, ?, ?) on conflict do nothing', [
     ...[company, target.company.kind, target.company.id],
