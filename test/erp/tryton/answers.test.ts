@@ -282,6 +282,17 @@ describe('login', () => {
     expect(server.asked.at(-1)).toMatchObject({ path: '/clinic/rpc/', params: [[7], { company: 2, language: 'en' }] });
   });
 
+  test.each<[string, unknown]>([
+    ['model.company.company.search_read', [{ id: 'x', rec_name: 'Clinic' }]],
+    ['model.company.company.search_read', 7],
+    ['model.company.company.search_read', [{ id: 1, rec_name: 'Clinic', 'currency.': 'EUR' }]],
+    ['model.res.user.read', [{ id: 7 }]],
+    ['model.res.user.read', null],
+  ])('an answer of another form to %s is an error of the way there: %j', async (method, value) => {
+    const { target } = await targetOf({ [method]: result(value) });
+    expect(await errorOf(target.post(['7'], request))).toMatchObject({ means: 'unsent' });
+  });
+
   test('requests stop when the work stops', async () => {
     const { target } = await targetOf({ [post]: { after: 5_000 } });
     const stop = new AbortController();

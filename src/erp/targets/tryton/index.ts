@@ -80,33 +80,24 @@ class TrytonTarget implements ErpTarget, TrytonCalls {
         [[], 0, null, [['id', 'ASC']], fields, { language: 'en' }],
         request,
       ),
-      (value) => asList(value).map(asRecord),
+      (value) => asList(value).map(asRecord).map(companyIn),
     );
     const usable = await this.#companiesOfUser(userId, request);
     const wanted = this.#config.company;
-    const mine = found.filter((company) => usable.has(asId(company.id)));
-    const named = mine.filter(
-      (company) => wanted === null || String(asId(company.id)) === wanted || company.rec_name === wanted,
+    const mine = found.filter(({ id }) => usable.has(id));
+    const [company, ...others] = mine.filter(
+      ({ id, name }) => wanted === null || String(id) === wanted || name === wanted,
     );
-    const list =
-      mine.map((company) => `${visible(String(company.rec_name))} (${asId(company.id)})`).join(', ') || 'none';
-    const [company] = named;
+    const list = mine.map(({ id, name }) => `${visible(name)} (${id})`).join(', ') || 'none';
     if (company === undefined) {
       const asked = wanted === null ? 'no company' : `not the company ${visible(wanted)}`;
       throw new ErpError('auth', `the Tryton user ${this.#config.user} may use ${asked}; its companies: ${list}`);
     }
-    if (named.length > 1) {
+    if (others.length > 0) {
       throw new ErpError('auth', `erp.company must name one of the companies of the Tryton user: ${list}`);
     }
-    const companyId = asId(company.id);
-    const currency = related(company, 'currency');
-    this.#company = readAs(company, () => ({
-      companyId,
-      userId,
-      decimals: asId(currency?.digits ?? null),
-      currency: asText(currency?.code ?? null),
-      context: { company: companyId, language: 'en' },
-    }));
+    const { id: companyId, decimals, currency } = company;
+    this.#company = { companyId, userId, decimals, currency, context: { company: companyId, language: 'en' } };
     return this.#company;
   }
 
@@ -285,7 +276,8 @@ class TrytonTarget implements ErpTarget, TrytonCalls {
     const [first] = one;
     if (first === undefined) return;
     const wizard = 'wizard.account.move.unreconcile_lines';
-    const [session] = idsOf([asList(await this.call('writes', `${wizard}.create`, [], request))[0] ?? null]);
+    const begun = await this.call('writes', `${wizard}.create`, [], request);
+    const session = readAs(begun, (value) => asId(asList(value)[0] ?? null));
     const records = { active_model: 'account.move.line', active_id: first, active_ids: one };
     await this.call('writes', `${wizard}.execute`, [session, {}, 'unreconcile'], request, records);
     await this.call('writes', `${wizard}.delete`, [session], request).catch(() => {});
@@ -336,6 +328,16 @@ class TrytonTarget implements ErpTarget, TrytonCalls {
 }
 
 const longestPartyName = 200;
+
+function companyIn(company: JsonObject) {
+  const currency = related(company, 'currency');
+  return {
+    id: asId(company.id),
+    name: asText(company.rec_name),
+    decimals: asId(currency?.digits ?? null),
+    currency: asText(currency?.code ?? null),
+  };
+}
 
 function lineState(line: JsonObject) {
   const move = related(line, 'move');

@@ -192,7 +192,10 @@ export class TrytonNames {
       const found = await this.#search('party.party', domain, ['name', 'active', 'identifiers.code'], request);
       const byCode = new Map<string, TrytonParty[]>();
       for (const record of found) {
-        const codesOf = new Set(relatedList(record, 'identifiers').map(({ code }) => readAs(code ?? null, asText)));
+        const codesOf = readAs(
+          record,
+          () => new Set(relatedList(record, 'identifiers').map(({ code }) => asText(code ?? null))),
+        );
         for (const code of codesOf) {
           if (!wanted.has(code)) continue;
           byCode.set(code, [...(byCode.get(code) ?? []), readAs(record, () => partyOf(record))]);
