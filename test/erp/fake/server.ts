@@ -540,7 +540,7 @@ function signedOf({ side, amount }: Pick<ErpLine, 'side' | 'amount'>): Money {
   return side === 'debit' ? amount : amount.negated();
 }
 
-/** One line for lines that differ in their amounts only. */
+/** One line for lines of one side that differ in their amounts only. */
 function merged(lines: HeldLine[]): HeldLine[] {
   const byPlace = new Map<string, HeldLine>();
   for (const line of lines) {

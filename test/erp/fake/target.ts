@@ -49,16 +49,18 @@ export const calm: Circumstances = { outMs: 20, workMs: 200, backMs: 20, fault: 
 
 export interface RequestInfo {
   kind: ServerRequest['kind'];
+  /** Of the entries that it is about. */
   keys: readonly string[];
-  /** Entries or ids that it is about. */
-  size: number;
 }
 
 /** The process that a target belongs to. */
 export interface Life {
   readonly isDead: boolean;
-  /** Called before each request and before its answer; a dead process never gets past it. */
-  step(what: string): Promise<void>;
+  /**
+   * Called before each request and before its answer; a dead process never gets past it. Nothing protects from one that stands
+   * still between its last look at the clock and its request.
+   */
+  step(what: string, mayStand: boolean): Promise<void>;
 }
 
 /** The clients that wait for an answer, one for each request. */
@@ -74,6 +76,8 @@ export interface FakeTargetOptions {
   /** The client gives up after so long. */
   timeoutMs?: number;
   life?: Life;
+  /** Told of every error that an answer says. */
+  onError?: (request: RequestInfo, error: ErpError) => void;
   /** Requests that clients have under way to this server; shared by all of them. */
   underWay?: UnderWay;
 }
@@ -85,7 +89,7 @@ export class FakeTarget implements ErpTarget {
   readonly matching?: NonNullable<ErpTarget['matching']>;
   readonly books: ErpBooks;
   readonly #server: FakeServer;
-  readonly #options: Required<Pick<FakeTargetOptions, 'network' | 'timeoutMs' | 'life'>>;
+  readonly #options: Required<Pick<FakeTargetOptions, 'network' | 'timeoutMs' | 'life' | 'onError'>>;
   readonly #underWay: UnderWay;
 
   constructor(options: FakeTargetOptions) {
@@ -96,6 +100,7 @@ export class FakeTarget implements ErpTarget {
       network: options.network ?? (() => calm),
       timeoutMs: options.timeoutMs ?? 60_000,
       life: options.life ?? immortal,
+      onError: options.onError ?? (() => undefined),
     };
     this.#underWay = options.underWay ?? new Set();
     if (this.capabilities.lines.matching) {
@@ -196,12 +201,16 @@ export class FakeTarget implements ErpTarget {
   async #call(request: ServerRequest, { signal }: RequestOptions): Promise<Answer> {
     const { life } = this.#options;
     const doing = `${request.kind} of ${keysOf(request, this.#server).length}`;
-    await life.step(`before ${doing}`);
+    await life.step(`before ${doing}`, false);
     signal.throwIfAborted();
     const end = this.#begin(life);
     try {
-      const answer = await this.#exchange(request, signal);
-      await life.step(`after ${doing}`);
+      const answer = await this.#exchange(request, signal).catch(async (error: unknown) => {
+        if (error instanceof ErpError) this.#options.onError(infoOf(request, this.#server), error);
+        await life.step(`after ${doing}`, true);
+        throw error;
+      });
+      await life.step(`after ${doing}`, true);
       return answer;
     } finally {
       end();
@@ -220,8 +229,7 @@ export class FakeTarget implements ErpTarget {
   async #exchange(request: ServerRequest, signal: AbortSignal): Promise<Answer> {
     const server = this.#server;
     const { time } = server;
-    const keys = keysOf(request, server);
-    const { outMs, workMs, backMs, fault } = this.#options.network({ kind: request.kind, keys, size: keys.length });
+    const { outMs, workMs, backMs, fault } = this.#options.network(infoOf(request, server));
     // From here on the server may work on it, for as long as its record says and no longer.
     const mayWorkMs = this.capabilities.doubt.server_may_work_seconds * 1000 - outMs - 1;
     const giveUp = new AbortController();
@@ -290,6 +298,10 @@ export class FakeTarget implements ErpTarget {
 
 function noAnswer(text: string): ErpError {
   return new ErpError('doubt', text);
+}
+
+function infoOf(request: ServerRequest, server: FakeServer): RequestInfo {
+  return { kind: request.kind, keys: keysOf(request, server) };
 }
 
 function keysOf(request: ServerRequest, server: FakeServer): string[] {

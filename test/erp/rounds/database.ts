@@ -1,0 +1,151 @@
+// PostgreSQL as the processes of a simulation see it: its clock is the simulation's, and a process that dies leaves nothing behind
+// but what it has committed.
+
+import type pg from 'pg';
+import { type Db, openDatabase, schemaName } from '../../../src/db/pool.ts';
+import type { SimulatedTime } from '../fake/time.ts';
+
+/** What asks the database: its steps are where it may die. */
+export interface Asker {
+  readonly isDead: boolean;
+  /**
+   * Before a statement, and before its result; never ends for a dead process. One that stands still within a transaction would
+   * have others wait for its locks while time stands still, too.
+   */
+  step(what: string, mayStand: boolean): Promise<void>;
+}
+
+type Callback = (error: Error | null, result?: unknown) => void;
+interface RawConnection {
+  client: pg.Client;
+  query: pg.Client['query'];
+  /** The time that the session knows; '' where that is not known. */
+  told: string;
+  isInTransaction: boolean;
+}
+
+/** What of knex's client is replaced; the names are knex's. */
+interface KnexClient {
+  searchPath: string[];
+  acquireConnection(): Promise<unknown>;
+  acquireRawConnection(): Promise<pg.Client>;
+  destroyRawConnection(connection: pg.Client): Promise<void>;
+}
+
+const connectionsOfProcess = 4;
+
+/** Makes clock_timestamp() and now() the simulation's in sessions that look at the schema `sim` first. Once per database. */
+export async function simulateClock(owner: Db): Promise<void> {
+  await owner.raw(`
+    create schema if not exists sim;
+    grant usage on schema sim to public;
+    create or replace function sim.clock_timestamp() returns timestamptz language sql volatile as
+      $$ select coalesce(nullif(pg_catalog.current_setting('sim.now', true), '')::timestamptz, pg_catalog.clock_timestamp()) $$;
+    create or replace function sim.now() returns timestamptz language sql volatile as $$ select sim.clock_timestamp() $$`);
+  // A default is bound to the function that it named when it was made.
+  await owner.raw(`
+    do $do$ declare c record; begin
+      for c in select table_name, column_name from information_schema.columns
+        where table_schema = '${schemaName}' and column_default = 'clock_timestamp()' and table_name like 'erp%'
+      loop
+        execute format('alter table ${schemaName}.%I alter column %I set default sim.clock_timestamp()', c.table_name, c.column_name);
+      end loop;
+    end $do$`);
+}
+
+/** Connections of simulated processes to one database. A connection outlives its process, cleaned, for the next one. */
+export class SimulatedDatabase {
+  readonly #url: string;
+  readonly #reserve: RawConnection[] = [];
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** A pool of a process's own. `release` takes its connections back, and rolls back what is under way. */
+  open(time: SimulatedTime, asker: Asker): { db: Db; release(): Promise<void> } {
+    const db = openDatabase(this.#url, { max: connectionsOfProcess, report: () => undefined });
+    const client = db.client as KnexClient;
+    client.searchPath = ['sim', 'pg_catalog', schemaName];
+    const acquire = client.acquireConnection.bind(client);
+    const connect = client.acquireRawConnection.bind(client);
+    const mine = new Set<RawConnection>();
+    client.acquireConnection = async () => {
+      if (asker.isDead) return forever();
+      const end = time.begin();
+      try {
+        return await acquire();
+      } finally {
+        end();
+      }
+    };
+    client.acquireRawConnection = async () => {
+      const raw = this.#reserve.pop() ?? wholeConnection(await connect());
+      mine.add(raw);
+      Object.assign(raw, { told: '', isInTransaction: false });
+      raw.client.query = asking(raw, time, asker) as pg.Client['query'];
+      return raw.client;
+    };
+    client.destroyRawConnection = async (connection) => {
+      const raw = [...mine].find((one) => one.client === connection);
+      if (raw) await this.#takeBack(raw, mine);
+    };
+    return {
+      db,
+      release: async () => {
+        // A pool of the dead waits for what nobody gives back: it is left.
+        if (!asker.isDead) await db.destroy();
+        // At once: a statement of one may wait for a lock of another.
+        await Promise.all([...mine].map((raw) => this.#takeBack(raw, mine)));
+      },
+    };
+  }
+
+  async #takeBack(raw: RawConnection, mine: Set<RawConnection>): Promise<void> {
+    if (!mine.delete(raw)) return;
+    await raw.query('rollback');
+    this.#reserve.push(raw);
+  }
+
+  async close(): Promise<void> {
+    for (const { client } of this.#reserve) await client.end();
+  }
+}
+
+function wholeConnection(client: pg.Client): RawConnection {
+  return { client, query: client.query.bind(client) as pg.Client['query'], told: '', isInTransaction: false };
+}
+
+/** A connection's query that counts as work under way, tells the session the time, and is a step of its process. */
+function asking(raw: RawConnection, time: SimulatedTime, asker: Asker) {
+  return (config: { text: string } | string, callback: Callback) => {
+    const statement = typeof config === 'string' ? config : config.text;
+    const send = (text: string | { text: string }) =>
+      new Promise<[Error | null, unknown]>((resolve) => {
+        raw.query(text as string, ((error: Error | null, result: unknown) => resolve([error, result])) as never);
+      });
+    const ask = async () => {
+      await asker.step(`before ${opening(statement)}`, false);
+      const end = time.begin();
+      const now = new Date(time.nowMs).toISOString();
+      // It fails in a transaction that has failed, and so does what follows.
+      if (raw.told !== now) await send(`set sim.now = '${now}'`);
+      // What a transaction sets is undone when it is rolled back.
+      raw.told = /^rollback/i.test(statement) ? '' : now;
+      const [error, result] = await send(config);
+      if (/^(begin|commit|rollback)/i.test(statement)) raw.isInTransaction = /^begin/i.test(statement);
+      end();
+      await asker.step(`after ${opening(statement)}`, !raw.isInTransaction);
+      callback(error, result);
+    };
+    void ask();
+  };
+}
+
+function opening(statement: string): string {
+  return statement.trimStart().slice(0, 40).replace(/\s+/g, ' ');
+}
+
+function forever(): Promise<never> {
+  return new Promise(() => undefined);
+}

@@ -1,0 +1,410 @@
+// One seeded round: an ERP with the abilities of some record, a practice that posts and corrects, processes that die, and a way
+// between them on which anything happens.
+
+import { Rng } from '../../../sandbox/rng.ts';
+import { loadDialect } from '../../../src/config/dialect.ts';
+import type { InstallationConfig } from '../../../src/config/load.ts';
+import type { Db } from '../../../src/db/pool.ts';
+import { companyOf } from '../../../src/erp/company.ts';
+import { retryUnits } from '../../../src/erp/outbox/state.ts';
+import { parseMapping } from '../../../src/mapping/parse.ts';
+import { query } from '../../support/sql.ts';
+import { type FakeRecord, playedRecords, records } from '../fake/records.ts';
+import { FakeServer } from '../fake/server.ts';
+import {
+  type Circumstances,
+  calm,
+  FakeTarget,
+  type Fault,
+  type Life,
+  type RequestInfo,
+  type UnderWay,
+} from '../fake/target.ts';
+import { SimulatedTime } from '../fake/time.ts';
+import { type SimulatedDatabase, simulateClock } from './database.ts';
+import { Oracle, type OutboxState } from './oracle.ts';
+import { DeliveringProcess, type Troubles } from './process.ts';
+import { append, dates, flaws, mappingData, type PlannedEntry, plan } from './world.ts';
+
+export interface RoundReport {
+  seed: number;
+  record: string;
+  /** What the oracle found; empty when nothing is missing or wrong. */
+  wrong: string[];
+  story: string[];
+  entries: number;
+  delivered: number;
+  refused: number;
+  requests: number;
+  faults: number;
+  deaths: number;
+  simulatedHours: number;
+  /** Of real time. */
+  seconds: number;
+}
+
+export interface Databases {
+  owner: Db;
+  simulated: SimulatedDatabase;
+}
+
+export interface RoundOptions {
+  record?: string;
+  traits?: Partial<Traits>;
+}
+
+/** What a round is like. */
+export interface Traits {
+  record: string;
+  documents: number;
+  installations: number;
+  processes: number;
+  /** Share of requests that go wrong. */
+  faults: number;
+  /** Share of requests on which the server works for long, past the client's patience. */
+  slow: number;
+  troubles: Troubles;
+  flawShare: number;
+  locks: number;
+  outages: number;
+  timeoutMs: number;
+  /** For how long there is trouble. */
+  troubleMs: number;
+  /** Requests within a day; null: as the record says. */
+  dayLimit: number | null;
+  maxEntries: number | null;
+}
+
+const start = Date.parse('2026-03-06T06:00:00Z');
+const hourMs = 3_600_000;
+/** After so long without trouble everything has to be settled. */
+const calmMs = 5 * 24 * hourMs;
+const mostStory = 400;
+
+export function traitsOf(seed: number): Traits {
+  const rng = new Rng(seed, 'traits');
+  const record = rng.pick(playedRecords);
+  return {
+    record,
+    documents: rng.int(2, 16),
+    installations: rng.chance(0.3) ? 2 : 1,
+    processes: rng.chance(0.6) ? 2 : 1,
+    faults: rng.pick([0, 0.05, 0.2, 0.4]),
+    slow: rng.pick([0, 0.05, 0.2]),
+    troubles: { dies: rng.pick([0, 0.001, 0.004, 0.012]), stands: rng.pick([0, 0, 0.003]) },
+    flawShare: rng.pick([0, 0.05, 0.2]),
+    locks: rng.pick([0, 0, 1, 4]),
+    outages: rng.pick([0, 0, 1, 3]),
+    timeoutMs: rng.pick([5_000, 20_000, 60_000]),
+    troubleMs: rng.int(5, 90) * 60_000,
+    dayLimit: rng.chance(0.1) ? rng.int(30, 80) : null,
+    maxEntries: rng.chance(0.3) ? rng.int(1, 7) : null,
+  };
+}
+
+/** Makes a database fit for rounds. */
+export async function prepareDatabase({ owner }: Pick<Databases, 'owner'>): Promise<void> {
+  await simulateClock(owner);
+}
+
+/** Plays a round; `n` tells it from others in the same database. */
+export async function playRound(
+  databases: Databases,
+  seed: number,
+  n: number,
+  options: RoundOptions = {},
+): Promise<RoundReport> {
+  const traits = { ...traitsOf(seed), ...options.traits };
+  if (options.record !== undefined) traits.record = options.record;
+  return new Round(databases, seed, n, traits).play();
+}
+
+class Round {
+  readonly #databases: Databases;
+  readonly #seed: number;
+  readonly #traits: Traits;
+  readonly #rng: Rng;
+  readonly #network: Rng;
+  readonly #time = new SimulatedTime(start);
+  readonly #story: string[] = [];
+  readonly #wrong: string[] = [];
+  readonly #underWay: UnderWay = new Set();
+  readonly #server: FakeServer;
+  readonly #planned: PlannedEntry[];
+  readonly #troubles: Troubles;
+  readonly #installations: InstallationConfig[];
+  readonly #alive = new Set<DeliveringProcess>();
+  readonly #outages: { fromMs: number; throughMs: number; fault: Fault }[] = [];
+  /** Of a play that has begun. */
+  #oracle!: Oracle;
+  #db!: Db;
+  #isCalm = false;
+  #isOver = false;
+  #requests = 0;
+  #faults = 0;
+  #deaths = 0;
+
+  constructor(databases: Databases, seed: number, n: number, traits: Traits) {
+    this.#databases = databases;
+    this.#seed = seed;
+    this.#traits = traits;
+    this.#troubles = { ...traits.troubles };
+    this.#rng = new Rng(seed, 'round');
+    this.#network = new Rng(seed, 'network');
+    const server = new Rng(seed, 'server');
+    this.#server = new FakeServer({
+      record: recordOf(traits),
+      time: this.#time,
+      random: () => server.next(),
+      flaws,
+      unknownReplaySeconds: server.pick([60, 600, 86_400]),
+    });
+    const ids = Array.from({ length: traits.installations }, (_, at) => n * 10 + at + 1);
+    this.#installations = ids.map((id) => installationOf(id, n));
+    const { troubleMs, documents, flawShare } = traits;
+    const span = { fromMs: start, throughMs: start + troubleMs };
+    this.#planned = plan(new Rng(seed, 'practice'), { installations: ids, documents, flawShare, ...span });
+    for (let left = traits.outages; left > 0; left--) {
+      const fromMs = this.#rng.int(start, start + troubleMs);
+      const fault = this.#rng.pick<Fault>(['unreachable', 'page', 'busy', 'auth', 'request_lost', 'answer_lost']);
+      this.#outages.push({ fromMs, throughMs: fromMs + this.#rng.int(60_000, hourMs), fault });
+    }
+  }
+
+  async play(): Promise<RoundReport> {
+    const began = performance.now();
+    const databaseId = await this.#databaseId();
+    const oracle = new Oracle(this.#server, databaseId, this.#planned);
+    this.#oracle = oracle;
+    this.#tell(`record ${this.#traits.record}: ${JSON.stringify(this.#traits)}`);
+    const lives = Array.from({ length: this.#traits.processes }, (_, at) => this.#lives(at, databaseId));
+    const outside = this.#databases.simulated.open(this.#time, { isDead: false, step: async () => undefined });
+    this.#db = outside.db;
+    try {
+      await this.#time.run(this.#trouble(oracle));
+      this.#isCalm = true;
+      Object.assign(this.#troubles, { dies: 0, stands: 0 });
+      this.#tell('it is calm');
+      this.#wrong.push(...oracle.judgeNow(await this.#states()));
+      if (this.#wrong.length === 0 && oracle.wrong.length === 0) {
+        await this.#time.run(this.#calm());
+        this.#wrong.push(...oracle.judgeAtEnd(await this.#states()));
+      }
+    } catch (error) {
+      this.#wrong.push(`the round failed: ${told(error)}`);
+    } finally {
+      this.#isOver = true;
+      for (const process of this.#alive) process.die();
+      await this.#time.run(Promise.all(lives));
+    }
+    this.#wrong.push(...oracle.wrong);
+    const states = await this.#states();
+    await outside.release();
+    const count = (wanted: string) => states.filter(({ state }) => state === wanted).length;
+    return {
+      ...{ seed: this.#seed, record: this.#traits.record, wrong: [...new Set(this.#wrong)], story: this.#story },
+      ...{ entries: this.#planned.length, delivered: count('delivered'), refused: count('refused') },
+      ...{ requests: this.#requests, faults: this.#faults, deaths: this.#deaths },
+      seconds: (performance.now() - began) / 1000,
+      simulatedHours: Math.round((this.#time.nowMs - start) / hourMs),
+    };
+  }
+
+  /** What happens beside delivery, until all is posted and the time of trouble is over. */
+  async #trouble(oracle: Oracle): Promise<void> {
+    const { troubleMs, locks } = this.#traits;
+    const happenings: Promise<void>[] = [this.#post()];
+    for (let left = locks; left > 0; left--) happenings.push(this.#lock(oracle, this.#rng.int(0, troubleMs)));
+    for (let left = this.#rng.int(0, 2); left > 0; left--) happenings.push(this.#retry(this.#rng.int(0, troubleMs)));
+    happenings.push(this.#time.sleep(troubleMs));
+    await Promise.all(happenings);
+  }
+
+  async #post(): Promise<void> {
+    for (let at = 0; at < this.#planned.length; ) {
+      const atMs = this.#planned[at]?.atMs ?? 0;
+      if (atMs > this.#time.nowMs) await this.#time.sleep(atMs - this.#time.nowMs);
+      const due = this.#planned.slice(at).filter((entry) => entry.atMs <= this.#time.nowMs);
+      await this.#outside(() => append(this.#db, due));
+      at += due.length;
+    }
+  }
+
+  async #lock(oracle: Oracle, afterMs: number): Promise<void> {
+    await this.#time.sleep(afterMs);
+    const through = this.#rng.pick(dates);
+    oracle.noteLock(through);
+    this.#tell(`the ERP is closed through ${through}: ${this.#server.lock(through)}`);
+    await this.#time.sleep(this.#rng.int(60_000, hourMs));
+    this.#tell('the ERP is open');
+    this.#server.unlock();
+  }
+
+  /** Somebody has corrected what was wrong, or thinks so. */
+  async #retry(afterMs: number): Promise<void> {
+    await this.#time.sleep(afterMs);
+    await this.#outside(async () => {
+      for (const { id } of this.#installations) {
+        const by = { actedBy: 'somebody', reason: 'corrected' };
+        const ids = await this.#db.transaction((trx) => retryUnits(trx, id, null, by));
+        this.#tell(`retried: ${ids.join(' ') || 'none'}`);
+      }
+    });
+  }
+
+  /** Nothing goes wrong any more: in the end nothing is under way, with a retry on the way. */
+  async #calm(): Promise<void> {
+    this.#server.unlock();
+    const untilMs = this.#time.nowMs + calmMs;
+    const settle = async () => {
+      while (this.#time.nowMs < untilMs && this.#wrong.length === 0 && !this.#oracle.isSettled(await this.#states()))
+        await this.#time.sleep(600_000);
+    };
+    await settle();
+    await this.#retry(0);
+    await settle();
+    // The processes are asked to end, and do.
+    for (const process of this.#alive) process.stop();
+  }
+
+  /** One worker after the other, each in the place of one that died. */
+  async #lives(place: number, databaseId: string): Promise<void> {
+    const rng = new Rng(this.#seed, `process ${place}`);
+    for (let n = 1; !this.#isOver; n++) {
+      // Temporal gives the next attempt of an activity a name of its own or, in the same worker, the same one.
+      const holder = rng.chance(0.3) ? `process ${place}` : `process ${place}, life ${n}`;
+      const process = new DeliveringProcess({
+        ...{ holder, databaseId, time: this.#time, database: this.#databases.simulated, rng },
+        troubles: this.#troubles,
+        installations: this.#installations,
+        open: (life) => this.#open(life),
+        tell: (line) => this.#tell(line),
+        onFailed: (error) => this.#failed(error),
+      });
+      this.#alive.add(process);
+      const end = await process.live();
+      this.#alive.delete(process);
+      if (end === 'stopped' || this.#isOver) return;
+      this.#deaths += 1;
+      await this.#time.sleep(rng.pick([0, 5_000, 60_000, 600_000]));
+    }
+  }
+
+  #open(life: Life): FakeTarget {
+    const [first] = this.#installations;
+    if (first?.erp.kind !== 'tryton') throw new Error('a round has an installation');
+    return new FakeTarget({
+      ...{ server: this.#server, life, timeoutMs: this.#traits.timeoutMs, underWay: this.#underWay },
+      company: companyOf(first.erp),
+      network: (request) => this.#circumstances(request),
+      onError: ({ kind, keys }, { problem, message }) => {
+        this.#tell(`  ${kind} of ${keys.length}: ${message}`);
+        if (problem === 'erp_refused_unknown') this.#oracle.noteUnknown(keys);
+      },
+    });
+  }
+
+  /** How a request goes. */
+  #circumstances({ kind, keys }: RequestInfo): Circumstances {
+    const rng = this.#network;
+    this.#requests += 1;
+    if (this.#isCalm) return calm;
+    const { faults, slow, timeoutMs } = this.#traits;
+    const mayWorkMs = this.#server.record.capabilities.doubt.server_may_work_seconds * 1000;
+    const usual = { outMs: rng.int(5, 100), workMs: rng.int(20, 3_000), backMs: rng.int(5, 100) };
+    const way = rng.chance(slow) ? { ...usual, workMs: rng.int(timeoutMs / 2, mayWorkMs) } : usual;
+    const outage = this.#outages.find((one) => one.fromMs <= this.#time.nowMs && this.#time.nowMs < one.throughMs);
+    const fault = outage?.fault ?? (rng.chance(faults) ? rng.pick(faultsOf(kind)) : 'none');
+    if (fault !== 'none') this.#faults += 1;
+    this.#tell(`  ${kind} of ${keys.length}${fault === 'none' ? '' : `: ${fault}`}, ${way.workMs} ms`);
+    return { ...way, fault };
+  }
+
+  #failed(error: unknown): void {
+    this.#wrong.push(`a slice failed: ${told(error)}`);
+    this.#tell(`failed: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+
+  async #states(): Promise<OutboxState[]> {
+    const ids = this.#installations.map(({ id }) => id);
+    return this.#outside(() =>
+      query<OutboxState>(
+        this.#db,
+        `select unit_id as "unitId", state, problem_code as problem from erp_unit
+         where installation = any(?::bigint[]) order by installation, seq`,
+        [ids],
+      ),
+    );
+  }
+
+  async #databaseId(): Promise<string> {
+    const [row] = await query<{ value: string }>(
+      this.#databases.owner,
+      `select value from meta where key = 'database_id'`,
+    );
+    return row?.value ?? '';
+  }
+
+  /** Work that takes no simulated time. */
+  async #outside<Result>(work: () => Promise<Result>): Promise<Result> {
+    const end = this.#time.begin();
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  }
+
+  #tell(line: string): void {
+    const seconds = ((this.#time.nowMs - start) / 1000).toFixed(1);
+    this.#story.push(`${seconds} s: ${line}`);
+    if (this.#story.length > mostStory) this.#story.splice(1, 1);
+  }
+}
+
+/** Faults that make sense for a request. */
+function faultsOf(kind: RequestInfo['kind']): readonly Fault[] {
+  const any: Fault[] = ['unreachable', 'request_lost', 'answer_lost', 'page', 'throttled', 'busy', 'auth', 'strange'];
+  if (kind === 'find') return [...any, 'truncated', 'truncated', 'truncated'];
+  if (kind === 'create') {
+    return [...any, 'answer_lost', 'answer_lost', 'page_though_done', 'strange_though_done', 'half', 'server_dies'];
+  }
+  if (kind === 'post') return [...any, 'answer_lost', 'page_though_done', 'strange_though_done', 'server_dies'];
+  return any;
+}
+
+/** A round's ERP: one of the records, with a limit or a size of its own. */
+function recordOf({ record: name, dayLimit, maxEntries }: Traits): FakeRecord {
+  const record = records[name];
+  if (!record) throw new Error(`no record ${name}`);
+  const { pace, write } = record.capabilities;
+  const day = dayLimit === null ? [] : [{ scope: 'company' as const, per_seconds: 86_400, n: dayLimit, weight: 1 }];
+  return {
+    ...record,
+    capabilities: {
+      ...record.capabilities,
+      pace: { ...pace, limits: [...pace.limits, ...day] },
+      write: { ...write, max_entries: maxEntries ?? write.max_entries },
+    },
+  };
+}
+
+function installationOf(id: number, n: number): InstallationConfig {
+  const parsed = parseMapping(mappingData);
+  if ('errors' in parsed) throw new Error(parsed.errors.join('; '));
+  return {
+    ...{ id, baseUrl: 'http://practice.invalid', auth: { token: 'none' }, timezone: 'Europe/Helsinki' },
+    ...{ currency: 'EUR', decimals: 2, startDate: null, mappingPath: '', mapping: parsed.mapping, mappingHash: 'one' },
+    erp: {
+      ...{ kind: 'tryton', from: null, auto: true, url: 'http://erp.invalid', database: `round-${n}`, company: null },
+      ...{ user: 'api', password: 'none', post: 'posted', ownedAccounts: [], closeSourcePeriods: false },
+      timeoutSeconds: 60,
+    },
+    ...{ postingMode: 'document', rateWindowSeconds: 60, overlapSeconds: 600, scrubDays: 0, scrubMinShare: 0 },
+    ...{ clockSkewLimitSeconds: 60, keepRaw: 'mapped', dialect: loadDialect() },
+  };
+}
+
+function told(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,181 @@
+// What the practice posts in a round, and what its ERP must then hold: worked out from the plan itself, by none of the code that
+// translates, sends or compares.
+
+import { createHash } from 'node:crypto';
+import type { Rng } from '../../../sandbox/rng.ts';
+import type { Db } from '../../../src/db/pool.ts';
+import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
+import { Money } from '../../../src/domain/money.ts';
+import { appendEntries } from '../../../src/ledger/journal/append.ts';
+import { draft } from '../../ledger/drafts.ts';
+import type { FakeRecord } from '../fake/records.ts';
+import type { Flaws } from '../fake/server.ts';
+
+/** How entries with an account or a value go wrong, always; the oracle knows what must come of each. */
+export const flaws: Flaws = {
+  unknownAccounts: new Set(['3991']),
+  strangeAccounts: new Set(['3992']),
+  droppedAccounts: new Set(['3993']),
+  balancedAccounts: new Set(['3994']),
+  unknownValues: new Set(['nowhere']),
+};
+const flawed = ['3991', '3992', '3993', '3994', 'nowhere'] as const;
+export type Flaw = (typeof flawed)[number];
+
+/** One entry that the practice posts. */
+export interface PlannedEntry {
+  installation: number;
+  /** Unique in the round: it is the description, by which the ERP's books are searched. */
+  name: string;
+  unitId: string;
+  date: string;
+  /** The entry of the same document before it. */
+  follows: string | null;
+  flaw: Flaw | null;
+  atMs: number;
+  draft: DraftEntry;
+}
+
+export const dates = ['2026-01-30', '2026-02-10', '2026-02-27', '2026-03-02', '2026-03-05'];
+
+/** What the practice will post, in the order of time. */
+export function plan(
+  rng: Rng,
+  {
+    installations,
+    documents,
+    fromMs,
+    throughMs,
+    flawShare,
+  }: {
+    installations: readonly number[];
+    documents: number;
+    fromMs: number;
+    throughMs: number;
+    flawShare: number;
+  },
+): PlannedEntry[] {
+  const planned: PlannedEntry[] = [];
+  for (let id = 1; id <= documents; id++) {
+    const installation = rng.pick(installations);
+    const flaw = rng.chance(flawShare) ? rng.pick(flawed) : null;
+    let atMs = rng.int(fromMs, throughMs);
+    let before: PlannedEntry | null = null;
+    const add = (entry: DraftEntry) => {
+      const n: number = before === null ? 1 : Number(before.unitId.split('/').at(-1)) + 1;
+      const unitId = `${installation}/invoice/${id}/${n}`;
+      const name = `invoice ${id} of ${installation}, ${n}`;
+      const one: PlannedEntry = {
+        ...{ installation, name, unitId, date: entry.date, follows: before?.name ?? null, flaw, atMs },
+        draft: { ...entry, description: name },
+      };
+      planned.push(one);
+      before = one;
+      return one;
+    };
+    let inForce = add(sale(rng, id, flaw));
+    // Corrections, some at once, some while the one before is being sent or long after.
+    for (
+      let left = rng.weighted([
+        [0, 5],
+        [1, 3],
+        [2, 1],
+      ]);
+      left > 0;
+      left--
+    ) {
+      atMs += rng.pick([0, 1_000, 60_000, 3_600_000]);
+      add({
+        ...inForce.draft,
+        reason: 'source_changed',
+        reverses: inForce.unitId,
+        lines: reversedLines(inForce.draft.lines),
+      });
+      if (rng.chance(0.2)) break;
+      inForce = add({ ...sale(rng, id, flaw), date: inForce.date, inputHash: `facts ${rng.next()}` });
+    }
+  }
+  return planned.sort((a, b) => a.atMs - b.atMs);
+}
+
+function sale(rng: Rng, id: number, flaw: Flaw | null): DraftEntry {
+  const net = new Money(rng.int(100, 99_999)).div(100);
+  const vat = new Money(rng.int(1, 9_999)).div(100);
+  const account = flaw === null || flaw === 'nowhere' ? rng.pick(['3000', '3010', '3020']) : flaw;
+  const department = rng.pick(['east', 'west', null]);
+  const dimension = flaw === 'nowhere' ? 'nowhere' : department;
+  const group = { group: 'A', rate: new Money('25.5') };
+  return draft({
+    ...{ kind: 'invoice', id, date: rng.pick(dates) },
+    lines: [
+      ['1700', 'receivable', net.plus(vat).toFixed(2), { invoiceId: id, party: null }],
+      [
+        account,
+        'revenue',
+        net.negated().toFixed(2),
+        { dimensions: [dimension, null, null], vat: { ...group, base: null } },
+      ],
+      ['2940', 'vat', vat.negated().toFixed(2), { vat: { ...group, base: net } }],
+    ],
+  });
+}
+
+/** Posts what is due into the journal, in one transaction per installation. */
+export async function append(db: Db, entries: readonly PlannedEntry[]): Promise<void> {
+  const byInstallation = Map.groupBy(entries, ({ installation }) => installation);
+  for (const [installation, ours] of byInstallation) {
+    await db.transaction((trx) =>
+      appendEntries(
+        trx,
+        installation,
+        ours.map((entry) => entry.draft),
+        { decimals: 2, windowId: null },
+      ),
+    );
+  }
+}
+
+/** The mapping's section, and what else of it a round needs. */
+export const mappingData = {
+  roles: { receivable: '1700' },
+  revenue: 'same',
+  vat: 'same',
+  erp: {
+    vat_codes: { A: 'S25' },
+    dimensions: { dimension_1: { name: 'project' } },
+    journals: { '*': 'SALES' },
+    parties: 'collective',
+    collective_party: 'CASH',
+  },
+};
+
+/** A line that the ERP must hold: account, party, project; and its amount. */
+export function expectedLines({ draft: { lines } }: PlannedEntry, record: FakeRecord): Map<string, string> {
+  const amounts = new Map<string, Money>();
+  const hasParty = record.capabilities.lines.party !== 'none';
+  const hasProject = record.capabilities.dimensions.some(({ theirs }) => theirs === 'project');
+  for (const { account, side, amount, dimensions } of lines) {
+    const party = hasParty && account === '1700' ? 'CASH' : '';
+    const project = hasProject ? (dimensions[0] ?? '') : '';
+    addTo(amounts, `${account} ${party} ${project}`, side === 'debit' ? amount : amount.negated());
+    if (account === '2940') addTo(amounts, 'tax S25', side === 'debit' ? amount : amount.negated());
+    else if (account !== '1700') addTo(amounts, 'base S25', side === 'debit' ? amount : amount.negated());
+  }
+  return texts(amounts);
+}
+
+export function addTo(amounts: Map<string, Money>, place: string, amount: Money): void {
+  amounts.set(place, (amounts.get(place) ?? new Money(0)).plus(amount));
+}
+
+export function texts(amounts: Map<string, Money>): Map<string, string> {
+  return new Map([...amounts].map(([place, amount]) => [place, amount.toFixed(2)]));
+}
+
+/** The key that an entry must have in the ERP, worked out anew: 100 bits of a hash in base32. */
+export function expectedKey(databaseId: string, unitId: string): string {
+  const hash = createHash('sha256').update(`${databaseId}\n${unitId}`).digest();
+  const bits = [...hash].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  const letters = Array.from({ length: 20 }, (_, n) => Number.parseInt(bits.slice(n * 5, n * 5 + 5), 2));
+  return letters.map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[letter]).join('');
+}
