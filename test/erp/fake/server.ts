@@ -546,6 +546,7 @@ function merged(lines: HeldLine[]): HeldLine[] {
   for (const line of lines) {
     const { account, party, dimensions, vat } = line;
     const place = JSON.stringify([
+      line.amount.isNegative(),
       account,
       party,
       Object.entries(dimensions).sort(),

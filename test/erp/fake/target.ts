@@ -57,7 +57,7 @@ export interface RequestInfo {
 export interface Life {
   readonly isDead: boolean;
   /**
-   * Called before each request and before its answer; a dead process never gets past it. Nothing protects from one that stands
+   * Called before each request, while it is under way, and before its answer; a dead process never gets past it. Nothing protects from one that stands
    * still between its last look at the clock and its request.
    */
   step(what: string, mayStand: boolean): Promise<void>;
@@ -243,6 +243,7 @@ export class FakeTarget implements ErpTarget {
     // Whoever stops waiting does not stop the server.
     sent.catch(() => undefined);
     try {
+      await this.#options.life.step(`during ${request.kind}`, true);
       const answer = await untilAborted(sent, either);
       await time.sleep(backMs, either);
       if (answer === 'died') throw noAnswer('The connection was closed');

@@ -33,6 +33,8 @@ interface KnexClient {
 }
 
 const connectionsOfProcess = 4;
+/** Statements that ask for the time, themselves or by a default of a column. */
+const asksForTime = /clock_timestamp|now\(|insert into erp_/;
 
 /** Makes clock_timestamp() and now() the simulation's in sessions that look at the schema `sim` first. Once per database. */
 export async function simulateClock(owner: Db): Promise<void> {
@@ -129,9 +131,10 @@ function asking(raw: RawConnection, time: SimulatedTime, asker: Asker) {
       const end = time.begin();
       const now = new Date(time.nowMs).toISOString();
       // It fails in a transaction that has failed, and so does what follows.
-      if (raw.told !== now) await send(`set sim.now = '${now}'`);
+      if (raw.told !== now && asksForTime.test(statement)) await send(`set sim.now = '${now}'`);
       // What a transaction sets is undone when it is rolled back.
-      raw.told = /^rollback/i.test(statement) ? '' : now;
+      if (/^rollback/i.test(statement)) raw.told = '';
+      else if (asksForTime.test(statement)) raw.told = now;
       const [error, result] = await send(config);
       if (/^(begin|commit|rollback)/i.test(statement)) raw.isInTransaction = /^begin/i.test(statement);
       end();

@@ -82,11 +82,12 @@ export class Oracle {
       switch (state) {
         case 'delivered':
           if (mustBeRefused(planned.flaw, this.#server))
-            wrong.push(`${planned.name} is delivered, although it is flawed`);
+            wrong.push(`${planned.name} is delivered, although it is flawed (${planned.flaw})`);
           wrong.push(...this.#judgeDelivered(planned));
           break;
         case 'refused':
-          if (!this.#mayStayRefused(planned, problem ?? '')) wrong.push(`${planned.name} stays refused for ${problem}`);
+          if (!this.#mayStayRefused(planned, problem ?? ''))
+            wrong.push(`${planned.name} (flaw ${planned.flaw}) stays refused for ${problem}`);
           if (copies.length > 1) wrong.push(`${planned.name} is refused and ${copies.length} times in the ERP`);
           break;
         case 'pending':

@@ -9,19 +9,22 @@ import type { Life } from '../fake/target.ts';
 import type { SimulatedTime } from '../fake/time.ts';
 import type { SimulatedDatabase } from './database.ts';
 
-/** How often a process dies or stands still, per step. */
+/** How often a process dies or stands still, per step; and how often it dies while a request is under way. */
 export interface Troubles {
   dies: number;
+  diesSending: number;
   stands: number;
 }
 
-/** A worker is asked to deliver again after so long at the latest. */
-const longestWaitMs = 300_000;
+/** Without a signal, a worker is asked to deliver again after so long at the latest. */
+const longestWaitMs = 6 * 3_600_000;
 const shortestWaitMs = 1_000;
 
 export interface ProcessOptions {
   /** Told to others as who delivers. */
   holder: string;
+  /** Among the processes, from 0. */
+  place: number;
   time: SimulatedTime;
   database: SimulatedDatabase;
   databaseId: string;
@@ -41,6 +44,7 @@ export class DeliveringProcess implements Life {
   readonly #options: ProcessOptions;
   readonly #stop = new AbortController();
   readonly #died = Promise.withResolvers<void>();
+  readonly #wakers = new Set<() => void>();
   #thawsAtMs = 0;
 
   constructor(options: ProcessOptions) {
@@ -57,7 +61,9 @@ export class DeliveringProcess implements Life {
       log: silent as never,
       open: () => open(this),
     });
-    const work = Promise.all(this.#options.installations.map((one) => this.#deliver(delivery, one)));
+    const { place, installations } = this.#options;
+    // Nothing begins at the same instant: what is simulated happens in one order.
+    const work = Promise.all(installations.map((one, at) => this.#deliver(delivery, one, 1 + place * 10 + at)));
     work.catch(() => undefined);
     const end = await Promise.race([work, this.#died.promise.then(() => 'died' as const)]);
     const atEnd = time.begin();
@@ -66,8 +72,13 @@ export class DeliveringProcess implements Life {
     return end === 'died' ? 'died' : 'stopped';
   }
 
-  async #deliver(delivery: ReturnType<typeof openDelivery>, installation: InstallationConfig): Promise<void> {
+  async #deliver(
+    delivery: ReturnType<typeof openDelivery>,
+    installation: InstallationConfig,
+    offsetMs: number,
+  ): Promise<void> {
     const { signal } = this.#stop;
+    await this.#options.time.sleep(offsetMs);
     const { tell, onFailed } = this.#options;
     const clock = this.#clock();
     while (!signal.aborted) {
@@ -87,8 +98,26 @@ export class DeliveringProcess implements Life {
         if (signal.aborted) return;
         onFailed(error);
       }
-      await clock.sleep(Math.max(shortestWaitMs, Math.min(longestWaitMs, waitMs)), signal).catch(() => undefined);
+      await this.#sleep(Math.max(shortestWaitMs, Math.min(longestWaitMs, waitMs)), offsetMs);
     }
+  }
+
+  /** Waits, or until somebody says that there is work. */
+  async #sleep(ms: number, offsetMs: number): Promise<void> {
+    const woken = new AbortController();
+    const { time } = this.#options;
+    const wake = () => void time.at(time.nowMs + offsetMs, () => woken.abort());
+    this.#wakers.add(wake);
+    const either = AbortSignal.any([this.#stop.signal, woken.signal]);
+    await this.#clock()
+      .sleep(ms, either)
+      .catch(() => undefined);
+    this.#wakers.delete(wake);
+  }
+
+  /** There is work: whoever waits for it looks anew. */
+  wake(): void {
+    for (const wake of this.#wakers) wake();
   }
 
   /** Ends in order. */
@@ -99,7 +128,8 @@ export class DeliveringProcess implements Life {
   async step(what: string, mayStand: boolean): Promise<void> {
     const { rng, troubles, time, tell } = this.#options;
     await this.#thaw();
-    if (!this.isDead && rng.chance(troubles.dies)) {
+    const dies = what.startsWith('during ') ? troubles.diesSending : troubles.dies;
+    if (!this.isDead && rng.chance(dies)) {
       tell(`${this.holder} dies ${what}`);
       this.die();
     } else if (!this.isDead && mayStand && rng.chance(troubles.stands)) {

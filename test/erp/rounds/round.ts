@@ -77,7 +77,7 @@ export interface Traits {
 
 const start = Date.parse('2026-03-06T06:00:00Z');
 const hourMs = 3_600_000;
-/** After so long without trouble everything has to be settled. */
+/** After so long without trouble everything has to be settled: a limit per day may have been spent. */
 const calmMs = 5 * 24 * hourMs;
 const mostStory = 400;
 
@@ -91,7 +91,11 @@ export function traitsOf(seed: number): Traits {
     processes: rng.chance(0.6) ? 2 : 1,
     faults: rng.pick([0, 0.05, 0.2, 0.4]),
     slow: rng.pick([0, 0.05, 0.2]),
-    troubles: { dies: rng.pick([0, 0.001, 0.004, 0.012]), stands: rng.pick([0, 0, 0.003]) },
+    troubles: {
+      dies: rng.pick([0, 0.001, 0.004, 0.008]),
+      diesSending: rng.pick([0, 0.02, 0.1]),
+      stands: rng.pick([0, 0, 0.003]),
+    },
     flawShare: rng.pick([0, 0.05, 0.2]),
     locks: rng.pick([0, 0, 1, 4]),
     outages: rng.pick([0, 0, 1, 3]),
@@ -183,7 +187,7 @@ class Round {
     try {
       await this.#time.run(this.#trouble(oracle));
       this.#isCalm = true;
-      Object.assign(this.#troubles, { dies: 0, stands: 0 });
+      Object.assign(this.#troubles, { dies: 0, diesSending: 0, stands: 0 });
       this.#tell('it is calm');
       this.#wrong.push(...oracle.judgeNow(await this.#states()));
       if (this.#wrong.length === 0 && oracle.wrong.length === 0) {
@@ -226,6 +230,7 @@ class Round {
       if (atMs > this.#time.nowMs) await this.#time.sleep(atMs - this.#time.nowMs);
       const due = this.#planned.slice(at).filter((entry) => entry.atMs <= this.#time.nowMs);
       await this.#outside(() => append(this.#db, due));
+      for (const process of this.#alive) process.wake();
       at += due.length;
     }
   }
@@ -250,6 +255,7 @@ class Round {
         this.#tell(`retried: ${ids.join(' ') || 'none'}`);
       }
     });
+    for (const process of this.#alive) process.wake();
   }
 
   /** Nothing goes wrong any more: in the end nothing is under way, with a retry on the way. */
@@ -257,8 +263,8 @@ class Round {
     this.#server.unlock();
     const untilMs = this.#time.nowMs + calmMs;
     const settle = async () => {
-      while (this.#time.nowMs < untilMs && this.#wrong.length === 0 && !this.#oracle.isSettled(await this.#states()))
-        await this.#time.sleep(600_000);
+      while (this.#time.nowMs < untilMs && !this.#isOver && !this.#oracle.isSettled(await this.#states()))
+        await this.#time.sleep(300_000);
     };
     await settle();
     await this.#retry(0);
@@ -274,7 +280,7 @@ class Round {
       // Temporal gives the next attempt of an activity a name of its own or, in the same worker, the same one.
       const holder = rng.chance(0.3) ? `process ${place}` : `process ${place}, life ${n}`;
       const process = new DeliveringProcess({
-        ...{ holder, databaseId, time: this.#time, database: this.#databases.simulated, rng },
+        ...{ holder, place, databaseId, time: this.#time, database: this.#databases.simulated, rng },
         troubles: this.#troubles,
         installations: this.#installations,
         open: (life) => this.#open(life),
@@ -308,6 +314,12 @@ class Round {
   #circumstances({ kind, keys }: RequestInfo): Circumstances {
     const rng = this.#network;
     this.#requests += 1;
+    const most = 150 + 40 * this.#planned.length;
+    if (this.#requests > most && !this.#isOver) {
+      this.#wrong.push(`${most} requests, and delivery does not come to an end`);
+      this.#isOver = true;
+      for (const process of this.#alive) process.die();
+    }
     if (this.#isCalm) return calm;
     const { faults, slow, timeoutMs } = this.#traits;
     const mayWorkMs = this.#server.record.capabilities.doubt.server_may_work_seconds * 1000;

@@ -58,7 +58,7 @@ export function plan(
   const planned: PlannedEntry[] = [];
   for (let id = 1; id <= documents; id++) {
     const installation = rng.pick(installations);
-    const flaw = rng.chance(flawShare) ? rng.pick(flawed) : null;
+    let flaw = rng.chance(flawShare) ? rng.pick(flawed) : null;
     let atMs = rng.int(fromMs, throughMs);
     let before: PlannedEntry | null = null;
     const add = (entry: DraftEntry) => {
@@ -92,6 +92,8 @@ export function plan(
         lines: reversedLines(inForce.draft.lines),
       });
       if (rng.chance(0.2)) break;
+      // Some corrections correct what the ERP refuses.
+      if (rng.chance(0.5)) flaw = null;
       inForce = add({ ...sale(rng, id, flaw), date: inForce.date, inputHash: `facts ${rng.next()}` });
     }
   }
