@@ -1,3 +1,4 @@
+// npm run chaos -- --erp fake …: rounds of delivery into an ERP made from any capability record, test/erp/rounds/run.ts
 // npm run chaos -- --erp tryton …: rounds of delivery into a real Tryton, test/erp/tryton/chaos/run.ts
 // npm run chaos -- --seeds 1000 [--from N] [--seed N] [--mutant NAME] [--mutants] [--processes N] [--verbose]
 import { fork } from 'node:child_process';
@@ -10,7 +11,7 @@ import { migrateAsOwner } from '../../src/runtime/database.ts';
 import { isNoticed, type LifeReport } from './life.ts';
 import { mutants } from './mutants.ts';
 
-const erps: Record<string, string> = { tryton: '../erp/tryton/chaos/run.ts' };
+const erps: Record<string, string> = { fake: '../erp/rounds/run.ts', tryton: '../erp/tryton/chaos/run.ts' };
 const erpAt = process.argv.indexOf('--erp');
 if (erpAt !== -1) {
   const module = erps[process.argv[erpAt + 1] ?? ''];

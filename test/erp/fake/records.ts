@@ -269,8 +269,8 @@ export const records: Record<string, FakeRecord> = {
     vat: { account_default_applies: true },
     imbalance: 'within_tolerance',
     dimensions: [
-      { ours: 'department', theirs: 'Department', per_line: true, unknown: 'created' },
-      { ours: 'dimension_1', theirs: 'Project', per_line: true, unknown: 'created' },
+      { ours: 'department', theirs: 'department', per_line: true, unknown: 'created' },
+      { ours: 'dimension_1', theirs: 'project', per_line: true, unknown: 'created' },
     ],
     periods: { kinds: ['general', 'vat', 'purchase'] },
   }),

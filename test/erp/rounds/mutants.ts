@@ -46,7 +46,7 @@ export const mutants: Record<string, Fault[]> = {
     inClassify({
       classify: (real) => (entry, found, options) => {
         const finding = real.classify(entry, found, options);
-        return finding.is === 'unknown' ? finding : { is: 'absent', surplus: [] };
+        return finding.is === 'unknown' ? finding : { is: 'absent', surplus: [], differs: null };
       },
     }),
   ],

@@ -324,7 +324,10 @@ class Round {
     const { faults, slow, timeoutMs } = this.#traits;
     const mayWorkMs = this.#server.record.capabilities.doubt.server_may_work_seconds * 1000;
     const usual = { outMs: rng.int(5, 100), workMs: rng.int(20, 3_000), backMs: rng.int(5, 100) };
-    const way = rng.chance(slow) ? { ...usual, workMs: rng.int(timeoutMs / 2, mayWorkMs) } : usual;
+    const isWriting = kind === 'create' || kind === 'post';
+    const way = rng.chance(isWriting ? slow : slow / 4)
+      ? { ...usual, workMs: rng.int(timeoutMs / 2, mayWorkMs) }
+      : usual;
     const outage = this.#outages.find((one) => one.fromMs <= this.#time.nowMs && this.#time.nowMs < one.throughMs);
     const fault = outage?.fault ?? (rng.chance(faults) ? rng.pick(faultsOf(kind)) : 'none');
     if (fault !== 'none') this.#faults += 1;
