@@ -404,7 +404,8 @@ function recordOf({ record: name, dayLimit, maxEntries }: Traits): FakeRecord {
   };
 }
 
-function installationOf(id: number, n: number): InstallationConfig {
+/** An installation that is delivered to a company of its own for each n. */
+export function installationOf(id: number, n: number): InstallationConfig {
   const parsed = parseMapping(mappingData);
   if ('errors' in parsed) throw new Error(parsed.errors.join('; '));
   return {
