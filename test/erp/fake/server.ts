@@ -95,6 +95,7 @@ export interface Answer {
 /** Something that no careful sender does, seen by the server. */
 export interface Misdeed {
   atMs: number;
+  about: 'content' | 'pace';
   text: string;
 }
 
@@ -202,7 +203,7 @@ export class FakeServer {
       for (let at = this.#sentAtMs.length - 1; at >= 0 && (this.#sentAtMs[at] ?? 0) > since; at--) sent += weight;
       return sent > n;
     });
-    if (isExceeded) this.misdeed('a limit of requests was exceeded');
+    if (isExceeded) this.misdeed('a limit of requests was exceeded', 'pace');
     return isExceeded || this.#isBlocked() ? 'throttled' : 'yes';
   }
 
@@ -509,8 +510,8 @@ export class FakeServer {
     return date <= this.#lockedThrough;
   }
 
-  misdeed(text: string): void {
-    this.misdeeds.push({ atMs: this.time.nowMs, text });
+  misdeed(text: string, about: Misdeed['about'] = 'content'): void {
+    this.misdeeds.push({ atMs: this.time.nowMs, about, text });
   }
 }
 

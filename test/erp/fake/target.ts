@@ -222,7 +222,7 @@ export class FakeTarget implements ErpTarget {
     this.#underWay.add(mine);
     const alive = [...this.#underWay].filter((other) => !other.life.isDead);
     const atOnce = this.capabilities.pace.in_flight_per_company;
-    if (alive.length > atOnce) this.#server.misdeed(`${alive.length} requests at once, where ${atOnce} may be`);
+    if (alive.length > atOnce) this.#server.misdeed(`${alive.length} requests at once, where ${atOnce} may be`, 'pace');
     return () => this.#underWay.delete(mine);
   }
 

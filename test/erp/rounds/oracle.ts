@@ -20,8 +20,17 @@ export class Oracle {
   /** Unknown errors of requests with one entry alone, by key. */
   readonly #unknownAlone = new Map<string, number>();
 
-  constructor(server: FakeServer, databaseId: string, planned: readonly PlannedEntry[]) {
+  /** A process may stand still between its turn and its request, for which nobody can be blamed. */
+  readonly #isPaceJudged: boolean;
+
+  constructor(
+    server: FakeServer,
+    databaseId: string,
+    planned: readonly PlannedEntry[],
+    { isPaceJudged }: { isPaceJudged: boolean },
+  ) {
     this.#server = server;
+    this.#isPaceJudged = isPaceJudged;
     this.#databaseId = databaseId;
     this.#byName = new Map(planned.map((entry) => [entry.name, entry]));
     server.onChange = (entry) => this.#watch(entry);
@@ -39,7 +48,8 @@ export class Oracle {
 
   /** What was seen to be wrong so far. */
   get wrong(): string[] {
-    return [...this.#wrong, ...this.#server.misdeeds.map(({ text }) => text)];
+    const misdeeds = this.#server.misdeeds.filter(({ about }) => about !== 'pace' || this.#isPaceJudged);
+    return [...this.#wrong, ...misdeeds.map(({ text }) => text)];
   }
 
   /** At every moment: nothing is in the books before what it corrects. */

@@ -87,7 +87,8 @@ export class DeliveringProcess implements Life {
         await delivery.enqueue(installation);
         const report = await delivery.slice({
           installation,
-          holder: this.holder,
+          // As an activity's workflow is, it is the installation's own.
+          holder: `${this.holder}, installation ${installation.id}`,
           signal,
           pause: (ms) => clock.sleep(ms, signal),
           onProgress: () => undefined,

@@ -178,7 +178,9 @@ class Round {
   async play(): Promise<RoundReport> {
     const began = performance.now();
     const databaseId = await this.#databaseId();
-    const oracle = new Oracle(this.#server, databaseId, this.#planned);
+    const oracle = new Oracle(this.#server, databaseId, this.#planned, {
+      isPaceJudged: this.#traits.troubles.stands === 0,
+    });
     this.#oracle = oracle;
     this.#tell(`record ${this.#traits.record}: ${JSON.stringify(this.#traits)}`);
     const lives = Array.from({ length: this.#traits.processes }, (_, at) => this.#lives(at, databaseId));
