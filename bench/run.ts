@@ -12,6 +12,7 @@
 //     two-workers      (d) two workers, and one killed and restarted
 //     killed           (e) killed in the middle of a throttled load and resumed: weight spent twice
 //     late-commits     (f) records missing and stale after late commits
+//     delivery         entries per second into a real Tryton, beside a bare loop of the same requests
 //     window-cost      (g) blocks of PostgreSQL that a window looks at, after a short and a long history
 //
 // Without a name all of them run, one after the other: an hour and a half. Each writes its section of bench/RESULTS.md; --quick
@@ -45,6 +46,7 @@ const scenarios: Record<string, Scenario> = {
   'throttled-60s': throttledAtTrueWindow,
   idle,
   nudge: (_services, quick) => script('nudge.ts', quick ? ['--changes', '1', '--print'] : []),
+  delivery: (_services, quick) => script('delivery.ts', quick ? ['--invoices', '60', '--pairs', '1', '--print'] : []),
   'two-workers': twoWorkers,
   killed,
   'late-commits': lateCommits,

@@ -204,13 +204,37 @@ describe('what an answer to a request that only reads means', () => {
     ['half an answer', { body: '{"id":1,"result":[{"id":1' }],
     ['a text that nobody knows', userError('The moon is full.')],
     ['a record without its fields', result([{ id: 1 }])],
-    ['an amount that is a number', result([{ id: 1, date: 7, description: null, 'lines.': [{ id: 1, debit: 1.5 }] }])],
   ])('%s: nothing was done', async (_, reply) => {
     const { target } = await targetOf({ 'model.account.move.search_read': reply });
     expect(await errorOf(target.read(['7'], request))).toMatchObject({ means: 'unsent' });
     expect(await errorOf(target.find([{ key: 'A'.repeat(20), dates: ['2026-03-15'] }], request))).toMatchObject({
       means: 'unsent',
     });
+  });
+});
+
+describe('moves, which are read in several requests', () => {
+  const date = { __class__: 'date', year: 2026, month: 3, day: 15 };
+  const move = { id: 7, number: null, state: 'draft', date, description: '', 'journal.': { id: 1, code: 'REV' } };
+  const moves = 'model.account.move.search_read';
+
+  test('an amount that is a number: nothing was done', async () => {
+    const line = { id: 1, move: 7, debit: 1.5, credit: 0, reconciliation: null, 'account.': { id: 1, code: '3000' } };
+    const { target } = await targetOf({
+      [moves]: result([move]),
+      'model.account.move.line.search_read': result([line]),
+    });
+    expect(await errorOf(target.read(['7'], request))).toMatchObject({ means: 'unsent' });
+  });
+
+  test('a draft that somebody deletes before its lines are read is gone', async () => {
+    const { target } = await targetOf({ [moves]: [result([move]), result([])] });
+    expect(await target.read(['7'], request)).toEqual([]);
+  });
+
+  test('one that has no lines is there', async () => {
+    const { target } = await targetOf({ [moves]: [result([move]), result([{ id: 7 }])] });
+    expect(await target.read(['7'], request)).toMatchObject([{ id: '7', lines: [] }]);
   });
 });
 

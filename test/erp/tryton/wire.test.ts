@@ -3,9 +3,9 @@ import { Money } from '../../../src/domain/money.ts';
 import type { ErpEntry } from '../../../src/erp/entry.ts';
 import { trytonCapabilities } from '../../../src/erp/targets/tryton/capabilities.ts';
 import { explain } from '../../../src/erp/targets/tryton/explain.ts';
-import { describedAs, foundEntry, keyIn, toMove } from '../../../src/erp/targets/tryton/moves.ts';
+import { describedAs, foundEntries, keyIn, toMove } from '../../../src/erp/targets/tryton/moves.ts';
 import { asDate, asDecimal, toDate, toDateTime, toDecimal } from '../../../src/erp/targets/tryton/wire.ts';
-import { readJson, stringifyJson } from '../../../src/records/json.ts';
+import { type JsonObject, readJson, stringifyJson } from '../../../src/records/json.ts';
 
 const key = 'ABCDEFGHIJKLMNOPQRST';
 const entry: ErpEntry = {
@@ -83,23 +83,19 @@ test('an analytic account that has not the whole line shows with its amounts', (
     ...{ debit: toDecimal(new Money(amount)), credit: toDecimal(new Money(0)) },
     'account.': { code, 'root.': { name: 'Department' } },
   });
-  const found = (...parts: object[]) =>
-    foundEntry({
-      ...{
-        id: 1,
-        number: null,
-        state: 'draft',
-        date: toDate('2026-03-05'),
-        description: null,
-        'journal.': { code: 'REV' },
-      },
-      'lines.': [
-        {
-          ...{ id: 1, debit: toDecimal(new Money('10')), credit: toDecimal(new Money(0)), reconciliation: null },
-          ...{ 'account.': { code: '4000' }, 'party.': null, 'tax_lines.': [], 'analytic_lines.': parts },
-        },
-      ],
-    }).lines[0]!.dimensions;
+  const move = {
+    ...{ id: 1, number: null, state: 'draft', date: toDate('2026-03-05'), description: null },
+    'journal.': { code: 'REV' },
+  };
+  const line = {
+    ...{ id: 2, move: 1, debit: toDecimal(new Money('10')), credit: toDecimal(new Money(0)), reconciliation: null },
+    ...{ 'account.': { code: '4000' }, 'party.': null },
+  };
+  const found = (...parts: JsonObject[]) => {
+    const analyticLines = parts.map((each, index) => ({ id: index, move_line: 2, ...each }));
+    const [entry] = foundEntries([move], { lines: [line], taxLines: [], analyticLines });
+    return entry!.lines[0]!.dimensions;
+  };
   expect(found(part('11', '10'))).toEqual({ Department: '11' });
   expect(found(part('11', '4'))).toEqual({ Department: '11 4' });
   expect(found(part('11', '4'), part('12', '6'))).toEqual({ Department: '11 4, 12 6' });

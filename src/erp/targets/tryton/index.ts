@@ -22,7 +22,7 @@ import type { Company, TrytonCalls } from './calls.ts';
 import { trytonCapabilities } from './capabilities.ts';
 import { checkTryton } from './check.ts';
 import { type Doing, idsOf, readAs, TrytonConnection } from './connection.ts';
-import { foundEntry, keyText, moveFields, toMove } from './moves.ts';
+import { foundEntries, keyText, type MoveParts, readFields, toMove } from './moves.ts';
 import { TrytonNames } from './names.ts';
 import { type EntryProblem, resolveEntries } from './resolve.ts';
 import { asDate, asDecimal, asId, asList, asRecord, asText, related, toDate, wholeNumber } from './wire.ts';
@@ -34,8 +34,9 @@ export interface TrytonPorts {
   log: Logger;
 }
 
-/** Moves of one answer: with their lines some 300 kB. */
 const movesPerPage = 100;
+/** Lines, tax lines or analytic lines of one answer: some 500 kB. */
+const partsPerPage = 2_000;
 /** Keys of one search. */
 const keysPerSearch = 100;
 const linesPerPage = 500;
@@ -157,15 +158,64 @@ class TrytonTarget implements ErpTarget, TrytonCalls {
   /** The moves of a domain by id, a page at a time. */
   async *moves(domain: JsonValue[], request: RequestOptions): AsyncGenerator<FoundEntry[]> {
     for (let after = 0; ; ) {
-      const params = [[['id', '>', after], ...domain], 0, movesPerPage, [['id', 'ASC']], moveFields];
-      const page = readAs(await this.call('reads', 'model.account.move.search_read', params, request), (value) =>
-        asList(value).map(asRecord).map(foundEntry),
-      );
+      const moves = await this.#page('account.move', domain, readFields.move, movesPerPage, after, request);
+      const page = await this.#withLines(moves, request);
       if (page.length > 0) yield page;
-      const last = page.at(-1);
-      if (last === undefined || page.length < movesPerPage) return;
-      after = wholeNumber(last.id);
+      const last = moves.at(-1);
+      if (last === undefined || moves.length < movesPerPage) return;
+      after = asId(last.id);
     }
+  }
+
+  /** Moves with all that belongs to them. */
+  async #withLines(moves: JsonObject[], request: RequestOptions): Promise<FoundEntry[]> {
+    if (moves.length === 0) return [];
+    const ids = moves.map(({ id }) => asId(id));
+    const parts: MoveParts = {
+      lines: await this.#all('account.move.line', [['move', 'in', ids]], readFields.line, request),
+      taxLines: await this.#all('account.tax.line', [['move_line.move', 'in', ids]], readFields.taxLine, request),
+      analyticLines: await this.#all(
+        'analytic_account.line',
+        [['move_line.move', 'in', ids]],
+        readFields.analyticLine,
+        request,
+      ),
+    };
+    const entries = readAs(null, () => foundEntries(moves, parts));
+    const empty = entries.filter(({ lines }) => lines.length === 0).map(({ id }) => wholeNumber(id));
+    if (empty.length === 0) return entries;
+    // Somebody may have deleted a draft after it was read and before its lines were.
+    const still = await this.#page('account.move', [['id', 'in', empty]], [], empty.length, 0, request);
+    const there = new Set(still.map(({ id }) => String(asId(id))));
+    return entries.filter(({ id, lines }) => lines.length > 0 || there.has(id));
+  }
+
+  async #all(model: string, domain: JsonValue[], fields: string[], request: RequestOptions): Promise<JsonObject[]> {
+    const found: JsonObject[] = [];
+    for (let after = 0; ; ) {
+      const page = await this.#page(model, domain, fields, partsPerPage, after, request);
+      found.push(...page);
+      const last = page.at(-1);
+      if (last === undefined || page.length < partsPerPage) return found;
+      after = asId(last.id);
+    }
+  }
+
+  /** Records of a domain after an id, in the order of their ids. */
+  async #page(
+    model: string,
+    domain: JsonValue[],
+    fields: string[],
+    most: number,
+    after: number,
+    request: RequestOptions,
+  ): Promise<JsonObject[]> {
+    const params = [[['id', '>', after], ...domain], 0, most, [['id', 'ASC']], ['id', ...fields]];
+    return readAs(await this.call('reads', `model.${model}.search_read`, params, request), (value) =>
+      asList(value)
+        .map(asRecord)
+        .map((record) => ({ ...record, id: asId(record.id ?? null) })),
+    );
   }
 
   async create(entries: readonly ErpEntry[], request: WriteOptions): Promise<Map<string, string>> {
@@ -226,7 +276,8 @@ class TrytonTarget implements ErpTarget, TrytonCalls {
         ['id', 'in', ids.slice(at, at + movesPerPage).map(idOf)],
         ['company', '=', companyId],
       ];
-      for await (const page of this.moves(domain, request)) found.push(...page);
+      const moves = await this.#page('account.move', domain, readFields.move, movesPerPage, 0, request);
+      found.push(...(await this.#withLines(moves, request)));
     }
     return found;
   }

@@ -1,0 +1,318 @@
+// Delivery into a real Tryton beside a bare loop of the same requests, in turns in the same run. Both send the same entries in batches
+// of the same size into fresh databases of one server: create, read back, post, read back again. The bare loop knows all ids
+// beforehand, compares nothing and notes nothing. Run: `node bench/delivery.ts [--invoices N] [--pairs N] [--print]`; --print leaves
+// bench/RESULTS.md alone. An installed Tryton (`npm run tryton -- --install-only`) is looked for as in the tests.
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { startSandbox } from '../sandbox/index.ts';
+import type { InstallationConfig } from '../src/config/load.ts';
+import { loadConfig } from '../src/config/load.ts';
+import type { TrytonServer } from '../src/embedded/tryton/server.ts';
+import { deliverSlice } from '../src/erp/deliver/slice.ts';
+import type { ErpEntry } from '../src/erp/entry.ts';
+import { companyKey } from '../src/erp/entry-key.ts';
+import { enqueueUnits } from '../src/erp/outbox/enqueue.ts';
+import { strategyOf } from '../src/erp/strategy.ts';
+import { trytonCapabilities } from '../src/erp/targets/tryton/capabilities.ts';
+import { TrytonConnection } from '../src/erp/targets/tryton/connection.ts';
+import { openTryton } from '../src/erp/targets/tryton/index.ts';
+import { toMove } from '../src/erp/targets/tryton/moves.ts';
+import { TrytonNames } from '../src/erp/targets/tryton/names.ts';
+import { resolveEntries } from '../src/erp/targets/tryton/resolve.ts';
+import { translate } from '../src/erp/translate.ts';
+import { loadUnits } from '../src/ledger/general-ledger.ts';
+import type { JsonObject } from '../src/records/json.ts';
+import { type App, openApp } from '../src/runtime/app.ts';
+import { systemClock } from '../src/runtime/system-clock.ts';
+import { startEngine } from '../src/runtime/worker.ts';
+import { runWindowNow } from '../src/windows/run-window.ts';
+import { demoConfig } from '../test/support/demo-config.ts';
+import { query } from '../test/support/sql.ts';
+import { configOf, hasTryton, openTestTryton, TrytonPerson } from '../test/support/tryton.ts';
+import { machine, writeSection } from './measure.ts';
+import { count, fixed, median, table } from './parts/figures.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    invoices: { type: 'string', default: '440' },
+    pairs: { type: 'string', default: '5' },
+    print: { type: 'boolean', default: false },
+  },
+});
+const pairs = Number(options.pairs);
+const aim = 0.9;
+const databaseId = 'bench';
+const { batchEntries } = strategyOf(trytonCapabilities);
+const longestMs = 900_000;
+const log = { debug: () => {}, info: () => {}, warn: (fields: object, text: string) => console.error(text, fields) };
+const never = new AbortController().signal;
+const request = { signal: never, priority: 0 };
+/** What the bare loop reads back. */
+const moveFields = ['number', 'state', 'date', 'description', 'journal'];
+const lineFields = ['move', 'debit', 'credit', 'account', 'party'];
+const taxLineFields = ['move_line', 'type', 'amount', 'tax'];
+
+if (!hasTryton) process.exit(2);
+const folder = mkdtempSync(join(tmpdir(), 'vetledger-bench-'));
+// PostgreSQL runs as a user of its own.
+chmodSync(folder, 0o755);
+const sandbox = await startSandbox({ seed: 1, invoices: Number(options.invoices), rateWindowSeconds: 1 });
+try {
+  const app = await openDemo();
+  try {
+    await fillBooks(app);
+    const tryton = await openTestTryton();
+    try {
+      await measure(app, tryton);
+    } finally {
+      await tryton.release();
+    }
+  } finally {
+    await app.close();
+  }
+} finally {
+  await sandbox.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function openDemo(): Promise<App> {
+  const file = join(folder, 'vetledger.yaml');
+  const mapping = fileURLToPath(new URL('../mappings/tryton-demo.yaml', import.meta.url));
+  writeFileSync(
+    file,
+    demoConfig([{ id: sandbox.installation, base_url: sandbox.url, mapping, rate_window_seconds: 1 }], {
+      data_dir: '.',
+    }),
+  );
+  const env = { ...process.env, PRACTICE_TOKEN: sandbox.token, VETLEDGER_LOG: 'error' };
+  return openApp(await loadConfig(file, env), { temporal: true, progress: console.error, env, ui: false });
+}
+
+/** The whole history of the clinic, posted. */
+async function fillBooks(app: App): Promise<void> {
+  const engine = await startEngine(app, {}, () => {});
+  try {
+    const window = await runWindowNow(app, engine, sandbox.installation, { trigger: 'bench', signal: never });
+    if (window.outcome !== 'closed') throw new Error(window.error?.message);
+  } finally {
+    await engine.stop();
+  }
+}
+
+interface Runs {
+  connector: { seconds: number; processor: number }[];
+  bare: { seconds: number; processor: number }[];
+}
+
+/** What is measured in both ways. */
+interface Work {
+  installation: InstallationConfig;
+  entries: ErpEntry[];
+}
+
+async function measure(app: App, tryton: TrytonServer): Promise<void> {
+  const [configured] = app.config.installations;
+  const erp = configOf(tryton);
+  const installation = { ...configured, erp } as InstallationConfig;
+  const to = { installation: installation.id, databaseId, company: 'none yet', from: null, auto: true };
+  await app.db.transaction((trx) => enqueueUnits(trx, to));
+  const work = { installation, entries: await translated(app, installation) };
+  const runs: Runs = { connector: [], bare: [] };
+  for (let pair = 1; pair <= pairs; pair += 1) {
+    for (const way of ['bare', 'connector'] as const) {
+      const database = `${way}${pair}`;
+      await tryton.newDatabase(database);
+      const server = { ...tryton, database };
+      await makeParties(server, work);
+      const before = processorSeconds(server);
+      const seconds = way === 'bare' ? await bareLoop(server, work) : await connector(app, server, work);
+      const processor = processorSeconds(server) - before;
+      await expectPosted(server, work);
+      runs[way].push({ seconds, processor });
+      console.error(
+        `${database}: ${work.entries.length} entries in ${fixed(seconds)} s, ${fixed(processor)} s of processors`,
+      );
+    }
+  }
+  report(work, runs);
+}
+
+/** The entries in the order in which they are sent. */
+async function translated({ db }: App, { id, mapping }: InstallationConfig): Promise<ErpEntry[]> {
+  const units = await query<{ kind: 'entry' | 'daily_summary'; id: string }>(
+    db,
+    'select kind, unit_id as id from erp_unit where installation = ? order by is_backlog, kind, seq',
+    [id],
+  );
+  const loaded = new Map((await loadUnits(db, units)).map((unit) => [unit.posting.id, unit]));
+  return units.map((unit) => {
+    const entry = translate(loaded.get(unit.id)!, { databaseId, mapping, capabilities: trytonCapabilities });
+    if ('problems' in entry) throw new Error(JSON.stringify(entry.problems));
+    return entry.entry;
+  });
+}
+
+/** The clients of the entries, before the clock runs: making them is no part of the three calls. */
+async function makeParties(server: TrytonServer, { entries }: Work): Promise<void> {
+  const ours = entries.flatMap(({ lines }) => lines.flatMap(({ party }) => (party?.isOurs ? [party] : [])));
+  const parties = new Map(ours.map((party) => [party.code, party]));
+  const values = [...parties.values()].map(({ code, name }) => ({
+    name: name ?? code,
+    identifiers: [['create', [{ code }]]],
+  }));
+  const person = await TrytonPerson.logIn(server, 'api');
+  await person.call('model.party.party.create', values);
+}
+
+async function expectPosted(server: TrytonServer, { entries }: Work): Promise<void> {
+  const person = await TrytonPerson.logIn(server, 'api');
+  const posted = await person.call<number>('model.account.move.search_count', [['state', '=', 'posted']]);
+  if (posted !== entries.length) throw new Error(`${posted} of ${entries.length} moves are posted`);
+}
+
+/** Seconds of a whole delivery: login, the outbox in PostgreSQL, periods, look-ups, comparisons. */
+async function connector(app: App, server: TrytonServer, { installation, entries }: Work): Promise<number> {
+  // Every unit as it was before its first delivery.
+  await query(
+    app.db,
+    `update erp_unit set state = 'pending', attempt_id = null, attempts = 0, answered = 0, sent_at = null, settled_at = null,
+       erp_id = null, erp_number = null, erp_date = null where installation = ?`,
+    [installation.id],
+  );
+  const erp = configOf(server);
+  const target = openTryton(erp, { databaseId, installation: installation.id, clock: systemClock, log });
+  await query(app.db, 'update erp_unit set company = ? where installation = ?', [
+    companyKey(target.company),
+    installation.id,
+  ]);
+  const started = performance.now();
+  const slice = await deliverSlice(
+    {
+      ...{ db: app.db, databaseId, installation: { ...installation, erp }, target, holder: 'bench' },
+      ...{ clock: systemClock, signal: never, log, onProgress: () => {} },
+      pause: (ms) => systemClock.sleep(ms),
+    },
+    { longestMs },
+  );
+  const seconds = (performance.now() - started) / 1000;
+  await target.close();
+  if (slice.delivered !== entries.length) throw new Error(`not all is delivered: ${JSON.stringify(slice)}`);
+  return seconds;
+}
+
+/** Seconds of the requests alone, sent with bodies that are ready. */
+async function bareLoop(server: TrytonServer, work: Work): Promise<number> {
+  const moves = await movesOf(server, work);
+  const { user, password } = server.users.api;
+  const started = performance.now();
+  const url = `${server.url}/${server.database}/rpc/`;
+  const send = async (method: string, params: unknown[], authorization?: string): Promise<unknown> => {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(authorization === undefined ? {} : { authorization }) },
+      body: JSON.stringify({ id: 1, method, params }),
+    });
+    const body = (await answer.json()) as { result?: unknown; error?: unknown };
+    if (body.error !== undefined) throw new Error(JSON.stringify(body.error));
+    return body.result;
+  };
+  const [id, token] = (await send('common.db.login', [user, { password }, 'en'])) as [number, string];
+  const session = `Session ${Buffer.from(`${user}:${id}:${token}`).toString('base64')}`;
+  const call = (method: string, ...params: unknown[]) =>
+    send(method, [...params, { company: 1, language: 'en' }], session);
+  const readBack = async (ids: unknown) => {
+    await call('model.account.move.read', ids, moveFields);
+    const lines = (await call(
+      'model.account.move.line.search_read',
+      [['move', 'in', ids]],
+      0,
+      null,
+      null,
+      lineFields,
+    )) as {
+      id: number;
+    }[];
+    const ofLines = [['move_line', 'in', lines.map((line) => line.id)]];
+    await call('model.account.tax.line.search_read', ofLines, 0, null, null, taxLineFields);
+  };
+  for (let at = 0; at < moves.length; at += batchEntries) {
+    const ids = await call('model.account.move.create', moves.slice(at, at + batchEntries));
+    await readBack(ids);
+    await call('model.account.move.post', ids);
+    await readBack(ids);
+  }
+  return (performance.now() - started) / 1000;
+}
+
+/** The values of the moves, with the ids of the server's database. */
+async function movesOf(server: TrytonServer, { installation, entries }: Work): Promise<JsonObject[]> {
+  const company = { companyId: 1, context: { company: 1, language: 'en' } };
+  const connection = new TrytonConnection(configOf(server), log);
+  const names = new TrytonNames(connection, async () => company, systemClock);
+  try {
+    const resolved = await resolveEntries(entries, { names, companyId: company.companyId, request });
+    return entries.map((entry) => {
+      const ids = resolved.entries.get(entry.key);
+      if (ids === undefined) throw new Error(`${entry.unitId} of ${installation.id}: ${resolved.problems[0]?.message}`);
+      return toMove(entry, ids);
+    });
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Of Tryton and of this process, which other work on the machine does not lengthen much. Only on Linux; 0 elsewhere. */
+function processorSeconds(server: TrytonServer): number {
+  const record = join(server.databaseFile(), '../../../services/tryton/server.json');
+  const { pid } = JSON.parse(readFileSync(record, 'utf8')) as { pid: number };
+  const stat = `/proc/${pid}/stat`;
+  if (!existsSync(stat)) return 0;
+  // User and system ticks of a hundredth of a second are the 14th and 15th field.
+  const fields = readFileSync(stat, 'utf8').split(') ').at(-1)!.split(' ');
+  const { user, system } = process.cpuUsage();
+  return (Number(fields[11]) + Number(fields[12])) / 100 + (user + system) / 1e6;
+}
+
+function report({ entries }: Work, runs: Runs): void {
+  const speeds = (way: keyof Runs) => runs[way].map(({ seconds }) => entries.length / seconds);
+  const ratio = median(speeds('connector')) / median(speeds('bare'));
+  const pairwise = runs.bare.map(({ seconds }, index) => seconds / runs.connector[index]!.seconds);
+  const row = (name: string, way: keyof Runs, of: number) => [
+    name,
+    fixed(median(speeds(way)), 1),
+    fixed(Math.min(...speeds(way)), 1),
+    fixed(Math.max(...speeds(way)), 1),
+    fixed(of),
+    fixed(median(runs[way].map(({ processor }) => processor)), 1),
+  ];
+  const lines = entries.flatMap((entry) => entry.lines);
+  const [, , load = 0] = loadavg();
+  const text = [
+    ...machine(),
+    '',
+    `${count(entries.length)} entries of the sandbox clinic with ${count(lines.length)} lines into Tryton 8.0 on SQLite, in batches of ${batchEntries}; ${pairs} runs each in`,
+    'turns, each into a fresh database that has the clients already. Bare loop: login, create, read-back of moves, lines and tax lines,',
+    'post, read-back; ids known beforehand, nothing compared. vetledger: a whole slice of delivery, without matching; it also reads',
+    'periods, names and analytic lines.',
+    '',
+    `Aim: a ratio of the medians of ${aim}: ${ratio >= aim ? 'reached' : 'not reached'}. Ratios of the pairs: ${pairwise.map((each) => fixed(each)).join(', ')}. The machine’s load over the last 15`,
+    `minutes was ${fixed(load, 1)}${load > cpus().length ? ': other work ran on it meanwhile' : ''}.`,
+    '',
+    table(
+      [
+        'what',
+        'entries/s (median)',
+        'slowest run',
+        'fastest run',
+        'of the bare loop’s speed',
+        'processor seconds of Tryton and Node.js',
+      ],
+      [row('vetledger', 'connector', ratio), row('bare loop', 'bare', 1)],
+    ),
+  ].join('\n');
+  console.log(text);
+  if (!options.print) writeSection('Delivery into Tryton', text);
+}
