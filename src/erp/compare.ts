@@ -61,8 +61,13 @@ function comparedLines(entry: ErpEntry, found: FoundEntry, { capabilities }: Com
   const sent = entry.lines.map((line) => ({ place: placeOfSent(line, hasParties), amount: signedAmount(line) }));
   const held = found.lines.map((line) => ({ place: placeOfFound(line, hasParties), amount: line.amount }));
   const isMerged = readBack.normalises.includes('merged_lines');
-  const sentLeft = countedLines(isMerged ? merged(sent) : sent);
-  const heldLeft = countedLines(isMerged ? merged(held) : held);
+  const sentLines = isMerged ? merged(sent) : sent;
+  const heldLines = isMerged ? merged(held) : held;
+  const sentLeft = countedLines(sentLines);
+  const heldLeft = countedLines(heldLines);
+  // Lines that an ERP adds of its own may cancel each other out: they are on the account all the same.
+  const placesSent = new Set(sentLines.map(({ place }) => place));
+  const cancelledOut = isMerged ? heldLines.filter((line) => line.amount.isZero() && !placesSent.has(line.place)) : [];
   for (const [line, n] of sentLeft) {
     const same = Math.min(n, heldLeft.get(line) ?? 0);
     take(sentLeft, line, same);
@@ -74,6 +79,12 @@ function comparedLines(entry: ErpEntry, found: FoundEntry, { capabilities }: Com
     ),
     ...[...heldLeft.keys()].map(
       (line): Difference => ({ what: 'line', message: `the ERP has a line ${line} that was not sent` }),
+    ),
+    ...cancelledOut.map(
+      ({ place }): Difference => ({
+        what: 'line',
+        message: `the ERP has lines on ${place} that were not sent; they cancel each other out`,
+      }),
     ),
   ];
 }
@@ -98,7 +109,8 @@ function take(counted: Map<string, number>, line: string, n: number): void {
 /** Lines of one place as one, as an ERP keeps them that merges lines: two sides of a place become their difference. */
 function merged(lines: readonly Comparable[]): Comparable[] {
   const byPlace = new Map<string, Money>();
-  for (const { place, amount } of lines) byPlace.set(place, (byPlace.get(place) ?? zero).plus(amount));
+  for (const { place, amount } of lines.filter((line) => !line.amount.isZero()))
+    byPlace.set(place, (byPlace.get(place) ?? zero).plus(amount));
   return [...byPlace].map(([place, amount]) => ({ place, amount }));
 }
 

@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { openDatabase } from '../../src/db/pool.ts';
 import { type App, openApp } from '../../src/runtime/app.ts';
@@ -111,8 +111,15 @@ async function start(change: (config: string) => string, times = {}, changeApp =
   return daemon;
 }
 
+/**
+ * Temporal can hand a task to a worker that is just stopping: the step begins again after its heartbeat time-out (30 s), and a
+ * workflow's task after its own (10 s).
+ */
+const lostTaskMs = 120_000;
+vi.setConfig({ testTimeout: 2 * lostTaskMs });
+
 const closedWindow = ({ windows }: Daemon, after = 0) =>
-  waitFor('closed window', () => windows.slice(after).find(({ outcome }) => outcome === 'closed'), 40_000);
+  waitFor('closed window', () => windows.slice(after).find(({ outcome }) => outcome === 'closed'), lostTaskMs);
 
 const { client } = await import('@temporalio/client').then(async ({ Client, Connection }) => {
   const { inject } = await import('vitest');
@@ -127,7 +134,7 @@ test('daemons of the same installations share a queue and its work', async () =>
   const first = await start(same);
   await closedWindow(first);
   const second = await start(same);
-  await waitFor('window on one of them', () => first.windows.length + second.windows.length > 2, 40_000);
+  await waitFor('window on one of them', () => first.windows.length + second.windows.length > 2, lostTaskMs);
   expect(await clinic.rows('select distinct task_queue from daemon')).toEqual([{ task_queue: 'vetledger' }]);
   expect(await clinic.rows('select from daemon')).toHaveLength(2);
 });
@@ -212,7 +219,7 @@ test('a daemon with an older mapping posts nothing any more, and ends with exit 
       payByGiftCard(++invoices);
       return Promise.race([older.ended.then(() => true), sleep(300, false)]);
     },
-    100_000,
+    lostTaskMs,
   );
   expect(await older.ended).toMatchObject({
     code: 'mapping_superseded',
@@ -227,7 +234,7 @@ test('a daemon with an older mapping posts nothing any more, and ends with exit 
       const [found] = await clinic.rows<{ account: string; n: number }>(posted);
       return found && Number(found.n) === invoices;
     },
-    60_000,
+    lostTaskMs,
   );
   expect(await clinic.rows(posted)).toEqual([{ account: '2999', n: invoices }]);
   // Started again with its old file, it would take the mapping back: refused while the other one is there.
@@ -253,7 +260,7 @@ test('a daemon whose mapping file was changed meanwhile reads it again, and goes
         await clinic.rows(`select from entry e join entry_line l on l.entry_id = e.id
          where e.kind = 'payment' and l.account = '2998' and l.amount = 11.40`)
       ).length,
-    60_000,
+    lostTaskMs,
   );
   expect(await Promise.race([first.ended, 'at work'])).toBe('at work');
 });
