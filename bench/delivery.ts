@@ -280,13 +280,14 @@ function report({ entries }: Work, runs: Runs): void {
   const speeds = (way: keyof Runs) => runs[way].map(({ seconds }) => entries.length / seconds);
   const ratio = median(speeds('connector')) / median(speeds('bare'));
   const pairwise = runs.bare.map(({ seconds }, index) => seconds / runs.connector[index]!.seconds);
+  const processors = (way: keyof Runs) => median(runs[way].map(({ processor }) => processor));
   const row = (name: string, way: keyof Runs, of: number) => [
     name,
     fixed(median(speeds(way)), 1),
     fixed(Math.min(...speeds(way)), 1),
     fixed(Math.max(...speeds(way)), 1),
     fixed(of),
-    fixed(median(runs[way].map(({ processor }) => processor)), 1),
+    fixed(processors(way), 1),
   ];
   const lines = entries.flatMap((entry) => entry.lines);
   const [, , load = 0] = loadavg();
@@ -299,7 +300,7 @@ function report({ entries }: Work, runs: Runs): void {
     'periods, names and analytic lines.',
     '',
     `Aim: a ratio of the medians of ${aim}: ${ratio >= aim ? 'reached' : 'not reached'}. Ratios of the pairs: ${pairwise.map((each) => fixed(each)).join(', ')}. The machine’s load over the last 15`,
-    `minutes was ${fixed(load, 1)}${load > cpus().length ? ': other work ran on it meanwhile' : ''}.`,
+    `minutes was ${fixed(load, 1)}${load > cpus().length ? ': other work ran on it meanwhile' : ''}. By processor seconds the ratio is ${fixed(processors('bare') / processors('connector'))}; the median of the pairs is ${fixed(median(pairwise))}.`,
     '',
     table(
       [
