@@ -98,11 +98,14 @@ export class Pace {
       signal.throwIfAborted();
       const taken = await this.#take();
       if (!('requestId' in taken)) return taken;
+      let isError = false;
       try {
         return { result: await send() };
       } catch (error) {
-        if (isAnsweredError(error)) await this.#noteError(taken.requestId);
+        isError = isAnsweredError(error);
         throw error;
+      } finally {
+        await this.#noteEnd(taken.requestId, isError);
       }
     });
     job.catch(() => undefined);
@@ -119,8 +122,14 @@ export class Pace {
     return this.#db.transaction((trx) => takeRequest(trx, this.#company, this.#allowance));
   }
 
-  async #noteError(requestId: number | null): Promise<void> {
-    if (requestId !== null) await execute(this.#db, 'update erp_request set is_error = true where id = ?', [requestId]);
+  /**
+   * The ERP counts a request when it arrives, at the latest when it has answered: from then on the limit counts it, too. Where this
+   * cannot be stored, it is counted from when it was taken.
+   */
+  async #noteEnd(requestId: number | null, isError: boolean): Promise<void> {
+    if (requestId === null) return;
+    const ended = 'update erp_request set sent_at = clock_timestamp(), is_error = ? where id = ?';
+    await execute(this.#db, ended, [isError, requestId]).catch(() => undefined);
   }
 }
 

@@ -116,6 +116,19 @@ describe('a limit', () => {
   const spend = async (pace: Pace, n: number) => {
     for (let sent = 0; sent < n; sent++) await pace.run(request(), done);
   };
+
+  it('counts a request from its answer on: the ERP may count it so late', async () => {
+    const answered = await paceOf(limited(5, 60)).run(request(), async () => {
+      await query(db, 'select pg_sleep(0.05)');
+      return query<{ at: string }>(db, 'select clock_timestamp()::text as at');
+    });
+    const [{ is_later: isLater } = { is_later: false }] = await query<{ is_later: boolean }>(
+      db,
+      'select sent_at >= ?::timestamptz as is_later from erp_request where company = ?',
+      [answered[0]!.at, company],
+    );
+    expect(isLater).toBe(true);
+  });
   const pass = (seconds: number) =>
     execute(db, 'update erp_request set sent_at = sent_at - make_interval(secs => ?) where company = ?', [
       seconds,
