@@ -74,15 +74,9 @@ export function planNumber({ current, value, restores, isOurs }: NumberFacts): N
 }
 
 /**
- * Whether a prepayment's new version differs from the one before only by the entry id that we wrote back (`external_id`) and
- * by `modified`, which that changed. Such an echo is no change in the source. Both versions are JSON text.
+ * Whether a document's new version differs from the one before only by a value that we wrote back (`external_id`) and by `modified`,
+ * which that changed. Such an echo is no change in the source. Both versions are JSON text.
  */
-export function isOwnEcho(previousRaw: string, newRaw: string, writtenEntryId: string, dialect: Dialect): boolean {
-  const version = { kind: 'prepayment' as const, previousRaw, newRaw };
-  return isEchoOf(version, (value) => value === writtenEntryId, dialect);
-}
-
-/** The same for a document of any kind and anything that we wrote. */
 export function isEchoOf(
   { kind, previousRaw, newRaw }: { kind: DocumentKind; previousRaw: string; newRaw: string },
   isWritten: (value: string | null) => boolean,

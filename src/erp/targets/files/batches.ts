@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fileFormats } from '../../../config/erp.ts';
 import { instant, integer, nullable, oneOf, type RowOf, text } from '../../../db/columns.ts';
-import { type Connection, execute, maybeRow, row, rows } from '../../../db/rows.ts';
+import { type Connection, execute, maybeRow, row } from '../../../db/rows.ts';
 import type { InstallationId } from '../../../terms.ts';
 
 /** The tables `erp_batch` and `erp_batch_piece`: batches, and the bytes of those that are not on the disk yet. */
@@ -163,15 +163,5 @@ export async function markBatchAcknowledged(
     trx,
     `update erp_batch set acknowledged_at = clock_timestamp(), acknowledged_by = ? where installation = ? and number = ?`,
     [by, installation, number],
-  );
-}
-
-/** Batches that nobody has acknowledged, by number, at most so many. */
-export function openBatches(db: Connection, installation: InstallationId, limit: number): Promise<StoredBatch[]> {
-  return rows(
-    db,
-    batchShape,
-    `select ${columns} from erp_batch where installation = ? and acknowledged_at is null and withdrawn_at is null order by number limit ?`,
-    [installation, limit],
   );
 }
