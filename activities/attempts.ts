@@ -1,4 +1,6 @@
+import type { ApiUse } from '../src/domain/api-use.ts';
 import type { PlainError } from '../src/domain/errors.ts';
+import type { Trouble } from '../src/domain/trouble.ts';
 import type { StepProgress } from './deps.ts';
 
 /**
@@ -21,6 +23,10 @@ export interface AttemptNote {
   unexplained: number;
   /** Whether the attempt came to its end; the process of one that did not has died, or stood still for too long. */
   ended: boolean;
+  /** What keeps the activity from going on; releases before this field leave none, nor the next one. */
+  trouble?: Trouble | null;
+  /** What its attempts have cost so far. */
+  api?: ApiUse;
 }
 
 /** The work of an activity stands still. */
@@ -43,7 +49,7 @@ export function unexplainedBefore(attempt: number, left: unknown): number {
   return left.ended ? left.unexplained : left.unexplained + 1;
 }
 
-function isAttemptNote(left: unknown): left is AttemptNote {
+export function isAttemptNote(left: unknown): left is AttemptNote {
   return (
     typeof left === 'object' &&
     left !== null &&

@@ -2,12 +2,17 @@ import { changedIdentity } from '../src/bookkeeping/identity.ts';
 import { isDelivered } from '../src/config/erp.ts';
 import type { InstallationConfig } from '../src/config/load.ts';
 import type { PlainError } from '../src/domain/errors.ts';
+import { storable } from '../src/domain/text.ts';
+import { companyKeyOf } from '../src/erp/company.ts';
 import { deliveryCounts, dueWork, pauseOf } from '../src/erp/outbox/read.ts';
-import type { DeliveryInput, DeliveryReport } from '../workflows/messages.ts';
+import { pauseDelivery, resumeDelivery } from '../src/erp/outbox/state.ts';
+import { barredError, isBarred } from '../src/ledger/copies.ts';
+import type { DeliveryInput, DeliveryReport, HoldNote } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readPeriods } from './erp-periods.ts';
+import { tellDelivery } from './events.ts';
 import { plainErrorOf } from './failures.ts';
-import { ownHolder, withHeartbeat } from './heartbeat.ts';
+import { beating, ownHolder, withHeartbeat } from './heartbeat.ts';
 import { tellNumbers } from './write-back-numbers.ts';
 
 /** How long a request to begin a delivery may take at the end of a window. */
@@ -19,6 +24,14 @@ const afterBacklogMs = 60_000;
 
 export function deliverActivities(deps: ActivityDeps) {
   return {
+    /** Pauses or resumes an installation's delivery, as `vetledger pause --delivery` does, for somebody in Temporal. */
+    async holdDelivery({ installation }: DeliveryInput, isPause: boolean, { reason, by }: HoldNote): Promise<void> {
+      const actedBy = { reason: storable(reason), actedBy: storable(by) };
+      await beating(() =>
+        deps.db.transaction((trx) => (isPause ? pauseDelivery : resumeDelivery)(trx, installation, actedBy)),
+      );
+    },
+
     /** Delivers for some minutes what is due of an installation, and tells what is left. */
     async deliverSlice(input: DeliveryInput): Promise<DeliveryReport> {
       const { delivery } = deps;
@@ -50,11 +63,13 @@ export function deliverActivities(deps: ActivityDeps) {
             : { settled: 0, nextDueMs: null };
         if (waitingFor === null) await readPeriods(deps, configured, heartbeat);
         const numbers = await tellNumbers(deps, configured, heartbeat, longestMs);
-        return ended(deps, configured, {
+        const report = await ended(deps, configured, {
           settled: delivered + refused + items.settled + numbers.written,
           nextDueMs: earlier(nextDueMs, earlier(items.nextDueMs, numbers.nextDueMs)),
           waitingFor: waitingFor === null ? numbers.waitingFor : plainErrorOf(waitingFor),
         });
+        tellDelivery(deps, input.installation, report, { delivered, refused });
+        return report;
       });
     },
   };
@@ -76,6 +91,8 @@ async function obstacleOf({ db }: ActivityDeps, installation: InstallationConfig
   // The books of another clinic must not get into this one's ERP.
   const changed = await changedIdentity(db, installation);
   if (changed !== null) return changed;
+  const company = companyKeyOf(installation.erp);
+  if (company !== null && (await isBarred(db, { kind: 'company', key: company }))) return barredError(installation.id);
   const pause = await pauseOf(db, installation.id);
   return (
     pause && {

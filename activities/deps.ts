@@ -4,6 +4,7 @@ import { type LockDateOf, storedLockDates } from '../src/bookkeeping/lock-dates.
 import type { InstallationConfig } from '../src/config/load.ts';
 import type { Transact } from '../src/db/lease.ts';
 import type { Db } from '../src/db/pool.ts';
+import type { DaemonEvent } from '../src/domain/events.ts';
 import type { Ed25519Key } from '../src/domain/signature.ts';
 import type { Delivery } from '../src/erp/delivery.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
@@ -14,12 +15,14 @@ export interface ActivityDeps {
   db: Db;
   installations: ReadonlyMap<number, InstallationConfig>;
   practice(installation: number): PracticeClient;
-  /** For health signals to the activity's own workflow. */
-  workflows: Pick<WorkflowClient, 'getHandle'>;
+  /** For health signals to the activity's own workflow, and to learn how another one ended. */
+  workflows: Pick<WorkflowClient, 'getHandle' | 'withDeadline'>;
   clock: () => Date;
   log: Logger;
   /** Signs the books at the end of a window; null: they are not sealed. */
   sealKey: Ed25519Key | null;
+  /** What a workflow that an operator starts is told of this process: a replay. */
+  windows?: { timeoutSeconds: number; searchAttributes: boolean };
   /** Whether scrubs run in this process. */
   scrubs?: boolean;
   /** Delivery to ERPs; absent where nothing is delivered. */
@@ -28,6 +31,8 @@ export interface ActivityDeps {
   requestDelivery?: (installation: number, timeoutMs: number) => Promise<void>;
   onProgress?: (progress: StepProgress) => void;
   onWindow?: (outcome: WindowOutcome) => void;
+  /** Told of what happens, as it happens. */
+  onEvent?: (event: DaemonEvent) => void;
   /** Called when posting was refused because a newer mapping is in force. */
   onMappingSuperseded?: () => void;
 }
@@ -49,10 +54,10 @@ export function installationOf(deps: ActivityDeps, id: number): InstallationConf
 export function lockDates(
   deps: ActivityDeps,
   installation: number,
-  { signal, waited }: { signal: AbortSignal; waited(ms: number): void },
+  heartbeat: { client(of: PracticeClient): PracticeClient },
   transact: Transact,
 ): LockDateOf {
-  const client = deps.practice(installation).forWindow({ signal, onWait: waited });
+  const client = heartbeat.client(deps.practice(installation));
   return storedLockDates({ db: deps.db, transact }, client, installation, (department) =>
     deps.log.warn(
       { installation, department },

@@ -2,6 +2,7 @@ import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import { MappingSuperseded } from '../src/bookkeeping/mapping-generation.ts';
 import { causeOfFullDisk, isLostConnection, isRetriable, tellable } from '../src/db/errors.ts';
 import { LeaseExpired, LeaseLost } from '../src/db/lease.ts';
+import type { ApiUse } from '../src/domain/api-use.ts';
 import { type PlainError, UserError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { redact } from '../src/domain/redact.ts';
@@ -75,6 +76,30 @@ export function unexplainedError(error: unknown, failure: unknown): PlainError |
   if (error instanceof TemporalFailure || failure !== error) return null;
   const message = (error instanceof Error ? error.message : tellable(error)).slice(0, messageCharacters);
   return { code: 'unexpected', message, todo: 'report it with the log' };
+}
+
+/** The domain error that a failure tells; null where it tells none. */
+export function plainErrorIn(failure: unknown): PlainError | null {
+  if (!(failure instanceof ApplicationFailure)) return null;
+  const detail: unknown = failure.details?.[0];
+  return isPlainError(detail) ? plainErrorOf(detail) : null;
+}
+
+function isPlainError(value: unknown): value is PlainError {
+  return typeof value === 'object' && value !== null && 'code' in value && 'message' in value && 'todo' in value;
+}
+
+/** The failure with what its activity's attempts have cost beside its error. */
+export function withCost(failure: unknown, api: ApiUse): unknown {
+  if (!(failure instanceof ApplicationFailure) || failure.details?.length !== 1) return failure;
+  const { message, type, nonRetryable, nextRetryDelay, details } = failure;
+  return ApplicationFailure.create({
+    message,
+    details: [...details, api],
+    nonRetryable: nonRetryable === true,
+    ...(type ? { type } : {}),
+    ...(nextRetryDelay === undefined || nextRetryDelay === null ? {} : { nextRetryDelay }),
+  });
 }
 
 /** A failure that is not retried. */

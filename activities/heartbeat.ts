@@ -1,12 +1,19 @@
 import { activityInfo, Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { MappingSuperseded } from '../src/bookkeeping/mapping-generation.ts';
 import { type Lease, LeaseLost, renewLease } from '../src/db/lease.ts';
-import { statementTimeoutMs } from '../src/db/pool.ts';
+import { type Db, statementTimeoutMs } from '../src/db/pool.ts';
+import type { ApiUse } from '../src/domain/api-use.ts';
 import { endWithin } from '../src/domain/concurrency.ts';
-import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import type { PlainError } from '../src/domain/errors.ts';
+import type { PracticeError } from '../src/domain/practice-error.ts';
+import { troubleText } from '../src/domain/trouble.ts';
+import type { PracticeClient } from '../src/practice/client.ts';
+import { noteStepTrouble, type OpenWindow } from '../src/sync/sync-windows.ts';
 import { type HealthNote, healthSignalName, type WindowInput } from '../workflows/messages.ts';
 import {
   type AttemptNote,
+  isAttemptNote,
   NoProgress,
   noProgressMinutes,
   tooManyAttempts,
@@ -14,8 +21,9 @@ import {
   unexplainedBefore,
 } from './attempts.ts';
 import type { ActivityDeps, StepProgress } from './deps.ts';
-import { fatal, toFailure, unexplainedError } from './failures.ts';
+import { fatal, plainErrorIn, toFailure, unexplainedError, withCost } from './failures.ts';
 import { type LaneWriter, laneWriter, renewedLease } from './lane.ts';
+import { StepLog } from './step-log.ts';
 
 /** The heartbeat time-out is six times this (workflows/options.ts). */
 const heartbeatMs = 5_000;
@@ -28,6 +36,12 @@ const longWaitMs = 30_000;
 /** Work that is to stop ends with its statement under way. What has not ended by then is left, and writes nothing any more. */
 export const stopWithinMs = statementTimeoutMs + 15_000;
 
+/**
+ * Databases of which the last renewal of a lease failed: every activity renews every 20 s, and an outage of hours is told once. Any lease
+ * that is held or renewed again ends it.
+ */
+const unrenewed = new WeakSet<Db>();
+
 export interface Heartbeat {
   /** Reports progress: it is sent now and with every heartbeat until the next report. */
   beat(progress: Omit<StepProgress, 'installation'>): void;
@@ -39,6 +53,15 @@ export interface Heartbeat {
   hold(lease: Lease): LaneWriter;
   /** Aborts when the work is to stop: the activity is cancelled, the lease is lost, or there is no progress. */
   signal: AbortSignal;
+  /**
+   * A client of the practice API for this work: it stops with it, and its requests and failures count as the work's. With `limit` it
+   * stops with that, too, which its first request that fails aborts.
+   */
+  client(of: PracticeClient, limit?: AbortController): PracticeClient;
+  /** What the requests of this attempt have cost so far. */
+  use(): ApiUse;
+  /** What the attempts before this one have cost. */
+  usedBefore: ApiUse;
 }
 
 /**
@@ -50,11 +73,25 @@ export async function withHeartbeat<T>(
   deps: ActivityDeps,
   input: Pick<WindowInput, 'installation'>,
   work: (heartbeat: Heartbeat) => Promise<T>,
+  window: OpenWindow | null = null,
 ): Promise<T> {
   const { installation } = input;
   const context = Context.current();
-  const { activityType, attempt, heartbeatDetails } = activityInfo();
+  const { activityId, activityType, attempt, heartbeatDetails } = activityInfo();
   const unexplained = unexplainedBefore(attempt, heartbeatDetails);
+  const left = attempt > 1 && isAttemptNote(heartbeatDetails) ? heartbeatDetails : undefined;
+  const stepLog = new StepLog(left, deps.clock);
+  const noteInRow = async (api: ApiUse) => {
+    if (window === null) return;
+    const noted = { step: activityType, trouble: stepLog.trouble, api };
+    try {
+      await noteStepTrouble(deps.db, window.id, activityId, noted);
+    } catch (error) {
+      // The next attempt notes all of it: this one leaves it with its last heartbeat.
+      deps.log.debug({ err: error, installation }, 'trouble not noted');
+    }
+  };
+  let recovering = Promise.resolve();
   const stop = new AbortController();
   const signal = AbortSignal.any([context.cancellationSignal, stop.signal]);
   let held: Lease | null = null;
@@ -69,12 +106,16 @@ export async function withHeartbeat<T>(
   const renew = async (lease: Lease) => {
     try {
       if (!(await renewLease(deps.db, lease))) stop.abort(new LeaseLost(lease));
+      unrenewed.delete(deps.db);
     } catch (error) {
-      deps.log.warn({ err: error, installation }, 'lease not renewed');
+      const level = unrenewed.has(deps.db) ? 'debug' : 'warn';
+      unrenewed.add(deps.db);
+      deps.log[level]({ err: error, installation }, 'lease not renewed; it is tried again, and told once');
     }
   };
+  const send = () => context.heartbeat({ ...note, trouble: stepLog.trouble, api: stepLog.total() });
   const timer = setInterval(() => {
-    context.heartbeat(note);
+    send();
     heartbeats += 1;
     heartbeatsWithoutProgress += 1;
     if (heartbeatsWithoutProgress === heartbeatsUntilStopped) {
@@ -86,7 +127,7 @@ export async function withHeartbeat<T>(
     beat: (latest) => {
       progressed();
       note = { ...note, progress: latest };
-      context.heartbeat(note);
+      send();
       deps.onProgress?.({ installation, ...latest });
     },
     pause: async (ms) => {
@@ -98,34 +139,75 @@ export async function withHeartbeat<T>(
       waitedMs += ms;
       if (waitedMs < longWaitMs || isWaitTold) return;
       isWaitTold = true;
-      void tellWorkflow(deps, { health: 'waiting', note: `${activityType} waits for the rate budget` });
+      const told = { health: 'waiting', note: `${activityType} waits for the rate budget` } as const;
+      void tellWorkflow(deps, { ...told, activity: activityId });
     },
     hold: (lease) => {
       held = lease;
+      unrenewed.delete(deps.db);
       return laneWriter(deps.db, lease, { signal, onEnded: progressed });
     },
     signal,
+    client: (of, limit) => {
+      const onOutcome = (error: PracticeError | null, action: string) => {
+        if (error !== null) limit?.abort(error);
+        // An attempt before this one failed at the request that has just succeeded.
+        if (!stepLog.requested(error, action) || attempt === 1) return;
+        recovering = noteInRow(stepLog.before);
+        void tellWorkflow(deps, { health: 'ok', note: '', activity: activityId });
+      };
+      const stops = limit === undefined ? signal : AbortSignal.any([signal, limit.signal]);
+      return stepLog.counted(of.forWindow({ signal: stops, onWait: heartbeat.waited, onOutcome }));
+    },
+    use: () => stepLog.use(),
+    usedBefore: stepLog.before,
   };
   try {
-    context.heartbeat(note);
+    send();
     if (unexplained >= unexplainedAttemptsAtMost) throw fatal(tooManyAttempts(activityType, unexplained, null));
-    if (attempt > 1) await tellWorkflow(deps, { health: 'retrying', note: `${activityType}: attempt ${attempt}` });
+    // The attempt before this one died, and could not tell.
+    if (attempt > 1 && left?.ended !== true) {
+      await tellWorkflow(deps, {
+        ...{ health: 'retrying', note: `${activityType}: attempt ${attempt}`, activity: activityId },
+        ...(stepLog.trouble === null ? {} : { trouble: stepLog.trouble }),
+      });
+    }
     const result = await endWithin(stopWithinMs, work(heartbeat), signal, () =>
       deps.log.error(
         { installation, reason: String(signal.reason) },
         `${activityType} did not stop within ${stopWithinMs / 1000} s; its lease keeps it from writing`,
       ),
     );
-    if (attempt > 1 || isWaitTold) await tellWorkflow(deps, { health: 'ok', note: '' });
+    if (attempt > 1) {
+      await recovering;
+      stepLog.succeeded();
+      // The result tells what this attempt has cost.
+      await noteInRow(stepLog.before);
+    }
+    if (attempt > 1 || isWaitTold) await tellWorkflow(deps, { health: 'ok', note: '', activity: activityId });
     return result;
   } catch (error) {
     if (error instanceof MappingSuperseded) deps.onMappingSuperseded?.();
-    const failure = toFailure(error);
-    const last = unexplainedError(error, failure);
+    const told = toFailure(error);
+    const last = unexplainedError(error, told);
+    // The row of an open window tells the cost.
+    const failure = window === null ? withCost(told, stepLog.total()) : told;
     const count = unexplained + (last === null ? 0 : 1);
+    const explained = plainErrorIn(failure) ?? last;
+    if (explained !== null) stepLog.failed(explained);
+    // Whoever takes the step over goes on; the row says why it stands still until somebody does.
+    else if (stepLog.trouble === null && isShutdown(error)) stepLog.failed(workerStopped);
     // Sent with the failure.
     note = { ...note, unexplained: count, ended: true };
-    context.heartbeat(note);
+    send();
+    await recovering;
+    // A database that is away could not take the note: the next attempt brings it.
+    if (explained?.code !== 'postgres_unreachable') await noteInRow(stepLog.total());
+    const { trouble } = stepLog;
+    if (explained !== null && trouble !== null && isTold(trouble.times) && !isFinal(failure)) {
+      const said = `${activityType}: ${troubleText(trouble, deps.clock())}`;
+      await tellWorkflow(deps, { health: 'retrying', note: said, activity: activityId, trouble });
+    }
     if (last === null) throw failure;
     // Nothing but this line tells of it until the window is given up.
     deps.log.warn({ err: error, installation }, `${activityType} failed unexpectedly, attempt ${attempt}`);
@@ -135,6 +217,29 @@ export async function withHeartbeat<T>(
   }
 }
 
+const workerStopped: PlainError = {
+  code: 'worker_stopped',
+  message: 'the process that ran the window was stopped, and no other one has taken it over',
+  todo: 'start `vetledger run`: it goes on where it was',
+};
+
+/** What the SDK cancels activities with when their worker is shut down. */
+function isShutdown(error: unknown): boolean {
+  return error instanceof CancelledFailure && error.message === 'WORKER_SHUTDOWN';
+}
+
+function isFinal(failure: unknown): boolean {
+  return failure instanceof ApplicationFailure && failure.nonRetryable === true;
+}
+
+/**
+ * Whether the workflow is told of the so-manieth error in a row: each telling costs its history four events. The window's row has
+ * each of them.
+ */
+function isTold(times: number): boolean {
+  return times <= 4 || Number.isInteger(Math.log2(times));
+}
+
 /** As `withHeartbeat`, for the work of an open window: it holds the window's lease. */
 export function withLease<T>(
   deps: ActivityDeps,
@@ -142,9 +247,26 @@ export function withLease<T>(
   window: OpenWindow,
   work: (heartbeat: Heartbeat, writer: LaneWriter) => Promise<T>,
 ): Promise<T> {
-  return withHeartbeat(deps, input, async (heartbeat) =>
-    work(heartbeat, heartbeat.hold(await renewedLease(deps.db, input, window, ownHolder()))),
+  return withHeartbeat(
+    deps,
+    input,
+    async (heartbeat) => work(heartbeat, heartbeat.hold(await renewedLease(deps.db, input, window, ownHolder()))),
+    window,
   );
+}
+
+/**
+ * Runs short work that reports no progress. Its heartbeats show that it is under way: when its process or the server has died, or its
+ * result got lost between the two, the next attempt begins after the heartbeat time-out.
+ */
+export async function beating<T>(work: () => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const timer = setInterval(() => context.heartbeat(), heartbeatMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 function pauseFor(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,9 @@
 import { deliverActivities } from './deliver.ts';
 import type { ActivityDeps } from './deps.ts';
+import { withLogIds } from './log-ids.ts';
 import { postActivities } from './post.ts';
 import { pullActivities } from './pull.ts';
+import { replayActivities } from './replay.ts';
 import { scrubActivities } from './scrub.ts';
 import { summariseActivities } from './summarise.ts';
 import { windowActivities } from './window.ts';
@@ -9,15 +11,16 @@ import { writeBackActivities } from './write-back.ts';
 
 /** The activities of a worker, made from what they depend on. */
 export function createActivities(deps: ActivityDeps) {
-  return {
+  return withLogIds({
     ...windowActivities(deps),
     ...pullActivities(deps),
     ...postActivities(deps),
     ...deliverActivities(deps),
+    ...replayActivities(deps),
     ...scrubActivities(deps),
     ...summariseActivities(deps),
     ...writeBackActivities(deps),
-  };
+  });
 }
 
 export type Activities = ReturnType<typeof createActivities>;

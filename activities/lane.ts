@@ -23,7 +23,7 @@ export interface LaneWriter {
 }
 
 export function laneOf(kind: WindowInput['kind']): Lane {
-  return kind === 'backfill' ? 'backfill' : 'live';
+  return kind === 'window' ? 'live' : kind;
 }
 
 /** `onEnded` is called after each transaction. */

@@ -1,9 +1,10 @@
+import { knownLockDates } from '../src/bookkeeping/lock-dates.ts';
 import { postWaiting } from '../src/bookkeeping/post.ts';
 import { postingContexts } from '../src/bookkeeping/posting-context.ts';
 import { describeUnexpected } from '../src/db/errors.ts';
 import { countWaiting } from '../src/documents/count.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
-import type { WindowInput } from '../workflows/messages.ts';
+import type { ApiUse, WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
 import { withLease } from './heartbeat.ts';
 
@@ -14,6 +15,8 @@ export interface PostReport {
   held: number;
   /** Documents whose parts are to be fetched again before they are judged for good. */
   refetch: number;
+  /** For lock dates. */
+  api: ApiUse;
 }
 
 export function postActivities(deps: ActivityDeps) {
@@ -22,7 +25,10 @@ export function postActivities(deps: ActivityDeps) {
     async post(input: WindowInput, window: OpenWindow, last: boolean): Promise<PostReport> {
       return withLease(deps, input, window, async (heartbeat, { transact }) => {
         const installation = installationOf(deps, input.installation);
-        const contextFor = postingContexts(installation, lockDates(deps, installation.id, heartbeat, transact));
+        const lockDateOf = input.replay?.fromMirror
+          ? knownLockDates(deps.db, installation.id)
+          : lockDates(deps, installation.id, heartbeat, transact);
+        const contextFor = postingContexts(installation, lockDateOf);
         const posted = await postWaiting(deps.db, installation, contextFor, {
           windowId: window.id,
           finalRound: last,
@@ -35,7 +41,7 @@ export function postActivities(deps: ActivityDeps) {
           onProgress: (judged) => heartbeat.beat({ step: 'posting', done: judged, total: null }),
         });
         const { held, wanted } = await countWaiting(deps.db, installation.id);
-        return { posted, held, refetch: wanted };
+        return { posted, held, refetch: wanted, api: heartbeat.use() };
       });
     },
   };

@@ -35,7 +35,7 @@ export function pullActivities(deps: ActivityDeps) {
   ): Promise<PullReport> =>
     withLease(deps, input, window, async (heartbeat, { transact }) => {
       const access = sourceAccess(deps, input, heartbeat, transact);
-      return { streams: await pull(access), api: access.use() };
+      return { streams: await pull(access), api: heartbeat.use() };
     });
 
   const stream = (kind: RecordKind) => (input: WindowInput, window: OpenWindow) =>
@@ -103,6 +103,6 @@ function walkWhole(context: PullContext, stream: RecordKind, fromDate: string | 
   }
 }
 
-function reportOf(stream: RecordKind, { seen, pulled }: PullCounts): StreamReport {
+export function reportOf(stream: RecordKind, { seen, pulled }: PullCounts): StreamReport {
   return { stream, seen, pulled };
 }

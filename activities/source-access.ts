@@ -5,22 +5,22 @@ import type { PullContext, PullOwner } from '../src/sync/context.ts';
 import type { RowPorts } from '../src/sync/rows.ts';
 import { pullStep } from '../src/sync/streams.ts';
 import { ownEchoes } from '../src/writeback/echoes.ts';
-import type { ApiUse, WindowInput } from '../workflows/messages.ts';
+import type { WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf } from './deps.ts';
 import { type Heartbeat, ownWorkflow } from './heartbeat.ts';
 
 const priorityOf: Record<PullOwner, number> = {
   window: priorities.live,
   backfill: priorities.backfill,
+  replay: priorities.replay,
   scrub: priorities.scrub,
 };
 
-/** What the activities that ask the source work with: `use` tells what the client has asked for so far. */
+/** What the activities that ask the source work with. */
 export interface SourceAccess {
   context: PullContext;
   client: PracticeClient;
   ports: RowPorts;
-  use: () => ApiUse;
 }
 
 export function sourceAccess(
@@ -30,10 +30,7 @@ export function sourceAccess(
   transact: Transact,
 ): SourceAccess {
   const { id, timezone, dialect, keepRaw, overlapSeconds } = installationOf(deps, input.installation);
-  const client = deps.practice(id).forWindow({
-    signal: heartbeat.signal,
-    onWait: heartbeat.waited,
-  });
+  const client = heartbeat.client(deps.practice(id));
   const context: PullContext = {
     installation: id,
     ...{ timezone, dialect, keepRaw, client, db: deps.db, transact },
@@ -48,9 +45,5 @@ export function sourceAccess(
     client,
     context,
     ports: { pause: heartbeat.pause, sourceNow: () => client.sourceNow() },
-    use: () => {
-      const { requests, weight, throttled, waitedMs: waited } = client.counters();
-      return { requests, weight, throttled, waited_seconds: Math.round(waited) / 1000 };
-    },
   };
 }

@@ -2,6 +2,7 @@ import { refreshStatistics, refreshStatisticsFromRows } from '../src/db/statisti
 import { businessDate } from '../src/domain/dates.ts';
 import { summariseDays } from '../src/ledger/summaries/append.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import type { CalendarDate } from '../src/terms.ts';
 import type { WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf } from './deps.ts';
 import { withLease } from './heartbeat.ts';
@@ -20,9 +21,7 @@ export function summariseActivities(deps: ActivityDeps) {
     async summarise(input: WindowInput, window: OpenWindow): Promise<SummariseReport> {
       return withLease(deps, input, window, async ({ beat }, { transact }) => {
         const { id, timezone } = installationOf(deps, input.installation);
-        const now = deps.clock().toISOString();
-        const before = businessDate(now, timezone);
-        if (before === null) throw new Error(`the clock's ${now} is no instant`);
+        const before = presentDay(deps.clock(), timezone);
         const summaries = await summariseDays(transact, id, { before, windowId: window.id }, (done) =>
           beat({ step: 'summing up days', done, total: null }),
         );
@@ -31,4 +30,11 @@ export function summariseActivities(deps: ActivityDeps) {
       });
     },
   };
+}
+
+/** The day in a zone that is not over yet. */
+export function presentDay(now: Date, timezone: string): CalendarDate {
+  const day = businessDate(now.toISOString(), timezone);
+  if (day === null) throw new Error(`the clock's ${now.toISOString()} is no instant`);
+  return day;
 }

@@ -1,11 +1,13 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { type Lease, seizeLease, takeLease } from '../src/db/lease.ts';
-import type { Connection } from '../src/db/rows.ts';
+import { type Lease, seizeLease, type Transact, takeLease } from '../src/db/lease.ts';
 import type { PlainError } from '../src/domain/errors.ts';
+import { endCodes, explainedEnd } from '../src/domain/trouble.ts';
 import { priorities } from '../src/practice/budget.ts';
-import { failAbandonedWindows, openBackfills } from '../src/sync/sync-windows.ts';
-import type { WindowInput } from '../workflows/messages.ts';
+import { type AbandonedWindow, abandonedWindows, endWindowRow, openBackfills } from '../src/sync/sync-windows.ts';
+import { noCounts, type WindowInput } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
+import { summed } from './ending.ts';
+import { tellEnded } from './events.ts';
 import { fatal } from './failures.ts';
 import { type Heartbeat, ownHolder, ownWorkflow } from './heartbeat.ts';
 import { laneOf } from './lane.ts';
@@ -13,6 +15,8 @@ import { laneOf } from './lane.ts';
 /** How much longer than a window may last another window of the installation is waited for. */
 const leaseGraceMs = 120_000;
 const leasePollMs = 1_000;
+/** For Temporal's answer how a workflow ended. */
+const describeTimeoutMs = 10_000;
 
 /** Takes the lease of the live lane, for this run; waits for another window until that one must have ended by itself. */
 export async function waitForLease(deps: ActivityDeps, input: WindowInput, heartbeat: Heartbeat): Promise<Lease> {
@@ -34,21 +38,61 @@ export async function waitForLease(deps: ActivityDeps, input: WindowInput, heart
   }
 }
 
-/** Records that windows of the lane which never recorded their own end are over; the caller holds the lane's lease. */
-export async function failAbandoned(
-  trx: Connection,
+/**
+ * Notes that windows of the lane which never noted their own end are over, and how: Temporal knows, or what they noted while they
+ * were open. The caller holds the lane's lease.
+ */
+export async function failAbandoned(deps: ActivityDeps, input: WindowInput, transact: Transact): Promise<void> {
+  const { installation, kind } = input;
+  const abandoned = await abandonedWindows(deps.db, installation, { kind, exceptRun: ownWorkflow().runId });
+  for (const window of abandoned) {
+    const ended = kind === 'backfill' ? superseded(installation) : await endOf(deps, input, window);
+    const { counts, trouble } = summed(window.troubles, noCounts);
+    const error = explainedEnd(ended, trouble, { now: deps.clock(), limit: null });
+    deps.log.warn(
+      { installation, window: window.id, workflowId: window.workflowId, ...error },
+      'a window was abandoned',
+    );
+    await transact((trx) => endWindowRow(trx, window, { outcome: 'failed', counts, error }));
+    const { id, from, to, workflowId, runId } = window;
+    const run = { workflow_id: workflowId, run_id: runId };
+    tellEnded(deps, { installation, window: id, from, to, outcome: 'failed', error, ...counts }, run);
+  }
+}
+
+/** How the workflow of a window ended that could not note it. */
+async function endOf(
+  deps: ActivityDeps,
   { installation, kind }: WindowInput,
-  runId: string,
-): Promise<void> {
-  const errors = {
-    window: {
-      code: 'window_interrupted',
-      message: `the window of installation ${installation} ended without noting how`,
-      todo: 'nothing is lost: the window that opened after it covers it',
-    },
-    backfill: superseded(installation),
-  };
-  await failAbandonedWindows(trx, installation, { kind, exceptRun: runId, error: errors[kind] });
+  window: AbandonedWindow,
+): Promise<PlainError> {
+  const todo = kind === 'replay' ? 'run it again' : 'nothing is lost: the window that opened after it covers it';
+  const { workflowId, runId } = window;
+  const { workflows } = deps;
+  let status: string | null = null;
+  try {
+    const describe = () => workflows.getHandle(workflowId, runId).describe();
+    status = (await workflows.withDeadline(Date.now() + describeTimeoutMs, describe)).status.name;
+  } catch (error) {
+    deps.log.debug({ err: error, installation }, 'Temporal does not tell how a window ended');
+  }
+  const of = `${kind} of installation ${installation}`;
+  switch (status) {
+    case 'TERMINATED':
+      return {
+        code: endCodes.terminated,
+        message: `the workflow of the ${of} was terminated in Temporal`,
+        todo,
+      };
+    case 'TIMED_OUT':
+      return {
+        code: endCodes.timedOut,
+        message: `Temporal ended the ${of}: it took longer than its run may`,
+        todo,
+      };
+    default:
+      return { code: endCodes.interrupted, message: `the ${of} ended without noting how`, todo };
+  }
 }
 
 /**
@@ -74,7 +118,7 @@ export async function takeOverBackfill(deps: ActivityDeps, input: WindowInput, h
 
 /** Throws PracticeError where the source is not there or does not let us in. */
 async function askOnce(deps: ActivityDeps, { installation }: WindowInput, heartbeat: Heartbeat): Promise<void> {
-  const client = deps.practice(installation).forWindow({ signal: heartbeat.signal, onWait: heartbeat.waited });
+  const client = heartbeat.client(deps.practice(installation));
   await client.list('invoice', {}, null, { priority: priorities.backfill });
 }
 

@@ -1,34 +1,50 @@
+import { activityInfo } from '@temporalio/activity';
 import { markAfterChangedConditions } from '../src/bookkeeping/conditions.ts';
 import { changedIdentity, noteIdentityOfOldBooks } from '../src/bookkeeping/identity.ts';
 import { refreshLockDates } from '../src/bookkeeping/lock-dates.ts';
 import { movedStart } from '../src/bookkeeping/start-date.ts';
-import { type Lease, releaseLease } from '../src/db/lease.ts';
+import { type Lease, LeaseLost, releaseLease } from '../src/db/lease.ts';
 import type { Connection } from '../src/db/rows.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { agreedTime, type ReadAt, savedReadAt } from '../src/domain/read-at.ts';
-import { sealBooks } from '../src/ledger/seals.ts';
+import type { Trouble } from '../src/domain/trouble.ts';
 import { isCensusDue, noteStartDate, takeNudge } from '../src/mirror/installation-state.ts';
 import { takeCensus } from '../src/sync/census.ts';
 import { clockRemarks } from '../src/sync/clock-remarks.ts';
 import { readCursors } from '../src/sync/cursors.ts';
-import { openWithInvoices } from '../src/sync/opening.ts';
-import { forgetWalks } from '../src/sync/saved-walks.ts';
+import { type Opening, openWithInvoices } from '../src/sync/opening.ts';
+import { windowPause } from '../src/sync/pauses.ts';
+import type { Span } from '../src/sync/replay/targets.ts';
+import { backfillStreams, openingStreams, replayStreams } from '../src/sync/replay/window-streams.ts';
 import { notePutBack } from '../src/sync/streams.ts';
-import { closeWindowRow, type OpenWindow, openWindowRow } from '../src/sync/sync-windows.ts';
+import { type OpenWindow, openWindowRow } from '../src/sync/sync-windows.ts';
 import { changedFrom } from '../src/sync/watermark.ts';
-import type { ApiUse, WindowCounts, WindowInput } from '../workflows/messages.ts';
-import { requestDelivery } from './deliver.ts';
+import {
+  type ApiUse,
+  addUse,
+  failureTypes,
+  type WindowCounts,
+  type WindowEnding,
+  type WindowInput,
+} from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf, lockDates } from './deps.ts';
+import { closeWindow, failWindow, noteNotOpened } from './ending.ts';
+import { tellOpened } from './events.ts';
 import { fatal, plainErrorOf } from './failures.ts';
-import { type Heartbeat, ownHolder, ownWorkflow, withHeartbeat, withLease } from './heartbeat.ts';
-import { type LaneWriter, releaseWindow } from './lane.ts';
+import { beating, type Heartbeat, ownWorkflow, withHeartbeat, withLease } from './heartbeat.ts';
+import type { LaneWriter } from './lane.ts';
+import { type PulledAtOpen, pullAtOpen } from './pull-at-open.ts';
 import { sourceAccess } from './source-access.ts';
 import { failAbandoned, takeOverBackfill, waitForLease } from './taking-over.ts';
 
 export interface OpenReport {
   window: OpenWindow;
   api: ApiUse;
+  /** What has opened it: `webhook` where the Schedule was nudged. Releases before this field return none. */
+  trigger?: string;
+  /** Absent where the opening has pulled nothing beside its first question. */
+  pulled?: PulledAtOpen;
 }
 
 export function windowActivities(deps: ActivityDeps) {
@@ -37,18 +53,32 @@ export function windowActivities(deps: ActivityDeps) {
      * Takes the lease of the installation's lane and asks the source its first question, so that a source that cannot be reached or
      * refuses us is known before the window opens. `to` is the time of its answer by the earlier of the source's and the
      * database's clock, `from` the watermark of the last closed window, or earlier where the source's clock was put back.
+     *
+     * With `pulls`, the first attempt pulls the lists of a window after the first load, too, as far as that is quick: most windows find
+     * nothing, and need no step but this one and their end. Another attempt leaves that to activities of their own.
      */
-    async openWindow(input: WindowInput): Promise<OpenReport> {
+    async openWindow(input: WindowInput, pulls = false): Promise<OpenReport> {
       return withHeartbeat(deps, input, async (heartbeat) => {
+        await refuseWhilePaused(deps, input);
         const lease = await leaseFor(deps, input, heartbeat);
+        const writer = heartbeat.hold(lease);
         try {
-          return await open(deps, input, heartbeat, heartbeat.hold(lease));
+          const opened = await open(deps, input, heartbeat, writer);
+          const { window } = opened;
+          tellOpened(deps, { ...input, trigger: opened.trigger ?? input.trigger }, window);
+          if (!pulls || window.from === null || activityInfo().attempt > 1) return opened;
+          const pulled = await pullAtOpen(deps, input, heartbeat, writer, window);
+          return { ...opened, api: heartbeat.use(), pulled };
         } catch (error) {
           await releaseLease(deps.db, lease);
           if (!(error instanceof PracticeError)) throw error;
           // Not retried: the client has retried by itself, and the next window tries again.
           const plain = plainErrorOf(error);
-          deps.log.error({ installation: input.installation, ...plain }, 'the window could not be opened');
+          const { requestIds } = error;
+          deps.log.error(
+            { installation: input.installation, ...plain, ...requestIds },
+            'the window could not be opened',
+          );
           throw fatal(plain);
         }
       });
@@ -60,29 +90,62 @@ export function windowActivities(deps: ActivityDeps) {
      */
     async takeCensus(input: WindowInput, window: OpenWindow): Promise<{ api: ApiUse }> {
       return withLease(deps, input, window, async (heartbeat, { transact }) => {
-        const { context, use } = sourceAccess(deps, input, heartbeat, transact);
-        if (window.from === null || !(await isCensusDue(deps.db, input.installation))) return { api: use() };
+        const { context } = sourceAccess(deps, input, heartbeat, transact);
+        if (window.from === null || !(await isCensusDue(deps.db, input.installation))) return { api: heartbeat.use() };
         heartbeat.beat({ step: 'counting', done: 0, total: null });
         for (const line of await takeCensus(context)) {
           if (line.source === line.mirror && line.gone.length === 0) continue;
           deps.log.warn({ installation: input.installation, ...line }, 'the source’s count differs from the mirror');
         }
-        return { api: use() };
+        return { api: heartbeat.use() };
       });
     },
 
-    async closeWindow(input: WindowInput, window: OpenWindow, counts: WindowCounts): Promise<void> {
-      await end(deps, input, window, counts, null);
+    /**
+     * Notes an attempt to open a window that opened none: its row says why. Where the window was open by then, and the attempt was
+     * cancelled or its process died, it is noted as failed.
+     */
+    async noteNotOpened(input: WindowInput, counts: WindowCounts, error: PlainError, beganAt: string): Promise<void> {
+      return beating(() => noteNotOpened(deps, input, { counts, error, beganAt: new Date(beganAt) }));
     },
 
-    async failWindow(input: WindowInput, window: OpenWindow, counts: WindowCounts, error: PlainError): Promise<void> {
-      await end(deps, input, window, counts, error);
+    /** Returns the window's end as it is noted: with what attempts have cost that failed. */
+    async closeWindow(input: WindowInput, window: OpenWindow, counts: WindowCounts): Promise<WindowEnding> {
+      return beating(() => closeWindow(deps, input, window, counts));
+    },
+
+    /** As `closeWindow`; where the window's end alone does not tell why, the error is what kept it from going on. */
+    async failWindow(
+      input: WindowInput,
+      window: OpenWindow,
+      counts: WindowCounts,
+      error: PlainError,
+      heard: Trouble[] = [],
+    ): Promise<WindowEnding> {
+      return beating(() => failWindow(deps, input, window, { counts, error, heard }));
     },
   };
 }
 
+/**
+ * A Schedule may open a window before it was told of a pause, or while it could not be told. What somebody asks for by hand, such
+ * as `vetledger sync`, opens all the same.
+ */
+async function refuseWhilePaused({ db, log }: ActivityDeps, { installation, trigger }: WindowInput): Promise<void> {
+  if (trigger !== 'schedule') return;
+  const pause = await windowPause(db, installation);
+  if (pause === null) return;
+  const { actedBy, reason } = pause;
+  log.info({ installation, by: actedBy, reason }, 'no window was opened: the windows are paused');
+  throw fatal({
+    code: failureTypes.paused,
+    message: `the windows of installation ${installation} were paused by ${actedBy}: ${reason}`,
+    todo: `Run \`vetledger resume --installation ${installation}\` when they may go on.`,
+  });
+}
+
 async function leaseFor(deps: ActivityDeps, input: WindowInput, heartbeat: Heartbeat): Promise<Lease> {
-  return input.kind === 'window' ? waitForLease(deps, input, heartbeat) : takeOverBackfill(deps, input, heartbeat);
+  return input.kind === 'backfill' ? takeOverBackfill(deps, input, heartbeat) : waitForLease(deps, input, heartbeat);
 }
 
 async function open(
@@ -95,8 +158,8 @@ async function open(
   const installation = installationOf(deps, input.installation);
   const { id } = installation;
   const { workflowId, runId } = ownWorkflow();
-  await transact((trx) => failAbandoned(trx, input, runId));
-  const { context, use } = sourceAccess(deps, input, heartbeat, transact);
+  await failAbandoned(deps, input, transact);
+  const { context } = sourceAccess(deps, input, heartbeat, transact);
   await transact((trx) => noteIdentityOfOldBooks(trx, installation));
   const wrong = (await changedIdentity(db, installation)) ?? (await movedStart(db, installation));
   if (wrong) {
@@ -104,71 +167,56 @@ async function open(
     throw fatal(wrong);
   }
   await transact((trx) => noteStartDate(trx, id, installation.startDate));
-  const opened = await openWithInvoices(context, input.fromDate);
-  await refreshLockDates(db, installation, lockDates(deps, id, heartbeat, transact));
+  const isMirror = input.replay?.fromMirror === true;
+  const opened = isMirror ? unasked(deps.clock()) : await openWithInvoices(context, input.fromDate, input.replay?.span);
+  if (!isMirror) await refreshLockDates(db, installation, lockDates(deps, id, heartbeat, transact));
   await transact((trx) => markAfterChangedConditions(trx, installation));
   const cursors = await readCursors(db, id);
   const cursor = input.kind === 'window' ? cursors.invoice.value : null;
   const from = changedFrom(cursor, opened);
-  const remarks = clockRemarks(opened, cursor, installation.clockSkewLimitSeconds * 1000);
+  const remarks = isMirror ? [] : clockRemarks(opened, cursor, installation.clockSkewLimitSeconds * 1000);
   for (const { code, message } of remarks) deps.log.warn({ installation: id, code }, message);
   const row = await transact(async (trx) => {
     if (input.kind === 'window') await notePutBack(trx, id, opened);
     const isNudged = input.trigger === 'schedule' && (await takeNudge(trx, id));
+    const interval = input.replay ? spanInterval(input.replay.span) : intervalOf(from, opened);
     return openWindowRow(trx, {
       installation: id,
       kind: input.kind,
       trigger: isNudged ? 'webhook' : input.trigger,
-      ...intervalOf(from, opened),
+      ...interval,
+      streams: await streamsOf(trx, input, interval.from, opened),
       remarks,
       workflowId,
       runId,
     });
   });
-  return { window: { ...row, token: lease.token, opened: savedReadAt(opened), remarks }, api: use() };
+  if (row === null) throw fatal(plainErrorOf(new LeaseLost(lease)));
+  const api = addUse(heartbeat.usedBefore, heartbeat.use());
+  // A second attempt finds the row of the first one, which has taken the nudge.
+  const { trigger, ...window } = row;
+  return { window: { ...window, token: lease.token, opened: savedReadAt(opened), remarks }, api, trigger };
+}
+
+function streamsOf(trx: Connection, input: WindowInput, from: string | null, opened: ReadAt): Promise<string> {
+  const { installation, replay } = input;
+  if (replay) return Promise.resolve(replayStreams(replay.span, replay.fromMirror));
+  if (input.kind === 'backfill') return backfillStreams(trx, installation, input.fromDate);
+  return openingStreams(trx, installation, { from, opened });
+}
+
+/** The opening of a window that asks the source nothing. */
+function unasked(now: Date): Opening {
+  return { sourceTime: now, sourceTimeAtMost: now, askedAt: now, answeredAt: now, clock: 'unknown' };
+}
+
+/** What a replay's row shows as its interval: that of the invoices. */
+function spanInterval({ invoice: { from, to } }: Span): { from: string | null; to: string } {
+  return { from: from === null ? null : new Date(from).toISOString(), to: new Date(to).toISOString() };
 }
 
 /** A window's interval: from the watermark up to its first answer, which may lie a little before it. */
 function intervalOf(from: Date | null, opened: ReadAt): { from: string | null; to: string } {
   const to = agreedTime(opened);
   return { from: from && (from < to ? from : to).toISOString(), to: to.toISOString() };
-}
-
-/** Seals what was posted since the last seal. A failure is undone by itself: the window ends all the same, and the next one seals. */
-async function seal({ sealKey, log }: ActivityDeps, trx: Connection, installation: number): Promise<void> {
-  if (sealKey === null) return;
-  try {
-    await trx.transaction((savepoint) => sealBooks(savepoint, installation, sealKey));
-  } catch (error) {
-    log.error({ installation, err: error }, 'the books could not be sealed; the end of the next window tries again');
-  }
-}
-
-async function end(
-  deps: ActivityDeps,
-  input: WindowInput,
-  window: OpenWindow,
-  counts: WindowCounts,
-  error: PlainError | null,
-): Promise<void> {
-  const outcome = error === null ? 'closed' : 'failed';
-  await deps.db.transaction(async (trx) => {
-    // First: this waits for what still writes under the lease, so that nothing is written after the window's end.
-    await releaseWindow(trx, input, window, ownHolder());
-    await closeWindowRow(trx, window.id, outcome, counts, error);
-    // The next backfill starts anew; after a failed one it resumes where this one was.
-    if (input.kind === 'backfill' && error === null) await forgetWalks(trx, input.installation, 'backfill');
-    await seal(deps, trx, input.installation);
-  });
-  await requestDelivery(deps, input.installation);
-  deps.onWindow?.({
-    installation: input.installation,
-    window: window.id,
-    from: window.from,
-    to: window.to,
-    outcome,
-    ...(window.remarks?.length ? { remarks: window.remarks } : {}),
-    ...(error === null ? {} : { error }),
-    ...counts,
-  });
 }

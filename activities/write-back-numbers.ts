@@ -2,6 +2,7 @@ import { givesNumbers } from '../src/config/erp.ts';
 import type { InstallationConfig } from '../src/config/load.ts';
 import { transactionsOf } from '../src/db/lease.ts';
 import { companyKeyOf } from '../src/erp/company.ts';
+import { isBarred, sourceBar } from '../src/ledger/copies.ts';
 import { pullByIds } from '../src/sync/by-id.ts';
 import { closeSourcePeriods } from '../src/writeback/close-periods.ts';
 import { type NumberReport, writeBackNumbers } from '../src/writeback/numbers.ts';
@@ -27,6 +28,7 @@ export async function tellNumbers(
   longestMs: number,
 ): Promise<NumberReport> {
   if (!givesNumbers(configured.erp)) return nothingToTell;
+  if (await isBarred(deps.db, sourceBar(configured.baseUrl))) return nothingToTell;
   const installation = configured.id;
   const { signal } = heartbeat;
   const transact = transactionsOf(deps.db);

@@ -1,5 +1,6 @@
 import { givesNumbers } from '../src/config/erp.ts';
 import { refreshStatistics, refreshStatisticsFromRows } from '../src/db/statistics.ts';
+import { isBarred, sourceBar } from '../src/ledger/copies.ts';
 import { pullByIds } from '../src/sync/by-id.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { writeBackAll } from '../src/writeback/write-back.ts';
@@ -18,13 +19,13 @@ export function writeBackActivities(deps: ActivityDeps) {
   return {
     /**
      * Tells the source the entry ids of posted prepayments. What the source refuses never fails the window. Where the ERP gives
-     * numbers the window writes nothing: the delivery run writes the number once the ERP has the entry.
+     * numbers the window writes nothing: the delivery run writes the number once the ERP has the entry. Nor does a copy of the books.
      */
     async writeBack(input: WindowInput, window: OpenWindow): Promise<WriteBackReport> {
       return withLease(deps, input, window, async (heartbeat, { lease, transact, record }) => {
         const { installation } = input;
-        const { context, client, use } = sourceAccess(deps, input, heartbeat, transact);
-        if (givesNumbers(installationOf(deps, installation).erp)) return { written: 0, api: use() };
+        const { context, client } = sourceAccess(deps, input, heartbeat, transact);
+        if (!(await writesBack(deps, installation))) return { written: 0, api: heartbeat.use() };
         const written = await writeBackAll(installation, context.dialect, {
           transact,
           record,
@@ -37,8 +38,14 @@ export function writeBackActivities(deps: ActivityDeps) {
           onRefused: (prepayment, { code, message }) => deps.log.warn({ installation, prepayment, code }, message),
         });
         if (written >= refreshStatisticsFromRows) await refreshStatistics(deps.db, 'writeBack');
-        return { written, api: use() };
+        return { written, api: heartbeat.use() };
       });
     },
   };
+}
+
+/** Whether windows tell the source entry ids at all. */
+export async function writesBack(deps: ActivityDeps, installation: number): Promise<boolean> {
+  const { erp, baseUrl } = installationOf(deps, installation);
+  return !givesNumbers(erp) && !(await isBarred(deps.db, sourceBar(baseUrl)));
 }

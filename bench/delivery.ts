@@ -1,7 +1,8 @@
 // Delivery into a real Tryton beside a bare loop of the same requests, in turns in the same run. Both send the same entries in batches
 // of the same size into fresh databases of one server: create, read back, post, read back again. The bare loop knows all ids
-// beforehand, compares nothing and notes nothing. Run: `node bench/delivery.ts [--invoices N] [--pairs N] [--print]`; --print leaves
-// bench/RESULTS.md alone. An installed Tryton (`npm run tryton -- --install-only`) is looked for as in the tests.
+// beforehand, compares nothing and notes nothing. Then the open items are matched, reading only the lines that it takes, and whole
+// entries for comparison. Run: `node bench/delivery.ts [--invoices N] [--pairs N] [--matching] [--print]`; --matching measures nothing
+// else, --print leaves bench/RESULTS.md alone. An installed Tryton (`npm run tryton -- --install-only`) is looked for as in the tests.
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +15,9 @@ import type { TrytonServer } from '../src/embedded/tryton/server.ts';
 import { deliverSlice } from '../src/erp/deliver/slice.ts';
 import type { ErpEntry } from '../src/erp/entry.ts';
 import { companyKey } from '../src/erp/entry-key.ts';
+import { settleOpenItems } from '../src/erp/open-items/settle.ts';
 import { enqueueUnits } from '../src/erp/outbox/enqueue.ts';
+import type { ErpTarget } from '../src/erp/port.ts';
 import { strategyOf } from '../src/erp/strategy.ts';
 import { trytonCapabilities } from '../src/erp/targets/tryton/capabilities.ts';
 import { TrytonConnection } from '../src/erp/targets/tryton/connection.ts';
@@ -39,6 +42,7 @@ const { values: options } = parseArgs({
   options: {
     invoices: { type: 'string', default: '440' },
     pairs: { type: 'string', default: '5' },
+    matching: { type: 'boolean', default: false },
     print: { type: 'boolean', default: false },
   },
 });
@@ -120,6 +124,11 @@ async function measure(app: App, tryton: TrytonServer): Promise<void> {
   const to = { installation: installation.id, databaseId, company: 'none yet', from: null, auto: true };
   await app.db.transaction((trx) => enqueueUnits(trx, to));
   const work = { installation, entries: await translated(app, installation) };
+  if (!options.matching) await measureDelivery(app, tryton, work);
+  await measureMatching(app, tryton, work);
+}
+
+async function measureDelivery(app: App, tryton: TrytonServer, work: Work): Promise<void> {
   const runs: Runs = { connector: [], bare: [] };
   for (let pair = 1; pair <= pairs; pair += 1) {
     for (const way of ['bare', 'connector'] as const) {
@@ -138,6 +147,99 @@ async function measure(app: App, tryton: TrytonServer): Promise<void> {
     }
   }
   report(work, runs);
+}
+
+type ReadWay = 'lines only' | 'whole entries';
+
+/** Matches all open items of one database in both ways, again and again: what was matched is undone in between. */
+async function measureMatching(app: App, tryton: TrytonServer, work: Work): Promise<void> {
+  const database = 'matching';
+  await tryton.newDatabase(database);
+  const server = { ...tryton, database };
+  await makeParties(server, work);
+  await connector(app, server, work);
+  const runs: Record<ReadWay, { seconds: number; processor: number }[]> = { 'lines only': [], 'whole entries': [] };
+  let groups: string[][] = [];
+  for (let pair = 1; pair <= pairs; pair += 1) {
+    for (const way of ['whole entries', 'lines only'] as const) {
+      const target = openTryton(configOf(server), {
+        ...{ databaseId, installation: work.installation.id, clock: systemClock, log },
+      });
+      if (groups.length > 0) await target.matching?.unmatch(groups, { ...request, attemptId: '' });
+      const before = processorSeconds(server);
+      const seconds = await match(app, work, { target, way });
+      const processor = processorSeconds(server) - before;
+      await target.close();
+      const found = await query<{ lines: string[] }>(app.db, 'select line_ids as lines from erp_item_match');
+      if (groups.length > 0 && found.length !== groups.length) throw new Error('other groups than before');
+      groups = found.map(({ lines }) => lines);
+      runs[way].push({ seconds, processor });
+      console.error(`${way}: ${groups.length} groups in ${fixed(seconds)} s, ${fixed(processor)} s of processors`);
+    }
+  }
+  reportMatching(work, groups.length, runs);
+}
+
+/** Seconds until nothing is left to be matched. */
+async function match(
+  { db }: App,
+  { installation }: Work,
+  { target, way }: { target: ErpTarget; way: ReadWay },
+): Promise<number> {
+  await query(db, 'delete from erp_item_match');
+  await query(db, 'update erp_open_item set settled = 0, not_before = null, remark = null');
+  const asked = way === 'lines only' ? target : readingWhole(target);
+  const ports = { db, installation, target: asked, holder: 'bench', clock: systemClock, signal: never, log };
+  const started = performance.now();
+  const { left } = await settleOpenItems(ports, { longestMs, mostItems: Number.MAX_SAFE_INTEGER });
+  if (left > 0) throw new Error(`${left} open items are left`);
+  return (performance.now() - started) / 1000;
+}
+
+/** The target as one that answers whole entries whatever is enough. */
+function readingWhole(target: ErpTarget): ErpTarget {
+  const { capabilities, company, matching } = target;
+  return {
+    ...{ capabilities, company, ...(matching && { matching }) },
+    identify: async (options) => (await target.identify?.(options)) ?? company,
+    find: (keys, options) => target.find(keys, options),
+    create: (entries, options) => target.create(entries, options),
+    post: (ids, options) => target.post(ids, options),
+    deleteDrafts: (ids, options) => target.deleteDrafts(ids, options),
+    read: (ids, options) => target.read(ids, options),
+    periods: (options) => target.periods(options),
+    check: (plan, options) => target.check(plan, options),
+    close: () => target.close(),
+  };
+}
+
+function reportMatching(
+  { entries }: Work,
+  groups: number,
+  runs: Record<ReadWay, { seconds: number; processor: number }[]>,
+): void {
+  const [, , load = 0] = loadavg();
+  const row = (way: ReadWay) => {
+    const seconds = runs[way].map((run) => run.seconds);
+    return [
+      ...[way, fixed(median(seconds), 1), fixed(Math.min(...seconds), 1), fixed(Math.max(...seconds), 1)],
+      fixed(median(runs[way].map(({ processor }) => processor)), 1),
+    ];
+  };
+  const text = [
+    ...machine(),
+    '',
+    `${count(groups)} groups of the receivable lines of ${count(entries.length)} entries, which one Tryton 8.0 on SQLite has already; ${pairs} runs each in turns,`,
+    'and undone in between. Entries are read before and after: only their lines on the accounts that are matched, or whole, with all',
+    `lines, taxes and analytic lines. The machine’s load over the last 15 minutes was ${fixed(load, 1)}.`,
+    '',
+    table(
+      ['what is read', 'seconds (median)', 'fastest run', 'slowest run', 'processor seconds of Tryton and Node.js'],
+      [row('lines only'), row('whole entries')],
+    ),
+  ].join('\n');
+  console.log(text);
+  if (!options.print) writeSection('Matching in Tryton', text);
 }
 
 /** The entries in the order in which they are sent. */

@@ -14,6 +14,8 @@
 //     late-commits     (f) records missing and stale after late commits
 //     delivery         entries per second into a real Tryton, beside a bare loop of the same requests
 //     window-cost      (g) blocks of PostgreSQL that a window looks at, after a short and a long history
+//     many-installations   (h) 300 installations in one daemon for an hour: windows, fairness, processor time, WAL, growth.
+//                      --installations 300 --minutes 60 --every 300 --temporal dev|postgres
 //
 // Without a name all of them run, one after the other: an hour and a half. Each writes its section of bench/RESULTS.md; --quick
 // runs small versions within a few minutes to prove that the harness works, and writes nothing. The sandbox is a process of its
@@ -29,6 +31,7 @@ import { fullLoad, largeFullLoad } from './scenarios/full-load.ts';
 import { idle } from './scenarios/idle.ts';
 import { killed } from './scenarios/killed.ts';
 import { lateCommits } from './scenarios/late-commits.ts';
+import { manyInstallations } from './scenarios/many-installations.ts';
 import { throttled, throttledAtTrueWindow } from './scenarios/throttled.ts';
 import { twoWorkers } from './scenarios/two-workers.ts';
 import { windowCost } from './scenarios/window-cost.ts';
@@ -53,6 +56,17 @@ const scenarios: Record<string, Scenario> = {
   'window-cost': windowCost,
 };
 
+/** Scenarios with servers of their own. */
+const alone: Record<string, (quick: boolean) => Promise<void>> = {
+  'many-installations': (quick) =>
+    manyInstallations({
+      installations: Number(values.installations ?? (quick ? 8 : 300)),
+      minutes: Number(values.minutes ?? (quick ? 0.5 : 60)),
+      everySeconds: Number(values.every ?? (quick ? 10 : 300)),
+      temporal: values.temporal === 'postgres' ? 'postgres' : 'dev',
+    }),
+};
+
 /** A benchmark that is a program of its own. */
 async function script(file: string, args: string[]): Promise<void> {
   const program = fileURLToPath(new URL(file, import.meta.url));
@@ -62,23 +76,32 @@ async function script(file: string, args: string[]): Promise<void> {
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    installations: { type: 'string' },
+    minutes: { type: 'string' },
+    every: { type: 'string' },
+    temporal: { type: 'string' },
+  },
 });
-const unknown = positionals.filter((name) => !Object.hasOwn(scenarios, name));
+const names = [...Object.keys(scenarios), ...Object.keys(alone)];
+const unknown = positionals.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
-  console.error(`error: no scenario ${unknown.join(', ')}; there are ${Object.keys(scenarios).join(', ')}`);
+  console.error(`error: no scenario ${unknown.join(', ')}; there are ${names.join(', ')}`);
   process.exit(2);
 }
 writesSections(!values.quick);
-const chosen = positionals.length > 0 ? positionals : Object.keys(scenarios);
-const services = await startServices();
+const chosen = positionals.length > 0 ? positionals : names;
+const services = chosen.some((name) => Object.hasOwn(scenarios, name)) ? await startServices() : null;
 let failures = 0;
 try {
   for (const name of chosen) {
     const started = performance.now();
     console.error(`${name}: starting`);
     try {
-      await scenarios[name]!(services, values.quick);
+      const scenario = scenarios[name];
+      if (scenario && services) await scenario(services, values.quick);
+      else await alone[name]?.(values.quick);
       console.error(`${name}: done in ${Math.round((performance.now() - started) / 1000)} s`);
     } catch (error) {
       // The others still have something to tell.
@@ -87,6 +110,6 @@ try {
     }
   }
 } finally {
-  await services.stop();
+  await services?.stop();
 }
 process.exitCode = failures > 0 ? 1 : 0;

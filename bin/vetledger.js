@@ -20,4 +20,10 @@ if (!isStarted && typeof process.execve === 'function') {
     ...process.argv.slice(2),
   ]);
 }
-import('../src/cli/main.ts').then(({ runFromShell }) => runFromShell());
+// A checkout runs its sources as they are; a package has them compiled, since Node.js strips no types under node_modules.
+import('../src/cli/main.ts')
+  .catch((error) => {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND' || !String(error.url).endsWith('/src/cli/main.ts')) throw error;
+    return import('../dist/src/cli/main.js');
+  })
+  .then(({ runFromShell }) => runFromShell());

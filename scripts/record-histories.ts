@@ -1,5 +1,5 @@
 // Records the histories of real windows into test/histories, which every later version of the workflows must replay
-// (test/workflows/replay.test.ts). Run: `node scripts/record-histories.ts [NAME]`, and commit what it writes, all or one; the histories recorded
+// (test/workflows/replay.test.ts). Run: `node scripts/record-histories.ts [NAME…]`, and commit what it writes, all or these; the histories recorded
 // before stay unless they have the same name.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
 import { type Sandbox, startSandbox } from '../sandbox/index.ts';
 import { loadConfig } from '../src/config/load.ts';
-import { execute } from '../src/db/rows.ts';
+import { integer } from '../src/db/columns.ts';
+import { execute, rows } from '../src/db/rows.ts';
 import { startEphemeralPostgres, startEphemeralTemporal } from '../src/embedded/index.ts';
 import type { SliceReport } from '../src/erp/deliver/slice.ts';
 import type { Delivery } from '../src/erp/delivery.ts';
@@ -18,17 +19,19 @@ import { type App, openApp } from '../src/runtime/app.ts';
 import { migrateAsOwner } from '../src/runtime/database.ts';
 import { isDelivering } from '../src/runtime/deliveries.ts';
 import { type Engine, startEngine } from '../src/runtime/worker.ts';
+import { runReplay } from '../src/windows/replay.ts';
 import { runWindowNow } from '../src/windows/run-window.ts';
 import { startScrubs } from '../src/windows/scrubs.ts';
 import { demoConfig, fromEnvironment } from '../test/support/demo-config.ts';
+import type { ReplayRequest } from '../workflows/messages.ts';
 
 /** The clinic whose names the test looks for in the histories. */
 const clinic = { seed: 51, invoices: 60, token: 'token-of-the-recorded-clinic' };
 /** A pass of some seconds. */
 const scrubDays = 0.00005;
 const target = fileURLToPath(new URL('../test/histories/', import.meta.url));
-/** The only history to write; undefined: all. */
-const [only] = process.argv.slice(2);
+/** The only histories to write; none: all. */
+const only = process.argv.slice(2);
 const never = new AbortController().signal;
 
 /** What the next slices of deliveries do: the first of them fails, the second waits for the ERP, the third delivers. */
@@ -110,6 +113,7 @@ async function record(app: App, engine: Engine): Promise<void> {
   // A page of payments fails at the first attempt, so that this history contains health signals.
   sandbox.setFaults({ http500: { action: 'invoicepayment.list', count: 5 } });
   await window('first-window');
+  await window('census-window');
   await window('idle-window');
   await doubtfulDocument(app, sandbox);
   await window('refetch-window');
@@ -118,12 +122,19 @@ async function record(app: App, engine: Engine): Promise<void> {
   await window('failed-window');
   sandbox.setFaults({ unauthorizedOnce: null, timeoutMs: { ms: 4_000 } });
   await window('timed-out-window', 'sync', 2 / 60);
-  sandbox.setFaults({ timeoutMs: null, unauthorizedOnce: { count: 100 } });
+  sandbox.setFaults({ timeoutMs: null, http500: { action: 'invoicepayment.list' } });
+  await window('given-up-window', 'sync', 6 / 60);
+  sandbox.setFaults({ http500: null, unauthorizedOnce: { count: 100 } });
   await window('not-opened-window');
   sandbox.setFaults({ unauthorizedOnce: null });
+  await replayed(app, engine);
   await window('backfill', 'backfill');
   await scrubbed(app, engine);
   await delivered(app, engine);
+  // Without cursors a window is a first load again.
+  await execute(app.db, 'delete from sync_cursor');
+  sandbox.setFaults({ http500: { action: 'invoicepayment.list' } });
+  await window('first-window-given-up', 'sync', 2 / 60);
 }
 
 /** A delivery whose first slice fails, and whose second one finds the ERP down; a signal wakes it, and it drains. */
@@ -147,6 +158,42 @@ async function delivered(app: App, engine: Engine): Promise<void> {
   await save(engine, 'deliver');
 }
 
+/** The failed windows replayed from the source, then once more from the mirror, and an input that is refused. */
+async function replayed(app: App, engine: Engine): Promise<void> {
+  const { installation } = sandbox;
+  const recorded = async (suffix: string, request: ReplayRequest) => {
+    const { windows } = await runReplay(app, engine, request, never);
+    console.error(`replay${suffix}: ${windows.map(({ outcome }) => outcome).join()}`);
+    await save(engine, `replay${suffix}`, 'replay');
+  };
+  await recorded('', { installation, failed: true });
+  await save(engine, 'replay-window', 'replayWindow');
+  const [failed] = await rows(
+    app.db,
+    { id: integer },
+    `select max(id) as id from sync_window where outcome = 'failed'`,
+  );
+  await recorded('-from-mirror', { installation, windows: [failed?.id ?? 0], from_mirror: true });
+  await save(engine, 'replay-window-from-mirror', 'replayWindow');
+  await recorded('-refused', { installation });
+  // Two windows far apart: the source fails the first question of the one, and answers the other.
+  const apart: number[] = [];
+  for (const day of ['2026-01-05', '2026-02-05']) {
+    const [made] = await rows(
+      app.db,
+      { id: integer },
+      `insert into sync_window (installation, kind, trigger, outcome, from_time, to_time, streams, workflow_id, run_id, closed_at)
+       values (?, 'window', 'schedule', 'closed', ?::timestamptz, ?::timestamptz + interval '1 hour',
+         '{"payment":{"from":1,"to":2}}', ?, ?, now()) returning id`,
+      [installation, day, day, `apart-${day}`, `apart-${day}`],
+    );
+    if (made) apart.push(made.id);
+  }
+  sandbox.setFaults({ http500: { action: 'invoice.list', count: 4 } });
+  await recorded('-one-failed', { installation, windows: apart });
+  sandbox.setFaults({ http500: null });
+}
+
 /** A pass of the scrub, slice by slice. */
 async function scrubbed(app: App, engine: Engine): Promise<void> {
   await startScrubs(app, engine);
@@ -166,11 +213,14 @@ async function doubtfulDocument(app: App, { clinic }: Sandbox): Promise<void> {
   );
 }
 
-/** Saves the newest workflow's history without the names of the machine it ran on. */
-async function save(engine: Engine, name: string): Promise<void> {
-  if (only !== undefined && name !== only) return;
+/** Saves the history of the newest workflow, or of the newest of a type, without the names of the machine it ran on. */
+async function save(engine: Engine, name: string, type: string | null = null): Promise<void> {
+  if (only.length > 0 && !only.includes(name)) return;
   let newest: { workflowId: string; runId: string; startTime: Date } | null = null;
-  for await (const run of engine.client.workflow.list()) if (!newest || run.startTime > newest.startTime) newest = run;
+  for await (const run of engine.client.workflow.list()) {
+    if (type !== null && run.type !== type) continue;
+    if (!newest || run.startTime > newest.startTime) newest = run;
+  }
   if (!newest) throw new Error('no workflow to record');
   const history = await engine.client.workflow.getHandle(newest.workflowId, newest.runId).fetchHistory();
   const { History } = proto.temporal.api.history.v1;

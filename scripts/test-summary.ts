@@ -1,5 +1,5 @@
-// Prints the closing line `N passed, N failed` of a test run from vitest's JSON report, and fails where a test failed or
-// none ran. Run: `node scripts/test-summary.ts REPORT`.
+// Prints the closing line `N passed, N failed` of test runs from vitest's JSON reports, and fails where a test failed or
+// a run had none. Run: `node scripts/test-summary.ts REPORT…`.
 import { readFileSync } from 'node:fs';
 
 interface Report {
@@ -8,9 +8,11 @@ interface Report {
   testResults: { status: string; assertionResults: { status: string }[] }[];
 }
 
-const { passed, failed } = summary(process.argv[2] ?? '');
+const runs = process.argv.slice(2).map(summary);
+const passed = runs.reduce((n, run) => n + run.passed, 0);
+const failed = runs.reduce((n, run) => n + run.failed, 0);
 console.log(`${passed} passed, ${failed} failed`);
-if (failed > 0 || passed === 0) process.exitCode = 1;
+if (failed > 0 || runs.length === 0 || runs.some((run) => run.passed === 0)) process.exitCode = 1;
 
 function summary(file: string): { passed: number; failed: number } {
   let report: Report;

@@ -1,25 +1,29 @@
-import { patched, proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
-import type { WindowInput, WindowOutcome } from './messages.ts';
+import { patched } from '@temporalio/workflow';
+import { activitiesAs } from './activities.ts';
+import { checkWindowInput } from './inputs.ts';
+import type { PausedOutcome, WindowInput, WindowOutcome } from './messages.ts';
 import { working } from './options.ts';
 import { allOrCancel, runSteps } from './steps.ts';
 
-const { backfillStream, completeRows, scanRows } = proxyActivities<Activities>(working);
+const { backfillStream, completeRows, scanRows } = activitiesAs(working);
 
 /**
  * Walks every list of one installation from its beginning, all lists at once. It runs beside the live windows, with lower
  * priority in the budget, and never moves their cursors. After a stopped backfill the next one resumes at its pages.
  */
-export async function backfill(input: WindowInput): Promise<WindowOutcome> {
+export async function backfill(input: WindowInput): Promise<WindowOutcome | PausedOutcome> {
+  checkWindowInput('backfill', input);
   return runSteps(input, async (window, add) => {
     const rowsBeside = patched('rows-beside');
-    const reports = await allOrCancel(() => [
-      backfillStream(input, window, 'invoice'),
-      backfillStream(input, window, 'prepayment'),
-      backfillStream(input, window, 'payment'),
-      ...(rowsBeside ? [scanRows(input, window)] : []),
-    ]);
-    for (const report of reports) add(report);
+    await allOrCancel(
+      () => [
+        backfillStream(input, window, 'invoice'),
+        backfillStream(input, window, 'prepayment'),
+        backfillStream(input, window, 'payment'),
+        ...(rowsBeside ? [scanRows(input, window)] : []),
+      ],
+      add,
+    );
     add(await (rowsBeside ? completeRows(input, window) : backfillStream(input, window, 'row')));
   });
 }

@@ -3,24 +3,36 @@ import {
   continueAsNew,
   defineSignal,
   isCancellation,
-  proxyActivities,
   rootCause,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import { activitiesAs } from './activities.ts';
 import { DeliveryView } from './delivery-view.ts';
-import { type DeliveryInput, type DeliveryReport, dueSignalName } from './messages.ts';
-import { delivering } from './options.ts';
+import { checkDeliveryInput } from './inputs.ts';
+import {
+  type DeliveryInput,
+  type DeliveryReport,
+  dueSignalName,
+  type HoldNote,
+  holdNoteOf,
+  holdSignalNames,
+} from './messages.ts';
+import { closing, delivering } from './options.ts';
 
-const { deliverSlice } = proxyActivities<Activities>(delivering);
+const { deliverSlice } = activitiesAs(delivering);
+const { holdDelivery } = activitiesAs(closing);
 
 const dueSignal = defineSignal(dueSignalName);
+const pauseSignal = defineSignal<[unknown?]>(holdSignalNames.pause);
+const resumeSignal = defineSignal<[unknown?]>(holdSignalNames.resume);
 /** Between slices that settle nothing. */
 const shortestPauseMs = 1_000;
 const longestPauseMs = 300_000;
 /** After the first slice that failed; twice as long after each further one. */
 const failedPauseMs = 5_000;
+/** A slice that settles nothing while work is due is followed by a longer pause each time, up to this. */
+const longestIdlePauseMs = 60_000;
 
 /**
  * Delivers what is due of one installation to its ERP, slice after slice, and ends when nothing is due and nobody has said
@@ -28,20 +40,36 @@ const failedPauseMs = 5_000;
  * the time that the slice named, begins the next slice.
  */
 export async function deliver(input: DeliveryInput): Promise<void> {
+  checkDeliveryInput(input);
+  const view = new DeliveryView(input);
   let isSignalled = false;
   setHandler(dueSignal, () => {
     isSignalled = true;
   });
-  const view = new DeliveryView(input);
+  const holds: { isPause: boolean; note: HoldNote }[] = [];
+  const hold = (isPause: boolean) => (said?: unknown) => {
+    const note = holdNoteOf(said);
+    if (note) holds.push({ isPause, note });
+    else view.ignore(isPause ? holdSignalNames.pause : holdSignalNames.resume);
+    isSignalled = true;
+  };
+  setHandler(pauseSignal, hold(true));
+  setHandler(resumeSignal, hold(false));
+  const applyHolds = async () => {
+    for (let next = holds.shift(); next; next = holds.shift()) await holdDelivery(input, next.isPause, next.note);
+  };
   let failures = 0;
+  let idleSlices = 0;
   while (!workflowInfo().continueAsNewSuggested) {
+    await applyHolds();
     // A signal that comes from here on may tell of work that the slice does not see any more.
     isSignalled = false;
     let pauseMs: number | null;
     try {
       const report = await deliverSlice(input);
       failures = 0;
-      pauseMs = pauseAfter(report);
+      idleSlices = report.settled > 0 ? 0 : idleSlices + 1;
+      pauseMs = pauseAfter(report, idleSlices);
       view.report(report);
     } catch (error) {
       if (isCancellation(error)) throw error;
@@ -54,13 +82,15 @@ export async function deliver(input: DeliveryInput): Promise<void> {
     if (pauseMs === null) return;
     if (pauseMs > 0) await condition(() => isSignalled, pauseMs);
   }
+  await applyHolds();
   // The next run begins with a slice, so a signal of this moment is not lost.
   await continueAsNew<typeof deliver>(input);
 }
 
-/** Milliseconds until the next slice; null: none is needed. */
-function pauseAfter({ nextDueMs, settled }: DeliveryReport): number | null {
+/** Milliseconds until the next slice; null: none is needed. `idleSlices`: how many in a row have settled nothing. */
+function pauseAfter({ nextDueMs, settled }: DeliveryReport, idleSlices: number): number | null {
   if (nextDueMs === null) return null;
   if (nextDueMs === 0 && settled > 0) return 0;
-  return Math.min(longestPauseMs, Math.max(shortestPauseMs, nextDueMs));
+  const idlePauseMs = Math.min(longestIdlePauseMs, shortestPauseMs * 2 ** Math.min(10, Math.max(0, idleSlices - 1)));
+  return Math.min(longestPauseMs, Math.max(idlePauseMs, nextDueMs));
 }

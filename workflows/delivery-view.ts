@@ -1,9 +1,10 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineSignal, setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
 import type { Health } from './health.ts';
-import { type DeliveryInput, type DeliveryReport, type HealthNote, healthSignalName } from './messages.ts';
+import { healthNoteOf, ignoredText } from './inputs.ts';
+import { type DeliveryInput, type DeliveryReport, healthSignalName } from './messages.ts';
 
-const healthSignal = defineSignal<[HealthNote]>(healthSignalName);
+const healthSignal = defineSignal<[unknown?]>(healthSignalName);
 const installationKey = defineSearchAttributeKey('Installation', SearchAttributeType.KEYWORD);
 const healthKey = defineSearchAttributeKey('SyncHealth', SearchAttributeType.KEYWORD);
 
@@ -12,6 +13,8 @@ export class DeliveryView {
   private readonly input: DeliveryInput;
   private health: Health = 'ok';
   private note = '';
+  /** Of a signal that was not understood. */
+  private ignored = '';
   private last: DeliveryReport | null = null;
 
   constructor(input: DeliveryInput) {
@@ -23,7 +26,11 @@ export class DeliveryView {
       ]);
     }
     // What the slice under way waits for, until its report.
-    setHandler(healthSignal, ({ note }) => this.show(this.health, note));
+    setHandler(healthSignal, (said?: unknown) => {
+      const told = healthNoteOf(said);
+      if (told === null) this.ignore(healthSignalName);
+      else this.show(this.health, told.note);
+    });
     this.show('ok', '');
   }
 
@@ -39,6 +46,12 @@ export class DeliveryView {
     this.show('retrying', `Failed ${failures === 1 ? 'once' : `${failures} times in a row`}: ${message}`);
   }
 
+  /** Says that a signal was not understood. */
+  ignore(signal: string): void {
+    this.ignored = ignoredText(signal);
+    this.show(this.health, this.note);
+  }
+
   private show(health: Health, note: string): void {
     if (health !== this.health && this.input.searchAttributes)
       upsertSearchAttributes([{ key: healthKey, value: health }]);
@@ -50,6 +63,7 @@ export class DeliveryView {
   private markdown(): string {
     const parts = [`**Delivery of installation ${this.input.installation}** · ${this.health}`];
     if (this.note !== '') parts.push(this.note);
+    if (this.ignored !== '') parts.push(this.ignored);
     if (this.last !== null) {
       const { delivered, left, drafted, unapproved, refused, uncertain } = this.last;
       parts.push(

@@ -1,8 +1,10 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineSignal, setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
-import { type HealthNote, healthSignalName, type WindowCounts, type WindowInput } from './messages.ts';
+import type { Trouble } from '../src/domain/trouble.ts';
+import { healthNoteOf, ignoredText } from './inputs.ts';
+import { healthSignalName, type WindowCounts, type WindowInput } from './messages.ts';
 
-const healthSignal = defineSignal<[HealthNote]>(healthSignalName);
+const healthSignal = defineSignal<[unknown?]>(healthSignalName);
 const installationKey = defineSearchAttributeKey('Installation', SearchAttributeType.KEYWORD);
 const healthKey = defineSearchAttributeKey('SyncHealth', SearchAttributeType.KEYWORD);
 const fromKey = defineSearchAttributeKey('WindowFrom', SearchAttributeType.DATETIME);
@@ -17,18 +19,36 @@ export class WindowView {
   private note = '';
   private step = 'opening';
   private interval = '';
+  private trigger: string;
+  private counts: WindowCounts | null = null;
+  /** Of a signal that was not understood. */
+  private ignored = '';
+  /** By activity; those that went on are gone. */
+  private readonly troubled = new Map<string, { trouble: Trouble; heardAt: number }>();
 
   constructor(input: WindowInput) {
     this.input = input;
+    this.trigger = input.trigger;
     if (input.searchAttributes) {
       upsertSearchAttributes([
         { key: installationKey, value: String(input.installation) },
         { key: healthKey, value: 'ok' },
       ]);
     }
-    setHandler(healthSignal, ({ health, note }) => {
+    setHandler(healthSignal, (said?: unknown) => {
+      const told = healthNoteOf(said);
+      if (told === null) {
+        this.ignored = ignoredText(healthSignalName);
+        this.show();
+        return;
+      }
+      const { health, note, activity = '', trouble } = told;
       // A signal of an activity that ends late does not change the state of a failed window.
       if (this.health === 'failed') return;
+      if (trouble) {
+        const heardAt = this.troubled.get(activity)?.heardAt ?? Date.now();
+        this.troubled.set(activity, { trouble, heardAt });
+      } else if (health === 'ok') this.troubled.delete(activity);
       this.setHealth(health);
       this.note = note;
       this.show();
@@ -36,7 +56,18 @@ export class WindowView {
     this.show();
   }
 
-  opened(from: string | null, to: string): void {
+  /** What keeps the window's activities from going on, as they have told. */
+  troubles(): Trouble[] {
+    return [...this.troubled.values()].map(({ trouble }) => trouble);
+  }
+
+  /** How long one activity has not gone on, since it first said so. */
+  troubledForMs(): number {
+    return Math.max(0, ...[...this.troubled.values()].map(({ heardAt }) => Date.now() - heardAt));
+  }
+
+  opened(from: string | null, to: string, trigger = this.input.trigger): void {
+    this.trigger = trigger;
     this.interval = `${from ?? 'the beginning'} … ${to}`;
     if (this.input.searchAttributes) {
       upsertSearchAttributes([
@@ -48,7 +79,8 @@ export class WindowView {
 
   at(step: string, counts: WindowCounts): void {
     this.step = step;
-    this.show(counts);
+    this.counts = counts;
+    this.show();
   }
 
   ended(health: Health, step: string, counts: WindowCounts, note = ''): void {
@@ -63,19 +95,22 @@ export class WindowView {
     this.health = health;
   }
 
-  private show(counts?: WindowCounts): void {
+  private show(): void {
+    const { counts } = this;
     const lines = [
-      `**Installation ${this.input.installation}** · ${this.input.trigger} · **${this.step}** · ${this.health}`,
+      `**Installation ${this.input.installation}** · ${this.trigger} · **${this.step}** · ${this.health}`,
       this.interval && `Interval ${this.interval}`,
       this.note,
+      this.ignored,
     ];
     if (counts) {
-      const { pulled } = counts;
+      const { pulled, api } = counts;
       lines.push(
-        `| pulled | posted | held | written back | API weight |`,
-        `|---|---|---|---|---|`,
+        `| pulled | posted | held | written back | requests | weight | waited for the rate budget |`,
+        `|---|---|---|---|---|---|---|`,
         `| ${pulled.invoices} invoices, ${pulled.rows} rows, ${pulled.payments} payments, ${pulled.prepayments} prepayments ` +
-          `| ${counts.posted} | ${counts.held} | ${counts.written_back} | ${counts.api.weight} |`,
+          `| ${counts.posted} | ${counts.held} | ${counts.written_back} ` +
+          `| ${api.requests} | ${api.weight} | ${Math.round(api.waited_seconds)} s |`,
       );
     }
     // Markdown: an empty line between paragraphs, none between the rows of the table.

@@ -2,20 +2,55 @@
  * What travels between commands, workflows and activities. Only ids, cursors, counts and plain errors: a history never
  * holds a record or personal data.
  */
+import type { ApiUse } from '../src/domain/api-use.ts';
 import type { PlainError } from '../src/domain/errors.ts';
+import type { Trouble } from '../src/domain/trouble.ts';
+import type { Span } from '../src/sync/replay/targets.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 
 export interface WindowInput {
   installation: number;
-  /** What started it: `schedule`, `sync`, `dev` or `backfill`. Shown in the Temporal UI and stored in `sync_window`. */
+  /** What started it: `schedule`, `sync`, `dev`, `backfill` or `replay`. Shown in the Temporal UI and stored in `sync_window`. */
   trigger: string;
-  kind: 'window' | 'backfill';
+  kind: 'window' | 'backfill' | 'replay';
   /** Seconds from opening until the window is cancelled; null for no limit (backfill). */
   windowTimeoutSeconds: number | null;
   /** False where the cluster refused to register our search attributes: using them would fail the workflow task. */
   searchAttributes: boolean;
   /** Backfill only: invoices dated from this day; null for everything. */
   fromDate: string | null;
+  /** Replay only. */
+  replay?: ReplayOf;
+}
+
+/** What a replay reads again: an interval of each stream, from the source or as the mirror holds it. */
+export interface ReplayOf {
+  span: Span;
+  fromMirror: boolean;
+}
+
+/** The input of the workflow `replay`, as docs/OPERATIONS.md tells it: one of `windows`, `failed`, and `from` with `to`. */
+export interface ReplayRequest {
+  installation: number;
+  windows?: number[];
+  /** Every failed window that nothing covers yet. */
+  failed?: true;
+  /** Times of the source: ISO 8601, without an offset in the installation's time zone. */
+  from?: string;
+  to?: string;
+  /** No question to the source: what the mirror holds is judged again. */
+  from_mirror?: boolean;
+}
+
+/** What the workflow `replay` is to do, planned from its request. */
+export interface PlannedReplay {
+  installation: number;
+  fromMirror: boolean;
+  /** As in WindowInput; each span has its own time-out. */
+  searchAttributes: boolean;
+  spans: { span: Span; timeoutSeconds: number }[];
+  /** Failed windows that a replay cannot repeat, in words. */
+  leftOut: string[];
 }
 
 export interface StreamCounts {
@@ -25,12 +60,7 @@ export interface StreamCounts {
   prepayments: number;
 }
 
-export interface ApiUse {
-  requests: number;
-  weight: number;
-  throttled: number;
-  waited_seconds: number;
-}
+export type { ApiUse };
 
 /** The counts of one window, as `sync --json` prints them. */
 export interface WindowCounts {
@@ -52,6 +82,35 @@ export interface WindowOutcome extends WindowCounts {
   error?: PlainError;
   /** What the window has to say beside its counts; absent where that is nothing. */
   remarks?: NonNullable<OpenWindow['remarks']>;
+}
+
+/** A window of the schedule that did not open, because the installation's windows are paused. */
+export interface PausedOutcome {
+  installation: number;
+  outcome: 'paused';
+  /** Who has paused them, and why. */
+  message: string;
+}
+
+/** One interval that was replayed; `window` and `to` are null where it did not open. */
+export interface ReplayedWindow extends Omit<WindowOutcome, 'window' | 'to'> {
+  window: number | null;
+  to: string | null;
+  /** The windows that it repeats. */
+  replayed: number[];
+  failedToOpen?: PlainError;
+}
+
+/** What the workflow `replay` returns, or holds in the details of its failure. */
+export interface ReplayOutcome {
+  windows: ReplayedWindow[];
+  leftOut: string[];
+}
+
+/** How a window has ended, as its row tells; `api` with what failed attempts have cost. */
+export interface WindowEnding {
+  api: ApiUse;
+  error: PlainError | null;
 }
 
 export interface ScrubInput {
@@ -93,15 +152,55 @@ export interface DeliveryReport {
 /** The signal that there may be due work. It carries nothing: the outbox is the queue. */
 export const dueSignalName = 'due';
 
+/** Signals that pause and resume a delivery, for use in Temporal; `vetledger pause --delivery` does the same. */
+export const holdSignalNames = { pause: 'pause', resume: 'resume' } as const;
+
+/** What they carry: who does it, and why. */
+export interface HoldNote {
+  reason: string;
+  by: string;
+}
+
+/** What somebody has written into such a signal, with words for what is missing; null where it is nothing of the kind. */
+export function holdNoteOf(value: unknown): HoldNote | null {
+  if (value === undefined || value === null) return { reason: noReason, by: someone };
+  if (typeof value === 'string') return { reason: value.trim().slice(0, longestNote) || noReason, by: someone };
+  if (typeof value !== 'object') return null;
+  const said = (key: string, otherwise: string) => {
+    const found: unknown = key in value ? Reflect.get(value, key) : undefined;
+    return (typeof found === 'string' && found.trim().slice(0, longestNote)) || otherwise;
+  };
+  return { reason: said('reason', noReason), by: said('by', someone) };
+}
+
+const noReason = 'no reason was given';
+const someone = 'somebody in Temporal';
+const longestNote = 500;
+
 /** The signal that activities send to their own workflow: Temporal does not wake a workflow for an activity's retries or waits. */
 export interface HealthNote {
   health: 'ok' | 'waiting' | 'retrying';
   note: string;
+  /** The activity that tells it; releases before this field send none. */
+  activity?: string;
+  /** What keeps it from going on; absent where nothing does. */
+  trouble?: Trouble;
 }
 
 export const healthSignalName = 'health';
 
 export const noStreams: StreamCounts = { invoices: 0, rows: 0, payments: 0, prepayments: 0 };
+
+export const noUse: ApiUse = { requests: 0, weight: 0, throttled: 0, waited_seconds: 0 };
+
+export function addUse(a: ApiUse, b: ApiUse): ApiUse {
+  return {
+    requests: a.requests + b.requests,
+    weight: a.weight + b.weight,
+    throttled: a.throttled + b.throttled,
+    waited_seconds: Math.round((a.waited_seconds + b.waited_seconds) * 1000) / 1000,
+  };
+}
 
 export const noCounts: WindowCounts = {
   seen: noStreams,
@@ -110,13 +209,17 @@ export const noCounts: WindowCounts = {
   held: 0,
   delivered: 0,
   written_back: 0,
-  api: { requests: 0, weight: 0, throttled: 0, waited_seconds: 0 },
+  api: noUse,
 };
 
 /** Failure types by which commands tell how a workflow failed. */
 export const failureTypes = {
   /** The window did not open, and nothing has changed; the details hold a PlainError. */
   notOpened: 'window_not_opened',
+  /** The window did not open, because the installation's windows are paused: it ends without a failure. */
+  paused: 'windows_paused',
   /** The window opened and failed, and the next one covers it; the details hold a WindowOutcome. */
   failed: 'window_failed',
+  /** The workflow was started with an input that is none; the details hold a PlainError. */
+  inputInvalid: 'input_invalid',
 } as const;

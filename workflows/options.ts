@@ -27,6 +27,15 @@ export const opening: ActivityOptions = {
 };
 
 /**
+ * Opening a window that also pulls its lists. The workflow waits until the activity has stopped when it is cancelled: the window may
+ * be open by then, and ends as cancelled.
+ */
+export const openingAndPulling: ActivityOptions = {
+  ...opening,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+};
+
+/**
  * The work of a window: retried until the window itself is cancelled, where a domain error says that it may succeed later; for
  * any other reason as often as activities/attempts.ts says. The workflow waits until a cancelled activity has
  * stopped, so that nothing works on for a window that has ended.
@@ -36,6 +45,12 @@ export const working: ActivityOptions = {
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '60 seconds' },
+};
+
+/** Reading from the database what a replay is to ask. */
+export const planning: ActivityOptions = {
+  startToCloseTimeout: '5 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds', maximumAttempts: 5 },
 };
 
 /** A slice of the scrub, which waits for the rate budget for half an hour at most. A failed one is tried again after a pause. */
@@ -60,6 +75,7 @@ export const delivering: ActivityOptions = {
 /** Recording how a window ended: short, with many attempts, because a lost record leaves the window open. */
 export const closing: ActivityOptions = {
   startToCloseTimeout: '2 minutes',
+  heartbeatTimeout,
   retry: {
     initialInterval: '1 second',
     backoffCoefficient: 2,

@@ -2,19 +2,19 @@ import {
   continueAsNew,
   defineSignal,
   isCancellation,
-  proxyActivities,
   setCurrentDetails,
   setHandler,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
-import { type HealthNote, healthSignalName, type ScrubInput, type ScrubReport } from './messages.ts';
+import { activitiesAs } from './activities.ts';
+import { checkScrubInput } from './inputs.ts';
+import { healthSignalName, type ScrubInput, type ScrubReport } from './messages.ts';
 import { scrubbing } from './options.ts';
 
-const { scrubSlice } = proxyActivities<Activities>(scrubbing);
+const { scrubSlice } = activitiesAs(scrubbing);
 
-const healthSignal = defineSignal<[HealthNote]>(healthSignalName);
+const healthSignal = defineSignal<[unknown?]>(healthSignalName);
 const shortestPauseMs = 1_000;
 /** So often the configuration is looked at again. */
 const longestPauseMs = 600_000;
@@ -24,6 +24,7 @@ const slicesAtMost = 500;
 
 /** The scrub of one installation: slice after slice, with pauses between them, until the configuration turns it off. */
 export async function scrub(input: ScrubInput): Promise<void> {
+  checkScrubInput(input);
   // Activities tell of long waits, which are nothing unusual here.
   setHandler(healthSignal, () => undefined);
   for (let slices = 0; slices < slicesAtMost && !workflowInfo().continueAsNewSuggested; slices++) {

@@ -4,76 +4,124 @@ import {
   CancellationScope,
   isCancellation,
   patched,
-  proxyActivities,
   rootCause,
+  sleep,
+  workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
-import type { PullReport } from '../activities/pull.ts';
+import type { PullReport, StreamReport } from '../activities/pull.ts';
+import type { PulledAtOpen } from '../activities/pull-at-open.ts';
 import type { PlainError } from '../src/domain/errors.ts';
+import type { EndCode } from '../src/domain/trouble.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
+import { activitiesAs } from './activities.ts';
 import { WindowView } from './health.ts';
 import {
   type ApiUse,
+  addUse,
   failureTypes,
   noCounts,
+  type PausedOutcome,
   type WindowCounts,
+  type WindowEnding,
   type WindowInput,
   type WindowOutcome,
 } from './messages.ts';
-import { closing, opening, working } from './options.ts';
+import { closing, opening, openingAndPulling, working } from './options.ts';
 
-const open = proxyActivities<Activities>(opening);
-const work = proxyActivities<Activities>(working);
-const close = proxyActivities<Activities>(closing);
+const open = activitiesAs(opening);
+const openAndPull = activitiesAs(openingAndPulling);
+const work = activitiesAs(working);
+const close = activitiesAs(closing);
 
 /** How often a window fetches documents' parts again after failed proofs; documents that still fail then are held. */
 const refetchRounds = 4;
 
 /**
  * The steps of a window or backfill (DESIGN "One way through"): open, pull, post, summarise, write back, count, close. Only
- * `pull` differs between the two.
+ * `pull` differs between the two; `done` are the lists that the opening has read already. A window whose opening has found that nothing
+ * waits closes at once.
  */
 export async function runSteps(
   input: WindowInput,
-  pull: (window: OpenWindow, add: (report: PullReport) => void) => Promise<void>,
-): Promise<WindowOutcome> {
+  pull: (
+    window: OpenWindow,
+    add: (report: PullReport) => void,
+    done: ReadonlySet<StreamReport['stream']>,
+  ) => Promise<void>,
+): Promise<WindowOutcome | PausedOutcome> {
   const view = new WindowView(input);
   let counts: WindowCounts = noCounts;
   let window: OpenWindow;
+  let trigger: string | undefined;
+  let atOpen: PulledAtOpen = { streams: [], idle: null };
   try {
-    const opened = await open.openWindow(input);
+    const pulls = input.kind === 'window' && patched('pull-at-open');
+    const opened = await (pulls ? openAndPull.openWindow(input, true) : open.openWindow(input));
     window = opened.window;
-    counts = { ...counts, api: opened.api };
+    trigger = opened.trigger;
+    // A worker of an earlier release pulls nothing when it opens a window.
+    atOpen = opened.pulled ?? atOpen;
+    counts = addReport(counts, { streams: atOpen.streams, api: opened.api });
   } catch (error) {
-    const plain = isCancellation(error) ? cancelledError(input) : plainError(error);
+    const plain = isCancellation(error) ? stoppedError(input) : plainError(error);
+    if (plain.code === failureTypes.paused) {
+      view.ended('ok', 'paused', counts, plain.message);
+      return { installation: input.installation, outcome: 'paused', message: plain.message };
+    }
+    counts = { ...counts, api: apiOf(error) };
+    if (patched('attempt-rows')) {
+      const beganAt = workflowInfo().runStartTime.toISOString();
+      await CancellationScope.nonCancellable(() => close.noteNotOpened(input, counts, plain, beganAt));
+    }
     view.ended('failed', 'not opened', counts, plain.message);
     throw ApplicationFailure.nonRetryable(plain.message, failureTypes.notOpened, plain);
   }
-  view.opened(window.from, window.to);
+  view.opened(window.from, window.to, trigger);
   const add = (report: PullReport) => {
     counts = addReport(counts, report);
     view.at('pulling', counts);
   };
 
   const steps = async () => {
+    const { streams, idle } = atOpen;
+    if (idle !== null) {
+      counts = { ...counts, held: idle.held };
+      if (idle.censusDue) await census();
+      return;
+    }
     view.at('pulling', counts);
-    await pull(window, add);
+    await pull(window, add, new Set(streams.map(({ stream }) => stream)));
     view.at('posting', counts);
     await post(window, input, add, (posted, held) => {
       counts = { ...counts, posted: counts.posted + posted, held };
     });
     if (patched('summarise')) await work.summarise(input, window);
     view.at('writing back', counts);
-    const written = await work.writeBack(input, window);
-    counts = { ...counts, written_back: written.written, api: addUse(counts.api, written.api) };
-    const census = await work.takeCensus(input, window);
-    counts = { ...counts, api: addUse(counts.api, census.api) };
+    if (!input.replay?.fromMirror) {
+      const written = await work.writeBack(input, window);
+      counts = { ...counts, written_back: written.written, api: addUse(counts.api, written.api) };
+    }
+    if (input.kind !== 'replay') await census();
+  };
+  const census = async () => {
+    const { api } = await work.takeCensus(input, window);
+    counts = { ...counts, api: addUse(counts.api, api) };
   };
 
+  const { windowTimeoutSeconds } = input;
+  const isUnlimited = input.kind === 'window' && window.from === null && patched('first-load-unlimited');
+  const scope =
+    windowTimeoutSeconds === null
+      ? null
+      : new CancellationScope({
+          cancellable: true,
+          ...(isUnlimited ? {} : { timeout: windowTimeoutSeconds * 1000 }),
+        });
   try {
-    if (input.windowTimeoutSeconds === null) await steps();
-    else await CancellationScope.withTimeout(input.windowTimeoutSeconds * 1000, steps);
-    await close.closeWindow(input, window, counts);
+    if (scope === null) await steps();
+    else if (isUnlimited) await whileItGoesOn(scope, view, windowTimeoutSeconds ?? 0, steps);
+    else await scope.run(steps);
+    counts = noted(counts, await close.closeWindow(input, window, counts));
     view.ended(counts.held > 0 ? 'held' : 'ok', 'closed', counts);
     return {
       installation: input.installation,
@@ -85,8 +133,14 @@ export async function runSteps(
       ...counts,
     };
   } catch (error) {
-    const plain = isCancellation(error) ? cancelledError(input) : plainError(error);
-    await CancellationScope.nonCancellable(() => close.failWindow(input, window, counts, plain));
+    // A step that fails while it is being stopped is not tried again: it failed the window no more than the attempts before.
+    const isStopped = isCancellation(error) || (scope?.consideredCancelled === true && !isFinal(error));
+    const why = isStopped ? stoppedError(input) : plainError(error);
+    const ending = await CancellationScope.nonCancellable(() =>
+      close.failWindow(input, window, counts, why, view.troubles()),
+    );
+    counts = noted(counts, ending);
+    const plain = ending?.error ?? why;
     view.ended('failed', 'failed', counts, plain.message);
     const outcome: WindowOutcome = {
       installation: input.installation,
@@ -120,20 +174,24 @@ async function post(
     const last = round >= refetchRounds;
     const result = await work.post(input, window, last);
     count(result.posted, result.held);
-    if (result.refetch === 0 || last) return;
+    // An activity of an earlier release told no cost.
+    if (result.api !== undefined) add({ streams: [], api: result.api });
+    // Parts that a document lacks are asked for by the next live window.
+    if (result.refetch === 0 || last || input.replay?.fromMirror) return;
     add(await work.pullParts(input, window));
   }
 }
 
 /**
- * Runs activities at once, like `Promise.all`. When one fails, the others are cancelled and awaited before this rejects, so that
- * nothing of a failed window still runs when the next one opens.
+ * Runs activities at once, and adds the report of each as it comes: what one has done and cost counts, although another one fails.
+ * When one fails, the others are cancelled and awaited before this rejects, so that nothing of a failed window still runs when the
+ * next one opens.
  */
-export function allOrCancel<T>(start: () => Promise<T>[]): Promise<T[]> {
+export function allOrCancel<T>(start: () => Promise<T>[], add: (report: T) => void): Promise<void> {
   return CancellationScope.cancellable(async () => {
-    const started = start();
+    const started = start().map((running) => running.then(add));
     try {
-      return await Promise.all(started);
+      await Promise.all(started);
     } catch (error) {
       CancellationScope.current().cancel();
       await Promise.allSettled(started);
@@ -142,17 +200,76 @@ export function allOrCancel<T>(start: () => Promise<T>[]): Promise<T[]> {
   });
 }
 
-function cancelledError(input: WindowInput): PlainError {
+/**
+ * Runs the steps of a first load, which takes as long as it takes. It is given up where a step has failed for as long as a window may
+ * last, without a request that succeeded in between; what fails for no known reason ends by itself (activities/attempts.ts).
+ */
+function whileItGoesOn(
+  scope: CancellationScope,
+  view: WindowView,
+  seconds: number,
+  steps: () => Promise<void>,
+): Promise<void> {
+  return scope.run(async () => {
+    const watching = new CancellationScope({ cancellable: true });
+    const watch = watching.run(async () => {
+      while (view.troubledForMs() < seconds * 1000) await sleep(seconds * 1000);
+      scope.cancel();
+    });
+    watch.catch(() => undefined);
+    try {
+      await steps();
+    } finally {
+      watching.cancel();
+    }
+  });
+}
+
+/** The counts as the window's row has them; an activity of an earlier release returned nothing. */
+function noted(counts: WindowCounts, ending: WindowEnding | undefined): WindowCounts {
+  return ending ? { ...counts, api: ending.api } : counts;
+}
+
+/** No later window reads again what a replay has not read, unless the window that it repeats is asked for anew. */
+const cancelledTodo: Record<WindowInput['kind'], string> = {
+  window: 'nothing is lost: the next window covers it',
+  backfill: 'nothing is lost: `vetledger backfill` goes on where it was',
+  replay: 'nothing has changed for the worse: run the replay again',
+};
+
+/** Why a window was stopped: somebody has cancelled its workflow, or its time was over. */
+function stoppedError({ kind, installation, windowTimeoutSeconds }: WindowInput): PlainError {
+  const isCancelled = windowTimeoutSeconds === null || CancellationScope.current().consideredCancelled;
+  const codes: Record<'cancelled' | 'givenUp', EndCode> = { cancelled: 'window_cancelled', givenUp: 'window_given_up' };
+  if (isCancelled) {
+    return {
+      code: codes.cancelled,
+      message: `the ${kind} of installation ${installation} was cancelled before it was done`,
+      todo: cancelledTodo[kind],
+    };
+  }
   return {
-    code: 'window_given_up',
-    message: `the ${input.kind} of installation ${input.installation} was stopped before it was done${
-      input.windowTimeoutSeconds === null ? '' : ` or took longer than ${input.windowTimeoutSeconds} s`
-    }`,
-    todo:
-      input.kind === 'backfill'
-        ? 'nothing is lost: `vetledger backfill` goes on where it was'
-        : 'nothing is lost: the next window covers it; raise window_timeout_minutes if this happens again',
+    code: codes.givenUp,
+    message: `the ${kind} of installation ${installation} took longer than ${windowTimeoutSeconds} s`,
+    todo: `${kind === 'replay' ? cancelledTodo.replay : 'nothing is lost: the next window covers it'}; raise window_timeout_minutes if this happens again`,
   };
+}
+
+/** Whether an activity failed for good, and would not have been tried again. */
+function isFinal(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  return cause instanceof ApplicationFailure && cause.nonRetryable === true;
+}
+
+/** What the attempts of an activity that failed have cost. */
+function apiOf(error: unknown): ApiUse {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const told: unknown = cause instanceof ApplicationFailure ? cause.details?.[1] : null;
+  return isApiUse(told) ? told : noCounts.api;
+}
+
+function isApiUse(value: unknown): value is ApiUse {
+  return typeof value === 'object' && value !== null && 'requests' in value && 'weight' in value;
 }
 
 /** The domain error that failed an activity, as data. */
@@ -184,13 +301,4 @@ function addReport(counts: WindowCounts, report: PullReport): WindowCounts {
     pulled[key[stream.stream]] += stream.pulled;
   }
   return { ...counts, seen, pulled, api: addUse(counts.api, report.api) };
-}
-
-function addUse(a: ApiUse, b: ApiUse): ApiUse {
-  return {
-    requests: a.requests + b.requests,
-    weight: a.weight + b.weight,
-    throttled: a.throttled + b.throttled,
-    waited_seconds: Math.round((a.waited_seconds + b.waited_seconds) * 1000) / 1000,
-  };
 }

@@ -110,6 +110,11 @@ function treeOf(root: number): Sampled[] {
   return all.filter(({ pid }) => tree.has(pid));
 }
 
+/** Processor seconds that a process and all below it have used so far; 0 where there is no /proc. */
+export function usageOf(pid: number): number {
+  return treeOf(pid).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+}
+
 function processIds(): number[] {
   try {
     return readdirSync('/proc')

@@ -1,7 +1,7 @@
 import type { InstallationConfig } from '../config/load.ts';
-import { bool, text } from '../db/columns.ts';
+import { bool, integer, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
-import { type Connection, execute, maybeRow, row } from '../db/rows.ts';
+import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
 import { ConfigError, type PlainError } from '../domain/errors.ts';
 import type { InstallationId } from '../terms.ts';
 
@@ -50,6 +50,27 @@ function changesOf(noted: BookIdentity, configured: BookIdentity): IdentityChang
 export async function changedIdentity(db: Connection, installation: InstallationConfig): Promise<PlainError | null> {
   const changes = await identityChanges(db, installation);
   return changes.length === 0 ? null : errorOf(installation, changes);
+}
+
+/** As `changedIdentity`, for many installations in one statement; those that agree are not in the result. */
+export async function changedIdentities(
+  db: Connection,
+  installations: readonly InstallationConfig[],
+): Promise<Map<InstallationId, PlainError>> {
+  const found = await rows(
+    db,
+    { installation: integer, ...shape },
+    'select installation, currency, timezone, source from book_identity where installation = any(?)',
+    [installations.map(({ id }) => id)],
+  );
+  const noted = new Map(found.map(({ installation, ...identity }) => [installation, identity]));
+  const errors = new Map<InstallationId, PlainError>();
+  for (const installation of installations) {
+    const identity = noted.get(installation.id);
+    const changes = identity === undefined ? [] : changesOf(identity, identityOf(installation));
+    if (changes.length > 0) errors.set(installation.id, errorOf(installation, changes));
+  }
+  return errors;
 }
 
 /** Throws ConfigError where the configuration says something else than the books: their amounts would be told wrongly. */

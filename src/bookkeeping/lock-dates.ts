@@ -50,6 +50,11 @@ export function storedLockDates(
   };
 }
 
+/** Lock dates as the source last told them; nothing is asked of it. */
+export function knownLockDates(db: Connection, installation: number): LockDateOf {
+  return (department) => storedLockDate(db, installation, department);
+}
+
 /** Asks again for all lock dates asked for before, where the mapping follows them: one that has moved may release documents. */
 export async function refreshLockDates(
   db: Connection,

@@ -1,6 +1,6 @@
 import type { InstallationConfig } from '../config/load.ts';
 import { bool, integer, text } from '../db/columns.ts';
-import { type Connection, execute, maybeRow, row } from '../db/rows.ts';
+import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
 import { UserError } from '../domain/errors.ts';
 import type { InstallationId } from '../terms.ts';
 
@@ -34,13 +34,21 @@ export async function holdMapping(trx: Connection, installation: InstallationCon
 
 /** The hash of the mapping in force; null before any process has begun with one. */
 export async function mappingInForce(db: Connection, installation: InstallationId): Promise<string | null> {
-  const found = await maybeRow(
+  return (await mappingsInForce(db, [installation])).get(installation) ?? null;
+}
+
+/** The hashes of the mappings in force, by installation; none where no process has begun with one. */
+export async function mappingsInForce(
+  db: Connection,
+  installations: readonly InstallationId[],
+): Promise<Map<InstallationId, string>> {
+  const found = await rows(
     db,
-    { mapping_hash: text },
-    'select mapping_hash from mapping_generation where installation = ? and superseded_at is null',
-    [installation],
+    { installation: integer, mapping_hash: text },
+    'select installation, mapping_hash from mapping_generation where installation = any(?) and superseded_at is null',
+    [installations],
   );
-  return found?.mapping_hash ?? null;
+  return new Map(found.map(({ installation, mapping_hash }) => [installation, mapping_hash]));
 }
 
 /** Whether a mapping was in force once, and another one is now. */

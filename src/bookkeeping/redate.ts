@@ -4,35 +4,31 @@ import type { InstallationConfig } from '../config/load.ts';
 import { leasedTransactions, releaseLease, takeLease } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import type { Connection } from '../db/rows.ts';
-import { documentsInForce, everything } from '../documents/in-force.ts';
-import { saveRemapped } from '../documents/save.ts';
-import { firstOpenDay, latestDate } from '../domain/dates.ts';
+import { markDirty } from '../documents/mark.ts';
 import { UserError } from '../domain/errors.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { cancelOut, holdClosedInErp } from '../erp/outbox/cancel-out.ts';
 import { enqueueUnits } from '../erp/outbox/enqueue.ts';
 import { type ActedBy, recordAction } from '../erp/outbox/state.ts';
-import { obstacleOf, storedPeriods } from '../erp/periods.ts';
-import { closedThrough, holdPeriod } from '../ledger/close.ts';
+import { holdPeriod } from '../ledger/close.ts';
 import { loadEntries } from '../ledger/journal/read.ts';
-import { departmentLocks } from '../mirror/department-locks.ts';
-import { reversalOf } from '../posting/correct.ts';
-import type { PostedBefore } from '../posting/types.ts';
-import type { CalendarDate } from '../terms.ts';
-import { appendDecided, stateAfter } from './append.ts';
-import { closedInErp } from './erp-locks.ts';
-import { withHistory } from './history.ts';
+import { type CalendarDate, type DocumentRef, documentKinds } from '../terms.ts';
 import { holdIdentity } from './identity.ts';
+import { moveEntries } from './move-entries.ts';
+import { openDayFor } from './open-day.ts';
+import { appendOnDay, daysOf, type LateDay } from './redate-summaries.ts';
 
-/** What was decided of an entry whose period is closed in the ERP. */
+/** What was decided of an entry, or a day's summary, whose period is closed in the ERP. */
 export interface Redated {
   unit: string;
-  /** The entry that took it out of the books; neither is sent. */
-  reversal: string;
-  /** The entry on an open day; null where the document was taken out of the books before. */
+  /** What took it out of the books; neither is sent. Null for a summary that comes to nothing by itself or with others. */
+  reversal: string | null;
+  /** The entry, or the summary, on an open day; null where nothing is left to post. */
   entry: string | null;
   date: CalendarDate | null;
 }
+
+type LateUnit = Awaited<ReturnType<typeof holdClosedInErp>>;
 
 export interface RedatePorts {
   db: Db;
@@ -41,9 +37,11 @@ export interface RedatePorts {
 }
 
 /**
- * Posts entries whose period was closed in the ERP before they were sent on the first open day: a reversal at the original date
- * and a new entry. The original and its reversal, of which neither was sent, are settled against each other. All of them, or none
- * where one cannot be. Holds the lease of the live lane. Throws UserError.
+ * Posts entries and daily summaries whose period was closed in the ERP before they were sent on the first open day: a reversal at
+ * the original date and a new one. The original and its reversal, of which neither was sent, are settled against each other. A
+ * reversal whose original the ERP has is moved in the same way. All of
+ * them, or none where one cannot be. Summaries of one day and department are decided together. Holds the lease of the live lane.
+ * Throws UserError.
  */
 export async function redateClosed(
   { db, databaseId, signal }: RedatePorts,
@@ -65,8 +63,22 @@ export async function redateClosed(
     return await leasedTransactions(db, lease, { signal })(async (trx) => {
       await holdPeriod(trx, id);
       await holdIdentity(trx, installation, { posting: false });
+      // A correction that is not in the outbox yet may come to nothing with what it corrects.
+      await enqueue(trx, databaseId, installation);
       const redated: Redated[] = [];
-      for (const unitId of unitIds) redated.push(await redateOne(trx, databaseId, installation, unitId));
+      const summaryIds: string[] = [];
+      const entries: LateUnit[] = [];
+      for (const unitId of new Set(unitIds)) {
+        const unit = await holdClosedInErp(trx, id, unitId);
+        if (unit.kind === 'daily_summary') summaryIds.push(unitId);
+        else entries.push(unit);
+      }
+      for (const units of Map.groupBy(entries, ({ unitId }) => documentOf(unitId)).values()) {
+        redated.push(...(await redateDocument(trx, databaseId, installation, units)));
+      }
+      for (const day of await daysOf(trx, summaryIds)) {
+        redated.push(...(await redateDay(trx, databaseId, installation, day)));
+      }
       const details = redated.map(({ unit, entry, date }) => `${unit} → ${entry ?? 'none'} ${date ?? ''}`.trim());
       await recordAction(trx, id, 'redate', details.join(', '), by);
       return redated;
@@ -76,95 +88,83 @@ export async function redateClosed(
   }
 }
 
-async function redateOne(
+/**
+ * Entries of one document. One whose reversal, or whose original, was not sent either is settled against it; the others are moved
+ * together, so that what is in force is taken out and put back once.
+ */
+async function redateDocument(
   trx: Connection,
   databaseId: string,
   installation: InstallationConfig,
-  unitId: string,
-): Promise<Redated> {
+  units: readonly LateUnit[],
+): Promise<Redated[]> {
   const { id } = installation;
-  const unit = await holdClosedInErp(trx, id, unitId);
-  if (unit.reversal !== null) {
-    await cancelOut(trx, id, unitId, unit.reversal);
-    return { unit: unitId, reversal: unit.reversal, entry: null, date: null };
+  const pairs: Redated[] = [];
+  const alone: string[] = [];
+  for (const { unitId, reversal, original } of units) {
+    if (pairs.some((pair) => pair.unit === unitId || pair.reversal === unitId)) continue;
+    if (reversal === null && original === null) {
+      alone.push(unitId);
+      continue;
+    }
+    const pair = { unit: original ?? unitId, reversal: reversal ?? unitId, entry: null, date: null };
+    await cancelOut(trx, id, [pair.unit, pair.reversal]);
+    pairs.push(pair);
   }
-  const [entry] = await loadEntries(trx, [unitId]);
-  const documents = entry === undefined ? [] : [entry.document];
-  const found = await documentsInForce(trx, id, { ...everything, documents }, { after: null, limit: 1, lock: true });
-  const [document] = await withHistory(trx, found);
-  const inForce = document?.before.inForce ?? null;
-  if (document === undefined || inForce === null || inForce.id !== unitId) {
-    throw new UserError(
-      'not_in_force',
-      `${unitId} is not in force any more, and its correction is not in the outbox yet.`,
-      'Run `vetledger deliver` once; then decide again.',
-      1,
-    );
-  }
-  const date = await openDayFor(trx, installation, inForce);
-  const successor = { ...inForce, date, reason: 'redated' as const, reverses: null };
-  const decision = {
-    ...{ state: 'posted' as const, documentDate: document.documentDate, problem: null, reports: [], refetch: false },
-    entries: [reversalOf(inForce, inForce.date, 'redated'), successor],
-  };
-  // Whatever the posting mode is by now: a summary would neither hold the original nor leave its reversal out.
-  const asDocument = { ...installation, postingMode: 'document' as const };
-  const [appended] = await appendDecided(trx, asDocument, [{ document, decision }], null);
-  const [reversal, successorId] = appended?.entryIds ?? [];
-  if (appended === undefined || reversal === undefined || successorId === undefined) {
-    throw new Error(`${unitId} was not redated`);
-  }
-  await saveRemapped(trx, id, [stateAfter(appended)]);
+  const entries = await loadEntries(trx, alone);
+  const [first, ...others] = entries.toSorted((a, b) => (a.date < b.date ? 1 : -1));
+  if (first === undefined) return pairs;
+  const departments = entries.flatMap(({ lines }) => lines.map(({ departmentId }) => departmentId));
+  const day = await openDayFor(trx, installation, { id: first.id, date: first.date, departments });
+  const { documents, moves } = await moveEntries(trx, installation, {
+    ...{ name: first.id, moved: [first, ...others], day },
+    postingMode: 'document',
+  });
+  await judgeAgain(trx, installation, documents);
   await enqueue(trx, databaseId, installation);
-  await cancelOut(trx, id, unitId, reversal);
-  return { unit: unitId, reversal, entry: successorId, date };
+  await cancelOut(
+    trx,
+    id,
+    moves.flatMap(({ moved, settledBy }) => [moved, settledBy]),
+  );
+  const redated = moves.map(({ moved, settledBy, successor }) => ({
+    ...{ unit: moved, reversal: settledBy },
+    ...{ entry: successor, date: day },
+  }));
+  return [...pairs, ...redated];
 }
 
-/** The first day after the entry's own that is open in the ERP, as it was last read, in our books and in the source. */
-async function openDayFor(
+/** Of `<installation>/<kind>/<id>/<n>`. */
+const documentOf = (unitId: string) => unitId.slice(0, unitId.lastIndexOf('/'));
+
+/** Summaries of one day and department. */
+async function redateDay(
   trx: Connection,
+  databaseId: string,
   installation: InstallationConfig,
-  { id, date, lines }: NonNullable<PostedBefore['inForce']>,
-): Promise<CalendarDate> {
-  const closed = await closedThrough(trx, installation.id);
-  if (closed !== null && date <= closed) {
-    throw new UserError(
-      'period_closed',
-      `${id} is dated ${date}, and our own books are closed through ${closed}: it cannot be taken out there.`,
-      'Open the period in the ERP and run `vetledger deliver retry`; or `vetledger ledger reopen`, and decide again.',
-      1,
-    );
+  day: LateDay,
+): Promise<Redated[]> {
+  const { documents, reversal, successor } = await appendOnDay(trx, installation, day);
+  await judgeAgain(trx, installation, documents);
+  await enqueue(trx, databaseId, installation);
+  const units = day.summaries.map(({ id }) => id);
+  await cancelOut(trx, installation.id, reversal === null ? units : [...units, reversal.id]);
+  return units.map((unit) => ({
+    ...{ unit, reversal: reversal?.id ?? null },
+    ...{ entry: successor?.id ?? null, date: successor?.date ?? null },
+  }));
+}
+
+/** A change that the closed period held is told again, or posted, by the next window. */
+async function judgeAgain(
+  trx: Connection,
+  { id }: InstallationConfig,
+  documents: readonly DocumentRef[],
+): Promise<void> {
+  for (const kind of documentKinds) {
+    const ids = documents.flatMap((document) => (document.kind === kind ? document.id : []));
+    await markDirty(trx, id, kind, ids);
   }
-  const locks = installation.mapping.policies.follow_source_lock
-    ? await departmentLocks(trx, installation.id)
-    : new Map<number, CalendarDate | null>();
-  const [first, ...others] = lines.flatMap(({ departmentId }) =>
-    departmentId === null ? [] : (locks.get(departmentId) ?? []),
-  );
-  const open = firstOpenDay(date, {
-    closedThrough: closed,
-    earliestOpen: first === undefined ? null : latestDate(first, ...others),
-    closedDays: await closedInErp(trx, installation),
-  });
-  if (open === date) {
-    throw new UserError(
-      'not_late',
-      `The period of ${id} (${date}) is open in the ERP, as far as delivery has read.`,
-      'Run `vetledger deliver retry`.',
-      1,
-    );
-  }
-  const company = companyKeyOf(installation.erp);
-  const stored = company === null ? null : await storedPeriods(trx, company);
-  if (stored !== null && obstacleOf(stored.periods, open) === 'missing') {
-    throw new UserError(
-      'erp_period_missing',
-      `The first open day for ${id} would be ${open}, and the ERP has no period for it.`,
-      'Create the fiscal year or period in the ERP, run `vetledger deliver`, and decide again.',
-      1,
-    );
-  }
-  return open;
 }
 
 async function enqueue(trx: Connection, databaseId: string, { id, erp }: InstallationConfig): Promise<void> {

@@ -2,6 +2,8 @@ import { requireIdentity } from '../bookkeeping/identity.ts';
 import { isDelivered } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import { ConfigError } from '../domain/errors.ts';
+import { companyKeyOf } from '../erp/company.ts';
+import { barredError, isBarred } from '../ledger/copies.ts';
 import { type App, chosenInstallations } from '../runtime/app.ts';
 
 /**
@@ -25,6 +27,16 @@ export async function chosenDeliveries(
   const chosen = (await chosenBooks(app, id)).filter(({ erp }) => isDelivered(erp));
   if (chosen.length > 0) return chosen;
   throw nothingDelivered(id);
+}
+
+/** Throws ConfigError where one of them is barred: this database is a copy, and its company the original's. */
+export async function refuseBarred({ db }: Pick<App, 'db'>, chosen: readonly InstallationConfig[]): Promise<void> {
+  for (const { id, erp } of chosen) {
+    const key = companyKeyOf(erp);
+    if (key === null || !(await isBarred(db, { kind: 'company', key }))) continue;
+    const { code, message, todo } = barredError(id);
+    throw new ConfigError(code, message, todo);
+  }
 }
 
 export function nothingDelivered(id: number | undefined): ConfigError {

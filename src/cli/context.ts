@@ -13,6 +13,8 @@ export interface Io {
   stdin?: NodeJS.ReadStream;
   /** Aborted by the first Ctrl-C. */
   signal: AbortSignal;
+  /** Has a function called at each SIGHUP, instead of ending the process; the function that it gives ends that. */
+  onHangup?: (handler: () => void) => () => void;
 }
 
 /** Options that every command takes. */

@@ -80,8 +80,19 @@ export async function runFromShell(): Promise<void> {
   // CommandContext.write reports a closed stdout; without listeners, the event would end the process.
   process.stdout.on('error', () => {});
   process.stderr.on('error', () => {});
+  const onHangup = (handler: () => void) => {
+    process.on('SIGHUP', handler);
+    return () => process.off('SIGHUP', handler);
+  };
   const { env, stdin, stdout, stderr } = process;
-  const exitCode = await main(process.argv.slice(2), { env, stdin, stdout, stderr, signal: interrupt.signal });
+  const exitCode = await main(process.argv.slice(2), {
+    env,
+    stdin,
+    stdout,
+    stderr,
+    signal: interrupt.signal,
+    onHangup,
+  });
   await flushed(stdout).catch(() => undefined);
   process.exit(exitCode);
 }

@@ -5,6 +5,7 @@ import { defineBookCommands } from './program/books.ts';
 import { definer } from './program/define.ts';
 import { defineDeliveryCommands } from './program/deliveries.ts';
 import { defineDocumentCommands } from './program/documents.ts';
+import { defineOperationCommands } from './program/operations.ts';
 import { defineSetupCommands } from './program/setup.ts';
 import { defineWindowCommands } from './program/windows.ts';
 
@@ -32,6 +33,7 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
   const define = definer(io, finished);
   // In the order of the help and of docs/CLI.md.
   defineWindowCommands(program, define);
+  defineOperationCommands(program, define);
   defineDocumentCommands(program, define);
   defineDeliveryCommands(program, define);
   defineBookCommands(program, define);

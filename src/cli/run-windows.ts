@@ -1,5 +1,6 @@
 import { changedIdentity } from '../bookkeeping/identity.ts';
 import { type PlainError, UserError } from '../domain/errors.ts';
+import { askAgainNow } from '../practice/sign-in-store.ts';
 import { type LoadPlan, planLoad } from '../queries/load-estimate.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import { syncNow, type WindowReport } from '../windows/run-window.ts';
@@ -26,6 +27,8 @@ export async function runWindows(
   let plans = new Map<number, LoadPlan>();
   const bars = new ProgressBars(context.io.stderr);
   const several = installations.length > 1;
+  // The window may run in a daemon, which leaves a source alone for a while that has refused it.
+  await askAgainNow(app.db, installations);
   const windows = await syncNow(app, {
     installations,
     trigger: run.trigger,
@@ -83,7 +86,7 @@ function printPlans(
     const minutes = config.windowTimeoutMinutes;
     if (isWindow && plan.estimate.seconds > minutes * 60) {
       context.note(
-        `that is longer than window_timeout_minutes (${minutes}): the window ends at that time, and the next one continues from there`,
+        `that is longer than window_timeout_minutes (${minutes}), which does not limit a first load: stopped, it goes on where it was`,
       );
     }
   }

@@ -1,5 +1,7 @@
+import { dirname, resolve } from 'node:path';
 import { ConfigError } from '../domain/errors.ts';
 import { keepSecret } from '../domain/redact.ts';
+import { readConfiguredSecret } from './secret-files.ts';
 
 /** Values whose variable may be unset under `embedded: true`: the embedded service is used then. */
 const serverPaths = ['database_url', 'temporal.address'];
@@ -7,25 +9,55 @@ const serverPaths = ['database_url', 'temporal.address'];
 const ownerPath = 'migrate_database_url';
 /** A secret of several lines, PEM. */
 const keyPath = 'seal_key';
-const secretPath = /\.auth\.(token|client_secret)$|^webhooks\.secret$|^temporal\.api_key$|^seal_key$/;
-const variable = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+const secretPath = /\.auth\.(token|client_secret)$|\.erp\.password$|^webhooks\.secret$|^temporal\.api_key$|^seal_key$/;
+/** `${NAME}`, a variable of the environment, or `${file:PATH}`, the text of a file. */
+const variable = /\$\{(?:file:([^}]+)|([A-Za-z_][A-Za-z0-9_]*))\}/g;
+
+/** What was found out while values were inserted. */
+export interface Insertions {
+  /** The files that make up a whole value, by its key: they can be read anew. */
+  files: Map<string, string>;
+  /** What is not as it should be, and does not keep anything from working. */
+  warnings: string[];
+}
+
+export function noInsertions(): Insertions {
+  return { files: new Map(), warnings: [] };
+}
 
 /**
- * Replaces each `${NAME}` by the environment's value. Throws ConfigError for a variable that is unset or blank, and for a secret
+ * Replaces each `${NAME}` by the environment's value, and each `${file:PATH}` by the text of that file. Throws ConfigError for a variable that is unset or blank, and for a secret
  * in the file itself. Only `embedded: true` lets the servers' variables be unset: books would otherwise be begun anew, in an
  * empty embedded database, where somebody forgot to set one.
  */
-export function insertEnvironment(file: string, source: unknown, env: NodeJS.ProcessEnv): unknown {
+export function insertEnvironment(
+  file: string,
+  source: unknown,
+  env: NodeJS.ProcessEnv,
+  found: Insertions = noInsertions(),
+): unknown {
   const mayEmbed = typeof source === 'object' && source !== null && 'embedded' in source && source.embedded === true;
   return mapTexts(source, '', (value, path) => {
     if (isSecret(path) && value.replace(variable, '') !== '') refuseSecret(file, path);
     if ((path === 'database_url' || path === ownerPath) && holdsPassword(value)) refuseSecret(file, path);
-    return value.replace(variable, (_, name: string) => {
+    return value.replace(variable, (whole, named: string | undefined, name: string) => {
+      if (named !== undefined) {
+        const secretFile = resolve(dirname(file), named.trim());
+        const { secret, warning } = readConfiguredSecret(file, path, secretFile);
+        if (warning !== null) found.warnings.push(warning);
+        if (whole === value) found.files.set(path, secretFile);
+        keepGiven(file, path, secret, {
+          from: `the file ${secretFile}`,
+          todo: 'Write the secret into it again, on one line and with nothing else.',
+        });
+        return secret;
+      }
       const given = env[name];
       if (given?.trim()) {
-        if (path === keyPath) keepKey(given);
-        else if (isSecret(path)) keepUsable(file, path, name, given);
-        else if (path === 'database_url' || path === ownerPath) keepPasswords(given);
+        keepGiven(file, path, given, {
+          from: `the environment variable ${name}`,
+          todo: `Set ${name} again without it; a secret read from a file often ends with the file's line end: export ${name}="$(tr -d '\\r\\n' < FILE)".`,
+        });
         return given;
       }
       const isServer = serverPaths.includes(path);
@@ -39,8 +71,20 @@ export function insertEnvironment(file: string, source: unknown, env: NodeJS.Pro
   });
 }
 
-/** Notes a secret, so that no text repeats it. Throws ConfigError for one that no header can carry, naming its variable. */
-function keepUsable(file: string, path: string, name: string, secret: string): void {
+/** Where a secret was found, and what to do where it cannot be used. */
+interface Origin {
+  from: string;
+  todo: string;
+}
+
+function keepGiven(file: string, path: string, given: string, origin: Origin): void {
+  if (path === keyPath) keepKey(given);
+  else if (isSecret(path)) keepUsable(file, path, given, origin);
+  else if (path === 'database_url' || path === ownerPath) keepPasswords(given);
+}
+
+/** Notes a secret, so that no text repeats it. Throws ConfigError for one that no header can carry, naming where it is from. */
+function keepUsable(file: string, path: string, secret: string, { from, todo }: Origin): void {
   keepSecret(secret);
   if (!/\p{Cc}/u.test(secret) && (!/\.(token|api_key)$/.test(path) || /^[\x21-\x7e]+$/.test(secret))) return;
   const what = /[\r\n]/.test(secret)
@@ -50,8 +94,8 @@ function keepUsable(file: string, path: string, name: string, secret: string): v
       : 'a blank, or a character that is not ASCII';
   throw new ConfigError(
     'secret_unusable',
-    `${file}: the environment variable ${name}, for ${path}, holds ${what}, which no secret of this kind can hold.`,
-    `Set ${name} again without it; a secret read from a file often ends with the file's line end: export ${name}="$(tr -d '\\r\\n' < FILE)".`,
+    `${file}: ${from}, for ${path}, holds ${what}, which no secret of this kind can hold.`,
+    todo,
   );
 }
 
@@ -75,7 +119,7 @@ function refuseSecret(file: string, path: string): never {
   throw new ConfigError(
     'secret_in_config',
     `${file}: ${path} holds a secret in the file itself.`,
-    `Put the secret into an environment variable and write \${NAME} there; change the secret if others could read the file.`,
+    `Put the secret into an environment variable and write \${NAME} there, or into a file and write \${file:PATH}; change the secret if others could read the file.`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigError, codeOf } from '../domain/errors.ts';
+import type { Schedule } from '../domain/intervals.ts';
 import { minorUnitDecimals } from '../domain/money.ts';
 import { type Ed25519Key, privateKeyOf } from '../domain/signature.ts';
 import type { TemporalSecurity } from '../domain/temporal-security.ts';
@@ -9,7 +10,7 @@ import type { Dialect } from '../records/dialect.ts';
 import type { CalendarDate, PostingMode, RawKeeping } from '../terms.ts';
 import { checkConfig, keyError } from './check.ts';
 import { loadInstallationDialect } from './dialect.ts';
-import { insertEnvironment } from './environment.ts';
+import { type Insertions, insertEnvironment, noInsertions } from './environment.ts';
 import type { ErpConfig } from './erp.ts';
 import { readFileOptions } from './file-options.ts';
 import { refuseInsecure } from './insecure.ts';
@@ -19,9 +20,12 @@ import { readYaml } from './yaml.ts';
 
 export interface InstallationConfig {
   id: number;
+  /** What people call it; null where the configuration says nothing. */
+  name: string | null;
   /** Without a trailing slash. */
   baseUrl: string;
-  auth: { token: string } | { clientId: string; clientSecret: string };
+  /** `secretFile`: where the token or the client secret was read from, and is read anew. */
+  auth: ({ token: string } | { clientId: string; clientSecret: string }) & { secretFile?: string };
   timezone: string;
   currency: string;
   /** Decimals of the currency's minor unit. */
@@ -43,10 +47,13 @@ export interface InstallationConfig {
   dialect: Dialect;
 }
 
-export interface WebhookConfig {
+export interface ListenAddress {
   host: string;
   /** 0: any free port. */
   port: number;
+}
+
+export interface WebhookConfig extends ListenAddress {
   secret: string;
 }
 
@@ -55,7 +62,7 @@ export interface Config {
   file: string;
   installations: InstallationConfig[];
   dataDir: string;
-  schedule: { everySeconds: number };
+  schedule: Schedule;
   /** Null: the embedded PostgreSQL. */
   databaseUrl: string | null;
   /** The owner's; '' where its variable is unset, null where there is none: `databaseUrl` migrates, too. */
@@ -66,9 +73,13 @@ export interface Config {
   sealKey: Ed25519Key | null;
   /** Address and secret of the webhook receiver; null: off. */
   webhooks: WebhookConfig | null;
+  /** Where metrics and health are served, and the Temporal SDK's own metrics; null: off. */
+  metrics: { listen: ListenAddress; temporalListen: ListenAddress | null } | null;
   windowTimeoutMinutes: number;
   /** Days for which is kept what grows; 0: for ever. */
   retention: { windowDays: number; versionDays: number; walkDays: number; daemonDays: number };
+  /** What is not as it should be, and does not keep anything from working. */
+  warnings: string[];
 }
 
 /**
@@ -86,7 +97,8 @@ export async function loadConfig(
     'configuration',
     'Name it with --config, or start from vetledger.yaml of the project; `vetledger dev` needs none.',
   );
-  const written = checkConfig(file, insertEnvironment(file, source, env));
+  const inserted = noInsertions();
+  const written = checkConfig(file, insertEnvironment(file, source, env, inserted));
   refuseInsecure(file, written, env);
   const dataDir = env.VETLEDGER_DATA_DIR ? resolve(env.VETLEDGER_DATA_DIR) : resolve(dirname(file), written.data_dir);
   const installations: InstallationConfig[] = [];
@@ -94,13 +106,13 @@ export async function loadConfig(
     if (installations.some((other) => other.id === entry.id)) {
       throw keyError(file, `installations[${index}].id`, `names installation ${entry.id} a second time`);
     }
-    installations.push(await readInstallation(file, index, entry, { mappingMayBeMissing, dataDir }));
+    installations.push(await readInstallation(file, index, entry, { mappingMayBeMissing, dataDir, inserted }));
   }
   return {
     file,
     installations,
     dataDir,
-    schedule: { everySeconds: written.schedule.every },
+    schedule: written.schedule,
     databaseUrl: written.database_url || null,
     migrateDatabaseUrl: written.migrate_database_url ?? null,
     temporal: {
@@ -111,6 +123,9 @@ export async function loadConfig(
     },
     sealKey: written.seal_key === undefined ? null : readSealKey(file, written.seal_key),
     webhooks: written.webhooks ? { ...written.webhooks.listen, secret: written.webhooks.secret } : null,
+    metrics: written.metrics
+      ? { listen: written.metrics.listen, temporalListen: written.metrics.temporal_listen ?? null }
+      : null,
     windowTimeoutMinutes: written.window_timeout_minutes,
     retention: {
       windowDays: written.retention.window_days,
@@ -118,6 +133,7 @@ export async function loadConfig(
       walkDays: written.retention.walk_days,
       daemonDays: written.retention.daemon_days,
     },
+    warnings: inserted.warnings,
   };
 }
 
@@ -125,13 +141,16 @@ async function readInstallation(
   file: string,
   index: number,
   entry: ConfigFile['installations'][number],
-  { mappingMayBeMissing, dataDir }: { mappingMayBeMissing: boolean; dataDir: string },
+  { mappingMayBeMissing, dataDir, inserted }: { mappingMayBeMissing: boolean; dataDir: string; inserted: Insertions },
 ): Promise<InstallationConfig> {
+  const auth = `installations[${index}].auth`;
+  const secretFile = inserted.files.get(`${auth}.token`) ?? inserted.files.get(`${auth}.client_secret`);
   const mappingPath = resolve(dirname(file), entry.mapping);
   return {
     id: entry.id,
+    name: entry.name ?? null,
     baseUrl: entry.base_url,
-    auth: entry.auth,
+    auth: { ...entry.auth, ...(secretFile === undefined ? {} : { secretFile }) },
     timezone: entry.timezone,
     currency: entry.currency,
     decimals: minorUnitDecimals(entry.currency),

@@ -3,37 +3,8 @@ import { isCalendarDate, isTimezone } from '../domain/dates.ts';
 import { isCurrency } from '../domain/money.ts';
 import { postingModes, rawKeepings } from '../terms.ts';
 import { fileFormats } from './erp.ts';
-
-/**
- * The schema of the configuration file. docs/CLI.md is generated from its descriptions and defaults. Numbers are accepted as
- * text, because values from the environment are text.
- */
-const text = z.string({ error: 'must be a text' }).min(1, 'must not be empty');
-
-const number = z.union(
-  [
-    z.number(),
-    z
-      .string()
-      .regex(/^-?\d+(\.\d+)?$/)
-      .transform(Number),
-  ],
-  { error: 'must be a number' },
-);
-
-/** A transform that reads a text; null from `read` is refused with `message`. */
-function parsed<Value>(read: (text: string) => Value | null, message: string) {
-  return (written: string, context: z.RefinementCtx): Value => {
-    const value = read(written);
-    if (value !== null) return value;
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  };
-}
-
-function positive(example: string) {
-  return number.refine((value) => value > 0, `must be a number above 0, for example ${example}`);
-}
+import { number, parsed, positive, text } from './scalars.ts';
+import { schedule } from './schedule.ts';
 
 function days(normally: number) {
   return number
@@ -41,7 +12,7 @@ function days(normally: number) {
     .prefault(normally);
 }
 
-const onlyFromEnvironment = `A secret: only as the name of an environment variable, \`\${NAME}\`.`;
+const onlyFromEnvironment = `A secret: only as the name of an environment variable, \`\${NAME}\`, or of a file, \`\${file:PATH}\`.`;
 
 type Auth = { token: string } | { clientId: string; clientSecret: string };
 
@@ -129,6 +100,10 @@ const installation = z.strictObject({
   id: number
     .refine((id) => Number.isSafeInteger(id) && id > 0, 'must be a whole number above 0')
     .describe('Installation id: the number in every address of its practice API.'),
+  name: text
+    .max(80, 'must have at most 80 characters')
+    .optional()
+    .describe('What people call it, such as the name of the practice; shown wherever its id is. Not a person’s name.'),
   base_url: text
     .refine(isWebAddress, 'must be an http:// or https:// address without user, password, query or fragment')
     .transform((url) => url.replace(/\/+$/, ''))
@@ -197,6 +172,7 @@ const databaseUrl = z
   .string({ error: 'must be a text' })
   .refine((url) => url === '' || /^postgres(ql)?:\/\//.test(url), 'must begin with postgresql://');
 
+/** The schema of the configuration file. docs/CLI.md is generated from its descriptions and defaults. */
 export const configSchema = z.strictObject({
   installations: z
     .array(installation, { error: 'must be a list of installations' })
@@ -205,15 +181,7 @@ export const configSchema = z.strictObject({
   data_dir: text
     .default('.vetledger')
     .describe('Folder of embedded services and caches. The environment variable VETLEDGER_DATA_DIR overrides it.'),
-  schedule: z
-    .strictObject({
-      every: text
-        .transform(parsed(secondsOf, 'must be a length of time such as 30s, 5m or 1h, 1s at least'))
-        .prefault('5m')
-        .describe('How often `vetledger run` opens a window: a number with s, m or h.'),
-    })
-    .prefault({ every: '5m' })
-    .describe('When windows run by themselves.'),
+  schedule,
   embedded: z
     .boolean({ error: 'must be true or false' })
     .default(false)
@@ -287,6 +255,21 @@ export const configSchema = z.strictObject({
     .describe(
       'Receives the practice software’s webhooks for record changes at `/webhooks/<installation>/<secret>`: each opens a window now. Absent: off.',
     ),
+  metrics: z
+    .strictObject({
+      listen: text
+        .transform(parsed(addressOf, 'must be host:port, for example 127.0.0.1:9464'))
+        .prefault('127.0.0.1:9464')
+        .describe('Address that `vetledger run` serves `/metrics`, `/healthz` and `/readyz` on, host:port.'),
+      temporal_listen: text
+        .transform(parsed(addressOf, 'must be host:port, for example 127.0.0.1:9465'))
+        .optional()
+        .describe('Address that the Temporal SDK serves its own `/metrics` on, host:port. Absent: nowhere.'),
+    })
+    .optional()
+    .describe(
+      'Metrics for Prometheus, and whether the daemon lives and is ready, for a supervisor. They hold no personal data and no secret. Absent: off.',
+    ),
   retention: z
     .strictObject({
       window_days: days(365).describe('Windows; the latest of an installation stays.'),
@@ -302,25 +285,12 @@ export const configSchema = z.strictObject({
     ),
   window_timeout_minutes: positive('30')
     .prefault(30)
-    .describe('A window that is not closed by then has failed, and the next one covers it; fractions allowed.'),
+    .describe(
+      'A window that is not closed by then has failed, and the next one covers it; fractions allowed. A first load is given up only where nothing of it succeeds for so long.',
+    ),
 });
 
 export type ConfigFile = z.output<typeof configSchema>;
-
-const unitSeconds = new Map([
-  ['s', 1],
-  ['m', 60],
-  ['h', 3600],
-]);
-
-/** Seconds of a length of time such as `30s`, `5m`, `1h`; null when it is none, or under a second. */
-function secondsOf(value: string): number | null {
-  const parts = /^(\d+(?:\.\d+)?)\s*([smh])$/.exec(value);
-  const unit = unitSeconds.get(parts?.[2] ?? '');
-  if (!parts || unit === undefined) return null;
-  const seconds = Number(parts[1]) * unit;
-  return seconds >= 1 ? seconds : null;
-}
 
 /** Host and port of `host:port` or `[IPv6]:port`; null when it is neither. */
 function addressOf(value: string): { host: string; port: number } | null {

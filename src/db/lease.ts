@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import { endWithin } from '../domain/concurrency.ts';
-import { bool, integer } from './columns.ts';
+import { bool, integer, oneOf, text } from './columns.ts';
 import { type Db, statementTimeoutMs } from './pool.ts';
-import { type Connection, execute, maybeRow, row } from './rows.ts';
+import { type Connection, execute, maybeRow, row, rows } from './rows.ts';
 
 /**
  * One holder at a time for each installation and lane (table `lease`). The token is a fencing token: it grows with each new
@@ -13,7 +13,7 @@ import { type Connection, execute, maybeRow, row } from './rows.ts';
  * takes, seizes or releases the lease locks its row `for update`, and so waits for the write transactions under way.
  */
 
-export const lanes = ['live', 'backfill', 'replay', 'scrub', 'delivery'] as const;
+export const lanes = ['live', 'backfill', 'replay', 'scrub', 'delivery', 'books'] as const;
 export type Lane = (typeof lanes)[number];
 
 export interface LeaseScope {
@@ -98,8 +98,31 @@ export async function seizeLease(db: Db, { installation, lane }: LeaseScope, hol
   });
 }
 
+/** Who holds leases of an installation that have not expired, lane by lane. */
+export function leaseHolders(db: Connection, installation: number): Promise<{ lane: Lane; holder: string }[]> {
+  return rows(
+    db,
+    { lane: oneOf(lanes), holder: text },
+    `select lane, holder from lease
+     where installation = ? and holder <> '' and expires_at > clock_timestamp() order by lane`,
+    [installation],
+  );
+}
+
+/** A renewal so soon after the one before writes nothing: each activity of a window renews, some milliseconds apart. */
+const renewedForSeconds = 10;
+
 /** Keeps a lease alive, one that has expired and that nobody took included; false when it is lost. */
 export async function renewLease(db: Connection, { installation, lane, token }: Lease): Promise<boolean> {
+  const held = await maybeRow(
+    db,
+    { isNew: bool },
+    `select expires_at > clock_timestamp() + make_interval(secs => ?) as "isNew" from lease
+     where installation = ? and lane = ? and token = ?`,
+    [leaseSeconds - renewedForSeconds, installation, lane, token],
+  );
+  if (held === null) return false;
+  if (held.isNew) return true;
   const renewed = await execute(
     db,
     `update lease set expires_at = clock_timestamp() + make_interval(secs => ?)
@@ -138,6 +161,17 @@ export async function holdLease(trx: Connection, lease: Lease): Promise<void> {
   );
   if (held === null) throw new LeaseLost(lease);
   if (!held.alive) throw new LeaseExpired(lease);
+}
+
+/** Frees the lease of a holder that works no more, once the write transactions under way are over. */
+export async function freeLease(db: Connection, { installation, lane }: LeaseScope, holder: string): Promise<void> {
+  const held = await maybeRow(
+    db,
+    { token: integer },
+    'select token from lease where installation = ? and lane = ? and holder = ?',
+    [installation, lane, holder],
+  );
+  if (held !== null) await releaseLease(db, { installation, lane, token: held.token });
 }
 
 /** Runs a write transaction. */

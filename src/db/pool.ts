@@ -74,3 +74,17 @@ export function openDatabase(url: string | (() => string), options: DatabaseOpti
     log: { debug: report, warn: report, error: report, deprecate: (what, instead) => report(`${what}: ${instead}`) },
   });
 }
+
+/** The connections of a pool now, and how many are waited for. */
+export function poolState(db: Db): { used: number; free: number; waiting: number; limit: number } {
+  const { pool } = db.client as { pool: Pool };
+  return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires(), limit: pool.max };
+}
+
+/** knex's pool (tarn), as far as it is read. */
+interface Pool {
+  max: number;
+  numUsed(): number;
+  numFree(): number;
+  numPendingAcquires(): number;
+}

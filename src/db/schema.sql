@@ -61,6 +61,13 @@ create table budget_slot (
 );
 CREATE INDEX budget_slot_live ON vetledger.budget_slot USING btree (installation, action, expires_at);
 
+create table copy_bar (
+  kind text not null,
+  key text not null,
+  constraint copy_bar_pkey PRIMARY KEY (kind, key),
+  constraint copy_bar_kind_check CHECK ((kind = ANY (ARRAY['company'::text, 'source'::text])))
+);
+
 create table daemon (
   id uuid not null,
   command text not null,
@@ -70,6 +77,7 @@ create table daemon (
   task_queue text,
   started_at timestamp with time zone not null default clock_timestamp(),
   heard_at timestamp with time zone not null default clock_timestamp(),
+  temporal_gone_since timestamp with time zone,
   constraint daemon_pkey PRIMARY KEY (id)
 );
 
@@ -82,6 +90,19 @@ create table daemon_installation (
   mapping_hash text not null,
   constraint daemon_installation_pkey PRIMARY KEY (daemon, installation),
   constraint daemon_installation_daemon_fkey FOREIGN KEY (daemon) REFERENCES daemon(id) ON DELETE CASCADE
+);
+
+create table database_adoption (
+  id bigint generated always as identity not null,
+  mode text not null,
+  old_name text not null,
+  new_name text not null,
+  evidence text not null,
+  reason text not null,
+  acted_by text not null,
+  adopted_at timestamp with time zone not null default clock_timestamp(),
+  constraint database_adoption_pkey PRIMARY KEY (id),
+  constraint database_adoption_mode_check CHECK ((mode = ANY (ARRAY['restored'::text, 'copy'::text])))
 );
 
 create table department_lock (
@@ -231,7 +252,7 @@ create table erp_action (
   acted_by text not null,
   acted_at timestamp with time zone not null default clock_timestamp(),
   constraint erp_action_pkey PRIMARY KEY (id),
-  constraint erp_action_action_check CHECK ((action = ANY (ARRAY['approve'::text, 'retry'::text, 'undo'::text, 'pause'::text, 'resume'::text, 'ack'::text, 'redate'::text])))
+  constraint erp_action_action_check CHECK ((action = ANY (ARRAY['approve'::text, 'retry'::text, 'undo'::text, 'pause'::text, 'resume'::text, 'ack'::text, 'redate'::text, 'cancel'::text, 'nudge'::text])))
 );
 
 create table erp_batch (
@@ -321,8 +342,20 @@ create table erp_company (
   periods_read_at timestamp with time zone,
   settle_from timestamp with time zone,
   failures integer not null default 0,
+  drafts_swept bigint not null default 0,
   constraint erp_company_pkey PRIMARY KEY (company)
 );
+
+create table erp_company_identity (
+  company text not null,
+  kind text not null,
+  url text not null,
+  id text not null,
+  identity text not null,
+  is_in_use boolean not null default false,
+  constraint erp_company_identity_pkey PRIMARY KEY (company)
+);
+CREATE UNIQUE INDEX erp_company_identity_in_use ON vetledger.erp_company_identity USING btree (identity) WHERE is_in_use;
 
 create table erp_cursor (
   installation bigint not null,
@@ -333,6 +366,12 @@ create table erp_cursor (
   constraint erp_cursor_pkey PRIMARY KEY (installation)
 );
 
+create table erp_delivered (
+  installation bigint not null,
+  n bigint not null,
+  constraint erp_delivered_pkey PRIMARY KEY (installation)
+);
+
 create table erp_item_match (
   installation bigint not null,
   invoice_id bigint not null,
@@ -340,6 +379,13 @@ create table erp_item_match (
   group_id text,
   matched_at timestamp with time zone not null default clock_timestamp(),
   constraint erp_item_match_pkey PRIMARY KEY (installation, invoice_id, line_ids)
+);
+
+create table erp_look_up (
+  installation bigint not null,
+  since timestamp with time zone not null default clock_timestamp(),
+  until_window bigint,
+  constraint erp_look_up_pkey PRIMARY KEY (installation)
 );
 
 create table erp_number_due (
@@ -414,6 +460,17 @@ create table erp_request (
 CREATE INDEX erp_request_company ON vetledger.erp_request USING btree (company, sent_at);
 CREATE INDEX erp_request_error ON vetledger.erp_request USING btree (company, sent_at) WHERE is_error;
 
+create table erp_sweep (
+  installation bigint not null,
+  unit_id text not null,
+  looks integer not null default 0,
+  not_before timestamp with time zone not null,
+  drafts jsonb not null default '{}'::jsonb,
+  is_late boolean not null default true,
+  constraint erp_sweep_pkey PRIMARY KEY (installation, unit_id)
+);
+CREATE INDEX erp_sweep_due ON vetledger.erp_sweep USING btree (installation, not_before);
+
 create table erp_unit (
   installation bigint not null,
   unit_id text not null,
@@ -464,7 +521,7 @@ CREATE INDEX erp_unit_follows ON vetledger.erp_unit USING btree (installation, f
 CREATE INDEX erp_unit_hand_over ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent));
 CREATE INDEX erp_unit_handed_over ON vetledger.erp_unit USING btree (installation, batch) WHERE (state = 'handed_over'::text);
 CREATE INDEX erp_unit_refused ON vetledger.erp_unit USING btree (installation) WHERE (state = 'refused'::text);
-CREATE INDEX erp_unit_settled ON vetledger.erp_unit USING btree (installation, settled_at) WHERE (state = 'delivered'::text);
+CREATE INDEX erp_unit_settled ON vetledger.erp_unit USING btree (installation, settled_at) WHERE (state = ANY (ARRAY['delivered'::text, 'handed_over'::text, 'acknowledged'::text]));
 CREATE INDEX erp_unit_undo_of ON vetledger.erp_unit USING btree (installation, undo_of, undo_n) WHERE (undo_of IS NOT NULL);
 CREATE INDEX erp_unit_waiting ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent) AND (follows IS NOT NULL));
 
@@ -487,7 +544,7 @@ create table lease (
   expires_at timestamp with time zone not null,
   lane text not null,
   constraint lease_pkey PRIMARY KEY (installation, lane),
-  constraint lease_lane_check CHECK ((lane = ANY (ARRAY['live'::text, 'backfill'::text, 'replay'::text, 'scrub'::text, 'delivery'::text])))
+  constraint lease_lane_check CHECK ((lane = ANY (ARRAY['live'::text, 'backfill'::text, 'replay'::text, 'scrub'::text, 'delivery'::text, 'books'::text])))
 );
 
 create table ledger_close (
@@ -571,6 +628,26 @@ create table put_aside (
 );
 CREATE INDEX put_aside_parent ON vetledger.put_aside USING btree (installation, parent_id) WHERE (parent_id IS NOT NULL);
 
+create table reconcile_verdict (
+  installation bigint not null,
+  ok boolean not null,
+  failing text[] not null,
+  checked_at timestamp with time zone not null default clock_timestamp(),
+  constraint reconcile_verdict_pkey PRIMARY KEY (installation)
+);
+
+create table schedule_watch (
+  installation bigint not null,
+  task_queue text not null,
+  missed bigint not null,
+  skipped bigint not null,
+  dropped bigint not null,
+  missed_at timestamp with time zone,
+  paused boolean not null,
+  note text,
+  constraint schedule_watch_pkey PRIMARY KEY (installation, task_queue)
+);
+
 create table scrub_finding (
   installation bigint not null,
   pass integer not null,
@@ -614,6 +691,15 @@ create table seal (
   signature text not null,
   constraint seal_pkey PRIMARY KEY (installation, n),
   constraint seal_n_check CHECK ((n > 0))
+);
+
+create table sign_in (
+  installation bigint not null,
+  mark text not null,
+  refusals integer not null,
+  since timestamp with time zone not null,
+  ask_again_at timestamp with time zone not null,
+  constraint sign_in_pkey PRIMARY KEY (installation)
 );
 
 create table source_capability (
@@ -753,13 +839,45 @@ create table sync_window (
   opened_at timestamp with time zone not null default clock_timestamp(),
   closed_at timestamp with time zone,
   remarks json not null default '[]'::json,
+  troubles jsonb not null default '{}'::jsonb,
+  reset_of bigint,
+  streams json,
   constraint sync_window_pkey PRIMARY KEY (id),
   constraint sync_window_kind_check CHECK ((kind = ANY (ARRAY['window'::text, 'backfill'::text, 'replay'::text]))),
   constraint sync_window_outcome_check CHECK ((outcome = ANY (ARRAY['open'::text, 'closed'::text, 'failed'::text])))
 );
+CREATE INDEX sync_window_failed ON vetledger.sync_window USING btree (installation, id) WHERE (outcome = 'failed'::text);
 CREATE INDEX sync_window_open ON vetledger.sync_window USING btree (installation, kind) WHERE (outcome = 'open'::text);
 CREATE INDEX sync_window_recent ON vetledger.sync_window USING btree (installation, id DESC);
 CREATE UNIQUE INDEX sync_window_run ON vetledger.sync_window USING btree (workflow_id, run_id);
+
+create table window_action (
+  id bigint generated always as identity not null,
+  installation bigint not null,
+  action text not null,
+  via text not null,
+  details text not null,
+  reason text not null,
+  acted_by text not null,
+  acted_at timestamp with time zone not null default clock_timestamp(),
+  constraint window_action_pkey PRIMARY KEY (id),
+  constraint window_action_action_check CHECK ((action = ANY (ARRAY['pause'::text, 'resume'::text, 'cancel'::text, 'nudge'::text]))),
+  constraint window_action_via_check CHECK ((via = ANY (ARRAY['command'::text, 'temporal'::text])))
+);
+CREATE INDEX window_action_installation ON vetledger.window_action USING btree (installation, id);
+
+create table window_pause (
+  installation bigint not null,
+  is_paused boolean not null,
+  is_followed boolean not null default false,
+  n integer not null default 1,
+  via text not null,
+  acted_by text not null,
+  reason text not null,
+  changed_at timestamp with time zone not null default clock_timestamp(),
+  constraint window_pause_pkey PRIMARY KEY (installation),
+  constraint window_pause_via_check CHECK ((via = ANY (ARRAY['command'::text, 'temporal'::text])))
+);
 
 create table write_back (
   installation bigint not null,
@@ -1060,6 +1178,38 @@ AS $function$
   ) head order by head.seq desc limit 1
 $function$;
 
+CREATE OR REPLACE FUNCTION vetledger.count_delivered()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+begin
+  -- What a transition table is called depends on the statement, so that each has a branch of its own.
+  if tg_op = 'INSERT' then
+    insert into erp_delivered as known (installation, n)
+    select installation, count(*) from after_it where state in ('delivered', 'handed_over', 'acknowledged')
+    group by installation order by installation
+    on conflict (installation) do update set n = known.n + excluded.n;
+  elsif tg_op = 'DELETE' then
+    update erp_delivered known set n = known.n - gone.n
+    from (select installation, count(*) as n from before_it
+          where state in ('delivered', 'handed_over', 'acknowledged') group by installation) gone
+    where known.installation = gone.installation;
+  else
+    insert into erp_delivered as known (installation, n)
+    select installation, sum(n) from (
+      select installation, count(*) as n from after_it
+      where state in ('delivered', 'handed_over', 'acknowledged') group by installation
+      union all
+      select installation, -count(*) from before_it
+      where state in ('delivered', 'handed_over', 'acknowledged') group by installation
+    ) moved
+    group by installation having sum(n) <> 0 order by installation
+    on conflict (installation) do update set n = known.n + excluded.n;
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION vetledger.hold_chain(for_installation bigint)
  RETURNS void
  LANGUAGE sql
@@ -1087,6 +1237,18 @@ CREATE OR REPLACE FUNCTION vetledger.hold_seals(for_installation bigint)
 AS $function$
   select pg_advisory_xact_lock(hashtextextended('vetledger seal ' || for_installation, 0))
 $function$;
+
+CREATE OR REPLACE FUNCTION vetledger.keep_finished_window()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if to_jsonb(new) - 'closed_at' = to_jsonb(old) - 'closed_at' then
+    return old;
+  end if;
+  raise exception 'window % has ended (%), and a window that has ended is never changed', old.id, old.outcome
+    using errcode = 'restrict_violation', constraint = 'sync_window_finished';
+end $function$;
 
 CREATE OR REPLACE FUNCTION vetledger.leave_summary_waiting()
  RETURNS trigger
@@ -1244,6 +1406,8 @@ end $function$;
 
 CREATE TRIGGER book_adoption_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.book_adoption FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+CREATE TRIGGER database_adoption_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.database_adoption FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
 CREATE CONSTRAINT TRIGGER entry_balances AFTER INSERT ON vetledger.entry DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_unbalanced();
 
 CREATE TRIGGER entry_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -1259,6 +1423,12 @@ CREATE TRIGGER entry_line_with_entry AFTER INSERT ON vetledger.entry_line REFERE
 CREATE TRIGGER erasure_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.erasure FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER erp_action_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.erp_action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER erp_unit_delivered_delete AFTER DELETE ON vetledger.erp_unit REFERENCING OLD TABLE AS before_it FOR EACH STATEMENT EXECUTE FUNCTION count_delivered();
+
+CREATE TRIGGER erp_unit_delivered_insert AFTER INSERT ON vetledger.erp_unit REFERENCING NEW TABLE AS after_it FOR EACH STATEMENT EXECUTE FUNCTION count_delivered();
+
+CREATE TRIGGER erp_unit_delivered_update AFTER UPDATE ON vetledger.erp_unit REFERENCING OLD TABLE AS before_it NEW TABLE AS after_it FOR EACH STATEMENT EXECUTE FUNCTION count_delivered();
 
 CREATE TRIGGER erp_unit_has_number AFTER UPDATE OF state, erp_number ON vetledger.erp_unit FOR EACH ROW WHEN (((((new.state = 'delivered'::text) AND (new.erp_number IS NOT NULL)) OR (new.state = 'cancelled_out'::text)) AND ((old.state IS DISTINCT FROM new.state) OR (old.erp_number IS DISTINCT FROM new.erp_number)))) EXECUTE FUNCTION note_number_due();
 
@@ -1277,5 +1447,9 @@ CREATE TRIGGER summary_line_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vet
 CREATE TRIGGER member_waits_no_more AFTER INSERT ON vetledger.summary_member REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION leave_summary_waiting();
 
 CREATE TRIGGER summary_member_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.summary_member FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER sync_window_finished BEFORE UPDATE ON vetledger.sync_window FOR EACH ROW WHEN ((old.outcome <> 'open'::text)) EXECUTE FUNCTION keep_finished_window();
+
+CREATE TRIGGER window_action_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.window_action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER written_back AFTER INSERT OR UPDATE ON vetledger.write_back FOR EACH ROW EXECUTE FUNCTION note_written_back();

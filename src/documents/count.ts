@@ -1,5 +1,5 @@
 import { integer } from '../db/columns.ts';
-import { type Connection, row } from '../db/rows.ts';
+import { type Connection, row, rows } from '../db/rows.ts';
 
 /** How many documents are held, and how many wait for their parts to be fetched again. */
 export function countWaiting(db: Connection, installation: number): Promise<{ held: number; wanted: number }> {
@@ -10,4 +10,11 @@ export function countWaiting(db: Connection, installation: number): Promise<{ he
        (select count(*) from document where installation = ? and refetch = 'wanted') as wanted`,
     [installation, installation],
   );
+}
+
+/** Whether a document is marked to be judged. */
+export async function hasMarked(db: Connection, installation: number): Promise<boolean> {
+  // The order is that of the index: PostgreSQL would read the table for any one row where it expects many.
+  const sql = 'select from document where installation = ? and dirty order by kind, id limit 1';
+  return (await rows(db, {}, sql, [installation])).length > 0;
 }

@@ -7,6 +7,7 @@ import {
   type DocumentState,
   documentKinds,
   documentStates,
+  type InstallationId,
 } from '../terms.ts';
 
 /**
@@ -60,6 +61,19 @@ export function selectDocuments(
        entry_count as "entryCount", remap_held as "remapHeld"
      from document where ${condition}`,
     bindings,
+  );
+}
+
+/** These documents, locked for the transaction in the order in which posters lock them. */
+export function lockDocuments(
+  trx: Connection,
+  installation: InstallationId,
+  documents: readonly DocumentRef[],
+): Promise<StoredDocument[]> {
+  return selectDocuments(
+    trx,
+    `installation = ? and (kind, id) in (select * from unnest(?::text[], ?::bigint[])) order by kind, id for update`,
+    [installation, documents.map(({ kind }) => kind), documents.map(({ id }) => id)],
   );
 }
 

@@ -66,7 +66,7 @@ export const erpProblemCatalogue = {
   period_closed_in_erp: {
     retried: false,
     sentence: 'The period of the entry was closed in the ERP before the entry was sent.',
-    todo: 'Open the period in the ERP; then `vetledger deliver retry`. Or `vetledger late decide` with --redate posts it on the first open day.',
+    todo: 'Open the period in the ERP, and the journals of that period where the ERP closes them with it and does not open them again (as Tryton does); then `vetledger deliver retry`. Or `vetledger late decide` with --redate posts it, an entry or a day’s summary, on the first open day.',
   },
   erp_unbalanced: {
     retried: false,

@@ -1,4 +1,5 @@
 import { redact } from './redact.ts';
+import type { RequestIds } from './request-ids.ts';
 import { storable } from './text.ts';
 
 /** Failures of a request to the practice API, and of reading its answer. */
@@ -73,6 +74,8 @@ const catalogue: Record<PracticeErrorCode, { retryable: boolean; todo: string }>
   },
 };
 
+export const practiceErrorCodes: ReadonlySet<string> = new Set(Object.keys(catalogue));
+
 export interface PracticeErrorDetails {
   method?: string;
   /** Without the query, which may contain personal data. */
@@ -97,6 +100,8 @@ export class PracticeError extends Error {
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly fields: readonly string[];
+  /** For the log: of which request it is; null where none was sent. */
+  requestIds: RequestIds | null = null;
 
   constructor(code: PracticeErrorCode, message: string, details: PracticeErrorDetails = {}) {
     const where = details.method && details.path ? `${details.method} ${details.path}: ` : '';

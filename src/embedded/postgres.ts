@@ -1,9 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
+import { codeOf } from '../domain/errors.ts';
 import { serverEnvironment } from './environment.ts';
 import { reasonOf, ServiceError, startFailure } from './errors.ts';
+import { portOfServer } from './noted-port.ts';
 import type { ServicesOptions } from './options.ts';
 import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
 import {
@@ -14,16 +16,8 @@ import {
   placeOfCluster,
   superuser,
 } from './postgres-cluster.ts';
-import {
-  freePort,
-  identify,
-  isPortFree,
-  privateFile,
-  spawnServer,
-  stopProcess,
-  waitUntilAnswers,
-} from './processes.ts';
-import { type ServerRecord, shareServer } from './shared-server.ts';
+import { identify, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';
+import { notOurs, type ServerRecord, shareServer } from './shared-server.ts';
 
 const database = 'vetledger';
 const reachTimeoutMs = 5_000;
@@ -41,6 +35,8 @@ export interface PostgresHandle {
   /** The server's URL now: another process may have started the embedded one again on another port. */
   currentUrl(): string;
   embedded: boolean;
+  /** Starts an embedded server again that has died; false where it runs, or another process has started it by now. */
+  revive(): Promise<boolean>;
   /** Ends this use of the server; the last user of an embedded server stops it. */
   release(): Promise<void>;
 }
@@ -54,7 +50,7 @@ export async function acquirePostgres(options: ServicesOptions): Promise<Postgre
   if (options.databaseUrl) {
     await checkReachable(options.databaseUrl);
     const { databaseUrl: url, migrateDatabaseUrl: ownerUrl = url } = options;
-    return { url, ownerUrl, currentUrl: () => url, embedded: false, release: async () => {} };
+    return { url, ownerUrl, currentUrl: () => url, embedded: false, ...notOurs };
   }
   return acquireEmbeddedPostgres(options, { durable: true });
 }
@@ -85,7 +81,7 @@ export async function acquireEmbeddedPostgres(
           record(left.pid, { port: left.port, uiPort: null });
           return;
         }
-        const port = await portOfFolder(dataDir, options.progress);
+        const port = await portOfServer(postgresFolder(dataDir), 'PostgreSQL', options.progress);
         const child = await spawnServer({
           command: binaries.postgres,
           args: ['-D', place.folder, ...settings(port, durable)],
@@ -114,6 +110,7 @@ export async function acquireEmbeddedPostgres(
       ownerUrl: urlOf(port, password, database),
       currentUrl: () => urlOf(server.current().port, runtimePassword(password), database, runtimeRole),
       embedded: true,
+      revive: server.revive,
       release: server.release,
     };
   } catch (error) {
@@ -125,31 +122,6 @@ export async function acquireEmbeddedPostgres(
 /** The folder of the embedded server's lock, record and users. */
 export function postgresFolder(dataDir: string): string {
   return join(dataDir, 'services', 'postgres');
-}
-
-/**
- * The port of a data folder: the same one at every start, so that processes which were connected before find the server again.
- * Another one only while the noted one is taken.
- */
-async function portOfFolder(dataDir: string, progress: (line: string) => void): Promise<number> {
-  const note = join(postgresFolder(dataDir), 'port');
-  const noted = notedPort(note);
-  if (noted !== null) {
-    if (await isPortFree(noted)) return noted;
-    progress(`PostgreSQL: port ${noted}, which it had in ${dataDir}, is taken by another process; taking another one`);
-  }
-  const port = await freePort();
-  writeFileSync(note, `${port}\n`, { mode: privateFile });
-  return port;
-}
-
-function notedPort(file: string): number | null {
-  try {
-    const port = Number(readFileSync(file, 'utf8'));
-    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : null;
-  } catch {
-    return null;
-  }
 }
 
 /** A fast shutdown, then an immediate one without a checkpoint, then a kill. */
@@ -247,7 +219,7 @@ async function query(url: string, sql: string, timeoutMs = queryTimeoutMs): Prom
 }
 
 async function checkReachable(url: string): Promise<void> {
-  const todo = 'Start that server or correct database_url (DATABASE_URL); remove it to use the embedded PostgreSQL.';
+  let todo = 'Start that server or correct database_url (DATABASE_URL); remove it to use the embedded PostgreSQL.';
   let place: string;
   try {
     const { host, port } = new pg.Client({ connectionString: url });
@@ -258,6 +230,10 @@ async function checkReachable(url: string): Promise<void> {
   try {
     await query(url, 'select 1', reachTimeoutMs);
   } catch (error) {
+    // SQLSTATE class 28: the server is up and does not let this role in, which is also how it answers before the role is made.
+    if (codeOf(error)?.startsWith('28'))
+      todo =
+        'Correct the user and password of database_url (DATABASE_URL). If the role does not exist yet, run `vetledger migrate` with migrate_database_url (OPERATIONS "Two roles").';
     throw new ServiceError(
       'postgres_unreachable',
       `PostgreSQL at ${place}, set by database_url (DATABASE_URL), cannot be used: ${reasonOf(error)}`,

@@ -41,9 +41,17 @@ export interface SharedServer {
   current(): ServerRecord;
   /** Tells the other users that the server was started again, as another process. */
   replaced(pid: number): ServerRecord;
+  /** Starts the server again if its process has ended; false where one runs, be it another process that started it. */
+  revive(): Promise<boolean>;
   /** Ends this use of the server; the last user stops it. Calling it again does nothing. */
   release(): Promise<void>;
 }
+
+/** What is done about a server that somebody else runs: nothing. */
+export const notOurs: Pick<SharedServer, 'revive' | 'release'> = {
+  revive: async () => false,
+  release: async () => {},
+};
 
 /**
  * Joins the server of a folder, or starts one. Each user registers with a file of its process id and start time. Users that
@@ -133,6 +141,17 @@ export async function shareServer<Prepared>(spec: SharedServerSpec<Prepared>): P
       latest = { record, readAt: performance.now() };
       return record;
     },
+    revive: () =>
+      locked(async () => {
+        const recorded = folder.read();
+        const runs = recorded !== null && isRunning(recorded);
+        if (!runs && !released) {
+          folder.forget();
+          await startNew(await spec.prepare());
+        }
+        latest = { record: folder.read() ?? held, readAt: performance.now() };
+        return !runs && !released;
+      }),
     release: async () => {
       if (released) return;
       released = true;
@@ -158,8 +177,15 @@ export async function stopAbandoned(path: string, stop: (record: ServerRecord) =
   });
 }
 
+/** The server that the record of a folder names, running or not; null without one. Leaves the folder as it is. */
+export function recordedServer(path: string): ServerRecord | null {
+  return readJson<ServerRecord>(recordFileOf(path));
+}
+
+const recordFileOf = (path: string) => join(path, 'server.json');
+
 function serverFolder(path: string) {
-  const recordFile = join(path, 'server.json');
+  const recordFile = recordFileOf(path);
   const usersFolder = join(path, 'users');
   mkdirSync(usersFolder, { recursive: true, mode: privateFolder });
 

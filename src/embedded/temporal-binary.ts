@@ -17,7 +17,7 @@ import { installerEnvironment, serverEnvironment } from './environment.ts';
 import { reasonOf, ServiceError } from './errors.ts';
 import { cacheFolder } from './folders.ts';
 import { withLock } from './lock.ts';
-import { findOptionalPackage, installOptionalPackages } from './optional-packages.ts';
+import { findOptionalPackage, installOptionalPackages, isPacked } from './optional-packages.ts';
 import type { ServicesOptions } from './options.ts';
 
 const goPackage = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
@@ -98,7 +98,7 @@ async function downloadWithSdk(folder: string, options: ServicesOptions): Promis
     throw new Error(`its npm package @temporalio/testing is not installed; ${installOptionalPackages} installs it`);
   }
   options.progress('Temporal: downloading its development server');
-  const script = fileURLToPath(new URL('./temporal-download.ts', import.meta.url));
+  const script = fileURLToPath(new URL(`./temporal-download${isPacked ? '.js' : '.ts'}`, import.meta.url));
   // A process group of its own, so that the server which the script starts as a test can be killed with it.
   const child = spawn(process.execPath, [script, folder], {
     detached: true,

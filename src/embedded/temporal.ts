@@ -6,9 +6,18 @@ import { searchAttributes } from '../domain/search-attributes.ts';
 import type { TemporalSecurity } from '../domain/temporal-security.ts';
 import { serverEnvironment } from './environment.ts';
 import { reasonOf, ServiceError, startFailure } from './errors.ts';
+import { portOfServer } from './noted-port.ts';
 import type { ServicesOptions } from './options.ts';
-import { freePort, isPortFree, privateFile, spawnServer, stopProcess, waitUntilAnswers } from './processes.ts';
-import { type Ports, type ServerRecord, shareServer } from './shared-server.ts';
+import {
+  freePort,
+  isPortFree,
+  isRunning,
+  privateFile,
+  spawnServer,
+  stopProcess,
+  waitUntilAnswers,
+} from './processes.ts';
+import { notOurs, type Ports, recordedServer, type ServerRecord, shareServer } from './shared-server.ts';
 import { temporalBinary } from './temporal-binary.ts';
 
 const namespace = 'default';
@@ -22,6 +31,11 @@ export interface TemporalHandle {
   /** The web UI of an embedded server. Null without one, and for a given server. */
   uiUrl: string | null;
   embedded: boolean;
+  /**
+   * Starts an embedded server again that has died; false where it runs, or another process has started it by now. Throws
+   * ServiceError where it could only be started at another address, which this process would not find.
+   */
+  revive(): Promise<boolean>;
   /** Ends this use of the server; the last user of an embedded server stops it. */
   release(): Promise<void>;
 }
@@ -34,7 +48,7 @@ export interface TemporalHandle {
 export async function acquireTemporal(options: ServicesOptions): Promise<TemporalHandle> {
   if (options.temporalAddress) {
     await checkReachable(options.temporalAddress, options.temporalSecurity);
-    return { address: options.temporalAddress, uiUrl: null, embedded: false, release: async () => {} };
+    return { address: options.temporalAddress, uiUrl: null, embedded: false, ...notOurs };
   }
   return acquireEmbeddedTemporal(options, { durable: true });
 }
@@ -54,7 +68,7 @@ export async function acquireEmbeddedTemporal(
       prepare: () => temporalBinary({ ...options, dataDir }),
       start: async (binary, record) => {
         closeDatabase(dataDir);
-        const ports = await choosePorts(options);
+        const ports = await choosePorts(options, dataDir);
         const child = await spawnServer({
           command: binary,
           args: [...serverArguments(ports), ...(durable ? ['--db-filename', join(dataDir, 'temporal.db')] : [])],
@@ -74,12 +88,26 @@ export async function acquireEmbeddedTemporal(
       address: `127.0.0.1:${port}`,
       uiUrl: uiPort === null ? null : `http://127.0.0.1:${uiPort}`,
       embedded: true,
+      revive: async () => {
+        const revived = await server.revive();
+        if (server.current().port !== port) throw moved(port, server.current().port);
+        return revived;
+      },
       release: server.release,
     };
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     throw startFailure('temporal_start_failed', dataDir, logFile, 'temporal.address (TEMPORAL_ADDRESS)', error);
   }
+}
+
+/**
+ * The embedded server that a process has started for this `data_dir` and not stopped, with whether its process still runs; null
+ * without one. Starts and changes nothing.
+ */
+export function recordedTemporal(dataDir: string): { address: string; pid: number; isRunning: boolean } | null {
+  const record = recordedServer(temporalFolder(resolve(dataDir)));
+  return record && { address: `127.0.0.1:${record.port}`, pid: record.pid, isRunning: isRunning(record) };
 }
 
 /** The folder of the embedded server's lock, record and users. */
@@ -95,7 +123,7 @@ export function stopTemporal(record: ServerRecord): Promise<void> {
   ]);
 }
 
-async function choosePorts(options: ServicesOptions): Promise<Ports> {
+async function choosePorts(options: ServicesOptions, dataDir: string): Promise<Ports> {
   const ui = options.ui ?? true;
   const wanted = [
     { port: options.temporalPort, setting: 'temporal.port' },
@@ -111,9 +139,17 @@ async function choosePorts(options: ServicesOptions): Promise<Ports> {
     }
   }
   return {
-    port: options.temporalPort || (await freePort()),
+    port: options.temporalPort || (await portOfServer(temporalFolder(dataDir), 'Temporal', options.progress)),
     uiPort: ui ? options.uiPort || (await freePort()) : null,
   };
+}
+
+function moved(from: number, to: number): ServiceError {
+  return new ServiceError(
+    'temporal_unreachable',
+    `The embedded Temporal server died, and its port ${from} was taken: it runs on port ${to} now.`,
+    'Start this command again: it finds the server there.',
+  );
 }
 
 function serverArguments({ port, uiPort }: Ports): string[] {

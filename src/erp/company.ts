@@ -4,8 +4,14 @@ import type { CompanyRef } from './port.ts';
 
 /** The company that an installation is delivered to, as its configuration names it: known without asking the ERP. */
 export function companyOf(erp: TrytonConfig | FileTargetConfig): CompanyRef {
-  if (erp.kind === 'tryton') return { kind: erp.kind, url: erp.url, id: `${erp.database}/${erp.company ?? ''}` };
+  if (erp.kind === 'tryton')
+    return { kind: erp.kind, url: comparableUrl(erp.url), id: `${erp.database}/${erp.company ?? ''}` };
   return { kind: erp.kind, url: erp.folder, id: '' };
+}
+
+/** Host and scheme are the same in any case, as is an address with its usual port or a slash at its end. */
+function comparableUrl(url: string): string {
+  return URL.canParse(url) ? new URL(url).href.replace(/\/+$/, '') : url;
 }
 
 /** The key of that company in our tables; null where the books stay in our own database. */

@@ -5,7 +5,7 @@ import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from './entry.ts';
 
 /** One thing that the ERP holds otherwise than it was sent. */
 export interface Difference {
-  what: 'date' | 'journal' | 'line' | 'vat' | 'party' | 'state';
+  what: 'date' | 'journal' | 'origin' | 'line' | 'vat' | 'party' | 'state';
   /** In plain words: what was sent, and what the ERP has. */
   message: string;
 }
@@ -32,6 +32,13 @@ export function compareEntry(entry: ErpEntry, found: FoundEntry, options: Compar
     differences.push({
       what: 'journal',
       message: `it was sent to the journal ${shown(entry.journal)}; the ERP has ${shown(found.journal)}`,
+    });
+  }
+  // One without origin was sent by an earlier version, or the ERP has no place for it.
+  if (entry.originId !== undefined && found.originId !== undefined && found.originId !== entry.originId) {
+    differences.push({
+      what: 'origin',
+      message: `it reverses the ERP’s entry with the id ${entry.originId}; as its origin the ERP has ${found.originId}`,
     });
   }
   return [

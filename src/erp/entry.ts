@@ -20,6 +20,8 @@ export interface ErpEntry {
   reference: string | null;
   /** Id of the unit that this one reverses. */
   reverses: string | null;
+  /** The ERP's own id of what this one reverses; absent where it reverses nothing, or the ERP does not have that posted. */
+  originId?: string;
   lines: ErpLine[];
 }
 
@@ -67,6 +69,8 @@ export interface FoundEntry {
   date: CalendarDate;
   journal: string;
   description: string;
+  /** The ERP's own id of the entry that it names as its origin; absent where it names none, or the ERP knows none. */
+  originId?: string;
   lines: FoundLine[];
 }
 

@@ -229,14 +229,16 @@ function isAnsweredError(error: unknown): boolean {
 export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
   const pace = new Pace(ports, companyKey(target.company), target.capabilities.pace);
   const { matching, books } = target;
+  const identify = target.identify?.bind(target);
   return {
     capabilities: target.capabilities,
     company: target.company,
+    ...(identify && { identify: (request) => pace.run(request, () => identify(request)) }),
     find: (keys, request) => pace.run(request, () => target.find(keys, request)),
     create: (entries, request) => pace.run(request, () => target.create(entries, request)),
     post: (ids, request) => pace.run(request, () => target.post(ids, request)),
     deleteDrafts: (ids, request) => pace.run(request, () => target.deleteDrafts(ids, request)),
-    read: (ids, request) => pace.run(request, () => target.read(ids, request)),
+    read: (ids, request, only) => pace.run(request, () => target.read(ids, request, only)),
     periods: (request) => pace.run(request, () => target.periods(request)),
     ...(matching && {
       matching: {

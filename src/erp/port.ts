@@ -10,8 +10,13 @@ import type { ErpEntry, FoundEntry } from './entry.ts';
  */
 export interface ErpTarget {
   readonly capabilities: Capabilities;
-  /** Identifies the company: the same for each installation that is delivered to it. */
+  /** The company as the configuration names it. */
   readonly company: CompanyRef;
+  /**
+   * The company as the ERP itself tells it apart, however the configuration names it. The ERP is asked at the first contact only.
+   * Absent where the configuration has no two names for one company.
+   */
+  identify?(request: RequestOptions): Promise<CompanyRef>;
   /**
    * Entries that carry one of these keys, drafts included, several with one key where the ERP has several. `isComplete` is false
    * where some may be missing from the answer.
@@ -23,8 +28,11 @@ export interface ErpTarget {
   post(ids: readonly string[], request: WriteOptions): Promise<void>;
   /** Deletes drafts by the ERP's ids. Only where drafts are deletable. */
   deleteDrafts(ids: readonly string[], request: WriteOptions): Promise<void>;
-  /** Entries by the ERP's ids; those that are gone are left out. */
-  read(ids: readonly string[], request: RequestOptions): Promise<FoundEntry[]>;
+  /**
+   * Entries by the ERP's ids; those that are gone are left out. `only`: lines of these accounts, without tax codes and dimensions,
+   * are enough; a target may answer more.
+   */
+  read(ids: readonly string[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]>;
   /** What is closed in the ERP, and the periods that it has. */
   periods(request: RequestOptions): Promise<ErpPeriods>;
   /**
@@ -40,6 +48,11 @@ export interface ErpTarget {
   /** Tries for real what `vetledger erp check` tells; what it makes, it removes. */
   check(plan: CheckPlan, request: RequestOptions): AsyncIterable<CheckResult>;
   close(): Promise<void>;
+}
+
+/** What of the lines somebody wants to know who looks at their amounts, parties and groups. */
+export interface LinesOnly {
+  accounts: readonly string[];
 }
 
 export interface CompanyRef {

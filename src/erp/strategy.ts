@@ -16,6 +16,8 @@ export interface Strategy {
   /** What is created is a draft first, which a second request posts. */
   draftsFirst: boolean;
   canDeleteDrafts: boolean;
+  /** A draft that comes after everybody has stopped waiting for it is found by its key, and can be deleted. */
+  sweepsDrafts: boolean;
   /**
    * What is done about a request whose outcome nobody knows. `look_up`: its keys are looked up. `send_again`: the ERP itself
    * refuses a key that it has. `ask`: neither is possible; somebody has to look.
@@ -44,6 +46,7 @@ export function strategyOf(capabilities: Capabilities): Strategy {
     batchEntries: afterDoubt === 'ask' ? 1 : Math.max(1, Math.min(mostEntries, write.max_entries)),
     draftsFirst: write.steps !== 'one',
     canDeleteDrafts: write.drafts_deletable,
+    sweepsDrafts: write.steps !== 'one' && write.drafts_deletable && key.lookup !== 'none',
     afterDoubt,
     lookUpAfterMs: doubt.server_may_work_seconds * secondMs + seenAfterMs,
     seenAfterMs,

@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Clock } from '../domain/clock.ts';
-import { ConfigError } from '../domain/errors.ts';
 import { KeyedBuckets, TokenBucket } from './limits.ts';
+import { listenAt } from './listen.ts';
 
 /** Largest body in bytes. A webhook carries the id of one record (field-notes: Webhooks for record changes). */
 const bodyLimit = 16 * 1024;
@@ -23,7 +23,7 @@ export interface ReceiverOptions {
   /** 0 takes any free port. */
   port: number;
   secret: string;
-  installations: number[];
+  installations: readonly number[] | { has(installation: number): boolean };
   /** Called for each accepted webhook. It must return at once, because the answer waits for it. */
   nudge(installation: number): void;
   clock: Clock;
@@ -45,16 +45,12 @@ export interface Receiver {
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const app = createServer(options);
-  const { host, port } = options;
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    await app.close();
-    throw cannotListen(host, port, error);
-  }
-  const address = app.server.address();
-  const bound = typeof address === 'object' && address !== null ? address.port : port;
-  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}/webhooks`, close: () => app.close() };
+  const url = await listenAt(app, options, {
+    code: 'webhooks_cannot_listen',
+    what: 'Webhooks cannot be received',
+    key: 'webhooks.listen',
+  });
+  return { url: `${url}/webhooks`, close: () => app.close() };
 }
 
 function createServer(options: ReceiverOptions): FastifyInstance {
@@ -109,7 +105,7 @@ function refuse(reply: FastifyReply, status: number): FastifyReply {
 /** Decides which requests may nudge. */
 class Gate {
   readonly #secret: Buffer;
-  readonly #installations: ReadonlySet<number>;
+  readonly #installations: { has(installation: number): boolean };
   readonly #refusals: KeyedBuckets;
   readonly #clock: Clock;
   readonly #report: (count: number) => void;
@@ -118,7 +114,7 @@ class Gate {
 
   constructor({ secret, installations, clock, refused }: ReceiverOptions) {
     this.#secret = digest(secret);
-    this.#installations = new Set(installations);
+    this.#installations = 'has' in installations ? installations : new Set(installations);
     this.#refusals = new KeyedBuckets((nowMs) => new TokenBucket(refusalsAtOnce, refusalEveryMs, nowMs), maxAddresses);
     this.#clock = clock;
     this.#report = refused;
@@ -162,20 +158,4 @@ function addressOf(request: FastifyRequest): WebhookAddress {
     installation: parts ? Number(parts[1]) : null,
     secret: parts?.[2] || bearer || null,
   };
-}
-
-function cannotListen(host: string, port: number, error: unknown): unknown {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: 'is taken by another process',
-    EACCES: 'needs more rights',
-    EADDRNOTAVAIL: 'is not an address of this machine',
-    ENOTFOUND: 'is not an address of this machine',
-  };
-  const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''];
-  if (!reason) return error;
-  return new ConfigError(
-    'webhooks_cannot_listen',
-    `Webhooks cannot be received: ${host}:${port} ${reason}.`,
-    'Name another address in webhooks.listen; another `vetledger run` with this configuration may be there already.',
-  );
 }

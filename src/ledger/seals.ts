@@ -1,4 +1,4 @@
-import { instant, integer, text } from '../db/columns.ts';
+import { instant, integer, nullable, text } from '../db/columns.ts';
 import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
 import { type Ed25519Key, isSignedBy, signatureOf } from '../domain/signature.ts';
 import type { InstallationId } from '../terms.ts';
@@ -51,6 +51,22 @@ export function lastSeal(db: Connection, installation: InstallationId) {
     { n: integer, seq: integer, entries: integer, summaries: integer, sealed_at: instant },
     'select n, seq, entries, summaries, sealed_at from seal where installation = ? order by n desc limit 1',
     [installation],
+  );
+}
+
+/** How far the seals of these installations are behind their books: `n` and `seq` of the last one, and the links since. */
+export function sealStates(db: Connection, installations: readonly InstallationId[]) {
+  return rows(
+    db,
+    { installation: integer, n: integer, seq: integer, sealed_at: nullable(instant), unsealed: integer },
+    `select i.id as installation, coalesce(last.n, 0) as n, coalesce(last.seq, 0) as seq, last.sealed_at,
+       head.seq - coalesce(last.seq, 0) + coalesce(summary.seq, 0) - coalesce(last.summaries, 0) as unsealed
+     from unnest(?::bigint[]) i(id)
+     cross join lateral chain_head(i.id) head
+     left join lateral (select seq from summary_entry where installation = i.id order by seq desc limit 1) summary on true
+     left join lateral (
+       select n, seq, summaries, sealed_at from seal where installation = i.id order by n desc limit 1) last on true`,
+    [installations],
   );
 }
 

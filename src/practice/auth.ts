@@ -9,6 +9,7 @@ import { integer } from '../records/values.ts';
 import { readAnswer } from './answers.ts';
 import type { Transport } from './http.ts';
 import { backoffMs, longestPauseMs, maxAttempts } from './retry.ts';
+import { fixedSecret, type Secret } from './secret.ts';
 
 /** Provides access tokens (practice-api: Authentication). Tokens and secrets appear in no error and no log. */
 export interface Auth {
@@ -16,19 +17,29 @@ export interface Auth {
   token(signal?: AbortSignal): Promise<string>;
   /** Called after the server refused the token `refused` (401). Whether another token is available. */
   renew(refused: string, signal?: AbortSignal): Promise<boolean>;
+  /** Called after the last token that there is was refused. */
+  refused?(): Promise<void>;
+  /** Called after each answer of the server that took the token. */
+  accepted?(): Promise<void>;
 }
 
-/** A configured token, which cannot be renewed. */
-export function staticToken(token: string): Auth {
-  keepSecret(token);
-  return { token: async () => token, renew: async () => false };
+/** A configured token. One from a file is read anew after a 401. */
+export function staticToken(token: string | Secret): Auth {
+  const secret = typeof token === 'string' ? fixedSecret(token) : token;
+  return {
+    token: async () => secret.current(),
+    renew: async (refused) => {
+      secret.readAgain();
+      return secret.current() !== refused;
+    },
+  };
 }
 
 export interface ClientCredentialsOptions {
   baseUrl: string;
   installation: number;
   clientId: string;
-  clientSecret: string;
+  clientSecret: string | Secret;
   dialect: Dialect;
   transport: Transport;
   clock: Clock;
@@ -41,11 +52,12 @@ export interface ClientCredentialsOptions {
  */
 export function clientCredentials(options: ClientCredentialsOptions): Auth {
   const { clock } = options;
+  const secret = typeof options.clientSecret === 'string' ? fixedSecret(options.clientSecret) : options.clientSecret;
   let current: { token: string; renewAtMs: number } | null = null;
   let fetching: Promise<string> | null = null;
 
   const fetchOnce = (): Promise<string> => {
-    fetching ??= fetchToken(options)
+    fetching ??= fetchWithSecret(options, secret)
       .then(({ token, lifeMs }) => {
         current = { token, renewAtMs: clock.elapsed() + lifeMs - Math.min(60_000, lifeMs / 10) };
         return token;
@@ -86,11 +98,24 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undef
   }
 }
 
-async function fetchToken(options: ClientCredentialsOptions): Promise<{ token: string; lifeMs: number }> {
+/** Fetches a token; a secret that is refused is read anew once, where it is from a file. */
+async function fetchWithSecret(options: ClientCredentialsOptions, secret: Secret) {
+  try {
+    return await fetchToken(options, secret.current());
+  } catch (error) {
+    if (!(error instanceof PracticeError) || error.code !== 'unauthorized' || !secret.readAgain()) throw error;
+    return fetchToken(options, secret.current());
+  }
+}
+
+async function fetchToken(
+  options: ClientCredentialsOptions,
+  clientSecret: string,
+): Promise<{ token: string; lifeMs: number }> {
   const { clock, random = Math.random } = options;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await fetchTokenOnce(options);
+      return await fetchTokenOnce(options, clientSecret);
     } catch (error) {
       if (!(error instanceof PracticeError) || !error.retryable || attempt >= maxAttempts) throw error;
       if ((error.retryAfterMs ?? 0) > longestPauseMs) throw error;
@@ -99,13 +124,15 @@ async function fetchToken(options: ClientCredentialsOptions): Promise<{ token: s
   }
 }
 
-async function fetchTokenOnce(options: ClientCredentialsOptions): Promise<{ token: string; lifeMs: number }> {
-  const { baseUrl, installation, clientId, clientSecret, dialect, transport, clock } = options;
+async function fetchTokenOnce(
+  options: ClientCredentialsOptions,
+  clientSecret: string,
+): Promise<{ token: string; lifeMs: number }> {
+  const { baseUrl, installation, clientId, dialect, transport, clock } = options;
   const url = `${baseUrl.replace(/\/+$/, '')}/${installation}/${dialect.paths.token}`;
   const path = new URL(url).pathname;
   // RFC 6749, 2.3.1: id and secret are form-encoded before they are joined.
   const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');
-  keepSecret(clientSecret);
   keepSecret(basic);
   const answer = await transport.send({
     method: 'POST',

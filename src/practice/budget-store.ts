@@ -105,21 +105,34 @@ export class BudgetStore {
 
   /** The state of every budget that was ever used. */
   usage(): Promise<BudgetUsage[]> {
-    return rows(
-      this.#db,
-      usageShape,
-      `select *, case when "blockedUntil" is null then greatest(0, "limitNow" - used) else 0 end as free
-       from (
-         select b.action, b.full_limit as "limit",
-           budget_limit(b.full_limit, b.share, b.regains_from, b.window_seconds) as "limitNow",
-           (select coalesce(sum(s.weight), 0)::int from budget_slot s
-            where s.installation = b.installation and s.action = b.action and s.expires_at > clock_timestamp()) as used,
-           (select count(*)::int from budget_claim c
-            where c.installation = b.installation and c.action = b.action and c.expires_at > clock_timestamp()) as waiting,
-           case when b.blocked_until > clock_timestamp() then b.blocked_until end as "blockedUntil"
-         from budget b where b.installation = ?
-       ) as usage order by action`,
+    return rows(this.#db, usageShape, `select ${columns} from (${usageSql}) as usage order by action`, [
       [this.#installation],
-    );
+    ]);
   }
 }
+
+/** The state of every budget of these installations that was ever used. */
+export function budgetUsages(
+  db: Connection,
+  installations: readonly number[],
+): Promise<(BudgetUsage & { installation: number })[]> {
+  return rows(
+    db,
+    { installation: integer, ...usageShape },
+    `select installation, ${columns} from (${usageSql}) as usage order by installation, action`,
+    [installations],
+  );
+}
+
+const columns = `action, "limit", "limitNow", used, waiting, "blockedUntil",
+  case when "blockedUntil" is null then greatest(0, "limitNow" - used) else 0 end as free`;
+
+const usageSql = `
+  select b.installation, b.action, b.full_limit as "limit",
+    budget_limit(b.full_limit, b.share, b.regains_from, b.window_seconds) as "limitNow",
+    (select coalesce(sum(s.weight), 0)::int from budget_slot s
+     where s.installation = b.installation and s.action = b.action and s.expires_at > clock_timestamp()) as used,
+    (select count(*)::int from budget_claim c
+     where c.installation = b.installation and c.action = b.action and c.expires_at > clock_timestamp()) as waiting,
+    case when b.blocked_until > clock_timestamp() then b.blocked_until end as "blockedUntil"
+  from budget b where b.installation = any(?)`;

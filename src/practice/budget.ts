@@ -10,7 +10,7 @@ import { type DatedGrant, RequestQueue, type Waiter } from './request-queue.ts';
  * Priorities of requests, within a process and between processes: lower goes first. Requests of the priority `scrub` are
  * background requests: nobody waits for them.
  */
-export const priorities = { live: 1, backfill: 5, scrub: 9 } as const;
+export const priorities = { live: 1, replay: 4, backfill: 5, scrub: 9 } as const;
 
 /** Longest pause between two requests for a slot, so that slots freed by other processes are noticed soon. */
 const longestStepMs = 1000;

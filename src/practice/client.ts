@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../domain/clock.ts';
 import { isCalendarDate } from '../domain/dates.ts';
 import { PracticeError } from '../domain/practice-error.ts';
@@ -9,7 +10,7 @@ import type { CalendarDate, DocumentKind, DocumentRef } from '../terms.ts';
 import type { Auth } from './auth.ts';
 import { type OnWait, priorities, type RateBudget } from './budget.ts';
 import { CounterSet, type Counters } from './counters.ts';
-import { type Asked, type ExchangeContext, type Exchanged, exchange, type Log } from './exchange.ts';
+import { type Asked, type ExchangeContext, type Exchanged, exchange, type Log, type OnOutcome } from './exchange.ts';
 import { type ExternalIdToWrite, type ExternalInfoPorts, readExternalId, writeExternalId } from './external-info.ts';
 import { dateOf, type HttpAnswer, type Method, type Transport } from './http.ts';
 import { type RawRecord, rawRecord, readerOf } from './raw-record.ts';
@@ -97,8 +98,8 @@ export interface PracticeClient {
   sourceNow(): Date | null;
   /** The cost so far of the requests of this client and of the clients made from it. */
   counters(): Counters;
-  /** The same client with new counters, and with the signal and onWait given. */
-  forWindow(overrides?: { signal?: AbortSignal; onWait?: OnWait }): PracticeClient;
+  /** The same client with new counters, and with the signal and listeners given. */
+  forWindow(overrides?: { signal?: AbortSignal; onWait?: OnWait; onOutcome?: OnOutcome }): PracticeClient;
   /** Ends idle connections. */
   close(): void;
 }
@@ -119,10 +120,12 @@ export function createPracticeClient(options: PracticeClientOptions): PracticeCl
     transport: options.transport ?? createTransport({ timeouts, clock }),
     clock,
     random: options.random ?? Math.random,
+    newRequestId: () => randomUUID().slice(0, 8),
     log: options.log,
     counters: new CounterSet(),
     signal: options.signal,
     onWait: options.onWait,
+    onOutcome: undefined,
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
+import { requestIds } from '../domain/request-ids.ts';
 import { isJsonObject, type JsonValue, stringifyJson } from '../records/json.ts';
 import { readAnswer } from './answers.ts';
 import type { Auth } from './auth.ts';
@@ -24,11 +25,17 @@ export interface ExchangeContext {
   transport: Transport;
   clock: Clock;
   random: () => number;
+  /** Names a request in the log. */
+  newRequestId: () => string;
   log: Log;
   counters: CounterSet;
   signal: AbortSignal | undefined;
   onWait: OnWait | undefined;
+  onOutcome: OnOutcome | undefined;
 }
+
+/** Told of each attempt of a request: null where it succeeded, its error where it is repeated. The last error is thrown. */
+export type OnOutcome = (error: PracticeError | null, action: string) => void;
 
 export interface ExchangeRequest<Body> {
   method: Method;
@@ -59,16 +66,37 @@ export interface Exchanged<Body> extends Asked {
 const clockDrift = 1.001;
 const roundingMs = 1;
 
+/** What the caller may expect and explains itself: a filter that is refused, a record that is gone. */
+const expected: ReadonlySet<string> = new Set(['not_found', 'refused', 'forbidden']);
+
 /**
  * Sends a request and repeats it until it succeeds. Every attempt takes a slot of the budget. POST is never repeated, because it
  * might take effect twice; PATCH not where it may have taken effect. Repeated are time-outs, broken connections, 5xx and bodies
  * that are no JSON (GET, 4 attempts), 429 (8 attempts), and 401 once, with a renewed token. Throws PracticeError, or the signal's reason.
+ * The lines of the log about a request have its id, and the server's where it answered with one.
  */
 export async function exchange<Body>(
   context: ExchangeContext,
   request: ExchangeRequest<Body>,
 ): Promise<Exchanged<Body>> {
-  const { auth, clock, counters, log, random, signal } = context;
+  try {
+    return await repeat(context, request, context.newRequestId());
+  } catch (error) {
+    if (error instanceof PracticeError && error.requestIds !== null) {
+      const { requestIds, code, status } = error;
+      const level = expected.has(code) ? 'debug' : 'warn';
+      context.log[level]({ ...requestIds, action: request.action, code, status }, `${error.message}; given up`);
+    }
+    throw error;
+  }
+}
+
+async function repeat<Body>(
+  context: ExchangeContext,
+  request: ExchangeRequest<Body>,
+  id: string,
+): Promise<Exchanged<Body>> {
+  const { auth, clock, counters, log, onOutcome, random, signal } = context;
   const repeatable = request.method !== 'POST';
   let failures = 0;
   let throttles = 0;
@@ -77,11 +105,16 @@ export async function exchange<Body>(
     // Before the slot is taken, because the slot's time runs from then.
     const token = await auth.token(signal);
     try {
-      return await attemptOnce(context, request, token);
+      const exchanged = await attemptOnce(context, request, { id, token });
+      onOutcome?.(null, request.action);
+      return exchanged;
     } catch (error) {
       if (!(error instanceof PracticeError) || !repeatable) throw error;
       if (error.code === 'unauthorized') {
-        if (renewed || !(await auth.renew(token, signal))) throw error;
+        if (renewed || !(await auth.renew(token, signal))) {
+          await auth.refused?.();
+          throw error;
+        }
         renewed = true;
       } else if (error.code === 'throttled') {
         // Without a status the error is of our own budget: it had no free slot within its longest wait.
@@ -92,7 +125,10 @@ export async function exchange<Body>(
         if (!error.retryable || ++failures >= maxAttempts || (error.retryAfterMs ?? 0) > longestPauseMs) throw error;
       }
       counters.add(request.action, { retry: error.code });
-      log.warn({ action: request.action, code: error.code, status: error.status }, `${error.message}; trying again`);
+      onOutcome?.(error, request.action);
+      const { action } = request;
+      const { code, status, requestIds: ids } = error;
+      log.warn({ ...ids, action, code, status }, `${error.message}; trying again`);
       if (failures > 0 && error.retryable && error.code !== 'throttled') {
         await clock.sleep(Math.max(backoffMs(failures, random), error.retryAfterMs ?? 0), signal);
       }
@@ -103,7 +139,7 @@ export async function exchange<Body>(
 async function attemptOnce<Body>(
   context: ExchangeContext,
   request: ExchangeRequest<Body>,
-  token: string,
+  { id, token }: { id: string; token: string },
 ): Promise<Exchanged<Body>> {
   const { budget, clock, counters, log, onWait, signal, transport } = context;
   const { action, method, url, weight } = request;
@@ -129,17 +165,22 @@ async function attemptOnce<Body>(
   if ('error' in answer) {
     // A request that may still arrive at the server keeps its slot.
     if (!answer.sent) slot.finish('notSent');
+    answer.error.requestIds = requestIds(id);
     throw answer.error;
   }
   slot.finish();
   const tookMs = (clock.elapsed() - slot.askedMs) * clockDrift + roundingMs;
   const asked = { askedAt: slot.askedAt, answeredAt: new Date(slot.askedAt.getTime() + Math.ceil(tookMs)) };
   const path = new URL(url).pathname;
-  log.debug({ action, method, path, status: answer.status, weight, ms: Math.round(answer.durationMs) }, 'practice API');
+  const ids = requestIds(id, answer.headers);
+  const { status, durationMs } = answer;
+  log.debug({ ...ids, action, method, path, status, weight, ms: Math.round(durationMs) }, 'practice API');
   try {
     const value = await readAnswer(answer, method, path, clock.now(), namesIn(request), request.parse);
+    await context.auth.accepted?.();
     return { value, answer, ...asked };
   } catch (error) {
+    if (error instanceof PracticeError) error.requestIds = ids;
     if (answer.status === 429 && error instanceof PracticeError) {
       counters.add(action, { throttled: 1 });
       await slot.throttled(error.retryAfterMs ?? 1000);

@@ -7,15 +7,16 @@ import type { Capabilities } from '../erp/capabilities.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { openItemRemarks } from '../erp/open-items/store.ts';
 import {
-  companyState,
+  type CompanyState,
+  companyStates,
   type DeliveryCounts,
-  deliveryCounts,
-  oldestOpenDate,
-  pauseOf,
+  type DeliveryPause,
+  type OutboxState,
+  outboxStates,
+  pausesOf,
   undosOf,
   unitsById,
   unitsInState,
-  waitingForConsent,
 } from '../erp/outbox/read.ts';
 import type { OutboxUnit, UnitState } from '../erp/outbox/unit.ts';
 import { openItemId, translate } from '../erp/translate.ts';
@@ -38,22 +39,53 @@ export interface DeliveryStatus extends DeliveryCounts {
   not_before: Date | null;
   /** When the ERP was last asked for its closed periods, by which posting goes. */
   periods_read_at: Date | null;
+  /** Drafts that the ERP made later than it is known to be at work, and that were deleted, of all that is delivered to the company. */
+  drafts_swept: number;
   paused: { by: string; reason: string; at: Date } | null;
 }
 
 /** How far the delivery of an installation is; null where nothing is delivered. */
-export async function deliveryStatus(db: Db, { id, erp }: InstallationConfig): Promise<DeliveryStatus | null> {
-  const company = companyKeyOf(erp);
-  if (company === null || !isDelivered(erp)) return null;
-  const state = await companyState(db, company);
-  const consent = await waitingForConsent(db, id);
-  const pause = await pauseOf(db, id);
+export async function deliveryStatus(db: Db, installation: InstallationConfig): Promise<DeliveryStatus | null> {
+  return (await deliveryStatuses(db, [installation])).get(installation.id) ?? null;
+}
+
+/** How far the deliveries of these installations are, in as many statements as one takes; those without a delivery are not there. */
+export async function deliveryStatuses(
+  db: Connection,
+  installations: readonly Pick<InstallationConfig, 'id' | 'erp'>[],
+): Promise<Map<InstallationId, DeliveryStatus>> {
+  const delivered = installations.flatMap(({ id, erp }) => {
+    const company = companyKeyOf(erp);
+    return company === null || !isDelivered(erp) ? [] : [{ id, erp, company }];
+  });
+  if (delivered.length === 0) return new Map();
+  const ids = delivered.map(({ id }) => id);
+  const outboxes = new Map((await outboxStates(db, ids)).map((state) => [state.installation, state]));
+  const pauses = new Map((await pausesOf(db, ids)).map((pause) => [pause.installation, pause]));
+  const companies = await companyStates(db, [...new Set(delivered.map(({ company }) => company))]);
+  const states = new Map(companies.map((state) => [state.company, state]));
+  return new Map(
+    delivered.flatMap(({ id, erp, company }): [InstallationId, DeliveryStatus][] => {
+      const outbox = outboxes.get(id);
+      return outbox === undefined
+        ? []
+        : [[id, statusOf(erp.kind, outbox, states.get(company) ?? null, pauses.get(id) ?? null)]];
+    }),
+  );
+}
+
+function statusOf(
+  kind: ErpConfig['kind'],
+  { counts, consent, oldest }: OutboxState,
+  state: CompanyState | null,
+  pause: DeliveryPause | null,
+): DeliveryStatus {
   const { last_error_at: errorAt, last_answer_at: answeredAt } = state ?? { last_error_at: null, last_answer_at: null };
   const isErrorLast = errorAt !== null && (answeredAt === null || errorAt > answeredAt);
   return {
-    kind: erp.kind,
-    ...(await deliveryCounts(db, id)),
-    oldest: await oldestOpenDate(db, id),
+    kind,
+    ...counts,
+    oldest,
     unapproved_dates:
       consent.from === null || consent.through === null ? null : { from: consent.from, through: consent.through },
     last_answer_at: answeredAt,
@@ -62,6 +94,7 @@ export async function deliveryStatus(db: Db, { id, erp }: InstallationConfig): P
       : null,
     not_before: state?.not_before ?? null,
     periods_read_at: state?.periods_read_at ?? null,
+    drafts_swept: state?.drafts_swept ?? 0,
     paused: pause && { by: pause.paused_by, reason: pause.reason, at: pause.paused_at },
   };
 }

@@ -6,6 +6,7 @@ import { type ErpProblemCode, erpProblemCatalogue } from '../domain/erp-problems
 import { UserError } from '../domain/errors.ts';
 import { Money } from '../domain/money.ts';
 import { checkPlan, type WordsInUse } from '../erp/check-plan.ts';
+import { namingFault } from '../erp/company-identity.ts';
 import type { Delivery } from '../erp/delivery.ts';
 import { oldestOpenDate } from '../erp/outbox/read.ts';
 import { type CheckResult, ErpError } from '../erp/port.ts';
@@ -67,6 +68,10 @@ export async function checkErp(
     try {
       const target = delivery.target(installation);
       for await (const result of target.check(plan, { signal: stop, priority: 0 })) results.push(result);
+      // An ERP that does not say it now was told of above.
+      const answered = await target.identify?.({ signal: stop, priority: 0 }).catch(() => null);
+      const fault = answered && (await namingFault(db, { installation: id, configured: target.company, answered }));
+      if (fault) results.push({ name: 'erp.company', ok: false, message: fault.message, todo: fault.todo });
     } catch (error) {
       signal.throwIfAborted();
       results.push(failed(error));

@@ -13,9 +13,9 @@ import { pullStep } from '../sync/streams.ts';
 import { type InstallationId, type RecordKind, recordKinds } from '../terms.ts';
 
 /** Counting stops after this long: the rate budget is in use, or the window will report what is wrong with the source. */
-const countTimeoutMs = 15_000;
+export const countTimeoutMs = 15_000;
 /** Seconds that saving a page takes, beside the wait for its answer. */
-const savingSeconds = 0.05;
+export const savingSeconds = 0.05;
 
 type PerList<T> = Record<RecordKind, T>;
 
@@ -117,8 +117,8 @@ function planOf(loads: PerList<ListLoad>, records: PerList<number>, pace: Pace):
 }
 
 /** Each list's load, with its rate budget as it is now. */
-async function listLoads(
-  ports: LoadPorts,
+export async function listLoads(
+  ports: Pick<LoadPorts, 'budget'>,
   { id, dialect }: InstallationConfig,
   records: PerList<number>,
   pageSizes: PerList<number>,

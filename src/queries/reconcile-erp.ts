@@ -4,12 +4,14 @@ import type { Db } from '../db/pool.ts';
 import type { Clock } from '../domain/clock.ts';
 import { UserError } from '../domain/errors.ts';
 import { readBooks } from '../erp/books/read.ts';
+import { inTurn } from '../erp/books/turn.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import type { Delivery } from '../erp/delivery.ts';
 import { pacedTarget } from '../erp/pace.ts';
 import { ErpError } from '../erp/port.ts';
 import { checkErpBooks } from '../reconcile/e7-erp.ts';
 import type { InstallationReport, ReconcileReport } from '../reconcile/report.ts';
+import { saveVerdicts } from '../reconcile/verdict.ts';
 
 export interface ReconcileErpPorts {
   db: Db;
@@ -24,11 +26,14 @@ export interface ReconcileErpOptions {
   full: boolean;
   signal: AbortSignal;
   onProgress(installation: number, entries: number): void;
+  /** Another reading of this installation's books is waited for. */
+  onWaiting(installation: number): void;
 }
 
 /**
  * Adds E7 to a report, for each installation whose ERP's books can be read back: what the ERP holds is what was delivered. An
- * installation that is delivered in files, or not at all, has none. Throws UserError where an ERP cannot be read.
+ * installation that is delivered in files, or not at all, has none. Throws UserError where an ERP cannot be read, or another reading
+ * of the same books does not end.
  */
 export async function reconcileWithErp(
   ports: ReconcileErpPorts,
@@ -41,6 +46,7 @@ export async function reconcileWithErp(
     const installation = installations.find(({ id }) => id === each.installation);
     reports.push(installation === undefined ? each : await withErp(ports, each, installation, options));
   }
+  await saveVerdicts(ports.db, reports);
   return { ok: reports.every(({ ok }) => ok), installations: reports };
 }
 
@@ -48,7 +54,7 @@ async function withErp(
   { db, databaseId, delivery, clock }: ReconcileErpPorts,
   report: InstallationReport,
   installation: InstallationConfig,
-  { full, signal, onProgress }: ReconcileErpOptions,
+  { full, signal, onProgress, onWaiting }: ReconcileErpOptions,
 ): Promise<InstallationReport> {
   const { id, erp, decimals } = installation;
   const company = companyKeyOf(erp);
@@ -56,12 +62,19 @@ async function withErp(
   const target = pacedTarget(delivery.target(installation), { db, clock });
   if (target.books === undefined) return report;
   const { ownedAccounts } = erp;
-  const ports = { db, databaseId, installation, target, ownedAccounts, signal };
-  const read = () => readBooks({ ...ports, onProgress: (entries) => onProgress(id, entries) }, { full });
-  const { balances } = await again(read, { clock, signal }).catch((error: unknown) => {
-    throw error instanceof ErpError ? unreadable(installation, error) : error;
-  });
-  const { equation, listed } = await checkErpBooks(db, { id, decimals, company, ownedAccounts, balances });
+  const { equation, listed } = await inTurn(
+    { db, clock, signal, onWaiting: () => onWaiting(id) },
+    id,
+    async ({ signal, transact }) => {
+      const ports = { db, transact, databaseId, installation, target, ownedAccounts, signal };
+      const read = () => readBooks({ ...ports, onProgress: (entries) => onProgress(id, entries) }, { full });
+      const { balances } = await again(read, { clock, signal }).catch((error: unknown) => {
+        throw error instanceof ErpError ? unreadable(installation, error) : error;
+      });
+      // Still in turn: it is told from what was noted, which the next reading changes.
+      return checkErpBooks(db, { id, decimals, company, ownedAccounts, balances });
+    },
+  );
   return {
     ...report,
     ok: report.ok && equation.ok,

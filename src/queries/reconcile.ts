@@ -15,6 +15,7 @@ import { PracticeError } from '../domain/practice-error.ts';
 import { priorities } from '../practice/budget.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import { type ReconcileInput, type ReconcileReport, reconcileBooks } from '../reconcile/index.ts';
+import { saveVerdicts } from '../reconcile/verdict.ts';
 import { pullById } from '../sync/by-id.ts';
 import type { PullContext } from '../sync/context.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
@@ -37,7 +38,7 @@ export interface ReconcilePorts {
 /** A count or a record that reconcile did without, or a window that it waits for. */
 export type ReconcileNote =
   | SourceCountNote
-  | { reason: 'waiting_for_window' | 'window_under_way' }
+  | { reason: 'waiting_for_window' | 'window_under_way' | 'waiting_for_reading' }
   | { reason: 'clock_put_back'; at: Date }
   | { reason: 'disputed_not_fetched'; message: string }
   | { reason: 'mirror_not_refreshed'; documents: number };
@@ -73,7 +74,9 @@ export async function reconcileWithSource(
     const disputed = first.disputed.get(id) ?? [];
     changed += await fetchAgain(ports, installation, disputed, (note) => onNote(id, note));
   }
-  return changed === 0 ? first.report : (await reconcileBooks(ports.db, inputs)).report;
+  const { report } = changed === 0 ? first : await reconcileBooks(ports.db, inputs);
+  await saveVerdicts(ports.db, report.installations);
+  return report;
 }
 
 async function windowEnded(

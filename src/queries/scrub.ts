@@ -2,7 +2,7 @@ import type { Connection } from '../db/rows.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { invoicesPerRequest } from '../sync/by-invoice.ts';
 import { forecastOf, passCost, type ScrubCost } from '../sync/scrub/pace.ts';
-import { newestPass, type ScrubPass } from '../sync/scrub/passes.ts';
+import { newestPasses, type ScrubPass } from '../sync/scrub/passes.ts';
 import { scrubPage } from '../sync/scrub/scrub.ts';
 import { streamNames } from '../sync/streams.ts';
 import type { InstallationId, RecordKind } from '../terms.ts';
@@ -38,8 +38,22 @@ export async function scrubStatus(
   days: number,
   now: Date,
 ): Promise<ScrubStatus> {
-  const pass = await newestPass(db, installation);
-  const finished = await newestPass(db, installation, { finished: true });
+  return (await scrubStatuses(db, [installation], now))(installation, days);
+}
+
+/** The scrubs of these installations, read at once: the result tells the status of one of them. */
+export async function scrubStatuses(
+  db: Connection,
+  installations: readonly InstallationId[],
+  now: Date,
+): Promise<(installation: InstallationId, days: number) => ScrubStatus> {
+  const newest = await newestPasses(db, installations);
+  const finished = await newestPasses(db, installations, { finished: true });
+  return (installation, days) =>
+    statusOf(newest.get(installation) ?? null, finished.get(installation) ?? null, days, now);
+}
+
+function statusOf(pass: ScrubPass | null, finished: ScrubPass | null, days: number, now: Date): ScrubStatus {
   const forecast = pass === null || days === 0 ? null : forecastOf(pass, days, now);
   return {
     days,

@@ -64,7 +64,7 @@ async function storedCounts(
     db,
     { kind: oneOf(documentKinds), count: integer, counted_at: instant },
     `select kind, count, counted_at from source_count c where installation = ? and kind = any(?) and not exists
-       (select from sync_window w where w.installation = c.installation and w.opened_at > c.counted_at)
+       (select from sync_window w where w.installation = c.installation and w.opened_at > c.counted_at and w.to_time is not null)
      order by counted_at`,
     [installation, documentKinds],
   );

@@ -1,21 +1,38 @@
+import { changedIdentities } from '../bookkeeping/identity.ts';
+import type { InstallationConfig } from '../config/load.ts';
 import { integer, oneOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
-import { booksHead } from '../ledger/head.ts';
-import { lastSeal } from '../ledger/seals.ts';
-import type { BudgetUsage } from '../practice/budget-store.ts';
+import { intervalSeconds, type Schedule } from '../domain/intervals.ts';
+import { sealStates } from '../ledger/seals.ts';
+import { type BudgetUsage, budgetUsages } from '../practice/budget-store.ts';
+import { signInStates } from '../practice/sign-in-store.ts';
+import { pauseStates, type Via } from '../sync/pauses.ts';
+import { watchedSchedules, windowPaces } from '../sync/schedule-state.ts';
 import { documentKinds, documentStates, type InstallationId, type Remark } from '../terms.ts';
-import type { DeliveryStatus } from './deliveries.ts';
-import { type ScrubStatus, scrubLateTodo, scrubStatus } from './scrub.ts';
-import { newestWindow, type WindowState } from './windows.ts';
+import { type DeliveryStatus, deliveryStatuses } from './deliveries.ts';
+import { type Cause, healthOf, healths, type InstallationHealth } from './installation-health.ts';
+import { type ScrubStatus, scrubStatuses } from './scrub.ts';
+import { newestWindows, presentCauses, type WindowState } from './windows.ts';
 
 /** One installation, as `status --json` prints it. */
 export interface InstallationStatus {
   installation: InstallationId;
+  /** What people call it; null where the configuration has no name. */
+  name: string | null;
+  health: InstallationHealth;
+  /** Whether no window closed for more than two intervals. */
+  late: boolean;
+  /** Why it is not ok, or what else is to be done; null: nothing. */
+  cause: Cause | null;
   /** Age of the source state that the books reflect; null before the first window. */
   lag_seconds: number | null;
+  /** Seconds between two windows now. */
+  interval_seconds: number;
   synced_to: Date | null;
   last_window: { outcome: WindowState; opened_at: Date; error: PlainError | null; remarks: Remark[] } | null;
+  /** What the daemon saw of its Schedule: ticks that opened no window, so far; null before it looked. */
+  schedule: { missed: number; skipped: number; dropped: number; missed_at: Date | null; paused: boolean } | null;
   budgets: {
     action: string;
     limit: number;
@@ -33,132 +50,174 @@ export interface InstallationStatus {
   scrub: ScrubStatus;
   /** Null where the books stay in our own PostgreSQL. */
   delivery: DeliveryStatus | null;
+  /** Who holds the windows of the schedule back, and why; null where nobody does. */
+  paused: { by: string; reason: string; since: Date; via: Via } | null;
+  /** That the source refuses to let us in, and when the daemon asks it again unless the secret changes; null where it does not. */
+  sign_in: { refusals: number; since: Date; ask_again_at: Date } | null;
   next_step: string;
 }
 
 /** How many documents of each kind are in each state. */
 type DocumentStates = Record<'invoices' | 'payments' | 'prepayments', Record<string, number>>;
 
-export interface StatusPorts {
-  db: Connection;
-  budget: { usage(): Promise<BudgetUsage[]> };
-  now: Date;
-  /** Seconds between two windows of the schedule. */
-  everySeconds: number;
-  /** Whether the books are sealed (`seal_key`). */
-  seals: boolean;
-  /** Days of a pass of the scrub; 0: off. */
-  scrubDays: number;
+/** All installations at a glance. */
+export interface StatusSummary {
+  installations: number;
+  /** How many installations there are of each health. */
+  health: Record<InstallationHealth, number>;
+  late: number;
+  problems: number;
+  /** The largest lag; null before any window. */
+  longest_lag_seconds: number | null;
 }
 
-/** What `status` prints of one installation: lag, last window, rate budgets, states of its documents, and what to do next. */
-export async function installationStatus(
-  ports: StatusPorts,
-  installation: InstallationId,
-  delivery: DeliveryStatus | null = null,
-): Promise<InstallationStatus> {
-  const { db, now, everySeconds } = ports;
-  const closed = await newestWindow(db, installation, 'closed');
-  const last = await newestWindow(db, installation, null);
-  const { states, problems } = await countDocuments(db, installation);
-  const lagSeconds = closed?.to ? (now.getTime() - closed.to.getTime()) / 1000 : null;
-  const budgets = await ports.budget.usage();
-  const scrub = await scrubStatus(db, installation, ports.scrubDays, now);
-  const lastError = last?.outcome === 'failed' ? last.error : null;
-  return {
-    installation,
-    lag_seconds: lagSeconds === null ? null : Math.round(lagSeconds),
-    synced_to: closed?.to ?? null,
-    last_window: last && { outcome: last.outcome, opened_at: last.opened_at, error: lastError, remarks: last.remarks },
-    budgets: budgets.map((usage) => ({
-      action: usage.action,
-      limit: usage.limit,
-      limit_now: usage.limitNow,
-      used: usage.used,
-      free: usage.free,
-      waiting: usage.waiting,
-      blocked_until: usage.blockedUntil,
-    })),
-    states,
-    problems,
-    seal: ports.seals ? await sealState(db, installation) : null,
-    scrub,
-    delivery,
-    next_step: nextStep({
-      lagSeconds,
-      lastError,
-      problems,
-      everySeconds,
-      isBlocked: budgets.some(({ blockedUntil }) => blockedUntil),
+export interface StatusPorts {
+  db: Connection;
+  now: Date;
+  schedule: Schedule;
+  /** The configured task queue: the daemon's Schedules are of one. */
+  taskQueue: string;
+  /** Whether the books are sealed (`seal_key`). */
+  seals: boolean;
+  /** That Temporal does not answer: no window opens. */
+  temporal?: PlainError | null;
+}
+
+/**
+ * What `status` prints of these installations: lag, last window, rate budgets, states of their documents, and what to do next. The
+ * number of statements does not depend on how many installations there are.
+ */
+export async function installationStatuses(
+  { db, now, schedule, taskQueue, seals, temporal = null }: StatusPorts,
+  installations: readonly InstallationConfig[],
+): Promise<InstallationStatus[]> {
+  const ids = installations.map(({ id }) => id);
+  const paces = byInstallation(await windowPaces(db, ids, schedule.idle?.afterWindows ?? 0));
+  const newest = byInstallation(await newestWindows(db, ids));
+  const presents = await presentCauses(db, ids);
+  const watched = byInstallation(await watchedSchedules(db, ids, taskQueue));
+  const counted = await countDocuments(db, ids);
+  const usages = Map.groupBy(await budgetUsages(db, ids), ({ installation }) => installation);
+  const scrubOf = await scrubStatuses(db, ids, now);
+  const sealed = byInstallation(seals ? await sealStates(db, ids) : []);
+  const deliveries = await deliveryStatuses(db, installations);
+  const pauses = await pauseStates(db, ids);
+  const signIns = await signInStates(db, ids);
+  const changed = await changedIdentities(db, installations);
+  return installations.map(({ id, name, timezone, scrubDays }) => {
+    const { syncedTo = null, idleWindows = 0 } = paces.get(id) ?? {};
+    const last = newest.get(id) ?? null;
+    const { states, problems } = counted.get(id) ?? { states: noStates(), problems: 0 };
+    const budgets = usages.get(id) ?? [];
+    const scrub = scrubOf(id, scrubDays);
+    const delivery = deliveries.get(id) ?? null;
+    const seen = watched.get(id) ?? null;
+    const seal = sealed.get(id);
+    const held = pauses.get(id);
+    const pause = held?.isPaused ? held : null;
+    const signIn = signIns.get(id) ?? null;
+    const { health, late, cause } = healthOf({
+      ...{ now, schedule, timezone, idleWindows, syncedTo, last, problems, delivery },
+      present: presents.get(id) ?? null,
+      watched: seen,
+      installation: id,
+      refused: changed.get(id) ?? null,
+      ...{ pause, signIn, temporal },
+      blockedUntil: budgets.find(({ blockedUntil }) => blockedUntil)?.blockedUntil ?? null,
       isScrubLate: scrub.late,
+    });
+    return {
+      installation: id,
+      ...{ name, health, late, cause },
+      lag_seconds: syncedTo === null ? null : Math.round((now.getTime() - syncedTo.getTime()) / 1000),
+      interval_seconds: intervalSeconds(schedule, { timezone, at: now, idleWindows }),
+      synced_to: syncedTo,
+      last_window: last && {
+        outcome: last.outcome,
+        opened_at: last.opened_at,
+        error: last.outcome === 'failed' ? last.error : null,
+        remarks: last.remarks,
+      },
+      schedule: seen && {
+        ...{ missed: seen.missed, skipped: seen.skipped, dropped: seen.dropped },
+        ...{ missed_at: seen.missedAt, paused: seen.paused },
+      },
+      budgets: budgets.map(budgetStatus),
+      states,
+      problems,
+      seal: seals && seal ? { n: seal.n, seq: seal.seq, sealed_at: seal.sealed_at, unsealed: seal.unsealed } : null,
+      scrub,
       delivery,
-    }),
+      paused: pause && { by: pause.actedBy, reason: pause.reason, since: pause.since, via: pause.via },
+      sign_in: signIn && { refusals: signIn.refusals, since: signIn.since, ask_again_at: signIn.askAgainAt },
+      next_step: cause === null ? 'Nothing to do.' : nextStep(cause),
+    };
+  });
+}
+
+/** All of these installations at a glance. */
+export function statusSummary(installations: readonly InstallationStatus[]): StatusSummary {
+  const lags = installations.flatMap(({ lag_seconds }) => lag_seconds ?? []);
+  const count = (wanted: (one: InstallationStatus) => boolean) => installations.filter(wanted).length;
+  return {
+    installations: installations.length,
+    health: Object.fromEntries(healths.map((word) => [word, count(({ health }) => health === word)])) as Record<
+      InstallationHealth,
+      number
+    >,
+    late: count(({ late }) => late),
+    problems: installations.reduce((n, { problems }) => n + problems, 0),
+    longest_lag_seconds: lags.length === 0 ? null : Math.max(...lags),
   };
 }
 
-async function sealState(db: Connection, installation: InstallationId): Promise<InstallationStatus['seal']> {
-  const head = await booksHead(db, installation);
-  const last = (await lastSeal(db, installation)) ?? { n: 0, seq: 0, summaries: 0, sealed_at: null };
-  const unsealed = head.seq - last.seq + head.summaries - last.summaries;
-  return { n: last.n, seq: last.seq, sealed_at: last.sealed_at, unsealed };
+/** A changed identity is told with what it is: its remedy alone would say nothing. */
+function nextStep({ code, message, todo }: PlainError): string {
+  return code === 'identity_changed' ? `${message} ${todo}` : todo;
+}
+
+function byInstallation<Row extends { installation: InstallationId }>(found: readonly Row[]): Map<InstallationId, Row> {
+  return new Map(found.map((row) => [row.installation, row]));
+}
+
+function budgetStatus(usage: BudgetUsage): InstallationStatus['budgets'][number] {
+  return {
+    action: usage.action,
+    limit: usage.limit,
+    limit_now: usage.limitNow,
+    used: usage.used,
+    free: usage.free,
+    waiting: usage.waiting,
+    blocked_until: usage.blockedUntil,
+  };
 }
 
 const plurals = { invoice: 'invoices', payment: 'payments', prepayment: 'prepayments' } as const;
 
+function noStates(): DocumentStates {
+  return { invoices: {}, payments: {}, prepayments: {} };
+}
+
 async function countDocuments(
   db: Connection,
-  installation: InstallationId,
-): Promise<{ states: DocumentStates; problems: number }> {
+  installations: readonly InstallationId[],
+): Promise<Map<InstallationId, { states: DocumentStates; problems: number }>> {
   const found = await rows(
     db,
-    { kind: oneOf(documentKinds), state: oneOf(documentStates), n: integer, problems: integer },
-    `select kind, state, count(*) as n, count(problem_code) as problems from document
-     where installation = ? group by kind, state order by kind, state`,
-    [installation],
+    {
+      ...{ installation: integer, kind: oneOf(documentKinds), state: oneOf(documentStates) },
+      ...{ n: integer, problems: integer },
+    },
+    `select installation, kind, state, count(*) as n, count(problem_code) as problems from document
+     where installation = any(?) group by installation, kind, state order by installation, kind, state`,
+    [installations],
   );
-  const states: DocumentStates = { invoices: {}, payments: {}, prepayments: {} };
-  let problems = 0;
-  for (const each of found) {
-    states[plurals[each.kind]][each.state] = each.n;
-    problems += each.problems;
+  const counted = new Map<InstallationId, { states: DocumentStates; problems: number }>();
+  for (const { installation, kind, state, n, problems } of found) {
+    const of = counted.get(installation) ?? { states: noStates(), problems: 0 };
+    of.states[plurals[kind]][state] = n;
+    of.problems += problems;
+    counted.set(installation, of);
   }
-  return { states, problems };
-}
-
-/** A lag of more schedule intervals than this suggests that no daemon is running. */
-const lateIntervals = 3;
-
-function nextStep(now: {
-  lagSeconds: number | null;
-  lastError: PlainError | null;
-  problems: number;
-  everySeconds: number;
-  isBlocked: boolean;
-  isScrubLate: boolean;
-  delivery: DeliveryStatus | null;
-}): string {
-  if (now.isBlocked) {
-    return 'Wait: the source asked for a pause (429), and is asked again when it is over. If it asked by mistake, run `vetledger budget reset`.';
-  }
-  if (now.lastError) return now.lastError.todo;
-  if (now.lagSeconds === null) return 'Run `vetledger sync` to load everything for the first time.';
-  if (now.problems > 0 || (now.delivery?.refused ?? 0) > 0)
-    return 'Run `vetledger problems` to see what is held or refused, and what to do.';
-  if (now.lagSeconds > now.everySeconds * lateIntervals) {
-    return 'No window closed lately: see that `vetledger run` is up, or run `vetledger sync`.';
-  }
-  const delivery = now.delivery === null ? null : deliveryStep(now.delivery);
-  if (delivery !== null) return delivery;
-  if (now.isScrubLate) return scrubLateTodo;
-  return 'Nothing to do.';
-}
-
-/** What to do about a delivery; null: nothing. */
-function deliveryStep({ paused, left, last_error, unapproved }: DeliveryStatus): string | null {
-  if (paused) return 'Run `vetledger deliver resume` when the delivery may go on.';
-  if (left > 0 && last_error) return 'Run `vetledger erp check`: the ERP cannot be worked with.';
-  if (unapproved > 0) {
-    return 'Run `vetledger deliver --dry-run`, and then `vetledger deliver --approve --through DATE`: what was loaded waits for consent.';
-  }
-  return null;
+  return counted;
 }

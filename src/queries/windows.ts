@@ -1,6 +1,9 @@
 import { bool, instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
+import { joinedTrouble, type Trouble } from '../domain/trouble.ts';
+import { coverageOf } from '../sync/replay/coverage-of.ts';
+import type { StepTroubles } from '../sync/sync-windows.ts';
 import type { InstallationId, Remark } from '../terms.ts';
 
 const windowOutcomes = ['open', 'closed', 'failed'] as const;
@@ -21,6 +24,17 @@ export interface RecordedWindow {
   opened_at: Date;
   closed_at: Date | null;
   workflow_id: string;
+  /** Of a failed one: the windows that have read and posted what it left; null: none has yet. Of others: none is needed. */
+  covered_by: number[] | null;
+  /** The window whose workflow was reset after it had ended: this one is the reset, which was refused. */
+  reset_of: number | null;
+}
+
+/** Why an installation's windows do not close now. */
+export interface PresentCause extends PlainError {
+  /** How many windows in a row failed for it; of a window that is open: how many attempts of its steps. */
+  attempts: number;
+  since: Date;
 }
 
 const windowColumns = {
@@ -36,7 +50,11 @@ const windowColumns = {
   opened_at: instant,
   closed_at: nullable(instant),
   workflow_id: text,
+  reset_of: nullable(integer),
 };
+
+/** Windows of the schedule and of `sync` that stand for themselves: no backfill, no reset of a window that has ended. */
+const ownWindows = `kind = 'window' and reset_of is null`;
 
 /** The newest windows of these installations, the newest first. The table outlives Temporal's retention. */
 export async function recordedWindows(
@@ -51,35 +69,73 @@ export async function recordedWindows(
      where installation = any(?) and (not ? or outcome = 'failed') order by id desc limit ?`,
     [installations, options.failedOnly, options.limit],
   );
+  const covered = new Map<number, number[] | null>();
+  for (const [installation, windows] of Map.groupBy(found, (window) => window.installation)) {
+    const failed = windows.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
+    if (failed.length === 0) continue;
+    for (const [id, by] of await coverageOf(db, installation, failed)) covered.set(id, by);
+  }
   return found.map(({ from_time, to_time, error, remarks, ...window }) => ({
     ...window,
     from: from_time,
     to: to_time,
     error: errorOf(error),
     remarks: remarksOf(remarks),
+    covered_by: covered.get(window.id) ?? null,
   }));
 }
 
-/** The newest window of an installation's schedule or `sync`, of one outcome or of any. Backfills do not count. */
-export async function newestWindow(
+/** The newest window of each installation's schedule or `sync`, in one statement. Backfills do not count. */
+export async function newestWindows(
   db: Connection,
-  installation: InstallationId,
-  outcome: WindowState | null,
-): Promise<Pick<RecordedWindow, 'outcome' | 'to' | 'opened_at' | 'error' | 'remarks'> | null> {
-  const { to_time, error, remarks, opened_at } = windowColumns;
-  const found = await maybeRow(
+  installations: readonly InstallationId[],
+): Promise<Pick<RecordedWindow, 'installation' | 'outcome' | 'opened_at' | 'error' | 'remarks'>[]> {
+  const { installation, outcome, error, remarks, opened_at } = windowColumns;
+  const found = await rows(
     db,
-    { outcome: windowColumns.outcome, to_time, opened_at, error, remarks },
-    `select outcome, to_time, opened_at, error, remarks from sync_window
-     where installation = ? and kind = 'window' and (?::text is null or outcome = ?) order by id desc limit 1`,
-    [installation, outcome, outcome],
+    { installation, outcome, opened_at, error, remarks },
+    `select i.id as installation, w.outcome, w.opened_at, w.error, w.remarks
+     from unnest(?::bigint[]) i(id) cross join lateral (
+       select outcome, opened_at, error, remarks from sync_window
+       where installation = i.id and ${ownWindows} order by id desc limit 1) w`,
+    [installations],
   );
-  return (
-    found && {
-      ...{ outcome: found.outcome, to: found.to_time, opened_at: found.opened_at },
-      ...{ error: errorOf(found.error), remarks: remarksOf(found.remarks) },
-    }
+  return found.map((window) => ({ ...window, error: errorOf(window.error), remarks: remarksOf(window.remarks) }));
+}
+
+/**
+ * What keeps each installation's windows from closing: the error of the newest one, or what the steps of an open one fail with, and
+ * since when it is the same. Nothing of those whose newest window closed, or opened and goes on.
+ */
+export async function presentCauses(
+  db: Connection,
+  installations: readonly InstallationId[],
+): Promise<Map<InstallationId, PresentCause>> {
+  const { installation, outcome, error } = windowColumns;
+  const found = await rows(
+    db,
+    { installation, outcome, error, troubles: json, attempts: integer, since: nullable(instant) },
+    `select i.id as installation, w.outcome, w.error, w.troubles, streak.attempts, streak.since
+     from unnest(?::bigint[]) i(id) cross join lateral (
+       select outcome, error, troubles from sync_window
+       where installation = i.id and ${ownWindows} order by id desc limit 1) w
+     cross join lateral (
+       select count(*) as attempts, min(opened_at) as since from sync_window
+       where w.outcome = 'failed' and installation = i.id and ${ownWindows} and outcome = 'failed' and id > coalesce((
+         select id from sync_window where installation = i.id and ${ownWindows}
+           and (outcome = 'closed' or outcome = 'failed' and error->>'code' is distinct from w.error->>'code')
+         order by id desc limit 1), 0)) streak
+     where w.outcome <> 'closed'`,
+    [installations],
   );
+  const causes = new Map<InstallationId, PresentCause>();
+  for (const { installation: id, attempts, since, ...window } of found) {
+    const trouble = window.outcome === 'open' ? joinedTrouble(troublesOf(window.troubles)) : null;
+    if (trouble) causes.set(id, { ...trouble.error, attempts: trouble.times, since: new Date(trouble.since) });
+    const last = window.outcome === 'failed' ? errorOf(window.error) : null;
+    if (last && since) causes.set(id, { ...last, attempts, since });
+  }
+  return causes;
 }
 
 /** The newest window that saw the source's clock put back, unless a backfill has read everything since; null without one. */
@@ -112,6 +168,11 @@ function remarksOf(stored: string): Remark[] {
   const remarks: unknown = JSON.parse(stored);
   if (!Array.isArray(remarks) || !remarks.every(isRemark)) throw new Error(`a window's remarks are none: ${stored}`);
   return remarks;
+}
+
+function troublesOf(stored: string): Trouble[] {
+  const steps: StepTroubles = JSON.parse(stored);
+  return Object.values(steps).flatMap(({ trouble }) => trouble ?? []);
 }
 
 function isRemark(value: unknown): value is Remark {

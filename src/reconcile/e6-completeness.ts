@@ -24,6 +24,11 @@ export async function checkCompleteness(db: Connection, input: ReconcileInput): 
   return [await lostDocuments(db, input), { listed: counts, omitted: 0, total }];
 }
 
+/** The lists of documents whose count in the source is not known. */
+export function listsNotCounted({ sourceCounts }: Pick<ReconcileInput, 'sourceCounts'>): string[] {
+  return documentKinds.filter((kind) => !sourceCounts[kind]).map((kind) => plurals[kind]);
+}
+
 async function lostDocuments(db: Connection, input: ReconcileInput): Promise<FoundDifferences> {
   const lost = await limitedRows(
     db,

@@ -8,7 +8,7 @@ import { checkReceivable } from './e2-receivable.ts';
 import { PrepaymentEquation, prepaymentUse } from './e3-prepayment.ts';
 import { checkPayment, checkPrepayment } from './e4-payments.ts';
 import { checkRevenue, Residues } from './e5-revenue.ts';
-import { checkCompleteness } from './e6-completeness.ts';
+import { checkCompleteness, listsNotCounted } from './e6-completeness.ts';
 import { namingTimeouts } from './limited.ts';
 import { countStates, documentReports, trialBalance, unsummarisedByDay, unusedPrepayments } from './listed.ts';
 import { loadInvoices, loadPaymentsWithoutInvoice, loadPrepayments } from './load.ts';
@@ -43,13 +43,14 @@ export async function reconcileInstallation(
   reports.omit(reported.omitted);
 
   const { decimals } = input;
+  const notCounted = listsNotCounted(input);
   const equations = {
     E1: tallies.E1.equation(decimals),
     E2: tallies.E2.equation(decimals),
     E3: tallies.E3.equation(decimals),
     E4: tallies.E4.equation(decimals),
     E5: tallies.E5.equation(decimals),
-    E6: tallies.E6.equation(null),
+    E6: { ...tallies.E6.equation(null), ...(notCounted.length > 0 ? { not_counted: notCounted } : {}) },
   };
   const bounded = {
     payments_without_invoice: checks.withoutInvoice,

@@ -48,6 +48,12 @@ export interface Equation {
   documents_omitted?: number;
 }
 
+/** E6. */
+export interface CountEquation extends Equation {
+  /** Lists whose count in the source is not known, for example because it could not be asked: of these only the states are checked. */
+  not_counted?: string[];
+}
+
 /** Something listed that makes no equation fail. */
 export interface Note {
   document: string;
@@ -101,7 +107,7 @@ export interface InstallationReport {
   ok: boolean;
   currency: string;
   /** E7 where the ERP was read back (`--erp`). */
-  equations: Record<EquationName, Equation> & { E7?: Equation };
+  equations: Record<EquationName, Equation> & { E6: CountEquation; E7?: Equation };
   states: Record<'invoices' | 'payments' | 'prepayments', Record<string, number>>;
   trial_balance: TrialBalanceLine[];
   listed: Listed;

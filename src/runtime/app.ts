@@ -1,18 +1,27 @@
 import type { Logger } from 'pino';
 import type { Config, InstallationConfig } from '../config/load.ts';
+import { readSecretFile } from '../config/secret-files.ts';
 import { text } from '../db/columns.ts';
 import { type Db, openDatabase, poolSize } from '../db/pool.ts';
 import { row } from '../db/rows.ts';
 import { ConfigError } from '../domain/errors.ts';
+import { ServiceError } from '../embedded/errors.ts';
 import { acquirePostgres, acquireTemporal, type ServicesOptions } from '../embedded/index.ts';
 import { type Delivery, openDelivery } from '../erp/delivery.ts';
 import { type Auth, clientCredentials, staticToken } from '../practice/auth.ts';
 import { Budget } from '../practice/budget.ts';
 import { createPracticeClient, type PracticeClient } from '../practice/client.ts';
+import type { Log } from '../practice/exchange.ts';
 import type { Transport } from '../practice/http.ts';
+import { fileSecret, fixedSecret, type Secret } from '../practice/secret.ts';
+import { pacedSignIn } from '../practice/sign-in.ts';
+import { signInStore } from '../practice/sign-in-store.ts';
 import { createTransport, defaultTimeouts } from '../practice/transport.ts';
+import { temporalName } from './binding/noted.ts';
 import { prepareSchema } from './database.ts';
+import { Events } from './events.ts';
 import { createLog } from './log.ts';
+import { Outages } from './outages.ts';
 import { systemClock } from './system-clock.ts';
 
 /** The open services and clients of a command; `close` releases them all. */
@@ -21,24 +30,35 @@ export interface App {
   db: Db;
   /** One connection beside the pool: heartbeats do not wait for it. */
   presenceDb: Db;
-  /** Part of workflow ids and task queues, so that several databases can share a Temporal cluster. */
+  /** Part of the keys of entries in ERPs: a database that takes another's place keeps it. */
   databaseId: string;
+  /** Part of workflow ids and task queues, so that several databases can share a Temporal cluster. A copy has another one. */
+  temporalName: string;
   /** Null when the command needs no Temporal (`AppOptions.temporal`). */
   temporal: { address: string; namespace: string; uiUrl: string | null } | null;
   /** Writes to stderr. */
   log: Logger;
   clock: () => Date;
+  /** What happens in this process, for whoever tells of it. */
+  events: Events;
+  /** Which services do not answer. */
+  outages: Outages;
+  /** Starts an embedded server again that has died; false where it is not ours, or runs. Throws ServiceError where that fails. */
+  revive: Record<'postgres' | 'temporal', () => Promise<boolean>>;
   /** The practice API client of an installation, one per App. Throws ConfigError for an unknown installation. */
   practice(installation: number): PracticeClient;
   /** The rate budget that `practice(installation)` takes from. */
   budget(installation: number): Budget;
+  /** Has the next `practice(installation)` be made from the configuration as it is then; what has one keeps it. */
+  retirePractice(installation: number): void;
   /** Delivery to the installations' ERPs. */
   delivery: Delivery;
   close(): Promise<void>;
 }
 
 export interface AppOptions {
-  temporal: boolean;
+  /** `if reachable`: without Temporal the command does what it can, and `progress` is told. */
+  temporal: boolean | 'if reachable';
   /** Called with one line for each slow step. */
   progress: (line: string) => void;
   env: NodeJS.ProcessEnv;
@@ -46,6 +66,8 @@ export interface AppOptions {
   logLevel?: 'error' | 'warn' | 'info';
   /** Whether an embedded database of an older version is brought up to date; without it the command refuses to start. */
   upgradesEmbedded?: boolean;
+  /** Whether a source that has refused to let us in is left alone for a time: in the daemon. */
+  pacesSignIn?: boolean;
   /** Whether an embedded Temporal server serves its web UI. */
   ui?: boolean;
 }
@@ -60,7 +82,9 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
   const close = async () => {
     for (const release of opened.splice(0).reverse()) await release();
   };
-  const log = createLog(options.env.VETLEDGER_LOG ?? options.logLevel ?? 'warn');
+  const names = new Map(config.installations.flatMap(({ id, name }) => (name === null ? [] : [[id, name] as const])));
+  const log = createLog(options.env.VETLEDGER_LOG ?? options.logLevel ?? 'warn', undefined, names);
+  for (const warning of config.warnings) log.warn(warning);
   const services: ServicesOptions = {
     dataDir: config.dataDir,
     databaseUrl: config.databaseUrl ?? undefined,
@@ -71,7 +95,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     env: options.env,
   };
   try {
-    const starting = options.temporal ? acquireTemporal(services) : Promise.resolve(null);
+    const starting = options.temporal ? acquireTemporal(services).catch(whereNeeded(options)) : Promise.resolve(null);
     // Both start at the same time. When one fails, the other is released by the catch block below.
     const [postgres, temporal] = await Promise.allSettled([acquirePostgres(services), starting]);
     for (const service of [postgres, temporal]) {
@@ -80,16 +104,22 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     if (postgres.status === 'rejected') throw postgres.reason;
     if (temporal.status === 'rejected') throw temporal.reason;
 
+    const clock = () => new Date();
+    const events = new Events(clock);
+    const outages = new Outages(log, events, clock);
     const { currentUrl } = postgres.value;
-    const report = (line: string) => log.warn({ database: true }, line);
+    // Each connection that cannot be made is reported; an outage that is known is told by itself.
+    const report = (line: string) => log[outages.of('postgres') === null ? 'warn' : 'debug']({ database: true }, line);
     const db = openDatabase(currentUrl, { max: poolSize(config.installations.length), report });
     opened.push(() => db.destroy());
     const presenceDb = openDatabase(currentUrl, { max: 1, acquireTimeoutMs: 10_000, report });
     opened.push(() => presenceDb.destroy());
-    await prepareSchema(postgres.value, db, options.upgradesEmbedded === true);
-    const practices = practicesOf(config, db, log);
-    opened.push(() => practices.close());
+    const newer = await prepareSchema(postgres.value, db, options.upgradesEmbedded === true);
+    if (newer.length > 0)
+      log.info({ migrations: newer }, 'a newer version has expanded the database; this one works on');
     const databaseId = await readDatabaseId(db);
+    const practices = practicesOf(config, { db, log, databaseId, pacesSignIn: options.pacesSignIn === true });
+    opened.push(() => practices.close());
     const delivery = openDelivery({ db, databaseId, clock: systemClock, log });
     opened.push(() => delivery.close());
     return {
@@ -97,6 +127,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
       db,
       presenceDb,
       databaseId,
+      temporalName: await temporalName(db, databaseId),
       delivery,
       temporal: temporal.value && {
         address: temporal.value.address,
@@ -104,15 +135,31 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
         uiUrl: temporal.value.uiUrl,
       },
       log,
-      clock: () => new Date(),
+      clock,
+      events,
+      outages,
+      revive: {
+        postgres: postgres.value.revive,
+        temporal: temporal.value?.revive ?? (async () => false),
+      },
       practice: (installation) => practices.of(installation).client,
       budget: (installation) => practices.of(installation).budget,
+      retirePractice: (installation) => practices.retire(installation),
       close,
     };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** What a Temporal that cannot be reached means for a command. */
+function whereNeeded({ temporal, progress }: AppOptions): (error: unknown) => null {
+  return (error) => {
+    if (temporal !== 'if reachable' || !(error instanceof ServiceError)) throw error;
+    progress(`${error.message} ${error.todo}`);
+    return null;
+  };
 }
 
 async function readDatabaseId(db: Db): Promise<string> {
@@ -125,22 +172,41 @@ interface Practice {
   budget: Budget;
 }
 
-function practicesOf(config: Config, db: Db, log: Logger) {
+/** What every installation's client is made with. */
+interface PracticePorts {
+  db: Db;
+  log: Logger;
+  /** Key of the marks of refused secrets. */
+  databaseId: string;
+  /** Whether a source that has refused us is left alone for a time. */
+  pacesSignIn: boolean;
+}
+
+function practicesOf(config: Config, ports: PracticePorts) {
   const made = new Map<number, Practice>();
+  /** Clients of installations that were configured differently, or not any more: what runs may still use them. */
+  const retired: Practice[] = [];
   return {
     of(id: number): Practice {
-      const practice = made.get(id) ?? makePractice(installationOf(config, id), db, log);
+      const practice = made.get(id) ?? makePractice(installationOf(config, id), ports);
       made.set(id, practice);
       return practice;
     },
+    retire(id: number) {
+      const practice = made.get(id);
+      if (practice) retired.push(practice);
+      made.delete(id);
+    },
     async close() {
-      for (const { client } of made.values()) client.close();
-      await Promise.all([...made.values()].map(({ budget }) => budget.close()));
+      const all = [...made.values(), ...retired];
+      for (const { client } of all) client.close();
+      await Promise.all(all.map(({ budget }) => budget.close()));
     },
   };
 }
 
-function makePractice(installation: InstallationConfig, db: Db, log: Logger): Practice {
+function makePractice(installation: InstallationConfig, ports: PracticePorts): Practice {
+  const { db, log } = ports;
   const { id, baseUrl, dialect, rateWindowSeconds } = installation;
   const budget = new Budget({
     db,
@@ -152,19 +218,51 @@ function makePractice(installation: InstallationConfig, db: Db, log: Logger): Pr
     clock: systemClock,
   });
   const transport = createTransport({ timeouts: defaultTimeouts, clock: systemClock });
-  const auth = authOf(installation, transport);
+  const secret = secretOf(installation);
+  const auth = pacedSignIn(authOf(installation, transport, secret), {
+    secret,
+    markKey: ports.databaseId,
+    store: signInStore(db, id),
+    clock: systemClock,
+    waits: ports.pacesSignIn,
+    failed: (err) => log.warn({ err, installation: id }, 'a refused sign-in was not noted'),
+  });
   const client = createPracticeClient({
-    ...{ installation: id, baseUrl, auth, dialect, budget, log, transport },
+    ...{ installation: id, baseUrl, auth, dialect, budget, transport },
+    log: logOf(log, id),
     clock: systemClock,
   });
   return { budget, client };
 }
 
-/** The configured authentication of an installation: a fixed token, or client credentials. */
-export function authOf(installation: InstallationConfig, transport: Transport): Auth {
+/** The token or client secret of an installation. */
+function secretOf({ auth }: InstallationConfig): Secret {
+  const value = 'token' in auth ? auth.token : auth.clientSecret;
+  const { secretFile } = auth;
+  return secretFile === undefined ? fixedSecret(value) : fileSecret(value, () => readSecretFile(secretFile).secret);
+}
+
+/** The log with the installation in each line; inside an activity, its ids come by themselves (activities/log-ids.ts). */
+function logOf(log: Logger, installation: number): Log {
+  return {
+    debug: (fields: object, message: string) => log.debug({ installation, ...fields }, message),
+    warn: (fields: object, message: string) => log.warn({ installation, ...fields }, message),
+  };
+}
+
+/** The configured authentication of an installation: a token, or client credentials. */
+export function authOf(
+  installation: InstallationConfig,
+  transport: Transport,
+  secret: Secret = secretOf(installation),
+): Auth {
   const { auth, id, baseUrl, dialect } = installation;
-  if ('token' in auth) return staticToken(auth.token);
-  return clientCredentials({ ...auth, installation: id, baseUrl, dialect, transport, clock: systemClock });
+  if ('token' in auth) return staticToken(secret);
+  const { clientId } = auth;
+  return clientCredentials({
+    ...{ clientId, clientSecret: secret, installation: id, baseUrl, dialect, transport },
+    clock: systemClock,
+  });
 }
 
 /** The configuration of an installation. Throws ConfigError for an unknown one. */

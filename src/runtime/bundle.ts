@@ -2,16 +2,18 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type BundleOptions, bundleWorkflowCode } from '@temporalio/worker';
+import { isPacked } from '../embedded/optional-packages.ts';
 
 const root = new URL('../../', import.meta.url);
 const workflowsDir = new URL('workflows/', root);
 const loader = new URL('strip-types-loader.ts', import.meta.url);
 
 /**
- * Path of the prebuilt workflow bundle. Builds it when there is none for the current sources; `npm ci` normally has built it
- * already (the `prepare` script).
+ * Path of the prebuilt workflow bundle. A packed program has it. In a checkout it is built when there is none for the current
+ * sources; `npm ci` normally has built it already (the `prepare` script).
  */
 export async function workflowBundle(): Promise<string> {
+  if (isPacked) return fileURLToPath(new URL('build/workflows.js', root));
   const target = fileURLToPath(new URL(`build/workflows-${sourcesHash()}.js`, root));
   if (existsSync(target)) return target;
   const { code } = await bundleWorkflowCode({

@@ -1,8 +1,10 @@
-import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { deliver } from '../../workflows/index.ts';
 import { type DeliveryInput, dueSignalName } from '../../workflows/messages.ts';
-import type { App } from './app.ts';
+import { labelOf } from '../domain/installation-name.ts';
+import { type App, installationOf } from './app.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
+import { withTemporalClient } from './temporal-client.ts';
 
 /** Longest time for asking Temporal. */
 const callTimeoutMs = 10_000;
@@ -11,23 +13,27 @@ const callTimeoutMs = 10_000;
 const unnamedQueue = 'vetledger';
 
 /** An installation's part of names in Temporal. Another task queue has names of its own, so that daemons leave each other's alone. */
-export function nameOnQueue({ databaseId, config }: Pick<App, 'databaseId' | 'config'>, installation: number): string {
+export function nameOnQueue(
+  { temporalName, config }: Pick<App, 'temporalName' | 'config'>,
+  installation: number,
+): string {
   const { taskQueue } = config.temporal;
-  return `${installation}-${databaseId}${taskQueue === unnamedQueue ? '' : `-${taskQueue}`}`;
+  return `${installation}-${temporalName}${taskQueue === unnamedQueue ? '' : `-${taskQueue}`}`;
 }
 
 /** The one workflow that delivers an installation's general ledger. */
-export function deliveryId(app: Pick<App, 'databaseId' | 'config'>, installation: number): string {
+export function deliveryId(app: Pick<App, 'temporalName' | 'config'>, installation: number): string {
   return `deliver/${nameOnQueue(app, installation)}`;
 }
 
 /** The function that begins a delivery, or signals the one under way. It may be called at any time, by any process, any number of times. */
 export function deliveryRequests(
-  app: Pick<App, 'databaseId' | 'config'>,
+  app: Pick<App, 'temporalName' | 'config'>,
   client: Client,
   { taskQueue, searchAttributes }: { taskQueue: string; searchAttributes: boolean },
 ): (installation: number, timeoutMs?: number) => Promise<void> {
   return async (installation, timeoutMs = callTimeoutMs) => {
+    const label = labelOf(installationOf(app.config, installation));
     const input: DeliveryInput = { installation, searchAttributes };
     await client.withDeadline(Date.now() + timeoutMs, () =>
       client.workflow.signalWithStart<typeof deliver>('deliver', {
@@ -36,8 +42,8 @@ export function deliveryRequests(
         taskQueue,
         args: [input],
         signal: dueSignalName,
-        staticSummary: `delivery of installation ${installation}`,
-        staticDetails: `Sends the entries and daily summaries of installation **${installation}** that wait in the outbox to its ERP, looks up what is in doubt, and ends when nothing is due. \`vetledger status\` shows how far it is; \`vetledger deliver pause\` holds it.`,
+        staticSummary: `delivery of installation ${label}`,
+        staticDetails: `Sends the entries and daily summaries of installation **${label}** that wait in the outbox to its ERP, looks up what is in doubt, and ends when nothing is due. \`vetledger status\` shows how far it is; \`vetledger deliver pause\` holds it.`,
       }),
     );
   };
@@ -45,7 +51,7 @@ export function deliveryRequests(
 
 /** Whether the delivery of an installation is under way, waiting for its ERP included. */
 export async function isDelivering(
-  app: Pick<App, 'databaseId' | 'config'>,
+  app: Pick<App, 'temporalName' | 'config'>,
   client: Client,
   installation: number,
 ): Promise<boolean> {
@@ -63,23 +69,15 @@ export async function isDelivering(
 /** As the requests of an engine, without workers: what is begun goes on where a process delivers. */
 export async function requestDeliveriesOnce(app: App, installations: readonly number[]): Promise<void> {
   if (!app.temporal || installations.length === 0) return;
-  const { address, namespace } = app.temporal;
-  const connection = await Connection.connect({
-    ...app.config.temporal.security,
-    address,
-    connectTimeout: '10 seconds',
-  });
-  try {
-    const client = new Client({ connection, namespace });
+  await withTemporalClient(app, async (client, connection) => {
+    const { namespace } = client.options;
     const searchAttributes = await ensureSearchAttributes(connection, namespace, (line) => app.log.info(line));
     const request = deliveryRequests(app, client, { taskQueue: deliveryQueueOf(app), searchAttributes });
     for (const installation of installations) await request(installation);
-  } finally {
-    await connection.close();
-  }
+  });
 }
 
 /** Deliveries have a queue of their own: an ERP that is slow must not take the places of windows. */
-export function deliveryQueueOf({ databaseId, config }: Pick<App, 'databaseId' | 'config'>): string {
-  return `${config.temporal.taskQueue}-${databaseId}-delivery`;
+export function deliveryQueueOf({ temporalName, config }: Pick<App, 'temporalName' | 'config'>): string {
+  return `${config.temporal.taskQueue}-${temporalName}-delivery`;
 }

@@ -1,7 +1,9 @@
 import { writeSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
+import { logIds } from '../../activities/log-ids.ts';
 import { tellable } from '../db/errors.ts';
 import { ConfigError, codeOf } from '../domain/errors.ts';
+import { PracticeError } from '../domain/practice-error.ts';
 import { redact } from '../domain/redact.ts';
 import { visibleLines } from '../domain/text.ts';
 
@@ -14,10 +16,14 @@ interface Destination {
 const stderr: Destination = { write: (line) => writeSync(2, line) };
 
 /**
- * The program's log: JSON lines without secrets, without values of statements, and without characters that a terminal obeys.
- * Throws ConfigError for a level that does not exist.
+ * The program's log: JSON lines with the ids of what they are about, without secrets, without values of statements, and without
+ * characters that a terminal obeys. Lines about an installation carry its name, too. Throws ConfigError for a level that does not exist.
  */
-export function createLog(level: string, destination: Destination = stderr): Logger {
+export function createLog(
+  level: string,
+  destination: Destination = stderr,
+  names: ReadonlyMap<number, string> = new Map(),
+): Logger {
   if (level !== 'silent' && !(level in pino.levels.values)) {
     throw new ConfigError(
       'log_level_unknown',
@@ -28,7 +34,14 @@ export function createLog(level: string, destination: Destination = stderr): Log
   const write = (line: string) => {
     destination.write(visibleLines(redact(line)));
   };
-  return pino({ level, base: null, serializers: { err: errorLine } }, { write });
+  const named = (line: Record<string, unknown>) => {
+    const name = typeof line.installation === 'number' ? names.get(line.installation) : undefined;
+    return name === undefined ? line : { ...line, name };
+  };
+  return pino(
+    { level, base: null, serializers: { err: errorLine }, mixin: logIds, formatters: { log: named } },
+    { write },
+  );
 }
 
 /** Of an error only what is told: its other properties may quote rows and statements. */
@@ -40,6 +53,7 @@ function errorLine(error: unknown): object {
     type: error.name,
     message,
     ...(codeOf(error) === undefined ? {} : { code: codeOf(error) }),
+    ...(error instanceof PracticeError && error.requestIds),
     stack,
     ...(error.cause instanceof Error ? { cause: errorLine(error.cause) } : {}),
   };

@@ -3,17 +3,23 @@
  * each other's activities, so they must serve the same installations, and understand them alike.
  */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beginMapping, isSuperseded, MappingSuperseded, mappingInForce } from '../bookkeeping/mapping-generation.ts';
+import {
+  beginMapping,
+  isSuperseded,
+  MappingSuperseded,
+  mappingInForce,
+  mappingsInForce,
+} from '../bookkeeping/mapping-generation.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import { loadMapping } from '../config/mapping-files.ts';
-import { instant, integer, nullable, text, uuid } from '../db/columns.ts';
-import { type Connection, execute, rows } from '../db/rows.ts';
-import { ConfigError, UserError } from '../domain/errors.ts';
+import { bool, instant, integer, nullable, text, uuid } from '../db/columns.ts';
+import { type Connection, execute, row, rows } from '../db/rows.ts';
+import { ConfigError, type PlainError, UserError } from '../domain/errors.ts';
 import { reasonOf } from '../embedded/errors.ts';
 import type { App } from './app.ts';
+import { ownVersion } from './version.ts';
 
 export interface PresenceTimes {
   /** Between two heartbeats. */
@@ -34,6 +40,8 @@ export interface Presence {
   failed: Promise<never>;
   /** Looks now, not only at the next heartbeat, whether a newer mapping is in force. */
   check(): void;
+  /** Has this process serve these installations from now on. Throws ConfigError where that does not go with other processes. */
+  serve(installations: readonly InstallationConfig[]): Promise<void>;
   /** Takes this process off the list. */
   end(): Promise<void>;
 }
@@ -101,6 +109,10 @@ class Registered implements Presence {
     this.#wake.abort();
   }
 
+  serve(installations: readonly InstallationConfig[]): Promise<void> {
+    return this.#register(installations);
+  }
+
   async end(): Promise<void> {
     this.#ended.abort();
     await this.#beating;
@@ -115,24 +127,30 @@ class Registered implements Presence {
     return this.#app.config.installations;
   }
 
-  async #register(): Promise<void> {
+  async #register(installations: readonly InstallationConfig[] = this.#installations): Promise<void> {
     const own: Process = {
       id: this.#id,
       command: this.#work.command,
       host: hostname(),
       process: process.pid,
-      version: version(),
+      version: ownVersion(),
       taskQueue: this.#work.taskQueue,
       since: this.#app.clock(),
-      installations: this.#installations,
+      installations: [...installations],
     };
     await this.#app.presenceDb.transaction(async (trx) => {
       await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger daemons', 0))`);
       await forgetSilent(trx, this.#times.forgottenAfterSeconds);
+      await execute(trx, 'delete from daemon where id = ?', [this.#id]);
       const others = await livingProcesses(trx);
       for (const other of others) refuseConflict(own, other);
-      for (const installation of this.#installations) await refuseStale(trx, own, installation, others);
-      for (const { id, mappingHash } of this.#installations) await beginMapping(trx, id, mappingHash);
+      const mappings = await mappingsInForce(
+        trx,
+        installations.map(({ id }) => id),
+      );
+      const changed = installations.filter(({ id, mappingHash }) => mappings.get(id) !== mappingHash);
+      for (const installation of changed) await refuseStale(trx, own, installation, others);
+      for (const { id, mappingHash } of changed) await beginMapping(trx, id, mappingHash);
       await save(trx, own);
     });
   }
@@ -144,15 +162,17 @@ class Registered implements Presence {
       const woken = AbortSignal.any([this.#ended.signal, this.#wake.signal]);
       await sleep(this.#times.heartbeatMs, undefined, { signal: woken, ref: false }).catch(() => undefined);
       if (this.#ended.signal.aborted) return;
+      const askedAt = performance.now();
       try {
         await answered(this.#heartbeat());
         lostSince = null;
+        this.#app.outages.up('postgres');
       } catch (error) {
         if (this.#ended.signal.aborted) return;
         if (error instanceof UserError) return this.#fail(error);
-        lostSince ??= performance.now();
+        lostSince ??= askedAt;
         const lostMs = performance.now() - lostSince;
-        this.#app.log.warn({ err: error }, `PostgreSQL does not answer, for ${Math.round(lostMs / 1000)} s`);
+        this.#app.outages.down('postgres', plainErrorOf(databaseLost(lostMs, error)));
         if (lostMs >= this.#times.databaseLostMs) return this.#fail(databaseLost(lostMs, error));
       }
     }
@@ -160,11 +180,20 @@ class Registered implements Presence {
 
   async #heartbeat(): Promise<void> {
     const db = this.#app.presenceDb;
-    for (const installation of this.#installations) {
-      const inForce = await mappingInForce(db, installation.id);
-      if (inForce !== null && inForce !== installation.mappingHash) await this.#takeOver(installation, inForce);
+    const installations = [...this.#installations];
+    const mappings = await mappingsInForce(
+      db,
+      installations.map(({ id }) => id),
+    );
+    for (const installation of installations) {
+      const inForce = mappings.get(installation.id);
+      if (inForce !== undefined && inForce !== installation.mappingHash) await this.#takeOver(installation, inForce);
     }
-    const kept = await execute(db, 'update daemon set heard_at = clock_timestamp() where id = ?', [this.#id]);
+    const kept = await execute(
+      db,
+      'update daemon set heard_at = clock_timestamp(), temporal_gone_since = ? where id = ?',
+      [this.#app.outages.of('temporal')?.since ?? null, this.#id],
+    );
     // It stood still for so long that the others have forgotten it.
     if (kept === 0) await this.#register();
   }
@@ -186,6 +215,29 @@ class Registered implements Presence {
       `the mapping was changed: ${installation.mappingPath} was read again`,
     );
   }
+}
+
+/** Whether a process is at work on this database now. */
+export async function anyProcessAtWork(db: Connection): Promise<boolean> {
+  const { found } = await row(
+    db,
+    { found: bool },
+    'select exists (select from daemon where heard_at > clock_timestamp() - make_interval(secs => ?)) as found',
+    [presenceTimes.forgottenAfterSeconds],
+  );
+  return found;
+}
+
+/** Since when the processes at work have not reached Temporal, the first that noticed; null where none has. */
+export async function temporalGoneSince(db: Connection): Promise<Date | null> {
+  const { since } = await row(
+    db,
+    { since: nullable(instant) },
+    `select min(temporal_gone_since) as since from daemon
+     where heard_at > clock_timestamp() - make_interval(secs => ?)`,
+    [presenceTimes.forgottenAfterSeconds],
+  );
+  return since;
 }
 
 async function forgetSilent(trx: Connection, afterSeconds: number): Promise<void> {
@@ -300,20 +352,31 @@ async function save(trx: Connection, own: Process): Promise<void> {
     own.version,
     own.taskQueue,
   ]);
-  for (const { id, baseUrl, currency, timezone, mappingHash } of own.installations) {
-    await execute(
-      trx,
-      `insert into daemon_installation (daemon, installation, base_url, currency, timezone, mapping_hash)
-       values (?, ?, ?, ?, ?, ?)`,
-      [own.id, id, baseUrl, currency, timezone, mappingHash],
-    );
-  }
+  const { installations } = own;
+  await execute(
+    trx,
+    `insert into daemon_installation (daemon, installation, base_url, currency, timezone, mapping_hash)
+     select ?, * from unnest(?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[])`,
+    [
+      own.id,
+      installations.map(({ id }) => id),
+      installations.map(({ baseUrl }) => baseUrl),
+      installations.map(({ currency }) => currency),
+      installations.map(({ timezone }) => timezone),
+      installations.map(({ mappingHash }) => mappingHash),
+    ],
+  );
+}
+
+function plainErrorOf({ code, message, todo }: UserError): PlainError {
+  return { code, message, todo };
 }
 
 function databaseLost(lostMs: number, cause: unknown): UserError {
+  const seconds = Math.round(lostMs / 1000);
   return new UserError(
     'postgres_unreachable',
-    `PostgreSQL has not answered for ${Math.round(lostMs / 1000)} s: ${reasonOf(cause)}`,
+    `PostgreSQL ${seconds === 0 ? 'does not answer' : `has not answered for ${seconds} s`}: ${reasonOf(cause)}`,
     'Start it again, and then this command: nothing is lost and nothing posted twice.',
     3,
     cause,
@@ -332,15 +395,4 @@ async function answered<T>(work: Promise<T>): Promise<T> {
       }),
     ),
   ]);
-}
-
-let ownVersion: string | null = null;
-
-function version(): string {
-  if (ownVersion === null) {
-    const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-    const parsed: { version: string } = JSON.parse(file);
-    ownVersion = parsed.version;
-  }
-  return ownVersion;
 }

@@ -1,10 +1,13 @@
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, type RuntimeOptions, Worker } from '@temporalio/worker';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createActivities } from '../../activities/index.ts';
 import type { WindowInput } from '../../workflows/messages.ts';
 import { isDelivered } from '../config/erp.ts';
+import type { InstallationConfig } from '../config/load.ts';
+import { ConfigError } from '../domain/errors.ts';
 import type { App } from './app.ts';
+import { ensureBound } from './binding/bind.ts';
 import { workflowBundle } from './bundle.ts';
 import { deliveryQueueOf, deliveryRequests } from './deliveries.ts';
 import { enter, type Presence, type PresenceTimes } from './presence.ts';
@@ -12,6 +15,8 @@ import { ensureSearchAttributes } from './search-attributes.ts';
 
 /** Time between a worker's shutdown and the cancellation of its running activities. */
 const shutdownGraceTime = '10 seconds';
+/** After that the worker ends without them: a supervisor allows a process 30 s to end. */
+const shutdownForceTime = '20 seconds';
 /** Activities learn of a cancellation from a heartbeat. The SDK's default delays heartbeats by up to 80 % of their time-out. */
 const maxHeartbeatThrottleInterval = '5 seconds';
 
@@ -33,9 +38,23 @@ export interface Engine {
   requestDelivery(installation: number, timeoutMs?: number): Promise<void>;
   /** False when the cluster refused our search attributes; workflows then set none. */
   searchAttributes: boolean;
+  /** The state of each worker of this process. */
+  workers(): WorkerState[];
   /** Rejects when a worker fails, and when this process must not go on (src/runtime/presence.ts); never resolves. */
   failed: Promise<never>;
+  /** Takes no more work from now on; activities that are under way get some seconds to end, then they are cancelled. */
+  drain(): void;
+  /** Serves these installations from now on. Throws ConfigError where that does not go with other processes. */
+  serve(installations: readonly InstallationConfig[]): Promise<void>;
   stop(): Promise<void>;
+}
+
+export interface WorkerState {
+  queue: string;
+  /** As the SDK names it: `RUNNING`, `DRAINING`, `FAILED` and so on. */
+  runState: string;
+  /** Whether it asks for workflow tasks and for activities. */
+  isPolling: boolean;
 }
 
 export interface EngineOptions {
@@ -67,7 +86,13 @@ export async function startEngine(
     ...(times ? { times } : {}),
   });
   try {
-    return await startWorkers(app, { ...hooks, installations, presence, scrubs }, progress, only);
+    const engine = await startWorkers(app, { ...hooks, installations, presence, scrubs }, progress, only, command);
+    const serve = async (served: readonly InstallationConfig[]) => {
+      await presence.serve(served);
+      installations.clear();
+      for (const installation of served) installations.set(installation.id, installation);
+    };
+    return { ...engine, serve };
   } catch (error) {
     await presence.end();
     throw error;
@@ -83,17 +108,24 @@ async function startWorkers(
   }: Pick<ActivityDeps, 'onProgress' | 'onWindow' | 'installations' | 'scrubs'> & { presence: Presence },
   progress: (line: string) => void,
   only: EngineOptions['only'],
-): Promise<Engine> {
+  command: string,
+): Promise<Omit<Engine, 'serve'>> {
   if (!app.temporal) throw new Error('the engine needs Temporal');
-  installRuntime(app);
+  installRuntime(app, command === 'run');
   const { address, namespace } = app.temporal;
   const { security } = app.config.temporal;
   const workflowBundlePath = await workflowBundle();
   const connection = await Connection.connect({ ...security, address, connectTimeout: '10 seconds' });
-  const native = await NativeConnection.connect({ ...security, address });
   const client = new Client({ connection, namespace });
+  try {
+    await ensureBound(app, client, { renews: command === 'run' });
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  const native = await NativeConnection.connect({ ...security, address });
   const searchAttributes = await ensureSearchAttributes(connection, namespace, progress);
-  const taskQueue = `${app.config.temporal.taskQueue}-${app.databaseId}`;
+  const taskQueue = `${app.config.temporal.taskQueue}-${app.temporalName}`;
   const backfillQueue = `${taskQueue}-backfill`;
   const deliveryQueue = deliveryQueueOf(app);
   const requestDelivery = deliveryRequests(app, client, { taskQueue: deliveryQueue, searchAttributes });
@@ -106,12 +138,14 @@ async function startWorkers(
     log: app.log,
     onMappingSuperseded: () => presence.check(),
     sealKey: app.config.sealKey,
+    windows: { timeoutSeconds: app.config.windowTimeoutMinutes * 60, searchAttributes },
     delivery: app.delivery,
     requestDelivery,
+    onEvent: (event) => app.events.emit(event),
     ...hooks,
   });
   const workers: Worker[] = [];
-  const windowQueues = { window: [taskQueue], backfill: [backfillQueue], delivery: [] };
+  const windowQueues = { window: [taskQueue], backfill: [backfillQueue], replay: [backfillQueue], delivery: [] };
   const queues = [
     ...(only ? windowQueues[only] : [taskQueue, backfillQueue]),
     ...(app.config.installations.some(({ erp }) => isDelivered(erp)) ? [deliveryQueue] : []),
@@ -125,13 +159,16 @@ async function startWorkers(
         workflowBundle: { codePath: workflowBundlePath },
         activities,
         shutdownGraceTime,
-        shutdownForceTime: '30 seconds',
+        shutdownForceTime,
         maxHeartbeatThrottleInterval,
         maxConcurrentActivityTaskExecutions: activitySlots(app.config.installations.length),
       }),
     );
   }
   const runs = workers.map((worker) => worker.run());
+  const drain = () => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
   const failed = Promise.race([
     presence.failed,
     ...runs.map((run) =>
@@ -149,9 +186,11 @@ async function startWorkers(
     deliveryQueue,
     requestDelivery,
     searchAttributes,
+    workers: () => workers.map(stateOf),
     failed,
+    drain,
     async stop() {
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      drain();
       await Promise.allSettled(runs);
       await presence.end();
       await native.close();
@@ -160,18 +199,49 @@ async function startWorkers(
   };
 }
 
+function stateOf(worker: Worker): WorkerState {
+  const { runState, workflowPollerState, activityPollerState } = worker.getStatus();
+  const isPolling = runState === 'RUNNING' && workflowPollerState === 'POLLING' && activityPollerState === 'POLLING';
+  return { queue: worker.options.taskQueue, runState, isPolling };
+}
+
 let runtimeInstalled = false;
 
-/** Once per process: routes the SDK's log lines to our log and leaves signals to the commands. */
-function installRuntime(app: App): void {
+/**
+ * Once per process: routes the SDK's log lines to our log and leaves signals to the commands. Only a daemon serves the SDK's metrics:
+ * a command that works beside it has the same configuration, and would find the address taken. Throws ConfigError where it cannot listen.
+ */
+function installRuntime(app: App, isDaemon: boolean): void {
   if (runtimeInstalled) return;
+  const temporalListen = isDaemon ? (app.config.metrics?.temporalListen ?? null) : null;
+  try {
+    Runtime.install(runtimeOptions(app, temporalListen && addressText(temporalListen)));
+  } catch (error) {
+    const reason = /metrics exporter: (.*)/.exec(error instanceof Error ? error.message : '')?.[1];
+    if (!temporalListen || !reason) throw error;
+    throw new ConfigError(
+      'metrics_cannot_listen',
+      `The metrics of the Temporal SDK cannot be served at ${addressText(temporalListen)}: ${reason}.`,
+      'Name another address in metrics.temporal_listen; another `vetledger run` with this configuration may be there already.',
+    );
+  }
   runtimeInstalled = true;
-  Runtime.install({
+}
+
+function runtimeOptions(app: App, metricsAddress: string | null): RuntimeOptions {
+  return {
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
       // Debug level: the SDK warns about every retried activity, which the window reports anyway.
       app.log.debug({ sdk: meta, level }, message);
     }),
     shutdownSignals: [],
-    telemetryOptions: { logging: { forward: {}, filter: { core: 'ERROR', other: 'ERROR' } } },
-  });
+    telemetryOptions: {
+      logging: { forward: {}, filter: { core: 'ERROR', other: 'ERROR' } },
+      ...(metricsAddress ? { metrics: { prometheus: { bindAddress: metricsAddress } } } : {}),
+    },
+  };
+}
+
+function addressText({ host, port }: { host: string; port: number }): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

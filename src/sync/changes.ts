@@ -19,8 +19,15 @@ export async function pullChanged(
 }
 
 /** The filter for records changed since an instant, in the server's own style of timestamps. */
-export async function changedSinceFilter(context: PullContext, since: Date): Promise<Record<string, string>> {
-  const { db, installation, naiveTimesAreLocal, timezone } = context;
+export async function changedSinceFilter(
+  {
+    db,
+    installation,
+    naiveTimesAreLocal,
+    timezone,
+  }: Pick<PullContext, 'db' | 'installation' | 'naiveTimesAreLocal' | 'timezone'>,
+  since: Date,
+): Promise<Record<string, string>> {
   const style = await readTimestampStyle(db, installation);
   return { modified__gte: sinceTimestamp(since, style, naiveTimesAreLocal ? [timezone] : [timezone, 'UTC']) };
 }

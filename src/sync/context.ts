@@ -6,8 +6,8 @@ import type { FindOwnEchoes, MirrorScope, SaveResult } from '../mirror/types.ts'
 import type { PracticeClient } from '../practice/client.ts';
 import type { RecordKind } from '../terms.ts';
 
-/** Who pulls: a live window, or a backfill or scrub beside it. Each has saved walks of its own. */
-export type PullOwner = 'window' | 'backfill' | 'scrub';
+/** Who pulls: a live window, or a backfill, replay or scrub beside it. Each has saved walks of its own. */
+export type PullOwner = 'window' | 'backfill' | 'replay' | 'scrub';
 
 /** Told of everything that a pull changes in the mirror, in the transaction that changes it. */
 export interface PullWatch {

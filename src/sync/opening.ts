@@ -2,6 +2,8 @@ import type { ReadSpan } from '../domain/read-at.ts';
 import type { ListAnswer } from '../practice/client.ts';
 import { pullChanged } from './changes.ts';
 import type { PullContext, PullResult } from './context.ts';
+import { pullSpan } from './replay/pull.ts';
+import type { Span } from './replay/targets.ts';
 import { walkOnce } from './saved-walks.ts';
 import { walkChanged } from './streams.ts';
 
@@ -19,9 +21,14 @@ class FirstAnswerReceived extends Error {}
  * A window's first request, whose answer shows that the source can be reached and accepts our token; returns when it was read, and how it says
  * so.
  * The request is the first one of the invoices' pull, and its page is saved like any other of that walk. The pull resumes after
- * it, or finds itself complete, so that an idle window sends the request once. `fromDate` is a backfill's first invoice date.
+ * it, or finds itself complete, so that an idle window sends the request once. `fromDate` is a backfill's first invoice date,
+ * `span` what a replay asks.
  */
-export async function openWithInvoices(context: PullContext, fromDate: string | null): Promise<Opening> {
+export async function openWithInvoices(
+  context: PullContext,
+  fromDate: string | null,
+  span: Span | null = null,
+): Promise<Opening> {
   const answered: { first: Opening | null } = { first: null };
   const client: PullContext['client'] = {
     async list(...request) {
@@ -32,7 +39,8 @@ export async function openWithInvoices(context: PullContext, fromDate: string | 
     },
   };
   try {
-    if (context.owner === 'window') await walkChanged({ ...context, client }, 'invoice', null);
+    if (span !== null) await pullSpan({ ...context, client }, 'invoice', span);
+    else if (context.owner === 'window') await walkChanged({ ...context, client }, 'invoice', null);
     else await walkInvoices({ ...context, client }, fromDate);
   } catch (error) {
     if (!(error instanceof FirstAnswerReceived)) throw error;

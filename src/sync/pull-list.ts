@@ -8,12 +8,13 @@ import type { ListAnswer } from '../practice/client.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { pullByInvoice } from './by-invoice.ts';
-import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
+import { noteIgnored } from './capabilities/filters.ts';
+import { readListTraits } from './capabilities/list-traits.ts';
 import { observeServer } from './capabilities/observe.ts';
 import { refusedFilter } from './capabilities/refused.ts';
-import { noteRepeatsRecords, readDefaultPageSizes, readTimestampStyle } from './capabilities/server.ts';
+import { noteRepeatsRecords, readDefaultPageSizes } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
-import { countsOfRun, loadWalk, saveWalk } from './saved-walks.ts';
+import { leftWalk, saveWalk } from './saved-walks.ts';
 import { type Dimension, furtherDimensions } from './walk/dimensions.ts';
 import { contradictedFilter } from './walk/filter-check.ts';
 import { FilterIgnored, ListUnprovable, type WalkPorts, type WalkRequest, type WalkState } from './walk/types.ts';
@@ -44,11 +45,10 @@ export async function pullList(
   options: PullOptions = {},
 ): Promise<PullResult> {
   const { db, installation, dialect, timezone } = context;
-  const ignored = await ignoredFilters(db, installation, kind);
-  const style = await readTimestampStyle(db, installation);
+  const { ignored, style, defaultPageSize } = await readListTraits(db, installation, kind, dialect);
   const dimensions = furtherDimensions(kind, { dialect, timezone, style });
   const honoured = Object.fromEntries(Object.entries(filters).filter(([filter]) => !ignored.has(filter)));
-  const pull = new ListPull(context, kind, honoured, after, options, ignored, dimensions);
+  const pull = new ListPull(context, kind, honoured, after, options, { ignored, dimensions, defaultPageSize });
   try {
     const result = await pull.run();
     if (result.pulled >= refreshStatisticsFromRows) await refreshStatistics(db, 'pull');
@@ -95,8 +95,11 @@ class ListPull {
     filters: Record<string, string>,
     after: number | null,
     options: PullOptions,
-    ignored: Set<string>,
-    dimensions: Dimension[],
+    {
+      ignored,
+      dimensions,
+      defaultPageSize,
+    }: { ignored: Set<string>; dimensions: Dimension[]; defaultPageSize: number },
   ) {
     this.#context = context;
     this.#kind = kind;
@@ -107,7 +110,7 @@ class ListPull {
     this.#expectedRecords = options.expectedRecords ?? null;
     this.#ignored = ignored;
     this.#dimensions = dimensions;
-    this.#defaultPageSize = context.dialect.default_page_size;
+    this.#defaultPageSize = defaultPageSize;
   }
 
   /** Walks the list, again without a filter each time that the server turns out to ignore one. */
@@ -120,22 +123,24 @@ class ListPull {
         // Without the filter the list holds the same records and others: more weight, the same result.
         delete this.#filters[error.filter];
         await this.#noteIgnored(error.filter);
+        // An answer may have shown another default page size than the list was known for.
+        const { db, dialect, installation } = this.#context;
+        this.#defaultPageSize = (await readDefaultPageSizes(db, installation, dialect))[this.#kind];
       }
     }
   }
 
   async #walk(): Promise<PullResult> {
-    const { db, dialect, installation } = this.#context;
-    this.#defaultPageSize = (await readDefaultPageSizes(db, installation, dialect))[this.#kind];
+    const { dialect } = this.#context;
     const question = JSON.stringify([this.#filters, this.#after]);
-    const saved = this.#keepWalk ? await loadWalk(this.#context, this.#kind, question) : null;
+    const left = this.#keepWalk ? await leftWalk(this.#context, this.#kind, question) : null;
+    const saved = left?.saved ?? null;
     this.#read = saved && readSpanOf(saved.read);
-    const before = this.#keepWalk ? await countsOfRun(this.#context, this.#kind) : null;
-    if (before) {
-      this.#received = before.seen;
-      this.#pulled = before.pulled;
+    if (left) {
+      this.#received = left.counted.seen;
+      this.#pulled = left.counted.pulled;
     }
-    const { began } = await walk(this.#ports(question, before?.seen ?? 0), {
+    const { began } = await walk(this.#ports(question, left?.counted.seen ?? 0), {
       base: this.#filters,
       after: this.#after,
       resume: saved?.state ?? null,
@@ -200,10 +205,13 @@ class ListPull {
   async #save(question: string, answer: ListAnswer, state: WalkState): Promise<void> {
     const context = this.#context;
     const received = this.#received + answer.results.length;
+    // Most windows find nothing: an empty page has nothing to save, nor has an empty list that another attempt asks again.
+    const keepsWalk = this.#keepWalk && received > 0;
+    if (answer.results.length === 0 && !keepsWalk) return;
     const save = async (trx: Connection, saved: SaveResult) => {
       const pulled = this.#pulled + saved.pulled;
       if (saved.ids.length < answer.results.length) await noteRepeatsRecords(trx, context.installation, this.#kind);
-      if (this.#keepWalk) {
+      if (keepsWalk) {
         const read = savedSpan(this.#read ?? answer);
         const walk = { question, filters: this.#filters, state, run: context.run, received, pulled, read };
         await saveWalk(trx, context, this.#kind, walk);

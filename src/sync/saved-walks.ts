@@ -1,4 +1,4 @@
-import { integer, json, nullable, oneOf, text } from '../db/columns.ts';
+import { bool, integer, json, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
 import { readAtOf, readSpanOf, type SavedReadAt, type SavedSpan, savedReadAt, savedSpan } from '../domain/read-at.ts';
 import { type RecordKind, recordKinds } from '../terms.ts';
@@ -30,31 +30,35 @@ export interface SavedWalk {
   read: SavedSpan;
 }
 
-/**
- * What this run has received so far of a list: a run that asks again from an earlier time, the source's clock having been put
- * back, goes on counting.
- */
-export async function countsOfRun({ db, installation, owner, run }: Scope, stream: RecordKind): Promise<PullCounts> {
-  const found = await maybeRow(
-    db,
-    { seen: integer, pulled: integer },
-    `select coalesce(state->>'received', state->>'seen')::bigint as seen, (state->>'pulled')::bigint as pulled from sync_walk
-     where installation = ? and stream = ? and owner = ? and state->>'run' = ?`,
-    [installation, stream, owner, run],
-  );
-  return found ?? { seen: 0, pulled: 0 };
+/** What is left of an earlier attempt to read a list. */
+export interface LeftWalk {
+  /** The walk under way that asks the same question; null: it begins anew. */
+  saved: SavedWalk | null;
+  /**
+   * What this run has received so far of the list: a run that asks again from an earlier time, the source's clock having been put
+   * back, goes on counting.
+   */
+  counted: PullCounts;
 }
 
-export async function loadWalk(context: Scope, stream: RecordKind, question: string): Promise<SavedWalk | null> {
-  const { db, installation, owner } = context;
+export const nothingLeft: LeftWalk = { saved: null, counted: { seen: 0, pulled: 0 } };
+
+export async function leftWalk(context: Scope, stream: RecordKind, question: string): Promise<LeftWalk> {
+  const { db, installation, owner, run } = context;
   const found = await maybeRow(
     db,
-    { state: json },
-    `select state from sync_walk where installation = ? and stream = ? and owner = ? and state->>'question' = ?
-       and saved_at > clock_timestamp() - make_interval(hours => ?)`,
-    [installation, stream, owner, question, keptForHours],
+    { state: json, isKept: bool },
+    `select state, saved_at > clock_timestamp() - make_interval(hours => ?) as "isKept" from sync_walk
+     where installation = ? and stream = ? and owner = ?`,
+    [keptForHours, installation, stream, owner],
   );
-  return found === null ? null : JSON.parse(found.state);
+  if (found === null) return nothingLeft;
+  const walk: SavedWalk | FinishedWalk = JSON.parse(found.state);
+  const seen = 'received' in walk ? walk.received : walk.seen;
+  return {
+    saved: found.isKept && 'received' in walk && walk.question === question ? walk : null,
+    counted: walk.run === run ? { seen, pulled: walk.pulled } : nothingLeft.counted,
+  };
 }
 
 export async function saveWalk(
@@ -73,17 +77,20 @@ export async function saveWalk(
 
 /**
  * Walks a list, unless a finished walk of the same `question` is saved, whose result is returned then: a backfill killed among
- * its rows does not read its invoices again.
+ * its rows does not read its invoices again. Without `keepsEmpty`, a walk that found nothing is not saved: another attempt asks its
+ * one question again.
  */
 export async function walkOnce(
   context: WriteScope,
   stream: RecordKind,
   question: string,
   walk: () => Promise<PullResult>,
+  { keepsEmpty = true }: { keepsEmpty?: boolean } = {},
 ): Promise<PullResult> {
   const before = await finishedWalk(context, stream, question);
   if (before) return before;
   const result = await walk();
+  if (!keepsEmpty && result.seen === 0) return result;
   await context.transact((trx) => saveFinished(trx, context, stream, question, result));
   return result;
 }

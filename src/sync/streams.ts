@@ -25,15 +25,16 @@ export function pullStep(stream: RecordKind): string {
 
 /**
  * Pulls one stream of a live window from its cursor on, and moves the cursor when the walk is complete (DESIGN "Sync"). A move
- * by another window in the meantime is not overwritten.
+ * by another window in the meantime is not overwritten. `known` are the cursors, where the caller has read them since the window opened.
  */
 export async function pullStream(
   context: PullContext,
   stream: RecordKind,
   window: Pick<OpenWindow, 'to' | 'opened'>,
   ports: RowPorts,
+  known?: Cursors,
 ): Promise<PullCounts> {
-  const cursors = await readCursors(context.db, context.installation);
+  const cursors = known ?? (await readCursors(context.db, context.installation));
   switch (stream) {
     case 'invoice':
     case 'prepayment': {
@@ -48,7 +49,8 @@ export async function pullStream(
     }
     case 'payment': {
       const after = cursors.payment.value?.after ?? null;
-      const result = await walkOnce(context, 'payment', context.run, () => pullPayments(context, after));
+      const pull = () => pullPayments(context, after);
+      const result = await walkOnce(context, 'payment', context.run, pull, { keepsEmpty: false });
       const next = await nextPaymentCursor(context, result.began);
       await move(context, cursors, 'payment', { after: next === null ? after : Math.max(next, after ?? 0) });
       return result;
@@ -79,9 +81,10 @@ export async function walkChanged(
   cursors?: Cursors,
 ): Promise<PullResult> {
   const from = sinceOf(context, cursors ?? (await readCursors(context.db, context.installation)), stream, opened);
-  return walkOnce(context, stream, `${context.run} ${from?.toISOString() ?? ''}`, () =>
-    pullChanged(context, stream, from),
-  );
+  const pull = () => pullChanged(context, stream, from);
+  // The opening's walk of the invoices is what their pull begins with.
+  const keepsEmpty = stream === 'invoice';
+  return walkOnce(context, stream, `${context.run} ${from?.toISOString() ?? ''}`, pull, { keepsEmpty });
 }
 
 /** Moves a cursor and forgets the walk that it now covers, in one transaction. */

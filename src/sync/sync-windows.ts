@@ -1,8 +1,11 @@
-import { instant, integer, nullable, text } from '../db/columns.ts';
+import { instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
+import type { ApiUse } from '../domain/api-use.ts';
 import type { PlainError } from '../domain/errors.ts';
 import type { SavedReadAt } from '../domain/read-at.ts';
+import type { Trouble } from '../domain/trouble.ts';
 import type { Remark } from '../terms.ts';
+import { endedStreams } from './replay/window-streams.ts';
 
 /** A window under way; its row in `sync_window` is kept longer than Temporal keeps its history. */
 export interface OpenWindow {
@@ -18,9 +21,12 @@ export interface OpenWindow {
   remarks?: Remark[];
 }
 
-export type WindowKind = 'window' | 'backfill';
+export type WindowKind = 'window' | 'backfill' | 'replay';
 
-/** Inserts a window's row. Idempotent: one workflow run has one row, however often its activity is tried. */
+/**
+ * Inserts a window's row. Idempotent: one workflow run has one row, however often its activity is tried. Null where the row has
+ * ended meanwhile: another window has found it without its lease.
+ */
 export async function openWindowRow(
   db: Connection,
   opened: {
@@ -30,21 +36,24 @@ export async function openWindowRow(
     from: string | null;
     to: string;
     remarks?: Remark[];
+    /** What it is to read of each stream (replay/window-streams.ts). */
+    streams?: string | null;
     workflowId: string;
     runId: string;
   },
-): Promise<{ id: number; from: string | null; to: string }> {
-  const { installation, kind, trigger, from, to, remarks = [], workflowId, runId } = opened;
-  const { id, from_time, to_time } = await row(
+): Promise<{ id: number; trigger: string; from: string | null; to: string } | null> {
+  const { installation, kind, trigger, from, to, remarks = [], streams = null, workflowId, runId } = opened;
+  const found = await maybeRow(
     db,
-    { id: integer, from_time: nullable(instant), to_time: instant },
-    `insert into sync_window (installation, kind, trigger, from_time, to_time, remarks, workflow_id, run_id)
-     values (?, ?, ?, ?, ?, ?::json, ?, ?)
-     on conflict (workflow_id, run_id) do update set trigger = sync_window.trigger
-     returning id, from_time, to_time`,
-    [installation, kind, trigger, from, to, JSON.stringify(remarks), workflowId, runId],
+    { id: integer, trigger: text, ...intervalShape },
+    `insert into sync_window (installation, kind, trigger, from_time, to_time, remarks, streams, workflow_id, run_id)
+     values (?, ?, ?, ?, ?, ?::json, ?::json, ?, ?)
+     on conflict (workflow_id, run_id) do update set trigger = sync_window.trigger where sync_window.outcome = 'open'
+     returning id, trigger, from_time, to_time`,
+    [installation, kind, trigger, from, to, JSON.stringify(remarks), streams, workflowId, runId],
   );
-  return { id, from: from_time?.toISOString() ?? null, to: to_time.toISOString() };
+  if (found === null) return null;
+  return { id: found.id, trigger: found.trigger, ...intervalOf(found) };
 }
 
 /** When a window's row was made; null where there is no such window. */
@@ -53,35 +62,143 @@ export async function windowOpenedAt(db: Connection, id: number): Promise<Date |
   return found?.opened_at ?? null;
 }
 
-export async function closeWindowRow(
-  db: Connection,
-  id: number,
-  outcome: 'closed' | 'failed',
-  counts: unknown,
-  error: PlainError | null,
-): Promise<void> {
-  await execute(
-    db,
-    'update sync_window set outcome = ?, counts = ?::json, error = ?::json, closed_at = clock_timestamp() where id = ?',
-    [outcome, JSON.stringify(counts), error === null ? null : JSON.stringify(error), id],
-  );
+/** How a window ends, as its row tells. */
+export interface WindowEnd {
+  outcome: 'closed' | 'failed';
+  counts: unknown;
+  error: PlainError | null;
 }
 
 /**
- * Marks windows or backfills that never recorded how they ended as failed: their workflow was terminated, or its server was
- * lost. Whoever holds the lane's lease knows that they are over. A window that resumes after all records its own end over this.
+ * Notes how a window has ended, for the run of its workflow; a run that was made of it by a reset goes on with its row while that
+ * is open. Returns what the row says afterwards: the end given, or the one that was there before and stays. Null where the window
+ * is another workflow's, or was ended by another run.
  */
-export async function failAbandonedWindows(
+export async function endWindowRow(
+  db: Connection,
+  { id, workflowId, runId }: { id: number; workflowId: string; runId: string },
+  { outcome, counts, error }: WindowEnd,
+): Promise<'closed' | 'failed' | null> {
+  const streams = await endedStreams(db, id, outcome);
+  const ended = await execute(
+    db,
+    `update sync_window set outcome = ?, counts = ?::json, error = ?::json, streams = coalesce(?::json, streams),
+       closed_at = clock_timestamp(), run_id = ?
+     where id = ? and workflow_id = ? and outcome = 'open'`,
+    [outcome, JSON.stringify(counts), jsonOf(error), streams, runId, id, workflowId],
+  );
+  if (ended > 0) return outcome;
+  const found = await maybeRow(
+    db,
+    { outcome: oneOf(['closed', 'failed']) },
+    'select outcome from sync_window where id = ? and workflow_id = ? and run_id = ?',
+    [id, workflowId, runId],
+  );
+  return found?.outcome ?? null;
+}
+
+/** An attempt to open a window that opened none, or a reset of a window that has ended: its row tells why. One run has one row. */
+export async function insertFailedWindow(
+  db: Connection,
+  failed: {
+    installation: number;
+    kind: WindowKind;
+    trigger: string;
+    counts: unknown;
+    error: PlainError;
+    workflowId: string;
+    runId: string;
+    beganAt: Date;
+    resetOf?: number;
+  },
+): Promise<number> {
+  const { installation, kind, trigger, counts, error, workflowId, runId, beganAt, resetOf = null } = failed;
+  const { id } = await row(
+    db,
+    { id: integer },
+    `with made as (
+       insert into sync_window
+         (installation, kind, trigger, outcome, counts, error, workflow_id, run_id, opened_at, closed_at, reset_of)
+       values (?, ?, ?, 'failed', ?::json, ?::json, ?, ?, least(?, clock_timestamp()), clock_timestamp(), ?)
+       on conflict (workflow_id, run_id) do nothing returning id
+     )
+     select id from made union all select id from sync_window where workflow_id = ? and run_id = ?`,
+    [
+      ...[installation, kind, trigger, JSON.stringify(counts), jsonOf(error), workflowId, runId, beganAt, resetOf],
+      ...[workflowId, runId],
+    ],
+  );
+  return id;
+}
+
+/** A window that never noted how it ended. */
+export interface AbandonedWindow {
+  id: number;
+  workflowId: string;
+  runId: string;
+  from: string | null;
+  to: string;
+  troubles: StepTroubles;
+}
+
+/**
+ * The windows or backfills of an installation that are open, of other runs than this one. Whoever holds the lane's lease knows
+ * that they are over: their workflow was ended from outside, or its server was lost.
+ */
+export async function abandonedWindows(
   db: Connection,
   installation: number,
-  { kind, exceptRun, error }: { kind: WindowKind; exceptRun: string; error: PlainError },
-): Promise<void> {
-  await execute(
+  { kind, exceptRun }: { kind: WindowKind; exceptRun: string },
+): Promise<AbandonedWindow[]> {
+  const found = await rows(
     db,
-    `update sync_window set outcome = 'failed', error = ?::json, closed_at = clock_timestamp()
+    { id: integer, workflow_id: text, run_id: text, ...intervalShape, troubles: json },
+    `select id, workflow_id, run_id, from_time, to_time, troubles from sync_window
      where installation = ? and kind = ? and outcome = 'open' and run_id <> ?`,
-    [JSON.stringify(error), installation, kind, exceptRun],
+    [installation, kind, exceptRun],
   );
+  return found.map(({ id, workflow_id, run_id, troubles, ...interval }) => ({
+    ...{ id, workflowId: workflow_id, runId: run_id, ...intervalOf(interval), troubles: JSON.parse(troubles) },
+  }));
+}
+
+const intervalShape = { from_time: nullable(instant), to_time: instant };
+
+function intervalOf({ from_time, to_time }: { from_time: Date | null; to_time: Date }) {
+  return { from: from_time?.toISOString() ?? null, to: to_time.toISOString() };
+}
+
+/** What keeps a step of a window from going on; null once it does. `api`: what its attempts cost that did not succeed. */
+export interface StepTrouble {
+  step: string;
+  trouble: Trouble | null;
+  api: ApiUse;
+}
+
+/** By activity of the window's workflow. */
+export type StepTroubles = Record<string, StepTrouble>;
+
+/** Notes an open window's trouble with one activity. Absolute, so that noting it twice changes nothing. */
+export async function noteStepTrouble(
+  db: Connection,
+  window: number,
+  activity: string,
+  noted: StepTrouble,
+): Promise<void> {
+  await execute(db, `update sync_window set troubles = troubles || ?::jsonb where id = ? and outcome = 'open'`, [
+    JSON.stringify({ [activity]: noted }),
+    window,
+  ]);
+}
+
+/** What was noted of a window's troubles. */
+export async function stepTroubles(db: Connection, window: number): Promise<StepTroubles> {
+  const found = await maybeRow(db, { troubles: json }, 'select troubles from sync_window where id = ?', [window]);
+  return found === null ? {} : JSON.parse(found.troubles);
+}
+
+function jsonOf(error: PlainError | null): string | null {
+  return error === null ? null : JSON.stringify(error);
 }
 
 /** The backfills of an installation that are open, other than this run. */
@@ -96,5 +213,33 @@ export function openBackfills(
     `select id, workflow_id as "workflowId", run_id as "runId" from sync_window
      where installation = ? and kind = 'backfill' and outcome = 'open' and run_id <> ?`,
     [installation, exceptRun],
+  );
+}
+
+/** The open window of a workflow's run; null where it has none. */
+export async function openWindowOfRun(
+  db: Connection,
+  { workflowId, runId }: { workflowId: string; runId: string },
+): Promise<{ id: number; from: string | null; to: string } | null> {
+  const found = await maybeRow(
+    db,
+    { id: integer, ...intervalShape },
+    `select id, from_time, to_time from sync_window where workflow_id = ? and run_id = ? and outcome = 'open'`,
+    [workflowId, runId],
+  );
+  return found && { id: found.id, ...intervalOf(found) };
+}
+
+/** The workflows of an installation's windows, of every kind, that have not ended. */
+export function openWorkflows(
+  db: Connection,
+  installation: number,
+): Promise<{ kind: string; workflowId: string; runId: string }[]> {
+  return rows(
+    db,
+    { kind: text, workflowId: text, runId: text },
+    `select kind, workflow_id as "workflowId", run_id as "runId" from sync_window
+     where installation = ? and outcome = 'open' order by id`,
+    [installation],
   );
 }

@@ -2,24 +2,42 @@ import type { StepProgress } from '../../activities/deps.ts';
 import { claimPruning, prune } from '../bookkeeping/retention.ts';
 import { type Receiver, startReceiver } from '../http/webhooks.ts';
 import type { App } from '../runtime/app.ts';
+import { startRenewing } from '../runtime/binding/renew.ts';
 import { systemClock } from '../runtime/system-clock.ts';
 import { type Engine, type EngineOptions, startEngine } from '../runtime/worker.ts';
 import { startDeliveries } from './deliveries.ts';
 import { createNudger, type Nudger } from './nudges.ts';
+import { startObserving } from './observation.ts';
+import { type OutageWatchTimes, startOutageWatch } from './outages.ts';
+import { startFollowing } from './pausing.ts';
+import { startReloads } from './reload.ts';
 import type { WindowReport } from './run-window.ts';
-import { ensureSchedule, pauseOrphanedSchedules, triggerSchedule } from './schedules.ts';
+import { pauseOrphanedSchedules, triggerSchedule } from './schedules.ts';
 import { startScrubs } from './scrubs.ts';
+import { openDue, startSchedules } from './start.ts';
+import { type StuckTimes, startStuckWatch } from './stuck.ts';
+import { startWatch, type Watch } from './watch.ts';
 
 export interface DaemonOptions {
   signal: AbortSignal;
   onWindow?: (report: WindowReport) => void;
   onProgress?: (progress: StepProgress) => void;
   progress?: (line: string) => void;
+  /** Called with the address of metrics and health, where they are configured. */
+  onObserving?: (url: string) => void;
   /** Called with the URL of the webhook receiver, if one is configured. */
   onListening?: (url: string) => void;
   times?: EngineOptions['times'];
   /** Between two requests for the deliveries; default: five minutes. */
   deliveriesEveryMs?: number;
+  /** Calls back when the configuration is to be read anew, with the environment as it was at the start; without it, it is not. */
+  reloads?: { env: NodeJS.ProcessEnv; subscribe(reload: () => void): () => void };
+  /** Between two looks at pauses made in Temporal; default: 15 seconds. */
+  pausesEveryMs?: number;
+  outageTimes?: OutageWatchTimes;
+  stuckTimes?: StuckTimes;
+  /** Called with the watch over the windows once it has begun. */
+  onWatch?: (watch: Watch) => void;
 }
 
 /**
@@ -28,15 +46,26 @@ export interface DaemonOptions {
  */
 export async function runDaemon(app: App, options: DaemonOptions): Promise<void> {
   const { progress = (line) => app.log.info(line), times } = options;
-  const engine = await startEngine(app, hooksOf(options), progress, {
-    command: 'run',
-    scrubs: true,
-    ...(times ? { times } : {}),
-  });
+  const observation = await startObserving(app);
   try {
-    await runSchedules(app, engine, options);
+    if (observation) options.onObserving?.(observation.url);
+    const engine = await startEngine(app, hooksOf(options), progress, {
+      command: 'run',
+      scrubs: true,
+      ...(times ? { times } : {}),
+    });
+    observation?.started(engine);
+    try {
+      await runSchedules(app, engine, {
+        ...options,
+        onWatch: (watch) => observation?.watching(watch),
+      });
+    } finally {
+      observation?.ending();
+      await engine.stop();
+    }
   } finally {
-    await engine.stop();
+    await observation?.close();
   }
 }
 
@@ -57,28 +86,83 @@ export async function runSchedules(
   {
     signal,
     onListening,
+    onWatch,
     deliveriesEveryMs = 300_000,
-  }: Pick<DaemonOptions, 'signal' | 'onListening' | 'deliveriesEveryMs'>,
+    pausesEveryMs = 15_000,
+    reloads,
+    outageTimes,
+    stuckTimes,
+  }: Pick<
+    DaemonOptions,
+    | 'signal'
+    | 'onListening'
+    | 'onWatch'
+    | 'deliveriesEveryMs'
+    | 'pausesEveryMs'
+    | 'reloads'
+    | 'outageTimes'
+    | 'stuckTimes'
+  >,
 ): Promise<void> {
   const nudger = nudgerOf(app, engine);
-  const receiver = await receiverOf(app, nudger);
+  const served = new Set(app.config.installations.map(({ id }) => id));
+  const receiver = await receiverOf(app, nudger, served);
   const pruning = startPruning(app);
   const deliveries = startDeliveries(app, engine, deliveriesEveryMs);
+  const ending = new AbortController();
+  let opening = Promise.resolve();
+  let watch: Watch | null = null;
+  let reloading: { stop(): Promise<void> } | null = null;
+  const pauses = startFollowing(app, engine, pausesEveryMs);
+  const renewing = startRenewing(app, engine.client);
+  const outages = startOutageWatch(app, engine, outageTimes);
+  const stuck = startStuckWatch(app, engine, stuckTimes);
   try {
     if (receiver) onListening?.(receiver.url);
-    for (const installation of app.config.installations) await ensureSchedule(app, engine, installation.id);
+    const { intervals, due } = await startSchedules(app, engine);
     await pauseOrphanedSchedules(app, engine);
+    opening = openDue(app, engine, due, ending.signal);
+    watch = startWatch(app, engine, intervals);
+    onWatch?.(watch);
     await startScrubs(app, engine);
+    if (reloads) {
+      reloading = startReloads(app, engine, {
+        ...reloads,
+        intervals,
+        onInstallations: (installations) => {
+          served.clear();
+          for (const { id } of installations) served.add(id);
+          nudger.serve(installations);
+        },
+        open: (added) => {
+          opening = opening.then(() => openDue(app, engine, added, ending.signal));
+        },
+      });
+    }
     if (signal.aborted) return;
     await Promise.race([
+      renewing.failed,
       new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true })),
       engine.failed,
+      outages.failed,
     ]);
   } finally {
-    await deliveries.stop();
-    await pruning.stop();
-    await receiver?.close();
-    await nudger.stop();
+    ending.abort();
+    engine.drain();
+    // Beside each other: any of them may wait some seconds for a service that does not answer.
+    await Promise.all([
+      reloading?.stop(),
+      outages.stop(),
+      stuck.stop(),
+      opening,
+      watch?.stop(),
+      pauses.stop(),
+      renewing.stop(),
+      deliveries.stop(),
+      pruning.stop(),
+      receiver?.close(),
+      nudger.stop(),
+    ]);
   }
 }
 
@@ -114,12 +198,12 @@ function startPruning(app: App): { stop(): Promise<void> } {
   };
 }
 
-async function receiverOf(app: App, nudger: Nudger): Promise<Receiver | null> {
-  const { webhooks, installations } = app.config;
+async function receiverOf(app: App, nudger: Nudger, served: ReadonlySet<number>): Promise<Receiver | null> {
+  const { webhooks } = app.config;
   if (!webhooks) return null;
   return startReceiver({
     ...webhooks,
-    installations: installations.map(({ id }) => id),
+    installations: served,
     nudge: (installation) => nudger.nudge(installation),
     clock: systemClock,
     refused: (requests) => app.log.warn({ requests }, 'webhooks with a wrong address or secret were refused'),

@@ -13,15 +13,20 @@ import { windowOpenedAt } from '../sync/sync-windows.ts';
  * it asked for the delivery, leaves due work that nobody else would ask for.
  */
 export function startDeliveries(app: App, engine: Engine, everyMs: number): { stop(): Promise<void> } {
-  const delivered = app.config.installations.filter(({ erp }) => isDelivered(erp));
-  if (delivered.length === 0) return { stop: async () => undefined };
+  // A reload may add some.
+  const delivered = () => app.config.installations.filter(({ erp }) => isDelivered(erp));
+  if (delivered().length === 0) return { stop: async () => undefined };
   let running = Promise.resolve();
+  let isStopped = false;
   const request = async () => {
-    for (const { id } of delivered) {
+    for (const { id } of delivered()) {
+      if (isStopped) return;
       try {
         await engine.requestDelivery(id);
       } catch (err) {
-        app.log.warn({ err, installation: id }, 'the delivery was not begun; it is tried again');
+        // An outage is told by itself.
+        const level = app.outages.of('temporal') === null ? 'warn' : 'debug';
+        app.log[level]({ err, installation: id }, 'the delivery was not begun; it is tried again');
       }
     }
   };
@@ -32,6 +37,7 @@ export function startDeliveries(app: App, engine: Engine, everyMs: number): { st
   const timer = setInterval(next, everyMs);
   return {
     stop: async () => {
+      isStopped = true;
       clearInterval(timer);
       await running;
     },

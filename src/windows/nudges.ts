@@ -13,7 +13,7 @@ const triggersPerRateWindow = 12;
 
 export interface NudgerOptions {
   /** The rate window limits how much of an installation's rate budget nudged windows may take. */
-  installations: { id: number; rateWindowSeconds: number }[];
+  installations: readonly { id: number; rateWindowSeconds: number }[];
   /** Opens a window of the installation soon. It must end by itself: the nudger sets no time-out. */
   trigger(installation: number, webhooks: number): Promise<void>;
   /** Called when a trigger failed. The nudge is dropped; the next scheduled window covers it. */
@@ -24,6 +24,8 @@ export interface NudgerOptions {
 export interface Nudger {
   /** Returns at once. Throws RangeError for an installation that was not given. */
   nudge(installation: number): void;
+  /** Takes nudges of these installations, too, from now on. */
+  serve(installations: NudgerOptions['installations']): void;
   /** Drops waiting nudges, and resolves when no trigger is in flight. */
   stop(): Promise<void>;
 }
@@ -42,17 +44,19 @@ interface InstallationState {
  */
 export function createNudger({ installations, trigger, failed, clock }: NudgerOptions): Nudger {
   const stopped = new AbortController();
-  const states = new Map<number, InstallationState>(
-    installations.map(({ id, rateWindowSeconds }) => [
-      id,
-      {
+  const states = new Map<number, InstallationState>();
+  const serve: Nudger['serve'] = (served) => {
+    for (const { id, rateWindowSeconds } of served) {
+      if (states.has(id)) continue;
+      states.set(id, {
         bucket: new TokenBucket(burst, (rateWindowSeconds * 1000) / triggersPerRateWindow, clock.elapsed()),
         webhooks: 0,
         running: Promise.resolve(),
         isRunning: false,
-      },
-    ]),
-  );
+      });
+    }
+  };
+  serve(installations);
 
   const run = async (id: number, state: InstallationState) => {
     while (state.webhooks > 0) {
@@ -74,6 +78,7 @@ export function createNudger({ installations, trigger, failed, clock }: NudgerOp
   };
 
   return {
+    serve,
     nudge(installation) {
       const state = states.get(installation);
       if (!state) throw new RangeError(`installation ${installation} is not one of those given`);

@@ -3,8 +3,10 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { StepProgress } from '../../activities/deps.ts';
 import type { backfill, syncWindow } from '../../workflows/index.ts';
 import { failureTypes, noCounts, type WindowInput, type WindowOutcome } from '../../workflows/messages.ts';
+import type { InstallationConfig } from '../config/load.ts';
 import type { PlainError } from '../domain/errors.ts';
-import type { App } from '../runtime/app.ts';
+import { labelOf } from '../domain/installation-name.ts';
+import { type App, installationOf } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
 import { withDelivered } from './deliveries.ts';
 
@@ -65,7 +67,11 @@ export async function runWindowNow(
   if (signal.aborted) cancel();
   signal.addEventListener('abort', cancel, { once: true });
   try {
-    return await Promise.race([handle.result(), engine.failed, graceAfter(signal)]);
+    const result = await Promise.race([handle.result(), engine.failed, graceAfter(signal)]);
+    if (result.outcome !== 'paused') return result;
+    // Only windows of the schedule heed a pause.
+    const todo = `Run \`vetledger resume --installation ${installation}\` when they may go on.`;
+    return notOpened(installation, { code: failureTypes.paused, message: result.message, todo });
   } catch (error) {
     return failedReport(installation, error);
   } finally {
@@ -75,13 +81,14 @@ export async function runWindowNow(
 
 function startWindow(app: App, engine: Engine, installation: number, trigger: string, fromDate: string | null) {
   const kind = kindOf(trigger);
-  const run = `${installation}-${app.databaseId}/${trigger}-${compactTime(app.clock())}`;
+  const run = `${installation}-${app.temporalName}/${trigger}-${compactTime(app.clock())}`;
+  const configured = installationOf(app.config, installation);
   const input = windowInput(app, engine, { installation, kind, trigger, fromDate });
   const args: [WindowInput] = [input];
   const described = {
     args,
-    staticSummary: `${kind} of installation ${installation} (${trigger})`,
-    staticDetails: staticDetails(installation),
+    staticSummary: `${windowSummary(kind, configured)} (${trigger})`,
+    staticDetails: staticDetails(configured),
   };
   const { workflow } = engine.client;
   return kind === 'backfill'
@@ -118,9 +125,16 @@ export function windowInput(
   };
 }
 
+type Named = Pick<InstallationConfig, 'id' | 'name'>;
+
+/** What the Temporal UI calls a window's workflow. */
+export function windowSummary(kind: WindowInput['kind'], installation: Named): string {
+  return `${kind} of installation ${labelOf(installation)}`;
+}
+
 /** What the Temporal UI says about a window's workflow. */
-export function staticDetails(installation: number): string {
-  return `Pulls what changed in the practice software of installation **${installation}**, posts it, and writes the entry ids back. Failed windows are covered by the next one; see \`vetledger windows --failed\`.`;
+export function staticDetails(installation: Named): string {
+  return `Pulls what changed in the practice software of installation **${labelOf(installation)}**, posts it, and writes the entry ids back. Failed windows are covered by the next one; see \`vetledger windows --failed\`.`;
 }
 
 /** Rejects when the signal was aborted and the grace period has passed. */

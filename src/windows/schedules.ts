@@ -1,77 +1,139 @@
-import { ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import { createHash } from 'node:crypto';
+import {
+  ScheduleAlreadyRunning,
+  type ScheduleHandle,
+  type ScheduleOptions,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
+import type { Duration } from '@temporalio/common';
+import { spreadShare } from '../domain/intervals.ts';
 import { noteNudge } from '../mirror/installation-state.ts';
-import type { App } from '../runtime/app.ts';
-import { nameOnQueue } from '../runtime/deliveries.ts';
+import { type App, installationOf } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
-import { staticDetails, windowInput } from './run-window.ts';
-
-/** Temporal catch-up window. Missed runs need no replay: the cursors cover the gap. */
-const catchupWindow = '1 minute';
-/** Longest time for passing webhooks on to Temporal. */
-const triggerTimeoutMs = 10_000;
-/** The note of a schedule that pauseOrphanedSchedules paused. */
-const orphanNote = 'the installation is no longer configured';
+import { windowPause } from '../sync/pauses.ts';
+import type { ScheduleCounters } from '../sync/schedule-state.ts';
+import { followPause, pauseNote } from './pausing.ts';
+import { staticDetails, windowInput, windowSummary } from './run-window.ts';
+import { orphanNote, scheduleId } from './schedule-names.ts';
 
 /**
- * The Temporal Schedule that opens an installation's windows on a task queue. Another queue has one of its own, so that daemons
- * with different queues leave each other's alone.
+ * How late a tick may still open its window, at least: a server that is busy or restarts makes up for what it could not do. Ticks
+ * that are later open none: the next tick comes within an interval, and the cursors cover the gap.
  */
-function scheduleId(app: App, installation: number): string {
-  return `sync-window/${nameOnQueue(app, installation)}`;
+const shortestCatchupSeconds = 600;
+/** Longest time for passing webhooks on to Temporal. */
+const triggerTimeoutMs = 10_000;
+
+export function scheduleHandle(app: App, engine: Engine, installation: number): ScheduleHandle {
+  return engine.client.schedule.getHandle(scheduleId(app, installation));
+}
+
+interface Timing {
+  spec: { intervals: { every: number; offset: number }[]; jitter: number };
+  policies: { overlap: ScheduleOverlapPolicy; catchupWindow: Duration };
 }
 
 /**
- * Creates the schedule of an installation, or updates it to the current configuration, and opens a window. Windows never
- * overlap; at most one waits behind the running one. A schedule that an operator has paused stays paused.
+ * When the windows of an installation open: each has its own place in the interval, so that not all of them open at once. Temporal
+ * counts in whole seconds; where there are more installations than seconds, jitter parts those of one second.
  */
-export async function ensureSchedule(app: App, engine: Engine, installation: number): Promise<void> {
-  const id = scheduleId(app, installation);
-  const policies = { overlap: ScheduleOverlapPolicy.BUFFER_ONE, catchupWindow } as const;
-  const spec = { intervals: [{ every: app.config.schedule.everySeconds * 1000 }] };
-  const action = {
-    type: 'startWorkflow' as const,
+function timingOf(app: App, installation: number, everySeconds: number): Timing {
+  const ids = app.config.installations.map(({ id }) => id).sort((a, b) => a - b);
+  const share = spreadShare(Math.max(0, ids.indexOf(installation)), ids.length, turnOf(app));
+  const every = Math.max(1, Math.floor(everySeconds));
+  return {
+    spec: {
+      intervals: [{ every: every * 1000, offset: Math.floor(share * every) * 1000 }],
+      jitter: ids.length > every ? Math.min(1_000, every * 100) : 0,
+    },
+    policies: {
+      overlap: ScheduleOverlapPolicy.BUFFER_ONE,
+      catchupWindow: Math.max(shortestCatchupSeconds, 2 * every) * 1000,
+    },
+  };
+}
+
+/** From 0 to 1, another one for each database and task queue: those that share servers do not begin at the same second. */
+function turnOf(app: App): number {
+  const name = `${app.databaseId}/${app.config.temporal.taskQueue}`;
+  return createHash('sha256').update(name).digest().readUInt32BE(0) / 2 ** 32;
+}
+
+/**
+ * Creates the schedule of an installation, or updates it to the current configuration; opens no window. Windows never overlap; at
+ * most one waits behind the running one. Returns whether the windows are paused (pausing.ts): the schedule is so, too.
+ */
+export async function ensureSchedule(
+  app: App,
+  engine: Engine,
+  installation: number,
+  everySeconds: number,
+): Promise<{ paused: boolean }> {
+  const { id, name } = installationOf(app.config, installation);
+  const scheduled = scheduleId(app, installation);
+  const timing = timingOf(app, installation, everySeconds);
+  const action: ScheduleOptions['action'] = {
+    type: 'startWorkflow',
     workflowType: 'syncWindow',
-    workflowId: id,
+    workflowId: scheduled,
     taskQueue: engine.taskQueue,
     args: [windowInput(app, engine, { installation, kind: 'window', trigger: 'schedule', fromDate: null })],
-    staticSummary: `window of installation ${installation}`,
-    staticDetails: staticDetails(installation),
+    staticSummary: windowSummary('window', { id, name }),
+    staticDetails: staticDetails({ id, name }),
   };
+  const held = await windowPause(app.db, installation);
   try {
-    await engine.client.schedule.create({
-      scheduleId: id,
-      spec,
-      policies,
-      action,
-      state: { triggerImmediately: true },
-    });
+    const state = held ? { paused: true, note: pauseNote(held) } : {};
+    await engine.client.schedule.create({ scheduleId: scheduled, ...timing, action, state });
+    return { paused: held !== null };
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    const handle = engine.client.schedule.getHandle(id);
-    let paused = false;
-    await handle.update((previous) => {
-      const { note } = previous.state;
-      // Our own pause of an orphaned schedule ends here; an operator's pause stays.
-      paused = previous.state.paused && note !== orphanNote;
-      return {
-        ...previous,
-        spec,
-        policies,
-        action,
-        state: paused ? { paused, ...(note ? { note } : {}) } : { paused },
-      };
-    });
-    if (paused)
-      app.log.warn({ schedule: id }, 'the schedule was paused in Temporal and opens no windows until resumed there');
-    else await handle.trigger(ScheduleOverlapPolicy.BUFFER_ONE);
+    const pause = await followPause(app, engine.client, installation);
+    const state = pause ? { paused: true, note: pauseNote(pause) } : { paused: false };
+    await scheduleHandle(app, engine, installation).update((previous) => ({
+      ...previous,
+      ...timing,
+      action: action as typeof previous.action,
+      state,
+    }));
+    if (pause)
+      app.log.warn(
+        { installation, schedule: scheduled, by: pause.actedBy, reason: pause.reason },
+        'the schedule is paused and opens no windows until `vetledger resume`',
+      );
+    return { paused: pause !== null };
   }
+}
+
+/** Sets how often the schedule of an installation opens a window. */
+export async function setInterval(app: App, engine: Engine, installation: number, everySeconds: number): Promise<void> {
+  const timing = timingOf(app, installation, everySeconds);
+  await scheduleHandle(app, engine, installation).update((previous) => ({ ...previous, ...timing }));
+}
+
+/** Opens a window now, or lets one more follow the running one. */
+export async function openNow(app: App, engine: Engine, installation: number): Promise<void> {
+  await scheduleHandle(app, engine, installation).trigger(ScheduleOverlapPolicy.BUFFER_ONE);
+}
+
+/** What Temporal counts of an installation's schedule. */
+export async function scheduleCounters(app: App, engine: Engine, installation: number): Promise<ScheduleCounters> {
+  const { raw, info, state } = await scheduleHandle(app, engine, installation).describe();
+  return {
+    installation,
+    missed: info.numActionsMissedCatchupWindow,
+    skipped: info.numActionsSkippedOverlap,
+    dropped: Number(raw.info?.bufferDropped ?? 0),
+    paused: state.paused,
+    note: state.note ?? null,
+  };
 }
 
 /** Pauses the schedules of this database and task queue whose installation is no longer configured. */
 export async function pauseOrphanedSchedules(app: App, engine: Engine): Promise<void> {
   const configured = new Set(app.config.installations.map((installation) => scheduleId(app, installation.id)));
   for await (const schedule of engine.client.schedule.list()) {
-    const ours = new RegExp(`^sync-window/\\d+-${app.databaseId}(-|$)`).test(schedule.scheduleId);
+    const ours = new RegExp(`^sync-window/\\d+-${app.temporalName}(-|$)`).test(schedule.scheduleId);
     if (!ours || configured.has(schedule.scheduleId) || schedule.state.paused) continue;
     const handle = engine.client.schedule.getHandle(schedule.scheduleId);
     // Its action tells the owner: the name alone does not, for schedules made before it held the queue.
@@ -90,7 +152,7 @@ export async function pauseOrphanedSchedules(app: App, engine: Engine): Promise<
  */
 export async function triggerSchedule(app: App, engine: Engine, installation: number, webhooks: number): Promise<void> {
   await engine.client.withDeadline(Date.now() + triggerTimeoutMs, async () => {
-    const schedule = engine.client.schedule.getHandle(scheduleId(app, installation));
+    const schedule = scheduleHandle(app, engine, installation);
     const { paused } = (await schedule.describe()).state;
     app.log.info(
       { installation, webhooks },

@@ -1,4 +1,5 @@
 import type { scrub } from '../../workflows/index.ts';
+import { labelOf } from '../domain/installation-name.ts';
 import type { App } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
 
@@ -7,19 +8,19 @@ import type { Engine } from '../runtime/worker.ts';
  * installation no longer wants it; without a daemon it rests.
  */
 export async function startScrubs(app: App, engine: Engine): Promise<void> {
-  for (const { id, scrubDays } of app.config.installations) {
+  for (const { id, name, scrubDays } of app.config.installations) {
     if (scrubDays === 0) continue;
     await engine.client.workflow.start<typeof scrub>('scrub', {
       workflowId: scrubId(app, id),
       taskQueue: engine.backfillQueue,
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [{ installation: id }],
-      staticSummary: `scrub of installation ${id}`,
-      staticDetails: `Reads every record of installation **${id}** once more in ${scrubDays} days, behind all other requests, and compares it with the mirror. \`vetledger status\` shows how far it is.`,
+      staticSummary: `scrub of installation ${labelOf({ id, name })}`,
+      staticDetails: `Reads every record of installation **${labelOf({ id, name })}** once more in ${scrubDays} days, behind all other requests, and compares it with the mirror. \`vetledger status\` shows how far it is.`,
     });
   }
 }
 
 function scrubId(app: App, installation: number): string {
-  return `scrub/${installation}-${app.databaseId}`;
+  return `scrub/${installation}-${app.temporalName}`;
 }

@@ -59,6 +59,20 @@ export async function pendingWriteBacks(
   }
 }
 
+/** Whether `pendingWriteBacks` may have something to do: also what another lane has claimed. */
+export async function areWriteBacksWaiting(db: Connection, installation: InstallationId): Promise<boolean> {
+  // In the order of the index, as PostgreSQL would read the table for any one row where it expects many.
+  const found = await rows(
+    db,
+    {},
+    `select from document
+     where installation = ? and kind = 'prepayment' and state = 'posted' and entry_id is not null
+       and written_entry_id is distinct from entry_id order by id limit 1`,
+    [installation],
+  );
+  return found.length > 0;
+}
+
 /**
  * Notes that requests are about to be sent, before they are: until their outcome is recorded, what stands in the source may be
  * theirs or somebody else's. Of a request in doubt already, the value that stood there first stays.

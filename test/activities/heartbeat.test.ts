@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -5,7 +6,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type AttemptNote, noProgressMinutes, unexplainedAttemptsAtMost } from '../../activities/attempts.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { type Heartbeat, stopWithinMs, withHeartbeat } from '../../activities/heartbeat.ts';
+import { beating, type Heartbeat, stopWithinMs, withHeartbeat } from '../../activities/heartbeat.ts';
 import { takeLease } from '../../src/db/lease.ts';
 import type { Db } from '../../src/db/pool.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
@@ -33,7 +34,7 @@ const depsOf = (given: Db): ActivityDeps => ({
 /** An attempt of an activity: its outcome, and what its last heartbeat leaves to the next attempt. */
 function attempt(
   work: (heartbeat: Heartbeat) => Promise<unknown>,
-  { number = 1, left = undefined as AttemptNote | undefined } = {},
+  { number = 1, left = undefined as AttemptNote | undefined, over = db } = {},
 ) {
   const environment = new MockActivityEnvironment({
     ...{ attempt: number, activityType: 'scanRows', heartbeatDetails: left },
@@ -42,7 +43,7 @@ function attempt(
   environment.on('heartbeat', (note: AttemptNote) => sent.push(note));
   const outcome = environment.run(async () => {
     expect(activityInfo().attempt).toBe(number);
-    return withHeartbeat(depsOf(db), input, work);
+    return withHeartbeat(depsOf(over), input, work);
   });
   return { environment, outcome, last: () => sent.at(-1) };
 }
@@ -129,8 +130,70 @@ describe('on virtual time', () => {
     const error = await failed;
     expect(error).toMatchObject({ type: 'no_progress', nonRetryable: false });
     expect(String(error)).toContain(`no progress for ${noProgressMinutes} minutes, while pulling rows`);
-    expect(last()).toEqual({ progress: expect.anything(), unexplained: 1, ended: true });
+    expect(last()).toMatchObject({ progress: expect.anything(), unexplained: 1, ended: true });
     expect(log.join('')).toContain('did not stop within');
+  });
+
+  it('the record of an end shows every 5 s that it is under way, and nothing after it', async () => {
+    const environment = new MockActivityEnvironment();
+    const sent: number[] = [];
+    environment.on('heartbeat', () => sent.push(Date.now()));
+    const written = Promise.withResolvers<string>();
+    const outcome = environment.run(() => beating(() => written.promise));
+    await minutes(1);
+    expect(sent).toHaveLength(12);
+    written.resolve('closed');
+    expect(await outcome).toBe('closed');
+    await minutes(1);
+    expect(sent).toHaveLength(12);
+  });
+
+  it('leases that are not renewed while the database is away are told once, however long and however many activities', async () => {
+    let isAway = false;
+    const away = async () => {
+      throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    };
+    const asked: Promise<unknown>[] = [];
+    const raw = (...statement: Parameters<Db['raw']>) => {
+      const answer = isAway ? away() : Promise.resolve(db.raw(...statement));
+      asked.push(answer.catch(() => undefined));
+      return answer;
+    };
+    const failing = new Proxy(db, { get: (real, name) => (name === 'raw' ? raw : Reflect.get(real, name)) });
+    const told = () => log.filter((line) => line.includes('lease not renewed')).length;
+    const lease = await freshLease();
+    const working = [1, 2].map(() =>
+      attempt(
+        async ({ hold, pause }) => {
+          hold(lease);
+          for (;;) await pause(60_000);
+        },
+        { over: failing },
+      ),
+    );
+    const renewed = async () => {
+      for (let seconds = 0; seconds < 60; seconds += 5) {
+        await vi.advanceTimersByTimeAsync(5_000);
+        // The real database answers in real time: before virtual time is over for whoever waits for it.
+        while (asked.length > 0) {
+          await Promise.all(asked.splice(0));
+          await setImmediate();
+        }
+      }
+    };
+    await renewed();
+    expect(told()).toBe(0);
+    isAway = true;
+    await minutes(180);
+    expect(told()).toBe(1);
+    isAway = false;
+    await renewed();
+    isAway = true;
+    await minutes(60);
+    expect(told()).toBe(2);
+    const ended = working.map(({ outcome }) => failureOf(outcome));
+    for (const { environment } of working) environment.cancel();
+    await Promise.all(ended);
   });
 
   it.each<[string, (heartbeat: Heartbeat) => Promise<void>]>([
@@ -162,6 +225,35 @@ async function freshLease() {
   if (lease === null) throw new Error('the lease is not free');
   return lease;
 }
+
+describe('what keeps an activity from going on', () => {
+  const api = { requests: 7, weight: 9, throttled: 1, waited_seconds: 2.5 };
+  const trouble = {
+    error: { code: 'server_error', message: 'the server failed (500)', todo: 'wait' },
+    ...{ times: 5, since: '2026-01-01T03:12:00.000Z', at: '2026-01-01T03:14:00.000Z' },
+  };
+
+  it('outlives a process that died, with what its attempts have cost', async () => {
+    const died: AttemptNote = { progress: null, unexplained: 0, ended: false, trouble, api };
+    const { outcome, last } = attempt(
+      () => Promise.reject(new PracticeError('server_error', 'the server failed (500)')),
+      {
+        ...{ number: 2, left: died },
+      },
+    );
+    await failureOf(outcome);
+    expect(last()).toMatchObject({ ended: true, trouble: { times: 6, since: trouble.since }, api });
+  });
+
+  it('is another trouble where another error came, and none once the work succeeds', async () => {
+    const left: AttemptNote = { progress: null, unexplained: 0, ended: true, trouble, api };
+    const refused = attempt(() => Promise.reject(new PracticeError('timeout', 'no answer')), { number: 2, left });
+    await failureOf(refused.outcome);
+    expect(refused.last()?.trouble).toMatchObject({ error: { code: 'timeout' }, times: 1 });
+    const worked = attempt(async ({ usedBefore }) => usedBefore, { number: 2, left });
+    expect(await worked.outcome).toEqual(api);
+  });
+});
 
 describe('errors that nothing explains', () => {
   const broken = () => Promise.reject(new TypeError('x is not a function'));

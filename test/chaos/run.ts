@@ -1,5 +1,6 @@
 // npm run chaos -- --erp fake …: rounds of delivery into an ERP made from any capability record, test/erp/rounds/run.ts
 // npm run chaos -- --erp tryton …: rounds of delivery into a real Tryton, test/erp/tryton/chaos/run.ts
+// npm run chaos -- --processes …: rounds of real processes that are killed, test/chaos/processes/run.ts
 // npm run chaos -- --seeds 1000 [--from N] [--seed N] [--mutant NAME] [--mutants] [--processes N] [--verbose]
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -11,6 +12,10 @@ import { migrateAsOwner } from '../../src/runtime/database.ts';
 import { isNoticed, type LifeReport } from './life.ts';
 import { mutants } from './mutants.ts';
 
+if (process.argv.includes('--processes') && !/^\d/.test(process.argv[process.argv.indexOf('--processes') + 1] ?? '')) {
+  const { run } = await import('./processes/run.ts');
+  process.exit(await run(process.argv.slice(2)));
+}
 const erps: Record<string, string> = { fake: '../erp/rounds/run.ts', tryton: '../erp/tryton/chaos/run.ts' };
 const erpAt = process.argv.indexOf('--erp');
 if (erpAt !== -1) {

@@ -48,7 +48,7 @@ test('a backfill that is stopped goes on where it was, and leaves the live windo
   expect(code).toBe(4);
   expect(stderr).toMatch(estimate);
   expect(json().windows[0].error).toMatchObject({
-    code: 'window_given_up',
+    code: 'window_cancelled',
     todo: expect.stringContaining('`vetledger backfill` goes on where it was'),
   });
   expect(await cursors()).toEqual(before);

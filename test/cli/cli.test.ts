@@ -45,6 +45,11 @@ describe('help', () => {
         'sync',
         'backfill',
         'windows',
+        'replay',
+        'pause',
+        'resume',
+        'cancel',
+        'nudge',
         'status',
         'problems',
         'explain',
@@ -159,6 +164,19 @@ temporal: {address: "$\{TEMPORAL_ADDRESS}"}
       message: expect.stringContaining('127.0.0.1:9'),
     });
     expect(JSON.stringify(json()) + stderr).not.toContain('pass-9f3e');
+  });
+
+  test('a role that PostgreSQL does not let in', async () => {
+    const url = new URL(inject('databaseUrl'));
+    url.username = 'not_made_yet';
+    const env = { TOKEN: 't', DATABASE_URL: url.href, TEMPORAL_ADDRESS: '127.0.0.1:9' };
+    const { code, json } = await vetledger(['status', '--json', '--config', file()], env);
+    expect(code).toBe(3);
+    expect(json().error).toMatchObject({
+      code: 'postgres_unreachable',
+      message: expect.stringContaining('not_made_yet'),
+      todo: expect.stringContaining('run `vetledger migrate`'),
+    });
   });
 
   test('Temporal', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unusedPort } from '../embedded/support.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { vetledger } from './support.ts';
 
@@ -61,6 +62,35 @@ describe('after a first sync with a mapping that lacks an account', () => {
     expect((await command('status')).stdout).toMatch(
       /synced to .* ago[\s\S]*invoice\.list +\[[#.]{20}\][\s\S]*next step/,
     );
+    // Documents are held, and nothing is late.
+    expect((await command('status --check')).code).toBe(0);
+    // A row that has ended is never changed, so the trigger is away meanwhile.
+    const shifted = (sign: '-' | '+') =>
+      clinic.asOwner(`begin; alter table sync_window disable trigger user;
+        update sync_window set to_time = to_time ${sign} interval '1 hour';
+        alter table sync_window enable trigger user; commit`);
+    await shifted('-');
+    const checked = await command('status --check --json');
+    await shifted('+');
+    expect(checked.code).toBe(1);
+    expect(checked.json()).toMatchObject({ summary: { late: 1 }, installations: [{ late: true, health: 'late' }] });
+  });
+
+  test('status with a Temporal that cannot be reached: says so first, exit code 1 with --check, and starts no server', async () => {
+    const address = `127.0.0.1:${await unusedPort()}`;
+    const gone = join(folder, 'gone.yaml');
+    writeFileSync(gone, readFileSync(config, 'utf8').replace(/^temporal: .*$/m, `temporal: {address: "${address}"}`));
+    const run = (line: string) => vetledger([...line.split(' '), '--config', gone], clinic.env);
+    const { code, json } = await run('status --json');
+    expect(code).toBe(0);
+    expect(json()).toMatchObject({
+      temporal: { ok: false, address, error: { code: 'temporal_unreachable', todo: expect.stringContaining(address) } },
+      installations: [{ health: 'waiting', cause: { code: 'temporal_unreachable' } }],
+    });
+    const checked = await run('status --check');
+    expect(checked.code).toBe(1);
+    expect(checked.stdout.split('\n')[0]).toBe(`Temporal at ${address} does not answer, so no window opens.`);
+    expect((await command('status --json')).json().temporal).toMatchObject({ ok: true, error: null });
   });
 
   test('problems: the held payment with what to do', async () => {
@@ -214,10 +244,13 @@ describe('after a first sync with a mapping that lacks an account', () => {
     expect((await command('sync')).stdout).toMatch(/window closed\n {2}interval[\s\S]*pulled[\s\S]*requests, weight/);
   });
 
-  test('sync: a refused token ends with exit code 3 and no window', async () => {
+  test('sync: a refused token ends with exit code 3, and the attempt is noted', async () => {
     const { code, json } = await command('sync --json', { ...clinic.env, PRACTICE_TOKEN: 'wrong' });
     expect(code).toBe(3);
     expect(json().error).toMatchObject({ code: 'unauthorized', todo: expect.stringMatching(/token/) });
+    const { windows } = (await command('windows --failed --json')).json();
+    expect(windows).toMatchObject([{ outcome: 'failed', error: { code: 'unauthorized' } }]);
+    expect((await command('sync')).code).toBe(0);
   });
 
   test('windows: the newest first, and those that failed', async () => {
@@ -225,7 +258,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
     expect(windows.at(-1)).toMatchObject({ outcome: 'closed', from: null });
     expect((await command('windows --limit 1 --json')).json().windows).toHaveLength(1);
     expect((await command('windows')).stdout).toMatch(/^window +installation/);
-    expect((await command('windows --failed')).stdout).toMatch(/No window failed/);
+    expect((await command('windows --failed')).stdout).toMatch(/unauthorized/);
   });
 
   test('export: the same journal on stdout and in a file, which appears whole or not at all', async () => {

@@ -91,6 +91,27 @@ describe('a good configuration', () => {
     expect(config.windowTimeoutMinutes).toBe(30);
   });
 
+  test('a schedule says how often windows open while nothing happens, and at night', async () => {
+    const read = async (schedule: string) =>
+      (await loadConfig(write(good.replace('{every: 5m}', schedule)), env)).schedule;
+    expect(await read('{every: 5m, idle: 15m, night: {from: 22:00, to: "06:30", every: 30m}}')).toEqual({
+      everySeconds: 300,
+      idle: { everySeconds: 900, afterWindows: 6 },
+      night: { fromMinute: 1320, toMinute: 390, everySeconds: 1800 },
+    });
+    expect(await read('{every: 1m, idle: 1h, idle_after: 2}')).toEqual({
+      everySeconds: 60,
+      idle: { everySeconds: 3600, afterWindows: 2 },
+    });
+    expect(await read('{every: 30s}')).toEqual({ everySeconds: 30 });
+  });
+
+  test('an installation has the name that people call it by, or none', async () => {
+    const named = good.replace('    timezone', '    name: "Eläinklinikka Haukka"\n    timezone');
+    expect((await loadConfig(write(named), env)).installations[0]!.name).toBe('Eläinklinikka Haukka');
+    expect((await loadConfig(write(good), env)).installations[0]!.name).toBeNull();
+  });
+
   test('account codes of the mapping keep the digits they were written with', async () => {
     const config = await loadConfig(write(good), env);
     expect(config.installations[0]!.mapping.roles).toMatchObject({ receivable: '1700', cash: '0100' });
@@ -130,6 +151,24 @@ describe('a wrong configuration names the key and what to do, and ends with exit
       'config_unknown_key',
       /installations\[0\]\.timezon is/,
       /timezone/,
+    ],
+    [
+      'idle shorter than every',
+      (t) => t.replace('{every: 5m}', '{every: 5m, idle: 1m}'),
+      'config_invalid',
+      /schedule\.idle must not be shorter than schedule\.every/,
+    ],
+    [
+      'a time of day that does not exist',
+      (t) => t.replace('{every: 5m}', '{every: 5m, night: {from: 24:00, to: 06:00, every: 30m}}'),
+      'config_invalid',
+      /schedule\.night\.from must be/,
+    ],
+    [
+      'a night without an end',
+      (t) => t.replace('{every: 5m}', '{every: 5m, night: {from: "22:00", to: "22:00", every: 30m}}'),
+      'config_invalid',
+      /schedule\.night\.to must differ/,
     ],
     ['unknown key far from any', (t) => `${t}qqqqq: 1\n`, 'config_unknown_key', /qqqqq/, /installations, data_dir/],
     ['unknown key of auth', (t) => t.replace('{token:', '{tokken:'), 'config_unknown_key', /auth\.tokken/, /token/],

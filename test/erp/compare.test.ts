@@ -48,6 +48,16 @@ describe('an entry in the ERP', () => {
     expect(differences(sent, held)).toEqual([]);
   });
 
+  it('names what it reverses, where both sides know it', () => {
+    const reversal: ErpEntry = { ...sent, reverses: '1/invoice/7/0', originId: '5' };
+    expect(differences(reversal, held)).toEqual([]);
+    expect(differences(sent, { ...held, originId: '6' })).toEqual([]);
+    expect(differences(reversal, { ...held, originId: '5' })).toEqual([]);
+    expect(differences(reversal, { ...held, originId: '6' }).map(({ message }) => message)).toEqual([
+      'it reverses the ERP’s entry with the id 5; as its origin the ERP has 6',
+    ]);
+  });
+
   const cases: [string, FoundEntry, string[]][] = [
     [
       'a date that was moved',

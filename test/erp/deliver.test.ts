@@ -114,6 +114,25 @@ describe('a batch', () => {
     });
   });
 
+  it('goes on where a draft that differs could not be deleted', async () => {
+    const [wrong, right] = await enqueued(2);
+    const target = open();
+    target.onCreate = (made) => {
+      if (made.key === wrong) made.description = 'another text';
+      const [line] = made.lines;
+      if (made.key === wrong && line) line.account = 'changed';
+    };
+    let deletions = 0;
+    target.before = ({ kind }) => {
+      if (kind !== 'deleteDrafts') return;
+      deletions += 1;
+      if (deletions === 1) throw new ErpError('unsent', 'connection refused');
+    };
+    await slices(target);
+    expect(await stateCounts()).toEqual({ delivered: 1, 'refused erp_differs': 1 });
+    expect(target.posted).toEqual([right]);
+  });
+
   it('is as large as the ERP takes', async () => {
     await enqueued(5);
     const target = open({ write: { max_entries: 2 } });
@@ -159,6 +178,22 @@ describe('a batch', () => {
     await slice(target);
     expect(target.posted).toEqual([id!, reversed!, anew!].map((unitId) => entryKey(databaseId, unitId)));
     expect(target.sizes('create')).toEqual([1, 1, 1]);
+    const [original, correction, successor] = target.held;
+    expect(correction).toMatchObject({ originId: original!.id });
+    for (const one of [original, successor]) expect(one).not.toHaveProperty('originId');
+  });
+
+  it('has no origin while what it corrects is a draft that may be deleted', async () => {
+    const first = payment(1);
+    const append = (drafts: ReturnType<typeof payment>[]) =>
+      db.transaction((trx) => appendEntries(trx, installation, drafts, { decimals: 2, windowId: null }));
+    const [id] = await append([first]);
+    await append([reversal(id!, first)]);
+    await enqueue();
+    const target = open();
+    await slice(target, { post: 'draft' });
+    expect(target.drafts).toHaveLength(2);
+    for (const one of target.held) expect(one).not.toHaveProperty('originId');
   });
 
   it('holds a correction while what it corrects is refused', async () => {

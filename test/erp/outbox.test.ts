@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { execute } from '../../src/db/rows.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
-import { countsByState, dueWork, pauseOf, unitsById, waitingForConsent } from '../../src/erp/outbox/read.ts';
+import { dueWork, pauseOf, unitsById, waitingForConsent } from '../../src/erp/outbox/read.ts';
 import { approveUnits, pauseDelivery, resumeDelivery, retryUnits } from '../../src/erp/outbox/state.ts';
 import { appendEntries } from '../../src/ledger/journal/append.ts';
 import { summariseBatch } from '../../src/ledger/summaries/append.ts';
@@ -191,12 +191,5 @@ describe('what people do', () => {
       { action: 'resume', details: '' },
     ]);
     await expect(execute(owner, 'delete from erp_action')).rejects.toThrow();
-  });
-
-  it('counts units by state', async () => {
-    const ids = await post([payment(1), payment(2), payment(3)]);
-    await enqueue();
-    await setState(ids[0]!, 'delivered');
-    expect(await countsByState(db, installation)).toMatchObject({ pending: 2, delivered: 1, refused: 0 });
   });
 });

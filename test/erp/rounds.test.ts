@@ -36,6 +36,7 @@ describe('the rounds notice a delivery that loses, doubles or changes entries', 
     'a correction sent before what it corrects': 1,
     'a restart that refills a day’s limit': 1,
     'a take-over that does not wait': 1,
+    'no sweep of drafts that came late': 1,
   };
   test.each(Object.entries(from))(
     '%s',

@@ -113,6 +113,7 @@ export class ScriptedTarget implements ErpTarget {
     const made: FoundEntry = {
       ...{ id: String(this.#lastId), key: entry.key, number: null, state: 'draft', date: entry.date },
       ...{ journal: entry.journal, description: entry.description },
+      ...(entry.originId === undefined ? {} : { originId: entry.originId }),
       lines: entry.lines.map((line) => ({
         ...{ id: null, account: line.account, party: line.party?.code ?? null, vat: [], matched: null },
         ...{ amount: line.side === 'debit' ? line.amount : line.amount.negated(), dimensions: line.dimensions },

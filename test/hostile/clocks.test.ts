@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { noteText } from '../../src/cli/render/reconcile-notes.ts';
 import { statusText } from '../../src/cli/render/status.ts';
 import { reconcileWithSource } from '../../src/queries/reconcile.ts';
-import { installationStatus } from '../../src/queries/status.ts';
+import { installationStatuses } from '../../src/queries/status.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 
 const hour = 3_600_000;
@@ -65,21 +65,14 @@ test('invoices are posted in the next window although the practice’s clock is 
 
 test('reconcile and status say that the practice’s clock was put back', async () => {
   const one = await start(43);
-  const [installation] = one.app.config.installations;
   aheadMs = -2 * hour;
   expect((await one.sync()).remarks?.map(({ code }) => code)).toEqual(['clock_skew', 'clock_put_back']);
-  const status = await installationStatus(
-    {
-      db: one.app.db,
-      budget: { usage: async () => [] },
-      now: new Date(),
-      everySeconds: 300,
-      seals: false,
-      scrubDays: 0,
-    },
-    installation?.id ?? 0,
+  const { db, config } = one.app;
+  const [status] = await installationStatuses(
+    { db, now: new Date(), schedule: { everySeconds: 300 }, taskQueue: config.temporal.taskQueue, seals: false },
+    config.installations,
   );
-  expect(statusText(status)).toContain("The source's clock is 2 h behind the database's.");
+  expect(statusText(status!)).toContain("The source's clock is 2 h behind the database's.");
   const notes: string[] = [];
   const reconciled = () =>
     reconcileWithSource(one.app, one.app.config.installations, (id, note) => void notes.push(noteText(id, note)));

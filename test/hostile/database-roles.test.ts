@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { bool, text } from '../../src/db/columns.ts';
-import { migrate, migrationNames } from '../../src/db/migrate.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { migrationNames } from '../../src/db/migrations.ts';
 import { openDatabase } from '../../src/db/pool.ts';
 import { rightsBeyondRuntime } from '../../src/db/roles.ts';
 import { execute, rows } from '../../src/db/rows.ts';
@@ -99,7 +100,7 @@ temporal: {address: "127.0.0.1:9"}
     const command = commandOn({ DATABASE_URL, MIGRATE_DATABASE_URL: url });
     expect(await command('migrate')).toEqual({
       code: 0,
-      document: { applied: migrationNames(), owner: new URL(server).username, runtime: runtime.name },
+      document: { applied: migrationNames(), waiting: [], owner: new URL(server).username, runtime: runtime.name },
     });
     expect((await command('migrate')).document.applied).toEqual([]);
     const daily = commandOn({ DATABASE_URL });

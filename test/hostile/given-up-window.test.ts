@@ -40,9 +40,11 @@ const laneTables = [
 ];
 const writes = new RegExp(`\\b(insert into|update|delete from) (${laneTables.join('|')})\\b`);
 
-describe.concurrent('a window that was given up', { timeout: 120_000 }, () => {
+describe.concurrent('a window that was given up', { timeout: 300_000 }, () => {
   test('notes its end after its last entry, although PostgreSQL stood still when its time was over', () =>
     withClinic({ seed: 31, invoices: 60 }, async (clinic) => {
+      expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+      clinic.sandbox.live(20);
       const owner = openDatabase(clinic.ownerUrl, { max: 1 });
       const barrier = await owner.transaction();
       await barrier.raw('lock table entry in share mode');

@@ -35,7 +35,7 @@ async function refusingProxy(passed: number): Promise<string> {
 }
 
 test('a database that refuses connections: with --json stdout is one JSON document all the same', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const folder = folderOf({
     'vetledger.yaml': `installations:

@@ -25,7 +25,7 @@ const mostBuffers = {
 test.each([
   { history: 'in a small clinic that was loaded just now', invoices: 2_000, statistics: false },
   { history: 'after a hundred thousand records', invoices: 20_000, statistics: true },
-])('a window costs what has changed, $history', { timeout: 120_000 }, async ({ invoices, statistics }) => {
+])('a window costs what has changed, $history', { timeout: 300_000 }, async ({ invoices, statistics }) => {
   clinic = await startTestClinic({ seed: 5, invoices: 60 });
   const { sandbox, app, env } = clinic;
   const sync = async () => {
@@ -54,7 +54,7 @@ test.each([
   }
 });
 
-test('PostgreSQL has statistics of what a first load filled when the load ends', { timeout: 60_000 }, async () => {
+test('PostgreSQL has statistics of what a first load filled when the load ends', { timeout: 300_000 }, async () => {
   clinic = await startTestClinic({ seed: 5, invoices: 400 });
   await clinic.sync();
   const unknown = await rows(

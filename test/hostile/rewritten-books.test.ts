@@ -212,12 +212,14 @@ describe('a window that ends', () => {
       sealKey: keys.privateKey,
       log: pino({ level: 'warn' }, { write: (line: string) => log.push(line) }),
     } as Partial<ActivityDeps> as ActivityDeps;
-    await new MockActivityEnvironment({}).run(async () => {
+    const workflow = { workflowId: `window of ${id}`, runId: randomUUID() };
+    await new MockActivityEnvironment({ workflowExecution: workflow }).run(async () => {
       const lease = await takeLease(db, { installation: id, lane: 'live' }, ownHolder());
       const row = await openWindowRow(db, {
         ...{ installation: id, kind: 'window', trigger: 'manual', from: null, to: new Date().toISOString() },
-        ...{ workflowId: `window of ${id}`, runId: randomUUID() },
+        ...workflow,
       });
+      if (row === null) throw new Error('the window has ended already');
       const counts = {} as Parameters<ReturnType<typeof windowActivities>['closeWindow']>[2];
       await windowActivities(deps).closeWindow(input, { ...row, token: lease?.token ?? null }, counts);
     });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { installationStatus } from '../../src/queries/status.ts';
+import { installationStatuses } from '../../src/queries/status.ts';
 import { startScrubs } from '../../src/windows/scrubs.ts';
 import { startTestClinic } from '../support/clinic.ts';
 import { waitFor } from '../workflows/support.ts';
@@ -27,14 +27,9 @@ test('the daemon’s scrub finds what moved no modified, says so in status, and 
     expect(await clinic.rows('select from scrub_pass')).toEqual([]);
 
     await startScrubs(app, engine);
-    const status = () =>
-      installationStatus(
-        {
-          ...{ db: app.db, budget: app.budget(sandbox.installation), now: new Date(), everySeconds: 300, seals: false },
-          scrubDays: 0.0001,
-        },
-        sandbox.installation,
-      );
+    const asked = [{ ...app.config.installations[0]!, scrubDays: 0.0001 }];
+    const ports = { db: app.db, schedule: { everySeconds: 300 }, taskQueue: 'vetledger', seals: false };
+    const status = async () => (await installationStatuses({ ...ports, now: new Date() }, asked))[0]!;
     const { scrub } = await waitFor(
       'finished pass',
       async () => {

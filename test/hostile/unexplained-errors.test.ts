@@ -5,7 +5,7 @@ import { startTestClinic } from '../support/clinic.ts';
 import { openRow, waitFor } from '../workflows/support.ts';
 
 test('errors that nothing explains are counted over the attempts; once their cause is gone, the window closes', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const clinic = await startTestClinic({ seed: 41, invoices: 40 });
   try {

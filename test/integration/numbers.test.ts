@@ -6,6 +6,7 @@ import { isDelivering } from '../../src/runtime/deliveries.ts';
 import { vetledger } from '../cli/support.ts';
 import { capabilitiesOf } from '../erp/capabilities.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { fromEnvironment } from '../support/demo-config.ts';
 import { waitFor } from '../workflows/support.ts';
 
 const idle: SliceReport = { delivered: 0, refused: 0, uncertain: 0, left: 0, nextDueMs: null, waitingFor: null };
@@ -52,7 +53,7 @@ beforeAll(async () => {
   clinic = await startTestClinic({
     ...{ seed: 29, invoices: 60, delivery },
     settings: {
-      erp: '{kind: tryton, url: "http://127.0.0.1:9", database: books, user: api, password: secret, close_source_periods: true}',
+      erp: `{kind: tryton, url: "http://127.0.0.1:9", database: books, user: api, password: ${fromEnvironment('PRACTICE_TOKEN')}, close_source_periods: true}`,
     },
   });
 });

@@ -6,6 +6,8 @@ import { staticToken } from '../../src/practice/auth.ts';
 import { createPracticeClient, type PracticeClient, type PracticeClientOptions } from '../../src/practice/client.ts';
 import { createTransport } from '../../src/practice/transport.ts';
 import { parseJson } from '../../src/records/json.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { unusedPort } from '../embedded/support.ts';
 import {
   emptyList,
   type FakeBudget,
@@ -572,5 +574,43 @@ describe('a department’s lock date', () => {
     expect(forbidden.log.lines.join()).toContain('its lock date stays unknown');
     const unauthorized = await setup([json('{}', 401)]);
     await expect(unauthorized.client.departmentSettings(12)).rejects.toMatchObject({ code: 'unauthorized' });
+  });
+});
+
+describe('a request in the log', () => {
+  const lineOf = (line: string) => JSON.parse(line.slice(0, line.lastIndexOf('}') + 1)) as Record<string, unknown>;
+  const answered =
+    (status: number, id: string): Handler =>
+    (_request, response) => {
+      response.writeHead(status, { 'x-request-id': id, 'content-type': 'application/json' });
+      response.end('{}');
+    };
+
+  test('has one id in all its lines, its attempts and its failure, with that of the server for each answer', async () => {
+    const { client, log } = await setup([answered(500, 'server-1'), answered(503, `server-${'2'.repeat(200)}`)]);
+    const error = await client.list('invoice', {}, null).catch((one: unknown) => one);
+    const lines = log.lines.map((line) => ({ fields: lineOf(line), text: line }));
+    const first = lines[0]!.fields;
+    expect(first.request).toMatch(/^[0-9a-f]{8}$/);
+    expect(new Set(lines.map(({ fields }) => fields.request))).toEqual(new Set([first.request]));
+    const told = lines.filter(({ text }) => /trying again|given up/.test(text));
+    const long = `server-${'2'.repeat(57)}`;
+    expect(told.map(({ fields }) => fields.server_request)).toEqual(['server-1', long, long, long]);
+    expect(told.at(-1)?.text).toContain('given up');
+    expect((error as PracticeError).requestIds).toEqual({ request: first.request, server_request: long });
+    const printed: string[] = [];
+    createLog('info', { write: (line) => printed.push(line) }).error({ err: error }, 'it failed');
+    expect(JSON.parse(printed[0]!).err).toMatchObject({ request: first.request, server_request: long });
+
+    await client.list('payment', {}, null).catch(() => undefined);
+    expect(lineOf(log.lines.at(-1)!).request).not.toBe(first.request);
+  });
+
+  test('without an answer it has ours', async () => {
+    const { client, log } = await setup([], { baseUrl: `http://127.0.0.1:${await unusedPort()}` });
+    await client.list('invoice', {}, null).catch(() => undefined);
+    const lines = log.lines.map(lineOf);
+    expect(lines).toHaveLength(4);
+    for (const { request, server_request: id } of lines) expect([request, id]).toEqual([lines[0]?.request, undefined]);
   });
 });

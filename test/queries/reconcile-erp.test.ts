@@ -1,12 +1,16 @@
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { beforeEach, expect, test } from 'vitest';
 import type { InstallationConfig } from '../../src/config/load.ts';
+import { execute } from '../../src/db/rows.ts';
 import type { Clock } from '../../src/domain/clock.ts';
+import { booksWaitMs, renewBooksEveryMs } from '../../src/erp/books/turn.ts';
 import { ErpError, type ErpTarget } from '../../src/erp/port.ts';
 import { reconcileWithErp } from '../../src/queries/reconcile-erp.ts';
 import type { InstallationReport } from '../../src/reconcile/report.ts';
 import { capabilitiesOf } from '../erp/capabilities.ts';
 import { mappingOf } from '../posting/support.ts';
 import { useDatabase } from '../support/database.ts';
+import { query } from '../support/sql.ts';
 
 const { db } = useDatabase();
 const erp = {
@@ -23,22 +27,34 @@ const report = (installation: number) =>
 const installation = (id: number, changes: object = {}) =>
   ({ id, decimals: 2, mapping, erp, ...changes }) as unknown as InstallationConfig;
 
-/** Sleeps are over at once, and remembered. */
-const slept: number[] = [];
+/** Sleeps are over at once, and remembered; that of a lease lasts as long as its holder's work. */
+let slept: number[] = [];
+let onSleep: () => Promise<unknown> = async () => undefined;
 const clock: Clock = {
-  ...{ now: () => 0, elapsed: () => 0 },
-  sleep: async (ms) => void slept.push(ms),
+  ...{ now: () => 0, elapsed: () => slept.reduce((sum, ms) => sum + ms, 0) },
+  sleep: async (ms, signal) => {
+    if (ms === renewBooksEveryMs) return void (await once(signal!, 'abort'));
+    slept.push(ms);
+    await onSleep();
+  },
 };
+beforeEach(() => {
+  slept = [];
+  onSleep = async () => undefined;
+});
 
-function target(failures: ErpError[]): ErpTarget {
+let targets = 0;
+function target({ failures = [], held }: Course): ErpTarget {
   return {
     capabilities: capabilitiesOf(),
-    company: { kind: 'tryton', url: 'http://127.0.0.1:9', id: 'books/' },
+    // One for each: requests in flight are bounded within a process, and these stand for several.
+    company: { kind: 'tryton', url: 'http://127.0.0.1:9', id: `books/${++targets}` },
     read: async () => [],
     books: {
       balances: async () => {
         const failure = failures.shift();
         if (failure) throw failure;
+        await held?.reached();
         return { entries: 0, balances: new Map() };
       },
       entries: async function* () {},
@@ -46,24 +62,66 @@ function target(failures: ErpError[]): ErpTarget {
   } as unknown as ErpTarget;
 }
 
-function run(failures: ErpError[], installations = [installation(1)]) {
+/** How the reading of an ERP's books goes. */
+interface Course {
+  failures?: ErpError[];
+  held?: Hold;
+}
+
+/** A place at which a reading stands still until it is let go. */
+class Hold {
+  readonly #reached = Promise.withResolvers<void>();
+  readonly #gone = Promise.withResolvers<void>();
+  readonly isReached = this.#reached.promise;
+
+  reached(): Promise<void> {
+    this.#reached.resolve();
+    return this.#gone.promise;
+  }
+
+  letGo(): void {
+    this.#gone.resolve();
+  }
+}
+
+let waits = 0;
+function run(course: Course, installations = [installation(1)]) {
   return reconcileWithErp(
-    { db, databaseId: 'test', delivery: { target: () => target(failures) }, clock },
+    { db, databaseId: 'test', delivery: { target: () => target(course) }, clock },
     { ok: true, installations: installations.map(({ id }) => report(id)) },
     installations,
-    { full: false, signal: new AbortController().signal, onProgress: () => undefined },
+    {
+      ...{ full: false, signal: new AbortController().signal, onProgress: () => undefined },
+      onWaiting: () => void waits++,
+    },
   );
+}
+
+function deliver(id: number) {
+  return execute(
+    db,
+    `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, state, erp_id)
+     values (?, ?, 'entry', 1, '2026-02-01', ?, 'company', 'delivered', '11')`,
+    [id, `${id}/invoice/7/1`, `KEY ${id}`],
+  );
+}
+
+/** Runs that came to their end, by what the next one counts on from. */
+async function readings(id: number): Promise<number> {
+  const [found] = await query<{ run: number }>(
+    db,
+    'select coalesce(max(run), 0)::int as run from erp_books_reading where installation = ?',
+    [id],
+  );
+  return found!.run;
 }
 
 const locked = () => new ErpError('locked', 'the company is locked');
 
 test('E7 is told where the ERP’s books can be read, and fails the whole', async () => {
-  await db.raw(
-    `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, state, erp_id)
-     values (1, '1/invoice/7/1', 'entry', 1, '2026-02-01', 'KEY', 'company', 'delivered', '11')`,
-  );
+  await deliver(1);
   const both = [installation(1), installation(2, { erp: { kind: 'ledger' } })];
-  const { ok, installations } = await run([], both);
+  const { ok, installations } = await run({}, both);
   expect(ok).toBe(false);
   expect(installations.map(({ ok: each, equations }) => [each, Object.keys(equations)])).toEqual([
     [false, ['E1', 'E7']],
@@ -73,8 +131,64 @@ test('E7 is told where the ERP’s books can be read, and fails the whole', asyn
 });
 
 test('an ERP that a delivery locks is asked again; one that cannot be read ends the command', async () => {
-  await run([locked(), locked()]);
+  await run({ failures: [locked(), locked()] });
   expect(slept).toHaveLength(2);
-  await expect(run(Array.from({ length: 9 }, locked))).rejects.toMatchObject({ code: 'erp_unreadable', exitCode: 3 });
-  await expect(run([new ErpError('auth', 'wrong password')])).rejects.toMatchObject({ code: 'erp_unreadable' });
+  await expect(run({ failures: Array.from({ length: 9 }, locked) })).rejects.toMatchObject({
+    code: 'erp_unreadable',
+    exitCode: 3,
+  });
+  await expect(run({ failures: [new ErpError('auth', 'wrong password')] })).rejects.toMatchObject({
+    code: 'erp_unreadable',
+  });
+});
+
+test('a second reading of the same books waits for the first, and counts on from it', async () => {
+  await deliver(3);
+  const held = new Hold();
+  const first = run({ held }, [installation(3)]);
+  await held.isReached;
+  onSleep = () => {
+    held.letGo();
+    return first;
+  };
+  const before = waits;
+  await run({}, [installation(3)]);
+  expect(waits - before).toBe(1);
+  expect(await readings(3)).toBe(2);
+});
+
+test('a reading whose books another one goes on reading ends plainly after a bounded wait; other books are read meanwhile', async () => {
+  await deliver(4);
+  const held = new Hold();
+  const first = run({ held }, [installation(4)]);
+  await held.isReached;
+  await expect(run({}, [installation(5)])).resolves.toMatchObject({ ok: true });
+  await expect(run({}, [installation(4)])).rejects.toMatchObject({ code: 'erp_books_busy', exitCode: 4 });
+  expect(clock.elapsed()).toBe(booksWaitMs);
+  held.letGo();
+  await first;
+  expect(await readings(4)).toBe(1);
+  await run({}, [installation(4)]);
+  expect(await readings(4)).toBe(2);
+});
+
+test('a reading takes the place of one whose process was killed; one that only stood still writes nothing any more', async () => {
+  await deliver(6);
+  const held = new Hold();
+  const first = run({ held }, [installation(6)]);
+  await held.isReached;
+  onSleep = () =>
+    execute(db, `update lease set expires_at = clock_timestamp() where installation = 6 and lane = 'books'`);
+  await run({}, [installation(6)]);
+  held.letGo();
+  await expect(first).rejects.toMatchObject({ code: 'erp_books_taken_over', exitCode: 4 });
+  expect(await readings(6)).toBe(1);
+});
+
+test('a reading that fails gives the next one its turn', async () => {
+  await deliver(7);
+  await expect(run({ failures: [new ErpError('auth', 'no')] }, [installation(7)])).rejects.toThrow(/could not be read/);
+  const before = waits;
+  await run({}, [installation(7)]);
+  expect(waits).toBe(before);
 });

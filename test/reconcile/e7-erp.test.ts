@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { transactionsOf } from '../../src/db/lease.ts';
 import { execute } from '../../src/db/rows.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { signed } from '../../src/domain/entry.ts';
@@ -328,6 +329,7 @@ async function check(options: CheckOptions = {}) {
 async function report({ full = false, ownedAccounts = [], mapping: used = mapping }: CheckOptions = {}) {
   erp.told = 0;
   const ports = {
+    transact: transactionsOf(db),
     ...{ db, databaseId: 'test', target: erp.target(), ownedAccounts, signal: new AbortController().signal },
     installation: { id: installation, mapping: used, decimals: 2 },
     onProgress: () => undefined,

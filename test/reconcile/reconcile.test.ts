@@ -732,6 +732,15 @@ describe('E6: nothing lost', () => {
     expect(failing(await reportOf(books))).toEqual(expected);
   });
 
+  it('is not told as complete where the source has counted nothing', async () => {
+    const books = await worked({ sourceCounts: { invoice: { count: 1 }, payment: null } });
+    const report = await reconcile(db, [books.input]);
+    expect(report.installations[0]?.equations.E6).toMatchObject({ ok: true, not_counted: ['payments', 'prepayments'] });
+    expect(reconcileText(report)).toContain(
+      'E6  ok          every record is in one state; how many payments, prepayments the source has is not known',
+    );
+  });
+
   it("compares the source's own counts, and those only that are known", async () => {
     const books = await worked({ sourceCounts: { invoice: { count: 3 }, payment: { count: 1 }, prepayment: null } });
     await books.document('invoice', { record: draftInvoice, state: 'gone', gone: true });
@@ -743,6 +752,7 @@ describe('E6: nothing lost', () => {
         { document: 'invoices', difference: '2', message: 'the source counts 3 invoices, the mirror holds 1' },
         { document: 'payments', difference: '-1', message: 'the source counts 1 payments, the mirror holds 2' },
       ],
+      not_counted: ['prepayments'],
     });
     expect(states.invoices).toEqual({ posted: 1, gone: 1 });
   });

@@ -1,7 +1,13 @@
+// npm run simulate -- --faults …: lives of an installation with faults between any two calls, test/simulation/faults/run.ts
 // npm run simulate -- --seeds 200 [--steps 300] [--seed N] [--reconcile] [--verbose]
 import { parseArgs } from 'node:util';
 import { post } from '../../src/posting/index.ts';
 import { LifeFailure, type LifeSummary, live } from './life.ts';
+
+if (process.argv.includes('--faults')) {
+  const { run } = await import('./faults/run.ts');
+  process.exit(await run(process.argv.slice(2)));
+}
 
 const { values } = parseArgs({
   options: {

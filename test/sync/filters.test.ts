@@ -3,7 +3,7 @@ import { loadDialect } from '../../src/config/dialect.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { parseRecord } from '../../src/records/schema.ts';
 import { contradictedFilter } from '../../src/sync/walk/filter-check.ts';
-import { filterTimestamp, sinceTimestamp } from '../../src/sync/walk/timestamps.ts';
+import { filterTimestamp, sinceTimestamp, untilTimestamp } from '../../src/sync/walk/timestamps.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
 const zone = 'Europe/Helsinki';
@@ -56,4 +56,15 @@ test.each([
   ['west of it the local time is', 'naive', 'America/New_York', '2026-06-01T09:00:00Z', '2026-06-01T05:00:00'],
 ] as const)('what has changed since, where a time may be local or UTC: %s', (_name, style, timezone, instant, text) => {
   expect(sinceTimestamp(new Date(instant), style, [timezone, 'UTC'])).toBe(text);
+});
+
+test.each([
+  ['the next whole second', 'offset', zone, '2026-06-01T09:00:00.200Z', '2026-06-01T09:00:01Z'],
+  ['a whole second itself', 'offset', zone, '2026-06-01T09:00:00Z', '2026-06-01T09:00:00Z'],
+  ['east of Greenwich the local time is the later', 'naive', zone, '2026-06-01T09:00:00Z', '2026-06-01T12:00:00'],
+  ['west of it UTC is', 'naive', 'America/New_York', '2026-06-01T09:00:00Z', '2026-06-01T09:00:00'],
+  ['near a change of clocks an hour later', 'naive', zone, '2026-10-25T01:30:00Z', '2026-10-25T04:30:00'],
+  ['before the clocks go back', 'naive', zone, '2026-10-25T00:30:00Z', '2026-10-25T03:30:00'],
+] as const)('an upper bound: %s', (_name, style, timezone, instant, text) => {
+  expect(untilTimestamp(new Date(instant), style, [timezone, 'UTC'])).toBe(text);
 });

@@ -5,7 +5,7 @@ import { noteNudge, takeNudge } from '../../src/mirror/installation-state.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
 import { vetledger } from '../cli/support.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
-import { type WindowRow, waitFor, windowRows } from '../workflows/support.ts';
+import { detailsOf, type WindowRow, waitFor, windowRows } from '../workflows/support.ts';
 
 const secret = 'secret-of-the-nudge-test';
 const stop = new AbortController();
@@ -69,6 +69,7 @@ test('a change in the clinic opens a window by itself, and one burst opens two a
   expect(opened.length).toBeLessThanOrEqual(2);
   const all = (await windowRows(clinic)).filter((row) => row.id > latest);
   expect(new Set(all.map(({ trigger }) => trigger))).toEqual(new Set(['webhook']));
+  expect(await detailsOf(clinic, all.at(-1)!)).toContain('· webhook · **closed**');
   for (const [i, row] of all.entries()) {
     expect(row.outcome).toBe('closed');
     if (i > 0) expect(row.opened_at.getTime()).toBeGreaterThanOrEqual(all[i - 1]!.closed_at!.getTime());

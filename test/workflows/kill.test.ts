@@ -80,7 +80,7 @@ function expectNearly(asked: Record<string, number>, whole: Record<string, numbe
 
 test.concurrent(
   'the killed window itself goes on at its page, once another worker is there',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   () =>
     afterKill('sync', 'row', async (clinic, engine) => {
       const whole = await undisturbed();
@@ -96,7 +96,7 @@ test.concurrent(
 
 test.concurrent.each(['invoice', 'row'] as const)(
   'a window that takes the place of one killed among its %ss goes on at its pages',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   (kind) =>
     afterKill('sync', kind, async (clinic, engine) => {
       const [row] = await windowRows(clinic);
@@ -118,7 +118,7 @@ test.concurrent.each(['invoice', 'row'] as const)(
 
 test.concurrent(
   'a backfill takes the place of one that was killed, and goes on at its pages at once',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   () =>
     afterKill('backfill', 'row', async (clinic, engine) => {
       const whole = await undisturbed();

@@ -12,6 +12,10 @@ const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
 const textOf = (name: string) => readFileSync(new URL(name, folder), 'utf8');
 const historyOf = (name: string) => proto.temporal.api.history.v1.History.fromObject(JSON.parse(textOf(name)));
 
+/** The workflow's id, which the ids of its children begin with. */
+const idOf = (name: string) =>
+  historyOf(name).events[0]?.workflowExecutionStartedEventAttributes?.workflowId ?? undefined;
+
 let bundle: string;
 beforeAll(async () => {
   bundle = await workflowBundle();
@@ -19,34 +23,65 @@ beforeAll(async () => {
 
 describe('stored histories', () => {
   test('each course that a window can take is there', () => {
-    const courses = ['first-window', 'idle-window', 'refetch-window', 'failed-window', 'timed-out-window'];
+    const replays = ['replay', 'replay-window', 'replay-from-mirror', 'replay-window-from-mirror', 'replay-refused'];
+    const oneFailed = ['replay-one-failed', 'replay-one-failed-before-replay-goes-on'];
+    const courses = [
+      'first-window',
+      'census-window',
+      'idle-window',
+      'refetch-window',
+      'failed-window',
+      'timed-out-window',
+      'given-up-window',
+    ];
     expect(names.map((name) => name.replace('.json', ''))).toEqual(
-      expect.arrayContaining([...courses, 'not-opened-window', 'backfill', 'scrub', 'deliver']),
+      expect.arrayContaining([
+        ...courses,
+        'first-window-given-up',
+        'not-opened-window',
+        'backfill',
+        'scrub',
+        'deliver',
+        ...replays,
+        ...oneFailed,
+      ]),
     );
+    expect(activitiesOf('idle-window.json')).toEqual(['openWindow', 'closeWindow']);
+    expect(activitiesOf('census-window.json')).toEqual(['openWindow', 'takeCensus', 'closeWindow']);
+    expect(activitiesOf('idle-window-before-pull-at-open.json')).toContain('pullRows');
     expect(activitiesOf('refetch-window.json')).toContain('pullParts');
     expect(activitiesOf('failed-window.json')).toContain('failWindow');
     expect(activitiesOf('timed-out-window.json')).toContain('failWindow');
-    expect(activitiesOf('not-opened-window.json')).toEqual(['openWindow']);
+    expect(activitiesOf('given-up-window.json')).toContain('failWindow');
+    expect(timersOf('given-up-window.json')).toBe(1);
+    expect(timersOf('first-window-given-up.json')).toBeGreaterThan(1);
+    expect(activitiesOf('first-window-given-up.json')).toContain('failWindow');
+    expect(activitiesOf('not-opened-window.json')).toEqual(['openWindow', 'noteNotOpened']);
+    expect(activitiesOf('not-opened-window-before-attempt-rows.json')).toEqual(['openWindow']);
     expect(activitiesOf('first-window.json')).toContain('scanRows');
+    expect(activitiesOf('replay-window.json')).toEqual(
+      expect.arrayContaining(['replayList', 'replayRows', 'closeWindow']),
+    );
+    expect(activitiesOf('replay-window-from-mirror.json')).toEqual([
+      ...['openWindow', 'markMirrored', 'post', 'summarise', 'closeWindow'],
+    ]);
+    expect(activitiesOf('replay-refused.json')).toEqual(['planReplay']);
     expect(activitiesOf('backfill.json')).toEqual(
       expect.arrayContaining(['backfillStream', 'scanRows', 'completeRows']),
     );
   });
 
   test.each(names)('%s replays with the present workflows', async (name) => {
-    await Worker.runReplayHistory({ workflowBundle: { codePath: bundle } }, historyOf(name));
+    await Worker.runReplayHistory({ workflowBundle: { codePath: bundle } }, historyOf(name), idOf(name));
   });
 
   test.each([
     ['first-window.json', 'work.writeBack(input, window)', 'work.takeCensus(input, window)'],
     ['refetch-window.json', 'work.pullParts(input, window)', 'work.pullRows(input, window)'],
     ['deliver.json', 'await deliverSlice(input)', 'await scrubSlice(input)'],
+    ['replay-window.json', 'replayRows(input, window)', 'markMirrored(input, window)'],
     ['backfill.json', 'completeRows(input, window)', 'scanRows(input, window)'],
-    [
-      'failed-window.json',
-      'close.failWindow(input, window, counts, plain)',
-      'close.closeWindow(input, window, counts)',
-    ],
+    ['failed-window.json', 'close.failWindow(input, window, counts,', 'close.closeWindow(input, window, counts,'],
   ])('%s does not replay where a step is another', async (name, step, other) => {
     const code = readFileSync(bundle, 'utf8');
     const changed = code.replace(step, other);
@@ -80,10 +115,14 @@ describe('stored histories', () => {
 /** Every name that a payload may have. A new one is added here only after a look at what it carries. */
 const known = new Set(
   `installation trigger kind windowTimeoutSeconds searchAttributes fromDate
+   opened sourceTime askedAt remarks
    window id token from to outcome error code message todo health note
    invoices rows payments prepayments seen pulled posted held delivered written written_back refetch
+   activity trouble times since at
    api requests weight throttled waited_seconds streams stream step done total summaries deprecated
    state pauseMs
+   idle censusDue
+   replay replayed span spans windows invoice row payment prepayment fromMirror from_mirror failed failedToOpen leftOut timeoutSeconds
    settled refused uncertain drafted left unapproved nextDueMs waitingFor`.split(/\s+/),
 );
 
@@ -93,6 +132,9 @@ function activitiesOf(name: string): string[] {
   };
   return events.flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType.name ?? []);
 }
+
+const timersOf = (name: string) =>
+  historyOf(name).events.filter(({ timerStartedEventAttributes }) => timerStartedEventAttributes).length;
 
 /** Every payload of a history, decoded: in JSON they are base64, where a name would not be found. */
 function payloadsOf(value: unknown): unknown[] {

@@ -82,7 +82,7 @@ test('the next daemon finds the schedule, sets it to its configuration, and open
   const described = await schedule().describe();
   expect(described.info.createdAt).toEqual(info.createdAt);
   expect(described.spec.intervals).toMatchObject([{ every: 2_000 }]);
-  expect(described.policies).toMatchObject({ overlap: 'BUFFER_ONE', catchupWindow: 60_000 });
+  expect(described.policies).toMatchObject({ overlap: 'BUFFER_ONE', catchupWindow: 600_000 });
 });
 
 test('a schedule that the operator paused stays paused over a restart', async () => {

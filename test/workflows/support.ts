@@ -5,7 +5,7 @@ import type { TestClinic } from '../support/clinic.ts';
 export async function waitFor<T>(
   what: string,
   check: () => Promise<T | null | undefined | false> | T | null | undefined | false,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -51,6 +51,29 @@ export async function healths(clinic: TestClinic, row: { workflow_id: string; ru
     const fields = event.upsertWorkflowSearchAttributesEventAttributes?.searchAttributes?.indexedFields;
     const data = fields?.SyncHealth?.data;
     return data ? [JSON.parse(Buffer.from(data).toString()) as string] : [];
+  });
+}
+
+/** What the Temporal UI shows as a workflow's details. */
+export async function detailsOf(
+  clinic: TestClinic,
+  row: { workflow_id: string; run_id: string | undefined },
+): Promise<string> {
+  const handle = clinic.engine.client.workflow.getHandle(row.workflow_id, row.run_id);
+  const told: unknown = await handle.query('__temporal_workflow_metadata');
+  return (told as { currentDetails: string }).currentDetails;
+}
+
+/** What the Temporal UI says beside each activity of a workflow, in order. */
+export async function summaries(
+  clinic: TestClinic,
+  row: { workflow_id: string; run_id: string },
+): Promise<(string | null)[]> {
+  const { events } = await clinic.engine.client.workflow.getHandle(row.workflow_id, row.run_id).fetchHistory();
+  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled, userMetadata }) => {
+    if (!scheduled) return [];
+    const data = userMetadata?.summary?.data;
+    return [data ? (JSON.parse(Buffer.from(data).toString()) as string) : null];
   });
 }
 

@@ -4,11 +4,13 @@ import { runWindowNow } from '../../src/windows/run-window.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import {
   activitiesEnded,
+  detailsOf,
   healths,
   listRequests,
   mirrored,
   openRow,
   postedTwice,
+  summaries,
   waitFor,
   windowRows,
 } from './support.ts';
@@ -41,7 +43,7 @@ async function expectWholeBooks(clinic: TestClinic): Promise<void> {
   expect(await postedTwice(clinic)).toEqual([]);
 }
 
-describe.concurrent('a window as the operator sees it', { timeout: 120_000 }, () => {
+describe.concurrent('a window as the operator sees it', { timeout: 300_000 }, () => {
   test('an activity that fails and is tried again shows as retrying, then ok', () =>
     withClinic({ seed: 21, faults: { http500: { action: 'invoicepayment.list' } } }, async (clinic) => {
       const window = clinic.sync();
@@ -52,24 +54,49 @@ describe.concurrent('a window as the operator sees it', { timeout: 120_000 }, ()
         return null;
       });
       clinic.sandbox.setFaults({ http500: null });
-      expect(await window).toMatchObject({ outcome: 'closed' });
+      const { posted, held, written_back, api } = await window;
+      const said = await detailsOf(clinic, row);
+      expect(said).toContain('· sync · **closed** ·');
+      const spent = `${api.requests} | ${api.weight} | ${Math.round(api.waited_seconds)} s |`;
+      expect(said).toContain(`| ${posted} | ${held} | ${written_back} | ${spent}`);
+      const lines = await summaries(clinic, row);
+      expect(lines).toEqual(expect.arrayContaining(['pull changed invoices', 'judge and post documents']));
+      expect(lines).not.toContain(null);
       const seen = await healths(clinic, row);
       expect(seen.filter((health, i) => health !== seen[i - 1])).toEqual(['ok', 'retrying', 'ok']);
       await expectWholeBooks(clinic);
     }));
 
   test('a window that takes too long has failed within seconds of its time-out, and the next one covers it', () =>
-    withClinic({ ...slow, seed: 22 }, async (clinic) => {
-      const app = { ...clinic.app, config: { ...clinic.app.config, windowTimeoutMinutes: 8 / 60 } };
-      const given = await runWindowNow(app, clinic.engine, 4711, { trigger: 'sync', signal: never });
-      expect(given).toMatchObject({ outcome: 'failed', from: null, error: { code: 'window_given_up' } });
-      const [row] = await windowRows(clinic);
-      expect(row).toMatchObject({ outcome: 'failed' });
+    withClinic({ seed: 22, invoices: 60, quirks: { maxPageSize: 20, defaultPageSize: 20 } }, async (clinic) => {
+      const app = { ...clinic.app, config: { ...clinic.app.config, windowTimeoutMinutes: 2 / 60 } };
+      const windowNow = () => runWindowNow(app, clinic.engine, 4711, { trigger: 'sync', signal: never });
+      // The first load takes longer, and is not given up.
+      clinic.sandbox.setFaults({ timeoutMs: { ms: 900, action: 'invoice.list' } });
+      expect(await windowNow()).toMatchObject({ outcome: 'closed', from: null });
+      const [first] = await windowRows(clinic);
+      expect(seconds(first!.opened_at, first!.closed_at)).toBeGreaterThan(2);
+
+      clinic.sandbox.live(20);
+      clinic.sandbox.setFaults({ timeoutMs: { ms: 15_000, action: 'invoicepayment.list' } });
+      expect(await windowNow()).toMatchObject({ outcome: 'failed', error: { code: 'window_given_up' } });
+      const row = (await windowRows(clinic)).at(-1);
       expect(seconds(row!.opened_at, row!.closed_at)).toBeLessThan(20);
       expect((await healths(clinic, row!)).at(-1)).toBe('failed');
 
       clinic.sandbox.setFaults({ timeoutMs: null });
-      expect(await clinic.sync()).toMatchObject({ outcome: 'closed', from: null });
+      expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+      await expectWholeBooks(clinic);
+    }));
+
+  test('a first load is given up where nothing of a step succeeds for as long as a window may last', () =>
+    withClinic({ seed: 26, invoices: 20, faults: { http500: { action: 'invoicepayment.list' } } }, async (clinic) => {
+      const app = { ...clinic.app, config: { ...clinic.app.config, windowTimeoutMinutes: 2 / 60 } };
+      const given = await runWindowNow(app, clinic.engine, 4711, { trigger: 'sync', signal: never });
+      expect(given).toMatchObject({ outcome: 'failed', from: null, error: { code: 'server_error' } });
+      expect(given.error!.message).toContain('the window was given up after 2 s');
+      clinic.sandbox.setFaults({ http500: null });
+      expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
       await expectWholeBooks(clinic);
     }));
 
@@ -131,7 +158,7 @@ describe.concurrent('a window as the operator sees it', { timeout: 120_000 }, ()
       await openRow(clinic);
       await waitFor('second page', async () => (await mirrored(clinic, 'invoice')) > 20);
       stop.abort();
-      expect(await window).toMatchObject({ outcome: 'failed', error: { code: 'window_given_up' } });
+      expect(await window).toMatchObject({ outcome: 'failed', error: { code: 'window_cancelled' } });
       expect(await windowRows(clinic)).toMatchObject([{ outcome: 'failed' }]);
     }));
 
@@ -148,7 +175,7 @@ describe.concurrent('a window as the operator sees it', { timeout: 120_000 }, ()
       expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
       const [first, second] = await windowRows(clinic);
       expect(first).toMatchObject({ outcome: 'failed' });
-      expect(JSON.parse(first!.error!) as PlainError).toMatchObject({ code: 'window_interrupted' });
+      expect(JSON.parse(first!.error!) as PlainError).toMatchObject({ code: 'window_terminated' });
       expect(second).toMatchObject({ outcome: 'closed' });
       await expectWholeBooks(clinic);
     }));

@@ -2,11 +2,11 @@ import { adoptIdentity, type IdentityChange, identityChanges, requireAdoptable }
 import { ConfigError } from '../../domain/errors.ts';
 import { installationOf } from '../../runtime/app.ts';
 import { actedBy } from '../acting.ts';
-import type { CommandContext } from '../context.ts';
+import { type CommandContext, usageError } from '../context.ts';
 import { withApp } from '../with-app.ts';
 
 export interface AdoptOptions {
-  installation: number;
+  installation?: number;
   reason: string;
   by?: string;
   yes?: true;
@@ -14,9 +14,11 @@ export interface AdoptOptions {
 
 /** Takes a changed time zone or practice API address into the books; without --yes only says what would change. */
 export function adopt(context: CommandContext, options: AdoptOptions): Promise<number> {
+  const { installation: id } = options;
+  if (id === undefined) throw usageError('Give --installation ID, --restored or --copy.', 'adopt');
   const { reason, actedBy: by } = actedBy(options, 'adopt');
   return withApp(context, { temporal: false }, async ({ db, config }) => {
-    const installation = installationOf(config, options.installation);
+    const installation = installationOf(config, id);
     const found = await identityChanges(db, installation);
     requireAdoptable(installation, found);
     if (found.length > 0 && options.yes !== true) {

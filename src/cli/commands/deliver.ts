@@ -11,7 +11,7 @@ import { requestDeliveriesOnce } from '../../runtime/deliveries.ts';
 import { startEngine } from '../../runtime/worker.ts';
 import type { CalendarDate } from '../../terms.ts';
 import { actedBy } from '../acting.ts';
-import { chosenDeliveries } from '../books.ts';
+import { chosenDeliveries, refuseBarred } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { leftText } from '../render/delivery.ts';
 import { problemsText } from '../render/problems.ts';
@@ -46,6 +46,7 @@ export function deliver(context: CommandContext, options: DeliverCommandOptions)
   return withApp(context, { temporal: !dryRun, handlesSignal: true }, async (app) => {
     const chosen = await chosenDeliveries(app, options.installation);
     if (dryRun) return previewDelivery(context, app, chosen);
+    await refuseBarred(app, chosen);
     for (const { id } of chosen) await app.delivery.enqueue(installationOf(app.config, id));
     if (through !== undefined && !(await consent(context, app, chosen, through, options))) {
       await context.result({ approved: 0, installations: [] }, () => 'Nothing was approved, and nothing sent.');

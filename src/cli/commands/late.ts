@@ -9,7 +9,7 @@ import { type CommandContext, usageError } from '../context.ts';
 import { count } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 
-/** Prints the entries that wait because their period was closed in the ERP. */
+/** Prints the entries and daily summaries that wait because their period was closed in the ERP. */
 export function list(context: CommandContext, options: { installation?: number }): Promise<number> {
   return withApp(context, { temporal: false }, async (app) => {
     const late: { installation: InstallationId; id: string; reversal: string | null }[] = [];
@@ -47,7 +47,7 @@ export function decide(context: CommandContext, options: DecideOptions, ids: rea
       throw new UserError(
         'unit_unknown',
         `There is no entry ${foreign} in the outbox of these installations.`,
-        'Ids are those that `vetledger late list` prints, such as 4711/invoice/123/1.',
+        'Ids are those that `vetledger late list` prints, such as 4711/invoice/123/1 or 4711/summary/2026-03-31-11/1.',
         1,
       );
     }
@@ -58,17 +58,17 @@ export function decide(context: CommandContext, options: DecideOptions, ids: rea
     }
     await requestDeliveriesOnce(app, [...new Set(ids.map(installationOf))]);
     await context.result({ redated }, () =>
-      [
-        ...redated.map(({ unit, reversal, entry, date }) =>
-          entry === null
-            ? `${unit} and ${reversal} are settled against each other; neither is sent.`
-            : `${unit} is posted anew as ${entry} on ${date}; it and ${reversal} are settled against each other.`,
-        ),
-        `${count(redated.length, 'entry', 'entries')} decided.`,
-      ].join('\n'),
+      [...redated.map(redatedText), `${count(redated.length, 'entry', 'entries')} decided.`].join('\n'),
     );
     return 0;
   });
+}
+
+function redatedText({ unit, reversal, entry, date }: Redated): string {
+  if (reversal === null) return `${unit} comes to nothing; it is settled without being sent.`;
+  return entry === null
+    ? `${unit} and ${reversal} are settled against each other; neither is sent.`
+    : `${unit} is posted anew as ${entry} on ${date}; it and ${reversal} are settled against each other.`;
 }
 
 /** Of `<installation>/<kind>/<id>/<n>`. */

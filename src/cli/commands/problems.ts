@@ -6,6 +6,7 @@ import { countReports, documentProblems } from '../../queries/problems.ts';
 import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
 import { type CommandContext, usageError } from '../context.ts';
+import { named } from '../names.ts';
 import { problemsText } from '../render/problems.ts';
 import { windowBlock, windowsDocument } from '../render/window.ts';
 import { exitCodeOf, runWindows } from '../run-windows.ts';
@@ -15,7 +16,7 @@ import { withApp } from '../with-app.ts';
 export function problems(context: CommandContext, options: { installation?: number }): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db, config }) => {
     const ids = chosenInstallations(config, options.installation).map(({ id }) => id);
-    const found = [...(await documentProblems(db, ids)), ...(await deliveryProblems(db, ids))];
+    const found = named(config, [...(await documentProblems(db, ids)), ...(await deliveryProblems(db, ids))]);
     const reports = await countReports(db, ids);
     await context.result({ problems: found }, () => problemsText(found, reports));
     return 0;
@@ -32,11 +33,12 @@ export async function retry(
   return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
     for (const document of documents) await mark(app, document);
     const installations = [...new Set(documents.map(({ installation }) => installation))];
-    const windows = await runWindows(context, app, installations, {
+    const run = await runWindows(context, app, installations, {
       trigger: 'sync',
       waitDeliverySeconds: options.waitDelivery,
     });
-    const left = (await documentProblems(app.db, installations)).filter(({ id }) => ids.includes(id));
+    const windows = named(app.config, run);
+    const left = named(app.config, await documentProblems(app.db, installations)).filter(({ id }) => ids.includes(id));
     await context.result({ ...windowsDocument(windows), problems: left }, () =>
       [...windows.map(windowBlock), problemsText(left, 0)].join('\n\n'),
     );

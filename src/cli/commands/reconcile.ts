@@ -29,6 +29,7 @@ export function reconcile(context: CommandContext, options: ReconcileCommandOpti
       ? await reconcileWithErp({ ...app, clock: systemClock }, ownBooks, chosen, {
           ...{ full, signal: context.signal },
           onProgress: (installation, entries) => app.log.debug({ installation, entries }, 'read back from the ERP'),
+          onWaiting: (installation) => context.note(noteText(installation, { reason: 'waiting_for_reading' })),
         })
       : ownBooks;
     await context.result(report, () => reconcileText(report));

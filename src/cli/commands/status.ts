@@ -1,25 +1,37 @@
-import { changedIdentity } from '../../bookkeeping/identity.ts';
-import { deliveryStatus } from '../../queries/deliveries.ts';
-import { type InstallationStatus, installationStatus } from '../../queries/status.ts';
+import { type InstallationStatus, installationStatuses, statusSummary } from '../../queries/status.ts';
+import { chosenInstallations } from '../../runtime/app.ts';
+import { temporalStatus } from '../../windows/temporal-status.ts';
 import type { CommandContext } from '../context.ts';
-import { statusText } from '../render/status.ts';
+import { statusText, summaryText, temporalLines } from '../render/status.ts';
 import { withApp } from '../with-app.ts';
 
-/** Lag, rate budgets, states and problems of every installation. */
-export function status(context: CommandContext): Promise<number> {
-  return withApp(context, { temporal: false }, async ({ db, config, clock, budget }) => {
-    const installations: InstallationStatus[] = [];
-    for (const installation of config.installations) {
-      const { id, scrubDays } = installation;
-      const { everySeconds } = config.schedule;
-      const seals = config.sealKey !== null;
-      const ports = { db, budget: budget(id), now: clock(), everySeconds, seals, scrubDays };
-      const delivery = await deliveryStatus(db, installation);
-      const status = await installationStatus(ports, id, delivery);
-      const changed = await changedIdentity(db, installation);
-      installations.push(changed ? { ...status, next_step: `${changed.message} ${changed.todo}` } : status);
-    }
-    await context.result({ installations }, () => installations.map(statusText).join('\n\n'));
-    return 0;
+export interface StatusOptions {
+  installation?: number;
+  check?: true;
+}
+
+/**
+ * Lag, health and its cause of every installation; of one, its rate budgets, states and problems, too; and whether Temporal answers,
+ * without which no window opens.
+ */
+export function status(context: CommandContext, options: StatusOptions): Promise<number> {
+  return withApp(context, { temporal: false }, async ({ db, config, clock }) => {
+    const chosen = chosenInstallations(config, options.installation);
+    const { schedule, sealKey } = config;
+    const temporal = await temporalStatus(config, db);
+    const installations: InstallationStatus[] = await installationStatuses(
+      {
+        ...{ db, now: clock(), schedule, taskQueue: config.temporal.taskQueue },
+        ...{ seals: sealKey !== null, temporal: temporal?.error ?? null },
+      },
+      chosen,
+    );
+    const summary = statusSummary(installations);
+    await context.result({ summary, temporal, installations }, () => {
+      const [only, ...more] = installations;
+      const text = only !== undefined && more.length === 0 ? statusText(only) : summaryText(summary, installations);
+      return [...temporalLines(temporal), text].join('\n');
+    });
+    return options.check && (summary.late > 0 || temporal?.ok === false) ? 1 : 0;
   });
 }

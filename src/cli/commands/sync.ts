@@ -1,5 +1,6 @@
 import { chosenInstallations } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';
+import { named } from '../names.ts';
 import { windowBlock, windowsDocument } from '../render/window.ts';
 import { exitCodeOf, runWindows, type WindowRun } from '../run-windows.ts';
 import { withApp } from '../with-app.ts';
@@ -27,7 +28,7 @@ function runAndReport(context: CommandContext, installation: number | undefined,
     { temporal: true, handlesSignal: true, ...(run.trigger === 'sync' ? { upgradesEmbedded: true } : {}) },
     async (app) => {
       const chosen = chosenInstallations(app.config, installation).map(({ id }) => id);
-      const windows = await runWindows(context, app, chosen, run);
+      const windows = named(app.config, await runWindows(context, app, chosen, run));
       await context.result(windowsDocument(windows), () => windows.map(windowBlock).join('\n\n'));
       return exitCodeOf(windows);
     },

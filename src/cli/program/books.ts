@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { AdoptOptions } from '../commands/adopt.ts';
+import type { AdoptCopyOptions } from '../commands/adopt-copy.ts';
 import type { EraseOptions } from '../commands/erase.ts';
 import type { ExportCommandOptions } from '../commands/export.ts';
 import type { VerifyOptions } from '../commands/ledger.ts';
@@ -57,12 +58,14 @@ export function defineBookCommands(program: Command, define: Define): void {
     examples: [['vetledger ledger close --through 2026-01-31', 'January is done']],
     action: async (context, options) => (await import('../commands/ledger.ts')).close(context, options),
   });
-  define<AdoptOptions>(program, 'adopt', {
-    summary: 'take a moved practice API or another time zone into the books',
+  define<AdoptOptions & AdoptCopyOptions>(program, 'adopt', {
+    summary: 'take a moved practice API or time zone into the books, or say what a copy of the database is for',
     description:
-      'Currency, time zone and the address of the practice API (scheme, host, port) are noted with an installation’s first entry. A configuration that says otherwise opens no window: another clinic’s documents must not get into these books. Where it is the same clinic all the same, this records old, new, reason, name and time, and goes on with the new. A changed currency cannot be adopted.',
+      'Currency, time zone and the address of the practice API (scheme, host, port) are noted with an installation’s first entry. A configuration that says otherwise opens no window: another clinic’s documents must not get into these books. Where it is the same clinic all the same, this records old, new, reason, name and time, and goes on with the new. A changed currency cannot be adopted. --restored and --copy are for a database that was noticed to be a copy (`database_copied`): with --restored it takes the place of its original, which is gone and refuses to start from then on; with --copy it gets names of its own in Temporal, and never writes into an ERP or practice API of its original. Both ask first; where there is no terminal, --yes is needed.',
     options: [
-      option('--installation <id>', 'the installation', wholeNumber).makeOptionMandatory(),
+      option('--installation <id>', 'the installation whose settings have changed', wholeNumber),
+      new Option('--restored', 'this database takes the place of its original, which is gone'),
+      new Option('--copy', 'this database is a copy to try things on'),
       new Option('--reason <text>', 'why the change is right; it is recorded').makeOptionMandatory(),
       new Option('--by <name>', 'who answers for it (default: the user of the operating system)'),
       new Option('--yes', 'do it; without, only say what would change'),
@@ -70,8 +73,13 @@ export function defineBookCommands(program: Command, define: Define): void {
     examples: [
       ['vetledger adopt --installation 4711 --reason "the clinic moved to another server"', 'what would change'],
       ['vetledger adopt --installation 4711 --reason "new server" --by "M. Virtanen" --yes', 'take it into the books'],
+      ['vetledger adopt --restored --reason "disk failure on 3 May"', 'after a backup was restored'],
+      ['vetledger adopt --copy --reason "trying the upgrade"', 'a copy for trials'],
     ],
-    action: async (context, options) => (await import('../commands/adopt.ts')).adopt(context, options),
+    action: async (context, options) =>
+      options.restored || options.copy
+        ? (await import('../commands/adopt-copy.ts')).adoptCopy(context, options)
+        : (await import('../commands/adopt.ts')).adopt(context, options),
   });
   const erase = group(program, 'erase', 'personal data');
   define<EraseOptions>(erase, 'client <id>', {

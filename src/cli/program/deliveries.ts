@@ -104,14 +104,17 @@ export function defineDeliveryCommands(program: Command, define: Define): void {
   define<DecideOptions>(late, 'decide <id...>', {
     summary: 'post them on the first open day instead',
     description:
-      'Where the period is not opened again in the ERP. Each entry is reversed in our books at its own date and posted anew on the first open day; the entry and its reversal, of which neither was sent, are settled against each other, and E7 lists them. One that was taken out of the books meanwhile is settled with its reversal alone. Where the period is opened again, `vetledger deliver retry` sends the entries as they are.',
+      'Where the period is not opened again in the ERP. Each entry is reversed in our books at its own date and posted anew on the first open day; the entry and its reversal, of which neither was sent, are settled against each other, and E7 lists them. One that was taken out of the books meanwhile is settled with its reversal alone. Of a daily summary, each entry is reversed and posted anew so, in a summary of their own on the open day; decide a day’s summary and its supplements together. Where the period is opened again, `vetledger deliver retry` sends the entries as they are.',
     options: [
       installation,
       new Option('--redate', 'on the first open day'),
       new Option('--reason <text>', 'why; it is recorded').makeOptionMandatory(),
       by,
     ],
-    examples: [['vetledger late decide 4711/invoice/123/1 --redate --reason "March is declared"', 'one entry']],
+    examples: [
+      ['vetledger late decide 4711/invoice/123/1 --redate --reason "March is declared"', 'one entry'],
+      ['vetledger late decide 4711/summary/2026-03-31-11/1 --redate --reason "March is declared"', 'a day’s summary'],
+    ],
     action: async (context, options, ids) => (await import('../commands/late.ts')).decide(context, options, ids),
   });
   const erp = group(program, 'erp', 'ERPs that entries are delivered to');

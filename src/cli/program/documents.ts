@@ -1,14 +1,25 @@
 import { type Command, Option } from 'commander';
 import type { RepostCommandOptions } from '../commands/repost.ts';
+import type { StatusOptions } from '../commands/status.ts';
 import type { Define } from './define.ts';
 import { calendarDate, installation, option, waitDelivery } from './options.ts';
 
 /** Commands about documents and their problems: status, problems, explain, preview, repost. */
 export function defineDocumentCommands(program: Command, define: Define): void {
-  define(program, 'status', {
-    summary: 'lag, rate budgets, states and problems at a glance',
-    examples: [['vetledger status', 'how things are, and what to do next']],
-    action: async (context) => (await import('../commands/status.ts')).status(context),
+  define<StatusOptions>(program, 'status', {
+    summary: 'lag, health and its cause at a glance; of one installation also rate budgets, states and problems',
+    description:
+      'A summary, and a line for each installation: those that need somebody come first. A configuration with one installation, or --installation, shows everything about it. Late is an installation of which no window closed for more than two intervals. A Temporal that does not answer within three seconds is told first: no window opens then.',
+    options: [
+      installation,
+      new Option('--check', 'exit code 1 when an installation is late or Temporal does not answer: for a monitor'),
+    ],
+    examples: [
+      ['vetledger status', 'how things are, and what to do next'],
+      ['vetledger status --installation 4711', 'everything about one installation'],
+      ['vetledger status --check --json', 'for a monitor'],
+    ],
+    action: async (context, options) => (await import('../commands/status.ts')).status(context, options),
   });
   const problems = define<{ installation?: number }>(program, 'problems', {
     summary: 'what is held, and what the ERP refuses: why, and what to do',

@@ -43,6 +43,9 @@ export function deliveryLines(found: DeliveryStatus): string[] {
     const what = isFile ? `the last file (${status.kind}) was written` : `the ERP (${status.kind}) last answered`;
     lines.push(`${margin}${what} ${instant(status.last_answer_at)}${periods}`);
   }
+  if (status.drafts_swept > 0) {
+    lines.push(`${margin}drafts that the ERP made too late, and that were deleted: ${status.drafts_swept}`);
+  }
   if (status.last_error) {
     const { message, at } = status.last_error;
     lines.push(`${margin}since then, ${instant(at)}: ${message}`);

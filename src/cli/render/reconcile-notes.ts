@@ -27,6 +27,8 @@ function sentence(note: ReconcileNote): string {
       return 'waiting for the window under way';
     case 'window_under_way':
       return 'a window is still under way; documents that it has not posted yet are reported as pending';
+    case 'waiting_for_reading':
+      return 'waiting for another `vetledger reconcile --erp` that reads the same books';
     case 'mirror_not_refreshed':
       return `${note.documents} documents in dispute were not fetched again, since a window holds the mirror; run reconcile again when it has ended.`;
     case 'disputed_not_fetched':

@@ -1,6 +1,7 @@
 import { Money, sum } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
 import {
+  type CountEquation,
   type Equation,
   type EquationName,
   equationNames,
@@ -64,13 +65,19 @@ function equationSections({ equations, currency }: InstallationReport): string[]
 }
 
 function equationLines(name: EquationName | 'E7', equation: Equation, currency: string): string[] {
-  if (equation.ok) return [`  ${name}  ok          ${titles[name]}`];
+  if (equation.ok) return [`  ${name}  ok          ${titleOf(name, equation)}`];
   const unit = name === 'E6' ? 'documents' : currency;
   const documents = equation.documents.map((each) => `${each.document}: ${each.message}`);
   return [
     `  ${name}  DIFFERENCE  ${titles[name]}: ${equation.difference} ${unit}`,
     ...bullets(documents, equation.documents_omitted ?? 0, '        '),
   ];
+}
+
+/** Of an equation that holds: what the source did not count is not said to be complete. */
+function titleOf(name: EquationName | 'E7', { not_counted: notCounted = [] }: CountEquation): string {
+  if (name !== 'E6' || notCounted.length === 0) return titles[name];
+  return `every record is in one state; how many ${notCounted.join(', ')} the source has is not known`;
 }
 
 function listedSections({ listed, omitted, erp }: InstallationReport): string[][] {

@@ -1,8 +1,45 @@
+import { labelOf } from '../../domain/installation-name.ts';
 import { visibleIn } from '../../domain/text.ts';
+import { healths } from '../../queries/installation-health.ts';
 import type { ScrubStatus } from '../../queries/scrub.ts';
-import type { InstallationStatus } from '../../queries/status.ts';
+import type { InstallationStatus, StatusSummary } from '../../queries/status.ts';
+import type { TemporalStatus } from '../../windows/temporal-status.ts';
 import { deliveryLines } from './delivery.ts';
-import { bar, count, duration, instant, table } from './text.ts';
+import { bar, columns, count, duration, instant, table } from './text.ts';
+
+/** What `status` prints of many installations: the sum, and a line for each, those that need somebody first. */
+export function summaryText(summary: StatusSummary, found: readonly InstallationStatus[]): string {
+  const installations = visibleIn([...found]);
+  const words = healths.filter((word) => summary.health[word] > 0).map((word) => `${summary.health[word]} ${word}`);
+  const lag = summary.longest_lag_seconds;
+  const sum = [
+    `${count(summary.installations, 'installation')}: ${words.reverse().join(', ')}`,
+    ...(summary.late > summary.health.late ? [`${summary.late} late`] : []),
+    lag === null ? 'no window has closed yet' : `lag at most ${duration(lag)}`,
+    `${count(summary.problems, 'document')} with a problem`,
+  ];
+  const severity = ({ health }: InstallationStatus) => healths.indexOf(health);
+  const lines = installations
+    .sort((a, b) => severity(a) - severity(b) || (b.lag_seconds ?? 0) - (a.lag_seconds ?? 0))
+    .map(({ installation, name, lag_seconds, health, late, cause }) => [
+      String(installation),
+      name ?? '',
+      lag_seconds === null ? '-' : duration(lag_seconds),
+      late && health !== 'late' ? `${health}, late` : health,
+      cause?.message ?? '',
+    ]);
+  const header = ['installation', 'name', 'lag', 'health', 'cause'];
+  const hint = 'Everything about one of them, and what to do: vetledger status --installation ID';
+  return [sum.join('; '), '', columns([header, ...lines], [0, 2]).join('\n'), '', hint].join('\n');
+}
+
+/** What `status` says first where Temporal does not answer: it concerns all installations. Nothing where it does. */
+export function temporalLines(temporal: TemporalStatus | null): string[] {
+  if (temporal === null || temporal.error === null) return [];
+  const { message, todo } = temporal.error;
+  const since = temporal.since ? `; the daemon noticed it ${instant(temporal.since)}` : '';
+  return [`${message.charAt(0).toUpperCase()}${message.slice(1)}${since}.`, todo, ''];
+}
 
 /** What `status` prints of one installation. */
 export function statusText(found: InstallationStatus): string {
@@ -10,12 +47,33 @@ export function statusText(found: InstallationStatus): string {
   const { lag_seconds, synced_to, last_window, budgets, states } = status;
   const isSynced = synced_to !== null && lag_seconds !== null;
   const lines = [
-    `Installation ${status.installation}`,
+    `Installation ${labelOf({ id: status.installation, name: status.name })}`,
+    `  health        ${status.health}${status.late && status.health !== 'late' ? ', late' : ''}${status.cause ? `: ${status.cause.message}` : ''}`,
     `  synced to     ${isSynced ? `${instant(synced_to)}, ${duration(lag_seconds)} ago` : 'never'}`,
     `  last window   ${last_window ? `${last_window.outcome}, opened ${instant(last_window.opened_at)}` : 'none yet'}`,
   ];
-  if (last_window?.error) lines.push(`                ${last_window.error.message}`);
+  if (last_window?.error && last_window.error.message !== status.cause?.message)
+    lines.push(`                ${last_window.error.message}`);
+  if (status.cause?.attempts !== undefined && status.cause.since) {
+    lines.push(`                ${count(status.cause.attempts, 'attempt')} since ${instant(status.cause.since)}`);
+  }
+  if (status.paused) {
+    const { by, reason, since } = status.paused;
+    lines.push(`  paused        ${instant(since)} by ${by}: ${reason}`);
+  }
+  if (status.sign_in) {
+    const { refusals, since, ask_again_at } = status.sign_in;
+    lines.push(
+      `  sign-in       refused ${count(refusals, 'time')} since ${instant(since)}; asked again ${instant(ask_again_at)}, or when the secret has changed`,
+    );
+  }
   for (const { message } of last_window?.remarks ?? []) lines.push(`  remark        ${message}`);
+  if (status.schedule !== null && status.schedule.missed + status.schedule.dropped > 0) {
+    const { missed, dropped, missed_at } = status.schedule;
+    lines.push(
+      `  missed        ${count(missed + dropped, 'window')} that Temporal could not open in time${missed_at ? `, last seen ${instant(missed_at)}` : ''}`,
+    );
+  }
   for (const [kind, byState] of Object.entries(states)) {
     const parts = Object.entries(byState).map(([state, n]) => `${n} ${state}`);
     lines.push(`  ${kind.padEnd(12)}  ${parts.join(', ') || 'none'}`);

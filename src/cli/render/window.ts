@@ -1,3 +1,4 @@
+import { labelOf } from '../../domain/installation-name.ts';
 import { visibleIn } from '../../domain/text.ts';
 import type { RecordedWindow } from '../../queries/windows.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
@@ -5,8 +6,17 @@ import { count, instant, table } from './text.ts';
 
 type Streams = WindowReport['seen'];
 
+/** The name that people call the installation by, where it is known. */
+interface Named {
+  name?: string | null;
+}
+
+function label({ installation, name = null }: Named & { installation: number }): string {
+  return labelOf({ id: installation, name });
+}
+
 /** What `sync --json` prints (DESIGN "Commands"). */
-export function windowsDocument(windows: WindowReport[]) {
+export function windowsDocument(windows: (WindowReport & Named)[]) {
   return {
     windows: windows.map(({ failedToOpen, window: _id, ...shown }) =>
       failedToOpen ? { ...shown, error: failedToOpen } : shown,
@@ -15,9 +25,9 @@ export function windowsDocument(windows: WindowReport[]) {
 }
 
 /** One window as a block of lines: its interval, its counts and, if it failed, why and what to do. */
-export function windowBlock(report: WindowReport): string {
+export function windowBlock(report: WindowReport & Named): string {
   const window = visibleIn(report);
-  const lines = [`Installation ${window.installation}: ${outcome(window)}`];
+  const lines = [`Installation ${label(window)}: ${outcome(window)}`];
   if (window.to)
     lines.push(`  interval      ${window.from ? instant(window.from) : 'the beginning'} to ${instant(window.to)}`);
   lines.push(
@@ -35,17 +45,18 @@ export function windowBlock(report: WindowReport): string {
 }
 
 /** Windows as a table, one line each. */
-export function windowsTable(windows: RecordedWindow[]): string {
+export function windowsTable(windows: (RecordedWindow & Named)[]): string {
   return table(
-    ['window', 'installation', 'kind', 'opened', 'from', 'to', 'outcome', 'error', 'remarks'],
+    ['window', 'installation', 'kind', 'opened', 'from', 'to', 'outcome', 'covered by', 'error', 'remarks'],
     windows.map((window) => [
       window.id,
-      window.installation,
+      label(window),
       `${window.kind} (${window.trigger})`,
       instant(window.opened_at),
       instant(window.from),
       instant(window.to),
       window.outcome,
+      window.outcome === 'failed' ? (window.covered_by?.join(', ') ?? 'nothing yet') : '',
       window.error ? `${window.error.code}: ${window.error.message}` : '',
       window.remarks.map(({ code }) => code).join(', '),
     ]),
@@ -53,17 +64,17 @@ export function windowsTable(windows: RecordedWindow[]): string {
 }
 
 /** One window as one line, for the daemon. */
-export function windowLine(report: WindowReport): string {
+export function windowLine(report: WindowReport & Named): string {
   const window = visibleIn(report);
   const { seen, pulled } = window;
   const all = (streamsOf: Streams) => Object.values(streamsOf).reduce((sum, n) => sum + n, 0);
   const parts = [
-    `${window.to ? `${instant(window.to)}  ` : ''}installation ${window.installation} ${outcome(window)}`,
+    `${window.to ? `${instant(window.to)}  ` : ''}installation ${label(window)} ${outcome(window)}`,
     `${all(seen)} seen, ${all(pulled)} pulled, ${window.posted} posted, ${window.held} held, ${window.written_back} written back`,
     apiUse(window),
   ];
   for (const { message } of window.remarks ?? []) parts.push(message);
-  if (window.error) parts.push(`${window.error.message} What to do: ${window.error.todo}`);
+  if (window.error) parts.push(window.error.message, `what to do: ${window.error.todo}`);
   return parts.join(' | ');
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { InstallationConfig } from '../../config/load.ts';
+import type { Transact } from '../../db/lease.ts';
 import type { Db } from '../../db/pool.ts';
 import { daysFrom } from '../../domain/dates.ts';
 import { type Money, zero } from '../../domain/money.ts';
@@ -44,6 +45,8 @@ const longestMessage = 2_000;
 
 export interface ReadBooksPorts {
   db: Db;
+  /** Write transactions of the only reader of these books (turn.ts). */
+  transact: Transact;
   databaseId: string;
   installation: Pick<InstallationConfig, 'id' | 'mapping' | 'decimals'>;
   target: Pick<ErpTarget, 'capabilities' | 'books' | 'read'>;
@@ -88,7 +91,7 @@ class Reader {
   }
 
   async read({ full }: { full: boolean }): Promise<BooksRead> {
-    const { db, installation } = this.#ports;
+    const { db, transact, installation } = this.#ports;
     const last = await lastReading(db, installation.id);
     const beganAt = await databaseNow(db);
     this.#run = (last?.run ?? 0) + 1;
@@ -103,11 +106,11 @@ class Reader {
         }
       }
     }
-    if (isFull) await db.transaction((trx) => forgetUnseen(trx, installation.id, this.#run, null));
+    if (isFull) await transact((trx) => forgetUnseen(trx, installation.id, this.#run, null));
     else await this.#readDiffering();
     await this.#readNotFound();
     const reading = { run: this.#run, beganAt, fullBeganAt: isFull ? beganAt : last.fullBeganAt };
-    await db.transaction((trx) => noteReading(trx, installation.id, reading));
+    await transact((trx) => noteReading(trx, installation.id, reading));
     return { isFull, entries: this.#entries, balances };
   }
 
@@ -122,14 +125,14 @@ class Reader {
 
   /** Reads a month where anything in it may have changed, and gives its balances. */
   async #readMonth(month: Span, isFull: boolean): Promise<Map<string, Money>> {
-    const { db, installation } = this.#ports;
+    const { db, transact, installation } = this.#ports;
     // Before the entries: what is written while they are read makes the next reading read them again.
     const told = await this.#books.balances(month, this.#request);
     const balances = fingerprint(told.balances, this.#owned);
     const before = isFull ? null : await monthTold(db, installation.id, month.from);
     if (before?.entries !== told.entries || before.balances !== balances) {
       await this.#readEntries({ ...month, changedSince: null, accounts: [...this.#owned] });
-      await db.transaction(async (trx) => {
+      await transact(async (trx) => {
         await forgetUnseen(trx, installation.id, this.#run, month);
         await noteMonth(trx, installation.id, month.from, { entries: told.entries, balances });
       });
@@ -158,7 +161,7 @@ class Reader {
 
   /** Entries that differed: the mapping may have been put right since, which no write date tells. */
   async #readDiffering(): Promise<void> {
-    const { db, installation, target, signal } = this.#ports;
+    const { db, transact, installation, target, signal } = this.#ports;
     for (let after = ''; ; ) {
       signal.throwIfAborted();
       const units = await differingUnits(db, installation.id, this.#run, { after, limit: readAtATime });
@@ -168,7 +171,7 @@ class Reader {
       const found = await target.read([...byErpId.keys()], this.#request);
       const foundIds = new Set(found.map(({ id }) => id));
       const gone = [...byErpId.keys()].filter((id) => !foundIds.has(id));
-      await db.transaction((trx) => forget(trx, installation.id, gone));
+      await transact((trx) => forget(trx, installation.id, gone));
       await this.#note(found.map((entry) => ({ found: entry, unit: byErpId.get(entry.id) ?? null })));
       after = last.seenAs;
     }
@@ -190,7 +193,7 @@ class Reader {
   }
 
   async #note(entries: readonly { found: FoundEntry; unit: KnownUnit | null }[]): Promise<void> {
-    const { db, installation } = this.#ports;
+    const { db, transact, installation } = this.#ports;
     const { id } = installation;
     const known = await equalHashes(
       db,
@@ -213,7 +216,7 @@ class Reader {
       else foreign.push(seen);
     }
     const compared = await this.#compare(toCompare);
-    await db.transaction(async (trx) => {
+    await transact(async (trx) => {
       // What was ours, or on an owned account, and is neither any more.
       await forget(trx, id, [...others, ...foreign.map(({ erpId }) => erpId)]);
       await noteUnchanged(trx, id, this.#run, unchanged);

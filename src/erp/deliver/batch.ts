@@ -1,72 +1,50 @@
-import { randomUUID } from 'node:crypto';
-import type { InstallationConfig } from '../../config/load.ts';
-import type { Db } from '../../db/pool.ts';
-import type { Clock } from '../../domain/clock.ts';
-import { businessDate } from '../../domain/dates.ts';
 import type { PlainError } from '../../domain/errors.ts';
-import { redact } from '../../domain/redact.ts';
-import { clip, storable, visible } from '../../domain/text.ts';
 import { type GeneralLedgerUnit, loadUnits } from '../../ledger/general-ledger.ts';
 import type { Capabilities } from '../capabilities.ts';
-import {
-  type CompanyLease,
-  CompanyLost,
-  companyLeaseSeconds,
-  noteAnswer,
-  noteFailure,
-  renewCompany,
-  underLease,
-} from '../company-lease.ts';
+import { noteAnswer, underLease } from '../company-lease.ts';
 import { compareEntry, describeDifferences } from '../compare.ts';
 import type { ErpEntry, FoundEntry } from '../entry.ts';
 import { noteAbsent } from '../outbox/claim.ts';
-import { noteSending, type Outcome, recordOutcomes } from '../outbox/settle.ts';
+import { reversedIds } from '../outbox/read.ts';
+import { type Outcome, recordOutcomes } from '../outbox/settle.ts';
+import {
+  forgetDrafts,
+  noteDrafts,
+  noteSweeps,
+  noteSwept,
+  postponeSweeps,
+  type UnwantedDraft,
+  unwantedDrafts,
+} from '../outbox/sweep.ts';
 import type { Doubt, OutboxUnit } from '../outbox/unit.ts';
-import type { Pace } from '../pace.ts';
 import { storePeriods } from '../periods.ts';
-import {
-  ErpError,
-  type ErpPeriods,
-  type ErpProblem,
-  type ErpTarget,
-  type RequestOptions,
-  type WriteOptions,
-} from '../port.ts';
-import {
-  backoffMs,
-  dateProblem,
-  isSameMessage,
-  type Strategy,
-  searchDays,
-  sizeOf,
-  sizeProblem,
-  verdictOf,
-  verdictOnAbsence,
-  verdictWithoutLookUp,
-} from '../strategy.ts';
+import type { ErpError, ErpPeriods, ErpProblem } from '../port.ts';
+import { dateProblem, sizeOf, sizeProblem, verdictOf, verdictOnAbsence, verdictWithoutLookUp } from '../strategy.ts';
 import { attemptIdOf, type Item } from './attempt.ts';
-import { classify, type Finding, inErpOf, judgePosted } from './classify.ts';
-import { plainErrorOf } from './errors.ts';
+import { classify, judgePosted } from './classify.ts';
+import {
+  absentOf,
+  againOf,
+  byKey,
+  codeOfDoubt,
+  countedRefusals,
+  draftedOf,
+  lastOf,
+  lookAtDraftsMs,
+  outcomeOf,
+  refusedOf,
+  told,
+} from './outcomes.ts';
+import { type RequestContext, Requests, Stopped } from './requests.ts';
+import { draftDigest, leftDrafts, surplusDrafts } from './sweep.ts';
 
 export type Translate = (unit: GeneralLedgerUnit) => { entry: ErpEntry } | { problems: ErpProblem[] };
 
 /** What a batch is sent with. */
-export interface BatchContext {
-  db: Db;
-  installation: InstallationConfig;
-  target: ErpTarget;
-  pace: Pace;
-  strategy: Strategy;
+export interface BatchContext extends RequestContext {
   translate: Translate;
-  lease: CompanyLease;
-  /** Requests of the company that failed in a row, before this batch. */
-  failures: number;
   /** Drafts are left for the accountant. */
   isReview: boolean;
-  clock: Pick<Clock, 'now' | 'elapsed'>;
-  signal: AbortSignal;
-  priority: number;
-  log: { warn(fields: object, message: string): void };
 }
 
 export interface BatchReport {
@@ -89,21 +67,8 @@ interface Placed {
   draftId: string;
 }
 
-/** A draft is looked at again after so long. */
-const lookAtDraftsMs = 180_000;
 /** A look-up whose answer was not complete is repeated after so long. */
 const lookUpAgainMs = 10_000;
-const longestMessage = 500;
-
-/** Nothing more can be done now: the way to the ERP, or the ERP itself, is in the way. */
-class Stopped extends Error {
-  readonly plain: PlainError;
-
-  constructor(plain: PlainError) {
-    super(plain.message);
-    this.plain = plain;
-  }
-}
 
 /**
  * One batch of units on its way into the ERP, under the company's lease. What a unit has become is recorded before the next
@@ -113,7 +78,7 @@ class Stopped extends Error {
 export class Batch {
   readonly #to: BatchContext;
   readonly #capabilities: Capabilities;
-  #failures: number;
+  readonly #requests: Requests;
   #delivered = 0;
   #refused = 0;
   /** It has taken entries. */
@@ -122,7 +87,7 @@ export class Batch {
   constructor(context: BatchContext) {
     this.#to = context;
     this.#capabilities = context.target.capabilities;
-    this.#failures = context.failures;
+    this.#requests = new Requests(context);
   }
 
   /** Sends units that are due. Those that were tried before are looked up first. */
@@ -151,9 +116,50 @@ export class Batch {
   review(units: readonly OutboxUnit[]): Promise<BatchReport> {
     return this.#report(async () => {
       const items = await this.#translated(units);
-      const { found, isComplete } = await this.#find(items.map(({ entry }) => entry));
+      const { found, isComplete } = await this.#requests.find(items.map(({ entry }) => entry));
       const outcomes = items.flatMap((item) => this.#reviewed(item, found.get(item.entry.key) ?? [], isComplete));
       await this.#record(outcomes);
+    });
+  }
+
+  /** Looks for drafts that came later than the server was known to be at work, beside units that are in the ERP, and deletes them. */
+  sweep(units: readonly OutboxUnit[]): Promise<BatchReport> {
+    return this.#report(async () => {
+      const { db, installation, lease, strategy, log } = this.#to;
+      const unitIds = units.map(({ unit_id: id }) => id);
+      const unwanted = await unwantedDrafts(db, installation.id, unitIds);
+      const { items } = await this.#inWords(units);
+      const entries = new Map(items.map(({ unit, entry }) => [unit.unit_id, entry]));
+      const keys = units.map(({ erp_key: key, unit_date: date }) => ({ key, date }));
+      const { found, isComplete } = await this.#requests.find(keys);
+      const surplusOf = new Map<string, string[]>();
+      const late = new Set<string>();
+      for (const unit of isComplete ? units : []) {
+        const held = found.get(unit.erp_key) ?? [];
+        const entry = entries.get(unit.unit_id) ?? null;
+        const own = unwanted.filter(({ unitId }) => unitId === unit.unit_id);
+        const left = leftDrafts(unit, entry, held, { ...this.#comparing(), unwanted: own });
+        const others = entry === null ? [] : surplusDrafts(unit, entry, held, this.#comparing());
+        for (const id of others) if (!left.includes(id)) late.add(id);
+        const drafts = [...new Set([...left, ...others])];
+        if (drafts.length > 0) surplusOf.set(unit.unit_id, drafts);
+      }
+      const surplus = [...surplusOf.values()].flat();
+      if (surplus.length > 0)
+        log.warn({ installation: installation.id, drafts: surplus }, 'deletes drafts that came late or were left');
+      const areDeleted = (await this.#requests.deleteDrafts(surplus)) === surplus.length;
+      const stillThere = areDeleted ? [] : [...surplusOf.keys()];
+      const scope = { installation: installation.id, company: lease.company };
+      const swept = { unitIds, stillThere, deleted: areDeleted ? late.size : 0, lookUpAfterMs: strategy.lookUpAfterMs };
+      await underLease(db, lease, async (trx) => {
+        if (!isComplete) {
+          const afterMs = Math.max(lookUpAgainMs, strategy.lookUpAfterMs);
+          return postponeSweeps(trx, installation.id, unitIds, afterMs);
+        }
+        const isDone = ({ id }: UnwantedDraft) => areDeleted || !surplus.includes(id);
+        await forgetDrafts(trx, installation.id, unwanted.filter(isDone));
+        await noteSwept(trx, scope, swept);
+      });
     });
   }
 
@@ -163,10 +169,15 @@ export class Batch {
    */
   resolveOthers(units: readonly OutboxUnit[], atATime: number): Promise<BatchReport> {
     return this.#report(async () => {
-      const { db, lease } = this.#to;
+      const { db, lease, strategy } = this.#to;
+      const byInstallation = strategy.sweepsDrafts ? Map.groupBy(units, ({ installation }) => installation) : [];
+      for (const [installation, theirs] of byInstallation) {
+        const ids = theirs.map(({ unit_id: id }) => id);
+        await underLease(db, lease, (trx) => noteSweeps(trx, installation, ids, strategy.lookUpAfterMs));
+      }
       for (let at = 0; at < units.length; at += atATime) {
         const page = units.slice(at, at + atATime).map(({ erp_key: key, unit_date: date }) => ({ key, date }));
-        const { found, isComplete } = await this.#find(page);
+        const { found, isComplete } = await this.#requests.find(page);
         const absent = page.filter(({ key }) => !found.has(key)).map(({ key }) => key);
         if (isComplete) await underLease(db, lease, (trx) => noteAbsent(trx, lease.company, absent));
       }
@@ -186,7 +197,14 @@ export class Batch {
 
   /** The units in the ERP's words; those that have none are refused until the mapping has. */
   async #translated(units: readonly OutboxUnit[]): Promise<Item[]> {
-    const { db, translate } = this.#to;
+    const { items, untold } = await this.#inWords(units);
+    await this.#refuseUntold(untold);
+    return items;
+  }
+
+  async #inWords(units: readonly OutboxUnit[]): Promise<{ items: Item[]; untold: Untold[] }> {
+    const { db, installation, translate } = this.#to;
+    const originIds = await reversedIds(db, installation.id, units);
     const loaded = await loadUnits(
       db,
       units.map(({ kind, unit_id: id }) => ({ kind, id })),
@@ -198,14 +216,14 @@ export class Batch {
       const posting = byId.get(unit.unit_id);
       if (posting === undefined) continue;
       const translated = translate(posting);
-      if ('entry' in translated) items.push({ unit, entry: translated.entry });
+      const originId = originIds.get(unit.reverses ?? '');
+      if ('entry' in translated) items.push({ unit, entry: { ...translated.entry, ...(originId && { originId }) } });
       else {
         const code = translated.problems[0]?.code ?? 'erp_refused';
         untold.push({ unit, code, message: translated.problems.map(({ message }) => message).join('; ') });
       }
     }
-    await this.#refuseUntold(untold);
-    return items;
+    return { items, untold };
   }
 
   /**
@@ -219,9 +237,9 @@ export class Batch {
     await this.#record(fresh.map(({ unit, code, message }) => refusedOf(unit, code, message)));
     if (sent.length === 0) return;
     const keys = sent.map(({ unit: { erp_key: key, unit_date: date } }) => ({ key, date }));
-    const { found, isComplete } = await this.#find(keys);
+    const { found, isComplete } = await this.#requests.find(keys);
     const outcomes: Outcome[] = [];
-    const surplus: string[] = [];
+    const surplus: UnwantedDraft[] = [];
     for (const { unit, code, message } of sent) {
       const held = found.get(unit.erp_key) ?? [];
       const posted = held.find(({ state }) => state === 'posted');
@@ -230,12 +248,11 @@ export class Batch {
       else if (unit.state === 'drafted' && drafts[0]) outcomes.push(draftedOf(unit, drafts[0]));
       else if (!isComplete) outcomes.push(this.#doubtful(unit, unit.doubt ?? 'no_answer', lookUpAgainMs));
       else {
-        surplus.push(...drafts.map(({ id }) => id));
+        surplus.push(...drafts.map((draft) => unwantedOf(unit, draft)));
         outcomes.push(refusedOf(unit, code, message));
       }
     }
-    await this.#record(outcomes);
-    await this.#deleteDrafts(surplus);
+    await this.#recordAndDelete(outcomes, surplus);
   }
 
   /** Creates and posts what may be; each unit has an outcome then, or waits for its turn. */
@@ -253,15 +270,18 @@ export class Batch {
   async #withoutLocked(placed: readonly Placed[], toCreate: readonly Item[]) {
     const { strategy, target, db, lease } = this.#to;
     if (!strategy.readsLocks) return { placed, toCreate };
-    const periods = await this.#ask((request) => target.periods(request));
+    const periods = await this.#requests.ask((request) => target.periods(request));
     await storePeriods(db, lease.company, periods);
     const locked = [...placed.map(({ item }) => item), ...toCreate].flatMap((item) => this.#lockedOf(item, periods));
     if (locked.length === 0) return { placed, toCreate };
     const ids = new Set(locked.map(({ unitId }) => unitId));
     const isLocked = ({ unit }: Item) => ids.has(unit.unit_id);
     // A draft would keep the period from being closed, or be posted by somebody later.
-    await this.#deleteDrafts(placed.filter(({ item }) => isLocked(item)).map(({ draftId }) => draftId));
-    await this.#record(locked);
+    const drafts = placed.filter(({ item }) => isLocked(item));
+    await this.#recordAndDelete(
+      locked,
+      drafts.map(({ item, draftId: id }) => ({ unitId: item.unit.unit_id, id, digest: null })),
+    );
     return {
       placed: placed.filter(({ item }) => !isLocked(item)),
       toCreate: toCreate.filter((item) => !isLocked(item)),
@@ -289,7 +309,7 @@ export class Batch {
     const { target, strategy } = this.#to;
     const sized = await this.#withoutTooLarge(items);
     if (sized.length === 0) return [];
-    const sent = await this.#write(
+    const sent = await this.#requests.write(
       sized,
       (noted) => attemptIdOf('create', noted),
       (noted, request) =>
@@ -299,6 +319,10 @@ export class Batch {
         ),
     );
     if (sent === null) return [];
+    if ('error' in sent) {
+      await this.#failed(sent.error, sent.items);
+      return [];
+    }
     if (strategy.readBack === 'none') {
       await this.#record(sent.items.map(({ unit }) => ({ unitId: unit.unit_id, state: 'handed_over', inErp: null })));
       return [];
@@ -321,7 +345,7 @@ export class Batch {
   async #judgeDrafts(items: readonly Item[], found: Map<string, FoundEntry[]>): Promise<Placed[]> {
     const placed: Placed[] = [];
     const outcomes: Outcome[] = [];
-    const surplus: string[] = [];
+    const surplus: UnwantedDraft[] = [];
     for (const item of items) {
       const { unit, entry } = item;
       const [draft] = found.get(entry.key) ?? [];
@@ -331,14 +355,13 @@ export class Batch {
       }
       const differences = compareEntry(entry, draft, this.#comparing());
       if (differences.length > 0) {
-        if (draft.state === 'draft') surplus.push(draft.id);
+        if (draft.state === 'draft') surplus.push(unwantedOf(unit, draft));
         outcomes.push(refusedOf(unit, 'erp_differs', describeDifferences(differences), draft));
       } else if (this.#to.isReview) {
         outcomes.push(draftedOf(unit, draft));
       } else placed.push({ item, draftId: draft.id });
     }
-    await this.#record(outcomes);
-    await this.#deleteDrafts(surplus);
+    await this.#recordAndDelete(outcomes, surplus);
     return placed;
   }
 
@@ -357,12 +380,13 @@ export class Batch {
     const idOf = new Map(placed.map(({ item, draftId }) => [item.unit.unit_id, draftId]));
     const idsOf = (items: readonly Item[]) => items.flatMap(({ unit }) => idOf.get(unit.unit_id) ?? []);
     const items = placed.map(({ item }) => item);
-    const sent = await this.#write(
+    const sent = await this.#requests.write(
       items,
       (noted) => attemptIdOf('post', noted, idsOf(noted)),
       (noted, request) => target.post(idsOf(noted), request),
     );
     if (sent === null) return;
+    if ('error' in sent) return this.#failed(sent.error, sent.items);
     const ids = new Map(
       sent.items.flatMap(({ unit, entry }) => {
         const id = idOf.get(unit.unit_id);
@@ -370,40 +394,6 @@ export class Batch {
       }),
     );
     await this.#judgePosted(sent.items, await this.#readBack(sent.items, ids));
-  }
-
-  /**
-   * Sends a request that writes, once its turn has come and the units are noted as being sent. Gives what came of it, with the
-   * items that it was about; null where it failed, and the outcomes of its units are recorded. Throws Stopped, too.
-   */
-  async #write<Result>(
-    items: readonly Item[],
-    attemptIdFor: (items: readonly Item[]) => string,
-    send: (items: readonly Item[], request: WriteOptions) => Promise<Result>,
-  ): Promise<{ result: Result; items: readonly Item[] } | null> {
-    const { db, installation, lease, pace, clock, signal, priority } = this.#to;
-    let noted: readonly Item[] = items;
-    try {
-      const result = await pace.run({ signal, priority }, async () => {
-        const wanted = items.map(({ unit }) => unit.unit_id);
-        const beforeMs = clock.elapsed();
-        const ids = await underLease(db, lease, (trx) =>
-          noteSending(trx, installation.id, wanted, attemptIdFor(items)),
-        );
-        const sending = new Set(ids);
-        noted = items.filter(({ unit }) => sending.has(unit.unit_id));
-        if (noted.length === 0) return null;
-        // A process that stood still in between may have lost the lease, and who has taken over waits for no request of its own.
-        if (clock.elapsed() - beforeMs > companyLeaseSeconds * 1000) throw new CompanyLost();
-        // Of the body as it is sent, should somebody have taken a unit out of it.
-        return send(noted, { signal, priority, attemptId: attemptIdFor(noted) });
-      });
-      return result === null ? null : { result, items: noted };
-    } catch (error) {
-      if (!(error instanceof ErpError) || signal.aborted) throw error;
-      await this.#failed(error, noted);
-      return null;
-    }
   }
 
   /** Records what a failed request means for its units. Throws Stopped where nothing more is to be sent now. */
@@ -417,7 +407,7 @@ export class Batch {
       {
         error: { means, problem, retryAfterMs, keys: named.map(({ entry }) => entry.key) },
         entries: items.length,
-        failures: this.#failures + 1,
+        failures: this.#requests.failures + 1,
       },
       strategy,
     );
@@ -437,16 +427,16 @@ export class Batch {
       return { ...trial, state: 'uncertain', doubt, unknownRefusals, lookUpInMs };
     });
     await this.#record(outcomes);
-    if (verdict.isFailure) await this.#stopFor(error, verdict.waitMs);
+    if (verdict.isFailure) await this.#requests.stopFor(error, verdict.waitMs);
   }
 
   /** Reads or looks up what was created, by key. An error of it leaves the units in doubt. */
   async #readBack(items: readonly Item[], ids: Map<string, string>): Promise<Map<string, FoundEntry[]>> {
     const { target, strategy } = this.#to;
     try {
-      if (strategy.readBack === 'by_key') return (await this.#find(items.map(({ entry }) => entry))).found;
+      if (strategy.readBack === 'by_key') return (await this.#requests.find(items.map(({ entry }) => entry))).found;
       const known = [...ids.values()];
-      const found = known.length === 0 ? [] : await this.#ask((request) => target.read(known, request));
+      const found = known.length === 0 ? [] : await this.#requests.ask((request) => target.read(known, request));
       return byKey(items, ids, found);
     } catch (error) {
       if (error instanceof Stopped) {
@@ -463,16 +453,18 @@ export class Batch {
   async #lookUp(items: readonly Item[]): Promise<{ placed: Placed[]; absent: Item[] }> {
     if (items.length === 0) return { placed: [], absent: [] };
     const { strategy, isReview } = this.#to;
-    const { found, isComplete } = await this.#find(items.map(({ entry }) => entry));
+    const { found, isComplete } = await this.#requests.find(items.map(({ entry }) => entry));
     const options = { ...this.#comparing(), isComplete, isReview, canDeleteDrafts: strategy.canDeleteDrafts };
     const placed: Placed[] = [];
     const absent: Item[] = [];
     const outcomes: Outcome[] = [];
-    const surplus: string[] = [];
+    const surplus: UnwantedDraft[] = [];
     for (const item of items) {
       const { unit, entry } = item;
-      const finding = classify(entry, found.get(entry.key) ?? [], options);
-      if (finding.is !== 'unknown') surplus.push(...finding.surplus);
+      const held = found.get(entry.key) ?? [];
+      const finding = classify(entry, held, options);
+      const isSurplus = ({ id }: FoundEntry) => finding.is !== 'unknown' && finding.surplus.includes(id);
+      surplus.push(...held.filter(isSurplus).map((draft) => unwantedOf(unit, draft)));
       switch (finding.is) {
         case 'delivered':
         case 'refused':
@@ -486,7 +478,7 @@ export class Batch {
           const verdict = verdictOnAbsence(absentOf(unit));
           const draft = finding.is === 'draft' ? finding.draft : null;
           if (verdict.state === 'refused') {
-            if (draft && strategy.canDeleteDrafts) surplus.push(draft.id);
+            if (draft && strategy.canDeleteDrafts) surplus.push(unwantedOf(unit, draft));
             outcomes.push(refusedOf(unit, verdict.code, verdict.message));
           } else if (finding.is === 'absent' && finding.differs !== null && unit.doubt === 'unseen') {
             // It is what was made of the last request: another one would become the same.
@@ -498,9 +490,16 @@ export class Batch {
         }
       }
     }
-    await this.#record(outcomes);
-    await this.#deleteDrafts(surplus);
+    if (strategy.sweepsDrafts && isComplete) await this.#noteSweeps(items);
+    await this.#recordAndDelete(outcomes, surplus);
     return { placed: await this.#withinLimits(placed), absent };
+  }
+
+  /** A request without an answer may have an effect later than any is known to have. */
+  async #noteSweeps(items: readonly Item[]): Promise<void> {
+    const { db, installation, lease, strategy } = this.#to;
+    const ids = items.flatMap(({ unit: { unit_id: id, doubt } }) => (doubt === 'no_answer' ? id : []));
+    await underLease(db, lease, (trx) => noteSweeps(trx, installation.id, ids, strategy.lookUpAfterMs));
   }
 
   /** Of a halved batch, as many drafts as it may have; the others are in doubt still, and come next. */
@@ -538,55 +537,6 @@ export class Batch {
     }
   }
 
-  /** Entries by key, looked up. */
-  async #find(
-    entries: readonly Pick<ErpEntry, 'key' | 'date'>[],
-  ): Promise<{ found: Map<string, FoundEntry[]>; isComplete: boolean }> {
-    const { target, installation, clock } = this.#to;
-    const today = businessDate(new Date(clock.now()).toISOString(), installation.timezone) ?? '';
-    const keys = entries.map(({ key, date }) => ({ key, dates: searchDays(this.#capabilities, date, today) }));
-    const { found, isComplete } = await this.#ask((request) => target.find(keys, request));
-    return { found: Map.groupBy(found, ({ key }) => key ?? ''), isComplete };
-  }
-
-  /** Deletes drafts. One that the ERP does not let go stays, and is never posted by us. */
-  async #deleteDrafts(ids: readonly string[]): Promise<void> {
-    const { target, db, lease, strategy, log } = this.#to;
-    if (ids.length === 0 || !strategy.canDeleteDrafts) return;
-    const attemptId = randomUUID();
-    await this.#ask(async (request) => {
-      if (!(await renewCompany(db, lease))) throw new CompanyLost();
-      try {
-        await target.deleteDrafts(ids, { ...request, attemptId });
-      } catch (error) {
-        const isAnswered = error instanceof ErpError && (error.means === 'refused' || error.problem !== null);
-        if (!isAnswered) throw error;
-        log.warn({ drafts: ids, said: told(error.message) }, 'the ERP does not delete drafts');
-      }
-    });
-  }
-
-  /** A request that writes no entry. Its failure stops the batch. */
-  async #ask<Result>(send: (request: RequestOptions) => Promise<Result>): Promise<Result> {
-    const { pace, signal, priority } = this.#to;
-    try {
-      return await pace.run({ signal, priority }, () => send({ signal, priority }));
-    } catch (error) {
-      if (!(error instanceof ErpError) || signal.aborted) throw error;
-      return await this.#stopFor(error, error.retryAfterMs ?? backoffMs(this.#failures + 1));
-    }
-  }
-
-  async #stopFor(error: ErpError, waitMs: number): Promise<never> {
-    const { db, lease, target } = this.#to;
-    const plain = plainErrorOf(error, target.company);
-    this.#failures += 1;
-    await underLease(db, lease, (trx) =>
-      noteFailure(trx, lease, { code: plain.code, message: told(plain.message), waitMs }),
-    );
-    throw new Stopped(plain);
-  }
-
   async #answered(): Promise<void> {
     const { db, lease } = this.#to;
     // That it can be read says nothing of whether it takes entries.
@@ -601,6 +551,20 @@ export class Batch {
       if (state === 'delivered' || state === 'handed_over' || state === 'drafted') this.#works = true;
       if (state === 'delivered' || state === 'handed_over') this.#delivered += 1;
       else if (state === 'refused') this.#refused += 1;
+    }
+  }
+
+  /** Records outcomes and deletes drafts, which are noted before: those that stay after all are swept later. Throws Stopped. */
+  async #recordAndDelete(outcomes: readonly Outcome[], drafts: readonly UnwantedDraft[]): Promise<void> {
+    const { db, installation, lease, strategy } = this.#to;
+    const areNoted = drafts.length > 0 && strategy.sweepsDrafts;
+    if (areNoted) {
+      await underLease(db, lease, (trx) => noteDrafts(trx, installation.id, drafts, strategy.lookUpAfterMs));
+    }
+    await this.#record(outcomes);
+    const deleted = await this.#requests.deleteDrafts(drafts.map(({ id }) => id));
+    if (areNoted && deleted === drafts.length) {
+      await underLease(db, lease, (trx) => forgetDrafts(trx, installation.id, drafts));
     }
   }
 
@@ -628,69 +592,6 @@ export class Batch {
   }
 }
 
-/** Found entries by our key: by the key in the ERP's record, or by the id that it gave for one. */
-function byKey(
-  items: readonly Item[],
-  ids: Map<string, string>,
-  found: readonly FoundEntry[],
-): Map<string, FoundEntry[]> {
-  const byId = new Map(found.map((entry) => [entry.id, entry]));
-  return new Map(
-    items.map(({ entry: { key } }) => {
-      const id = ids.get(key);
-      const entry = id === undefined ? undefined : byId.get(id);
-      // An ERP that gives the ids of a batch in another order than it was sent in is noticed by the key.
-      return [key, entry === undefined || (entry.key !== null && entry.key !== key) ? [] : [entry]];
-    }),
-  );
-}
-
-function outcomeOf(unit: OutboxUnit, finding: Extract<Finding, { is: 'delivered' | 'refused' }>): Outcome {
-  if (finding.is === 'delivered') return { unitId: unit.unit_id, state: 'delivered', inErp: finding.inErp };
-  const { code, message, inErp } = finding;
-  return { unitId: unit.unit_id, state: 'refused', code, message: told(message), inErp };
-}
-
-function refusedOf(unit: OutboxUnit, code: string, message: string, found?: FoundEntry) {
-  const inErp = found === undefined || found.state === 'draft' ? null : inErpOf(found);
-  return { unitId: unit.unit_id, state: 'refused', code, message: told(message), inErp } as const;
-}
-
-function draftedOf(unit: OutboxUnit, draft: FoundEntry): Outcome {
-  return { unitId: unit.unit_id, state: 'drafted', inErp: inErpOf(draft), lookAgainMs: lookAtDraftsMs };
-}
-
-function againOf(unit: OutboxUnit): Outcome {
-  return {
-    ...{ unitId: unit.unit_id, state: 'pending', isAnswered: false, unknownRefusals: unit.unknown_refusals, waitMs: 0 },
-    ...{ batchLimit: unit.batch_limit, last: lastOf(unit) },
-  };
-}
-
-function lastOf({ problem_code: code, problem_message: message }: OutboxUnit) {
-  return code === null ? null : { code, message: message ?? '' };
-}
-
-function absentOf(unit: OutboxUnit) {
-  return {
-    doubt: unit.doubt,
-    unknownRefusals: unit.unknown_refusals,
-    problemCode: unit.problem_code,
-    problemMessage: unit.problem_message,
-  };
-}
-
-/** How often in a row a unit was refused alone in the same words. */
-function countedRefusals(unit: OutboxUnit, doubt: Doubt, message: string): number {
-  if (doubt !== 'unknown' && doubt !== 'duplicate' && doubt !== 'unseen') return unit.unknown_refusals;
-  return isSameMessage(unit.problem_message, message) ? unit.unknown_refusals + 1 : 1;
-}
-
-function codeOfDoubt({ means }: ErpError): string {
-  return means === 'refused' ? 'erp_refused' : means === 'duplicate' ? 'erp_refused_unknown' : 'erp_no_answer';
-}
-
-/** Text from outside as it is stored and shown. */
-function told(message: string): string {
-  return storable(clip(visible(redact(message)), longestMessage));
+function unwantedOf({ unit_id: unitId }: OutboxUnit, draft: FoundEntry): UnwantedDraft {
+  return { unitId, id: draft.id, digest: draftDigest(draft) };
 }

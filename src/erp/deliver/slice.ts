@@ -4,23 +4,37 @@ import { refreshStatistics, refreshStatisticsFromRows } from '../../db/statistic
 import type { Clock } from '../../domain/clock.ts';
 import { erpProblemCatalogue } from '../../domain/erp-problems.ts';
 import type { PlainError } from '../../domain/errors.ts';
-import { type CompanyLease, CompanyLost, noteSettled, takeCompany, underLease, withLease } from '../company-lease.ts';
+import { answeredCompany, formerName, type NamingObstacle, useCompanyName } from '../company-identity.ts';
+import {
+  type CompanyLease,
+  CompanyLost,
+  noteFailure,
+  noteOutcome,
+  noteSettled,
+  takeCompany,
+  underLease,
+  withLease,
+} from '../company-lease.ts';
 import { companyKey } from '../entry-key.ts';
 import {
   type ClaimScope,
   claimDoubtful,
   claimDrafted,
   claimDue,
+  doubtLeftSending,
   followConfiguration,
   hasSending,
   takeOverSending,
 } from '../outbox/claim.ts';
 import { countInDoubt, type DeliveryPause, dueWork, pauseOf } from '../outbox/read.ts';
+import { claimSweeps } from '../outbox/sweep.ts';
 import { erpPriorities, Pace } from '../pace.ts';
-import type { ErpTarget } from '../port.ts';
-import { type Strategy, strategyOf } from '../strategy.ts';
+import { type CompanyRef, ErpError, type ErpTarget } from '../port.ts';
+import { backoffMs, type Strategy, strategyOf } from '../strategy.ts';
 import { translate } from '../translate.ts';
 import { Batch, type BatchReport, type Translate } from './batch.ts';
+import { plainErrorOf } from './errors.ts';
+import { told } from './outcomes.ts';
 
 /** What a log takes; pino's loggers do. */
 export interface Logger {
@@ -78,7 +92,7 @@ const busyPollMs = 250;
 const busyAgainMs = 2_000;
 
 /** What one turn of a slice came to: a batch, nothing left to do, or something that has to be waited for. */
-type Turn = { is: 'batch' } | { is: 'idle' } | { is: 'busy' } | { is: 'waiting'; for: PlainError; ms: number };
+type Turn = { is: 'batch' } | { is: 'idle' } | { is: 'busy' } | { is: 'waiting'; for: PlainError; ms: number | null };
 
 /** One slice of a delivery: batch after batch, each under the company's lease. */
 export class Slice {
@@ -90,6 +104,12 @@ export class Slice {
   #delivered = 0;
   #refused = 0;
   #left = 0;
+  /** An earlier batch may have left units as being sent. */
+  #mayHaveLeftSending = true;
+  /** The configuration names the company otherwise than at the last delivery: the ERP tells whether it is another one. */
+  #isRenamed = false;
+  /** As the ERP tells it apart. */
+  #answered: CompanyRef | null = null;
 
   constructor(ports: DeliverPorts, translateUnit: Translate) {
     const { target, installation } = ports;
@@ -103,13 +123,13 @@ export class Slice {
   async run({ longestMs }: { longestMs: number }): Promise<SliceReport> {
     const { db, installation, clock, signal } = this.#ports;
     const endMs = clock.elapsed() + longestMs;
-    const { mappingHash } = installation;
-    await db.transaction((trx) => followConfiguration(trx, this.#scope, { mappingHash, retriedCodes }));
+    this.#isRenamed = (await formerName(db, installation.id, this.#scope.company)) !== null;
+    if (!this.#isRenamed) await this.#followConfiguration();
     if (this.#strategy.unsafe !== null) return this.#report({ for: locksUnreadable, ms: null });
     const { left } = await dueWork(db, installation.id);
     this.#left = left;
     if (left >= refreshStatisticsFromRows) await refreshStatistics(db, 'deliver');
-    if (!(await this.#hasWork())) return this.#report(null);
+    if (!this.#isRenamed && !(await this.#hasWork())) return this.#report(null);
     for (let busyMs = 0; clock.elapsed() < endMs; ) {
       signal.throwIfAborted();
       const pause = await pauseOf(db, installation.id);
@@ -127,7 +147,7 @@ export class Slice {
     return this.#report(null);
   }
 
-  /** One batch, whatever is most urgent: doubts, then drafts that were not looked at for long, then what is due. */
+  /** One batch, whatever is most urgent: doubts, then drafts that were not looked at for long, then what is due, then drafts that came late. */
   async #turn(): Promise<Turn> {
     const { db, installation, target, holder, clock, signal } = this.#ports;
     // Two installations of one company take turns, whoever delivers both of them.
@@ -139,8 +159,12 @@ export class Slice {
       return await withLease({ db, clock, signal }, lease, async (held): Promise<Turn> => {
         if (waitMs > 0) return { is: 'waiting', for: toldAgain(error), ms: waitMs };
         if (settleInMs !== null && settleInMs > 0) return { is: 'waiting', for: takenOver, ms: settleInMs };
+        const obstacle = await this.#useName(lease, failures, held);
+        if (obstacle !== null) return { is: 'waiting', ...obstacle };
         const batchWith = (priority: number) => this.#batch(lease, failures, held, priority);
         if (settleInMs !== null) await this.#settle(lease, batchWith(erpPriorities.live));
+        else if (this.#mayHaveLeftSending) await this.#doubtLeftSending(lease);
+        this.#mayHaveLeftSending = false;
         return this.#oneBatch(batchWith);
       });
     } catch (caught) {
@@ -149,11 +173,43 @@ export class Slice {
     }
   }
 
+  async #followConfiguration(): Promise<void> {
+    const { db, installation } = this.#ports;
+    const { mappingHash } = installation;
+    await db.transaction((trx) => followConfiguration(trx, this.#scope, { mappingHash, retriedCodes }));
+  }
+
+  /** What keeps everything from the company under the name that the configuration has for it; null where nothing does. */
+  async #useName(lease: CompanyLease, failures: number, signal: AbortSignal): Promise<NamingObstacle | null> {
+    const { db, target, installation, holder, clock } = this.#ports;
+    const request = { signal, priority: erpPriorities.live };
+    try {
+      this.#answered ??= await answeredCompany(target, this.#pace, request);
+    } catch (error) {
+      if (!(error instanceof ErpError) || signal.aborted) throw error;
+      const plain = plainErrorOf(error, target.company);
+      const ms = error.retryAfterMs ?? backoffMs(failures + 1);
+      const noted = { code: plain.code, message: told(plain.message), waitMs: ms };
+      await underLease(db, lease, (trx) => noteFailure(trx, lease, noted));
+      return { for: plain, ms };
+    }
+    const naming = { db, installation: installation.id, configured: target.company, answered: this.#answered };
+    const mayWorkMs = this.#strategy.lookUpAfterMs;
+    const obstacle = await useCompanyName({ ...naming, holder, clock, signal, mayWorkMs }, lease);
+    if (obstacle !== null) {
+      if (obstacle.ms === null) await underLease(db, lease, (trx) => noteOutcome(trx, target.company, obstacle.for));
+      return obstacle;
+    }
+    if (this.#isRenamed) await this.#followConfiguration();
+    this.#isRenamed = false;
+    return null;
+  }
+
   /** Whether the company's lease is worth waiting for. */
   async #hasWork(): Promise<boolean> {
     const { db } = this.#ports;
     const limit = 1;
-    const claims = [claimDoubtful, claimDue, claimDrafted];
+    const claims = [claimDoubtful, claimDue, claimDrafted, claimSweeps];
     for (const claim of claims) if ((await claim(db, this.#scope, limit)).length > 0) return true;
     return hasSending(db, this.#scope);
   }
@@ -166,7 +222,10 @@ export class Slice {
     const drafted = await claimDrafted(db, this.#scope, batchEntries);
     if (drafted.length > 0) return this.#counted(await batchWith(erpPriorities.review).review(drafted));
     const due = await claimDue(db, this.#scope, batchEntries);
-    if (due.length === 0) return { is: 'idle' };
+    if (due.length === 0) {
+      const late = await claimSweeps(db, this.#scope, batchEntries);
+      return late.length === 0 ? { is: 'idle' } : this.#counted(await batchWith(erpPriorities.review).sweep(late));
+    }
     const isLive = due.some(({ is_backlog: isBacklog }) => !isBacklog);
     return this.#counted(await batchWith(isLive ? erpPriorities.live : erpPriorities.backlog).sendDue(due));
   }
@@ -190,6 +249,15 @@ export class Slice {
     const others = sending.filter((unit) => unit.installation !== installation.id);
     if (this.#strategy.afterDoubt === 'look_up') await batch.resolveOthers(others, this.#strategy.batchEntries);
     await underLease(db, lease, (trx) => noteSettled(trx, lease));
+  }
+
+  /** A batch that stopped, because the way to the ERP broke between two of its requests, leaves what it had created as being sent. */
+  async #doubtLeftSending(lease: CompanyLease): Promise<void> {
+    const { db } = this.#ports;
+    if (!(await hasSending(db, this.#scope))) return;
+    await underLease(db, lease, (trx) =>
+      doubtLeftSending(trx, this.#scope, { mayWorkMs: this.#strategy.lookUpAfterMs }),
+    );
   }
 
   #counted({ delivered, refused }: BatchReport): Turn {

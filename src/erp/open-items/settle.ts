@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { redact } from '../../domain/redact.ts';
 import { clip, visible } from '../../domain/text.ts';
+import { answeredCompany, useCompanyName } from '../company-identity.ts';
 import {
   type CompanyLease,
   CompanyLost,
@@ -111,6 +112,7 @@ class Settling {
       return await withLease({ db, clock, signal }, lease, async (held) => {
         if (waitMs > 0 || !(await this.#isQuiet(lease, settleInMs))) return false;
         try {
+          if (!(await this.#isNamed(lease, held))) return false;
           await this.#settle(lease, items, held);
           return true;
         } catch (error) {
@@ -132,6 +134,14 @@ class Settling {
     if (settleInMs > 0 || (await isSendingTo(db, lease.company))) return false;
     await underLease(db, lease, (trx) => noteSettled(trx, lease));
     return true;
+  }
+
+  /** Whether the configured name of the company is the one in use; deliveries tell why it is not. */
+  async #isNamed(lease: CompanyLease, signal: AbortSignal): Promise<boolean> {
+    const { db, target, installation, holder, clock } = this.#ports;
+    const answered = await answeredCompany(target, this.#pace, { signal, priority: erpPriorities.review });
+    const naming = { db, installation: installation.id, configured: target.company, answered, holder, clock, signal };
+    return (await useCompanyName({ ...naming, mayWorkMs: this.#lookUpAfterMs }, lease)) === null;
   }
 
   async #settle(lease: CompanyLease, items: readonly TouchedItem[], signal: AbortSignal): Promise<void> {
@@ -173,11 +183,12 @@ class Settling {
 
   async #read(items: readonly TouchedItem[], signal: AbortSignal): Promise<Map<string, FoundEntry>> {
     const ids = [...new Set(items.flatMap(({ lines }) => lines.map(({ erpId }) => erpId)))];
+    const accounts = [...new Set(items.flatMap(({ lines }) => lines.map(({ account }) => account)))];
     const request = { signal, priority: erpPriorities.review };
     const found = new Map<string, FoundEntry>();
     for (let from = 0; from < ids.length; from += entriesPerRead) {
       const wanted = ids.slice(from, from + entriesPerRead);
-      const page = await this.#pace.run(request, () => this.#ports.target.read(wanted, request));
+      const page = await this.#pace.run(request, () => this.#ports.target.read(wanted, request, { accounts }));
       for (const entry of page) found.set(entry.id, entry);
     }
     return found;

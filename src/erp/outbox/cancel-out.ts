@@ -15,11 +15,15 @@ const refusedShape = {
   undoOf: nullable(text),
   /** Our correction of it, where there is one. */
   reversal: nullable(text),
+  /** What it reverses itself, where that was not sent either. */
+  original: nullable(text),
 };
 
 const columns = `u.unit_id as "unitId", u.kind, u.state, u.problem_code as code, u.undo_of as "undoOf",
   (select r.unit_id from erp_unit r
-   where r.installation = u.installation and r.reverses = u.unit_id and r.undo_of is null) as reversal`;
+   where r.installation = u.installation and r.reverses = u.unit_id and r.undo_of is null) as reversal,
+  (select o.unit_id from erp_unit o
+   where o.installation = u.installation and o.unit_id = u.reverses and o.state in ('pending', 'refused')) as original`;
 
 /** Units that wait because their period was closed in the ERP, by chain. */
 export function unitsClosedInErp(db: Connection, installation: InstallationId) {
@@ -67,10 +71,10 @@ export async function holdClosedInErp(trx: Connection, installation: Installatio
       1,
     );
   }
-  if (unit.kind !== 'entry' || unit.undoOf !== null) {
+  if (unit.undoOf !== null) {
     throw new UserError(
       'not_redatable',
-      `${unitId} is a ${unit.undoOf === null ? 'day’s summary' : 'reversal of a delivery'}: it belongs to its day.`,
+      `${unitId} is a reversal of a delivery: it belongs to its day.`,
       'Open the period in the ERP; then `vetledger deliver retry`.',
       1,
     );
@@ -79,26 +83,25 @@ export async function holdClosedInErp(trx: Connection, installation: Installatio
 }
 
 /**
- * Settles an entry and its reversal against each other: neither was sent, and neither is any more. Throws UserError where the ERP
- * has one of them, or may have it.
+ * Settles units against each other that come to nothing together, as an entry and its reversal do: none of them was sent, and none
+ * is any more. Throws UserError where the ERP has one of them, or may have it.
  */
 export async function cancelOut(
   trx: Connection,
   installation: InstallationId,
-  unitId: string,
-  reversalId: string,
+  unitIds: readonly string[],
 ): Promise<void> {
   const settled = await execute(
     trx,
     `update erp_unit set state = 'cancelled_out', settled_at = clock_timestamp(), not_before = null,
        problem_code = null, problem_message = null, problem_since = null
      where installation = ? and unit_id = any(?::text[]) and state in ('pending', 'refused')`,
-    [installation, [unitId, reversalId]],
+    [installation, unitIds],
   );
-  if (settled === 2) return;
+  if (settled === unitIds.length) return;
   throw new UserError(
     'delivery_in_doubt',
-    `${reversalId}, which takes ${unitId} out of the books, was sent to the ERP already.`,
+    `One of ${unitIds.join(', ')} was sent to the ERP already: they cannot be settled against each other.`,
     'Open the period in the ERP; then `vetledger deliver retry`.',
     1,
   );

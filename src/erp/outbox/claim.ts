@@ -105,6 +105,24 @@ export function takeOverSending(trx: Connection, company: string): Promise<Outbo
   );
 }
 
+/**
+ * Puts units in doubt that a batch of this installation left as being sent: it stopped between two requests, and gave the lease
+ * back in order. They are looked up once the server can be done with what was sent last. The caller holds the company's lease.
+ */
+export async function doubtLeftSending(
+  trx: Connection,
+  { installation, company }: ClaimScope,
+  { mayWorkMs }: { mayWorkMs: number },
+): Promise<void> {
+  await execute(
+    trx,
+    `update erp_unit set state = 'uncertain', doubt = coalesce(doubt, 'no_answer'),
+       not_before = greatest(clock_timestamp(), sent_at + make_interval(secs => ?))
+     where installation = ? and company = ? and state = 'sending'`,
+    [mayWorkMs / 1000, installation, company],
+  );
+}
+
 /** Units of these that were looked up completely and are in no ERP: they are sent by their own installation. */
 export async function noteAbsent(trx: Connection, company: string, keys: readonly string[]): Promise<void> {
   await execute(

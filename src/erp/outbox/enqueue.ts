@@ -3,6 +3,7 @@ import { bool, date, integer, nullable, oneOf, text } from '../../db/columns.ts'
 import { type Connection, execute, row, rows } from '../../db/rows.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { entryKey } from '../entry-key.ts';
+import { lookUpThrough } from './look-up-first.ts';
 import { unitKinds } from './unit.ts';
 
 const pageSize = 2_000;
@@ -31,8 +32,9 @@ export async function enqueueUnits(trx: Connection, to: EnqueueOptions): Promise
     'select entry_seq, summary_seq from erp_cursor where installation = ? for update',
     [installation],
   );
-  const entries = await enqueueAll(trx, to, cursor.entry_seq, newEntries);
-  const summaries = await enqueueAll(trx, to, cursor.summary_seq, newSummaries);
+  const through = await lookUpThrough(trx, installation);
+  const entries = await enqueueAll(trx, to, cursor.entry_seq, newEntries, through);
+  const summaries = await enqueueAll(trx, to, cursor.summary_seq, newSummaries, through);
   if (entries.last > cursor.entry_seq || summaries.last > cursor.summary_seq) {
     await execute(trx, 'update erp_cursor set entry_seq = ?, summary_seq = ? where installation = ?', [
       entries.last,
@@ -52,6 +54,7 @@ const newUnitShape = {
   reverses: nullable(text),
   is_backlog: bool,
   is_unit: bool,
+  window_id: nullable(integer),
 };
 
 type ReadPage = (trx: Connection, installation: InstallationId, after: number) => Promise<NewUnit[]>;
@@ -65,6 +68,8 @@ interface NewUnit {
   is_backlog: boolean;
   /** False for an entry that goes to the general ledger with its day's summary. */
   is_unit: boolean;
+  /** The window that posted it. */
+  window_id: number | null;
 }
 
 async function enqueueAll(
@@ -72,6 +77,7 @@ async function enqueueAll(
   to: EnqueueOptions,
   from: number,
   read: ReadPage,
+  through: number | null | undefined,
 ): Promise<{ last: number; added: number }> {
   let last = from;
   let added = 0;
@@ -82,7 +88,7 @@ async function enqueueAll(
       trx,
       'erp_unit',
       insertTypes,
-      units.map((unit) => unitRow(unit, to)),
+      units.map((unit) => unitRow(unit, to, through)),
     );
     added += units.length;
     last = page.at(-1)?.seq ?? last;
@@ -103,17 +109,24 @@ const insertTypes = {
   state: 'text',
   needs_consent: 'boolean',
   is_backlog: 'boolean',
+  doubt: 'text',
 };
 
-function unitRow({ is_unit: _, ...unit }: NewUnit, to: EnqueueOptions) {
+/** `through`: as `lookUpThrough` gives it. */
+function unitRow({ is_unit: _, window_id, ...unit }: NewUnit, to: EnqueueOptions, through: number | null | undefined) {
   const isExcluded = to.from !== null && unit.unit_date < to.from;
+  // What no window posted, such as a repost, may have been posted so before, too.
+  const isOld = through !== undefined && (through === null || window_id === null || window_id <= through);
+  const needsConsent = unit.is_backlog && !to.auto;
+  const mayBeThere = isOld && !isExcluded && !needsConsent;
   return {
     ...unit,
     installation: to.installation,
     erp_key: entryKey(to.databaseId, unit.unit_id),
     company: to.company,
-    state: isExcluded ? 'excluded' : 'pending',
-    needs_consent: unit.is_backlog && !to.auto,
+    state: isExcluded ? 'excluded' : mayBeThere ? 'uncertain' : 'pending',
+    doubt: mayBeThere ? 'no_answer' : null,
+    needs_consent: needsConsent,
   };
 }
 
@@ -133,7 +146,7 @@ function newEntries(trx: Connection, installation: InstallationId, after: number
          order by p.n desc limit 1) end as follows,
        case when e.reverses is not null then (
          select r.id from entry r where r.id = e.reverses and r.posting_mode = 'document') end as reverses,
-       ${isBacklog} as is_backlog
+       ${isBacklog} as is_backlog, e.window_id
      from (select * from entry where installation = ? and seq > ? order by seq limit ?) e
      left join sync_window w on w.id = e.window_id
      order by e.seq`,
@@ -146,7 +159,7 @@ function newSummaries(trx: Connection, installation: InstallationId, after: numb
     trx,
     newUnitShape,
     `select s.id as unit_id, 'daily_summary' as kind, s.seq, s.summary_date as unit_date, true as is_unit,
-       null::text as follows, null::text as reverses, ${isBacklog} as is_backlog
+       null::text as follows, null::text as reverses, ${isBacklog} as is_backlog, s.window_id
      from (select * from summary_entry where installation = ? and seq > ? order by seq limit ?) s
      left join sync_window w on w.id = s.window_id
      order by s.seq`,

@@ -1,29 +1,31 @@
 import { bool, columnList, date, instant, integer, json, nullable, oneOf, type RowOf, text } from '../../db/columns.ts';
-import { type Connection, maybeRow, row, rows } from '../../db/rows.ts';
+import { type Connection, row, rows } from '../../db/rows.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
-import { type OutboxUnit, type UnitState, unitShape, unitStates } from './unit.ts';
-
-/** How many units are in each state; those that wait for consent are pending. */
-export async function countsByState(db: Connection, installation: InstallationId): Promise<Record<UnitState, number>> {
-  const found = await rows(
-    db,
-    { state: oneOf(unitStates), n: integer },
-    'select state, count(*)::int as n from erp_unit where installation = ? group by state',
-    [installation],
-  );
-  const counted = new Map(found.map(({ state, n }) => [state, n]));
-  return Object.fromEntries(unitStates.map((state) => [state, counted.get(state) ?? 0])) as Record<UnitState, number>;
-}
+import { type OutboxUnit, unitShape } from './unit.ts';
 
 /** Units that wait for `vetledger deliver --approve`, and the days of the first and the last. */
-export function waitingForConsent(db: Connection, installation: InstallationId) {
-  return row(
+export interface WaitingForConsent {
+  n: number;
+  from: string | null;
+  through: string | null;
+}
+
+export async function waitingForConsent(db: Connection, installation: InstallationId): Promise<WaitingForConsent> {
+  return (await consentsWaitedFor(db, [installation])).get(installation) ?? { n: 0, from: null, through: null };
+}
+
+async function consentsWaitedFor(
+  db: Connection,
+  installations: readonly InstallationId[],
+): Promise<Map<InstallationId, WaitingForConsent>> {
+  const found = await rows(
     db,
-    { n: integer, from: nullable(text), through: nullable(text) },
-    `select count(*)::int as n, min(unit_date)::text as "from", max(unit_date)::text as through
-     from erp_unit where installation = ? and state = 'pending' and needs_consent`,
-    [installation],
+    { installation: integer, n: integer, from: nullable(text), through: nullable(text) },
+    `select installation, count(*)::int as n, min(unit_date)::text as "from", max(unit_date)::text as through
+     from erp_unit where installation = any(?) and state = 'pending' and needs_consent group by installation`,
+    [installations],
   );
+  return new Map(found.map(({ installation, ...waiting }) => [installation, waiting]));
 }
 
 /** The units with these ids, in the order of their chains; unknown ids are left out. */
@@ -34,6 +36,25 @@ export function unitsById(db: Connection, installation: InstallationId, ids: rea
     `select ${columnList(unitShape)} from erp_unit where installation = ? and unit_id = any(?::text[]) order by kind desc, seq`,
     [installation, ids],
   );
+}
+
+/** The ERP's own ids of what these units reverse, by the id of the reversed unit, where the same company has that posted. */
+export async function reversedIds(
+  db: Connection,
+  installation: InstallationId,
+  units: readonly OutboxUnit[],
+): Promise<Map<string, string>> {
+  const reversals = units.filter(({ reverses }) => reverses !== null);
+  const [first] = reversals;
+  if (first === undefined) return new Map();
+  const found = await rows(
+    db,
+    { unit_id: text, erp_id: text },
+    `select unit_id, erp_id from erp_unit
+     where installation = ? and unit_id = any(?::text[]) and company = ? and state = 'delivered' and erp_id is not null`,
+    [installation, reversals.map(({ reverses }) => reverses), first.company],
+  );
+  return new Map(found.map(({ unit_id, erp_id }) => [unit_id, erp_id]));
 }
 
 /** The undos of these units, and what was sent again after them, in their order (undo.ts). */
@@ -77,15 +98,63 @@ export interface DeliveryCounts {
 }
 
 export async function deliveryCounts(db: Connection, installation: InstallationId): Promise<DeliveryCounts> {
-  const { delivered, handed_over, acknowledged, uncertain, drafted, refused } = await countsByState(db, installation);
-  const { left } = await dueWork(db, installation);
-  const { n: unapproved } = await waitingForConsent(db, installation);
-  return {
-    delivered: delivered + handed_over + acknowledged,
-    left,
-    uncertain,
-    ...{ drafted, unapproved, refused },
-  };
+  const [outbox] = await outboxStates(db, [installation]);
+  if (outbox === undefined) throw new RangeError('an installation that was asked for has a state');
+  return outbox.counts;
+}
+
+/** The outbox of an installation: how far its delivery is, and what is open. */
+export interface OutboxState {
+  installation: InstallationId;
+  counts: DeliveryCounts;
+  consent: WaitingForConsent;
+  /** Date of the oldest unit that is sent by itself; null where none is. */
+  oldest: CalendarDate | null;
+}
+
+/** The outboxes of these installations, in as many statements as that of one takes. */
+export async function outboxStates(db: Connection, installations: readonly InstallationId[]): Promise<OutboxState[]> {
+  const settled = await countsOf(db, installations);
+  const work = await dueWorks(db, installations);
+  const consents = await consentsWaitedFor(db, installations);
+  const oldest = await oldestOpenDates(db, installations);
+  return installations.map((installation) => {
+    const { delivered, uncertain, drafted, refused } = settled.get(installation) ?? nothing;
+    const consent = consents.get(installation) ?? { n: 0, from: null, through: null };
+    return {
+      installation,
+      counts: {
+        ...{ delivered, left: work.get(installation)?.left ?? 0 },
+        ...{ uncertain, drafted, unapproved: consent.n, refused },
+      },
+      consent,
+      oldest: oldest.get(installation) ?? null,
+    };
+  });
+}
+
+const nothing = { delivered: 0, uncertain: 0, drafted: 0, refused: 0 };
+
+/**
+ * What was delivered stands in `erp_delivered`, which the database counts as it comes: counting it here would cost more with each
+ * year. Of the other states there are few, each in an index of its own.
+ */
+async function countsOf(
+  db: Connection,
+  installations: readonly InstallationId[],
+): Promise<Map<InstallationId, typeof nothing>> {
+  const found = await rows(
+    db,
+    { installation: integer, delivered: integer, uncertain: integer, drafted: integer, refused: integer },
+    `select i.id as installation,
+       coalesce((select n from erp_delivered where installation = i.id), 0) as delivered,
+       (select count(*) from erp_unit where installation = i.id and state = 'uncertain') as uncertain,
+       (select count(*) from erp_unit where installation = i.id and state = 'drafted') as drafted,
+       (select count(*) from erp_unit where installation = i.id and state = 'refused') as refused
+     from unnest(?::bigint[]) i(id)`,
+    [installations],
+  );
+  return new Map(found.map(({ installation, ...counts }) => [installation, counts]));
 }
 
 /** How many units were confirmed, or written into files, since an instant. */
@@ -105,58 +174,77 @@ export async function deliveredSince(db: Connection, installation: InstallationI
  * until one of them is due, 0 where one is, null where none will be. A unit behind one that is refused or waits for consent is
  * not among them, nor are drafts, which wait for the accountant: whoever asks every few minutes finds them due again then.
  */
-export async function dueWork(
+export async function dueWork(db: Connection, installation: InstallationId): Promise<DueWork> {
+  return (await dueWorks(db, [installation])).get(installation) ?? { left: 0, nextDueMs: null };
+}
+
+export interface DueWork {
+  left: number;
+  nextDueMs: number | null;
+}
+
+async function dueWorks(
   db: Connection,
-  installation: InstallationId,
-): Promise<{ left: number; nextDueMs: number | null }> {
-  const found = await row(
+  installations: readonly InstallationId[],
+): Promise<Map<InstallationId, DueWork>> {
+  const found = await rows(
     db,
-    { left: integer, next_due_ms: nullable(integer) },
+    { installation: integer, left: integer, next_due_ms: nullable(integer) },
     // A unit waits for its predecessor; which of the waiting ones are stuck is found by walking up from each, as few have one.
-    `with recursive waiting as (
+    `select i.id as installation, work.* from unnest(?::bigint[]) i(id) cross join lateral (
+     with recursive waiting as (
        select unit_id, follows from erp_unit
-       where installation = ? and state = 'pending' and not needs_consent and follows is not null
+       where installation = i.id and state = 'pending' and not needs_consent and follows is not null
      ), up as (
        select w.unit_id, w.follows as at from waiting w
        union
-       select up.unit_id, p.follows from up join erp_unit p on p.installation = ? and p.unit_id = up.at
+       select up.unit_id, p.follows from up join erp_unit p on p.installation = i.id and p.unit_id = up.at
        where p.state = 'pending' and not p.needs_consent and p.follows is not null
      ), behind as (
        select up.unit_id,
          bool_or(p.state = 'refused' or (p.state = 'pending' and p.needs_consent)) as is_stuck,
          bool_or(p.state in ('pending', 'sending', 'uncertain')) as is_waiting
-       from up join erp_unit p on p.installation = ? and p.unit_id = up.at group by up.unit_id
+       from up join erp_unit p on p.installation = i.id and p.unit_id = up.at group by up.unit_id
      ), open as (
        select u.unit_id, u.not_before, coalesce(b.is_waiting, false) as is_waiting
        from erp_unit u left join behind b on b.unit_id = u.unit_id
-       where u.installation = ? and u.state = 'pending' and not u.needs_consent and not coalesce(b.is_stuck, false)
+       where u.installation = i.id and u.state = 'pending' and not u.needs_consent and not coalesce(b.is_stuck, false)
        union all
-       select unit_id, not_before, false from erp_unit where installation = ? and state in ('sending', 'uncertain')
+       select unit_id, not_before, false from erp_unit where installation = i.id and state in ('sending', 'uncertain')
      ), next as (
        select coalesce(not_before, clock_timestamp()) as at from open where not is_waiting
        union all
        (select clock_timestamp() from erp_unit
-        where installation = ? and state = 'drafted' and coalesce(not_before, '-infinity') <= clock_timestamp() limit 1)
+        where installation = i.id and state = 'drafted' and coalesce(not_before, '-infinity') <= clock_timestamp() limit 1)
      )
      select (select count(*)::int from open) as left,
        (select case when min(at) is not null
-         then greatest(0, ceil(extract(epoch from min(at) - clock_timestamp()) * 1000))::bigint end from next) as next_due_ms`,
-    [installation, installation, installation, installation, installation, installation],
+         then greatest(0, ceil(extract(epoch from min(at) - clock_timestamp()) * 1000))::bigint end from next) as next_due_ms
+     ) work`,
+    [installations],
   );
-  return { left: found.left, nextDueMs: found.next_due_ms };
+  return new Map(found.map(({ installation, left, next_due_ms: nextDueMs }) => [installation, { left, nextDueMs }]));
 }
 
 /** Date of the oldest unit that is sent by itself; null where none is. */
 export async function oldestOpenDate(db: Connection, installation: InstallationId): Promise<CalendarDate | null> {
-  const { oldest } = await row(
+  return (await oldestOpenDates(db, [installation])).get(installation) ?? null;
+}
+
+async function oldestOpenDates(
+  db: Connection,
+  installations: readonly InstallationId[],
+): Promise<Map<InstallationId, CalendarDate | null>> {
+  const found = await rows(
     db,
-    { oldest: nullable(date) },
-    `select least(
-       (select min(unit_date) from erp_unit where installation = ? and state = 'pending' and not needs_consent),
-       (select min(unit_date) from erp_unit where installation = ? and state in ('sending', 'uncertain'))) as oldest`,
-    [installation, installation],
+    { installation: integer, oldest: nullable(date) },
+    `select i.id as installation, least(
+       (select min(unit_date) from erp_unit where installation = i.id and state = 'pending' and not needs_consent),
+       (select min(unit_date) from erp_unit where installation = i.id and state in ('sending', 'uncertain'))) as oldest
+     from unnest(?::bigint[]) i(id)`,
+    [installations],
   );
-  return oldest;
+  return new Map(found.map(({ installation, oldest }) => [installation, oldest]));
 }
 
 /** How many units nobody knows the outcome of. */
@@ -187,12 +275,38 @@ const pauseShape = { installation: integer, paused_by: text, reason: text, pause
 export type DeliveryPause = RowOf<typeof pauseShape>;
 
 /** The pause of an installation's delivery; null where it is not paused. */
-export function pauseOf(db: Connection, installation: InstallationId): Promise<DeliveryPause | null> {
-  return maybeRow(
+export async function pauseOf(db: Connection, installation: InstallationId): Promise<DeliveryPause | null> {
+  return (await pausesOf(db, [installation]))[0] ?? null;
+}
+
+export function pausesOf(db: Connection, installations: readonly InstallationId[]): Promise<DeliveryPause[]> {
+  return rows(
     db,
     pauseShape,
-    'select installation, paused_by, reason, paused_at from erp_pause where installation = ?',
-    [installation],
+    'select installation, paused_by, reason, paused_at from erp_pause where installation = any(?)',
+    [installations],
+  );
+}
+
+const pauseChangeShape = {
+  id: integer,
+  installation: integer,
+  action: oneOf(['pause', 'resume']),
+  acted_by: text,
+  reason: text,
+};
+
+/** The last pause or resumption of each installation's delivery (table `erp_action`). */
+export function lastPauseChanges(
+  db: Connection,
+  installations: readonly InstallationId[],
+): Promise<RowOf<typeof pauseChangeShape>[]> {
+  return rows(
+    db,
+    pauseChangeShape,
+    `select distinct on (installation) id, installation, action, acted_by, reason from erp_action
+     where installation = any(?) and action in ('pause', 'resume') order by installation, id desc`,
+    [installations],
   );
 }
 
@@ -208,12 +322,19 @@ const companyShape = {
   last_answer_at: nullable(instant),
   periods: nullable(json),
   periods_read_at: nullable(instant),
+  drafts_swept: integer,
 };
 
 /** What is known of a company of an ERP (table `erp_company`). */
 export type CompanyState = RowOf<typeof companyShape>;
 
 /** The state of a company; null where nothing was ever sent to it. */
-export function companyState(db: Connection, company: string): Promise<CompanyState | null> {
-  return maybeRow(db, companyShape, `select ${columnList(companyShape)} from erp_company where company = ?`, [company]);
+export async function companyState(db: Connection, company: string): Promise<CompanyState | null> {
+  return (await companyStates(db, [company]))[0] ?? null;
+}
+
+export function companyStates(db: Connection, companies: readonly string[]): Promise<CompanyState[]> {
+  return rows(db, companyShape, `select ${columnList(companyShape)} from erp_company where company = any(?)`, [
+    companies,
+  ]);
 }

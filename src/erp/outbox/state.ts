@@ -8,7 +8,7 @@ export interface ActedBy {
   reason: string;
 }
 
-type Action = 'approve' | 'retry' | 'undo' | 'pause' | 'resume' | 'ack' | 'redate';
+type Action = 'approve' | 'retry' | 'undo' | 'pause' | 'resume' | 'ack' | 'redate' | 'cancel' | 'nudge';
 
 /** Writes down what somebody has done to an installation's delivery. */
 export async function recordAction(
@@ -60,8 +60,12 @@ export async function approveUnits(
 ): Promise<number> {
   const approved = await execute(
     trx,
-    `update erp_unit set needs_consent = false
-     where installation = ? and state = 'pending' and needs_consent and unit_date <= ?::date`,
+    // After a restored backup the ERP may have them: they are looked up before they are sent (look-up-first.ts).
+    `update erp_unit u set needs_consent = false,
+       state = case when l.installation is null then u.state else 'uncertain' end,
+       doubt = case when l.installation is null then u.doubt else 'no_answer' end
+     from (select ?::bigint as id) asked left join erp_look_up l on l.installation = asked.id
+     where u.installation = asked.id and u.state = 'pending' and u.needs_consent and u.unit_date <= ?::date`,
     [installation, through],
   );
   await recordAction(trx, installation, 'approve', `through ${through}: ${approved}`, by);

@@ -2,9 +2,10 @@ import { insertRows } from '../../db/bulk.ts';
 import { date, integer, nullable, text } from '../../db/columns.ts';
 import type { Transact } from '../../db/lease.ts';
 import { type Connection, execute, maybeRow, rows } from '../../db/rows.ts';
+import type { LedgerEntry } from '../../domain/entry.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { chainStart } from '../journal/entry-hash.ts';
-import { withLines } from '../journal/read.ts';
+import { loadEntries, withLines } from '../journal/read.ts';
 import { type EntryRow, entryColumns, entryShape } from '../journal/rows.ts';
 import { memberInsertTypes, summaryInsertTypes, summaryLineInsertTypes, summaryLineRow, summaryRow } from './rows.ts';
 import { type DailySummary, summarise, summaryId } from './summary.ts';
@@ -49,12 +50,39 @@ export async function summariseBatch(
   installation: InstallationId,
   options: SummariseOptions,
 ): Promise<DailySummary[]> {
+  await holdSummaries(trx, installation);
+  const waiting = await waitingEntries(trx, installation, options);
+  if (waiting.length === 0) return [];
+  return append(trx, installation, await withLines(trx, waiting), options.windowId);
+}
+
+/**
+ * Sums up these entries, which are in no summary yet, in summaries of their own, whether their days are over or not. Returns the
+ * new summaries in the order of their days.
+ */
+export async function summariseEntries(
+  trx: Connection,
+  installation: InstallationId,
+  entryIds: string[],
+): Promise<DailySummary[]> {
+  if (entryIds.length === 0) return [];
+  await holdSummaries(trx, installation);
+  return append(trx, installation, await loadEntries(trx, entryIds), null);
+}
+
+async function holdSummaries(trx: Connection, installation: InstallationId): Promise<void> {
   await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger summaries ' || ?::bigint, 0))`, [
     installation,
   ]);
-  const waiting = await waitingEntries(trx, installation, options);
-  if (waiting.length === 0) return [];
-  const drafts = summarise(await withLines(trx, waiting));
+}
+
+async function append(
+  trx: Connection,
+  installation: InstallationId,
+  entries: LedgerEntry[],
+  windowId: number | null,
+): Promise<DailySummary[]> {
+  const drafts = summarise(entries);
   const numbers = await lastNumbers(trx, installation, [...new Set(drafts.map((draft) => draft.date))]);
   const head = await chainHead(trx, installation);
   const summaries: DailySummary[] = [];
@@ -65,7 +93,7 @@ export async function summariseBatch(
     const summary = { ...draft, id, installation, n, seq: previous.seq + 1, previousHash: previous.hash };
     summaries.push({ ...summary, hash: summaryHash(previous.hash, summary) });
   }
-  await insert(trx, summaries, options.windowId);
+  await insert(trx, summaries, windowId);
   return summaries;
 }
 
@@ -90,6 +118,16 @@ async function waitingEntries(
   // A statement of its own: joined, the whole journal may be read for a few entries.
   const ids = waiting.map(({ id }) => id);
   return rows(trx, entryShape, `select ${entryColumns} from entry where id = any(?) order by seq`, [ids]);
+}
+
+/** Whether a day before this one has entries for a summary that are in none yet. */
+export async function areDaysWaiting(
+  db: Connection,
+  installation: InstallationId,
+  before: CalendarDate,
+): Promise<boolean> {
+  const sql = 'select from summary_waiting where installation = ? and entry_date < ?::date limit 1';
+  return (await rows(db, {}, sql, [installation, before])).length > 0;
 }
 
 function dayKey(day: CalendarDate, departmentId: number | null): string {

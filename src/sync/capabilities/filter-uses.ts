@@ -29,6 +29,7 @@ export const usedFilters: Record<RecordKind, Readonly<Record<string, FilterUse>>
     modified__gte: {
       without: 'rows that come after their invoice are found by asking for those of held invoices again',
     },
+    modified__lt: changes.modified__lt,
     invoice__in: { without: 'rows are asked for one invoice at a time, or all together where that weighs less' },
     invoice__is: { without: 'where `invoice__in` is not honoured either, an invoice’s rows come with the whole list' },
   },

@@ -36,32 +36,53 @@ export interface ScrubPass {
 export async function newestPass(
   db: Connection,
   installation: number,
-  { finished = false }: { finished?: boolean } = {},
+  options: { finished?: boolean } = {},
 ): Promise<ScrubPass | null> {
+  return (await newestPasses(db, [installation], options)).get(installation) ?? null;
+}
+
+/** The newest pass of each installation that has one, in one statement. */
+export async function newestPasses(
+  db: Connection,
+  installations: readonly number[],
+  { finished = false }: { finished?: boolean } = {},
+): Promise<Map<number, ScrubPass>> {
   const found = await rows(
     db,
     {
+      installation: integer,
       ...{ pass: integer, list: oneOf<RecordKind>(recordKinds), after: integer, expected: integer, records: integer },
       ...{ differing: integer, missing: integer, requests: integer, weight: integer },
       ...{ beganAt: instant, readAt: nullable(instant), finishedAt: nullable(instant) },
     },
-    `select pass, list, after_id as "after", expected, records, differing, missing, requests, weight,
+    `select installation, pass, list, after_id as "after", expected, records, differing, missing, requests, weight,
        began_at as "beganAt", read_at as "readAt", finished_at as "finishedAt"
-     from scrub_pass where installation = ? and pass = (
-       select max(pass) from scrub_pass p where installation = ? and (not ? or not exists (
+     from scrub_pass s where installation = any(?) and pass = (
+       select max(pass) from scrub_pass p where p.installation = s.installation and (not ? or not exists (
          select from scrub_pass o where o.installation = p.installation and o.pass = p.pass and o.finished_at is null)))
      order by list`,
-    [installation, installation, finished],
+    [installations, finished],
   );
-  const [first] = found;
-  if (first === undefined) return null;
+  const passes = new Map<number, ScrubPass>();
+  for (const [installation, lists] of Map.groupBy(found, (list) => list.installation)) {
+    const [first] = lists;
+    if (first !== undefined) passes.set(installation, passOf(first, lists));
+  }
+  return passes;
+}
+
+function passOf(first: { pass: number; beganAt: Date }, found: readonly ScrubbedList[]): ScrubPass {
   const ends = found.map(({ finishedAt }) => finishedAt);
   const isFinished = ends.every((end) => end !== null);
   return {
     pass: first.pass,
     beganAt: first.beganAt,
     finishedAt: isFinished ? new Date(Math.max(...ends.map((end) => end?.getTime() ?? 0))) : null,
-    lists: found.map(({ pass: _pass, beganAt: _beganAt, ...list }) => list),
+    lists: found.map(
+      ({ list, after, expected, records, differing, missing, requests, weight, readAt, finishedAt }) => ({
+        ...{ list, after, expected, records, differing, missing, requests, weight, readAt, finishedAt },
+      }),
+    ),
   };
 }
 

@@ -70,7 +70,7 @@ export class WalkRequests {
   async ask(ranges: RangeFilter, pageSize: number | null, page = 1, ordered = false): Promise<ListAnswer | null> {
     for (;;) {
       const order = ordered && !this.ignored.has('ordering') ? { ordering: 'id' } : {};
-      const filters = { ...this.#options.base, ...this.#filtersOf(ranges), ...order };
+      const filters = { ...withinBoth(this.#options.base, this.#filtersOf(ranges)), ...order };
       const answer = await this.#unlessRefused({ filters, pageSize, ...(page === 1 ? {} : { page }) });
       if (answer === 'refused') continue;
       if (answer === null) return null;
@@ -151,3 +151,17 @@ export class WalkRequests {
     return null;
   }
 }
+
+/** The filters of a range within the list that the walk reads: of two bounds the tighter one. */
+function withinBoth(base: Record<string, string>, range: Record<string, string>): Record<string, string> {
+  const both = { ...base, ...range };
+  for (const [filter, bound] of Object.entries(range)) {
+    const ofList = base[filter];
+    if (ofList === undefined || ofList === bound) continue;
+    const isLower = isNumber(bound) && isNumber(ofList) ? Number(ofList) < Number(bound) : ofList < bound;
+    if (/__lte?$/.test(filter) === isLower) both[filter] = ofList;
+  }
+  return both;
+}
+
+const isNumber = (text: string) => /^-?\d+$/.test(text);

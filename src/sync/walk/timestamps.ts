@@ -34,10 +34,29 @@ function offsetAt(instant: Date, timezone: string): string {
  */
 export function filterTimestamp(instant: Date, style: TimestampStyle, timezone: string): string {
   if (style === 'offset') return `${instant.toISOString().slice(0, 19)}Z`;
-  const text = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' }).format(
-    isNearClockChange(instant, timezone) ? instant.getTime() - clockChangeMs : instant,
+  return localText(
+    isNearClockChange(instant, timezone) ? new Date(instant.getTime() - clockChangeMs) : instant,
+    timezone,
   );
-  return text.replace(' ', 'T');
+}
+
+function localText(instant: Date, timezone: string): string {
+  const text = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' });
+  return text.format(instant).replace(' ', 'T');
+}
+
+/**
+ * An instant as a filter's upper bound: the next whole second, in the latest of the times that it may stand for in `zones`, so
+ * that no change before it is left out.
+ */
+export function untilTimestamp(instant: Date, style: TimestampStyle, zones: readonly [string, ...string[]]): string {
+  const second = new Date(Math.ceil(instant.getTime() / 1000) * 1000);
+  if (style === 'offset') return filterTimestamp(second, style, zones[0]);
+  // An hour later near a clock change, since the server may read a repeated hour as the earlier one.
+  const latest = zones.map((zone) =>
+    localText(isNearClockChange(second, zone) ? new Date(second.getTime() + clockChangeMs) : second, zone),
+  );
+  return latest.toSorted().at(-1) ?? filterTimestamp(second, style, zones[0]);
 }
 
 /**

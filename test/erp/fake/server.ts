@@ -5,7 +5,7 @@ import { Money, sum } from '../../../src/domain/money.ts';
 import type { ErrorMeaning } from '../../../src/erp/capabilities.ts';
 import type { ErpEntry, ErpLine } from '../../../src/erp/entry.ts';
 import type { FakeRecord, FaultKind, SaidError } from './records.ts';
-import type { SimulatedTime } from './time.ts';
+import type { FakeTime } from './time.ts';
 
 /** A line as the ERP holds it. */
 export interface HeldLine {
@@ -99,14 +99,25 @@ export interface Misdeed {
   text: string;
 }
 
+/** All that a server knows, to go on with after its process was killed. */
+export interface FakeBooks {
+  entries: HeldEntry[];
+  attempts: [id: string, attempt: { body: string; atMs: number; answer: Answer | null }][];
+  lockedThrough: string;
+  lastId: number;
+  lastNumber: number;
+}
+
 export interface FakeServerOptions {
   record: FakeRecord;
-  time: SimulatedTime;
+  time: FakeTime;
   /** A number from 0 to 1. */
   random: () => number;
   flaws?: Flaws;
   /** For how long a repeated attempt gets the first answer, where the record does not say. */
   unknownReplaySeconds?: number;
+  /** What an earlier process of the same ERP left. */
+  books?: FakeBooks;
 }
 
 /** An answer to which the server came, or never will. */
@@ -114,7 +125,7 @@ export type Outcome = Answer | 'died';
 
 export class FakeServer {
   readonly record: FakeRecord;
-  readonly time: SimulatedTime;
+  readonly time: FakeTime;
   readonly misdeeds: Misdeed[] = [];
   /** Called whenever an entry is new in the books, or posted. */
   onChange: (entry: HeldEntry) => void = () => undefined;
@@ -139,6 +150,24 @@ export class FakeServer {
     const replay = options.record.capabilities.key.replay_seconds;
     this.#replaySeconds =
       replay === 'none' ? 0 : replay === 'unknown' ? (options.unknownReplaySeconds ?? 3_600) : replay;
+    const { books } = options;
+    if (books === undefined) return;
+    for (const entry of books.entries) this.#entries.set(entry.id, entry);
+    for (const [id, attempt] of books.attempts) this.#attempts.set(id, attempt);
+    this.#lockedThrough = books.lockedThrough;
+    this.#lastId = books.lastId;
+    this.#lastNumber = books.lastNumber;
+  }
+
+  /** What the next process of this ERP has to know. An attempt without an answer yet has none there, either: it is forgotten. */
+  books(): FakeBooks {
+    return {
+      entries: this.held(),
+      attempts: [...this.#attempts].filter(([, { answer }]) => answer !== null),
+      lockedThrough: this.#lockedThrough,
+      lastId: this.#lastId,
+      lastNumber: this.#lastNumber,
+    };
   }
 
   /** All that the books hold, drafts included; the server's own state, for those who judge. */

@@ -40,7 +40,10 @@ export type Fault =
 /** How one request goes: its way there, the server's work, the way back. */
 export interface Circumstances {
   outMs: number;
+  /** No longer than the record says, whatever is given. */
   workMs: number;
+  /** Beyond what the record says: the server is at work on it after nobody believes that it is. None unless given. */
+  lateMs?: number;
   backMs: number;
   fault: Fault;
 }
@@ -229,8 +232,8 @@ export class FakeTarget implements ErpTarget {
   async #exchange(request: ServerRequest, signal: AbortSignal): Promise<Answer> {
     const server = this.#server;
     const { time } = server;
-    const { outMs, workMs, backMs, fault } = this.#options.network(infoOf(request, server));
-    // From here on the server may work on it, for as long as its record says and no longer.
+    const { outMs, workMs, lateMs = 0, backMs, fault } = this.#options.network(infoOf(request, server));
+    // From here on the server may work on it, for as long as its record says; longer where it is to be late.
     const mayWorkMs = this.capabilities.doubt.server_may_work_seconds * 1000 - outMs - 1;
     const giveUp = new AbortController();
     const cancel = time.at(time.nowMs + this.#options.timeoutMs, () => giveUp.abort(noAnswer('No answer in time')));
@@ -239,7 +242,8 @@ export class FakeTarget implements ErpTarget {
       await time.sleep(outMs + backMs, either);
       throw this.#errorOf({ kind: 'throttled', ...server.record.says.throttled, keys: [] });
     }
-    const sent = this.#send(request, fault, outMs, Math.max(0, Math.min(workMs, mayWorkMs)));
+    const atWorkMs = lateMs > 0 ? mayWorkMs + lateMs : Math.min(workMs, mayWorkMs);
+    const sent = this.#send(request, fault, outMs, Math.max(0, atWorkMs));
     // Whoever stops waiting does not stop the server.
     sent.catch(() => undefined);
     try {

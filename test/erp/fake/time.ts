@@ -1,6 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Clock } from '../../../src/domain/clock.ts';
+import { systemClock } from '../../../src/runtime/system-clock.ts';
+
+/** The time of a fake ERP: simulated, or this machine's. */
+export interface FakeTime {
+  readonly nowMs: number;
+  /** Has something happen at a time, or now where that is over; the returned function cancels it. */
+  at(atMs: number, happen: () => void): () => void;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
 
 interface Event {
   atMs: number;
@@ -14,6 +23,11 @@ const shortTimerMs = 20;
 const quietTurns = 3;
 /** How long (real) nothing may be under way and nothing be due before the simulation counts as stuck. */
 const stuckMs = 5_000;
+/** How long (real) work may be under way: a statement that waits for a lock of somebody who waits for time never ends. */
+const longestWorkMs = 60_000;
+
+/** As they were before anybody replaced them. */
+const realTimers = { setTimeout, clearTimeout };
 
 let shortTimers = 0;
 let isCounting = false;
@@ -22,7 +36,7 @@ let isCounting = false;
  * Discrete events in the order of simulated milliseconds. Time moves on only when everything waits for it: whoever runs work
  * that waits for other things (a database) says so with `begin`.
  */
-export class SimulatedTime {
+export class SimulatedTime implements FakeTime {
   #nowMs: number;
   #order = 0;
   #busy = 0;
@@ -119,10 +133,18 @@ export class SimulatedTime {
       if (shortTimers > 0) turns = -1;
       if (this.#busy === 0) continue;
       turns = -1;
-      await new Promise<void>((resolve) => {
-        this.#onIdle = resolve;
-      });
-      this.#onIdle = null;
+      const idle = Promise.withResolvers<void>();
+      this.#onIdle = idle.resolve;
+      const watchdog = realTimers.setTimeout(
+        () => idle.reject(new Error('the simulation is stuck: work does not end, for a lock perhaps')),
+        longestWorkMs,
+      );
+      try {
+        await idle.promise;
+      } finally {
+        realTimers.clearTimeout(watchdog);
+        this.#onIdle = null;
+      }
     }
   }
 }
@@ -155,3 +177,15 @@ function countShortTimers(): void {
     real.clearTimeout(timer);
   };
 }
+
+/** This machine's time, for a fake ERP in a process of its own. */
+export const realTime: FakeTime = {
+  get nowMs() {
+    return Date.now();
+  },
+  at(atMs, happen) {
+    const timer = setTimeout(happen, Math.max(0, atMs - Date.now()));
+    return () => clearTimeout(timer);
+  },
+  sleep: (ms, signal) => systemClock.sleep(ms, signal),
+};

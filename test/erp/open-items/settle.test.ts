@@ -56,9 +56,11 @@ class MemoryErp {
     return {
       capabilities: capabilitiesOf(),
       company: { kind: 'memory', url: '', id: String(installation) },
-      read: async (ids: readonly string[]) => {
+      read: async (ids: readonly string[], _: unknown, only?: { accounts: readonly string[] }) => {
         await this.#answer('read', [], () => undefined);
-        return ids.flatMap((id) => structuredCloneOf(this.entries.get(id)));
+        const found = ids.flatMap((id) => structuredCloneOf(this.entries.get(id)));
+        const isWanted = ({ account }: FoundLine) => only === undefined || only.accounts.includes(account);
+        return found.map((entry) => ({ ...entry, lines: entry.lines.filter(isWanted) }));
       },
       matching: {
         match: (groups: readonly (readonly string[])[]) => this.#answer('match', groups, () => this.#match(groups)),

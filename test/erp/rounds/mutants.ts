@@ -16,6 +16,9 @@ const inCompare = faultsIn<typeof import('../../../src/erp/compare.ts')>(
 const inClaim = faultsIn<typeof import('../../../src/erp/outbox/claim.ts')>(
   new URL('../../../src/erp/outbox/claim.ts', import.meta.url),
 );
+const inSweep = faultsIn<typeof import('../../../src/erp/outbox/sweep.ts')>(
+  new URL('../../../src/erp/outbox/sweep.ts', import.meta.url),
+);
 const inLease = faultsIn<typeof import('../../../src/erp/company-lease.ts')>(
   new URL('../../../src/erp/company-lease.ts', import.meta.url),
 );
@@ -76,11 +79,12 @@ export const mutants: Record<string, Fault[]> = {
       takeCompany: (real) => (db, ref, holder) => real.takeCompany(db, ref, holder, { mayWorkMs: 0 }),
     }),
   ],
+  'no sweep of drafts that came late': [inSweep({ claimSweeps: () => async () => [] })],
 };
 
 const minute = 60_000;
 const quiet: Partial<Traits> = {
-  ...{ documents: 12, installations: 1, processes: 1, faults: 0, slow: 0, flawShare: 0, locks: 0, outages: 0 },
+  ...{ documents: 12, installations: 1, processes: 1, faults: 0, slow: 0, late: 0, flawShare: 0, locks: 0, outages: 0 },
   ...{
     troubles: { dies: 0, diesSending: 0, stands: 0 },
     timeoutMs: 5_000,
@@ -119,6 +123,8 @@ export function roundsOf(mutant: string): RoundOptions {
           troubles: { dies: 0, diesSending: 0.3, stands: 0 },
         },
       };
+    case 'no sweep of drafts that came late':
+      return { record: 'tryton', traits: { ...quiet, late: 0.5 } };
     default:
       return {};
   }

@@ -8,6 +8,8 @@ export interface OutboxState {
   unitId: string;
   state: string;
   problem: string | null;
+  /** The sweep will look at it again: a draft may have come late. */
+  isSweptLater: boolean;
 }
 
 export class Oracle {
@@ -71,10 +73,10 @@ export class Oracle {
   /** While there is trouble: a refusal has a reason, and what counts as delivered is. */
   judgeNow(states: readonly OutboxState[]): string[] {
     const wrong: string[] = [];
-    for (const { planned, state, problem } of this.#joined(states, wrong)) {
+    for (const { planned, state, problem, isSweptLater } of this.#joined(states, wrong)) {
       if (state === 'refused' && !this.#mayBeRefused(planned, problem ?? ''))
         wrong.push(`${planned.name} is refused for ${problem}`);
-      if (state === 'delivered') wrong.push(...this.#judgeDelivered(planned));
+      if (state === 'delivered') wrong.push(...this.#judgeDelivered(planned, { mayHaveTwins: isSweptLater }));
     }
     return wrong;
   }
@@ -93,7 +95,7 @@ export class Oracle {
         case 'delivered':
           if (mustBeRefused(planned.flaw, this.#server))
             wrong.push(`${planned.name} is delivered, although it is flawed (${planned.flaw})`);
-          wrong.push(...this.#judgeDelivered(planned));
+          wrong.push(...this.#judgeDelivered(planned, { mayHaveTwins: false }));
           break;
         case 'refused':
           if (!this.#mayStayRefused(planned, problem ?? ''))
@@ -118,8 +120,8 @@ export class Oracle {
     return (
       joined.length === this.#byName.size &&
       joined.every(
-        ({ planned, state }) =>
-          state === 'delivered' ||
+        ({ planned, state, isSweptLater }) =>
+          (state === 'delivered' && !isSweptLater) ||
           state === 'refused' ||
           (state === 'pending' && isBehindRefused(planned, stateOf, this.#byName)),
       )
@@ -128,15 +130,16 @@ export class Oracle {
 
   #joined(states: readonly OutboxState[], wrong: string[]) {
     const byUnit = new Map([...this.#byName.values()].map((planned) => [planned.unitId, planned]));
-    return states.flatMap(({ unitId, state, problem }) => {
+    return states.flatMap(({ unitId, ...said }) => {
       const planned = byUnit.get(unitId);
       if (!planned) wrong.push(`the outbox has ${unitId}, which nobody posted`);
-      return planned ? [{ planned, state, problem }] : [];
+      return planned ? [{ planned, ...said }] : [];
     });
   }
 
-  #judgeDelivered(planned: PlannedEntry): string[] {
-    const copies = this.#copies(planned.name);
+  /** `mayHaveTwins`: drafts that came late are not swept yet. */
+  #judgeDelivered(planned: PlannedEntry, { mayHaveTwins }: { mayHaveTwins: boolean }): string[] {
+    const copies = this.#copies(planned.name).filter(({ state }) => state !== 'draft' || !mayHaveTwins);
     const [only] = copies;
     if (!only) return [`${planned.name} counts as delivered, and the ERP does not have it`];
     if (copies.length > 1) return [`the ERP has ${planned.name} ${copies.length} times`];

@@ -1,55 +1,37 @@
-// A process that delivers, as a worker does: it may die at any step, or stand still for a while, without having cleaned up.
+// A process that delivers, as a worker does.
 
-import type { Rng } from '../../../sandbox/rng.ts';
 import type { InstallationConfig } from '../../../src/config/load.ts';
-import type { Clock } from '../../../src/domain/clock.ts';
 import { openDelivery } from '../../../src/erp/delivery.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';
 import type { Life } from '../fake/target.ts';
-import type { SimulatedTime } from '../fake/time.ts';
 import type { SimulatedDatabase } from './database.ts';
-
-/** How often a process dies or stands still, per step; and how often it dies while a request is under way. */
-export interface Troubles {
-  dies: number;
-  diesSending: number;
-  stands: number;
-}
+import { Mortal, type MortalOptions } from './mortal.ts';
 
 /** Without a signal, a worker is asked to deliver again after so long at the latest. */
 const longestWaitMs = 6 * 3_600_000;
 const shortestWaitMs = 1_000;
 
-export interface ProcessOptions {
-  /** Told to others as who delivers. */
-  holder: string;
+export interface ProcessOptions extends MortalOptions {
   /** Among the processes, from 0. */
   place: number;
-  time: SimulatedTime;
   database: SimulatedDatabase;
   databaseId: string;
   installations: readonly InstallationConfig[];
   open(life: Life): ErpTarget;
-  rng: Rng;
-  troubles: Troubles;
-  /** Told what happens, for the story of a round. */
-  tell(line: string): void;
+  /** Told of each slice that has ended. */
+  onSlice(): void;
   /** Told of what no process may do: throw. */
   onFailed(error: unknown): void;
 }
 
-export class DeliveringProcess implements Life {
-  readonly holder: string;
-  isDead = false;
+export class DeliveringProcess extends Mortal {
   readonly #options: ProcessOptions;
   readonly #stop = new AbortController();
-  readonly #died = Promise.withResolvers<void>();
   readonly #wakers = new Set<() => void>();
-  #thawsAtMs = 0;
 
   constructor(options: ProcessOptions) {
+    super(options);
     this.#options = options;
-    this.holder = options.holder;
   }
 
   /** Delivers until it is stopped, or dies. */
@@ -57,7 +39,7 @@ export class DeliveringProcess implements Life {
     const { time, database, databaseId, open } = this.#options;
     const { db, release } = database.open(time, this);
     const delivery = openDelivery({
-      ...{ db, databaseId, clock: this.#clock() },
+      ...{ db, databaseId, clock: this.clock() },
       log: silent as never,
       open: () => open(this),
     });
@@ -65,7 +47,7 @@ export class DeliveringProcess implements Life {
     // Nothing begins at the same instant: what is simulated happens in one order.
     const work = Promise.all(installations.map((one, at) => this.#deliver(delivery, one, 1 + place * 10 + at)));
     work.catch(() => undefined);
-    const end = await Promise.race([work, this.#died.promise.then(() => 'died' as const)]);
+    const end = await Promise.race([work, this.died.then(() => 'died' as const)]);
     const atEnd = time.begin();
     await release();
     atEnd();
@@ -79,8 +61,8 @@ export class DeliveringProcess implements Life {
   ): Promise<void> {
     const { signal } = this.#stop;
     await this.#options.time.sleep(offsetMs);
-    const { tell, onFailed } = this.#options;
-    const clock = this.#clock();
+    const { tell, onFailed, onSlice } = this.#options;
+    const clock = this.clock();
     while (!signal.aborted) {
       let waitMs = longestWaitMs;
       try {
@@ -99,6 +81,7 @@ export class DeliveringProcess implements Life {
         if (signal.aborted) return;
         onFailed(error);
       }
+      onSlice();
       await this.#sleep(Math.max(shortestWaitMs, Math.min(longestWaitMs, waitMs)), offsetMs);
     }
   }
@@ -110,7 +93,7 @@ export class DeliveringProcess implements Life {
     const wake = () => void time.at(time.nowMs + offsetMs, () => woken.abort());
     this.#wakers.add(wake);
     const either = AbortSignal.any([this.#stop.signal, woken.signal]);
-    await this.#clock()
+    await this.clock()
       .sleep(ms, either)
       .catch(() => undefined);
     this.#wakers.delete(wake);
@@ -125,49 +108,7 @@ export class DeliveringProcess implements Life {
   stop(): void {
     this.#stop.abort(new Error('the process is stopped'));
   }
-
-  async step(what: string, mayStand: boolean): Promise<void> {
-    const { rng, troubles, time, tell } = this.#options;
-    await this.#thaw();
-    const dies = what.startsWith('during ') ? troubles.diesSending : troubles.dies;
-    if (!this.isDead && rng.chance(dies)) {
-      tell(`${this.holder} dies ${what}`);
-      this.die();
-    } else if (!this.isDead && mayStand && rng.chance(troubles.stands)) {
-      const ms = rng.int(1_000, rng.pick([10_000, 100_000, 900_000]));
-      tell(`${this.holder} stands still ${what} for ${Math.round(ms / 1000)} s`);
-      this.#thawsAtMs = time.nowMs + ms;
-      await this.#thaw();
-    }
-    if (this.isDead) await forever();
-  }
-
-  die(): void {
-    this.isDead = true;
-    this.#died.resolve();
-  }
-
-  async #thaw(): Promise<void> {
-    const { time } = this.#options;
-    while (!this.isDead && this.#thawsAtMs > time.nowMs) await time.sleep(this.#thawsAtMs - time.nowMs);
-  }
-
-  #clock(): Clock {
-    const { time } = this.#options;
-    return {
-      ...time.clock(),
-      sleep: async (ms, signal) => {
-        await time.sleep(ms, signal);
-        await this.#thaw();
-        if (this.isDead) await forever();
-      },
-    };
-  }
 }
 
 const nothing = () => undefined;
 const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-
-function forever(): Promise<never> {
-  return new Promise(() => undefined);
-}

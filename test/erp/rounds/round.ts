@@ -22,8 +22,9 @@ import {
 } from '../fake/target.ts';
 import { SimulatedTime } from '../fake/time.ts';
 import { type SimulatedDatabase, simulateClock } from './database.ts';
+import type { Troubles } from './mortal.ts';
 import { Oracle, type OutboxState } from './oracle.ts';
-import { DeliveringProcess, type Troubles } from './process.ts';
+import { DeliveringProcess } from './process.ts';
 import { append, dates, flaws, mappingData, type PlannedEntry, plan } from './world.ts';
 
 export interface RoundReport {
@@ -63,6 +64,8 @@ export interface Traits {
   faults: number;
   /** Share of requests on which the server works for long, past the client's patience. */
   slow: number;
+  /** Share of creations that take effect later than the ERP is said to be at work; none where nothing can be done about those. */
+  late: number;
   troubles: Troubles;
   flawShare: number;
   locks: number;
@@ -77,9 +80,13 @@ export interface Traits {
 
 const start = Date.parse('2026-03-06T06:00:00Z');
 const hourMs = 3_600_000;
+/** A draft comes late by so much at most, in times that the ERP may work: the sweep's last look is after 60 of them. */
+const latestOfWork = 40;
 /** After so long without trouble everything has to be settled: a limit per day may have been spent. */
 const calmMs = 5 * 24 * hourMs;
 const mostStory = 400;
+/** A delivery that waits does so for a while: with more slices than this, it turns in circles. */
+const mostSlices = 5_000;
 
 export function traitsOf(seed: number): Traits {
   const rng = new Rng(seed, 'traits');
@@ -103,7 +110,16 @@ export function traitsOf(seed: number): Traits {
     troubleMs: rng.int(5, 90) * 60_000,
     dayLimit: rng.chance(0.1) ? rng.int(30, 80) : null,
     maxEntries: rng.chance(0.3) ? rng.int(1, 7) : null,
+    late: rng.pick([0, 0.05, 0.3]),
   };
+}
+
+/**
+ * Whether what an ERP creates late can be told from what counts, and be taken away again: it is a draft of its own beside what was
+ * sent again. Elsewhere a late creation is a second posted entry, or is written into the first one.
+ */
+function canSweepLate({ key, write }: FakeRecord['capabilities']): boolean {
+  return write.steps !== 'one' && write.drafts_deletable && key.lookup !== 'none' && key.unique === 'none';
 }
 
 /** Makes a database fit for rounds. */
@@ -129,6 +145,7 @@ class Round {
   readonly #traits: Traits;
   readonly #rng: Rng;
   readonly #network: Rng;
+  readonly #lateness: Rng;
   readonly #time = new SimulatedTime(start);
   readonly #story: string[] = [];
   readonly #wrong: string[] = [];
@@ -144,7 +161,10 @@ class Round {
   #db!: Db;
   #isCalm = false;
   #isOver = false;
+  /** The server is at work on what nobody waits for until then. */
+  #lateUntilMs = 0;
   #requests = 0;
+  #slices = 0;
   #faults = 0;
   #deaths = 0;
 
@@ -155,6 +175,7 @@ class Round {
     this.#troubles = { ...traits.troubles };
     this.#rng = new Rng(seed, 'round');
     this.#network = new Rng(seed, 'network');
+    this.#lateness = new Rng(seed, 'lateness');
     const server = new Rng(seed, 'server');
     this.#server = new FakeServer({
       record: recordOf(traits),
@@ -191,7 +212,7 @@ class Round {
       this.#isCalm = true;
       Object.assign(this.#troubles, { dies: 0, diesSending: 0, stands: 0 });
       this.#tell('it is calm');
-      this.#wrong.push(...oracle.judgeNow(await this.#states()));
+      this.#wrong.push(...oracle.judgeNow(await this.#states()), ...(await this.#miscounts()));
       if (this.#wrong.length === 0 && oracle.wrong.length === 0) {
         await this.#time.run(this.#calm());
         this.#wrong.push(...oracle.judgeAtEnd(await this.#states()));
@@ -205,6 +226,7 @@ class Round {
     }
     this.#wrong.push(...oracle.wrong);
     const states = await this.#states();
+    this.#wrong.push(...(await this.#miscounts()));
     await outside.release();
     const count = (wanted: string) => states.filter(({ state }) => state === wanted).length;
     return {
@@ -265,14 +287,17 @@ class Round {
     this.#server.unlock();
     const untilMs = this.#time.nowMs + calmMs;
     const settle = async () => {
-      while (this.#time.nowMs < untilMs && !this.#isOver && !this.#oracle.isSettled(await this.#states()))
-        await this.#time.sleep(300_000);
+      while (this.#time.nowMs < untilMs && !this.#isOver && !(await this.#isSettled())) await this.#time.sleep(300_000);
     };
     await settle();
     await this.#retry(0);
     await settle();
     // The processes are asked to end, and do.
     for (const process of this.#alive) process.stop();
+  }
+
+  async #isSettled(): Promise<boolean> {
+    return this.#time.nowMs > this.#lateUntilMs && this.#oracle.isSettled(await this.#states());
   }
 
   /** One worker after the other, each in the place of one that died. */
@@ -287,6 +312,7 @@ class Round {
         installations: this.#installations,
         open: (life) => this.#open(life),
         tell: (line) => this.#tell(line),
+        onSlice: () => this.#countSlice(),
         onFailed: (error) => this.#failed(error),
       });
       this.#alive.add(process);
@@ -317,11 +343,7 @@ class Round {
     const rng = this.#network;
     this.#requests += 1;
     const most = 150 + 40 * this.#planned.length;
-    if (this.#requests > most && !this.#isOver) {
-      this.#wrong.push(`${most} requests, and delivery does not come to an end`);
-      this.#isOver = true;
-      for (const process of this.#alive) process.die();
-    }
+    if (this.#requests > most) this.#giveUp(`${most} requests, and delivery does not come to an end`);
     if (this.#isCalm) return calm;
     const { faults, slow, timeoutMs } = this.#traits;
     const mayWorkMs = this.#server.record.capabilities.doubt.server_may_work_seconds * 1000;
@@ -333,8 +355,32 @@ class Round {
     const outage = this.#outages.find((one) => one.fromMs <= this.#time.nowMs && this.#time.nowMs < one.throughMs);
     const fault = outage?.fault ?? (rng.chance(faults) ? rng.pick(faultsOf(kind)) : 'none');
     if (fault !== 'none') this.#faults += 1;
-    this.#tell(`  ${kind} of ${keys.length}${fault === 'none' ? '' : `: ${fault}`}, ${way.workMs} ms`);
-    return { ...way, fault };
+    const lateMs = kind === 'create' ? this.#lateMs(mayWorkMs) : 0;
+    const late = lateMs === 0 ? '' : `, ${Math.round(lateMs / 1000)} s late`;
+    this.#tell(`  ${kind} of ${keys.length}${fault === 'none' ? '' : `: ${fault}`}, ${way.workMs} ms${late}`);
+    return { ...way, lateMs, fault };
+  }
+
+  /** By how much a creation takes effect later than the ERP is said to be at work. */
+  #lateMs(mayWorkMs: number): number {
+    const rng = this.#lateness;
+    const most = rng.pick([1, 5, latestOfWork]);
+    if (!rng.chance(this.#traits.late) || !canSweepLate(this.#server.record.capabilities)) return 0;
+    const lateMs = rng.int(1_000, most * mayWorkMs);
+    this.#lateUntilMs = Math.max(this.#lateUntilMs, this.#time.nowMs + mayWorkMs + lateMs);
+    return lateMs;
+  }
+
+  #countSlice(): void {
+    this.#slices += 1;
+    if (this.#slices > mostSlices) this.#giveUp(`${mostSlices} slices, and delivery does not come to rest`);
+  }
+
+  #giveUp(why: string): void {
+    if (this.#isOver) return;
+    this.#wrong.push(why);
+    this.#isOver = true;
+    for (const process of this.#alive) process.die();
   }
 
   #failed(error: unknown): void {
@@ -347,10 +393,27 @@ class Round {
     return this.#outside(() =>
       query<OutboxState>(
         this.#db,
-        `select unit_id as "unitId", state, problem_code as problem from erp_unit
-         where installation = any(?::bigint[]) order by installation, seq`,
+        `select unit_id as "unitId", state, problem_code as problem, exists (
+           select from erp_sweep s where s.installation = u.installation and s.unit_id = u.unit_id) as "isSweptLater"
+         from erp_unit u where installation = any(?::bigint[]) order by installation, seq`,
         [ids],
       ),
+    );
+  }
+
+  /** Installations of which the database counts other units as delivered than there are. */
+  async #miscounts(): Promise<string[]> {
+    const found = await this.#outside(() =>
+      query<{ id: number; n: number; counted: number }>(
+        this.#db,
+        `select i.id, (select count(*) from erp_unit where installation = i.id and state = 'delivered')::int as n,
+           coalesce((select n from erp_delivered where installation = i.id), 0)::int as counted
+         from unnest(?::bigint[]) i(id)`,
+        [this.#installations.map(({ id }) => id)],
+      ),
+    );
+    return found.flatMap(({ id, n, counted }) =>
+      n === counted ? [] : [`installation ${id}: ${n} entries are delivered, and ${counted} are counted`],
     );
   }
 
@@ -411,7 +474,7 @@ export function installationOf(id: number, n: number): InstallationConfig {
   const parsed = parseMapping(mappingData);
   if ('errors' in parsed) throw new Error(parsed.errors.join('; '));
   return {
-    ...{ id, baseUrl: 'http://practice.invalid', auth: { token: 'none' }, timezone: 'Europe/Helsinki' },
+    ...{ id, name: null, baseUrl: 'http://practice.invalid', auth: { token: 'none' }, timezone: 'Europe/Helsinki' },
     ...{ currency: 'EUR', decimals: 2, startDate: null, mappingPath: '', mapping: parsed.mapping, mappingHash: 'one' },
     erp: {
       ...{ kind: 'tryton', from: null, auto: true, url: 'http://erp.invalid', database: `round-${n}`, company: null },

@@ -151,7 +151,8 @@ async function play(server: Server, setting: Setting, stopAtFirst: boolean) {
   return { reports, failed, seconds: secondsSince(began) };
 }
 
-async function freshDatabase(server: Server): Promise<{ url: string; ownerUrl: string }> {
+/** A migrated database of its own, as the program and as its owner. */
+export async function freshDatabase(server: Server): Promise<{ url: string; ownerUrl: string }> {
   const name = `rounds_${randomBytes(6).toString('hex')}`;
   await runAlone(server.ownerUrl, `create database ${name}`);
   const ownerUrl = urlOfDatabase(server.ownerUrl, name);

@@ -117,7 +117,7 @@ function sale(rng: Rng, id: number, flaw: Flaw | null): DraftEntry {
         net.negated().toFixed(2),
         { dimensions: [dimension, null, null], vat: { ...group, base: null } },
       ],
-      ['2940', 'vat', vat.negated().toFixed(2), { vat: { ...group, base: net } }],
+      ['2931', 'vat', vat.negated().toFixed(2), { vat: { ...group, base: net } }],
     ],
   });
 }
@@ -160,7 +160,7 @@ export function expectedLines({ draft: { lines } }: PlannedEntry, record: FakeRe
     const party = hasParty && account === '1700' ? 'CASH' : '';
     const project = hasProject ? (dimensions[0] ?? '') : '';
     addTo(amounts, `${account} ${party} ${project}`, side === 'debit' ? amount : amount.negated());
-    if (account === '2940') addTo(amounts, 'tax S25', side === 'debit' ? amount : amount.negated());
+    if (account === '2931') addTo(amounts, 'tax S25', side === 'debit' ? amount : amount.negated());
     else if (account !== '1700') addTo(amounts, 'base S25', side === 'debit' ? amount : amount.negated());
   }
   return texts(amounts);

@@ -84,6 +84,7 @@ afterEach(async () => {
 async function targetOf(
   script: Record<string, Reply | Reply[]>,
   changes: Partial<TrytonConfig> = {},
+  log: Parameters<typeof openTryton>[1]['log'] = ports.log,
 ): Promise<{ target: ErpTarget; server: ScriptedServer }> {
   const server = new ScriptedServer(script);
   const url = await server.listen();
@@ -93,7 +94,7 @@ async function targetOf(
       ...{ from: null, auto: true, post: 'posted', ownedAccounts: [], closeSourcePeriods: false, timeoutSeconds: 5 },
       ...changes,
     },
-    ports,
+    { ...ports, log },
   );
   open.push(
     () => target.close(),
@@ -304,6 +305,12 @@ describe('login', () => {
     const { target: second, server } = await targetOf(script, { company: 'Two' });
     await second.post(['7'], request);
     expect(server.asked.at(-1)).toMatchObject({ path: '/clinic/rpc/', params: [[7], { company: 2, language: 'en' }] });
+    // By whatever name, it is told apart by its id, which is asked for once.
+    const { target: byId } = await targetOf(script, { company: '2' });
+    for (const named of [second, byId]) expect((await named.identify?.(request))?.id).toBe('clinic/2');
+    const before = server.asked.length;
+    await second.identify?.(request);
+    expect(server.asked).toHaveLength(before);
   });
 
   test.each<[string, unknown]>([
@@ -324,4 +331,28 @@ describe('login', () => {
     setTimeout(() => stop.abort(new Error('stopped')), 100);
     await expect(sent).rejects.toThrow('stopped');
   });
+});
+
+test('each request has an id in the log, with the server’s, in the lines about its answer and its failure', async () => {
+  const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
+  const kept = (level: string) => (fields: object, message: string) => {
+    lines.push({ level, fields: { ...fields }, message });
+  };
+  const log = { debug: kept('debug'), info: kept('info'), warn: kept('warn') };
+  const said = 'Aino Virtanen is not welcome';
+  const broken: Reply = { status: 503, body: said, headers: { 'x-request-id': 'tryton-7' } };
+  const { target } = await targetOf({ [post]: [broken, { body: '{', breakOff: true }] }, {}, log);
+  await errorOf(target.post(['7'], request));
+  await errorOf(target.post(['7'], request));
+  const told = lines.filter(({ fields }) => fields.method === post);
+  expect(told).toMatchObject([
+    { level: 'debug', fields: { status: 503, server_request: 'tryton-7' } },
+    { level: 'warn', fields: { status: 503, server_request: 'tryton-7', means: 'locked' } },
+    { level: 'warn', message: expect.stringContaining('broke off') },
+  ]);
+  const ids = told.map(({ fields }) => fields.request);
+  expect(ids[0]).toMatch(/^[0-9a-f]{8}$/);
+  expect(ids[1]).toBe(ids[0]);
+  expect(ids[2]).not.toBe(ids[0]);
+  expect(JSON.stringify(lines)).not.toContain('Aino');
 });

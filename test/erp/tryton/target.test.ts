@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Money } from '../../../src/domain/money.ts';
 import type { TrytonServer } from '../../../src/embedded/tryton/server.ts';
+import { compareEntry } from '../../../src/erp/compare.ts';
 import type { ErpEntry, ErpLine, FoundEntry } from '../../../src/erp/entry.ts';
 import { entryKey } from '../../../src/erp/entry-key.ts';
 import { type CheckPlan, type CheckResult, ErpError, type ErpTarget } from '../../../src/erp/port.ts';
@@ -90,6 +91,24 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
 
   const search = (key: string, dates = ['2026-03-15']) => target.find([{ key, dates }], request);
 
+  test('its company is the same by name, by id, and without either', async () => {
+    const first = await target.identify?.(request);
+    const id = first?.id.split('/').at(-1) ?? '';
+    expect(id).toMatch(/^\d+$/);
+    const found = await accountant.call<[{ rec_name: string }]>(
+      'model.company.company.read',
+      [Number(id)],
+      ['rec_name'],
+    );
+    const [{ rec_name: name }] = found;
+    for (const company of [id, name]) {
+      const other = openTryton(configOf(tryton, { company }), ports);
+      expect(other.company).not.toEqual(target.company);
+      expect(await other.identify?.(request)).toEqual(first);
+      await other.close();
+    }
+  });
+
   test('an entry is a draft that is found by its key, then posted with a number, and read back as it was sent', async () => {
     const sent = entry();
     const [id] = await create(sent);
@@ -114,6 +133,24 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
     expect(found!.lines[1]!.dimensions).toEqual({
       ...{ Department: '11', 'Reporting dimension 1': 'LAB', 'Reporting dimension 2': 'NONE' },
     });
+  });
+
+  test('a reversal names the move that it reverses as its origin, which is read back and stays', async () => {
+    const original = ofCash('10.00');
+    const [first] = await posted(original);
+    const lines = [line('1900', '-10.00'), line('1910', '10.00')];
+    const reversal = entry({ lines, reverses: original.unitId, originId: first!.id });
+    const [second] = await posted(reversal);
+    expect(second).toMatchObject({ state: 'posted', originId: first!.id });
+    expect(first).not.toHaveProperty('originId');
+    expect(compareEntry(reversal, second!, { capabilities: target.capabilities, decimals: 2 })).toEqual([]);
+    // As a person sees it, and nobody can change it any more.
+    const fields = ['origin', 'origin.rec_name', 'origin.number'];
+    const [move] = await accountant.call<[Record<string, unknown>]>(
+      ...(['model.account.move.read', [Number(second!.id)], fields] as const),
+    );
+    expect(move).toMatchObject({ origin: `account.move,${first!.id}`, 'origin.': { number: first!.number } });
+    await expect(accountant.call('model.account.move.write', [Number(second!.id)], { origin: null })).rejects.toThrow();
   });
 
   test('Tryton’s VAT report shows base and tax per code; a refund lowers both', async () => {
@@ -365,6 +402,15 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
       await target.matching!.unmatch([[a!, b!, c!]], request);
       expect((await matchesOf(moves)).slice(0, 3)).toEqual([null, null, null]);
       await target.matching!.unmatch([[a!, b!, c!]], request);
+    });
+
+    test('lines of some accounts are read without the rest', async () => {
+      const [move] = await posted(receivable('50'));
+      const [bare, ...others] = await target.read([move!.id], request, { accounts: ['1700'] });
+      expect(others).toEqual([]);
+      const own = move!.lines.filter(({ account }) => account === '1700');
+      expect(bare).toEqual({ ...move, lines: own.map((each) => ({ ...each, vat: [], dimensions: {} })) });
+      expect(await target.read([move!.id], request, { accounts: ['3000'] })).toEqual([{ ...move, lines: [] }]);
     });
 
     test('what does not sum to zero, is another party’s, or is matched otherwise is refused, with all groups of the request', async () => {

@@ -7,6 +7,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { ActivityDeps } from '../../../activities/deps.ts';
 import { type Activities, createActivities } from '../../../activities/index.ts';
+import type { OpenReport } from '../../../activities/window.ts';
 import type { PlainError } from '../../../src/domain/errors.ts';
 import type { OpenWindow } from '../../../src/sync/sync-windows.ts';
 import { noCounts, type WindowInput } from '../../../workflows/messages.ts';
@@ -38,6 +39,89 @@ const logger = new DefaultLogger('ERROR');
 
 class GivenUp extends Error {}
 
+/** Performs an activity as Temporal does, with its retries; the signal ends it. */
+export type PerformUntil = <Name extends keyof Activities>(
+  name: Name,
+  signal: AbortSignal | null,
+  ...args: Parameters<Activities[Name]>
+) => Promise<Awaited<ReturnType<Activities[Name]>>>;
+
+/** The control flow of workflows/steps.ts. `dies`: the signal is the death of the process, and nothing is recorded. */
+export async function runWindow({
+  kind,
+  installation,
+  signal,
+  dies,
+  perform,
+}: {
+  kind: WindowInput['kind'];
+  installation: number;
+  signal: AbortSignal;
+  dies: boolean;
+  perform: PerformUntil;
+}): Promise<WindowEnd> {
+  const input: WindowInput = {
+    ...{ installation, trigger: 'sync', kind, windowTimeoutSeconds: 60 },
+    ...{ searchAttributes: false, fromDate: null },
+  };
+  let window: OpenWindow | null = null;
+  try {
+    const opened = await perform('openWindow', signal, input, kind === 'window');
+    window = opened.window;
+    await windowSteps(kind, input, opened, (name, ...args) => perform(name, signal, ...args));
+    await perform('closeWindow', null, input, window, noCounts);
+    return { outcome: 'closed', error: null };
+  } catch (error) {
+    if (signal.aborted && dies) return { outcome: 'died', error: null };
+    const plain = signal.aborted ? givenUp : plainError(error);
+    if (window === null) {
+      await perform('noteNotOpened', null, input, noCounts, plain, new Date().toISOString());
+      return { outcome: 'not opened', error: plain };
+    }
+    await perform('failWindow', null, input, window, noCounts, plain);
+    return { outcome: 'failed', error: plain };
+  }
+}
+
+async function windowSteps(
+  kind: WindowInput['kind'],
+  input: WindowInput,
+  { window, pulled = { streams: [], idle: null } }: OpenReport,
+  perform: Perform,
+): Promise<void> {
+  if (pulled.idle !== null) {
+    if (pulled.idle.censusDue) await perform('takeCensus', input, window);
+    return;
+  }
+  const done = new Set(pulled.streams.map(({ stream }) => stream));
+  if (kind === 'window') {
+    await allOrNone([
+      ...(done.has('invoice') ? [] : [() => perform('pullInvoices', input, window)]),
+      ...(done.has('prepayment') ? [] : [() => perform('pullPrepayments', input, window)]),
+      ...(done.has('payment') ? [] : [() => perform('pullPayments', input, window)]),
+      ...(window.from === null ? [() => perform('scanRows', input, window)] : []),
+    ]);
+    if (!done.has('row')) await perform('pullRows', input, window);
+  } else {
+    await allOrNone([
+      () => perform('backfillStream', input, window, 'invoice'),
+      () => perform('backfillStream', input, window, 'prepayment'),
+      () => perform('backfillStream', input, window, 'payment'),
+      () => perform('scanRows', input, window),
+    ]);
+    await perform('completeRows', input, window);
+  }
+  for (let round = 0; ; round++) {
+    const last = round >= refetchRounds;
+    const { refetch } = await perform('post', input, window, last);
+    if (refetch === 0 || last) break;
+    await perform('pullParts', input, window);
+  }
+  await perform('summarise', input, window);
+  await perform('writeBack', input, window);
+  await perform('takeCensus', input, window);
+}
+
 export class WindowRunner {
   readonly #activities: Activities;
   readonly #installation: number;
@@ -51,59 +135,14 @@ export class WindowRunner {
     const stop = new AbortController();
     const timer = setTimeout(() => stop.abort(new GivenUp()), diesAfterMs ?? limitMs);
     const workflow = { workflowId: `hostile-${this.#installation}`, runId: randomUUID() };
-    const input: WindowInput = {
-      ...{ installation: this.#installation, trigger: 'sync', kind, windowTimeoutSeconds: 60 },
-      ...{ searchAttributes: false, fromDate: null },
-    };
-    const perform = <Name extends keyof Activities>(
-      name: Name,
-      signal: AbortSignal | null,
-      ...args: Parameters<Activities[Name]>
-    ) => this.#perform(name, workflow, signal, args);
-    let window: OpenWindow | null = null;
     try {
-      window = (await perform('openWindow', stop.signal, input)).window;
-      await this.#steps(kind, input, window, (name, ...args) => perform(name, stop.signal, ...args));
-      await perform('closeWindow', null, input, window, noCounts);
-      return { outcome: 'closed', error: null };
-    } catch (error) {
-      if (stop.signal.aborted && diesAfterMs !== null) return { outcome: 'died', error: null };
-      const plain = stop.signal.aborted ? givenUp : plainError(error);
-      if (window === null) return { outcome: 'not opened', error: plain };
-      await perform('failWindow', null, input, window, noCounts, plain);
-      return { outcome: 'failed', error: plain };
+      return await runWindow({
+        ...{ kind, installation: this.#installation, signal: stop.signal, dies: diesAfterMs !== null },
+        perform: (name, signal, ...args) => this.#perform(name, workflow, signal, args),
+      });
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  async #steps(kind: WindowInput['kind'], input: WindowInput, window: OpenWindow, perform: Perform): Promise<void> {
-    if (kind === 'window') {
-      await allOrNone([
-        () => perform('pullInvoices', input, window),
-        () => perform('pullPrepayments', input, window),
-        () => perform('pullPayments', input, window),
-        ...(window.from === null ? [() => perform('scanRows', input, window)] : []),
-      ]);
-      await perform('pullRows', input, window);
-    } else {
-      await allOrNone([
-        () => perform('backfillStream', input, window, 'invoice'),
-        () => perform('backfillStream', input, window, 'prepayment'),
-        () => perform('backfillStream', input, window, 'payment'),
-        () => perform('scanRows', input, window),
-      ]);
-      await perform('completeRows', input, window);
-    }
-    for (let round = 0; ; round++) {
-      const last = round >= refetchRounds;
-      const { refetch } = await perform('post', input, window, last);
-      if (refetch === 0 || last) break;
-      await perform('pullParts', input, window);
-    }
-    await perform('summarise', input, window);
-    await perform('writeBack', input, window);
-    await perform('takeCensus', input, window);
   }
 
   async #perform<Name extends keyof Activities>(

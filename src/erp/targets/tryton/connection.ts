@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got, { type Got, RequestError, TimeoutError } from 'got';
 import type { TrytonConfig } from '../../../config/erp.ts';
 import { keepSecret } from '../../../domain/redact.ts';
+import { type RequestIds, requestIds } from '../../../domain/request-ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson, stringifyJson } from '../../../records/json.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
@@ -81,7 +83,7 @@ export class TrytonConnection {
         this.#session = null;
         continue;
       }
-      return resultOf(answer, doing);
+      return this.#result(answer, doing, method);
     }
   }
 
@@ -90,7 +92,7 @@ export class TrytonConnection {
     const answer = await this.#send('/rpc/', 'common.server.version', [], request).catch((error: unknown) => {
       throw error instanceof NoAnswer ? error.toErpError('reads') : error;
     });
-    return textOf(resultOf(answer, 'reads'));
+    return textOf(this.#result(answer, 'reads', 'common.server.version'));
   }
 
   /** Ends the session, as far as that can be done quickly. */
@@ -123,7 +125,7 @@ export class TrytonConnection {
     );
     if (answer.status === 401) throw new ErpError('auth', `Tryton refuses the user ${user} or its password`);
     if (answer.status === 404) throw new ErpError('auth', `${url} has no Tryton database ${database}`);
-    const result = resultOf(answer, 'reads');
+    const result = this.#result(answer, 'reads', 'common.db.login');
     const [id, token] = Array.isArray(result) ? result : [];
     if (typeof id !== 'number' || typeof token !== 'string') {
       throw new ErpError('auth', `${url} does not log in as Tryton does: it is no Tryton, or of another version`);
@@ -131,6 +133,20 @@ export class TrytonConnection {
     keepSecret(token);
     this.#log.debug({ user }, 'Tryton: logged in');
     return { userId: id, header: `Session ${Buffer.from(`${user}:${id}:${token}`).toString('base64')}` };
+  }
+
+  /** The result of an answer; one that is none is told in the log, without the server's text. Throws ErpError. */
+  #result(answer: Answer, doing: Doing, method: string): JsonValue {
+    try {
+      return resultOf(answer, doing);
+    } catch (error) {
+      if (error instanceof ErpError) {
+        const { means, problem } = error;
+        const level = means === 'refused' ? 'debug' : 'warn';
+        this.#log[level]({ ...answer.ids, method, status: answer.status, means, problem }, 'Tryton: no result');
+      }
+      throw error;
+    }
   }
 
   /** Sends a request once. Throws NoAnswer, or the signal's reason. */
@@ -147,6 +163,7 @@ export class TrytonConnection {
     const giveUp = () => stop.abort(signal.reason);
     signal.addEventListener('abort', giveUp, { once: true });
     const begun = performance.now();
+    const id = randomUUID().slice(0, 8);
     try {
       const answering = this.#http(`${this.#config.url}${path}`, {
         body,
@@ -157,11 +174,16 @@ export class TrytonConnection {
         if (transferred > maxBytes) stop.abort(new TooLarge());
       });
       const { statusCode: status, body: text, headers } = await answering;
-      this.#log.debug({ method, status, bytes: body.length, ms: Math.round(performance.now() - begun) }, 'Tryton');
-      return { status, text, retryAfter: headers['retry-after'] ?? null };
+      const ids = requestIds(id, headers);
+      const ms = Math.round(performance.now() - begun);
+      this.#log.debug({ ...ids, method, status, bytes: body.length, ms }, 'Tryton');
+      return { status, text, retryAfter: headers['retry-after'] ?? null, ids };
     } catch (error) {
       signal.throwIfAborted();
-      throw noAnswer(stop.signal.reason instanceof TooLarge ? stop.signal.reason : error);
+      const failed = noAnswer(stop.signal.reason instanceof TooLarge ? stop.signal.reason : error);
+      if (failed instanceof NoAnswer)
+        this.#log.warn({ ...requestIds(id), method }, `Tryton: ${harmless(failed.message)}`);
+      throw failed;
     } finally {
       signal.removeEventListener('abort', giveUp);
     }
@@ -172,6 +194,7 @@ interface Answer {
   status: number;
   text: string;
   retryAfter: string | null;
+  ids: RequestIds;
 }
 
 class TooLarge extends Error {}

@@ -14,6 +14,7 @@ import {
   type ErpPeriods,
   type ErpTarget,
   type KeyToFind,
+  type LinesOnly,
   type RequestOptions,
   type WriteOptions,
 } from '../../port.ts';
@@ -102,6 +103,11 @@ class TrytonTarget implements ErpTarget, TrytonCalls {
     return this.#company;
   }
 
+  async identify(request: RequestOptions): Promise<ErpTarget['company']> {
+    const { companyId } = await this.openCompany(request);
+    return { ...this.company, id: `${this.#config.database}/${companyId}` };
+  }
+
   /** A call with the company's context. */
   async call(
     doing: Doing,
@@ -167,10 +173,18 @@ class TrytonTarget implements ErpTarget, TrytonCalls {
     }
   }
 
-  /** Moves with all that belongs to them. */
-  async #withLines(moves: JsonObject[], request: RequestOptions): Promise<FoundEntry[]> {
+  /** Moves with all that belongs to them, or with some lines only. */
+  async #withLines(moves: JsonObject[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {
     if (moves.length === 0) return [];
     const ids = moves.map(({ id }) => asId(id));
+    if (only !== undefined) {
+      const domain = [
+        ['move', 'in', ids],
+        ['account.code', 'in', [...only.accounts]],
+      ];
+      const lines = await this.#all('account.move.line', domain, readFields.line, request);
+      return readAs(null, () => foundEntries(moves, { lines, taxLines: [], analyticLines: [] }));
+    }
     const parts: MoveParts = {
       lines: await this.#all('account.move.line', [['move', 'in', ids]], readFields.line, request),
       taxLines: await this.#all('account.tax.line', [['move_line.move', 'in', ids]], readFields.taxLine, request),
@@ -268,7 +282,7 @@ class TrytonTarget implements ErpTarget, TrytonCalls {
     await this.#write('model.account.move.delete', [ids.map(idOf)], request);
   }
 
-  async read(ids: readonly string[], request: RequestOptions): Promise<FoundEntry[]> {
+  async read(ids: readonly string[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {
     const { companyId } = await this.openCompany(request);
     const found: FoundEntry[] = [];
     for (let at = 0; at < ids.length; at += movesPerPage) {
@@ -277,7 +291,7 @@ class TrytonTarget implements ErpTarget, TrytonCalls {
         ['company', '=', companyId],
       ];
       const moves = await this.#page('account.move', domain, readFields.move, movesPerPage, 0, request);
-      found.push(...(await this.#withLines(moves, request)));
+      found.push(...(await this.#withLines(moves, request, only)));
     }
     return found;
   }

@@ -34,6 +34,7 @@ export interface ResolvedLine {
 }
 
 const longestText = 200;
+const moveModel = 'account.move';
 
 /**
  * The description of a move: a text for people, the id that `vetledger explain` knows, and the key in brackets at its end, by which
@@ -65,6 +66,7 @@ export function toMove(entry: ErpEntry, resolved: ResolvedEntry): JsonObject {
     journal: resolved.journalId,
     date,
     description: describedAs(entry),
+    ...(entry.originId === undefined ? {} : { origin: `${moveModel},${wholeNumber(entry.originId)}` }),
     lines: [['create', entry.lines.map((line, index) => toLine(line, resolved.lines[index], date))]],
   };
 }
@@ -101,7 +103,7 @@ function taxLinesOf({ vat, amount, side }: ErpLine, taxId: number): JsonObject[]
  * record, which takes several times as long.
  */
 export const readFields = {
-  move: ['number', 'state', 'date', 'description', 'journal.code'],
+  move: ['number', 'state', 'date', 'description', 'journal.code', 'origin'],
   line: [
     ...['move', 'debit', 'credit', 'account.code', 'reconciliation'],
     ...['party.code', 'party.name', 'party.identifiers.code'],
@@ -142,8 +144,15 @@ function foundEntry(record: JsonObject, lines: FoundLine[]): FoundEntry {
     date: asDate(record.date ?? null),
     journal: codeOf(related(record, 'journal')),
     description: key === null ? description : description.slice(0, description.lastIndexOf(keyText(key))).trim(),
+    ...originIn(asTextOrNull(record.origin ?? null)),
     lines,
   };
+}
+
+/** Of `account.move,12`; a move may have an origin of another model. */
+function originIn(origin: string | null): Pick<FoundEntry, 'originId'> {
+  const [model, originId = ''] = origin?.split(',') ?? [];
+  return model === moveModel && /^\d+$/.test(originId) ? { originId } : {};
 }
 
 function byId(one: FoundLine, other: FoundLine): number {

@@ -16,10 +16,10 @@ import { enqueueUnits } from '../../../../src/erp/outbox/enqueue.ts';
 import { appendEntries } from '../../../../src/ledger/journal/append.ts';
 import { migrateAsOwner } from '../../../../src/runtime/database.ts';
 import { draft } from '../../../ledger/drafts.ts';
+import { TcpProxy } from '../../../support/proxy.ts';
 import { query } from '../../../support/sql.ts';
 import { configOf, hasTryton, openTestTryton, TrytonPerson } from '../../../support/tryton.ts';
 import { reversal } from '../../drafts.ts';
-import { TcpProxy } from './proxy.ts';
 import type { WorkerSettings } from './worker.ts';
 
 const mayWorkSeconds = 8;

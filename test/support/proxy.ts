@@ -17,6 +17,10 @@ export class TcpProxy {
     });
   }
 
+  get port(): number {
+    return this.#port;
+  }
+
   get url(): string {
     return `http://127.0.0.1:${this.#port}`;
   }

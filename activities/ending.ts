@@ -1,0 +1,190 @@
+import { freeLease } from '../src/db/lease.ts';
+import type { Connection } from '../src/db/rows.ts';
+import type { PlainError } from '../src/domain/errors.ts';
+import { explainedEnd, joinedTrouble, limitText, type Trouble } from '../src/domain/trouble.ts';
+import { sealBooks } from '../src/ledger/seals.ts';
+import { forgetWalks } from '../src/sync/saved-walks.ts';
+import {
+  endWindowRow,
+  insertFailedWindow,
+  type OpenWindow,
+  openWindowOfRun,
+  type StepTroubles,
+  stepTroubles,
+} from '../src/sync/sync-windows.ts';
+import {
+  addUse,
+  type WindowCounts,
+  type WindowEnding,
+  type WindowInput,
+  type WindowOutcome,
+} from '../workflows/messages.ts';
+import { requestDelivery } from './deliver.ts';
+import type { ActivityDeps } from './deps.ts';
+import { tellEnded, tellNotOpened } from './events.ts';
+import { fatal } from './failures.ts';
+import { ownHolder, ownWorkflow } from './heartbeat.ts';
+import { laneOf, releaseWindow } from './lane.ts';
+
+/** The window's end, as its workflow asks for it. */
+interface Ending {
+  counts: WindowCounts;
+  error: PlainError;
+  /** What the workflow has heard of its steps: the window's row lacks what failed while the database was away. */
+  heard: Trouble[];
+}
+
+export async function closeWindow(
+  deps: ActivityDeps,
+  input: WindowInput,
+  window: OpenWindow,
+  counts: WindowCounts,
+): Promise<WindowEnding> {
+  const ended = await deps.db.transaction(async (trx) => {
+    // First: this waits for what still writes under the lease, so that nothing is written after the window's end.
+    await releaseWindow(trx, input, window, ownHolder());
+    const { counts: all } = await withTroubles(trx, window, counts);
+    const outcome = await noteEnd(trx, window, { outcome: 'closed', counts: all, error: null });
+    if (outcome !== 'closed') throw fatal(endedAlready(input, window, outcome));
+    // The next backfill starts anew.
+    if (input.kind === 'backfill') await forgetWalks(trx, input.installation, 'backfill');
+    if (input.kind === 'replay') await forgetWalks(trx, input.installation, 'replay');
+    await seal(deps, trx, input.installation);
+    return all;
+  });
+  await told(deps, input, window, ended, null);
+  return { api: ended.api, error: null };
+}
+
+export async function failWindow(
+  deps: ActivityDeps,
+  input: WindowInput,
+  window: OpenWindow,
+  { counts, error, heard }: Ending,
+): Promise<WindowEnding> {
+  const ended = await deps.db.transaction(async (trx) => {
+    await releaseWindow(trx, input, window, ownHolder());
+    const noted = await withTroubles(trx, window, counts);
+    const explained = explainedEnd(error, noted.trouble ?? joinedTrouble(heard), {
+      now: deps.clock(),
+      limit: input.windowTimeoutSeconds === null ? null : limitText(input.windowTimeoutSeconds),
+    });
+    const outcome = await noteEnd(trx, window, { outcome: 'failed', counts: noted.counts, error: explained });
+    const plain = outcome === null ? endedAlready(input, window, null) : explained;
+    if (input.kind === 'replay') await forgetWalks(trx, input.installation, 'replay');
+    // The row of another run keeps the end that it tells: this run's attempt has a row of its own.
+    const id =
+      outcome === null ? await noteReset(trx, input, window, { counts, error: plain, now: deps.clock() }) : window.id;
+    await seal(deps, trx, input.installation);
+    return { id, plain, counts: noted.counts };
+  });
+  await told(deps, input, { ...window, id: ended.id }, ended.counts, ended.plain);
+  return { api: ended.counts.api, error: ended.plain };
+}
+
+/** What noteNotOpened writes down. */
+interface NotOpened {
+  counts: WindowCounts;
+  error: PlainError;
+  beganAt: Date;
+}
+
+/** Notes an attempt that opened no window, or ends the window that it had opened before it was cancelled or its process died. */
+export async function noteNotOpened(deps: ActivityDeps, input: WindowInput, noted: NotOpened): Promise<void> {
+  const { installation, kind, trigger } = input;
+  const { counts, error, beganAt } = noted;
+  const run = ownWorkflow();
+  const tell = await deps.db.transaction(async (trx) => {
+    const open = await openWindowOfRun(trx, run);
+    if (open === null) {
+      const attempt = { installation, kind, trigger, counts, error, ...run, beganAt };
+      const window = await insertFailedWindow(trx, attempt);
+      return () => tellNotOpened(deps, { installation, window, error });
+    }
+    await freeLease(trx, { installation, lane: laneOf(kind) }, ownHolder());
+    await noteEnd(trx, open, { outcome: 'failed', counts, error });
+    const { id: window, from, to } = open;
+    return () => tellEnded(deps, { installation, window, from, to, outcome: 'failed', error, ...counts });
+  });
+  tell();
+}
+
+function noteEnd(trx: Connection, { id }: Pick<OpenWindow, 'id'>, end: Parameters<typeof endWindowRow>[2]) {
+  return endWindowRow(trx, { id, ...ownWorkflow() }, end);
+}
+
+async function noteReset(
+  trx: Connection,
+  { installation, kind, trigger }: WindowInput,
+  window: OpenWindow,
+  { counts, error, now }: { counts: WindowCounts; error: PlainError; now: Date },
+): Promise<number> {
+  const { workflowId, runId } = ownWorkflow();
+  return insertFailedWindow(trx, {
+    ...{ installation, kind, trigger, counts, error, workflowId, runId, beganAt: now, resetOf: window.id },
+  });
+}
+
+/** Why a window cannot be closed whose row is another's, or tells another end. */
+function endedAlready({ installation }: WindowInput, { id }: OpenWindow, outcome: 'failed' | null): PlainError {
+  if (outcome === 'failed') {
+    return {
+      code: 'window_superseded',
+      message: `window ${id} of installation ${installation} was found without its lease, and noted as failed`,
+      todo: 'nothing: the window that has taken over covers it',
+    };
+  }
+  return {
+    code: 'window_reset',
+    message: `window ${id} of installation ${installation} has ended: a reset of its workflow cannot run it again`,
+    todo: `nothing has changed; to ask for its interval once more, run \`vetledger replay ${id}\``,
+  };
+}
+
+async function withTroubles(trx: Connection, { id }: OpenWindow, counts: WindowCounts) {
+  return summed(await stepTroubles(trx, id), counts);
+}
+
+/** A window's counts with what its failed attempts have cost, and what still keeps its steps from going on. */
+export function summed(
+  troubles: StepTroubles,
+  counts: WindowCounts,
+): { counts: WindowCounts; trouble: Trouble | null } {
+  const steps = Object.values(troubles);
+  return {
+    counts: { ...counts, api: steps.reduce((sum, { api }) => addUse(sum, api), counts.api) },
+    trouble: joinedTrouble(steps.flatMap(({ trouble }) => trouble ?? [])),
+  };
+}
+
+async function told(
+  deps: ActivityDeps,
+  input: WindowInput,
+  window: OpenWindow,
+  counts: WindowCounts,
+  error: PlainError | null,
+): Promise<void> {
+  await requestDelivery(deps, input.installation);
+  const report: WindowOutcome = {
+    installation: input.installation,
+    window: window.id,
+    from: window.from,
+    to: window.to,
+    outcome: error === null ? 'closed' : 'failed',
+    ...(window.remarks?.length ? { remarks: window.remarks } : {}),
+    ...(error === null ? {} : { error }),
+    ...counts,
+  };
+  deps.onWindow?.(report);
+  tellEnded(deps, report);
+}
+
+/** Seals what was posted since the last seal. A failure is undone by itself: the window ends all the same, and the next one seals. */
+async function seal({ sealKey, log }: ActivityDeps, trx: Connection, installation: number): Promise<void> {
+  if (sealKey === null) return;
+  try {
+    await trx.transaction((savepoint) => sealBooks(savepoint, installation, sealKey));
+  } catch (error) {
+    log.error({ installation, err: error }, 'the books could not be sealed; the end of the next window tries again');
+  }
+}

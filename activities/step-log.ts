@@ -1,0 +1,74 @@
+import type { ApiUse } from '../src/domain/api-use.ts';
+import type { PlainError } from '../src/domain/errors.ts';
+import type { PracticeError } from '../src/domain/practice-error.ts';
+import { type Trouble, troubleAfter } from '../src/domain/trouble.ts';
+import type { PracticeClient } from '../src/practice/client.ts';
+import type { Counters } from '../src/practice/counters.ts';
+import { addUse, noUse } from '../workflows/messages.ts';
+import type { AttemptNote } from './attempts.ts';
+import { plainErrorOf } from './failures.ts';
+
+/**
+ * What an activity's attempts have cost so far, and what keeps them from going on. Each attempt leaves it to the next one with its
+ * heartbeats, so that nothing of it is lost with a process that dies.
+ */
+export class StepLog {
+  /** What the attempts before this one have cost. */
+  readonly before: ApiUse;
+  readonly #clients: Pick<PracticeClient, 'counters'>[] = [];
+  readonly #clock: () => Date;
+  /** The request that fails; null where that is not known. */
+  #action: string | null = null;
+  #trouble: Trouble | null;
+
+  constructor(left: Partial<AttemptNote> | undefined, clock: () => Date) {
+    this.before = left?.api ?? noUse;
+    this.#trouble = left?.trouble ?? null;
+    this.#clock = clock;
+  }
+
+  get trouble(): Trouble | null {
+    return this.#trouble;
+  }
+
+  /** A client whose requests are counted here. */
+  counted<Client extends Pick<PracticeClient, 'counters'>>(client: Client): Client {
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** What this attempt has cost so far. */
+  use(): ApiUse {
+    return this.#clients.reduce((sum, client) => addUse(sum, useOf(client.counters())), noUse);
+  }
+
+  /** What all attempts have cost so far. */
+  total(): ApiUse {
+    return addUse(this.before, this.use());
+  }
+
+  /** A request was answered, or failed and is repeated. Returns whether it ended the trouble. */
+  requested(error: PracticeError | null, action: string): boolean {
+    if (error !== null) {
+      this.#action = action;
+      this.failed(plainErrorOf(error));
+      return false;
+    }
+    // The success of another request tells nothing of the one that fails; nor of an error that came from elsewhere.
+    if (this.#trouble === null || this.#action !== action) return false;
+    this.#trouble = null;
+    return true;
+  }
+
+  succeeded(): void {
+    this.#trouble = null;
+  }
+
+  failed(error: PlainError): void {
+    this.#trouble = troubleAfter(this.#trouble, error, this.#clock());
+  }
+}
+
+function useOf({ requests, weight, throttled, waitedMs }: Counters): ApiUse {
+  return { requests, weight, throttled, waited_seconds: Math.round(waitedMs) / 1000 };
+}

@@ -1,0 +1,60 @@
+// The practice APIs of many installations in one process: one server, a clinic for each. The parent forks this file.
+import { randomBytes } from 'node:crypto';
+import { Api, type Delivery, type IncomingRequest } from '../../sandbox/api.ts';
+import { Auth } from '../../sandbox/auth.ts';
+import { Clinic } from '../../sandbox/clinic.ts';
+import { FaultInjector } from '../../sandbox/faults.ts';
+import { generate } from '../../sandbox/generator.ts';
+import { live } from '../../sandbox/live.ts';
+import { defaultQuirks } from '../../sandbox/quirks.ts';
+import { RateLimits } from '../../sandbox/rate.ts';
+import { createServer } from '../../sandbox/server.ts';
+import { StatsKeeper } from '../../sandbox/stats.ts';
+import { Zone } from '../../sandbox/zone.ts';
+
+export interface ManySources {
+  /** Installations have the ids from this one on. */
+  first: number;
+  installations: number;
+  /** Invoices of each. */
+  invoices: number;
+}
+
+const { first, installations, invoices } = JSON.parse(process.argv[2]!) as ManySources;
+const token = randomBytes(16).toString('hex');
+const auth = new Auth({ token, clientId: 'bench', clientSecret: randomBytes(16).toString('hex') });
+const quirks = { ...defaultQuirks };
+const clinics = Array.from({ length: installations }, (_, n) => {
+  const clinic = new Clinic({ seed: n + 1, zone: new Zone('Europe/Helsinki'), decimals: 2, quirks, clock: Date.now });
+  generate(clinic, { seed: n + 1, invoices, historyDays: 30, endMs: Date.now() - 2 * 86_400_000 });
+  return clinic;
+});
+const apis = clinics.map(
+  (clinic, n) =>
+    new Api({
+      ...{ installation: first + n, clinic, quirks, auth, latencyMs: 0, stats: new StatsKeeper() },
+      limits: new RateLimits(60),
+      faults: new FaultInjector(n + 1, {}),
+    }),
+);
+const nobody: Delivery = { answer: { status: 404, body: { detail: 'Not found.' } }, delayMs: 0, damage: null };
+const api = {
+  answer: async (request: IncomingRequest): Promise<Delivery> => {
+    const own = apis[Number(request.target.split('/')[1]) - first];
+    return own ? own.answer(request) : nobody;
+  },
+} as Api;
+const none = () => {
+  throw new Error('this server has no control');
+};
+const server = createServer({
+  ...{ api, quirks, clock: Date.now },
+  controls: { live: none, stats: none, setFaults: none, setQuirks: none },
+});
+await server.listen({ port: 0, host: '127.0.0.1' });
+const address = server.server.address();
+process.on('message', ({ events }: { events: number }) => {
+  for (let n = 0; n < events; n += 1) live(clinics[Math.floor(Math.random() * clinics.length)]!, 1);
+});
+process.on('disconnect', () => process.exit(0));
+process.send!({ url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`, token });

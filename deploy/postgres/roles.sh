@@ -1,0 +1,21 @@
+#!/bin/sh
+# Makes the roles and databases of docker-compose.yml, those that are missing: each program has a role of its own that owns its
+# databases and cannot connect to the others'. Passwords come from the environment; those of roles that are there stay.
+set -eu
+psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname postgres <<'SQL'
+\getenv temporal_password TEMPORAL_DB_PASSWORD
+\getenv owner_password VETLEDGER_OWNER_PASSWORD
+\getenv runtime_password VETLEDGER_DB_PASSWORD
+
+select format('create role %I login password %L', name, password)
+from (values ('temporal', :'temporal_password'), ('vetledger_owner', :'owner_password'), ('vetledger', :'runtime_password'))
+  wanted (name, password)
+where not exists (select from pg_roles where rolname = name) \gexec
+
+select format('create database %I owner %I', name, owner)
+from (values ('temporal', 'temporal'), ('temporal_visibility', 'temporal'), ('vetledger', 'vetledger_owner')) wanted (name, owner)
+where not exists (select from pg_database where datname = name) \gexec
+
+revoke connect, temporary on database temporal, temporal_visibility, vetledger from public;
+grant connect, temporary on database vetledger to vetledger;
+SQL

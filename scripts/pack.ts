@@ -1,0 +1,21 @@
+// Run by `npm pack` and by the Dockerfile: fills dist/ with the program as plain JavaScript, because Node.js strips no types under
+// node_modules, and with everything that it reads, in the places that it has in a checkout. `npm run lint` has checked the types.
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { workflowBundle } from '../src/runtime/bundle.ts';
+
+const root = new URL('../', import.meta.url);
+const dist = new URL('dist/', root);
+
+rmSync(dist, { recursive: true, force: true });
+execFileSync(
+  process.execPath,
+  [fileURLToPath(new URL('node_modules/typescript/bin/tsc', root)), '--project', 'tsconfig.pack.json'],
+  { cwd: root, stdio: 'inherit' },
+);
+for (const path of ['src/db/migrations/', 'mappings/', 'package.json']) {
+  cpSync(new URL(path, root), new URL(path, dist), { recursive: true });
+}
+mkdirSync(new URL('build/', dist));
+cpSync(await workflowBundle(), new URL('build/workflows.js', dist));

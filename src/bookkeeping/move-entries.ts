@@ -1,0 +1,97 @@
+import type { InstallationConfig } from '../config/load.ts';
+import type { Connection } from '../db/rows.ts';
+import { lockDocuments, type StoredDocument } from '../documents/document.ts';
+import { type RemappedState, saveRemapped } from '../documents/save.ts';
+import type { DraftEntry, LedgerEntry } from '../domain/entry.ts';
+import { UserError } from '../domain/errors.ts';
+import { appendEntries } from '../ledger/journal/append.ts';
+import { loadEntries } from '../ledger/journal/read.ts';
+import { type EntryMove, movedTo } from '../posting/move-day.ts';
+import type { CalendarDate, DocumentRef } from '../terms.ts';
+
+/** Entries to be moved to another day. */
+interface EntriesToMove {
+  /** How they are named to the user: the unit that holds them. */
+  name: string;
+  moved: readonly LedgerEntry[];
+  day: CalendarDate;
+  /** That of the moved entries, whatever the installation's is by now: what takes them out is delivered as they are. */
+  postingMode: LedgerEntry['postingMode'];
+}
+
+/** What moving entries has appended. */
+interface MovedEntries {
+  /** The documents of which entries were moved. */
+  documents: DocumentRef[];
+  entryIds: string[];
+  moves: EntryMove[];
+}
+
+/**
+ * Moves entries to another day: each is taken out of the books on its own day and put in on the other, as `movedTo` says. Every
+ * document has the same facts in force afterwards as before. Throws UserError `not_redatable`.
+ */
+export async function moveEntries(
+  trx: Connection,
+  { id, decimals }: Pick<InstallationConfig, 'id' | 'decimals'>,
+  { name, moved, day, postingMode }: EntriesToMove,
+): Promise<MovedEntries> {
+  const byDocument = Map.groupBy(
+    moved.toSorted((a, b) => a.seq - b.seq),
+    ({ document }) => keyOf(document),
+  );
+  const refs = [...byDocument.values()].flatMap(([entry]) => entry?.document ?? []);
+  const documents = await lockDocuments(trx, id, refs);
+  const inForceIds = documents.flatMap(({ entryId }) => entryId ?? []);
+  const inForce = new Map((await loadEntries(trx, inForceIds)).map((entry) => [keyOf(entry.document), entry]));
+  const changed = documents.flatMap((document) => {
+    const entries = byDocument.get(keyOf(document)) ?? [];
+    const current = inForce.get(keyOf(document)) ?? null;
+    const { entryCount } = document;
+    const { drafts, moves } = movedTo(day, { installation: id, entryCount, inForce: current, moved: entries });
+    if (drafts.length === 0) return [];
+    refuseOtherMode(name, current, postingMode);
+    return { document, drafts, moves };
+  });
+  const drafts = changed.flatMap((one) => one.drafts);
+  const entryIds = await appendEntries(trx, id, drafts, { decimals, windowId: null, postingMode });
+  let next = 0;
+  const states = changed.map((one) => {
+    next += one.drafts.length;
+    return stateAfter(one, entryIds[next - 1] ?? null);
+  });
+  await saveRemapped(trx, id, states);
+  return {
+    documents: changed.map(({ document }) => document),
+    entryIds,
+    moves: changed.flatMap((one) => one.moves),
+  };
+}
+
+const keyOf = ({ kind, id }: DocumentRef) => `${kind}/${id}`;
+
+/** `lastId`: of the last entry appended for the document. */
+function stateAfter(
+  { document, drafts }: { document: StoredDocument; drafts: readonly DraftEntry[] },
+  lastId: string | null,
+): RemappedState {
+  const last = drafts.at(-1);
+  const isInForce = last !== undefined && last.reverses === null;
+  const { kind, id, remapHeld } = document;
+  return {
+    ...{ kind, id, remapHeld, entriesAdded: drafts.length, problem: null },
+    ...{ entryId: isInForce ? lastId : null, inputHash: isInForce ? last.inputHash : null },
+  };
+}
+
+/** What is in force in the other posting mode goes to the ERP in another way: nothing that is appended here would take it out there. */
+function refuseOtherMode(name: string, inForce: LedgerEntry | null, postingMode: LedgerEntry['postingMode']): void {
+  if (inForce === null || inForce.postingMode === postingMode) return;
+  const way = inForce.postingMode === 'document' ? 'goes to the ERP by itself' : 'goes to the ERP in a daily summary';
+  throw new UserError(
+    'not_redatable',
+    `A document of ${name} was corrected by ${inForce.id}, which ${way}.`,
+    'Open the period in the ERP; then `vetledger deliver retry`.',
+    1,
+  );
+}

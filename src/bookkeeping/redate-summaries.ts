@@ -1,0 +1,82 @@
+import type { InstallationConfig } from '../config/load.ts';
+import type { Connection } from '../db/rows.ts';
+import { signed } from '../domain/entry.ts';
+import { type Money, zero } from '../domain/money.ts';
+import { canonicalAmount } from '../ledger/journal/entry-hash.ts';
+import { loadEntries } from '../ledger/journal/read.ts';
+import { summariseEntries } from '../ledger/summaries/append.ts';
+import { loadSummaries } from '../ledger/summaries/read.ts';
+import type { DailySummary, SummaryLine } from '../ledger/summaries/summary.ts';
+import type { CalendarDate, DocumentRef } from '../terms.ts';
+import { moveEntries } from './move-entries.ts';
+import { openDayFor } from './open-day.ts';
+
+/** Summaries of one day and department that are moved to another day. */
+export interface LateDay {
+  date: CalendarDate;
+  departmentId: number | null;
+  summaries: [DailySummary, ...DailySummary[]];
+}
+
+/** What moving a day's summaries has appended. */
+interface MovedDay {
+  /** The documents whose entries were moved. */
+  documents: DocumentRef[];
+  /** Takes the summaries out of the books on their day; null where they come to nothing without it. */
+  reversal: DailySummary | null;
+  /** Stands on the open day in their place; null where nothing is left to post. */
+  successor: DailySummary | null;
+}
+
+/** These summaries by day and department. */
+export async function daysOf(trx: Connection, summaryIds: string[]): Promise<LateDay[]> {
+  const days = Map.groupBy(await loadSummaries(trx, summaryIds), ({ date, departmentId }) => `${date} ${departmentId}`);
+  return [...days.values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : { date: first.date, departmentId: first.departmentId, summaries: [first, ...others] },
+  );
+}
+
+/**
+ * Moves the entries of a day's summaries to the first open day: each is taken out of the books on its own day and put in on the
+ * open one. What takes out is summed up in one summary and what is put in in another, at once and with nothing else in them: so
+ * the first one and the day's summaries come to nothing together, and late sales are not mixed with those of the open day.
+ */
+export async function appendOnDay(trx: Connection, installation: InstallationConfig, day: LateDay): Promise<MovedDay> {
+  const { id } = installation;
+  const [{ id: name }] = day.summaries;
+  const moved = await loadEntries(
+    trx,
+    day.summaries.flatMap(({ members }) => members.map(({ entryId }) => entryId)),
+  );
+  const open = await openDayFor(trx, installation, { id: name, date: day.date, departments: [day.departmentId] });
+  const { documents, entryIds } = await moveEntries(trx, installation, {
+    ...{ name, moved, day: open },
+    postingMode: 'daily_summary',
+  });
+  const summaries = await summariseEntries(trx, id, entryIds);
+  const reversal = summaries.find(({ date }) => date === day.date) ?? null;
+  const successor = summaries.find(({ date }) => date === open) ?? null;
+  refuseRemainder(name, [...day.summaries, ...(reversal === null ? [] : [reversal])]);
+  return { documents, reversal, successor };
+}
+
+/** What is settled without being sent comes to nothing, account by account and with its VAT; anything else is an error of ours. */
+function refuseRemainder(name: string, summaries: readonly DailySummary[]): void {
+  const sums = new Map<string, { amount: Money; base: Money }>();
+  for (const line of summaries.flatMap(({ lines }) => lines)) {
+    const key = JSON.stringify(placeOf(line));
+    const { amount, base } = sums.get(key) ?? { amount: zero, base: zero };
+    const lineBase = line.vat?.base ?? zero;
+    sums.set(key, {
+      amount: amount.plus(signed(line)),
+      base: line.side === 'debit' ? base.plus(lineBase) : base.minus(lineBase),
+    });
+  }
+  for (const [place, { amount, base }] of sums) {
+    if (!amount.isZero() || !base.isZero()) throw new Error(`${name} and its reversal leave ${amount} on ${place}`);
+  }
+}
+
+function placeOf({ account, role, paymentType, vat, dimensions, internal, buyer }: SummaryLine) {
+  return [account, role, paymentType, vat && [vat.group, canonicalAmount(vat.rate)], dimensions, internal, buyer];
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+
+/** Values of the configuration file. Numbers are accepted as text, because values from the environment are text. */
+
+export const text = z.string({ error: 'must be a text' }).min(1, 'must not be empty');
+
+export const number = z.union(
+  [
+    z.number(),
+    z
+      .string()
+      .regex(/^-?\d+(\.\d+)?$/)
+      .transform(Number),
+  ],
+  { error: 'must be a number' },
+);
+
+/** A transform that reads a text; null from `read` is refused with `message`. */
+export function parsed<Value>(read: (text: string) => Value | null, message: string) {
+  return (written: string, context: z.RefinementCtx): Value => {
+    const value = read(written);
+    if (value !== null) return value;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  };
+}
+
+export function positive(example: string) {
+  return number.refine((value) => value > 0, `must be a number above 0, for example ${example}`);
+}

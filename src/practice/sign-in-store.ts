@@ -1,0 +1,62 @@
+import { instant, integer, text } from '../db/columns.ts';
+import { type Connection, execute, rows } from '../db/rows.ts';
+
+/** That a source has refused to let us in (table `sign_in`). */
+export interface SignInState {
+  /** Tells the secret that was refused from another one. */
+  mark: string;
+  /** In a row. */
+  refusals: number;
+  since: Date;
+  /** The daemon asks no earlier, unless the secret changes. */
+  askAgainAt: Date;
+}
+
+export interface SignInStore {
+  read(): Promise<SignInState | null>;
+  write(state: SignInState): Promise<void>;
+  clear(): Promise<void>;
+}
+
+export function signInStore(db: Connection, installation: number): SignInStore {
+  return {
+    read: () => signInState(db, installation),
+    async write({ mark, refusals, since, askAgainAt }) {
+      await execute(
+        db,
+        `insert into sign_in (installation, mark, refusals, since, ask_again_at) values (?, ?, ?, ?, ?)
+         on conflict (installation) do update set mark = excluded.mark, refusals = excluded.refusals,
+           since = excluded.since, ask_again_at = excluded.ask_again_at`,
+        [installation, mark, refusals, since, askAgainAt],
+      );
+    },
+    async clear() {
+      await execute(db, 'delete from sign_in where installation = ?', [installation]);
+    },
+  };
+}
+
+/** Has daemons ask these sources again at once, whatever was refused: somebody wants to know now. */
+export async function askAgainNow(db: Connection, installations: readonly number[]): Promise<void> {
+  // A time that is over by everybody's clock.
+  await execute(db, 'update sign_in set ask_again_at = since where installation = any(?)', [installations]);
+}
+
+/** The refused sign-ins of these installations, in one statement; those that were let in are not in the result. */
+export async function signInStates(
+  db: Connection,
+  installations: readonly number[],
+): Promise<Map<number, SignInState>> {
+  const found = await rows(
+    db,
+    { installation: integer, mark: text, refusals: integer, since: instant, askAgainAt: instant },
+    `select installation, mark, refusals, since, ask_again_at as "askAgainAt" from sign_in where installation = any(?)`,
+    [installations],
+  );
+  return new Map(found.map(({ installation, ...state }) => [installation, state]));
+}
+
+/** Null where the source has let us in, or was never asked. */
+export async function signInState(db: Connection, installation: number): Promise<SignInState | null> {
+  return (await signInStates(db, [installation])).get(installation) ?? null;
+}

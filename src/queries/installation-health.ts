@@ -1,0 +1,160 @@
+import type { PlainError } from '../domain/errors.ts';
+import { lateAfterSeconds, type Schedule, type Situation } from '../domain/intervals.ts';
+import type { SignInState } from '../practice/sign-in-store.ts';
+import type { PauseState } from '../sync/pauses.ts';
+import type { WatchedSchedule } from '../sync/schedule-state.ts';
+import type { DeliveryStatus } from './deliveries.ts';
+import { scrubLateTodo } from './scrub.ts';
+import type { PresentCause, RecordedWindow } from './windows.ts';
+
+/**
+ * How an installation is, in one word; the first that holds. `failed`: its newest window failed, or cannot open. `late`: no window
+ * closed for more than two intervals. `waiting`: the source has asked for a pause, an open window's steps fail and are tried again,
+ * Temporal does not answer, or a delivery waits. `paused`: somebody holds its
+ * windows back; it is not late then. `held`: documents need somebody.
+ */
+export const healths = ['failed', 'late', 'waiting', 'paused', 'new', 'held', 'ok'] as const;
+export type InstallationHealth = (typeof healths)[number];
+
+export interface Findings {
+  installation: number;
+  now: Date;
+  schedule: Schedule;
+  timezone: string;
+  idleWindows: number;
+  syncedTo: Date | null;
+  /** The newest window. */
+  last: Pick<RecordedWindow, 'outcome' | 'error' | 'opened_at'> | null;
+  /** Why its windows do not close now: the newest one's error with its streak, or that of the steps of an open one. */
+  present?: PresentCause | null;
+  watched: WatchedSchedule | null;
+  /** Why no window may open at all: the configuration is of other books. */
+  refused: PlainError | null;
+  /** That Temporal does not answer; null where it does, or was not asked. */
+  temporal?: PlainError | null;
+  /** Who holds the windows of the schedule back. */
+  pause: Pick<PauseState, 'actedBy' | 'reason'> | null;
+  /** That the source refuses to let us in. */
+  signIn: Pick<SignInState, 'refusals'> | null;
+  blockedUntil: Date | null;
+  problems: number;
+  isScrubLate: boolean;
+  delivery: DeliveryStatus | null;
+}
+
+/** Its health with the cause: what is the matter, and what to do; null: nothing. Lateness is told whatever else is the matter. */
+export interface HealthFound {
+  health: InstallationHealth;
+  late: boolean;
+  cause: Cause | null;
+}
+
+/** What is the matter; of windows that do not close: how many attempts in a row failed for it, and since when. */
+export type Cause = PlainError & Partial<Pick<PresentCause, 'attempts' | 'since'>>;
+
+export function healthOf(found: Findings): HealthFound {
+  const late = isLate(found);
+  const [health, cause] = firstTrouble(found, late);
+  return { health, late, cause };
+}
+
+function isLate({ now, schedule, timezone, idleWindows, syncedTo, pause }: Findings): boolean {
+  if (syncedTo === null || pause !== null) return false;
+  const situation: Situation = { timezone, at: now, idleWindows };
+  return now.getTime() - syncedTo.getTime() > lateAfterSeconds(schedule, situation, syncedTo) * 1000;
+}
+
+function firstTrouble(found: Findings, late: boolean): [InstallationHealth, Cause | null] {
+  const { refused, last, present, syncedTo, blockedUntil, problems, delivery } = found;
+  if (refused) return ['failed', refused];
+  if (found.pause) {
+    const message = `its windows were paused by ${found.pause.actedBy}: ${found.pause.reason}`;
+    const todo = `Run \`vetledger resume --installation ${found.installation}\` when its windows may go on.`;
+    return ['paused', { code: 'windows_paused', message, todo }];
+  }
+  if (found.signIn) {
+    const todo =
+      'Check the token, or the client id and secret, of this installation: the source refuses them. A new one in a file that the configuration names is noticed by itself; `vetledger sync` asks now.';
+    const { attempts, since } = present ?? {};
+    const streak = attempts !== undefined && since !== undefined ? { attempts, since } : {};
+    return ['failed', { code: 'sign_in_refused', message: 'the source refuses to let us in', todo, ...streak }];
+  }
+  if (blockedUntil) {
+    const cause = {
+      code: 'source_throttled',
+      message: 'the source asked for a pause (429)',
+      todo: 'Wait: the source asked for a pause (429), and is asked again when it is over. If it asked by mistake, run `vetledger budget reset`.',
+    };
+    return [late ? 'late' : 'waiting', cause];
+  }
+  if (last?.outcome === 'failed' && last.error) return ['failed', present ?? last.error];
+  if (last?.outcome === 'open' && present) return [late ? 'late' : 'waiting', present];
+  if (found.temporal) return [late ? 'late' : 'waiting', found.temporal];
+  if (late) return ['late', lateCause(found)];
+  if (syncedTo === null) {
+    const todo = 'Run `vetledger sync` to load everything for the first time.';
+    if (last?.outcome === 'open')
+      return ['new', { code: 'first_load', message: 'everything is being loaded for the first time', todo: 'Wait.' }];
+    return ['new', { code: 'never_synced', message: 'no window has closed yet', todo }];
+  }
+  const delivering = delivery === null ? null : deliveryTrouble(delivery);
+  if (problems > 0 || (delivery?.refused ?? 0) > 0) {
+    const message = [
+      problems > 0 ? `${problems} ${problems === 1 ? 'document' : 'documents'} held or remarked on` : '',
+      delivery !== null && delivery.refused > 0 ? `${delivery.refused} refused by the ERP` : '',
+    ];
+    const todo = 'Run `vetledger problems` to see what is held or refused, and what to do.';
+    return ['held', { code: 'held', message: message.filter(Boolean).join(', '), todo }];
+  }
+  if (delivering) return ['waiting', delivering];
+  if (found.isScrubLate) return ['ok', { code: 'scrub_late', message: 'the scrub is late', todo: scrubLateTodo }];
+  return ['ok', null];
+}
+
+/** Why no window closed for so long, as far as the database tells. */
+function lateCause({ watched, last, now, syncedTo }: Findings): PlainError {
+  if (watched?.paused) {
+    const note = watched.note ? `: ${watched.note}` : '';
+    const todo = 'Resume the schedule when its windows may go on.';
+    return { code: 'schedule_paused', message: `its schedule is paused${note}`, todo };
+  }
+  if (last?.outcome === 'open' && now.getTime() - last.opened_at.getTime() > 120_000) {
+    return {
+      code: 'window_long',
+      message: `the window that opened at ${last.opened_at.toISOString()} is still under way`,
+      todo: 'See in the Temporal UI what it waits for; it is given up after window_timeout_minutes, a first load where nothing of it succeeds for so long.',
+    };
+  }
+  if (watched?.missedAt && syncedTo && watched.missedAt > syncedTo) {
+    return {
+      code: 'windows_missed',
+      message: `Temporal could not open its windows in time (${watched.missed + watched.dropped} so far)`,
+      todo: 'See the processor and the database of the Temporal server; the next windows cover what was missed.',
+    };
+  }
+  return {
+    code: 'no_window',
+    message: 'no window closed lately',
+    todo: 'No window closed lately: see that `vetledger run` is up, or run `vetledger sync`.',
+  };
+}
+
+/** What is the matter with a delivery; null: nothing that needs somebody. */
+function deliveryTrouble({ paused, left, last_error, unapproved }: DeliveryStatus): PlainError | null {
+  if (paused) {
+    const todo = 'Run `vetledger deliver resume` when the delivery may go on.';
+    return { code: 'delivery_paused', message: `the delivery was paused by ${paused.by}: ${paused.reason}`, todo };
+  }
+  if (left > 0 && last_error) {
+    const todo = 'Run `vetledger erp check`: the ERP cannot be worked with.';
+    return { code: last_error.code, message: last_error.message, todo };
+  }
+  if (unapproved > 0) {
+    return {
+      code: 'consent_missing',
+      message: `${unapproved} to be delivered ${unapproved === 1 ? 'waits' : 'wait'} for consent`,
+      todo: 'Run `vetledger deliver --dry-run`, and then `vetledger deliver --approve --through DATE`: what was loaded waits for consent.',
+    };
+  }
+  return null;
+}

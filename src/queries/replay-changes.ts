@@ -1,0 +1,45 @@
+import { integer, oneOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { documentKinds, type InstallationId } from '../terms.ts';
+
+/** What a replay has changed in the books, `replay --json`. */
+export interface ReplayChanges {
+  /** New or changed versions of records. */
+  versions: number;
+  /** Documents posted for the first time. */
+  posted: number;
+  /** Documents whose entry was reversed, and posted anew where there is still something to post. */
+  corrected: number;
+  /** The first of these documents. */
+  documents: string[];
+}
+
+/** Entries of others that may have come between those of a replay. */
+const entriesBeside = 10_000;
+const documentsAtMost = 50;
+
+/** The documents that a replay has posted or corrected; `entries` is how many it has appended. */
+export async function replayChanges(
+  db: Connection,
+  {
+    installation,
+    window,
+    versions,
+    entries,
+  }: { installation: InstallationId; window: number | null; versions: number; entries: number },
+): Promise<ReplayChanges> {
+  if (entries === 0 || window === null) return { versions, posted: 0, corrected: 0, documents: [] };
+  const changed = await rows(
+    db,
+    { kind: oneOf(documentKinds), id: integer, how: text },
+    `select kind, document_id as id, case when min(n) = 1 then 'posted' else 'corrected' end as how from (
+       select * from entry where installation = ? order by seq desc limit ?) newest
+     where window_id = ? group by kind, document_id order by kind, document_id`,
+    [installation, entries + entriesBeside, window],
+  );
+  const posted = changed.filter(({ how }) => how === 'posted').length;
+  return {
+    ...{ versions, posted, corrected: changed.length - posted },
+    documents: changed.slice(0, documentsAtMost).map(({ kind, id, how }) => `${kind} ${id} ${how}`),
+  };
+}

@@ -1,0 +1,187 @@
+import type { InstallationConfig } from '../config/load.ts';
+import { integer } from '../db/columns.ts';
+import { type Connection, row } from '../db/rows.ts';
+import { PracticeError } from '../domain/practice-error.ts';
+import { priorities } from '../practice/budget.ts';
+import { ignoredFilters } from '../sync/capabilities/filters.ts';
+import { readDefaultPageSizes } from '../sync/capabilities/server.ts';
+import { estimateLoad, type ListEstimate } from '../sync/load-estimate.ts';
+import { filtersOf } from '../sync/replay/pull.ts';
+import type { Asked, Span } from '../sync/replay/targets.ts';
+import { type InstallationId, type RecordKind, recordKinds } from '../terms.ts';
+import { countTimeoutMs, type LoadPorts, listLoads, savingSeconds } from './load-estimate.ts';
+
+export interface ReplayCost {
+  installation: InstallationId;
+  /** Intervals, each of which is asked for by itself. */
+  intervals: number;
+  records: Record<RecordKind, number>;
+  lists: ListEstimate[];
+  requests: number;
+  weight: number;
+  /** By the rate budgets alone. */
+  seconds: number;
+  /** What makes it dearer: filters that the server does not honour; and what could not be told. */
+  remarks: string[];
+}
+
+/** Spans whose lists are counted by the source; of more the mirror tells. */
+const askedAtMost = 5;
+
+/**
+ * What a replay will cost, before anything is spent. Where windows had read the intervals, the mirror tells how many records
+ * they hold; otherwise the source is asked for the counts, with one request of weight 1 a list.
+ */
+export async function replayCost(
+  ports: LoadPorts,
+  installation: InstallationConfig,
+  spans: readonly Span[],
+  signal: AbortSignal,
+): Promise<ReplayCost> {
+  const { db } = ports;
+  const { id, dialect, rateWindowSeconds } = installation;
+  const remarks: string[] = [];
+  const records: Record<RecordKind, number> = { invoice: 0, row: 0, payment: 0, prepayment: 0 };
+  const perInvoice = await rowsPerInvoice(db, id);
+  const askSource = spans.length <= askedAtMost && !(await wereRead(db, id, spans));
+  for (const span of spans) {
+    const counted =
+      (askSource ? await askCounts(ports, installation, span, signal) : null) ?? (await mirrored(db, id, span));
+    for (const kind of ['invoice', 'payment', 'prepayment'] as const) records[kind] += counted[kind];
+    records.row += Math.ceil(counted.invoice * perInvoice);
+    if (askSource && counted.isMirror)
+      remarks.push('the source did not tell how many records there are; these are what the mirror holds');
+  }
+  remarks.push(...(await refusals(db, id)));
+  const pageSizes = await readDefaultPageSizes(db, id, dialect);
+  const rowFilters = await ignoredFilters(db, id, 'row');
+  // Asked one by one, each invoice's rows weigh as much as a page.
+  const singly = { ...records, ...(rowFilters.has('invoice__in') ? { row: records.invoice * pageSizes.row } : {}) };
+  // The first page of each list is asked for whatever it holds.
+  const loads = await listLoads(ports, installation, atLeast(singly, spans.length), pageSizes, rateWindowSeconds);
+  const pace = { maxPageSize: dialect.max_page_size, windowSeconds: rateWindowSeconds, latencySeconds: savingSeconds };
+  const { lists, seconds } = estimateLoad(Object.values(loads), pace);
+  return {
+    ...{ installation: id, intervals: spans.length, records, lists, seconds, remarks },
+    requests: lists.reduce((n, list) => n + list.requests, 0),
+    weight: lists.reduce((n, list) => n + list.weight, 0),
+  };
+}
+
+function atLeast(records: Record<RecordKind, number>, least: number): Record<RecordKind, number> {
+  const { invoice, row: rows, payment, prepayment } = records;
+  const raised = (n: number) => Math.max(n, least);
+  return { invoice: raised(invoice), row: raised(rows), payment: raised(payment), prepayment: raised(prepayment) };
+}
+
+/** Whether every window of these spans had closed, so that the mirror holds what they read. */
+async function wereRead(db: Connection, installation: InstallationId, spans: readonly Span[]): Promise<boolean> {
+  const ids = spans.flatMap(({ windows }) => windows);
+  if (ids.length === 0) return false;
+  const { n } = await row(
+    db,
+    { n: integer },
+    `select count(*) as n from sync_window where installation = ? and id = any(?) and outcome = 'closed'`,
+    [installation, ids],
+  );
+  return n === ids.length;
+}
+
+type Counted = Record<Exclude<RecordKind, 'row'>, number> & { isMirror: boolean };
+
+/** The source's own counts; null where it does not tell within 15 s. */
+async function askCounts(
+  ports: LoadPorts,
+  installation: InstallationConfig,
+  span: Span,
+  signal: AbortSignal,
+): Promise<Counted | null> {
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(countTimeoutMs)]);
+  const client = ports.practice(installation.id).forWindow({ signal: ended });
+  const scope = {
+    ...{ db: ports.db, installation: installation.id, timezone: installation.timezone },
+    overlapMs: installation.overlapSeconds * 1000,
+  };
+  const count = async (kind: Exclude<RecordKind, 'row'>) => {
+    const filters = await filtersOf(scope, kind, span);
+    return (await client.list(kind, filters, null, { priority: priorities.replay })).count;
+  };
+  try {
+    const [invoice, payment, prepayment] = await Promise.all([count('invoice'), count('payment'), count('prepayment')]);
+    return { invoice, payment, prepayment, isMirror: false };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof PracticeError || ended.aborted) return null;
+    throw error;
+  }
+}
+
+async function mirrored(db: Connection, installation: InstallationId, span: Span): Promise<Counted> {
+  const count = async (condition: string, bindings: (string | number | Date)[]) =>
+    (
+      await row(
+        db,
+        { n: integer },
+        `select count(*) as n from mirror_record where installation = ? and gone_at is null and ${condition}`,
+        [installation, ...bindings],
+      )
+    ).n;
+  const changed = (kind: string, { from, to }: Asked) =>
+    count(`kind = '${kind}' and modified >= ?::timestamptz and modified < ?::timestamptz`, [
+      from === null ? '-infinity' : new Date(from),
+      to === null ? 'infinity' : new Date(to),
+    ]);
+  const { payment } = span;
+  return {
+    invoice: await changed('invoice', span.invoice),
+    prepayment: await changed('prepayment', span.prepayment),
+    payment: await count(`kind = 'payment' and id > ? and id <= ?`, [
+      payment.from ?? -1,
+      payment.to ?? Number.MAX_SAFE_INTEGER,
+    ]),
+    isMirror: true,
+  };
+}
+
+const sampleSize = 200;
+/** Of a clinic whose mirror is empty. */
+const unknownRows = 3;
+
+/** How many rows an invoice has, by the newest of the mirror. */
+async function rowsPerInvoice(db: Connection, installation: InstallationId): Promise<number> {
+  const { invoices, found } = await row(
+    db,
+    { invoices: integer, found: integer },
+    `with newest as (
+       select id from mirror_record where installation = ? and kind = 'invoice' order by id desc limit ?)
+     select (select count(*) from newest) as invoices, (
+       select count(*) from newest cross join lateral (
+         select from mirror_record r where r.installation = ? and r.kind = 'row' and r.parent_id = newest.id) each) as found`,
+    [installation, sampleSize, installation],
+  );
+  return invoices === 0 ? unknownRows : found / invoices;
+}
+
+/** What the server is known not to honour, and what that makes of a replay. */
+async function refusals(db: Connection, installation: InstallationId): Promise<string[]> {
+  const remarks: string[] = [];
+  for (const kind of recordKinds) {
+    const ignored = await ignoredFilters(db, installation, kind);
+    const lacks = (...filters: string[]) => filters.every((filter) => ignored.has(filter));
+    const isChanges = kind === 'invoice' || kind === 'prepayment';
+    if (isChanges && lacks('modified__gte')) {
+      remarks.push(`the server does not honour modified__gte for ${kind}s: the whole list is read`);
+    } else if (isChanges && lacks('modified__lt', 'modified__lte')) {
+      remarks.push(`the server honours no upper bound of modified for ${kind}s: they are read on to the present`);
+    }
+    if (kind === 'payment' && lacks('id__lt', 'id__lte')) {
+      remarks.push('the server honours no upper bound of ids for payments: they are read on to the present');
+    }
+    if (kind === 'row' && lacks('invoice__in', 'invoice__is')) {
+      remarks.push('the server tells no single invoice’s rows: all rows are read');
+    } else if (kind === 'row' && lacks('invoice__in')) {
+      remarks.push('the server tells the rows of one invoice at a time only');
+    }
+  }
+  return remarks;
+}

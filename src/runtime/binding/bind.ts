@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { execute } from '../../db/rows.ts';
+import type { App } from '../app.ts';
+import { heldBinding, holdBinding, namespaceId } from './held.ts';
+import { copyRefused, judgeBinding, type NotedBinding, type Verdict, type Whereabouts } from './judge.ts';
+import { noteBinding, notedBinding, whereDatabaseIs } from './noted.ts';
+
+type Ports = Pick<App, 'db' | 'config' | 'temporalName' | 'log'>;
+
+interface Found {
+  here: Whereabouts;
+  noted: NotedBinding | null;
+  verdict: Verdict;
+}
+
+/** Compares the database with what Temporal holds of it. */
+export async function findBinding(app: Ports, client: Client): Promise<Found> {
+  const here = { ...(await whereDatabaseIs(app.db)), namespace: await namespaceId(client) };
+  const noted = await notedBinding(app.db);
+  const held = await heldBinding(client, app.temporalName);
+  const isEmbedded = app.config.temporal.address === null;
+  return { here, noted, verdict: judgeBinding(here, noted, held, { isEmbedded }) };
+}
+
+/**
+ * Binds the database to the Temporal namespace where nothing is bound yet, and renews the incarnation with `renews`. Throws UserError
+ * `database_copied` where this database looks like a copy. Processes of one database take turns.
+ */
+export async function ensureBound(app: Ports, client: Client, { renews }: { renews: boolean }): Promise<void> {
+  await app.db.transaction(async (turn) => {
+    await execute(turn, `select pg_advisory_xact_lock(hashtextextended('vetledger binding', 0))`);
+    const { here, noted, verdict } = await findBinding(app, client);
+    if (verdict.is === 'refused') throw copyRefused(verdict.evidence);
+    if (verdict.is === 'to bind' && verdict.remark !== null) {
+      app.log.warn({ remark: verdict.remark }, 'the database is bound to its Temporal namespace anew');
+    }
+    if (verdict.is === 'to bind' || renews) await bind(app, client, here, noted);
+  });
+}
+
+/**
+ * Writes a new incarnation on both sides. The database's commits what comes before Temporal is told, and what has come after: a
+ * process that ends in between leaves one of two that are both right.
+ */
+export async function bind(app: Ports, client: Client, here: Whereabouts, noted: NotedBinding | null): Promise<void> {
+  const next = randomUUID();
+  await noteBinding(app.db, { ...here, incarnation: noted?.incarnation ?? next, next });
+  await holdBinding(client, app.temporalName, next, here);
+  await noteBinding(app.db, { ...here, incarnation: next, next: null });
+}

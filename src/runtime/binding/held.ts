@@ -1,0 +1,69 @@
+import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError } from '@temporalio/client';
+import type { HeldBinding, Whereabouts } from './judge.ts';
+
+/**
+ * Temporal's side of the binding: the note of a paused Schedule that never starts anything. A Schedule outlives every retention, and
+ * whoever looks at it reads what it is for.
+ */
+
+const callTimeoutMs = 10_000;
+
+function bindingId(name: string): string {
+  return `binding/${name}`;
+}
+
+export async function heldBinding(client: Client, name: string): Promise<HeldBinding | null> {
+  try {
+    const { state } = await client.withDeadline(Date.now() + callTimeoutMs, () =>
+      client.schedule.getHandle(bindingId(name)).describe(),
+    );
+    const incarnation = /incarnation ([0-9a-f-]{36})/.exec(state.note ?? '')?.[1];
+    // A note that somebody has changed proves nothing: the next start writes it anew.
+    return incarnation === undefined ? null : { incarnation };
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return null;
+    throw error;
+  }
+}
+
+export async function holdBinding(
+  client: Client,
+  name: string,
+  incarnation: string,
+  { system, database }: Pick<Whereabouts, 'system' | 'database'>,
+): Promise<void> {
+  const note = `incarnation ${incarnation} of database ${name}, in PostgreSQL ${system ?? 'unknown'}/${database ?? 'unknown'}; by it vetledger notices copies. Leave it paused.`;
+  await client.withDeadline(Date.now() + callTimeoutMs, async () => {
+    try {
+      await client.schedule.create({
+        scheduleId: bindingId(name),
+        spec: {},
+        state: { paused: true, note },
+        action: {
+          type: 'startWorkflow',
+          workflowType: 'binding',
+          workflowId: bindingId(name),
+          taskQueue: 'vetledger-binding',
+          // Somebody may trigger it by mistake: it then ends by itself.
+          workflowExecutionTimeout: '1 minute',
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      await client.schedule.getHandle(bindingId(name)).pause(note);
+    }
+  });
+}
+
+/** The id of the configured namespace; null where the server does not tell it. */
+export async function namespaceId(client: Client): Promise<string | null> {
+  const { namespace } = client.options;
+  try {
+    const described = await client.withDeadline(Date.now() + callTimeoutMs, () =>
+      client.workflowService.describeNamespace({ namespace }),
+    );
+    return described.namespaceInfo?.id ?? null;
+  } catch {
+    return null;
+  }
+}

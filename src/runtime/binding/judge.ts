@@ -1,0 +1,95 @@
+import { type PlainError, UserError } from '../../domain/errors.ts';
+
+/**
+ * A database and the Temporal namespace that it works with know each other: both hold the incarnation, a random id that each start
+ * of the daemon renews. A copy shows by its server, by the timeline of a restored server, or by an incarnation that is behind.
+ */
+
+/** Where a database is, and the namespace it finds. Null: the server does not tell. */
+export interface Whereabouts {
+  /** PostgreSQL's system identifier, which each new cluster has its own of. */
+  system: string | null;
+  /** The database's number in it. */
+  database: string | null;
+  /** Grows when a server is restored to a point in time, and when a standby takes over. */
+  timeline: string | null;
+  /** The id of the Temporal namespace, which a new one of the same name does not have. */
+  namespace: string | null;
+}
+
+/** What the database has noted. */
+export interface NotedBinding extends Whereabouts {
+  incarnation: string;
+  /** The incarnation that was being written when a process ended. */
+  next: string | null;
+}
+
+/** What Temporal holds. */
+export interface HeldBinding {
+  incarnation: string;
+}
+
+export type Verdict =
+  /** Nothing is noted yet, or what Temporal held is lost for sure. */
+  { is: 'to bind'; remark: string | null } | { is: 'bound' } | { is: 'refused'; evidence: string };
+
+export function judgeBinding(
+  here: Whereabouts,
+  noted: NotedBinding | null,
+  held: HeldBinding | null,
+  { isEmbedded }: { isEmbedded: boolean },
+): Verdict {
+  if (noted === null) {
+    if (held === null) return { is: 'to bind', remark: null };
+    return refused('Temporal knows a later state of this database, which has none noted');
+  }
+  if (differ(here.system, noted.system)) {
+    return refused(`it is on another PostgreSQL server (system ${here.system}) than it was bound on (${noted.system})`);
+  }
+  if (differ(here.database, noted.database)) {
+    return refused(
+      `it is another database (${here.database}) of the PostgreSQL server than the one that was bound (${noted.database})`,
+    );
+  }
+  if (differ(here.timeline, noted.timeline)) {
+    return refused(
+      `its PostgreSQL server was restored, or a standby has taken over (timeline ${here.timeline}; it was bound on ${noted.timeline})`,
+    );
+  }
+  if (differ(here.namespace, noted.namespace)) {
+    // The development server's file belongs to us: who deleted it made no copy of the database.
+    if (isEmbedded) return { is: 'to bind', remark: 'the development server of Temporal is a new one' };
+    return refused(
+      `it was bound to another Temporal namespace (${noted.namespace}) than the configured one (${here.namespace})`,
+    );
+  }
+  if (held === null)
+    return { is: 'to bind', remark: 'Temporal has lost the Schedule that noted which database it works with' };
+  if (held.incarnation === noted.incarnation || held.incarnation === noted.next) return { is: 'bound' };
+  return refused(
+    'Temporal knows a later state of this database: it is a copy from before, or its original goes on elsewhere',
+  );
+}
+
+function refused(evidence: string): Verdict {
+  return { is: 'refused', evidence };
+}
+
+/** Only what both tell can differ. */
+function differ(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && one !== other;
+}
+
+/** Why nothing is opened, and the two ways on. */
+export function copyError(evidence: string): PlainError {
+  return {
+    code: 'database_copied',
+    message: `This database looks like a copy: ${evidence}. Nothing was opened, asked or sent, because the original may be at work.`,
+    todo: 'Where the original is gone and this one takes its place: `vetledger adopt --restored --reason TEXT`. Where it is a copy to try things on: `vetledger adopt --copy --reason TEXT`; it then writes into no ERP and no practice API of the original. docs/OPERATIONS.md, "Copies and restored databases", says which.',
+  };
+}
+
+export function copyRefused(evidence: string): UserError {
+  const { code, message, todo } = copyError(evidence);
+  return new UserError(code, message, todo, 2);
+}

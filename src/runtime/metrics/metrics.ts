@@ -1,0 +1,231 @@
+/**
+ * The daemon's metrics (docs/OPERATIONS.md has a table of them). Labels are an installation's id and words of fixed lists, so that
+ * their number is bounded, and none holds personal data. Deploy/prometheus/alerts.yaml is made of them.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { TimedEvent } from '../../domain/events.ts';
+import type { Figures } from '../../queries/figures.ts';
+
+/** What a scrape shows beside the figures of the database, read at that moment. */
+export interface Readings {
+  installations: readonly number[];
+  version: string;
+  /** Whether PostgreSQL and Temporal answer, as far as this process knows. */
+  dependencies: Record<'postgres' | 'temporal', boolean>;
+  pool: { used: number; free: number; waiting: number; limit: number };
+  /** What this process has asked of each installation's practice API so far. */
+  requests: ReadonlyMap<number, { requests: number; weight: number; throttled: number; waitedSeconds: number }>;
+  /** The figures of the database, and how old they are; null before they were read for the first time. */
+  figures: { values: Figures; ageSeconds: number } | null;
+  /** What the watch over the windows has seen of each installation. */
+  watched: readonly {
+    installation: number;
+    intervalSeconds: number;
+    paused: boolean;
+    late: boolean;
+    counters: { missed: number } | null;
+  }[];
+  nowMs: number;
+}
+
+const byInstallation = ['installation'] as const;
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #read: () => Promise<Readings>;
+  readonly #windows = this.#counter(
+    'vetledger_windows_total',
+    'Windows that ended in this process, by outcome: closed, failed, not_opened.',
+    [...byInstallation, 'outcome'],
+  );
+  readonly #delivered = this.#counter(
+    'vetledger_delivered_total',
+    'Entries and daily summaries that the ERP has, confirmed by this process.',
+    byInstallation,
+  );
+  readonly #outages = this.#counter(
+    'vetledger_outages_total',
+    'Outages of the services that the daemon needs, as this process has found them.',
+    ['dependency'],
+  );
+  readonly #gauges = this.#makeGauges();
+  readonly #counted = this.#makeCounted();
+
+  constructor(read: () => Promise<Readings>) {
+    this.#read = read;
+    collectDefaultMetrics({ register: this.#registry, prefix: 'vetledger_' });
+    for (const dependency of ['postgres', 'temporal', 'practice_api', 'erp']) this.#outages.inc({ dependency }, 0);
+  }
+
+  /** Begins the series of an installation at 0: an increase from nothing is none to Prometheus. */
+  begin(installation: number): void {
+    for (const outcome of ['closed', 'failed', 'not_opened']) this.#windows.inc({ installation, outcome }, 0);
+    this.#delivered.inc({ installation }, 0);
+  }
+
+  count(event: TimedEvent): void {
+    switch (event.event) {
+      case 'window_closed':
+      case 'window_failed':
+      case 'window_not_opened':
+        this.#windows.inc({ installation: event.installation, outcome: event.event.replace('window_', '') });
+        break;
+      case 'delivery':
+        this.#delivered.inc({ installation: event.installation }, event.delivered);
+        break;
+      case 'outage':
+        this.#outages.inc({ dependency: event.dependency });
+        break;
+      default:
+    }
+  }
+
+  /** All metrics in Prometheus' text format. */
+  async text(): Promise<{ contentType: string; text: string }> {
+    this.#show(await this.#read());
+    return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+
+  #show(now: Readings): void {
+    const gauges = this.#gauges;
+    for (const gauge of Object.values(gauges)) gauge.reset();
+    for (const counter of Object.values(this.#counted)) counter.reset();
+    gauges.info.set({ version: now.version }, 1);
+    for (const [dependency, isUp] of Object.entries(now.dependencies)) gauges.up.set({ dependency }, isUp ? 1 : 0);
+    const { limit, ...connections } = now.pool;
+    for (const [state, n] of Object.entries(connections)) gauges.pool.set({ state }, n);
+    gauges.poolLimit.set(limit);
+    for (const [installation, use] of now.requests) {
+      this.#counted.requests.inc({ installation }, use.requests);
+      this.#counted.weight.inc({ installation }, use.weight);
+      this.#counted.throttled.inc({ installation }, use.throttled);
+      this.#counted.waited.inc({ installation }, use.waitedSeconds);
+    }
+    for (const { installation, intervalSeconds, paused, late, counters } of now.watched) {
+      gauges.interval.set({ installation }, intervalSeconds);
+      gauges.paused.set({ installation }, paused ? 1 : 0);
+      gauges.late.set({ installation }, late ? 1 : 0);
+      if (counters !== null) this.#counted.missed.inc({ installation }, counters.missed);
+    }
+    if (now.figures === null) return;
+    gauges.age.set(now.figures.ageSeconds);
+    this.#showFigures(now.figures.values, now.nowMs, new Set(now.installations));
+  }
+
+  #showFigures(found: Figures, nowMs: number, served: ReadonlySet<number>): void {
+    const gauges = this.#gauges;
+    const of = <Row extends { installation: number }>(rows: readonly Row[]) =>
+      rows.filter(({ installation }) => served.has(installation));
+    const secondsSince = (at: Date) => Math.max(0, (nowMs - at.getTime()) / 1000);
+    for (const { installation, synced_to, failed_in_a_row, open_since } of of(found.windows)) {
+      if (synced_to !== null) gauges.lag.set({ installation }, secondsSince(synced_to));
+      gauges.failedInARow.set({ installation }, failed_in_a_row);
+      gauges.open.set({ installation }, open_since === null ? 0 : secondsSince(open_since));
+    }
+    for (const { installation, code, n } of of(found.held)) gauges.held.set({ installation, code }, n);
+    for (const { installation, action, ...budget } of of(found.budgets)) {
+      gauges.budgetLimit.set({ installation, action }, budget.limitNow);
+      gauges.budgetUsed.set({ installation, action }, budget.used);
+      gauges.budgetWaiting.set({ installation, action }, budget.waiting);
+      gauges.budgetBlocked.set({ installation, action }, budget.blockedUntil === null ? 0 : 1);
+    }
+    for (const { installation, state, n } of of(found.deliveries)) gauges.deliveries.set({ installation, state }, n);
+    for (const { installation, failing } of of(found.erps)) gauges.erpFailing.set({ installation }, failing ? 1 : 0);
+    for (const { installation, progress } of of(found.scrubs)) gauges.scrub.set({ installation }, progress);
+    for (const { installation, ok, checked_at } of of(found.verdicts)) {
+      gauges.reconciled.set({ installation }, ok ? 1 : 0);
+      gauges.reconciledAt.set({ installation }, checked_at.getTime() / 1000);
+    }
+  }
+
+  #makeGauges() {
+    const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+      new Gauge({ name, help, labelNames: [...labelNames], registers: [this.#registry] });
+    const byAction = [...byInstallation, 'action'] as const;
+    return {
+      info: gauge('vetledger_info', '1, with the version of the program.', ['version']),
+      interval: gauge('vetledger_schedule_interval_seconds', 'Time between two windows, as it is now.', byInstallation),
+      late: gauge(
+        'vetledger_late',
+        '1 while no window has closed for more than two intervals, otherwise 0; 0 while its windows are paused.',
+        byInstallation,
+      ),
+      paused: gauge('vetledger_paused', '1 while somebody has paused its windows, otherwise 0.', byInstallation),
+      up: gauge('vetledger_dependency_up', 'Whether a service that all installations need answers: 1 or 0.', [
+        'dependency',
+      ]),
+      pool: gauge('vetledger_database_pool_connections', 'Connections to PostgreSQL: used, free, and waited for.', [
+        'state',
+      ]),
+      poolLimit: gauge('vetledger_database_pool_limit', 'Connections to PostgreSQL at most.'),
+      age: gauge('vetledger_figures_age_seconds', 'How old the figures are that come from the database.'),
+      lag: gauge(
+        'vetledger_lag_seconds',
+        'Age of the source state that the books reflect; none before the first window has closed.',
+        byInstallation,
+      ),
+      failedInARow: gauge(
+        'vetledger_failed_windows_in_a_row',
+        'Windows that failed since the last one that closed.',
+        byInstallation,
+      ),
+      open: gauge('vetledger_window_open_seconds', 'For how long a window has been open; 0: none is.', byInstallation),
+      held: gauge('vetledger_documents_held', 'Documents with a problem, by its code.', [...byInstallation, 'code']),
+      budgetLimit: gauge(
+        'vetledger_budget_limit',
+        'Weight that a rate budget allows in a rolling window now.',
+        byAction,
+      ),
+      budgetUsed: gauge('vetledger_budget_used', 'Weight of it that is used.', byAction),
+      budgetWaiting: gauge('vetledger_budget_waiting', 'Processes that wait for it.', byAction),
+      budgetBlocked: gauge(
+        'vetledger_budget_blocked',
+        '1 while the source wants no request (429), otherwise 0.',
+        byAction,
+      ),
+      deliveries: gauge('vetledger_deliveries', 'Entries and daily summaries on their way into the ERP, by state.', [
+        ...byInstallation,
+        'state',
+      ]),
+      erpFailing: gauge(
+        'vetledger_erp_failing',
+        '1 while the last word of the ERP is an error, otherwise 0.',
+        byInstallation,
+      ),
+      scrub: gauge(
+        'vetledger_scrub_progress_ratio',
+        'How much of the scrub’s newest pass is read, 0 to 1.',
+        byInstallation,
+      ),
+      reconciled: gauge(
+        'vetledger_reconcile_ok',
+        'Whether the last `reconcile` found no difference: 1 or 0.',
+        byInstallation,
+      ),
+      reconciledAt: gauge('vetledger_reconcile_timestamp_seconds', 'When that was, in Unix time.', byInstallation),
+    };
+  }
+
+  /** Counters that are kept elsewhere and copied at each scrape. */
+  #makeCounted() {
+    return {
+      requests: this.#counter('vetledger_api_requests_total', 'Requests to the practice API.', byInstallation),
+      weight: this.#counter('vetledger_budget_taken_total', 'Weight of these requests.', byInstallation),
+      throttled: this.#counter('vetledger_api_throttled_total', 'Answers 429 of the practice API.', byInstallation),
+      missed: this.#counter(
+        'vetledger_windows_missed_total',
+        'Ticks of the Schedule that Temporal could not start in time.',
+        byInstallation,
+      ),
+      waited: this.#counter(
+        'vetledger_budget_waited_seconds_total',
+        'Time waited for the rate budgets.',
+        byInstallation,
+      ),
+    };
+  }
+
+  #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {
+    return new Counter({ name, help, labelNames: [...labelNames], registers: [this.#registry] });
+  }
+}

@@ -1,0 +1,32 @@
+import { Client, Connection } from '@temporalio/client';
+import type { App } from './app.ts';
+import { findBinding } from './binding/bind.ts';
+import { copyRefused } from './binding/judge.ts';
+
+/**
+ * Does the work with a client of the app's Temporal, for a command that runs no worker. Throws UserError `database_copied` where the
+ * database looks like a copy, unless `forCopies`: what the command names belongs to the original then.
+ */
+export async function withTemporalClient<T>(
+  app: App,
+  work: (client: Client, connection: Connection) => Promise<T>,
+  { forCopies = false } = {},
+): Promise<T> {
+  if (!app.temporal) throw new Error('this command was opened without Temporal');
+  const { address, namespace } = app.temporal;
+  const connection = await Connection.connect({
+    ...app.config.temporal.security,
+    address,
+    connectTimeout: '10 seconds',
+  });
+  try {
+    const client = new Client({ connection, namespace });
+    if (!forCopies) {
+      const { verdict } = await findBinding(app, client);
+      if (verdict.is === 'refused') throw copyRefused(verdict.evidence);
+    }
+    return await work(client, connection);
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+
+let version: string | null = null;
+
+/** The program's version, as package.json has it. */
+export function ownVersion(): string {
+  if (version === null) {
+    const parsed: { version: string } = JSON.parse(
+      readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+    );
+    version = parsed.version;
+  }
+  return version;
+}

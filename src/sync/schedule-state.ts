@@ -1,0 +1,102 @@
+import { bool, instant, integer, nullable, type RowOf, text } from '../db/columns.ts';
+import { type Connection, execute, rows } from '../db/rows.ts';
+import type { InstallationId } from '../terms.ts';
+
+/** When the windows of an installation came, and whether they found anything. */
+export interface WindowPace {
+  installation: InstallationId;
+  /** Up to when the books reflect the source; null before the first window closed. */
+  syncedTo: Date | null;
+  /** When the newest window, closed or not, began. */
+  openedAt: Date | null;
+  /** Closed windows in a row, up to the newest, that found nothing; at most as many as were asked for. */
+  idleWindows: number;
+}
+
+/** The pace of each of these installations, in one statement. Backfills and replays do not count. */
+export async function windowPaces(
+  db: Connection,
+  installations: readonly InstallationId[],
+  idleAtMost: number,
+): Promise<WindowPace[]> {
+  return rows(
+    db,
+    { installation: integer, syncedTo: nullable(instant), openedAt: nullable(instant), idleWindows: integer },
+    `select i.id as installation, closed.to_time as "syncedTo", newest.opened_at as "openedAt", idle.n as "idleWindows"
+     from unnest(?::bigint[]) with ordinality i(id, place)
+     left join lateral (
+       select to_time from sync_window where installation = i.id and kind = 'window' and outcome = 'closed'
+       order by id desc limit 1) closed on true
+     left join lateral (
+       select opened_at from sync_window where installation = i.id and kind = 'window' order by id desc limit 1) newest on true
+     cross join lateral (
+       select count(*) as n from (
+         select bool_and(found_nothing) over (order by id desc) as still from (
+           select id, coalesce((counts->>'posted')::bigint, 0) = 0 and not exists (
+             select from json_each_text(counts->'pulled') where value <> '0') as found_nothing
+           from sync_window where installation = i.id and kind = 'window' and outcome = 'closed'
+           order by id desc limit ?) closed) run
+       where still) idle
+     order by i.place`,
+    [installations, idleAtMost],
+  );
+}
+
+const counterShape = {
+  installation: integer,
+  /** Ticks so far that opened no window, since they were too late for the catch-up window. */
+  missed: integer,
+  /** … since another window was under way and one waited behind it. */
+  skipped: integer,
+  /** … since there was no room to wait. */
+  dropped: integer,
+  paused: bool,
+  note: nullable(text),
+};
+
+/** The counters of an installation's Schedule. */
+export type ScheduleCounters = RowOf<typeof counterShape>;
+
+const watchShape = { ...counterShape, missedAt: nullable(instant) };
+
+/** What the daemon last saw of an installation's Schedule. */
+export type WatchedSchedule = RowOf<typeof watchShape>;
+
+export function watchedSchedules(
+  db: Connection,
+  installations: readonly InstallationId[],
+  taskQueue: string,
+): Promise<WatchedSchedule[]> {
+  return rows(
+    db,
+    watchShape,
+    `select installation, missed, skipped, dropped, paused, note, missed_at as "missedAt" from schedule_watch
+     where installation = any(?) and task_queue = ?`,
+    [installations, taskQueue],
+  );
+}
+
+/**
+ * Notes the counters of a Schedule, and returns how many ticks opened no window since they were noted last; 0 the first time.
+ * Writes nothing where nothing has changed. Counters that became smaller are of a new Schedule.
+ */
+export async function noteSchedule(
+  db: Connection,
+  taskQueue: string,
+  { installation, missed, skipped, dropped, paused, note }: ScheduleCounters,
+): Promise<number> {
+  const [before] = await watchedSchedules(db, [installation], taskQueue);
+  const grown = before === undefined ? 0 : Math.max(0, missed + dropped - before.missed - before.dropped);
+  await execute(
+    db,
+    `insert into schedule_watch as s (installation, task_queue, missed, skipped, dropped, missed_at, paused, note)
+     values (?, ?, ?, ?, ?, case when ? > 0 then clock_timestamp() end, ?, ?)
+     on conflict (installation, task_queue) do update set
+       missed = excluded.missed, skipped = excluded.skipped, dropped = excluded.dropped,
+       missed_at = coalesce(excluded.missed_at, s.missed_at), paused = excluded.paused, note = excluded.note
+     where (s.missed, s.skipped, s.dropped, s.paused, s.note)
+       is distinct from (excluded.missed, excluded.skipped, excluded.dropped, excluded.paused, excluded.note)`,
+    [installation, taskQueue, missed, skipped, dropped, grown, paused, note],
+  );
+  return grown;
+}

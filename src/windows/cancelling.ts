@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { leaseHolders } from '../db/lease.ts';
+import type { App } from '../runtime/app.ts';
+import { deliveryId } from '../runtime/deliveries.ts';
+import { openWorkflows } from '../sync/sync-windows.ts';
+
+/** Longest time for asking Temporal. */
+const callTimeoutMs = 10_000;
+const pollMs = 250;
+
+/** A workflow that was asked to end. */
+export interface Cancelled {
+  installation: number;
+  /** `window`, `backfill`, `replay` or `delivery`. */
+  kind: string;
+  workflow_id: string;
+  /** `ended`: it is over. `ending`: it has been asked, and ends as soon as a worker is up. `gone`: Temporal knows it no more. */
+  state: 'ended' | 'ending' | 'gone';
+}
+
+interface Running {
+  kind: string;
+  workflowId: string;
+  runId?: string;
+}
+
+/** Lanes whose work `cancel` ends, by the name of what runs in them. The scrub gives way by itself, and goes on. */
+const kindOfLane: Partial<Record<string, string>> = { live: 'window', backfill: 'backfill', replay: 'replay' };
+
+/**
+ * What runs for an installation now. Whoever is still opening has no row, and only a lease tells of it; a window whose lease has
+ * expired has a row.
+ */
+async function runningWindows(app: App, installation: number): Promise<Running[]> {
+  const running = new Map<string, Running>();
+  for (const open of await openWorkflows(app.db, installation)) running.set(`${open.workflowId}/${open.runId}`, open);
+  for (const { lane, holder } of await leaseHolders(app.db, installation)) {
+    const kind = kindOfLane[lane];
+    // A holder is `<workflow id>/<run id>`; commands that hold a lease without a workflow have names of another form.
+    const parts = /^((?:sync-window|backfill|replay)\/.+)\/([0-9a-f-]{36})$/.exec(holder);
+    if (!kind || !parts?.[1] || !parts[2] || running.has(holder)) continue;
+    running.set(holder, { kind, workflowId: parts[1], runId: parts[2] });
+  }
+  return [...running.values()];
+}
+
+/** Asks everything of an installation to end that opens windows, or its delivery, and waits so long for it. */
+export async function cancelRunning(
+  app: App,
+  client: Client,
+  installation: number,
+  { delivery, waitMs }: { delivery: boolean; waitMs: number },
+): Promise<Cancelled[]> {
+  const running = delivery
+    ? [{ kind: 'delivery', workflowId: deliveryId(app, installation) }]
+    : await runningWindows(app, installation);
+  const found = await Promise.all(
+    running.map(async ({ kind, workflowId, runId }: Running) => {
+      const state = await cancelOne(client, workflowId, runId, waitMs);
+      return { installation, kind, workflow_id: workflowId, state };
+    }),
+  );
+  // A delivery that does not run has nothing to be cancelled.
+  return delivery ? found.filter(({ state }) => state !== 'gone') : found;
+}
+
+async function cancelOne(
+  client: Client,
+  workflowId: string,
+  runId: string | undefined,
+  waitMs: number,
+): Promise<Cancelled['state']> {
+  const handle = client.workflow.getHandle(workflowId, runId);
+  const isRunning = async () => {
+    const { status } = await client.withDeadline(Date.now() + callTimeoutMs, () => handle.describe());
+    return status.name === 'RUNNING';
+  };
+  try {
+    if (!(await isRunning())) return 'gone';
+    await client.withDeadline(Date.now() + callTimeoutMs, () => handle.cancel());
+    for (let waited = 0; waited < waitMs; waited += pollMs) {
+      if (!(await isRunning())) return 'ended';
+      await sleep(pollMs);
+    }
+    return 'ending';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'gone';
+    throw error;
+  }
+}

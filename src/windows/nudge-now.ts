@@ -1,0 +1,28 @@
+import { type Client, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
+import type { App } from '../runtime/app.ts';
+import { windowPause } from '../sync/pauses.ts';
+import { scheduleId } from './schedule-names.ts';
+
+const callTimeoutMs = 10_000;
+
+export interface Nudged {
+  installation: number;
+  /** `asked`: a window opens. `no schedule`: no daemon has run yet. */
+  state: 'asked' | 'paused' | 'no schedule';
+}
+
+/** Opens a window through the installation's Schedule, or lets one more follow the one under way, unless windows are paused. */
+export async function nudgeNow(app: App, client: Client, installation: number): Promise<Nudged> {
+  if (await windowPause(app.db, installation)) return { installation, state: 'paused' };
+  const schedule = client.schedule.getHandle(scheduleId(app, installation));
+  try {
+    return await client.withDeadline(Date.now() + callTimeoutMs, async () => {
+      if ((await schedule.describe()).state.paused) return { installation, state: 'paused' };
+      await schedule.trigger(ScheduleOverlapPolicy.BUFFER_ONE);
+      return { installation, state: 'asked' };
+    });
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return { installation, state: 'no schedule' };
+    throw error;
+  }
+}

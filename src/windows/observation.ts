@@ -1,0 +1,129 @@
+import { poolState } from '../db/pool.ts';
+import { type Check, type HealthReport, type ObservationServer, startObservation } from '../http/health.ts';
+import { readFigures } from '../queries/figures.ts';
+import type { App } from '../runtime/app.ts';
+import { Collector } from '../runtime/metrics/collector.ts';
+import { Metrics, type Readings } from '../runtime/metrics/metrics.ts';
+import { ownVersion } from '../runtime/version.ts';
+import type { Engine } from '../runtime/worker.ts';
+import { probePostgres, probeTemporal } from './probes.ts';
+import type { Watch } from './watch.ts';
+
+/** Longest wait for PostgreSQL and Temporal when a supervisor asks whether the daemon is ready. */
+const readyWithinMs = 3_000;
+
+/** What tells of a daemon to Prometheus and to its supervisor. */
+export interface Observation {
+  url: string;
+  /** The engine works from now on; until then the daemon lives and is not ready. */
+  started(engine: Engine): void;
+  /** The watch over the windows has begun. */
+  watching(watch: Pick<Watch, 'watched'>): void;
+  /** The daemon is ending: it lives, and is not ready any more. */
+  ending(): void;
+  close(): Promise<void>;
+}
+
+/** Serves metrics and health where the configuration wants it; null where it does not. */
+export async function startObserving(app: App): Promise<Observation | null> {
+  const { metrics: configured } = app.config;
+  if (configured === null) return null;
+  let engine: Engine | null = null;
+  let watch: Pick<Watch, 'watched'> | null = null;
+  let isEnding = false;
+  const collector = new Collector(() => readFigures(app.db, installationsOf(app)), {
+    failed: (err) => app.log.warn({ err }, 'the figures for the metrics could not be read; the last ones are shown'),
+    elapsed: () => performance.now(),
+  });
+  const metrics = new Metrics(() => readings(app, collector, watch));
+  for (const id of installationsOf(app)) metrics.begin(id);
+  const unsubscribe = app.events.on((event) => metrics.count(event));
+  let server: ObservationServer;
+  try {
+    server = await startObservation({
+      ...configured.listen,
+      live: () => livenessOf(engine),
+      ready: () => (isEnding ? Promise.resolve(notReady('ending')) : readinessOf(app, engine)),
+      metrics: () => metrics.text(),
+    });
+  } catch (error) {
+    unsubscribe();
+    throw error;
+  }
+  return {
+    url: server.url,
+    started: (running) => {
+      engine = running;
+    },
+    watching: (begun) => {
+      watch = begun;
+    },
+    ending: () => {
+      isEnding = true;
+    },
+    close: async () => {
+      unsubscribe();
+      await server.close();
+    },
+  };
+}
+
+const installationsOf = ({ config }: App) => config.installations.map(({ id }) => id);
+
+/** The process lives while its workers do: one that failed does not come back by itself. */
+function livenessOf(engine: Engine | null): HealthReport {
+  if (engine === null) return { ok: true, checks: { workers: { ok: true, reason: 'starting' } } };
+  return report({ workers: workersCheck(engine.workers().filter(({ runState }) => deadStates.has(runState))) });
+}
+
+const deadStates = new Set(['STOPPED', 'FAILED']);
+
+async function readinessOf(app: App, engine: Engine | null): Promise<HealthReport> {
+  if (engine === null) return notReady('starting');
+  const [postgres, temporal] = await Promise.all([
+    probePostgres(app, readyWithinMs),
+    probeTemporal(engine.client, readyWithinMs),
+  ]);
+  const since = (dependency: 'postgres' | 'temporal') => app.outages.of(dependency)?.since.toISOString();
+  const check = (dependency: 'postgres' | 'temporal', reason: string | undefined): Check => {
+    const from = since(dependency);
+    return reason === undefined ? { ok: true } : { ok: false, reason, ...(from === undefined ? {} : { since: from }) };
+  };
+  return report({
+    postgres: check('postgres', postgres?.message),
+    temporal: check('temporal', temporal?.message),
+    workers: workersCheck(engine.workers().filter(({ isPolling }) => !isPolling)),
+  });
+}
+
+function workersCheck(wrong: readonly { queue: string; runState: string }[]): Check {
+  if (wrong.length === 0) return { ok: true };
+  const told = wrong.map(({ queue, runState }) => `${queue} (${runState.toLowerCase()})`).join(', ');
+  return { ok: false, reason: `these workers take no work: ${told}` };
+}
+
+const notReady = (reason: string) => report({ daemon: { ok: false, reason } });
+
+function report(checks: Record<string, Check>): HealthReport {
+  return { ok: Object.values(checks).every(({ ok }) => ok), checks };
+}
+
+async function readings(app: App, collector: Collector, watch: Pick<Watch, 'watched'> | null): Promise<Readings> {
+  const installations = installationsOf(app);
+  const figures = await collector.figures();
+  return {
+    installations,
+    version: ownVersion(),
+    dependencies: { postgres: app.outages.of('postgres') === null, temporal: app.outages.of('temporal') === null },
+    pool: poolState(app.db),
+    requests: new Map(
+      installations.map((id) => {
+        const { requests, weight, throttled, waitedMs } = app.practice(id).counters();
+        return [id, { requests, weight, throttled, waitedSeconds: waitedMs / 1000 }];
+      }),
+    ),
+    figures,
+    watched: watch?.watched() ?? [],
+    nowMs: app.clock().getTime(),
+  };
+}

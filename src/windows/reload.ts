@@ -1,0 +1,153 @@
+/**
+ * Reads the configuration anew while the daemon works. It is read and checked whole first: a file with a fault changes nothing.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { isDelivered } from '../config/erp.ts';
+import { type Config, type InstallationConfig, loadConfig } from '../config/load.ts';
+import { UserError } from '../domain/errors.ts';
+import type { App } from '../runtime/app.ts';
+import type { Engine } from '../runtime/worker.ts';
+import { cancelRunning } from './cancelling.ts';
+import { pauseOrphanedSchedules } from './schedules.ts';
+import { startScrubs } from './scrubs.ts';
+import { type Intervals, startSchedules } from './start.ts';
+
+/** What is taken over at once; everything else of the whole configuration is read at the start only. */
+const liveKeys = ['schedule', 'retention', 'windowTimeoutMinutes', 'warnings'] as const;
+/** The names of the others in the file. */
+const restartKeys: Partial<Record<keyof Config, string>> = {
+  dataDir: 'data_dir',
+  databaseUrl: 'database_url',
+  migrateDatabaseUrl: 'migrate_database_url',
+  temporal: 'temporal',
+  sealKey: 'seal_key',
+  webhooks: 'webhooks',
+};
+
+/** What a changed configuration comes to. */
+export interface ReloadPlan {
+  installations: InstallationConfig[];
+  added: number[];
+  removed: number[];
+  changed: number[];
+  /** Keys whose change waits for a restart. */
+  restart: string[];
+}
+
+/** Compares what is at work with what the file says now. */
+export function reloadPlan(now: Config, next: Config): ReloadPlan {
+  const before = new Map(now.installations.map((installation) => [installation.id, installation]));
+  const restart = Object.entries(restartKeys)
+    .filter(([key]) => !isDeepStrictEqual(now[key as keyof Config], next[key as keyof Config]))
+    .map(([, name]) => name);
+  const installations = next.installations.map((installation) => {
+    const known = before.get(installation.id);
+    if (!known) {
+      // The worker for deliveries is started with the daemon, where there are any.
+      const isFirst = isDelivered(installation.erp) && !now.installations.some(({ erp }) => isDelivered(erp));
+      if (isFirst) restart.push(`installations[${installation.id}].erp`);
+      return installation;
+    }
+    if (isDeepStrictEqual(known.erp, installation.erp)) return installation;
+    // What is under way in an ERP, and the worker for it, belong to the ERP that the daemon was started with.
+    restart.push(`installations[${installation.id}].erp`);
+    return { ...installation, erp: known.erp };
+  });
+  const wanted = new Set(installations.map(({ id }) => id));
+  return {
+    installations,
+    added: installations.filter(({ id }) => !before.has(id)).map(({ id }) => id),
+    removed: [...before.keys()].filter((id) => !wanted.has(id)),
+    changed: installations
+      .filter((one) => before.has(one.id) && !isDeepStrictEqual(before.get(one.id), one))
+      .map(({ id }) => id),
+    restart,
+  };
+}
+
+export interface ReloadPorts {
+  env: NodeJS.ProcessEnv;
+  /** The intervals of the Schedules, which the watch keeps. */
+  intervals: Intervals;
+  /** Called with the installations that are served from now on. */
+  onInstallations(installations: readonly InstallationConfig[]): void;
+  /** Opens a window of each of these, one after another. */
+  open(installations: readonly number[]): void;
+}
+
+/**
+ * Reads the configuration and takes over what has changed; what cannot be taken over is logged and changes nothing. Throws where
+ * Temporal could not be told: the new configuration is at work then, and the same call tells it again.
+ */
+export async function reload(app: App, engine: Engine, ports: ReloadPorts): Promise<ReloadPlan | null> {
+  let next: Config;
+  let plan: ReloadPlan;
+  try {
+    next = await loadConfig(app.config.file, ports.env);
+    plan = reloadPlan(app.config, next);
+    // Refuses what does not go with other processes that are at work.
+    await engine.serve(plan.installations);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const { code, message, todo } = error;
+    app.log.error({ code, todo }, `the configuration was not reloaded, and nothing has changed: ${message}`);
+    return null;
+  }
+  const { installations, added, removed, changed, restart } = plan;
+  app.config.installations.splice(0, app.config.installations.length, ...installations);
+  for (const key of liveKeys) Object.assign(app.config, { [key]: next[key] });
+  for (const warning of next.warnings) app.log.warn(warning);
+  for (const id of [...changed, ...removed]) app.retirePractice(id);
+  ports.onInstallations(installations);
+  await startSchedules(app, engine).then(({ intervals, due }) => {
+    for (const [id, every] of intervals) ports.intervals.set(id, every);
+    ports.open(due.filter((id) => added.includes(id)));
+  });
+  await pauseOrphanedSchedules(app, engine);
+  for (const id of removed) {
+    ports.intervals.delete(id);
+    await cancelRunning(app, engine.client, id, { delivery: false, waitMs: 0 });
+  }
+  await startScrubs(app, engine);
+  app.log.info({ added, removed, changed }, 'the configuration was reloaded');
+  if (restart.length > 0) {
+    app.log.warn({ keys: restart }, 'these keys have changed, too, and take effect with the next start of the daemon');
+  }
+  return plan;
+}
+
+/** Between two tries to tell Temporal of a configuration that is at work already. */
+const retryMs = 15_000;
+
+/** Reloads each time `subscribe` calls back, one after another. */
+export function startReloads(
+  app: App,
+  engine: Engine,
+  ports: ReloadPorts & { subscribe(reload: () => void): () => void },
+): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  let running = Promise.resolve();
+  const once = async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        await reload(app, engine, ports);
+        return;
+      } catch (err) {
+        app.log.warn({ err }, 'the reload is not complete; it is tried again');
+        await sleep(retryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      }
+    }
+  };
+  const unsubscribe = ports.subscribe(() => {
+    running = running.then(once);
+  });
+  return {
+    stop: async () => {
+      unsubscribe();
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { StepProgress } from '../../activities/deps.ts';
+import type { replay } from '../../workflows/index.ts';
+import { failureTypes, noCounts, type ReplayOutcome, type ReplayRequest } from '../../workflows/messages.ts';
+import type { PlainError } from '../domain/errors.ts';
+import type { App } from '../runtime/app.ts';
+import { type Engine, startEngine } from '../runtime/worker.ts';
+import { withDelivered } from './deliveries.ts';
+
+export interface ReplayOptions {
+  onProgress?: (progress: StepProgress) => void;
+  /** Awaited once the replays have ended, while the workers still run. */
+  afterWindows?: (engine: Engine) => Promise<void>;
+  signal: AbortSignal;
+}
+
+/** How long a cancelled replay may take to record that it was cancelled. */
+const cancelGraceMs = 15_000;
+
+/** Runs one replay for each request, at once, and waits for them; the workers run for that long only. */
+export async function replayNow(
+  app: App,
+  requests: readonly ReplayRequest[],
+  { onProgress, afterWindows, signal }: ReplayOptions,
+): Promise<ReplayOutcome> {
+  const engine = await startEngine(app, onProgress ? { onProgress } : {}, (line) => app.log.info(line), {
+    only: 'replay',
+    command: 'replay',
+  });
+  try {
+    const outcomes = await Promise.all(requests.map((request) => runReplay(app, engine, request, signal)));
+    await afterWindows?.(engine);
+    const windows = await withDelivered(
+      app,
+      outcomes.flatMap((outcome) => outcome.windows),
+    );
+    return { windows, leftOut: outcomes.flatMap(({ leftOut }) => leftOut) };
+  } finally {
+    await engine.stop();
+  }
+}
+
+/** Starts the workflow of one replay and waits for its outcome. A failed replay is reported, not thrown. */
+export async function runReplay(
+  app: App,
+  engine: Engine,
+  request: ReplayRequest,
+  signal: AbortSignal,
+): Promise<ReplayOutcome> {
+  const { installation } = request;
+  const time = app.clock().toISOString().replaceAll(/[-:.]/g, '');
+  const handle = await engine.client.workflow.start<typeof replay>('replay', {
+    workflowId: `replay/${installation}-${app.temporalName}/${time}`,
+    taskQueue: engine.backfillQueue,
+    args: [request],
+    staticSummary: `replay of installation ${installation}`,
+    staticDetails:
+      'Reads windows again, or judges again what the mirror holds of them. It moves no cursor, and posts nothing twice.',
+  });
+  const cancel = () => {
+    handle.cancel().catch((error: unknown) => app.log.warn({ err: error }, 'replay not cancelled'));
+  };
+  if (signal.aborted) cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    return await Promise.race([handle.result(), engine.failed, graceAfter(signal)]);
+  } catch (error) {
+    return failedOutcome(installation, error);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+/** Rejects when the signal was aborted and the grace period has passed. */
+function graceAfter(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const start = () => {
+      setTimeout(() => reject(new Error('stopped before the replay could note its end')), cancelGraceMs).unref();
+    };
+    if (signal.aborted) start();
+    else signal.addEventListener('abort', start, { once: true });
+  });
+}
+
+function failedOutcome(installation: number, error: unknown): ReplayOutcome {
+  const cause = error instanceof WorkflowFailedError ? error.cause : error;
+  const detail: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : null;
+  if (cause instanceof ApplicationFailure && cause.type === failureTypes.failed && isOutcome(detail)) return detail;
+  const plain: PlainError =
+    cause instanceof ApplicationFailure && cause.type === failureTypes.notOpened && isPlainError(detail)
+      ? detail
+      : {
+          code: 'replay_interrupted',
+          message: `the replay of installation ${installation} did not end by itself: ${cause instanceof Error ? cause.message : String(cause)}`,
+          todo: 'nothing is lost: run it again',
+        };
+  return {
+    windows: [
+      {
+        ...{ installation, window: null, from: null, to: null, outcome: 'failed', error: plain, failedToOpen: plain },
+        ...noCounts,
+        replayed: [],
+      },
+    ],
+    leftOut: [],
+  };
+}
+
+function isOutcome(detail: unknown): detail is ReplayOutcome {
+  return typeof detail === 'object' && detail !== null && 'windows' in detail && 'leftOut' in detail;
+}
+
+function isPlainError(detail: unknown): detail is PlainError {
+  return typeof detail === 'object' && detail !== null && 'code' in detail && 'message' in detail && 'todo' in detail;
+}

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { forEachAtATime } from '../domain/concurrency.ts';
+import { intervalSeconds } from '../domain/intervals.ts';
+import type { App } from '../runtime/app.ts';
+import type { Engine } from '../runtime/worker.ts';
+import { type WindowPace, windowPaces } from '../sync/schedule-state.ts';
+import { ensureSchedule, openNow } from './schedules.ts';
+
+/** Calls to Temporal at a time: each takes some milliseconds, and 300 one after the other would take a minute. */
+const schedulesAtATime = 8;
+/** Between two windows that the start of a daemon opens: windows of one second would share a core, and none would be sooner. */
+const startsApartMs = 1_000;
+
+/** The interval of each installation, as its Schedule has it. */
+export type Intervals = Map<number, number>;
+
+export function idleAtMost({ config }: App): number {
+  return config.schedule.idle?.afterWindows ?? 0;
+}
+
+/** Seconds between two windows of an installation, by what its windows found. */
+export function intervalOf({ config, clock }: App, { installation, idleWindows }: WindowPace): number {
+  const timezone = config.installations.find(({ id }) => id === installation)?.timezone ?? 'UTC';
+  return intervalSeconds(config.schedule, { timezone, at: clock(), idleWindows });
+}
+
+/**
+ * Creates the Schedule of each installation, or sets it to the configuration. Returns their intervals, and the installations whose
+ * Schedule opens windows and whose window is due: one whose next tick is to come anyway is left to it.
+ */
+export async function startSchedules(app: App, engine: Engine): Promise<{ intervals: Intervals; due: number[] }> {
+  const installations = app.config.installations.map(({ id }) => id);
+  const paces = await windowPaces(app.db, installations, idleAtMost(app));
+  const intervals: Intervals = new Map();
+  const opening = new Set<number>();
+  await forEachAtATime(schedulesAtATime, paces, async (pace) => {
+    const every = intervalOf(app, pace);
+    const { paused } = await ensureSchedule(app, engine, pace.installation, every);
+    intervals.set(pace.installation, every);
+    const isDue = pace.openedAt === null || app.clock().getTime() - pace.openedAt.getTime() >= every * 1000;
+    // One installation alone gets its window at once, as whoever starts the daemon expects.
+    if (!paused && (isDue || installations.length === 1)) opening.add(pace.installation);
+  });
+  const waited = ({ openedAt }: WindowPace) => openedAt?.getTime() ?? 0;
+  const due = paces
+    .filter(({ installation }) => opening.has(installation))
+    .sort((a, b) => waited(a) - waited(b))
+    .map(({ installation }) => installation);
+  return { intervals, due };
+}
+
+/**
+ * Opens the windows that are due when a daemon starts, those that have waited longest first and one after another, so that not all
+ * of them begin at once. An installation whose Schedule has opened one meanwhile is passed over.
+ */
+export async function openDue(
+  app: App,
+  engine: Engine,
+  due: readonly number[],
+  signal: AbortSignal,
+  apartMs = startsApartMs,
+): Promise<void> {
+  const startedAt = app.clock().getTime();
+  for (const [place, installation] of due.entries()) {
+    if (place > 0) await sleep(apartMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    try {
+      const [pace] = place === 0 ? [] : await windowPaces(app.db, [installation], 0);
+      if (pace?.openedAt && pace.openedAt.getTime() >= startedAt) continue;
+      await openNow(app, engine, installation);
+    } catch (err) {
+      app.log.warn({ err, installation }, 'no window was opened at the start; the schedule opens the next one');
+    }
+  }
+}

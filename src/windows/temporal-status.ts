@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import type { Config } from '../config/load.ts';
+import type { Connection as Database } from '../db/rows.ts';
+import type { PlainError } from '../domain/errors.ts';
+import { recordedTemporal } from '../embedded/index.ts';
+import { temporalGoneSince } from '../runtime/presence.ts';
+import { probeTemporal } from './probes.ts';
+
+/** How long `status` waits for Temporal. */
+const answerWithinMs = 3_000;
+
+/** Whether Temporal can be reached, as `status --json` prints it. */
+export interface TemporalStatus {
+  ok: boolean;
+  /** host:port of the configured server, or of the embedded one. */
+  address: string;
+  embedded: boolean;
+  /** Since when the daemon has not reached it; null where it is reached, or no daemon has noticed. */
+  since: Date | null;
+  error: PlainError | null;
+}
+
+/**
+ * Asks the configured Temporal server, or the embedded one that a process of this `data_dir` has started, whether it answers; it
+ * starts none. Null where no embedded server should be running now. Takes a few seconds at most.
+ */
+export async function temporalStatus(
+  { dataDir, temporal }: Pick<Config, 'dataDir' | 'temporal'>,
+  db: Database,
+  timeoutMs = answerWithinMs,
+): Promise<TemporalStatus | null> {
+  const embedded = temporal.address === null ? recordedTemporal(dataDir) : null;
+  const address = temporal.address ?? embedded?.address;
+  if (address === undefined) return null;
+  const error =
+    embedded?.isRunning === false ? died(embedded.pid) : await asked({ address, temporal, dataDir, timeoutMs });
+  const since = error === null ? null : await temporalGoneSince(db);
+  return { ok: error === null, address, embedded: embedded !== null, since, error };
+}
+
+interface Question extends Pick<Config, 'dataDir' | 'temporal'> {
+  address: string;
+  timeoutMs: number;
+}
+
+async function asked({ address, temporal, dataDir, timeoutMs }: Question): Promise<PlainError | null> {
+  const connection = Connection.lazy({ ...temporal.security, address });
+  try {
+    const error = await probeTemporal(new Client({ connection, namespace: temporal.namespace }), timeoutMs);
+    if (error === null) return null;
+    const todo =
+      temporal.address === null
+        ? `See ${join(dataDir, 'logs', 'temporal.log')}, end that server, and see that \`vetledger run\` is up, which starts it again.`
+        : `Start the server at ${address}, or correct temporal.address (TEMPORAL_ADDRESS). What was under way goes on by itself, and the next windows cover what was missed.`;
+    return { code: error.code, message: `Temporal at ${address} does not answer, so no window opens`, todo };
+  } finally {
+    await connection.close();
+  }
+}
+
+function died(pid: number): PlainError {
+  return {
+    code: 'temporal_unreachable',
+    message: `the embedded Temporal server (process ${pid}) has died, so no window opens`,
+    todo: 'See that `vetledger run` is up: it starts the server again within seconds, and the next windows cover what was missed.',
+  };
+}

@@ -1,0 +1,139 @@
+// The fake ERP over HTTP: each method of the port is a POST with its arguments, amounts and maps told from other JSON.
+
+import { Money } from '../../../src/domain/money.ts';
+import type { Capabilities } from '../../../src/erp/capabilities.ts';
+import { type CompanyRef, ErpError, type ErpTarget, type RequestOptions } from '../../../src/erp/port.ts';
+import { type FakeRecord, records } from '../../erp/fake/records.ts';
+
+/** What the ERP may still do after a request was given up, in a round of seconds. */
+export const mayWorkSeconds = 3;
+/** A client's patience: an answer may be slower. */
+export const clientTimeoutMs = 1_500;
+/** After so long a request has no effect any more: within what the record promises, by the clock of the same machine. */
+export const effectWithinMs = mayWorkSeconds * 1_000 - 500;
+const slowestLookUpSeconds = 0.5;
+
+/** Beside the demo's mapping: what an ERP is told. */
+export const erpSection = `
+erp:
+  vat_codes: {"VAT 25.5 %": S25, "VAT 14 %": S14, "VAT 10 %": S10, "VAT 0 %": S0, "EU sales 0 %": EU0}
+  journals: {"*": SALES}
+  parties: collective
+  collective_party: CASH
+`;
+
+/** Records of ERPs that differ in what a lost answer leaves behind. */
+export const playedErps = ['tryton', 'fortnox', 'overwriting', 'stubborn_drafts'] as const;
+
+/** A record with the times of a round: no limits per minute or day, and short doubts. */
+export function hurriedRecord(name: string): FakeRecord {
+  const record = records[name];
+  if (!record) throw new Error(`no record ${name}`);
+  const { key, doubt, pace } = record.capabilities;
+  const capabilities: Capabilities = {
+    ...record.capabilities,
+    key: { ...key, lookup_lag_seconds: Math.min(key.lookup_lag_seconds, slowestLookUpSeconds) },
+    doubt: { ...doubt, server_may_work_seconds: mayWorkSeconds },
+    pace: { ...pace, limits: [], errors_allowed: null },
+  };
+  return { ...record, capabilities };
+}
+
+export function encoded(value: unknown): string {
+  return JSON.stringify(value, function tagged(this: Record<string, unknown>, name, plain) {
+    const whole = this[name];
+    if (whole instanceof Money) return { $money: whole.toFixed() };
+    if (whole instanceof Map) return { $map: [...whole] };
+    return plain;
+  });
+}
+
+export function decoded(text: string): unknown {
+  return JSON.parse(text, (_name, value) => {
+    if (typeof value !== 'object' || value === null) return value;
+    if ('$money' in value) return new Money(String(value.$money));
+    if ('$map' in value) return new Map(value.$map as [unknown, unknown][]);
+    return value;
+  });
+}
+
+/** An answer: what the method gave, or the error that it threw. */
+export type WireAnswer =
+  | { result: unknown }
+  | { error: Pick<ErpError, 'means' | 'message' | 'problem' | 'keys' | 'retryAfterMs'> };
+
+/** A client of the ERP process, as the daemon has one. */
+export function remoteErp({
+  url,
+  company,
+  record,
+}: {
+  url: string;
+  company: CompanyRef;
+  record: FakeRecord;
+}): ErpTarget {
+  const { capabilities } = record;
+  const call = async <Result>(method: string, args: unknown[], { signal }: RequestOptions): Promise<Result> => {
+    signal.throwIfAborted();
+    const asked = AbortSignal.any([signal, AbortSignal.timeout(clientTimeoutMs)]);
+    let text: string;
+    try {
+      const response = await fetch(`${url}/${method}`, {
+        method: 'POST',
+        body: encoded(args),
+        headers: { 'x-effect-until': String(Date.now() + effectWithinMs) },
+        signal: asked,
+      });
+      text = await response.text();
+      if (response.status !== 200) throw new ErpError('doubt', `${response.status} ${text.slice(0, 100)}`);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof ErpError ? error : noAnswer(error);
+    }
+    const answer = readAnswer(text);
+    if ('result' in answer) return answer.result as Result;
+    const { means, message, problem, keys, retryAfterMs } = answer.error;
+    throw new ErpError(means, message, { ...(problem === null ? {} : { problem }), keys, retryAfterMs });
+  };
+  type Groups = readonly (readonly string[])[];
+  const plain = ({ priority }: RequestOptions) => ({ priority });
+  const writing = (request: RequestOptions & { attemptId: string }) => ({
+    ...plain(request),
+    attemptId: request.attemptId,
+  });
+  return {
+    capabilities,
+    company,
+    find: (keys, request) => call('find', [keys, plain(request)], request),
+    create: (entries, request) => call('create', [entries, writing(request)], request),
+    post: (ids, request) => call('post', [ids, writing(request)], request),
+    deleteDrafts: (ids, request) => call('deleteDrafts', [ids, writing(request)], request),
+    read: (ids, request) => call('read', [ids, plain(request)], request),
+    periods: (request) => call('periods', [plain(request)], request),
+    ...(capabilities.lines.matching
+      ? {
+          matching: {
+            match: (groups: Groups, request) => call('match', [groups, writing(request)], request),
+            unmatch: (groups: Groups, request) => call('unmatch', [groups, writing(request)], request),
+          },
+        }
+      : {}),
+    async *check() {},
+    close: async () => undefined,
+  };
+}
+
+/** Throws ErpError for an answer that was cut. */
+function readAnswer(text: string): WireAnswer {
+  try {
+    return decoded(text) as WireAnswer;
+  } catch (error) {
+    throw new ErpError('doubt', 'the answer is cut short', { cause: error });
+  }
+}
+
+function noAnswer(error: unknown): ErpError {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return new ErpError(code === 'ECONNREFUSED' ? 'unsent' : 'doubt', `no answer: ${code || String(error)}`);
+}

@@ -1,0 +1,215 @@
+// What a round comes to: the books against the oracle's and against an undisturbed run, the ERP's against ours, the source's notes,
+// and what is left behind. The ERP's books and the clinic are read from their files, by nothing that delivers or asks.
+
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startSandbox } from '../../../sandbox/index.ts';
+import { type InstallationConfig, loadConfig } from '../../../src/config/load.ts';
+import { type Db, openDatabase } from '../../../src/db/pool.ts';
+import { Money } from '../../../src/domain/money.ts';
+import { verifyChain } from '../../../src/ledger/verify.ts';
+import { reconcileWithSource } from '../../../src/queries/reconcile.ts';
+import { openApp } from '../../../src/runtime/app.ts';
+import type { FakeBooks, HeldEntry } from '../../erp/fake/server.ts';
+import { WindowRunner } from '../../hostile/rounds/windows.ts';
+import { demoConfig, fromEnvironment } from '../../support/demo-config.ts';
+import { wrongBooks } from '../../support/expected-books.ts';
+import { query } from '../../support/sql.ts';
+import { decoded } from './erp-wire.ts';
+import type { RoundDatabase } from './services.ts';
+
+/** The installation of every round. */
+export const installation = 4711;
+
+export interface Outcome {
+  /** The round's books, as the owner of the tables. */
+  db: Db;
+  databaseUrl: string;
+  undisturbed: RoundDatabase;
+  folder: string;
+  mapping: string;
+  token: string;
+  /** The clinic's file. */
+  state: string;
+  /** The ERP's books; null where nothing is delivered. */
+  books: string | null;
+  seed: number;
+  clockAheadMs: number;
+}
+
+const mostTold = 8;
+const undisturbedWindows = 2;
+
+export async function judge(outcome: Outcome): Promise<string[]> {
+  const { db, mapping } = outcome;
+  const copy = join(outcome.folder, 'undisturbed.state');
+  copyFileSync(outcome.state, copy);
+  const sandbox = await startSandbox({
+    ...{ stateFile: copy, rateWindowSeconds: 1, token: outcome.token, seed: outcome.seed },
+    now: () => new Date(Date.now() + outcome.clockAheadMs),
+  });
+  const wrong: string[] = [];
+  const held = outcome.books === null ? null : heldIn(outcome.books);
+  try {
+    const disturbed = await openedApp(outcome, sandbox.url, outcome.databaseUrl);
+    try {
+      const [{ timezone, decimals, startDate }] = disturbed.config.installations as [InstallationConfig];
+      const setting = { installation, timezone, decimals, startDate, mapping };
+      wrong.push(...(await wrongBooks(db, sandbox.clinic, setting)).map((one) => `the books: ${one}`));
+      wrong.push(...(await wrongWriteBacks(db, installation, held, sandbox.clinic.prepayments.all())));
+      const { installations } = await reconcileWithSource(disturbed, disturbed.config.installations, () => undefined);
+      for (const [name, { ok, documents }] of installations.flatMap((one) => Object.entries(one.equations)))
+        if (!ok) wrong.push(`reconcile: ${name}, ${documents[0]?.message ?? 'a difference'}`);
+      const broken = await verifyChain(db, installation);
+      if (broken !== null) wrong.push(`ledger verify: ${JSON.stringify(broken)}`);
+    } finally {
+      await disturbed.close();
+    }
+    // Only now: its windows write back, too.
+    wrong.push(...(await differencesFromUndisturbed(outcome, sandbox.url)));
+  } finally {
+    await sandbox.stop();
+  }
+  if (held !== null) wrong.push(...(await wrongInErp(db, installation, held)));
+  wrong.push(...(await leftBehind(db, installation)));
+  return wrong.length > mostTold ? [...wrong.slice(0, mostTold), `and ${wrong.length - mostTold} more`] : wrong;
+}
+
+function heldIn(books: string): HeldEntry[] {
+  return (decoded(readFileSync(books, 'utf8')) as FakeBooks).entries;
+}
+
+async function openedApp({ folder, mapping, token }: Outcome, sandboxUrl: string, databaseUrl: string) {
+  const file = join(folder, 'judge.yaml');
+  const settings = { id: installation, base_url: sandboxUrl, mapping, rate_window_seconds: 1, overlap_seconds: 60 };
+  writeFileSync(file, demoConfig([settings], { database_url: fromEnvironment('DATABASE_URL') }));
+  const env = { ...process.env, PRACTICE_TOKEN: token, DATABASE_URL: databaseUrl, VETLEDGER_LOG: 'silent' };
+  const config = await loadConfig(file, env);
+  return openApp(config, { temporal: false, progress: () => undefined, env });
+}
+
+/** Entries in force with all that is posted of a document, one text a line; nothing of when it was recorded. */
+const inForce = `
+  select e.kind || '/' || e.document_id as document, concat_ws(' · ', e.entry_date, e.document_date, e.posting_mode, l.account,
+    l.role, l.side, trim_scale(l.amount), l.party_code, l.party_vat_number, l.party_country_code, l.department_id,
+    coalesce(l.dimension_1, '-'), coalesce(l.dimension_2, '-'), coalesce(l.dimension_3, '-'), l.invoice_id, l.payment_type,
+    l.document_number, l.due_date, l.bank_reference, l.vat_group, l.vat_rate, trim_scale(l.vat_base)) as line
+  from entry e join entry_line l on l.entry_id = e.id
+  where e.installation = ? and e.reverses is null and not exists (select from entry r where r.reverses = e.id)
+  order by 1, 2`;
+
+/** A run that nothing disturbs, over the clinic as it is now, into books of its own. */
+async function differencesFromUndisturbed(outcome: Outcome, sandboxUrl: string): Promise<string[]> {
+  const app = await openedApp(outcome, sandboxUrl, outcome.undisturbed.url);
+  const owner = openDatabase(outcome.undisturbed.ownerUrl, { max: 1 });
+  try {
+    const installations = new Map(app.config.installations.map((one) => [one.id, one]));
+    const runner = new WindowRunner(
+      {
+        ...{ db: app.db, log: app.log, installations, practice: app.practice, clock: app.clock, sealKey: null },
+        workflows: { getHandle: () => ({ signal: async () => undefined }) } as never,
+      },
+      installation,
+    );
+    for (let n = 0; n < undisturbedWindows; n++) {
+      const { outcome: end, error } = await runner.run({ limitMs: 120_000 });
+      if (end !== 'closed') return [`the undisturbed run ${end}: ${error?.message}`];
+    }
+    return differencesOf(await linesOf(outcome.db), await linesOf(owner));
+  } finally {
+    await owner.destroy();
+    await app.close();
+  }
+}
+
+async function linesOf(db: Db): Promise<Map<string, string>> {
+  const lines = await query<{ document: string; line: string }>(db, inForce, [installation]);
+  const byDocument = Map.groupBy(lines, ({ document }) => document);
+  return new Map([...byDocument].map(([document, its]) => [document, its.map(({ line }) => line).join('\n  ')]));
+}
+
+function differencesOf(disturbed: Map<string, string>, undisturbed: Map<string, string>): string[] {
+  const wrong: string[] = [];
+  for (const document of new Set([...disturbed.keys(), ...undisturbed.keys()])) {
+    const [ours, theirs] = [disturbed.get(document), undisturbed.get(document)];
+    if (ours === theirs) continue;
+    wrong.push(`${document} is\n  ${ours ?? 'not posted'}\nand undisturbed\n  ${theirs ?? 'not posted'}`);
+  }
+  return wrong;
+}
+
+/** Every unit of ours is in the ERP once, posted and with our amounts, and nothing else is. */
+export async function wrongInErp(db: Db, installation: number, held: HeldEntry[]): Promise<string[]> {
+  const wrong: string[] = [];
+  const units = await query<{ unit: string; state: string; problem: string | null; day: string; lines: string }>(
+    db,
+    `select e.id as unit, coalesce(u.state, 'not in the outbox') as state, u.problem_message as problem, e.entry_date::text as day,
+       (select string_agg(t.account || ' ' || t.amount, ', ' order by t.account collate "C") from (
+          select l.account, trim_scale(sum(case l.side when 'debit' then l.amount else -l.amount end))::text as amount
+          from entry_line l where l.entry_id = e.id group by l.account) t) as lines
+     from entry e left join erp_unit u on u.installation = e.installation and u.unit_id = e.id where e.installation = ?`,
+    [installation],
+  );
+  const byUnit = Map.groupBy(held, ({ unitId }) => unitId);
+  for (const { unit, state, problem, day, lines } of units) {
+    const copies = byUnit.get(unit) ?? [];
+    byUnit.delete(unit);
+    const asked = state === 'cancelled_out' ? 0 : 1;
+    if (asked === 1 && state !== 'delivered') wrong.push(`${unit} is ${state} (${problem})`);
+    if (copies.length !== asked) wrong.push(`the ERP has ${unit} ${copies.length} times, and it is ${state}`);
+    const [copy] = copies;
+    if (!copy) continue;
+    if (copy.state !== 'posted') wrong.push(`the ERP has ${unit} as a ${copy.state}`);
+    if (copy.date !== day) wrong.push(`the ERP has ${unit} dated ${copy.date}, not ${day}`);
+    const theirs = accountsOf(copy);
+    if (theirs !== lines) wrong.push(`the ERP has ${unit} as ${theirs}; our books as ${lines}`);
+  }
+  for (const unit of byUnit.keys()) wrong.push(`the ERP has ${unit}, which our books do not`);
+  return wrong;
+}
+
+function accountsOf({ lines }: HeldEntry): string {
+  const amounts = new Map<string, Money>();
+  for (const { account, amount } of lines) amounts.set(account, (amounts.get(account) ?? new Money(0)).plus(amount));
+  return [...amounts]
+    .map(([account, amount]) => `${account} ${amount.toFixed()}`)
+    .sort()
+    .join(', ');
+}
+
+/** A posted prepayment's record names its entry: by our id, or by the ERP's number where there is an ERP. */
+export async function wrongWriteBacks(
+  db: Db,
+  installation: number,
+  held: HeldEntry[] | null,
+  prepayments: readonly { id: number; external_info: { external_id?: unknown } }[],
+): Promise<string[]> {
+  const numbers = new Map(held?.map(({ unitId, number }) => [unitId, number]));
+  const posted = await query<{ id: number; entry: string }>(
+    db,
+    `select e.document_id as id, e.id as entry from entry e
+     where e.installation = ? and e.kind = 'prepayment' and e.reverses is null
+       and not exists (select from entry r where r.reverses = e.id)`,
+    [installation],
+  );
+  const inForceOf = new Map(posted.map(({ id, entry }) => [id, entry]));
+  return prepayments.flatMap(({ id, external_info: { external_id: told = null } }) => {
+    const entry = inForceOf.get(id) ?? null;
+    const asked = entry === null || held === null ? entry : numbers.get(entry);
+    return told === asked ? [] : [`prepayment ${id} names ${told} at the source, should name ${asked}`];
+  });
+}
+
+/** Leases, windows and batches that nobody ended. */
+export async function leftBehind(db: Db, installation: number): Promise<string[]> {
+  const found = await query<{ what: string }>(
+    db,
+    `select 'the lease of lane ' || lane || ' is held by ' || holder as what from lease where installation = ? and holder <> ''
+     union all select 'window ' || id || ' is open' from sync_window where installation = ? and outcome = 'open'
+     union all select 'unit ' || unit_id || ' is being sent' from erp_unit where installation = ? and state = 'sending'
+     union all select 'the company’s lease is held by ' || c.holder from erp_company c
+       where (not is_released or holder <> '') and exists (select from erp_unit u where u.company = c.company and u.installation = ?)`,
+    Array(4).fill(installation),
+  );
+  return found.map(({ what }) => what);
+}

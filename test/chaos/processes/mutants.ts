@@ -1,0 +1,53 @@
+// Broken variants of the program, each a mistake that loses, doubles or leaves something when processes die: rounds have to notice
+// each.
+
+import { mutants as ofDelivery } from '../../erp/rounds/mutants.ts';
+import { type Fault, faultsIn } from '../../support/faults.ts';
+
+const src = (path: string) => new URL(`../../../src/${path}`, import.meta.url);
+const inLease = faultsIn<typeof import('../../../src/db/lease.ts')>(src('db/lease.ts'));
+const inCursors = faultsIn<typeof import('../../../src/sync/cursors.ts')>(src('sync/cursors.ts'));
+const inWriteBack = faultsIn<typeof import('../../../src/writeback/write-back.ts')>(src('writeback/write-back.ts'));
+
+/** Beyond what the overlap makes up for. */
+const tooFarMs = 3_600_000;
+
+export interface Mutant {
+  faults: Fault[];
+  /** The rounds in which it makes a difference: with an ERP, or without. */
+  erp: string | null;
+}
+
+export const mutants: Record<string, Mutant> = {
+  'an error read as "nothing was created"': {
+    faults: ofDelivery['an error read as "nothing was created"'] ?? [],
+    erp: 'fortnox',
+  },
+  'a lease that is never given back': {
+    faults: [inLease({ releaseLease: () => async () => undefined })],
+    erp: null,
+  },
+  'a watermark that moves too far': {
+    faults: [
+      inCursors({
+        moveCursor:
+          (real) =>
+          (db, installation, stream, { watermark, ...value }, revision) => {
+            const far = watermark && new Date(Date.parse(watermark) + tooFarMs).toISOString();
+            return real.moveCursor(
+              db,
+              installation,
+              stream,
+              { ...value, ...(far ? { watermark: far } : {}) },
+              revision,
+            );
+          },
+      }),
+    ],
+    erp: null,
+  },
+  'a write-back that is left out': {
+    faults: [inWriteBack({ writeBackAll: () => async () => 0 })],
+    erp: null,
+  },
+};

@@ -1,0 +1,51 @@
+// The practice API as a process: `node sandbox-process.ts SETTINGS`. Every change is in its file before an answer tells of it, so
+// that a process that was killed goes on where it was. Orders come as messages.
+
+import { type Faults, startSandbox } from '../../../sandbox/index.ts';
+import { saveClinic } from '../../../sandbox/persist.ts';
+
+export interface SandboxSettings {
+  port: number;
+  seed: number;
+  invoices: number;
+  /** The file of its records. */
+  state: string;
+  /** How far its clock is ahead. */
+  clockAheadMs: number;
+  lateCommitShare: number;
+}
+
+export type SandboxOrder =
+  | { live: number }
+  | { faults: Partial<Faults> }
+  | { clockAheadMs: number }
+  | { lateCommitShare: number };
+
+const settings = JSON.parse(process.argv[2] ?? '{}') as SandboxSettings;
+let { clockAheadMs } = settings;
+const sandbox = await startSandbox({
+  ...{ port: settings.port, seed: settings.seed, invoices: settings.invoices, historyDays: 40 },
+  ...{ stateFile: settings.state, rateWindowSeconds: 1 },
+  now: () => new Date(Date.now() + clockAheadMs),
+  quirks: { lateCommitShare: settings.lateCommitShare, lateCommitMs: 700 },
+});
+const { clinic } = sandbox;
+const tell = clinic.onChange;
+clinic.onChange = (changed) => {
+  saveClinic(clinic, settings.state);
+  tell(changed);
+};
+
+function obey(order: SandboxOrder): unknown {
+  if ('live' in order) return sandbox.live(order.live).map(({ text }) => text);
+  if ('faults' in order) return sandbox.setFaults(order.faults);
+  if ('lateCommitShare' in order) return sandbox.setQuirks({ lateCommitShare: order.lateCommitShare });
+  clockAheadMs = order.clockAheadMs;
+  return null;
+}
+
+process.on('message', ({ serial, argument }: { serial: number; argument: SandboxOrder }) => {
+  process.send?.({ serial, result: obey(argument) });
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ ready: true });

@@ -1,0 +1,73 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own way to name a file
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { redact } from '../../src/domain/redact.ts';
+import { folderOf } from '../cli/support.ts';
+
+const mapping = 'roles: {receivable: 1700, cash: 0100}\nrevenue: same\nvat: same\n';
+const config = (auth: string) => `installations:
+  - id: 4711
+    base_url: http://127.0.0.1:8090
+    auth: ${auth}
+    timezone: Europe/Helsinki
+    currency: EUR
+    mapping: mapping.yaml
+`;
+
+function folder(auth: string, secret: string, rights = 0o600): string {
+  const made = folderOf({ 'vetledger.yaml': config(auth), 'mapping.yaml': mapping, 'secrets/token': secret });
+  chmodSync(join(made, 'secrets/token'), rights);
+  return made;
+}
+const load = (made: string) => loadConfig(join(made, 'vetledger.yaml'), {});
+
+test('a token is read from the file that the configuration names, without its line end, and is redacted from then on', async () => {
+  const made = folder('{token: "${file:secrets/token}"}', 'token-in-a-file\n');
+  const { installations, warnings } = await load(made);
+  expect(installations[0]!.auth).toEqual({ token: 'token-in-a-file', secretFile: join(made, 'secrets/token') });
+  expect(warnings).toEqual([]);
+  expect(redact('it said token-in-a-file')).toBe('it said …');
+});
+
+test('a client secret, too, and one that is a part of a value is not read anew', async () => {
+  const whole = await load(folder('{client_id: vet, client_secret: "${file:secrets/token}"}', 'client-secret-9'));
+  expect(whole.installations[0]!.auth).toMatchObject({
+    clientSecret: 'client-secret-9',
+    secretFile: expect.any(String),
+  });
+  const part = await load(folder('{token: "${file:secrets/token}${file:secrets/token}"}', 'half-token'));
+  expect(part.installations[0]!.auth).toEqual({ token: 'half-tokenhalf-token' });
+});
+
+test('a file that others may read is warned of', async () => {
+  const { warnings } = await load(folder('{token: "${file:secrets/token}"}', 'token-for-all', 0o644));
+  expect(warnings).toEqual([expect.stringMatching(/secrets\/token holds a secret.*rights 644.*chmod 600/)]);
+});
+
+test.each([
+  ['names no file', '${file:secrets/none}', 'x', 'secret_file_unreadable', /secrets\/none.*ENOENT/],
+  ['names an empty file', '${file:secrets/token}', ' \n', 'secret_file_unreadable', /is empty/],
+  [
+    'names a file of two lines',
+    '${file:secrets/token}',
+    'one-token\ntwo-token\n',
+    'secret_unusable',
+    /holds a line end/,
+  ],
+  ['holds a secret beside the file', 'abc${file:secrets/token}', 'one-token', 'secret_in_config', /in the file itself/],
+])('a token that %s is refused', async (_, token, text, code, message) => {
+  const refused = load(folder(`{token: "${token}"}`, text));
+  await expect(refused).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+});
+
+test('the password of an ERP is a secret, too', async () => {
+  const made = folder('{token: "${file:secrets/token}"}', 'token-in-a-file');
+  const erp = '    erp: {kind: tryton, url: "http://127.0.0.1:1", database: b, user: u, password: in-clear}\n';
+  const written = folderOf({
+    'vetledger.yaml': config(`{token: "\${file:${made}/secrets/token}"}`) + erp,
+    'mapping.yaml': mapping,
+  });
+  await expect(load(written)).rejects.toMatchObject({ code: 'secret_in_config' });
+});

@@ -1,0 +1,446 @@
+// What every target has to keep to, tried through the engine that delivers: the same cases for the fake with each record, for files
+// and, by the tests of a target, for a real ERP. Plain functions: they also run where delivery is broken on purpose, to see that
+// they fail.
+
+import { deepStrictEqual, ok } from 'node:assert/strict';
+import { Rng } from '../../../sandbox/rng.ts';
+import type { InstallationConfig } from '../../../src/config/load.ts';
+import type { Db } from '../../../src/db/pool.ts';
+import { Money, sum } from '../../../src/domain/money.ts';
+import type { Capabilities } from '../../../src/erp/capabilities.ts';
+import { openDelivery } from '../../../src/erp/delivery.ts';
+import { retryUnits } from '../../../src/erp/outbox/state.ts';
+import type { ErpTarget } from '../../../src/erp/port.ts';
+import { draft } from '../../ledger/drafts.ts';
+import { query } from '../../support/sql.ts';
+import type { SimulatedTime } from '../fake/time.ts';
+import { append, type PlannedEntry, plan } from '../rounds/world.ts';
+import type { Troubles } from './troubled.ts';
+
+/** An entry in the ERP's books, read in another way than the target does. */
+export interface HeldInErp {
+  description: string;
+  state: string;
+  date: string;
+  /** Debit positive. */
+  lines: { account: string; amount: Money }[];
+}
+
+/** A company of an ERP with empty books, and what a test does to it. */
+export interface ContractSubject {
+  capabilities: Capabilities;
+  db: Db;
+  databaseId: string;
+  installation: InstallationConfig;
+  time: SimulatedTime;
+  /** A connection of its own, as another process has one; nobody asks for one where the target is a file. */
+  open(): ErpTarget;
+  /** What goes wrong on the way of the connections that are opened. */
+  troubles: Troubles;
+  /** Nothing can be written to the target, or it can again. */
+  setAway(isAway: boolean): void;
+  /** Closes the days up to and including this one. */
+  lock(through: string): Promise<void>;
+  unlock(): Promise<void>;
+  /** Everything in the books, drafts too. */
+  held(): Promise<HeldInErp[]>;
+  /** What the ERP itself holds against its client. */
+  misdeeds(): string[];
+  close(): Promise<void>;
+}
+
+export interface ContractCase {
+  name: string;
+  /** Why the case says nothing of a target with this record; null where it applies. */
+  doesNotApply(capabilities: Capabilities): string | null;
+  run(delivery: ContractDelivery, subject: ContractSubject): Promise<void>;
+}
+
+/** Accounts of `flaws` in the rounds: this one exists in no chart. */
+const unknownAccount = '3991';
+/** The mapping has no code for it. */
+const unmappedGroup = 'Z';
+
+const always = () => null;
+const ifAnswers = ({ kind }: Capabilities) =>
+  kind === 'file' ? 'a file answers nothing: what a crash leaves is told by the stored batch' : null;
+const ifLooksUp = (record: Capabilities) =>
+  ifAnswers(record) ?? (record.key.lookup === 'none' ? 'nothing can be looked up' : null);
+const ifDrafts = (record: Capabilities) =>
+  ifLooksUp(record) ?? (record.write.steps === 'one' ? 'it has no drafts' : null);
+const ifSweeps = (record: Capabilities) =>
+  ifDrafts(record) ??
+  (record.write.drafts_deletable ? null : 'its drafts cannot be deleted') ??
+  (record.key.unique === 'none' ? null : 'it has no second draft of a key');
+const ifReadBack = (record: Capabilities) =>
+  ifLooksUp(record) ?? (record.read_back.by === 'none' ? 'nothing can be read back' : null);
+const ifLocks = (record: Capabilities) =>
+  record.periods.readable || record.periods.on_locked === 'refused'
+    ? null
+    : 'its closed periods can neither be read nor do they refuse anything';
+
+export const contractCases: ContractCase[] = [
+  {
+    name: 'entries and their corrections are there once, as they were posted',
+    doesNotApply: always,
+    async run(delivery) {
+      const planned = await delivery.post(4);
+      await delivery.drain();
+      await delivery.expectDelivered(planned);
+    },
+  },
+  {
+    name: 'a target that is away keeps everything waiting, and has it once when it is back',
+    doesNotApply: always,
+    async run(delivery, subject) {
+      const planned = await delivery.post(2, { corrections: false });
+      subject.setAway(true);
+      await delivery.tryFor(2);
+      deepStrictEqual(await subject.held(), []);
+      subject.setAway(false);
+      await delivery.drain();
+      await delivery.expectDelivered(planned);
+    },
+  },
+  ...(['create', 'post'] as const).flatMap((kind) => [
+    ...(['lost', 'answer_lost', 'refused_though_done'] as const).map((trouble) => ({
+      name: `a request to ${kind} with the trouble «${trouble}» loses and doubles nothing`,
+      doesNotApply: kind === 'create' ? ifLooksUp : ifDrafts,
+      async run(delivery: ContractDelivery, subject: ContractSubject) {
+        const planned = await delivery.post(2, { corrections: false });
+        subject.troubles.add(kind, { is: trouble });
+        await delivery.drain();
+        await delivery.expectDelivered(planned);
+      },
+    })),
+    {
+      name: `a request to ${kind} that takes effect when nobody waits for it any more loses and doubles nothing`,
+      doesNotApply: kind === 'create' ? ifLooksUp : ifDrafts,
+      async run(delivery, subject) {
+        const planned = await delivery.post(2, { corrections: false });
+        const mayWorkMs = subject.capabilities.doubt.server_may_work_seconds * 1_000;
+        subject.troubles.add(kind, { is: 'late', ms: mayWorkMs - 2_000 });
+        await delivery.drain();
+        await delivery.wait(mayWorkMs);
+        await delivery.expectDelivered(planned);
+      },
+    } satisfies ContractCase,
+  ]),
+  {
+    name: 'a draft that comes later than any is known to come is swept',
+    doesNotApply: ifSweeps,
+    async run(delivery, subject) {
+      const planned = await delivery.post(2, { corrections: false });
+      const mayWorkMs = subject.capabilities.doubt.server_may_work_seconds * 1_000;
+      subject.troubles.add('create', { is: 'late', ms: 3 * mayWorkMs });
+      await delivery.drain();
+      await delivery.wait(4 * mayWorkMs);
+      deepStrictEqual((await delivery.unitsIn('delivered')).length, planned.length);
+      ok((await subject.held()).length > planned.length, 'no draft has come late');
+      await delivery.wait(8 * mayWorkMs);
+      await delivery.drain();
+      await delivery.expectDelivered(planned);
+      await delivery.wait(80 * mayWorkMs);
+      await delivery.drain();
+      deepStrictEqual(await delivery.sweepsLeft(), 0);
+    },
+  },
+  {
+    name: 'a draft that came late and that the ERP keeps at first is swept later',
+    doesNotApply: ifSweeps,
+    async run(delivery, subject) {
+      const planned = await delivery.post(1, { corrections: false });
+      const mayWorkMs = subject.capabilities.doubt.server_may_work_seconds * 1_000;
+      subject.troubles.add('create', { is: 'late', ms: 3 * mayWorkMs });
+      subject.troubles.add('deleteDrafts', { is: 'strange' }, { is: 'strange' });
+      await delivery.drain();
+      await delivery.wait(4 * mayWorkMs);
+      for (let looks = 0; looks < 3; looks++) {
+        ok((await subject.held()).length > planned.length, 'no draft has come late, or it was not kept');
+        await delivery.wait(80 * mayWorkMs);
+        await delivery.drain();
+      }
+      await delivery.expectDelivered(planned);
+      deepStrictEqual(await delivery.sweepsLeft(), 0);
+    },
+  },
+  {
+    name: 'an answer to a creation that names no ids loses and doubles nothing',
+    doesNotApply: ifLooksUp,
+    async run(delivery, subject) {
+      const planned = await delivery.post(2, { corrections: false });
+      subject.troubles.add('create', { is: 'no_ids' });
+      await delivery.drain();
+      await delivery.expectDelivered(planned);
+    },
+  },
+  {
+    name: 'an incomplete look-up proves no absence',
+    doesNotApply: ifLooksUp,
+    async run(delivery, subject) {
+      const planned = await delivery.post(2, { corrections: false });
+      subject.troubles.add('create', { is: 'answer_lost' });
+      subject.troubles.add('find', { is: 'incomplete' }, { is: 'incomplete' });
+      await delivery.drain();
+      await delivery.expectDelivered(planned);
+    },
+  },
+  {
+    name: 'a success is not believed: what the ERP made otherwise is refused, and corrected by nothing',
+    doesNotApply: ifReadBack,
+    async run(delivery, subject) {
+      const planned = await delivery.post(2, { corrections: false });
+      subject.troubles.add('create', { is: 'altered' });
+      await delivery.drain();
+      const units = await delivery.units();
+      const differing = units.filter(({ problem }) => problem === 'erp_differs');
+      ok(differing.length > 0, 'nothing was found to differ');
+      // What counts as delivered is as it was posted; drafts that differ are gone where they can be deleted.
+      const delivered = planned.filter((entry) =>
+        units.some((unit) => unit.id === entry.unitId && unit.state === 'delivered'),
+      );
+      const held = await subject.held();
+      const names = new Set(delivered.map(({ name }) => name));
+      deepStrictEqual(told(held.filter(({ description }) => names.has(description))), expected(delivered));
+      if (subject.capabilities.write.steps !== 'one' && subject.capabilities.write.drafts_deletable) {
+        deepStrictEqual(told(held), expected(delivered));
+      }
+    },
+  },
+  {
+    name: 'an entry that the ERP refuses leaves the rest of its batch delivered',
+    doesNotApply: ifAnswers,
+    async run(delivery) {
+      const good = await delivery.post(2, { corrections: false });
+      const [bad] = await delivery.postSale(99, { account: unknownAccount, group: 'A' });
+      const more = await delivery.post(1, { corrections: false, from: 100 });
+      await delivery.drain();
+      deepStrictEqual(await delivery.unitsIn('refused'), [
+        { id: bad?.unitId, state: 'refused', problem: 'erp_account_unknown' },
+      ]);
+      await delivery.expectDelivered([...good, ...more], { besides: 1 });
+    },
+  },
+  {
+    name: 'a correction waits for what it corrects',
+    doesNotApply: always,
+    async run(delivery, subject) {
+      const flaw =
+        subject.capabilities.kind === 'file'
+          ? { account: '3000', group: unmappedGroup }
+          : { account: unknownAccount, group: 'A' };
+      const [sale] = await delivery.postSale(1, flaw);
+      if (!sale) throw new Error('a sale');
+      const [reversal] = await delivery.postReversal(sale);
+      const good = await delivery.post(1, { corrections: false, from: 10 });
+      await delivery.drain();
+      const states = new Map((await delivery.units()).map(({ id, state }) => [id, state]));
+      deepStrictEqual([states.get(sale.unitId), states.get(reversal?.unitId ?? '')], ['refused', 'pending']);
+      await delivery.expectDelivered(good, { besides: 2 });
+    },
+  },
+  {
+    name: 'what is dated in a closed period waits, and is sent when it is open again',
+    doesNotApply: ifLocks,
+    async run(delivery, subject) {
+      const planned = await delivery.post(2);
+      await subject.lock('2026-12-31');
+      await delivery.drain();
+      const first = planned.filter(({ follows }) => follows === null);
+      deepStrictEqual(
+        (await delivery.unitsIn('refused')).map(({ problem }) => problem),
+        first.map(() => 'period_closed_in_erp'),
+      );
+      // A draft that cannot be deleted stays until its period is open.
+      const held = await subject.held();
+      deepStrictEqual(
+        held.filter(({ state }) => state === 'posted'),
+        [],
+      );
+      if (subject.capabilities.write.drafts_deletable) deepStrictEqual(held, []);
+      await subject.unlock();
+      await delivery.retry();
+      await delivery.drain();
+      await delivery.expectDelivered(planned);
+    },
+  },
+];
+
+/** A delivery ends when nothing has been due for this many slices. */
+const mostSlices = 80;
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined };
+
+/** One installation's delivery into the subject. */
+export class ContractDelivery {
+  readonly #subject: ContractSubject;
+
+  constructor(subject: ContractSubject) {
+    this.#subject = subject;
+  }
+
+  /** Posts documents, and corrections of some unless told otherwise. */
+  async post(documents: number, { corrections = true, from = 0 } = {}): Promise<PlannedEntry[]> {
+    const { installation } = this.#subject;
+    const all = plan(new Rng(documents + from, 'contract'), {
+      ...{ installations: [installation.id], documents: documents + from, fromMs: 0, throughMs: 0, flawShare: 0 },
+    });
+    const wanted = all.filter(
+      ({ draft: { document }, follows }) => document.id > from && (corrections || follows === null),
+    );
+    return this.#append(wanted);
+  }
+
+  /** Posts a sale of 12.55 on an account and of a VAT group. */
+  postSale(id: number, { account, group }: { account: string; group: string }): Promise<PlannedEntry[]> {
+    const vat = { group, rate: new Money('25.5') };
+    const sale = draft({
+      ...{ kind: 'invoice', id, date: '2026-03-02' },
+      lines: [
+        ['1700', 'receivable', '12.55', { invoiceId: id, party: null }],
+        [account, 'revenue', '-10', { vat: { ...vat, base: null } }],
+        ['2931', 'vat', '-2.55', { vat: { ...vat, base: new Money('10') } }],
+      ],
+    });
+    return this.#append([this.#planned(sale, id, 1, null)]);
+  }
+
+  postReversal(of: PlannedEntry): Promise<PlannedEntry[]> {
+    const { document, lines } = of.draft;
+    const opposite = lines.map((line) => ({ ...line, side: line.side === 'debit' ? 'credit' : 'debit' }) as const);
+    const reversal = {
+      ...of.draft,
+      reason: 'source_changed',
+      reverses: of.unitId,
+      lines: opposite,
+      inputHash: 'none',
+    } as const;
+    return this.#append([this.#planned(reversal, document.id, 2, of.name)]);
+  }
+
+  #planned(entry: PlannedEntry['draft'], id: number, n: number, follows: string | null): PlannedEntry {
+    const installation = this.#subject.installation.id;
+    const name = `invoice ${id} of ${installation}, ${n}`;
+    return {
+      ...{
+        installation,
+        name,
+        unitId: `${installation}/invoice/${id}/${n}`,
+        date: entry.date,
+        follows,
+        flaw: null,
+        atMs: 0,
+      },
+      draft: { ...entry, description: name },
+    };
+  }
+
+  async #append(planned: PlannedEntry[]): Promise<PlannedEntry[]> {
+    await this.#run(() => append(this.#subject.db, planned));
+    return planned;
+  }
+
+  /** Delivers until nothing is due any more. */
+  async drain(): Promise<void> {
+    if (!(await this.#deliver(mostSlices))) throw new Error(`delivery does not come to an end in ${mostSlices} slices`);
+  }
+
+  /** Delivers in vain. */
+  async tryFor(slices: number): Promise<void> {
+    if (await this.#deliver(slices)) throw new Error('delivery came to an end');
+  }
+
+  async #deliver(slices: number): Promise<boolean> {
+    const { db, databaseId, installation, time, open } = this.#subject;
+    const clock = time.clock();
+    const delivery = openDelivery({ db, databaseId, clock, log: silent as never, open });
+    const { signal } = new AbortController();
+    try {
+      return await this.#run(async () => {
+        await delivery.enqueue(installation);
+        for (let left = slices; left > 0; left--) {
+          const pause = (ms: number) => clock.sleep(ms, signal);
+          const { nextDueMs } = await delivery.slice({
+            installation,
+            holder: 'contract',
+            signal,
+            pause,
+            onProgress: () => undefined,
+          });
+          if (nextDueMs === null) return true;
+          await clock.sleep(Math.max(100, nextDueMs));
+        }
+        return false;
+      });
+    } finally {
+      await delivery.close();
+    }
+  }
+
+  wait(ms: number): Promise<void> {
+    return this.#run(() => this.#subject.time.sleep(ms));
+  }
+
+  async retry(): Promise<void> {
+    const { db, installation } = this.#subject;
+    const by = { actedBy: 'the contract', reason: 'the period is open' };
+    await this.#run(() => db.transaction((trx) => retryUnits(trx, installation.id, null, by)));
+  }
+
+  units(): Promise<{ id: string; state: string; problem: string | null }[]> {
+    const { db, installation } = this.#subject;
+    return this.#run(() =>
+      query(
+        db,
+        'select unit_id as id, state, problem_code as problem from erp_unit where installation = ? order by seq',
+        [installation.id],
+      ),
+    );
+  }
+
+  async sweepsLeft(): Promise<number> {
+    const { db, installation } = this.#subject;
+    const left = await this.#run(() => query(db, 'select from erp_sweep where installation = ?', [installation.id]));
+    return left.length;
+  }
+
+  async unitsIn(state: string) {
+    return (await this.units()).filter((unit) => unit.state === state);
+  }
+
+  /** All of these and nothing else is in the books, posted and as it was; units besides these are in other states. */
+  async expectDelivered(planned: readonly PlannedEntry[], { besides = 0 } = {}): Promise<void> {
+    const done = this.#subject.capabilities.kind === 'file' ? 'handed_over' : 'delivered';
+    const ids = (await this.unitsIn(done)).map(({ id }) => id);
+    deepStrictEqual(ids.toSorted(), planned.map(({ unitId }) => unitId).toSorted());
+    ok((await this.units()).length === planned.length + besides, 'the outbox has other units, too');
+    deepStrictEqual(told(await this.#subject.held()), expected(planned));
+    deepStrictEqual(this.#subject.misdeeds(), []);
+  }
+
+  #run<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#subject.time.run(work());
+  }
+}
+
+/** Entries as texts, with a total for each account: how an entry is divided into lines is the target's. */
+function told(held: readonly HeldInErp[]): string[] {
+  const texts = held.map(({ description, state, date, lines }) => {
+    const totals = [...Map.groupBy(lines, ({ account }) => account)].map(
+      ([account, same]) => `${account} ${sum(same.map(({ amount }) => amount)).toFixed(2)}`,
+    );
+    return [description, state, date, ...totals.toSorted()].join('; ');
+  });
+  return texts.toSorted();
+}
+
+function expected(planned: readonly PlannedEntry[]): string[] {
+  return told(
+    planned.map(({ name, date, draft: { lines } }) => ({
+      ...{ description: name, state: 'posted', date },
+      lines: lines.map(({ account, side, amount }) => ({
+        account,
+        amount: side === 'debit' ? amount : amount.negated(),
+      })),
+    })),
+  );
+}

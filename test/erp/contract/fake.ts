@@ -1,0 +1,53 @@
+// Companies of the fake, for the contract's cases.
+
+import type { Db } from '../../../src/db/pool.ts';
+import { companyOf } from '../../../src/erp/company.ts';
+import { query } from '../../support/sql.ts';
+import { records } from '../fake/records.ts';
+import { FakeServer } from '../fake/server.ts';
+import { FakeTarget } from '../fake/target.ts';
+import { SimulatedTime } from '../fake/time.ts';
+import type { SimulatedDatabase } from '../rounds/database.ts';
+import { installationOf } from '../rounds/round.ts';
+import { flaws } from '../rounds/world.ts';
+import type { ContractSubject } from './cases.ts';
+import { Troubles, troubled } from './troubled.ts';
+
+/** A day of a window that has closed, in the simulation. */
+export const contractStart = Date.parse('2026-03-06T06:00:00Z');
+
+let companies = 0;
+
+/** An installation, a company and a connection to the database that no other case has. */
+export async function newCompany({ owner, simulated }: { owner: Db; simulated: SimulatedDatabase }) {
+  companies += 1;
+  const time = new SimulatedTime(contractStart);
+  const installation = installationOf(companies, companies);
+  if (installation.erp.kind !== 'tryton') throw new Error('an installation that is delivered');
+  const { db, release } = simulated.open(time, { isDead: false, step: async () => undefined });
+  const [id] = await query<{ value: string }>(owner, `select value from meta where key = 'database_id'`);
+  return { time, installation, company: companyOf(installation.erp), db, release, databaseId: id?.value ?? '' };
+}
+
+export async function fakeSubject(
+  databases: { owner: Db; simulated: SimulatedDatabase },
+  name: string,
+): Promise<ContractSubject> {
+  const record = records[name];
+  if (!record) throw new Error(`no record ${name}`);
+  const { time, installation, company, db, release, databaseId } = await newCompany(databases);
+  const server = new FakeServer({ record, time, flaws, random: () => 0.5 });
+  const troubles = new Troubles();
+  return {
+    ...{ capabilities: record.capabilities, db, databaseId, installation, time, troubles },
+    open: () => troubled(new FakeTarget({ server }), { troubles, time, company }),
+    setAway: (isAway) => {
+      troubles.isAway = isAway;
+    },
+    lock: async (through) => void server.lock(through),
+    unlock: async () => server.unlock(),
+    held: async () => server.held(),
+    misdeeds: () => server.misdeeds.map(({ text }) => text),
+    close: release,
+  };
+}

@@ -1,0 +1,128 @@
+// A target between which and its ERP things go wrong, one request at a time: the same troubles for the fake and for a real ERP.
+
+import type { ErpEntry } from '../../../src/erp/entry.ts';
+import { type CompanyRef, ErpError, type ErpTarget } from '../../../src/erp/port.ts';
+import type { SimulatedTime } from '../fake/time.ts';
+
+/**
+ * What becomes of the next request of a kind. `lost`: it never arrives, and nobody knows. `answer_lost`: it takes effect, and nobody
+ * knows. `late`: the same, and its effect comes after so long. `refused_though_done`: the ERP says no to what it has done.
+ * `no_ids`: the answer is success, and names nothing. `altered`: the answer is success, and the ERP made something else of it.
+ * `incomplete`: a look-up finds nothing, and says that it did not see everything. `strange`: nothing is done, and the ERP answers an
+ * error that no pattern knows.
+ */
+export type Trouble =
+  | { is: 'lost' | 'answer_lost' | 'refused_though_done' | 'no_ids' | 'altered' | 'incomplete' | 'strange' }
+  | { is: 'late'; ms: number };
+
+export type TroubledRequest = 'create' | 'post' | 'find' | 'deleteDrafts';
+
+/** A case asks for less by far. */
+const mostRequests = 150;
+
+/** A delivery that asks again and again. */
+export class Endless extends Error {
+  override readonly name = 'Endless';
+
+  constructor() {
+    super(`${mostRequests} requests, and delivery does not come to an end`);
+  }
+}
+
+/** The troubles to come of one company, whoever asks it. */
+export class Troubles {
+  /** Nothing reaches the ERP. */
+  isAway = false;
+  #requests = 0;
+  readonly #next = new Map<TroubledRequest, Trouble[]>();
+
+  /** The next request of the kind has the trouble; the one after it the next. */
+  add(kind: TroubledRequest, ...troubles: Trouble[]): void {
+    this.#next.set(kind, [...(this.#next.get(kind) ?? []), ...troubles]);
+  }
+
+  take(kind: TroubledRequest): Trouble | null {
+    this.#requests += 1;
+    if (this.#requests > mostRequests) throw new Endless();
+    return this.#next.get(kind)?.shift() ?? null;
+  }
+}
+
+/** Wraps a target. A request of a real server takes no simulated time. */
+export function troubled(
+  inner: ErpTarget,
+  { troubles, time, company }: { troubles: Troubles; time: SimulatedTime; company: CompanyRef },
+): ErpTarget {
+  const asked = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
+    if (troubles.isAway) throw new ErpError('unsent', 'connect ECONNREFUSED');
+    return ask();
+  };
+  const written = async <Result>(
+    kind: 'create' | 'post' | 'deleteDrafts',
+    write: (as: 'sent' | 'altered') => Promise<Result>,
+    nothing: Result,
+  ): Promise<Result> => {
+    const trouble = troubles.take(kind);
+    switch (trouble?.is) {
+      case 'lost':
+        throw cut();
+      case 'answer_lost':
+        await write('sent');
+        throw cut();
+      case 'refused_though_done':
+        await write('sent');
+        throw new ErpError('refused', 'The record is locked by another user', { problem: 'erp_refused' });
+      case 'strange':
+        throw new ErpError('doubt', 'Object reference not set', { problem: 'erp_refused_unknown' });
+      case 'no_ids':
+        await write('sent');
+        return nothing;
+      case 'altered':
+        return write('altered');
+      case 'late':
+        // The server works on; nobody is told how it ends.
+        time.at(time.nowMs + trouble.ms, () => void write('sent').catch(() => undefined));
+        throw cut();
+      default:
+        return write('sent');
+    }
+  };
+  const { matching, books } = inner;
+  return {
+    capabilities: inner.capabilities,
+    company,
+    find: (keys, request) =>
+      asked(() =>
+        troubles.take('find')?.is === 'incomplete'
+          ? Promise.resolve({ found: [], isComplete: false })
+          : inner.find(keys, request),
+      ),
+    create: (entries, request) =>
+      asked(() =>
+        written('create', (as) => inner.create(as === 'sent' ? entries : entries.map(altered), request), new Map()),
+      ),
+    post: (ids, request) => asked(() => written('post', () => inner.post(ids, request), undefined)),
+    deleteDrafts: (ids, request) =>
+      asked(() => written('deleteDrafts', () => inner.deleteDrafts(ids, request), undefined)),
+    read: (ids, request, only) => asked(() => inner.read(ids, request, only)),
+    periods: (request) => asked(() => inner.periods(request)),
+    ...(matching && { matching }),
+    ...(books && { books }),
+    check: (plan, request) => inner.check(plan, request),
+    close: () => inner.close(),
+  };
+}
+
+function cut(): ErpError {
+  return new ErpError('doubt', 'socket hang up');
+}
+
+/** The same amounts on another account of revenue. */
+function altered(entry: ErpEntry): ErpEntry {
+  return {
+    ...entry,
+    lines: entry.lines.map((line) =>
+      line.role === 'revenue' ? { ...line, account: line.account === '3000' ? '3010' : '3000' } : line,
+    ),
+  };
+}

@@ -1,0 +1,85 @@
+// A process of a simulation: it may die at any step, or stand still for a while, without having cleaned up.
+
+import type { Rng } from '../../../sandbox/rng.ts';
+import type { Clock } from '../../../src/domain/clock.ts';
+import type { Life } from '../fake/target.ts';
+import type { SimulatedTime } from '../fake/time.ts';
+
+/** How often a process dies or stands still, per step; and how often it dies while a request is under way. */
+export interface Troubles {
+  dies: number;
+  diesSending: number;
+  stands: number;
+}
+
+export interface MortalOptions {
+  /** Told to others as who delivers. */
+  holder: string;
+  time: SimulatedTime;
+  rng: Rng;
+  troubles: Troubles;
+  /** Told what happens, for the story of a round. */
+  tell(line: string): void;
+}
+
+export class Mortal implements Life {
+  readonly holder: string;
+  isDead = false;
+  readonly #mortal: MortalOptions;
+  readonly #death = Promise.withResolvers<void>();
+  #thawsAtMs = 0;
+
+  constructor(options: MortalOptions) {
+    this.#mortal = options;
+    this.holder = options.holder;
+  }
+
+  /** Resolves when it dies. */
+  get died(): Promise<void> {
+    return this.#death.promise;
+  }
+
+  /** `isLocking`: it holds locks, for which others would wait while time stands still. */
+  async step(what: string, mayStand: boolean, isLocking = false): Promise<void> {
+    const { rng, troubles, time, tell } = this.#mortal;
+    if (!isLocking) await this.thaw();
+    const dies = what.startsWith('during ') ? troubles.diesSending : troubles.dies;
+    if (!this.isDead && rng.chance(dies)) {
+      tell(`${this.holder} dies ${what}`);
+      this.die();
+    } else if (!this.isDead && mayStand && rng.chance(troubles.stands)) {
+      const ms = rng.int(1_000, rng.pick([10_000, 100_000, 900_000]));
+      tell(`${this.holder} stands still ${what} for ${Math.round(ms / 1000)} s`);
+      this.#thawsAtMs = time.nowMs + ms;
+      await this.thaw();
+    }
+    if (this.isDead) await forever();
+  }
+
+  die(): void {
+    this.isDead = true;
+    this.#death.resolve();
+  }
+
+  /** Waits while the process stands still. */
+  async thaw(): Promise<void> {
+    const { time } = this.#mortal;
+    while (!this.isDead && this.#thawsAtMs > time.nowMs) await time.sleep(this.#thawsAtMs - time.nowMs);
+  }
+
+  clock(): Clock {
+    const { time } = this.#mortal;
+    return {
+      ...time.clock(),
+      sleep: async (ms, signal) => {
+        await time.sleep(ms, signal);
+        await this.thaw();
+        if (this.isDead) await forever();
+      },
+    };
+  }
+}
+
+export function forever(): Promise<never> {
+  return new Promise(() => undefined);
+}

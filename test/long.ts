@@ -1,0 +1,18 @@
+/**
+ * Test files that `npm run test:long` runs, and `npm test` leaves out so that it takes less than ten minutes: those that play many
+ * random lives, work with a real Tryton, play hostile servers and neighbours, kill processes, or wait for daemons to start and end.
+ */
+export const longTests = [
+  'test/budget/budget-property.test.ts',
+  'test/chaos/chaos.test.ts',
+  'test/cli/copies.test.ts',
+  'test/embedded/postgres.test.ts',
+  'test/erp/contract/{tryton,mutants}.test.ts',
+  'test/erp/rounds.test.ts',
+  'test/erp/tryton/*.test.ts',
+  'test/hostile/*.test.ts',
+  'test/integration/redate-summaries.test.ts',
+  'test/simulation/outages.test.ts',
+  'test/sync/by-invoice.test.ts',
+  'test/workflows/{kill,pausing}.test.ts',
+];

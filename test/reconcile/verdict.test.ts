@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { equationNames, type InstallationReport } from '../../src/reconcile/report.ts';
+import { saveVerdicts } from '../../src/reconcile/verdict.ts';
+import { useDatabase } from '../support/database.ts';
+import { query } from '../support/sql.ts';
+
+const { db } = useDatabase();
+
+/** As much of a report as a verdict is made of. */
+function reportOf(failing: string[], { readsErp = false } = {}): InstallationReport {
+  const names = [...equationNames, ...(readsErp ? ['E7'] : [])];
+  const equations = Object.fromEntries(names.map((name) => [name, { ok: !failing.includes(name) }]));
+  return { installation: 4711, ok: failing.length === 0, equations } as unknown as InstallationReport;
+}
+
+test('the last verdict stands; a difference in the ERP does until its books are read again', async () => {
+  const after = async (report: InstallationReport) => {
+    await saveVerdicts(db, [report]);
+    return query(db, 'select ok, failing from reconcile_verdict');
+  };
+  expect(await after(reportOf([]))).toEqual([{ ok: true, failing: [] }]);
+  expect(await after(reportOf(['E2', 'E6']))).toEqual([{ ok: false, failing: ['E2', 'E6'] }]);
+  expect(await after(reportOf(['E7'], { readsErp: true }))).toEqual([{ ok: false, failing: ['E7'] }]);
+  expect(await after(reportOf([]))).toEqual([{ ok: false, failing: ['E7'] }]);
+  expect(await after(reportOf([], { readsErp: true }))).toEqual([{ ok: true, failing: [] }]);
+});

@@ -1,0 +1,137 @@
+// The sandbox without a network, in simulated time: a transport for each process, on which requests and answers are lost.
+
+import { Api, type Delivery } from '../../../sandbox/api.ts';
+import { Auth } from '../../../sandbox/auth.ts';
+import { Clinic } from '../../../sandbox/clinic.ts';
+import { FaultInjector } from '../../../sandbox/faults.ts';
+import { generate } from '../../../sandbox/generator.ts';
+import { type LiveEvent, live } from '../../../sandbox/live.ts';
+import { defaultQuirks } from '../../../sandbox/quirks.ts';
+import { RateLimits } from '../../../sandbox/rate.ts';
+import type { Rng } from '../../../sandbox/rng.ts';
+import { StatsKeeper } from '../../../sandbox/stats.ts';
+import { encode } from '../../../sandbox/wire.ts';
+import { Zone } from '../../../sandbox/zone.ts';
+import { PracticeError } from '../../../src/domain/practice-error.ts';
+import type { HttpAnswer, HttpRequest, NoAnswer, Transport } from '../../../src/practice/http.ts';
+import type { SimulatedTime } from '../../erp/fake/time.ts';
+import type { Mortal } from '../../erp/rounds/mortal.ts';
+
+export const token = 'sandbox-token';
+export const baseUrl = 'http://practice.invalid';
+
+/** What goes wrong with a request. `lost`: it never arrives. `answer lost`: it has taken effect. */
+export type PracticeFault = 'none' | 'refused' | 'lost' | 'answer lost' | '500' | '500 though done' | 'cut';
+const faultsAtAll: readonly PracticeFault[] = ['refused', 'lost', 'answer lost', '500', '500 though done', 'cut'];
+
+export class SimulatedPractice {
+  readonly clinic: Clinic;
+  /** What it lets in; a token that is replaced is revoked. */
+  readonly credentials = { token, clientId: 'client', clientSecret: 'secret' };
+  /** When it was asked, in simulated milliseconds; also where nothing arrived. */
+  readonly askedAtMs: number[] = [];
+  /** What becomes of every request; null: what chance brings (`faults`). */
+  down: PracticeFault | null = null;
+  readonly #api: Api;
+  readonly #time: SimulatedTime;
+  readonly #rng: Rng;
+  /** Share of requests that go wrong. */
+  faults = 0;
+  struck = 0;
+
+  constructor({
+    seed,
+    installation,
+    invoices,
+    time,
+    rng,
+  }: {
+    seed: number;
+    installation: number;
+    invoices: number;
+    time: SimulatedTime;
+    rng: Rng;
+  }) {
+    const clock = () => time.nowMs;
+    const quirks = { ...defaultQuirks };
+    this.#time = time;
+    this.#rng = rng;
+    this.clinic = new Clinic({ seed, zone: new Zone('Europe/Helsinki'), decimals: 2, quirks, clock });
+    generate(this.clinic, { seed, invoices, historyDays: 20, endMs: time.nowMs });
+    this.#api = new Api({
+      ...{ installation, clinic: this.clinic, quirks, limits: new RateLimits(0), latencyMs: 0 },
+      auth: new Auth(this.credentials),
+      faults: new FaultInjector(seed, {}),
+      stats: new StatsKeeper(),
+    });
+  }
+
+  live(events: number): LiveEvent[] {
+    return live(this.clinic, events);
+  }
+
+  /** How a process reaches it. */
+  transportOf(process: Mortal): Transport {
+    let latest: { dateMs: number; atMs: number } | null = null;
+    const time = this.#time;
+    return {
+      send: async (request) => {
+        const what = `${request.method} ${new URL(request.url).pathname.split('/').slice(4).join('/')}`;
+        await process.step(`before ${what}`, true);
+        request.signal?.throwIfAborted();
+        const startedMs = time.nowMs;
+        const dateBefore = latest?.dateMs ?? null;
+        const answer = await this.#exchange(request, process, what);
+        request.signal?.throwIfAborted();
+        await process.step(`after ${what}`, true);
+        if ('error' in answer) return answer;
+        const date = Date.parse(String(answer.headers.date));
+        latest = { dateMs: date, atMs: time.nowMs };
+        return { ...answer, durationMs: time.nowMs - startedMs, dateBefore };
+      },
+      serverNow: () => latest && latest.dateMs + (time.nowMs - latest.atMs),
+      close: () => undefined,
+    };
+  }
+
+  async #exchange(
+    { method, url, headers, body }: HttpRequest,
+    process: Mortal,
+    what: string,
+  ): Promise<Omit<HttpAnswer, 'durationMs' | 'dateBefore'> | NoAnswer> {
+    this.askedAtMs.push(this.#time.nowMs);
+    const fault: PracticeFault = this.down ?? (this.#rng.chance(this.faults) ? this.#rng.pick(faultsAtAll) : 'none');
+    if (fault !== 'none') this.struck += 1;
+    const [outMs, backMs] = [this.#rng.int(1, 40), this.#rng.int(1, 40)];
+    const details = { method, path: new URL(url).pathname };
+    await this.#time.sleep(outMs);
+    if (fault === 'refused')
+      return { error: new PracticeError('unreachable', 'no connection (ECONNREFUSED)', details), sent: false };
+    const broken = {
+      error: new PracticeError('unreachable', 'the connection broke off (ECONNRESET)', details),
+      sent: true,
+    };
+    if (fault === 'lost') return broken;
+    const target = url.slice(baseUrl.length);
+    const end = this.#time.begin();
+    const date = new Date(this.#time.nowMs).toUTCString();
+    const failed = { status: 500, headers: { date }, body: '{"detail": "Server error."}' };
+    let delivery: Delivery | null = null;
+    try {
+      if (fault !== '500')
+        delivery = await this.#api.answer({
+          ...{ method, origin: baseUrl, target, authorization: headers.authorization ?? headers.Authorization },
+          ...{ contentType: 'application/json', body: body === undefined ? undefined : Buffer.from(body) },
+        });
+    } finally {
+      end();
+    }
+    await process.step(`during ${what}`, false);
+    await this.#time.sleep(backMs);
+    if (delivery === null || fault === '500 though done') return failed;
+    if (fault === 'answer lost') return broken;
+    const { status, headers: told = {}, body: said } = delivery.answer;
+    const text = said === undefined ? '' : encode(said);
+    return { status, headers: { ...told, date }, body: fault === 'cut' ? text.slice(0, text.length / 2) : text };
+  }
+}

@@ -1,0 +1,174 @@
+// A worker process of the simulation: its own pool, practice client and ERP client, and the activities that run in it. Timers of
+// what runs in it are its own: they wait for simulated time, stand still with it, and die with it.
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ActivityDeps } from '../../../activities/deps.ts';
+import { type Activities, createActivities } from '../../../activities/index.ts';
+import type { InstallationConfig } from '../../../src/config/load.ts';
+import type { Db } from '../../../src/db/pool.ts';
+import type { Clock } from '../../../src/domain/clock.ts';
+import { openDelivery } from '../../../src/erp/delivery.ts';
+import type { ErpTarget } from '../../../src/erp/port.ts';
+import { type Auth, staticToken } from '../../../src/practice/auth.ts';
+import { Budget } from '../../../src/practice/budget.ts';
+import { createPracticeClient } from '../../../src/practice/client.ts';
+import type { Life } from '../../erp/fake/target.ts';
+import type { Asker, SimulatedDatabase } from '../../erp/rounds/database.ts';
+import { forever, Mortal, type MortalOptions } from '../../erp/rounds/mortal.ts';
+import { type SimulatedPractice, token } from './practice.ts';
+
+export interface WorkerOptions extends MortalOptions {
+  database: SimulatedDatabase;
+  databaseId: string;
+  installation: InstallationConfig;
+  practice: SimulatedPractice;
+  open: ((life: Life) => ErpTarget) | null;
+  requestDelivery(): void;
+  /** How often a connection of the database breaks, per statement; asked each time. */
+  breaks(): number;
+  /** How it signs in at the practice; default: with the token, which is never refused. */
+  auth?: (ports: { db: Db; clock: Clock }) => Auth;
+  onEvent?: ActivityDeps['onEvent'];
+}
+
+const longestTurnMs = 12;
+/** Nothing of the ERP's or the source's pace is simulated here: the rounds of delivery do that. */
+const ampleLimit = 100_000;
+const requestTimeoutSeconds = 90;
+
+const running = new AsyncLocalStorage<WorkerProcess>();
+
+export class WorkerProcess extends Mortal implements Asker {
+  readonly activities: Activities;
+  readonly #options: WorkerOptions;
+  readonly #release: () => Promise<void>;
+
+  constructor(options: WorkerOptions) {
+    super(options);
+    this.#options = options;
+    const { database, time, installation, databaseId, practice, open, rng } = options;
+    const { db, release } = database.open(time, this);
+    this.#release = release;
+    const clock = this.clock();
+    const { id, dialect } = installation;
+    const ample = { list: ampleLimit, retrieve: ampleLimit, write: ampleLimit };
+    const budget = new Budget({
+      ...{ db, installation: id, windowSeconds: 60, requestTimeoutSeconds, clock },
+      dialect: { ...dialect, limits: { ...dialect.limits, unknown: ample, actions: {} } },
+    });
+    const client = createPracticeClient({
+      auth: options.auth?.({ db, clock }) ?? staticToken(token),
+      ...{ installation: id, baseUrl: installation.baseUrl, dialect, budget, clock },
+      ...{ log: silent as never, transport: practice.transportOf(this), random: () => rng.next() },
+    });
+    const delivery = openDelivery({
+      ...{ db, databaseId, clock, log: silent as never },
+      ...(open ? { open: () => open(this) } : {}),
+    });
+    const deps: ActivityDeps = {
+      ...{ db, installations: new Map([[id, installation]]), practice: () => client, sealKey: null },
+      workflows: { getHandle: () => ({ signal: async () => undefined }) } as unknown as ActivityDeps['workflows'],
+      clock: () => new Date(time.nowMs),
+      log: silent as never,
+      ...(options.onEvent ? { onEvent: options.onEvent } : {}),
+      ...(open ? { delivery, requestDelivery: async () => options.requestDelivery() } : {}),
+    };
+    this.activities = createActivities(deps);
+  }
+
+  /** Runs work of this process. */
+  run<Result>(work: () => Promise<Result>): Promise<Result> {
+    return running.run(this, work);
+  }
+
+  async turn(): Promise<void> {
+    const { time, rng } = this.#options;
+    await time.sleep(rng.int(0, longestTurnMs));
+    await this.thaw();
+    if (this.isDead) await forever();
+  }
+
+  breaks(statement: string): boolean {
+    const { rng, breaks, tell } = this.#options;
+    if (/^rollback/i.test(statement) || !rng.chance(breaks())) return false;
+    tell(
+      `${this.holder}: the database's connection breaks at ${statement.trimStart().slice(0, 40).replace(/\s+/g, ' ')}`,
+    );
+    return true;
+  }
+
+  /** Takes its connections back. */
+  async release(): Promise<void> {
+    const end = this.#options.time.begin();
+    try {
+      await this.#release();
+    } finally {
+      end();
+    }
+  }
+
+  /** Calls after so much simulated time, unless the process is dead by then. The returned function cancels it. */
+  after(ms: number, happen: () => void): () => void {
+    const { time } = this.#options;
+    return time.at(time.nowMs + ms, () => void this.thaw().then(() => this.isDead || running.run(this, happen)));
+  }
+}
+
+/** A timer of a process; it has what callers of timers ask for. */
+class SimulatedTimer {
+  readonly cancel: () => void;
+  constructor(cancel: () => void) {
+    this.cancel = cancel;
+  }
+  unref(): this {
+    return this;
+  }
+  ref(): this {
+    return this;
+  }
+}
+
+/** Shorter ones belong to work under way (test/erp/fake/time.ts). */
+const shortMs = 20;
+/** Of the pool of connections, which looks for idle ones. */
+const poolIntervalMs = 1_000;
+let areTimersSimulated = false;
+
+/** Has timers that are set in a process wait for simulated time. Once per real process, after the first SimulatedTime. */
+export function simulateTimers(): void {
+  if (areTimersSimulated) return;
+  areTimersSimulated = true;
+  const real = { ...{ setTimeout, clearTimeout, setInterval, clearInterval } };
+  const after = (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
+    const process = running.getStore();
+    if (process === undefined || ms <= shortMs) return real.setTimeout(work, ms, ...args);
+    return new SimulatedTimer(process.after(ms, () => work(...args)));
+  };
+  const every = (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
+    const process = running.getStore();
+    if (process === undefined || ms <= poolIntervalMs) return real.setInterval(work, ms, ...args);
+    let cancel: () => void = () => undefined;
+    let isOver = false;
+    const next = () => {
+      cancel = process.after(ms, () => {
+        if (isOver) return;
+        work(...args);
+        next();
+      });
+    };
+    next();
+    return new SimulatedTimer(() => {
+      isOver = true;
+      cancel();
+    });
+  };
+  const cleared = (clear: (timer: never) => void) => (timer: unknown) =>
+    timer instanceof SimulatedTimer ? timer.cancel() : clear(timer as never);
+  globalThis.setTimeout = Object.assign(after, { ...real.setTimeout }) as unknown as typeof setTimeout;
+  globalThis.setInterval = every as unknown as typeof setInterval;
+  globalThis.clearTimeout = cleared(real.clearTimeout) as typeof clearTimeout;
+  globalThis.clearInterval = cleared(real.clearInterval) as typeof clearInterval;
+}
+
+const nothing = () => undefined;
+const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing };

@@ -1,0 +1,253 @@
+// Schedules of many installations: their places in the interval, what the start of a daemon opens, and what the watch tells. Schedules
+// are a real Temporal's; nobody works on their task queue, so that no window runs.
+
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { type Config, type InstallationConfig, loadConfig } from '../../src/config/load.ts';
+import type { Schedule } from '../../src/domain/intervals.ts';
+import type { App } from '../../src/runtime/app.ts';
+import type { Engine } from '../../src/runtime/worker.ts';
+import { setPaused } from '../../src/sync/pauses.ts';
+import { watchedSchedules } from '../../src/sync/schedule-state.ts';
+import { scheduleHandle } from '../../src/windows/schedules.ts';
+import { openDue, startSchedules } from '../../src/windows/start.ts';
+import { Watcher } from '../../src/windows/watch.ts';
+import { folderOf } from '../cli/support.ts';
+import { useDatabase } from '../support/database.ts';
+import { demoConfig } from '../support/demo-config.ts';
+import { query } from '../support/sql.ts';
+
+const { db, truncate } = useDatabase();
+const databaseId = `many-${process.pid}`;
+let connection: Connection;
+let client: Client;
+let config: Config;
+let now: Date;
+let said: { level: string; fields: Record<string, unknown>; line: string }[];
+
+beforeAll(async () => {
+  connection = await Connection.connect({ address: inject('temporalAddress') });
+  client = new Client({ connection });
+  const file = folderOf({
+    'vetledger.yaml': demoConfig([{ id: 1, base_url: 'http://127.0.0.1:1', name: 'Haukka' }]),
+  });
+  config = await loadConfig(`${file}/vetledger.yaml`, { PRACTICE_TOKEN: 't' });
+});
+
+afterAll(async () => {
+  for await (const { scheduleId } of client.schedule.list()) {
+    if (scheduleId.includes(databaseId)) await client.schedule.getHandle(scheduleId).delete();
+  }
+  await connection.close();
+});
+
+beforeEach(async () => {
+  now = new Date('2026-05-04T09:00:00Z');
+  said = [];
+  await truncate();
+});
+
+/** What schedules need of the program, for this many installations from `first` on. */
+function appOf(of: number, { first = 1, schedule = { everySeconds: 300 } as Schedule } = {}): App {
+  const [one] = config.installations as [InstallationConfig];
+  const tell = (level: string) => (fields: Record<string, unknown>, line: string) => said.push({ level, fields, line });
+  return {
+    config: {
+      ...config,
+      schedule,
+      installations: Array.from({ length: of }, (_, n) => ({ ...one, id: first + n })),
+    },
+    db,
+    databaseId,
+    log: { debug: () => undefined, info: tell('info'), warn: tell('warn') },
+    clock: () => now,
+  } as unknown as App;
+}
+
+const engine = () => ({ client, taskQueue: 'nobody', searchAttributes: false }) as unknown as Engine;
+const described = (app: App, id: number) => scheduleHandle(app, engine(), id).describe();
+
+/** A window that has closed, and how far before `now` it opened. */
+async function closed(installation: number, agoSeconds: number, posted = 0): Promise<void> {
+  const at = new Date(now.getTime() - agoSeconds * 1000);
+  await query(
+    db,
+    `insert into sync_window (installation, kind, trigger, to_time, outcome, workflow_id, run_id, opened_at, closed_at, counts)
+     values (?, 'window', 'schedule', ?, 'closed', 'w', gen_random_uuid()::text, ?, ?, ?::json)`,
+    [installation, at, at, at, JSON.stringify({ posted, pulled: { invoices: posted, rows: 0 } })],
+  );
+}
+
+describe('the start of a daemon', () => {
+  test('gives each installation a place of its own, evenly spread, and opens what is due, the longest wait first', async () => {
+    const app = appOf(12, { first: 100 });
+    for (let n = 0; n < 10; n++) await closed(100 + n, n < 3 ? 100 : 1000 * n);
+    const { due, intervals } = await startSchedules(app, engine());
+    // The last two never had a window; the first three had theirs in this interval.
+    expect(due).toEqual([110, 111, 109, 108, 107, 106, 105, 104, 103]);
+    expect(new Set(intervals.values())).toEqual(new Set([300]));
+    const offsets: number[] = [];
+    for (let id = 100; id < 112; id++) {
+      const { spec, policies, info, action } = await described(app, id);
+      offsets.push(spec.intervals![0]!.offset);
+      expect(spec.intervals![0]!.every).toBe(300_000);
+      expect(policies).toMatchObject({ overlap: 'BUFFER_ONE', catchupWindow: 600_000 });
+      expect(info.numActionsTaken).toBe(0);
+      expect(action.workflowType).toBe('syncWindow');
+    }
+    const sorted = offsets.sort((a, b) => a - b);
+    for (const [i, offset] of sorted.entries()) {
+      expect(offset - (i === 0 ? sorted.at(-1)! - 300_000 : sorted[i - 1]!)).toBe(25_000);
+    }
+  });
+
+  test('one installation alone gets its window at once, though it had one just now', async () => {
+    await closed(200, 1);
+    const app = appOf(1, { first: 200 });
+    const { due } = await startSchedules(app, engine());
+    expect(due).toEqual([200]);
+    await openDue(app, engine(), due, new AbortController().signal);
+    expect((await described(app, 200)).info.numActionsTaken).toBe(1);
+  });
+
+  test('what the Schedule has opened meanwhile is not opened again, and a stop ends the start', async () => {
+    const app = appOf(3, { first: 210 });
+    const { due } = await startSchedules(app, engine());
+    await closed(211, -1);
+    await openDue(app, engine(), due, new AbortController().signal, 0);
+    const actions = async () =>
+      Promise.all([210, 211, 212].map(async (id) => (await described(app, id)).info.numActionsTaken));
+    expect(await actions()).toEqual([1, 0, 1]);
+    await openDue(app, engine(), due, AbortSignal.abort(), 60_000);
+    expect(await actions()).toEqual([1, 0, 1]);
+  });
+});
+
+describe('the watch', () => {
+  const never = new AbortController().signal;
+
+  test('tells once that installations are late, and once that they are not any more', async () => {
+    const app = appOf(3, { first: 300 });
+    const { intervals } = await startSchedules(app, engine());
+    for (const id of [300, 301, 302]) await closed(id, 0);
+    const watcher = new Watcher(app, engine(), intervals);
+    await watcher.look(never);
+    expect(said).toEqual([]);
+    now = new Date(now.getTime() + 700_000);
+    await closed(300, 10);
+    for (let round = 0; round < 3; round++) await watcher.look(never);
+    expect(said).toEqual([
+      {
+        level: 'warn',
+        fields: { installations: [301, 302], of: 2, late: 2, lag_seconds: 700 },
+        line: expect.stringContaining('late'),
+      },
+    ]);
+    expect(watcher.watched.map(({ installation, late }) => [installation, late])).toEqual([
+      [300, false],
+      [301, true],
+      [302, true],
+    ]);
+    await closed(301, 1);
+    for (let round = 0; round < 2; round++) await watcher.look(never);
+    expect(said.slice(1)).toEqual([{ level: 'info', fields: { installation: 301, late: 1 }, line: 'no longer late' }]);
+  });
+
+  test('paused windows are not late, as `status` says', async () => {
+    const app = appOf(2, { first: 330 });
+    await startSchedules(app, engine());
+    for (const id of [330, 331]) await closed(id, 0);
+    const watcher = new Watcher(app, engine(), new Map());
+    const seen = () => watcher.watched.map(({ paused, late }) => ({ paused, late }));
+    now = new Date(now.getTime() + 700_000);
+    await setPaused(app.db, 330, true, { via: 'command', actedBy: 'M. Virtanen', reason: 'the practice moves' });
+    await watcher.look(never);
+    expect(seen()).toEqual([
+      { paused: true, late: false },
+      { paused: false, late: true },
+    ]);
+    await setPaused(app.db, 330, false, { via: 'command', actedBy: 'M. Virtanen', reason: 'moved' });
+    await watcher.look(never);
+    expect(seen()).toEqual([
+      { paused: false, late: true },
+      { paused: false, late: true },
+    ]);
+  });
+
+  test('an installation that never had a window is late from two intervals after the start on', async () => {
+    const app = appOf(1, { first: 310 });
+    const watcher = new Watcher(app, engine(), new Map());
+    await startSchedules(app, engine());
+    await watcher.look(never);
+    expect(watcher.watched[0]).toMatchObject({ lagSeconds: null, late: false });
+    now = new Date(now.getTime() + 631_000);
+    await watcher.look(never);
+    expect(watcher.watched[0]).toMatchObject({ lagSeconds: null, late: true });
+  });
+
+  test('ticks that Temporal dropped are told once, noted for `status`, and told to be over', async () => {
+    const app = appOf(2, { first: 320 });
+    await startSchedules(app, engine());
+    const missed = new Map([
+      [320, 3],
+      [321, 0],
+    ]);
+    const counting = counters(app, missed);
+    const watcher = new Watcher(app, counting, new Map([[320, 300]]));
+    await closed(320, 0);
+    await closed(321, 0);
+    await watcher.look(never);
+    // What was missed before anybody watched is no news.
+    expect(said).toEqual([]);
+    missed.set(320, 5);
+    await watcher.look(never);
+    missed.set(321, 1);
+    await watcher.look(never);
+    expect(said).toMatchObject([{ level: 'warn', fields: { installation: 320, missed: 5 } }]);
+    expect(await watchedSchedules(db, [320, 321], 'vetledger')).toMatchObject([
+      { installation: 320, missed: 5, missedAt: expect.any(Date) },
+      { installation: 321, missed: 1, missedAt: expect.any(Date) },
+    ]);
+    now = new Date(now.getTime() + 400_000);
+    await closed(320, 0);
+    await closed(321, 0);
+    await watcher.look(never);
+    expect(said.slice(1)).toMatchObject([{ level: 'info', line: 'windows open in time again', fields: { of: 2 } }]);
+    expect(watcher.watched[1]).toMatchObject({ counters: { missed: 1, skipped: 0, dropped: 0, paused: false } });
+  });
+
+  test('a Schedule gets the interval of idleness, and the ordinary one back when something happens', async () => {
+    const schedule = { everySeconds: 60, idle: { everySeconds: 600, afterWindows: 3 } };
+    const app = appOf(1, { first: 330, schedule });
+    const { intervals } = await startSchedules(app, engine());
+    const watcher = new Watcher(app, engine(), intervals);
+    const every = async () => (await described(app, 330)).spec.intervals![0]!.every;
+    await closed(330, 300, 1);
+    await closed(330, 200);
+    await closed(330, 100);
+    await watcher.look(never);
+    expect(await every()).toBe(60_000);
+    await closed(330, 0);
+    await watcher.look(never);
+    expect(await every()).toBe(600_000);
+    expect((await described(app, 330)).policies.catchupWindow).toBe(1_200_000);
+    // A daemon that starts now keeps it.
+    expect((await startSchedules(app, engine())).intervals.get(330)).toBe(600);
+    await closed(330, 0, 2);
+    await watcher.look(never);
+    expect(await every()).toBe(60_000);
+  });
+});
+
+/** The engine, with counters of Temporal's that the test chooses. */
+function counters(app: App, missed: ReadonlyMap<number, number>): Engine {
+  const real = engine();
+  const getHandle = (scheduleId: string) => ({
+    describe: async () => {
+      const found = await real.client.schedule.getHandle(scheduleId).describe();
+      const id = app.config.installations.find((one) => scheduleId.startsWith(`sync-window/${one.id}-`))!.id;
+      return { ...found, info: { ...found.info, numActionsMissedCatchupWindow: missed.get(id) } };
+    },
+  });
+  return { ...real, client: { schedule: { getHandle } } } as unknown as Engine;
+}

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { TimedEvent } from '../../src/domain/events.ts';
+import { runDaemon } from '../../src/windows/daemon.ts';
+import { type Seen, stuckNow } from '../../src/windows/stuck.ts';
+import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { waitFor, windowRows } from '../workflows/support.ts';
+
+const minute = 60_000;
+/** A window that works, 31 minutes old, of a time-out of 30. */
+const works: Seen = {
+  ...{ kind: 'sync-window', ageMs: 31 * minute, taskAttempt: null },
+  ...{ isOpen: true, isFirstLoad: false, holdsLease: true },
+};
+
+test.each<[string, Partial<Seen>, 'failing' | 'idle' | null]>([
+  ['works', {}, null],
+  ['its task waits for a worker', { taskAttempt: 1 }, null],
+  ['its task fails', { taskAttempt: 2 }, 'failing'],
+  ['its task fails, and it may still take its time', { taskAttempt: 9, ageMs: 29 * minute }, null],
+  ['its task fails while it still opens', { taskAttempt: 2, isOpen: false, holdsLease: false }, 'failing'],
+  ['nothing of it works', { holdsLease: false }, 'idle'],
+  ['it waits for another window', { isOpen: false, holdsLease: false }, null],
+  ['it waits for longer than it ever does', { isOpen: false, holdsLease: false, ageMs: 64 * minute }, 'idle'],
+  ['a first load', { isFirstLoad: true, ageMs: 900 * minute }, null],
+  ['a first load that goes on while its task fails', { isFirstLoad: true, taskAttempt: 5 }, null],
+  ['a first load whose task fails', { isFirstLoad: true, taskAttempt: 5, holdsLease: false }, 'failing'],
+  ['a first load of which nothing works', { isFirstLoad: true, holdsLease: false }, 'idle'],
+  ['a delivery that lives for days', { kind: 'deliver', ageMs: 9_000 * minute, holdsLease: false }, null],
+  ['a delivery whose task fails', { kind: 'deliver', taskAttempt: 4, holdsLease: false }, 'failing'],
+  ['a scrub whose task fails', { kind: 'scrub', taskAttempt: 4, holdsLease: false }, 'failing'],
+])('%s', (_name, seen, stuck) => {
+  expect(stuckNow({ ...works, ...seen }, 30 * minute)).toBe(stuck);
+});
+
+let clinic: TestClinic;
+beforeAll(async () => {
+  clinic = await startTestClinic({ seed: 92, invoices: 10 });
+  expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+});
+afterAll(async () => {
+  await clinic.engine.client.schedule
+    .getHandle(`sync-window/4711-${clinic.app.databaseId}`)
+    .delete()
+    .catch(() => undefined);
+  await clinic.stop();
+});
+
+/** A signal whose payload no converter reads: it throws before any code of the workflow sees it. */
+async function poison({ workflow_id, run_id }: { workflow_id: string; run_id: string }): Promise<void> {
+  const { client } = clinic.engine;
+  await client.workflowService.signalWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId: workflow_id, runId: run_id },
+    signalName: 'health',
+    input: { payloads: [{ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{"health":') }] },
+  });
+}
+
+test('a window whose task fails for ever is ended within its time-out and the grace, and the next one opens', async () => {
+  const timeoutSeconds = 4;
+  const stop = new AbortController();
+  const app = {
+    ...clinic.app,
+    config: { ...clinic.app.config, schedule: { everySeconds: 1 }, windowTimeoutMinutes: timeoutSeconds / 60 },
+  };
+  const told = vi.spyOn(app.log, 'error');
+  const events: TimedEvent[] = [];
+  const unsubscribe = app.events.on((event) => events.push(event));
+  clinic.sandbox.setFaults({ timeoutMs: { ms: 1_000 } });
+  const daemon = runDaemon(app, { signal: stop.signal, stuckTimes: { everyMs: 200, failingMs: 300, idleMs: 60_000 } });
+  try {
+    const stuck = await Promise.race([
+      daemon.then(() => Promise.reject(new Error('the daemon has ended'))),
+      waitFor('open window', async () => (await windowRows(clinic)).find(({ outcome }) => outcome === 'open')),
+    ]);
+    await poison(stuck);
+    clinic.sandbox.setFaults({ timeoutMs: null });
+    const next = await waitFor('next window', async () => (await windowRows(clinic)).find(({ id }) => id > stuck.id));
+    const seconds = (next.opened_at.getTime() - stuck.opened_at.getTime()) / 1000;
+    expect(seconds).toBeGreaterThanOrEqual(timeoutSeconds - 1);
+    expect(seconds).toBeLessThan(timeoutSeconds + 10);
+    await waitFor('its end', async () =>
+      (await windowRows(clinic)).some((row) => row.id >= next.id && row.outcome === 'closed'),
+    );
+
+    const row = (await windowRows(clinic)).find(({ id }) => id === stuck.id)!;
+    expect(row.outcome).toBe('failed');
+    expect(JSON.parse(row.error!)).toMatchObject({
+      code: 'window_terminated',
+      message: expect.stringContaining('its workflow task fails again and again'),
+    });
+    const { workflow_id, run_id } = stuck;
+    const failed = events.filter(({ event }) => event === 'window_failed');
+    expect(failed).toMatchObject([
+      { window: stuck.id, workflow_id, run_id, report: { error: JSON.parse(row.error!) } },
+    ]);
+    const handle = clinic.engine.client.workflow.getHandle(stuck.workflow_id, stuck.run_id);
+    expect((await handle.describe()).status.name).toBe('TERMINATED');
+    const lines = told.mock.calls.filter(([, line]) => line?.includes('stood still'));
+    expect(lines.map(([ids]) => ids)).toEqual([
+      {
+        ...{ installation: 4711, window: stuck.id, workflow_id: stuck.workflow_id, run_id: stuck.run_id },
+        stuck: 'failing',
+      },
+    ]);
+  } finally {
+    unsubscribe();
+    told.mockRestore();
+    stop.abort();
+    await daemon;
+  }
+  expect(await clinic.wrongBooks()).toEqual([]);
+});
+
+test('one that has not opened by then has a row that says so, and is told of with its ids', async () => {
+  const stop = new AbortController();
+  const app = {
+    ...clinic.app,
+    config: { ...clinic.app.config, schedule: { everySeconds: 1 }, windowTimeoutMinutes: 4 / 60 },
+  };
+  const events: TimedEvent[] = [];
+  const unsubscribe = app.events.on((event) => events.push(event));
+  await clinic.rows(
+    `update lease set token = token + 1, holder = 'another', expires_at = clock_timestamp() + interval '1 hour'`,
+  );
+  const last = (await windowRows(clinic)).at(-1)!.id;
+  const daemon = runDaemon(app, { signal: stop.signal, stuckTimes: { everyMs: 200, failingMs: 300, idleMs: 60_000 } });
+  try {
+    const { client, taskQueue } = clinic.engine;
+    const query = `TaskQueue = '${taskQueue}' and WorkflowType = 'syncWindow' and ExecutionStatus = 'Running'`;
+    const waiting = await waitFor('window that waits for another one', async () => {
+      for await (const { workflowId, runId } of client.workflow.list({ query })) {
+        return { workflow_id: workflowId, run_id: runId };
+      }
+      return null;
+    });
+    await poison(waiting);
+    const told = await waitFor('event', () => events.find(({ event }) => event === 'window_not_opened'));
+    const row = (await windowRows(clinic)).find(({ id }) => id > last)!;
+    expect(row).toMatchObject({ outcome: 'failed', trigger: 'schedule', ...waiting });
+    expect(told).toMatchObject({ window: row.id, ...waiting, error: JSON.parse(row.error!) });
+    expect(JSON.parse(row.error!)).toMatchObject({ code: 'window_terminated' });
+  } finally {
+    unsubscribe();
+    await clinic.rows(`update lease set expires_at = clock_timestamp(), token = token + 1`);
+    stop.abort();
+    await daemon;
+  }
+});

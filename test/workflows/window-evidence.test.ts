@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { prune } from '../../src/bookkeeping/retention.ts';
+import type { PlainError } from '../../src/domain/errors.ts';
+import type { TimedEvent } from '../../src/domain/events.ts';
+import { installationStatuses } from '../../src/queries/status.ts';
+import { presentCauses, recordedWindows } from '../../src/queries/windows.ts';
+import { runWindowNow, type WindowReport } from '../../src/windows/run-window.ts';
+import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { healths, type WindowRow, waitFor, windowRows } from './support.ts';
+
+const never = new AbortController().signal;
+const id = 4711;
+let clinic: TestClinic;
+const events: TimedEvent[] = [];
+beforeAll(async () => {
+  clinic = await startTestClinic({ seed: 81, invoices: 20 });
+  clinic.app.events.on((event) => events.push(event));
+  expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+});
+afterAll(() => clinic.stop());
+beforeEach(() => {
+  clinic.sandbox.setFaults({ http500: null, unauthorizedOnce: null });
+});
+
+const rowOf = async (report: WindowReport) => (await windowRows(clinic)).find((row) => row.id === report.window)!;
+const newest = async () => (await windowRows(clinic)).at(-1)!;
+const errorOf = (row: { error: string | null }) => JSON.parse(row.error!) as PlainError;
+/** What was told of a row's window, by the row's own ids. */
+const toldOf = ({ id: window, workflow_id, run_id }: WindowRow) =>
+  events.flatMap((event) =>
+    'window' in event && event.window === window && event.workflow_id === workflow_id && event.run_id === run_id
+      ? [event]
+      : [],
+  );
+const requests = () => Object.values(clinic.sandbox.stats().byAction).reduce((sum, of) => sum + of.requests, 0);
+const failed = () => recordedWindows(clinic.app.db, [id], { failedOnly: true, limit: 100 });
+const status = async () => {
+  const { db, config } = clinic.app;
+  const { schedule, temporal, installations } = config;
+  const ports = { db, now: new Date(), schedule, taskQueue: temporal.taskQueue, seals: false };
+  const [one] = await installationStatuses(ports, installations);
+  return one!;
+};
+const syncWithin = (seconds: number) => {
+  // The source is asked four times at most within about four seconds, then the activity begins anew.
+  const app = { ...clinic.app, config: { ...clinic.app.config, windowTimeoutMinutes: seconds / 60 } };
+  return runWindowNow(app, clinic.engine, id, { trigger: 'sync', signal: never });
+};
+
+describe('a window that is given up', () => {
+  test('says what kept it from going on, how often and since when, and what that has cost', async () => {
+    const before = requests();
+    clinic.sandbox.setFaults({ http500: { action: 'invoicepayment.list' } });
+    const window = syncWithin(6);
+    const open = await waitFor('trouble', async () => {
+      const { cause } = await status();
+      return cause?.code === 'server_error' && cause;
+    });
+    expect(open.attempts).toBeGreaterThan(0);
+    const report = await window;
+    const said = /\(500\) \((\d+) times since \d\d:\d\d UTC\); the window was given up after 6 s$/;
+    expect(report.error).toMatchObject({ code: 'server_error', message: expect.stringMatching(said) });
+    const times = Number(said.exec(report.error!.message)![1]);
+    const refused = clinic.sandbox.stats().byAction['invoicepayment.list']!;
+    expect(times).toBeGreaterThanOrEqual(4);
+    expect(refused.requests).toBeGreaterThanOrEqual(times);
+    // A request that was under way when the window was given up may not have reached the source, and counts.
+    const seen = requests() - before;
+    expect([seen, seen + 1]).toContain(report.api.requests);
+    const row = await rowOf(report);
+    expect(errorOf(row)).toEqual(report.error);
+    expect((await failed())[0]).toMatchObject({ id: row.id, error: report.error });
+    expect((await status()).cause).toMatchObject({ code: 'server_error', attempts: 1, since: row.opened_at });
+  });
+
+  test('says so only as long as the trouble lasts: the next window closes, counts its repeated requests, and has no cause', async () => {
+    const before = requests();
+    clinic.sandbox.setFaults({ http500: { action: 'invoicepayment.list', count: 5 } });
+    const report = await syncWithin(60);
+    expect(report).toMatchObject({ outcome: 'closed' });
+    expect(report.api.requests).toBe(requests() - before);
+    expect((await presentCauses(clinic.app.db, [id])).size).toBe(0);
+  });
+
+  test('is not told of as an error of the source when somebody cancelled it', async () => {
+    clinic.sandbox.setFaults({ http500: { action: 'invoicepayment.list' } });
+    const window = syncWithin(60);
+    await waitFor('trouble', async () => (await presentCauses(clinic.app.db, [id])).size > 0);
+    const { workflow_id, run_id } = await newest();
+    await clinic.engine.client.workflow.getHandle(workflow_id, run_id).cancel();
+    expect((await window).error).toMatchObject({
+      code: 'window_cancelled',
+      message: expect.stringMatching(/cancelled before it was done; before that: .*500/),
+    });
+  });
+});
+
+describe('every attempt to open a window leaves a row', () => {
+  test.each([
+    [
+      'a source that answers 500',
+      { http500: { action: 'invoice.list' } },
+      'server_error',
+      'The fault is in the practice API',
+    ],
+    ['a source that refuses the token', { unauthorizedOnce: { count: 100 } }, 'unauthorized', 'Check the token'],
+  ])('%s', async (_name, faults, code, todo) => {
+    clinic.sandbox.setFaults(faults);
+    const one = await clinic.sync();
+    const two = await clinic.sync();
+    expect([one.failedToOpen?.code, two.failedToOpen?.code]).toEqual([code, code]);
+    const rows = (await windowRows(clinic)).slice(-2);
+    for (const row of rows) {
+      expect(row).toMatchObject({ outcome: 'failed', trigger: 'sync' });
+      expect(errorOf(row)).toMatchObject({ code });
+      expect((await healths(clinic, row)).at(-1)).toBe('failed');
+      expect(toldOf(row)).toMatchObject([{ event: 'window_not_opened', installation: id, error: errorOf(row) }]);
+      expect(row.closed_at!.getTime()).toBeGreaterThanOrEqual(row.opened_at.getTime());
+    }
+    expect((await failed()).slice(0, 2)).toMatchObject([
+      { from: null, to: null },
+      { from: null, to: null },
+    ]);
+    const present = { attempts: 2, since: rows[0]!.opened_at };
+    expect((await presentCauses(clinic.app.db, [id])).get(id)).toMatchObject({ code, ...present });
+    expect((await status()).cause).toMatchObject(present);
+    expect((await status()).next_step).toContain(todo);
+  });
+
+  test('another cause begins another streak, and a window that closes ends it', async () => {
+    clinic.sandbox.setFaults({ http500: { action: 'invoice.list' } });
+    await clinic.sync();
+    expect((await presentCauses(clinic.app.db, [id])).get(id)).toMatchObject({ code: 'server_error', attempts: 1 });
+    clinic.sandbox.setFaults({ http500: null });
+    expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+    expect((await presentCauses(clinic.app.db, [id])).size).toBe(0);
+  });
+
+  test('another window that is under way for too long', async () => {
+    await clinic.rows(
+      `update lease set token = token + 1, holder = 'another', expires_at = clock_timestamp() + interval '1 hour'`,
+    );
+    // Two minutes of grace are not waited for here: the workflow is cancelled while it waits.
+    const stop = new AbortController();
+    const waiting = runWindowNow(clinic.app, clinic.engine, id, { trigger: 'sync', signal: stop.signal });
+    await waitFor('its activity', () =>
+      clinic.workers().some((worker) => worker.getStatus().numInFlightActivities > 0),
+    );
+    stop.abort();
+    expect((await waiting).failedToOpen).toMatchObject({ code: 'window_cancelled' });
+    expect(errorOf(await newest())).toMatchObject({ code: 'window_cancelled' });
+    expect(toldOf(await newest())).toMatchObject([{ event: 'window_not_opened', error: { code: 'window_cancelled' } }]);
+    await clinic.rows(`update lease set expires_at = clock_timestamp(), token = token + 1`);
+  });
+});
+
+test('a window that never noted its end is told of with its own ids by the one that notes it', async () => {
+  const lost = { workflow_id: 'sync-window/lost', run_id: '00000000-0000-4000-8000-000000000001' };
+  await clinic.rows(
+    `insert into sync_window (installation, kind, trigger, from_time, to_time, workflow_id, run_id)
+     values (?, 'window', 'schedule', '2026-05-04T08:00:00Z', '2026-05-04T09:00:00Z', ?, ?)`,
+    [id, lost.workflow_id, lost.run_id],
+  );
+  expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+  const row = (await windowRows(clinic)).find(({ run_id }) => run_id === lost.run_id)!;
+  expect(errorOf(row)).toMatchObject({ code: 'window_interrupted' });
+  const report = { outcome: 'failed', from: '2026-05-04T08:00:00.000Z', to: '2026-05-04T09:00:00.000Z' };
+  expect(toldOf(row)).toMatchObject([{ event: 'window_failed', report: { ...report, error: errorOf(row) } }]);
+  expect(toldOf(await newest()).map(({ event }) => event)).toEqual(['window_opened', 'window_closed']);
+});
+
+describe('the row of a window that has ended', () => {
+  test('is never changed, whoever writes; the retention deletes it', async () => {
+    expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+    const row = await newest();
+    const change = `update sync_window set outcome = 'failed', error = '{}' where id = ${row.id}`;
+    await expect(clinic.rows(change)).rejects.toThrow(/has ended \(closed\).*never changed/);
+    await expect(clinic.asOwner(change)).rejects.toThrow(/never changed/);
+    await expect(clinic.rows(`update sync_window set outcome = 'open' where id = ${row.id}`)).rejects.toThrow(/never/);
+    // A daemon of the previous release notes the same end twice when the first answer was lost.
+    await clinic.rows(`update sync_window set outcome = 'closed', closed_at = clock_timestamp() where id = ${row.id}`);
+    expect(await newest()).toEqual(row);
+
+    await clinic.rows(
+      `insert into sync_window (installation, kind, trigger, outcome, workflow_id, run_id, opened_at, closed_at)
+       values (${id}, 'window', 'old', 'failed', 'w', 'old', now() - interval '900 days', now() - interval '900 days')`,
+    );
+    await clinic.sync();
+    const keep = { windowDays: 800, versionDays: 0, walkDays: 0, daemonDays: 0 };
+    expect(await prune(clinic.app.db, keep, never)).toMatchObject({ windows: 1 });
+  });
+
+  test('outlives a reset of its workflow, which is refused with a row of its own', async () => {
+    const closed = await rowOf(await clinic.sync());
+    const { workflowService } = clinic.engine.client;
+    const execution = { workflowId: closed.workflow_id, runId: closed.run_id };
+    const handle = clinic.engine.client.workflow.getHandle(closed.workflow_id, closed.run_id);
+    const { events } = await handle.fetchHistory();
+    // The workflow task that follows the opening.
+    const opened = events!.findIndex((event) => event.activityTaskCompletedEventAttributes);
+    const task = events!.slice(opened).find((event) => event.workflowTaskCompletedEventAttributes)!;
+    const { runId } = await workflowService.resetWorkflowExecution({
+      namespace: clinic.engine.client.options.namespace,
+      ...{ workflowExecution: execution, requestId: closed.run_id, reason: 'to see it again' },
+      workflowTaskFinishEventId: task.eventId!,
+    });
+    const reset = clinic.engine.client.workflow.getHandle(closed.workflow_id, runId);
+    await expect(reset.result()).rejects.toMatchObject({ cause: { type: 'window_failed' } });
+    expect(await rowOf({ window: closed.id } as WindowReport)).toEqual(closed);
+    const row = await newest();
+    expect(row).toMatchObject({ outcome: 'failed', workflow_id: closed.workflow_id, run_id: runId });
+    expect(errorOf(row)).toMatchObject({
+      code: 'window_reset',
+      todo: expect.stringContaining(`vetledger replay ${closed.id}`),
+    });
+    expect((await failed())[0]).toMatchObject({ id: row.id, reset_of: closed.id });
+    expect(toldOf(row)).toMatchObject([{ event: 'window_failed', report: { window: row.id } }]);
+    // It is no trouble of the installation.
+    expect((await presentCauses(clinic.app.db, [id])).size).toBe(0);
+    expect(await status()).toMatchObject({ last_window: { outcome: 'closed' } });
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * What comes from outside is checked before anything is read of it: a workflow's code that throws on an input would fail its workflow
+ * task, which Temporal repeats for ever. Plain code, since a schema library would double the bundle.
+ */
+import { ApplicationFailure, setCurrentDetails } from '@temporalio/workflow';
+import type { PlainError } from '../src/domain/errors.ts';
+import type { Trouble } from '../src/domain/trouble.ts';
+import type { DeliveryInput, HealthNote, ScrubInput, WindowInput } from './messages.ts';
+import { failureTypes } from './messages.ts';
+
+type Kind = WindowInput['kind'];
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string' && value !== '';
+const isId: Check = (value) => Number.isSafeInteger(value) && (value as number) > 0;
+const isFlag: Check = (value) => typeof value === 'boolean';
+const isTime: Check = (value) => typeof value === 'string' && Number.isFinite(Date.parse(value));
+const isDay: Check = (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && isTime(value);
+const isSeconds: Check = (value) => typeof value === 'number' && Number.isFinite(value) && value > 0;
+const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+
+const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value);
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+const oneOf =
+  (...values: unknown[]): Check =>
+  (value) =>
+    values.includes(value);
+
+function fields(value: unknown): Record<string, unknown> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+}
+
+function shaped(checks: Record<string, Check>): Check {
+  return (value) => {
+    const found = fields(value);
+    return found !== null && wrongFields(found, checks).length === 0;
+  };
+}
+
+function wrongFields(found: Record<string, unknown>, checks: Record<string, Check>): string[] {
+  return Object.entries(checks).flatMap(([name, check]) => (check(found[name]) ? [] : [name]));
+}
+
+/** Longest text of a signal that is shown. */
+const longestNote = 2_000;
+
+const isTrouble = shaped({
+  error: shaped({ code: isText, message: isText, todo: (value) => typeof value === 'string' }),
+  times: isCount,
+  since: isTime,
+  at: isTime,
+});
+
+/** What a signal of an activity says; null where it is nothing of the kind. */
+export function healthNoteOf(value: unknown): HealthNote | null {
+  const said = fields(value);
+  if (said === null) return null;
+  const { health, note, activity, trouble } = said;
+  const checks = { health: oneOf('ok', 'waiting', 'retrying'), note: (text: unknown) => typeof text === 'string' };
+  if (wrongFields(said, { ...checks, activity: optional(isText), trouble: optional(isTrouble) }).length > 0)
+    return null;
+  return {
+    health: health as HealthNote['health'],
+    note: (note as string).slice(0, longestNote),
+    ...(activity === undefined ? {} : { activity: activity as string }),
+    ...(trouble === undefined ? {} : { trouble: trouble as Trouble }),
+  };
+}
+
+/** What the details of a workflow say of a signal that was not understood. */
+export function ignoredText(signal: string): string {
+  return `A signal \`${signal}\` was ignored: its input is not one that this workflow knows.`;
+}
+
+const windowChecks = (kind: Kind): Record<string, Check> => ({
+  installation: isId,
+  trigger: isText,
+  kind: oneOf(kind),
+  windowTimeoutSeconds: orNull(isSeconds),
+  searchAttributes: isFlag,
+  // Windows of the first releases were started without it.
+  fromDate: optional(orNull(isDay)),
+  replay: kind === 'replay' ? isReplay : (value) => value === undefined,
+});
+
+const isAsked: Check = (value) => fields(value) !== null;
+const isReplay = shaped({
+  fromMirror: isFlag,
+  span: shaped({ windows: Array.isArray, invoice: isAsked, prepayment: isAsked, row: isAsked, payment: isAsked }),
+});
+
+/** Ends the workflow where its input is none of a window, backfill or replay. */
+export function checkWindowInput(kind: Kind, input: WindowInput): void {
+  checkInput(`a ${kind}`, windowChecks(kind), input);
+}
+
+export function checkDeliveryInput(input: DeliveryInput): void {
+  checkInput('a delivery', { installation: isId, searchAttributes: isFlag }, input);
+}
+
+export function checkScrubInput(input: ScrubInput): void {
+  checkInput('a scrub', { installation: isId }, input);
+}
+
+/** A failure of the workflow, not of its task: whoever started it sees it, and it sticks nowhere. */
+function checkInput(what: string, checks: Record<string, Check>, input: unknown): void {
+  const found = fields(input);
+  const wrong = found === null ? Object.keys(checks) : wrongFields(found, checks);
+  if (wrong.length === 0) return;
+  const plain: PlainError = {
+    code: failureTypes.inputInvalid,
+    message: `the input of ${what} is wrong: ${found === null ? 'it is no object' : wrong.join(', ')}`,
+    todo: 'nothing was done; leave it to `vetledger` and its Schedules to start it',
+  };
+  setCurrentDetails(`**${plain.message}** ${plain.todo}`);
+  throw ApplicationFailure.nonRetryable(plain.message, failureTypes.inputInvalid, plain);
+}

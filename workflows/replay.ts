@@ -1,0 +1,154 @@
+import {
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  executeChild,
+  isCancellation,
+  patched,
+  rootCause,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { PlainError } from '../src/domain/errors.ts';
+import type { PracticeErrorCode } from '../src/domain/practice-error.ts';
+import type { EndCode } from '../src/domain/trouble.ts';
+import { activitiesAs } from './activities.ts';
+import { checkWindowInput } from './inputs.ts';
+import {
+  failureTypes,
+  noCounts,
+  type PlannedReplay,
+  type ReplayedWindow,
+  type ReplayOutcome,
+  type ReplayRequest,
+  type WindowInput,
+  type WindowOutcome,
+} from './messages.ts';
+import { planning, working } from './options.ts';
+import { allOrCancel, runSteps } from './steps.ts';
+
+const { planReplay } = activitiesAs(planning);
+const { replayList, replayRows, markMirrored } = activitiesAs(working);
+
+/**
+ * A replay waits for another one as long as its own time-out and two minutes, and then ends within minutes. Where its own time-out
+ * does not come, because its task fails, Temporal's does, and the replay that waits for it goes on.
+ */
+const besideItsTimeSeconds = 900;
+
+/**
+ * Replays windows, or times, of one installation: each interval by a workflow of its own, one after the other. It may be
+ * started in the Temporal UI (docs/OPERATIONS.md); the activity that plans it refuses an input that is wrong.
+ */
+export async function replay(request: ReplayRequest): Promise<ReplayOutcome> {
+  const { installation, spans, leftOut, ...common } = await planned(request);
+  const windows: ReplayedWindow[] = [];
+  for (const [n, { span, timeoutSeconds }] of spans.entries()) {
+    const input: WindowInput = {
+      installation,
+      trigger: common.fromMirror ? 'from mirror' : 'replay',
+      kind: 'replay',
+      windowTimeoutSeconds: timeoutSeconds,
+      searchAttributes: common.searchAttributes,
+      fromDate: null,
+      replay: { span, fromMirror: common.fromMirror },
+    };
+    try {
+      const outcome = await executeChild<typeof replayWindow>('replayWindow', {
+        workflowId: `${workflowInfo().workflowId}/${n + 1}`,
+        args: [input],
+        workflowRunTimeout: (2 * timeoutSeconds + besideItsTimeSeconds) * 1000,
+        staticSummary: `replay of installation ${installation}, interval ${n + 1} of ${spans.length}`,
+      });
+      windows.push({ ...outcome, replayed: span.windows });
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      windows.push(failedWindow(installation, span.windows, error));
+      const rest = spans.length - n - 1;
+      // Asked only where it matters: one marker a history.
+      if (rest > 0 && (stopsTheRest(windows.at(-1)?.error) || !patched('replay-goes-on'))) {
+        const intervals = rest === 1 ? '1 more interval' : `${rest} more intervals`;
+        leftOut.push(`${intervals}, since this one failed: run the replay again`);
+        break;
+      }
+    }
+    setCurrentDetails(`**Installation ${installation}** · ${windows.length} of ${spans.length} intervals replayed`);
+  }
+  const outcome: ReplayOutcome = { windows, leftOut };
+  const failed = windows.find(({ error }) => error);
+  if (failed?.error) throw ApplicationFailure.nonRetryable(failed.error.message, failureTypes.failed, outcome);
+  return outcome;
+}
+
+/**
+ * Codes of a source that is gone as a whole, and of a replay that somebody stopped: the next interval would fare no better. Any other
+ * failure is of its interval. What was left out is as uncovered as before.
+ */
+const ofEverything: ReadonlySet<string> = new Set<PracticeErrorCode | EndCode>([
+  ...(['unreachable', 'timeout', 'unauthorized', 'redirected'] as const),
+  ...(['window_cancelled', 'window_terminated'] as const),
+]);
+
+function stopsTheRest(error: PlainError | undefined): boolean {
+  return error !== undefined && ofEverything.has(error.code);
+}
+
+/** One interval, read beside the live windows: it moves none of their cursors. */
+export async function replayWindow(input: WindowInput): Promise<WindowOutcome> {
+  checkWindowInput('replay', input);
+  const outcome = await runSteps(input, async (window, add) => {
+    if (input.replay?.fromMirror) {
+      await markMirrored(input, window);
+      return;
+    }
+    await allOrCancel(
+      () => [
+        replayList(input, window, 'invoice'),
+        replayList(input, window, 'prepayment'),
+        replayList(input, window, 'payment'),
+      ],
+      add,
+    );
+    add(await replayRows(input, window));
+  });
+  if (outcome.outcome !== 'paused') return outcome;
+  // A pause holds back what the schedule opens, and nothing else.
+  throw ApplicationFailure.nonRetryable(outcome.message, 'unexpected');
+}
+
+async function planned(request: ReplayRequest): Promise<PlannedReplay> {
+  try {
+    return await planReplay(request);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    const plain = detailOf<PlainError>(error) ?? unexplained(error);
+    setCurrentDetails(`**${plain.message}** ${plain.todo}`);
+    throw ApplicationFailure.nonRetryable(plain.message, failureTypes.notOpened, plain);
+  }
+}
+
+function failedWindow(installation: number, replayed: number[], error: unknown): ReplayedWindow {
+  const failure = error instanceof ChildWorkflowFailure ? error.cause : error;
+  const type = failure instanceof ApplicationFailure ? failure.type : null;
+  const outcome = type === failureTypes.failed ? detailOf<WindowOutcome>(error) : null;
+  if (outcome) return { ...outcome, replayed };
+  const plain = (type === failureTypes.notOpened ? detailOf<PlainError>(error) : null) ?? unexplained(error);
+  return {
+    ...{ installation, window: null, from: null, to: null, outcome: 'failed', error: plain, failedToOpen: plain },
+    ...noCounts,
+    replayed,
+  };
+}
+
+/** The first detail of the failure behind an activity's or a child's. */
+function detailOf<Detail>(error: unknown): Detail | null {
+  const cause = error instanceof Error && error.cause instanceof ApplicationFailure ? error.cause : error;
+  return cause instanceof ApplicationFailure ? ((cause.details?.[0] as Detail | undefined) ?? null) : null;
+}
+
+function unexplained(error: unknown): PlainError {
+  return {
+    code: 'unexpected',
+    message: rootCause(error) ?? 'the replay stopped without saying why',
+    todo: 'run `vetledger doctor`, then the replay again',
+  };
+}
