@@ -31,6 +31,8 @@ export interface StoredDocument extends DocumentRef {
   entryCount: number;
   /** A correction after a changed mapping waits for its period to be opened. */
   remapHeld: boolean;
+  /** It is held, or posted with a change that is held. */
+  hasProblem: boolean;
 }
 
 /** The last document of a batch, in the order of kind and id; null before the first batch. */
@@ -46,6 +48,7 @@ const documentShape = {
   entryId: nullable(text),
   entryCount: integer,
   remapHeld: bool,
+  hasProblem: bool,
 };
 
 /** The documents of a `condition`, which follows `where`, and ends with order, limit and lock. */
@@ -58,7 +61,7 @@ export function selectDocuments(
     db,
     documentShape,
     `select kind, id, dirty_mark as mark, refetch, state, document_date as "documentDate", entry_id as "entryId",
-       entry_count as "entryCount", remap_held as "remapHeld"
+       entry_count as "entryCount", remap_held as "remapHeld", problem_code is not null as "hasProblem"
      from document where ${condition}`,
     bindings,
   );

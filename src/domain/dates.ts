@@ -30,6 +30,12 @@ export function businessDate(text: string, timezone: string): CalendarDate | nul
   return isInCalendar(localMs) ? dateOf(localMs) : null;
 }
 
+/** The calendar date of an instant in `timezone`. */
+export function dateIn(timezone: string, instant: Date): CalendarDate {
+  const ms = instant.getTime();
+  return dateOf(ms + offsetMs(ms, timezone));
+}
+
 /**
  * The instant of a timestamp of the source. Without an offset it is local time of `timezone`, and a plain date is midnight
  * there. A local time repeated at the end of daylight saving time is its first instant; one skipped at the start is shifted

@@ -1,5 +1,6 @@
 import { businessDate } from '../domain/dates.ts';
 import { type DraftEntry, entryDefect, lineOf } from '../domain/entry.ts';
+import type { Money } from '../domain/money.ts';
 import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
 import type { DefectCode, InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
@@ -80,7 +81,6 @@ export function judgePayment(
     findings.hold('entry_unbalanced', defect);
     return findings.held();
   }
-  const what = paid.lessThan(0) ? 'Cancelled or refunded payment' : 'Payment';
   const postedFacts: PostedFacts = {
     before: ['payment', payment.id, period.date, type, paid, period.role, invoice.id],
     payer: shared.facts,
@@ -90,7 +90,7 @@ export function judgePayment(
     document: { kind: 'payment', id: payment.id },
     date: period.date,
     documentDate: period.date,
-    description: `${what} ${payment.id} on ${invoiceName(invoice)}`,
+    description: `${titleOf(type, paid)} ${payment.id} on ${invoiceName(invoice)}`,
     reason: 'posted',
     reverses: null,
     original: null,
@@ -98,6 +98,17 @@ export function judgePayment(
     lines,
   };
   return findings.posted(entry, postedFacts);
+}
+
+/** What a payment of these types is, whatever its sign: nothing is cancelled or refunded where one of them is negative. */
+const titlesByType: Partial<Record<number, string>> = {
+  3: 'Cash rounding',
+  6: 'Consolidation',
+  12: 'Credit settlement',
+};
+
+function titleOf(type: number, paid: Money): string {
+  return titlesByType[type] ?? (paid.lessThan(0) ? 'Cancelled or refunded payment' : 'Payment');
 }
 
 type Period = { date: CalendarDate; role: Extract<Role, 'receivable' | 'opening_receivable'> };

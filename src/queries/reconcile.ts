@@ -11,6 +11,7 @@ import {
   takeLease,
 } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
+import { dateIn } from '../domain/dates.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { priorities } from '../practice/budget.ts';
 import type { PracticeClient } from '../practice/client.ts';
@@ -59,6 +60,7 @@ export async function reconcileWithSource(
   for (const { id, currency, decimals, timezone, startDate, dialect } of installations) {
     inputs.push({
       ...{ id, currency, decimals, timezone, startDate, dialect },
+      today: dateIn(timezone, ports.clock()),
       refundLowersUnused: dialect.prepayment.refund_lowers_unused_amount,
       sourceCounts: await sourceCounts(ports, id, (note) => onNote(id, note)),
     });

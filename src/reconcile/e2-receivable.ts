@@ -9,6 +9,7 @@ import {
   type ReconciledPayment,
   waitingHint,
 } from './documents.ts';
+import { heldInvoice } from './held-changes.ts';
 import { type Difference, formatAmount, type Note, type ReconcileInput } from './report.ts';
 
 export interface ReceivableFinding {
@@ -116,11 +117,7 @@ function expectedReceivable(
   if (isHeldChange(invoice)) {
     const total = balance(inForce, ({ role }) => role === 'receivable');
     const paid = sum(invoice.payments.map(({ sums }) => postedAmount('payment', sums)));
-    const now = invoice.gone ? 'gone from the source' : formatAmount(invoice.record.totalWithVat ?? zero, decimals);
-    finding.heldChanges.push({
-      document: name,
-      message: `posted with ${formatAmount(total, decimals)}; the source now says ${now} (${invoice.problem})`,
-    });
+    finding.heldChanges.push(heldInvoice(invoice, total, decimals));
     return { amount: total.minus(paid), from: 'its posted total and payments' };
   }
   const present = invoice.payments.filter((payment) => !payment.gone);

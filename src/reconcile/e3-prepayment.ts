@@ -7,7 +7,12 @@ import { type Difference, formatAmount, type Listed } from './report.ts';
 export const prepaymentUse = 8;
 
 /** Statuses in which a prepayment is no money (ACCOUNTING R12). */
-const notMoney = ['pending', 'failed', 'aborted'];
+export const notMoney = ['pending', 'failed', 'aborted'];
+
+/** Whether a prepayment or refund is money in the source: neither gone nor pending, failed or aborted. */
+export function isMoney({ gone, record }: ReconciledPrepayment): boolean {
+  return !gone && !notMoney.includes(record.status ?? 'ready');
+}
 
 /** The terms of equation E3 for one client; amounts as the source signs them. */
 interface ClientPrepayments {
@@ -69,14 +74,14 @@ export class PrepaymentEquation {
     const client = this.#client(record.clientId);
     client.documents.push({ kind: 'prepayment', id: record.id });
     client.ledger = client.ledger.minus(balance(prepayment.sums, ({ role }) => role === 'prepayment_liability'));
-    const isMoney = !prepayment.gone && !notMoney.includes(record.status ?? 'ready');
+    const counts = isMoney(prepayment);
     const posted = isHeldChange(prepayment) ? postedAmount('prepayment', prepayment.sums) : null;
-    const paid = isMoney ? (record.paid ?? posted) : zero;
+    const paid = counts ? (record.paid ?? posted) : zero;
     if (isHeldChange(prepayment)) {
       client.heldChanges = client.heldChanges.plus(posted ?? zero).minus(paid ?? zero);
     }
     // A prepayment without a readable amount is held, and has nothing to add.
-    if (!isMoney || paid === null) return;
+    if (!counts || paid === null) return;
     if (prepayment.state !== 'posted') client.notPosted = client.notPosted.plus(paid);
     if (!paid.isNegative()) {
       // The unused amount starts equal to `paid` (practice-api: Unallocated payment), and is that where the source does not send it.

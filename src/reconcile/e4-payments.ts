@@ -10,6 +10,7 @@ import {
   type ReconciledPrepayment,
   waitingHint,
 } from './documents.ts';
+import { heldPayment } from './held-changes.ts';
 import { type Difference, formatAmount, type Note, type ReconcileInput } from './report.ts';
 
 export interface PaymentFinding {
@@ -83,9 +84,8 @@ function check(
   const side = paymentSide(kind, payment.sums);
   const posted = postedAmount(kind, payment.sums);
   if (isHeldChange(payment)) {
-    const now = payment.gone ? 'gone from the source' : paid === null ? 'unreadable' : formatAmount(paid, decimals);
-    const message = `posted with ${formatAmount(posted, decimals)}; the source now says ${now} (${payment.problem})`;
-    return { differences: [], heldChanges: [{ document, message }] };
+    const postedType = side[0]?.paymentType ?? null;
+    return { differences: [], heldChanges: [heldPayment(payment, posted, postedType, decimals)] };
   }
   const expected = payment.state === 'posted' && !payment.gone ? (paid ?? zero) : zero;
   const right = sum(side.filter((line) => isTagged(line, tags)).map((line) => line.amount));

@@ -10,7 +10,7 @@ import { checkPayment, checkPrepayment } from './e4-payments.ts';
 import { checkRevenue, Residues } from './e5-revenue.ts';
 import { checkCompleteness, listsNotCounted } from './e6-completeness.ts';
 import { namingTimeouts } from './limited.ts';
-import { countStates, documentReports, trialBalance, unsummarisedByDay, unusedPrepayments } from './listed.ts';
+import { countStates, documentReports, trialBalance, unsummarisedByDay } from './listed.ts';
 import { loadInvoices, loadPaymentsWithoutInvoice, loadPrepayments } from './load.ts';
 import {
   BoundedList,
@@ -22,6 +22,7 @@ import {
   type ReconcileInput,
   Tally,
 } from './report.ts';
+import { UnusedPrepayments } from './unused-prepayments.ts';
 
 /** One installation's report, and its documents in dispute (E2, E3). `db` is one snapshot for all of it. */
 export async function reconcileInstallation(
@@ -71,7 +72,7 @@ export async function reconcileInstallation(
       consolidation_clearing: checks.clearing.consolidation(decimals),
       credit_settlement: checks.clearing.settlement(decimals),
       prepayment_clients: checks.prepaymentClients,
-      unused_prepayments: await named('the list of unused prepayments', () => unusedPrepayments(db, input)),
+      unused_prepayments: checks.unusedPrepayments.listed(input.today, decimals),
       residues: checks.residues.listed(decimals),
       unsummarised: await unsummarisedByDay(db, input),
       reports: reports.items,
@@ -97,12 +98,14 @@ class DocumentChecks {
   readonly disputed = new BoundedList<DocumentRef>();
   readonly clearing = new ClearingBalances();
   readonly residues = new Residues();
+  readonly unusedPrepayments: UnusedPrepayments;
   prepaymentClients: Listed['prepayment_clients'] = [];
   readonly #input: ReconcileInput;
   readonly #prepayments = new PrepaymentEquation();
 
   constructor(input: ReconcileInput) {
     this.#input = input;
+    this.unusedPrepayments = new UnusedPrepayments(input);
   }
 
   async invoices(db: Connection): Promise<void> {
@@ -148,6 +151,7 @@ class DocumentChecks {
       this.tallies.E4.addAll(found.differences);
       this.heldChanges.addAll(found.heldChanges);
       this.#prepayments.addPrepayment(prepayment);
+      this.unusedPrepayments.addPrepayment(prepayment);
     }
     const { refundLowersUnused, decimals } = this.#input;
     const lowers = refundLowersUnused === 'auto' ? this.#prepayments.refundsLowerUnused() : refundLowersUnused;
@@ -158,6 +162,7 @@ class DocumentChecks {
   }
 
   #addUse(payment: ReconciledPayment, clientId: number | null): void {
+    this.unusedPrepayments.addPayment(payment);
     if (payment.record.paymentType === prepaymentUse) this.#prepayments.addUse(payment, clientId);
   }
 }

@@ -33,31 +33,6 @@ export async function trialBalance(db: Connection, input: ReconcileInput): Promi
   }));
 }
 
-/** The unused part of prepayments at the end of each month of the books, for months where there is one. */
-export async function unusedPrepayments(db: Connection, input: ReconcileInput): Promise<Listed['unused_prepayments']> {
-  const months = await rows(
-    db,
-    { month_end: date, balance: numeric },
-    `with span as (select min(entry_date) as first, max(entry_date) as last from entry where installation = ?),
-       moved as (
-         select date_trunc('month', e.entry_date)::date as month,
-           sum(case l.side when 'credit' then l.amount else -l.amount end) as amount
-         from entry e join entry_line l on l.entry_id = e.id
-         where e.installation = ? and l.role = 'prepayment_liability' group by 1),
-       months as (select generate_series(date_trunc('month', first), last, interval '1 month')::date as month from span)
-     select month_end, balance from (
-       select (m.month + interval '1 month - 1 day')::date as month_end,
-         coalesce(sum(v.amount) over (order by m.month), 0) as balance
-       from months m left join moved v on v.month = m.month) b
-     where balance <> 0 order by month_end`,
-    [input.id, input.id],
-  );
-  return months.map(({ month_end, balance }) => ({
-    month_end,
-    balance: formatAmount(new Money(balance), input.decimals),
-  }));
-}
-
 /** Entries that wait for their day's summary, per day: the day is not over, or no window has come since. */
 export function unsummarisedByDay(db: Connection, input: ReconcileInput): Promise<Listed['unsummarised']> {
   return rows(

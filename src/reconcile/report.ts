@@ -11,6 +11,8 @@ export interface ReconcileInput {
   decimals: number;
   timezone: string;
   startDate: CalendarDate | null;
+  /** The present day in the installation's time zone: months that are not over are not listed. */
+  today: CalendarDate;
   dialect: Dialect;
   /** Whether a refund lowers its original's `unused_amount`; `auto` infers it from the mirror (ACCOUNTING E3). */
   refundLowersUnused: boolean | 'auto';
@@ -81,7 +83,7 @@ export interface Listed {
   credit_settlement: { documents: string[]; balance: string }[];
   /** E3: clients whose prepayments differ while the whole agrees (a prepayment used on another client's invoice). */
   prepayment_clients: { client: string; ledger: string; source: string }[];
-  /** E4: the unused prepayments at each month's end; the accountant declares VAT on advances. */
+  /** E4: the unused prepayments at the end of each month that is over; the accountant declares VAT on advances. */
   unused_prepayments: { month_end: CalendarDate; balance: string }[];
   /** E5: cents settled apart from the exact rows, per revenue or VAT account and day. */
   residues: { account: string; date: CalendarDate; residue: string }[];

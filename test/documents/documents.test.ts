@@ -92,6 +92,17 @@ test('a document whose parts are wanted is claimed again once they came, or in t
   expect(await stored(1)).toMatchObject({ dirty: false, refetch: 'done' });
 });
 
+test('a change that is held counts as held, as `problems` lists it', async () => {
+  await markDirty(db, installation, 'invoice', [1, 2, 3]);
+  const problem = { code: 'role_unmapped', message: 'm' };
+  await saveJudged(db, installation, [
+    judged(1, 1),
+    judged(2, 1, { state: 'held', problem, entryId: null, inputHash: null, entriesAdded: 0 }),
+    judged(3, 1, { problem: { code: 'change_held', message: 'm' } }),
+  ]);
+  expect(await countWaiting(db, installation)).toEqual({ held: 2, wanted: 0 });
+});
+
 test('a problem keeps the instant when it was found, and reports are one row for each code', async () => {
   await markDirty(db, installation, 'invoice', [1]);
   const held = (code: string, found: JudgedState['reports'] = []) =>

@@ -106,6 +106,20 @@ test('4: the card payment cancelled', () => {
   );
 });
 
+test.each([
+  [3, '0.02', 'Cash rounding 50'],
+  [3, '-0.02', 'Cash rounding 50'],
+  [6, '70.00', 'Consolidation 50'],
+  [6, '-70.00', 'Consolidation 50'],
+  [8, '81.00', 'Payment 50'],
+  [8, '-81.00', 'Cancelled or refunded payment 50'],
+  [12, '57.00', 'Credit settlement 50'],
+  [12, '-57.00', 'Credit settlement 50'],
+])('the title of a payment of type %i and %s', (type, paid, title) => {
+  const [entry] = posted(paymentFacts(paymentOf(type, paid)));
+  expect(entry?.description).toBe(`${title} on invoice A-1001`);
+});
+
 test('5: a prepayment by mobile and the refund of its rest; with example 3 nothing is left', () => {
   const entries = [
     ...posted(prepaymentFacts(7, '200.00')),

@@ -35,6 +35,7 @@ export class ClinicBooks {
       decimals: 2,
       timezone: 'Europe/Helsinki',
       startDate: '2026-01-01',
+      today: '2026-04-10',
       dialect,
       refundLowersUnused: true,
       sourceCounts: {},

@@ -506,7 +506,7 @@ describe('E4: payments by type, department and date', () => {
     expect(failing(await reportOf(books))).toEqual(expected);
   });
 
-  it('lists clearing per collector (example 11), settlement per pair, and unused prepayments per month', async () => {
+  it('lists clearing per collector (example 11), and settlement per pair', async () => {
     const books = new ClinicBooks(db, nextInstallation++);
     const member = async (id: number, amount: string, due: string) => {
       await books.document('invoice', {
@@ -541,22 +541,10 @@ describe('E4: payments by type, department and date', () => {
     await member(20, '60.00', '0.00');
     await payment(20, 20, 12, 'credit_settlement', '60.00');
 
-    for (const [id, amount, date] of [
-      [1, '20.00', '2026-01-31'],
-      [2, '5.00', '2026-03-01'],
-    ] as const) {
-      const record = prepaymentRecord(id, 1, amount, amount, { created: date });
-      await books.document('prepayment', { record, lines: prepaid(1, 'cash', amount), date });
-    }
     const report = await reportOf(books);
     expect(failing(report)).toEqual([]);
     expect(report.listed.consolidation_clearing).toEqual([{ document: 'invoice 3', balance: '-30.00' }]);
     expect(report.listed.credit_settlement).toEqual([{ documents: ['invoice 20'], balance: '60.00' }]);
-    expect(report.listed.unused_prepayments).toEqual([
-      { month_end: '2026-01-31', balance: '20.00' },
-      { month_end: '2026-02-28', balance: '20.00' },
-      { month_end: '2026-03-31', balance: '25.00' },
-    ]);
     expect(reconcileText({ ok: true, installations: [report] })).toContain('invoice 3: -30.00');
   });
 });

@@ -60,9 +60,10 @@ export class PostingSummary {
   #entries = 0;
   #reversals = 0;
   #fetchedAgain = 0;
-  /** How many of the judged documents are held at present, and how many would be. */
-  #heldNow = 0;
+  /** How many of the judged documents would be held; how many have a problem at present, and how many would have one. */
   #held = 0;
+  #withProblemNow = 0;
+  #withProblem = 0;
 
   constructor(decimals: number) {
     this.#decimals = decimals;
@@ -74,14 +75,15 @@ export class PostingSummary {
     this.#entries += entries.length;
     this.#reversals += entries.filter(({ reverses }) => reverses !== null).length;
     if (awaitsParts) this.#fetchedAgain += 1;
-    if (document.before.state === 'held') this.#heldNow += 1;
     if (state === 'held') this.#held += 1;
+    if (document.hasProblem) this.#withProblemNow += 1;
+    if (problem) this.#withProblem += 1;
     this.#states.set(state, (this.#states.get(state) ?? 0) + 1);
     if (problem) this.#problems.set(problem.code, (this.#problems.get(problem.code) ?? 0) + 1);
     for (const { lines } of entries) this.#accounts.add(lines);
   }
 
-  /** As `--json` prints it. `heldBefore`: documents held at present, judged here or not. */
+  /** As `--json` prints it. `heldBefore`: documents with a problem at present, judged here or not. */
   document(heldBefore: number) {
     return {
       counts: {
@@ -89,7 +91,7 @@ export class PostingSummary {
         entries: this.#entries,
         reversals: this.#reversals,
         held: this.#held,
-        held_in_all: heldBefore - this.#heldNow + this.#held,
+        held_in_all: heldBefore - this.#withProblemNow + this.#withProblem,
         fetched_again_first: this.#fetchedAgain,
         states: Object.fromEntries(this.#states),
         problems: Object.fromEntries(this.#problems),
@@ -127,5 +129,5 @@ export class PostingSummary {
 }
 
 function stillHeld(held: number): string {
-  return held === 0 ? '' : ` ${count(held, 'document')} in all would be held (\`vetledger problems\`).`;
+  return held === 0 ? '' : ` ${count(held, 'document')} in all would have a problem (\`vetledger problems\`).`;
 }

@@ -102,7 +102,8 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
     ],
     [
       "Unused prepayments at each month's end",
-      listed.unused_prepayments.map(({ month_end, balance }) => `${month_end}  ${balance}`),
+      // The latest month first: it is the one to be declared.
+      listed.unused_prepayments.toReversed().map(({ month_end, balance }) => `${month_end}  ${balance}`),
     ],
     ['Accounts with cents settled apart from the exact rows (each day in --json)', residueTable(listed.residues)],
     [

@@ -109,6 +109,7 @@ async function e1(installation: number) {
       timezone: 'Europe/Helsinki',
       startDate: null,
       dialect: loadDialect(),
+      today: '2026-04-10',
       refundLowersUnused: true,
       sourceCounts: {},
     },

@@ -1,0 +1,56 @@
+import type { Money } from '../domain/money.ts';
+import type { ReconciledDocument, ReconciledInvoice, ReconciledPayment, ReconciledPrepayment } from './documents.ts';
+import { notMoney } from './e3-prepayment.ts';
+import { formatAmount, type Note } from './report.ts';
+
+/** Statuses of an invoice (practice-api: Invoice). */
+const finalStatus = 3;
+const voidStatus = 99;
+
+/** A posted invoice whose present facts are not in the books: what it is posted with, and what the source says of it now. */
+export function heldInvoice(invoice: ReconciledInvoice, posted: Money, decimals: number): Note {
+  const { id, status, totalWithVat } = invoice.record;
+  const now =
+    status === voidStatus
+      ? 'that it is void'
+      : status !== finalStatus
+        ? `that it is not final any more (status ${status ?? 'unreadable'})`
+        : null;
+  return note(`invoice ${id}`, invoice, posted, now, totalWithVat, decimals);
+}
+
+/** As `heldInvoice`, of a payment or prepayment. */
+export function heldPayment(
+  payment: ReconciledPayment | ReconciledPrepayment,
+  posted: Money,
+  postedType: number | null,
+  decimals: number,
+): Note {
+  const { record } = payment;
+  const status = record.kind === 'prepayment' ? (record.status ?? 'ready') : 'ready';
+  const now = notMoney.includes(status)
+    ? `that it is ${status}, which is no money`
+    : record.paymentType !== postedType && record.paid?.equals(posted)
+      ? `type ${record.paymentType ?? 'unreadable'} instead of ${postedType ?? 'none'}`
+      : null;
+  return note(`${record.kind} ${record.id}`, payment, posted, now, record.paid, decimals);
+}
+
+function note(
+  document: string,
+  { gone, problem }: Pick<ReconciledDocument<never>, 'gone' | 'problem'>,
+  posted: Money,
+  now: string | null,
+  amount: Money | null,
+  decimals: number,
+): Note {
+  const begin = `posted with ${formatAmount(posted, decimals)}`;
+  const end = `(${problem})`;
+  if (gone) return { document, message: `${begin}; it is gone from the source ${end}` };
+  if (now !== null) return { document, message: `${begin}; the source now says ${now} ${end}` };
+  if (amount === null)
+    return { document, message: `${begin}; its amount in the source cannot be read any more ${end}` };
+  if (amount.equals(posted))
+    return { document, message: `${begin}, as the source still says; other facts of it differ ${end}` };
+  return { document, message: `${begin}; the source now says ${formatAmount(amount, decimals)} ${end}` };
+}

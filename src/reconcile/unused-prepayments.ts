@@ -1,0 +1,88 @@
+import { businessDate, daysFrom } from '../domain/dates.ts';
+import { type Money, zero } from '../domain/money.ts';
+import type { CalendarDate } from '../terms.ts';
+import type { ReconciledPayment, ReconciledPrepayment } from './documents.ts';
+import { isMoney, prepaymentUse } from './e3-prepayment.ts';
+import { formatAmount, type Listed, type ReconcileInput } from './report.ts';
+
+/** Months listed at most: the latest ones. A record dated in the year 1 must not make a list of 24,000 months. */
+const monthsListed = 120;
+
+/**
+ * What clients have paid in advance and not used at the end of each month (ACCOUNTING E4), by the source's own records: prepayments
+ * and their refunds dated to then, less payments of type 8 dated to then. Those that are held or from before `start_date` count
+ * too, because VAT on advances is declared on money received, wherever it is booked. In memory is one sum a month.
+ */
+export class UnusedPrepayments {
+  /** What each month adds, by its first seven characters (`2026-01`). */
+  readonly #months = new Map<string, Money>();
+  readonly #timezone: string;
+
+  constructor({ timezone }: Pick<ReconcileInput, 'timezone'>) {
+    this.#timezone = timezone;
+  }
+
+  addPrepayment(prepayment: ReconciledPrepayment): void {
+    if (!isMoney(prepayment)) return;
+    const { paid, created } = prepayment.record;
+    this.#add(paid, this.#dateOf(prepayment, created));
+  }
+
+  addPayment(payment: ReconciledPayment): void {
+    const { paymentType, paid, dateAdded } = payment.record;
+    if (paymentType !== prepaymentUse || payment.gone) return;
+    this.#add(paid?.negated() ?? null, this.#dateOf(payment, dateAdded));
+  }
+
+  /** The months that are over on the day `today` and at whose end something is unused; the latest of them. */
+  listed(today: CalendarDate, decimals: number): Listed['unused_prepayments'] {
+    const present = monthOf(today);
+    const over = [...this.#months].filter(([month]) => month < present).sort(([a], [b]) => (a < b ? -1 : 1));
+    const [first] = over;
+    if (first === undefined) return [];
+    const added = new Map(over);
+    const oldest = monthBefore(present, monthsListed);
+    const listed: Listed['unused_prepayments'] = [];
+    let balance = zero;
+    for (const [month, amount] of over) if (month < oldest) balance = balance.plus(amount);
+    for (let month = later(first[0], oldest); month < present; month = monthBefore(month, -1)) {
+      balance = balance.plus(added.get(month) ?? zero);
+      if (!balance.isZero()) listed.push({ month_end: lastDayOf(month), balance: formatAmount(balance, decimals) });
+    }
+    return listed;
+  }
+
+  #add(amount: Money | null, date: CalendarDate | null): void {
+    if (amount === null || date === null) return;
+    const month = monthOf(date);
+    this.#months.set(month, (this.#months.get(month) ?? zero).plus(amount));
+  }
+
+  /** The record's own date; the one taken at first where the record has changed since (ACCOUNTING Dates). */
+  #dateOf(
+    { changed, documentDate }: ReconciledPrepayment | ReconciledPayment,
+    text: string | null,
+  ): CalendarDate | null {
+    const own = text === null ? null : businessDate(text, this.#timezone);
+    return changed ? (documentDate ?? own) : (own ?? documentDate);
+  }
+}
+
+function monthOf(date: CalendarDate): string {
+  return date.slice(0, 7);
+}
+
+/** The month so many months before; after it where negative. */
+function monthBefore(month: string, months: number): string {
+  const [year = 1, inYear = 1] = month.split('-').map(Number);
+  const index = Math.max(12, year * 12 + inYear - 1 - months);
+  return `${String(Math.floor(index / 12)).padStart(4, '0')}-${String((index % 12) + 1).padStart(2, '0')}`;
+}
+
+function lastDayOf(month: string): CalendarDate {
+  return daysFrom(`${monthBefore(month, -1)}-01`, -1);
+}
+
+function later(a: string, b: string): string {
+  return a < b ? b : a;
+}
