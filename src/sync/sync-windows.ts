@@ -131,6 +131,19 @@ export async function insertFailedWindow(
   return id;
 }
 
+/** Those of some workflows that have left no row. */
+export async function withoutRows(db: Connection, workflowIds: readonly string[]): Promise<string[]> {
+  if (workflowIds.length === 0) return [];
+  const found = await rows(
+    db,
+    { id: text },
+    `select asked.id from unnest(?::text[]) asked(id)
+     where not exists (select from sync_window where sync_window.workflow_id = asked.id)`,
+    [workflowIds],
+  );
+  return found.map(({ id }) => id);
+}
+
 /** A window that never noted how it ended. */
 export interface AbandonedWindow {
   id: number;

@@ -13,7 +13,9 @@ import { endCodes, explainedEnd } from '../domain/trouble.ts';
 import type { App } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
 import { endWindowRow, insertFailedWindow, openWindowOfRun, stepTroubles } from '../sync/sync-windows.ts';
+import { triggerOf } from './schedule-names.ts';
 import { startScrubs } from './scrubs.ts';
+import { UnopenedWatch } from './unopened.ts';
 
 export interface StuckTimes {
   everyMs: number;
@@ -31,6 +33,8 @@ const openingGraceMs = 180_000;
 const askedAtMost = 10;
 /** Workflows that a round looks at; more are looked at once these have ended. */
 const listedAtMost = 1_000;
+/** Windows that ended before they opened are looked for in one of so many rounds: nothing waits for their rows. */
+const unopenedEveryRounds = 4;
 /** Longest wait for an answer of Temporal. */
 const callTimeoutMs = 10_000;
 
@@ -71,12 +75,14 @@ interface Run {
 export function startStuckWatch(app: App, engine: Engine, times: StuckTimes = usualTimes): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const round = new StuckWatch(app, engine, times);
+  const unopened = new UnopenedWatch(app, engine);
   const running = (async () => {
-    for (;;) {
+    for (let rounds = 0; ; rounds += 1) {
       await sleep(times.everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return;
       try {
         await round.look(stopping.signal);
+        if (rounds % unopenedEveryRounds === 0) await unopened.look();
       } catch (err) {
         const isKnown = app.outages.of('temporal') !== null || app.outages.of('postgres') !== null;
         app.log[isKnown ? 'debug' : 'warn'](
@@ -229,7 +235,7 @@ class StuckWatch {
         const attempt = {
           ...run,
           kind: 'window',
-          trigger: triggerOf(run),
+          trigger: triggerOf(run.workflowId),
           counts: noCounts,
           beganAt: startedAt,
         } as const;
@@ -260,11 +266,6 @@ const reasons: Record<Stuck, string> = {
   failing: 'its workflow task fails again and again',
   idle: 'none of its activities works any more',
 };
-
-/** What has started a window, by its workflow id: `sync-window/<installation>-<database>/<trigger>-<time>`, or the Schedule's. */
-function triggerOf({ workflowId }: Run): string {
-  return /^sync-window\/[^/]+\/([a-z]+)-/.exec(workflowId)?.[1] ?? 'schedule';
-}
 
 /** As whom a run holds a lease (activities/heartbeat.ts). */
 function holderOf({ workflowId, runId }: Run): string {

@@ -3,7 +3,17 @@
  * own version. Run: `npm run package`.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -188,11 +198,14 @@ tried('the books come back from a dump as they were, proven by their head, and g
   const backups = join(folder, 'backups');
   mkdirSync(backups);
   for (const old of ['20200101T000000Z', '20200102T000000Z'])
-    writeFileSync(join(backups, `vetledger-${old}.dump`), 'old');
+    for (const kind of ['dump', 'heads']) writeFileSync(join(backups, `vetledger-${old}.${kind}`), 'old');
   const backup = await script('backup.sh', { DATABASE_URL: owner(), BACKUP_DIR: backups, BACKUP_KEEP: '2' });
   expect(`${backup.code} ${backup.stderr}`).toBe('0 ');
-  const [kept, dump = ''] = readdirSync(backups).sort();
-  expect([kept, join(backups, dump)]).toEqual(['vetledger-20200102T000000Z.dump', backup.stdout.trim()]);
+  const [kept, keptHeads, dump = '', heads = ''] = readdirSync(backups).sort();
+  expect([kept, keptHeads]).toEqual(['vetledger-20200102T000000Z.dump', 'vetledger-20200102T000000Z.heads']);
+  expect([join(backups, dump), heads]).toEqual([backup.stdout.trim(), dump.replace('.dump', '.heads')]);
+  const noted = new RegExp(`^installation ${sandbox.installation} seq \\d+ head ${hash}\n$`);
+  expect(readFileSync(join(backups, heads), 'utf8')).toMatch(noted);
 
   // The database is lost, and made anew.
   await runAlone(superuser(), 'drop database vetledger with (force)');

@@ -1,7 +1,9 @@
+import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { TimedEvent } from '../../src/domain/events.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
 import { type Seen, stuckNow } from '../../src/windows/stuck.ts';
+import { UnopenedWatch } from '../../src/windows/unopened.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { waitFor, windowRows } from '../workflows/support.ts';
 
@@ -147,3 +149,37 @@ test('one that has not opened by then has a row that says so, and is told of wit
     await daemon;
   }
 });
+
+test.each([
+  ['timed out', 'window_timed_out', async () => undefined],
+  ['was terminated', 'window_terminated', (handle: WorkflowHandle) => handle.terminate('not needed')],
+] as const)(
+  'one that Temporal %s before it opened, while no daemon worked, has a row and is told of',
+  async (_how, code, end) => {
+    const { client, taskQueue } = clinic.engine;
+    const workflowId = `sync-window/4711-${clinic.app.temporalName}/schedule-${code}`;
+    const handle = await client.workflow.start('syncWindow', {
+      ...{ workflowId, taskQueue: `${taskQueue}-without-worker`, args: [], workflowRunTimeout: '1s' },
+    });
+    await end(handle);
+    await handle.result().catch(() => undefined);
+    const events: TimedEvent[] = [];
+    const unsubscribe = clinic.app.events.on((event) => events.push(event));
+    const watch = new UnopenedWatch(clinic.app, { ...clinic.engine, taskQueue: `${taskQueue}-without-worker` });
+    try {
+      const told = await waitFor('event', async () => {
+        await watch.look();
+        return events.find(({ event }) => event === 'window_not_opened');
+      });
+      // A later look finds it again, and its row.
+      await watch.look();
+      const own = (await windowRows(clinic)).filter((row) => row.workflow_id === workflowId);
+      expect(own).toMatchObject([{ outcome: 'failed', trigger: 'schedule', run_id: handle.firstExecutionRunId }]);
+      expect(JSON.parse(own[0]!.error!)).toMatchObject({ code });
+      expect(events).toEqual([told]);
+      expect(told).toMatchObject({ installation: 4711, window: own[0]!.id, workflow_id: workflowId });
+    } finally {
+      unsubscribe();
+    }
+  },
+);

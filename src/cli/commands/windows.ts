@@ -4,7 +4,7 @@ import { gapsOf } from '../../sync/replay/coverage-of.ts';
 import type { CommandContext } from '../context.ts';
 import { named } from '../names.ts';
 import { gapsDocument, gapsText } from '../render/gaps.ts';
-import { windowsTable } from '../render/window.ts';
+import { windowsTable, windowsTodo } from '../render/window.ts';
 import { withApp } from '../with-app.ts';
 
 interface WindowsOptions {
@@ -24,7 +24,8 @@ export function windows(context: CommandContext, options: WindowsOptions): Promi
     const found = await recordedWindows(db, ids, { failedOnly, limit: options.limit });
     const windows = named(config, found);
     await context.result({ windows }, () => {
-      if (found.length > 0) return windowsTable(windows);
+      if (found.length > 0)
+        return [windowsTable(windows), windowsTodo(found)].filter((part) => part !== null).join('\n\n');
       return failedOnly ? 'No window failed.' : 'No window has run yet; start with `vetledger sync`.';
     });
     return 0;

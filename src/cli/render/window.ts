@@ -1,5 +1,5 @@
 import { labelOf } from '../../domain/installation-name.ts';
-import { visibleIn } from '../../domain/text.ts';
+import { visible, visibleIn } from '../../domain/text.ts';
 import type { RecordedWindow } from '../../queries/windows.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
 import { count, instant, table } from './text.ts';
@@ -61,6 +61,22 @@ export function windowsTable(windows: (RecordedWindow & Named)[]): string {
       window.remarks.map(({ code }) => code).join(', '),
     ]),
   );
+}
+
+const idsNamedAtMost = 10;
+
+/** What to do about the windows that failed and are not covered, a line for each way to mend them; null where none is left. */
+export function windowsTodo(windows: readonly RecordedWindow[]): string | null {
+  const open = windows.filter(({ outcome, covered_by }) => outcome === 'failed' && covered_by === null);
+  const ways = Map.groupBy(open, ({ error }) => (error === null ? '' : `${error.code}: ${error.todo}`));
+  ways.delete('');
+  if (ways.size === 0) return null;
+  const lines = [...ways].map(([way, of]) => {
+    const ids = of.slice(0, idsNamedAtMost).map(({ id }) => id);
+    const others = of.length > ids.length ? ` and ${of.length - ids.length} more` : '';
+    return visible(`  ${of.length === 1 ? 'window' : 'windows'} ${ids.join(', ')}${others}: ${way}`);
+  });
+  return ['What to do', ...lines].join('\n');
 }
 
 /** One window as one line, for the daemon. */
