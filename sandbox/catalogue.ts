@@ -10,7 +10,11 @@ export const vatGroups = {
   euService: { name: 'EU sales 0 %', percentage: '0.00', account_number: '2935' },
 } satisfies Record<string, VatGroup>;
 
+/** The sale of a gift card is a row on the account that its use is taken from, and no revenue. */
+export const giftCardAccount = '2411';
+
 export const revenueAccounts: Record<string, string> = {
+  [giftCardAccount]: 'Gift cards',
   '3000': 'Consultations',
   '3010': 'Surgery and anaesthesia',
   '3020': 'Laboratory',

@@ -1,6 +1,6 @@
 // The stories that make up a clinic's history. Each is a sequence of events over time, made with the clinic's operations.
 import { Agenda } from './agenda.ts';
-import { vatGroups } from './catalogue.ts';
+import { giftCardAccount, vatGroups } from './catalogue.ts';
 import type { Clinic } from './clinic.ts';
 import { dec, fixed } from './money.ts';
 import type { Client, Invoice, Prepayment } from './records.ts';
@@ -259,7 +259,7 @@ export class History {
         rows: [{ name: 'Check-up in the price', sum: '0.00', ...exempt }],
       });
     } else {
-      const row = { name: 'Gift card', sum: '50.00', account_number: '3300', ...exempt };
+      const row = { name: 'Gift card', sum: '50.00', account_number: giftCardAccount, ...exempt };
       const invoice = this.#clinic.createInvoice({ department, client, countersale: true, rows: [row] });
       this.#clinic.pay(invoice.id, { payment_type: 0 });
     }

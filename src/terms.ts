@@ -56,6 +56,10 @@ export const roles = [
 ] as const;
 export type Role = (typeof roles)[number];
 
+/** Roles that a net group of an invoice can be sent to instead of revenue: what was sold is owed, not earned (ACCOUNTING R1). */
+export const soldRoles = ['gift_card_liability', 'voucher_liability'] as const satisfies readonly Role[];
+export type SoldRole = (typeof soldRoles)[number];
+
 /** A line's role: one of the mapping's, or revenue or VAT, whose account depends on the rows. */
 export const lineRoles = [...roles, 'revenue', 'vat'] as const;
 export type LineRole = (typeof lineRoles)[number];

@@ -71,8 +71,6 @@ export interface Config {
   temporal: { address: string | null; namespace: string; taskQueue: string; security: TemporalSecurity };
   /** Seals the books; null: they are not sealed. */
   sealKey: Ed25519Key | null;
-  /** Whether a close and a reopening need a second person. */
-  twoPersons: boolean;
   /** Address and secret of the webhook receiver; null: off. */
   webhooks: WebhookConfig | null;
   /** Where metrics and health are served, and the Temporal SDK's own metrics; null: off. */
@@ -124,7 +122,6 @@ export async function loadConfig(
       security: await readSecurity(file, written.temporal),
     },
     sealKey: written.seal_key === undefined ? null : readSealKey(file, written.seal_key),
-    twoPersons: written.two_persons,
     webhooks: written.webhooks ? { ...written.webhooks.listen, secret: written.webhooks.secret } : null,
     metrics: written.metrics
       ? { listen: written.metrics.listen, temporalListen: written.metrics.temporal_listen ?? null }

@@ -121,6 +121,17 @@ export const problemCatalogue = {
     todo: 'Compare the consolidated invoice with its members; the difference stays on consolidation_clearing.',
   },
 
+  voucher_with_vat: {
+    holds: true,
+    sentence: 'The mapping sends a row to a liability for gift cards or vouchers, and the row has VAT (R1).',
+    todo: 'A voucher whose VAT is known when it is sold is revenue: take its account out of the rule in `revenue_rules`, or correct the VAT of the row in the practice software.',
+  },
+  rounding_too_large: {
+    holds: true,
+    sentence: 'A payment of type 3 (rounding) is larger than any rounding of cash (R4).',
+    todo: 'Correct the payment in the practice software; if your currency rounds to larger coins, raise policies.rounding_limit in the mapping file.',
+  },
+
   // Mapping (P4)
   role_unmapped: {
     holds: true,
@@ -180,9 +191,6 @@ export const problemCatalogue = {
 } as const satisfies Record<string, ProblemDefinition>;
 
 export type ProblemCode = keyof typeof problemCatalogue;
-
-/** Problems of late documents, which are decided one by one (ACCOUNTING "Dates"). */
-export const lateProblems: readonly ProblemCode[] = ['period_locked', 'change_held'];
 
 /** A problem of one document; `message` gives the facts and figures. */
 export interface Problem {

@@ -1,6 +1,14 @@
 import { type Money, sum, zero } from '../domain/money.ts';
 import type { ProblemCode } from '../domain/problems.ts';
-import { isUnmapped, type LookUp, paymentAccount, revenueAccount, roleAccount, vatAccount } from './look-ups.ts';
+import {
+  isUnmapped,
+  type LookUp,
+  paymentAccount,
+  revenueAccount,
+  roleAccount,
+  soldRole,
+  vatAccount,
+} from './look-ups.ts';
 
 import { paymentTypeName } from './payment-types.ts';
 import type { Mapping } from './schema.ts';
@@ -80,13 +88,13 @@ function lookUps({ rows, money, invoices }: SourceUsage, mapping: Mapping): Use[
       ? ` [${dimensions.map((each) => each ?? '').join(', ')}]`
       : '';
     const group = `${vat.name ?? 'no VAT group'} at ${vat.rate === null ? 'no rate' : `${vat.rate.toFixed()} %`}`;
-    if (has.hasNet) {
-      const what = `rows on ${account ?? 'no account'}${dimension}, ${group}`;
-      uses.push({
-        result: revenueAccount(mapping, account, department, { dimensions, internal, vat }),
-        what,
-        ...amounts,
-      });
+    const what = `rows on ${account ?? 'no account'}${dimension}, ${group}`;
+    const details = { dimensions, internal, vat };
+    if (has.hasNet) uses.push({ result: revenueAccount(mapping, account, department, details), what, ...amounts });
+    const role = soldRole(mapping, account, department, details);
+    if (role !== null && (has.hasVat || !(vat.rate ?? zero).isZero())) {
+      const message = `rows that go to ${role} have VAT, or a rate`;
+      uses.push({ result: { code: 'voucher_with_vat', message }, what, ...amounts });
     }
     if (has.hasVat) {
       const key = { name: vat.name, rate: vat.rate, accounts: vat.account === null ? [] : [vat.account] };

@@ -1,6 +1,6 @@
 import type { Money } from '../domain/money.ts';
 import type { ProblemCode } from '../domain/problems.ts';
-import type { Role } from '../terms.ts';
+import type { Role, SoldRole } from '../terms.ts';
 import { defaultPaymentRole } from './payment-types.ts';
 import type { Mapping } from './schema.ts';
 
@@ -46,12 +46,39 @@ const noDetails: RevenueDetails = {
   vat: { name: null, rate: null },
 };
 
-/** The account of a revenue line: by the first rule that matches, the department's table, or the common table. */
+/**
+ * The role that a mapping sends a net group to instead of revenue (ACCOUNTING R1); null for revenue. Such rules come before the
+ * others, wherever they stand: a rule by rate above one by account would post the sale of a gift card as revenue.
+ */
+export function soldRole(
+  mapping: Mapping,
+  accountNumber: string | null,
+  departmentId: number | null,
+  details: RevenueDetails = noDetails,
+): SoldRole | null {
+  const rule = mapping.revenue_rules.find(
+    ({ when, role }) => role !== undefined && holds(when, accountNumber, departmentId, details),
+  );
+  return rule?.role ?? null;
+}
+
+/** The account of a net line: of the role it is sent to, by the first rule that matches, the department's table, or the common table. */
 export function revenueAccount(
   mapping: Mapping,
   accountNumber: string | null,
   departmentId: number | null,
   details: RevenueDetails = noDetails,
+): LookUp<Found & { role: SoldRole | 'revenue' }> {
+  const role = soldRole(mapping, accountNumber, departmentId, details);
+  const found = role ? roleAccount(mapping, role) : ownRevenue(mapping, accountNumber, departmentId, details);
+  return isUnmapped(found) ? found : { role: role ?? 'revenue', ...found };
+}
+
+function ownRevenue(
+  mapping: Mapping,
+  accountNumber: string | null,
+  departmentId: number | null,
+  details: RevenueDetails,
 ): LookUp {
   const unmapped = (message: string): Unmapped => ({ code: 'account_unmapped', message });
   const index = mapping.revenue_rules.findIndex(({ when }) => holds(when, accountNumber, departmentId, details));

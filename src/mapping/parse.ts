@@ -1,7 +1,15 @@
 import type { z } from 'zod';
 import { nearest } from '../domain/nearest.ts';
 import { roles } from '../terms.ts';
-import { type Mapping, mappingSchema, paymentType, revenueConditions, target, vatConditions } from './schema.ts';
+import {
+  type Mapping,
+  mappingSchema,
+  paymentType,
+  policies,
+  revenueConditions,
+  target,
+  vatConditions,
+} from './schema.ts';
 
 /** A mapping file's parsed YAML as a Mapping, or every fault with its path. */
 export function parseMapping(data: unknown): { mapping: Mapping } | { errors: string[] } {
@@ -34,10 +42,9 @@ function knownKeys(path: PropertyKey[]): string[] {
   const [section] = path;
   if (section === undefined) return Object.keys(mappingSchema.shape);
   if (section === 'roles') return [...roles];
-  if (section === 'revenue_rules') return path.includes('when') ? Object.keys(revenueConditions) : ['when', 'account'];
+  if (section === 'revenue_rules')
+    return path.includes('when') ? Object.keys(revenueConditions) : ['when', 'account', 'role'];
   if (section === 'vat_rules') return path.includes('when') ? Object.keys(vatConditions) : ['when', 'account'];
   if (section === 'payment_types') return path.length > 2 ? Object.keys(target) : Object.keys(paymentType.shape);
-  return section === 'policies'
-    ? ['locked_period', 'follow_source_lock']
-    : ['insurance_receivable', 'financing_receivable'];
+  return section === 'policies' ? Object.keys(policies) : ['insurance_receivable', 'financing_receivable'];
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { parseMoney } from '../domain/money.ts';
 import { nearest } from '../domain/nearest.ts';
-import { documentKinds, type Role, roles } from '../terms.ts';
-import { fixedPaymentRoles } from './payment-types.ts';
+import { documentKinds, type Role, roles, soldRoles } from '../terms.ts';
+import { defaultPaymentRole, fixedPaymentRoles } from './payment-types.ts';
 import { roleMeanings } from './role-meanings.ts';
 
 const notOne = 'must be an account code (put it in quotes)';
@@ -84,17 +84,50 @@ export const revenueConditions = {
   internal_dimension_2: textCondition.optional().describe("the row's second internal dimension"),
 };
 
+/** An amount that is not negative; YAML's numbers keep their digits as texts (src/config/yaml.ts). */
+function amount(without: string) {
+  return z
+    .union([z.string(), z.number()])
+    .default(without)
+    .transform((text, context) => {
+      const found = parseMoney(String(text));
+      if (found !== null && !found.isNegative()) return found;
+      context.addIssue({ code: 'custom', message: 'must be an amount' });
+      return z.NEVER;
+    });
+}
+
+const ruleAccount = account.describe('the account, or `same`: the source’s own');
+
+function whenOf<Conditions extends z.ZodRawShape>(conditions: Conditions) {
+  return z
+    .strictObject(conditions)
+    .prefault({} as never)
+    .describe('every condition must hold; null means: names none');
+}
+
 /** Ordered rules: the first whose conditions all match gives the account; a rule without conditions always matches. */
-function rulesOf<Conditions extends z.ZodRawShape>(conditions: Conditions) {
-  const rule = z.strictObject({
-    when: z
-      .strictObject(conditions)
-      .prefault({} as never)
-      .describe('every condition must hold; null means: names none'),
-    account: account.describe('the account, or `same`: the source’s own'),
-  });
+function rulesOf<Rule extends z.ZodType>(rule: Rule) {
   return z.array(rule, { error: 'must be a list of rules' }).default([]);
 }
+
+const revenueRule = z
+  .strictObject({
+    when: whenOf(revenueConditions),
+    account: ruleAccount.optional(),
+    role: z
+      .enum(soldRoles, { error: `must be ${soldRoles.join(' or ')}` })
+      .optional()
+      .describe(
+        'instead of an account: what was sold is owed, and no revenue. Such rules are looked at before all others; rows with VAT are held',
+      ),
+  })
+  .superRefine(({ account: code, role }, context) => {
+    if ((code === undefined) !== (role === undefined)) return;
+    const message = role ? 'must not be given beside `role`' : `${notOne}, or give a \`role\``;
+    context.addIssue({ code: 'custom', path: ['account'], message });
+  });
+const vatRule = z.strictObject({ when: whenOf(vatConditions), account: ruleAccount });
 
 /** Roles whose lines are cleared by other documents. A payment type cannot be sent there: its lines would never be cleared. */
 const closingRoles: readonly Role[] = [
@@ -121,8 +154,22 @@ export const paymentType = z.strictObject({
     .optional()
     .describe('another role or account by department'),
 });
-/** Roles with one account each: their payments clear each other, which on several accounts they never would. */
-const oneAccount: readonly Role[] = [...fixedPaymentRoles.values()];
+/** Roles with one account each: what they open is closed on it, which on several accounts it never would be. */
+const oneAccount: readonly Role[] = [...fixedPaymentRoles.values(), ...soldRoles];
+const neverCloses = 'has one account: on several, it would never close';
+
+/** Payment types with an account of their own, with the role whose account it stands in for. */
+function ownAccounts(types: Record<string, z.output<typeof paymentType>>): { path: string[]; role: Role | null }[] {
+  return Object.entries(types).flatMap(([type, { departments = {}, ...general }]) => {
+    const role = general.role ?? defaultPaymentRole(Number(type));
+    const found = general.account ? [{ path: [type, 'account'], role }] : [];
+    const own = Object.entries(departments).filter(([, { account: code }]) => code);
+    return [
+      ...found,
+      ...own.map(([id, target]) => ({ path: [type, 'departments', id, 'account'], role: target.role ?? role })),
+    ];
+  });
+}
 
 /** Our dimensions that an ERP can be given. */
 export const mappedDimensions = [
@@ -138,6 +185,18 @@ export type MappedDimension = (typeof mappedDimensions)[number];
 
 export const journalKinds = [...documentKinds, 'daily_summary', '*'] as const;
 
+export const policies = {
+  locked_period: z
+    .enum(['hold', 'redate'], { error: 'must be hold or redate' })
+    .default('hold')
+    .describe('documents dated in a closed period: hold them, or post them on the first open day'),
+  follow_source_lock: z
+    .boolean({ error: 'must be true or false' })
+    .default(false)
+    .describe("whether the practice software's financial_period_lock_date closes our books, too"),
+  rounding_limit: amount('1.00').describe('a payment of type 3 (rounding) above this amount is held'),
+};
+
 export const mappingSchema = z.strictObject({
   roles: z
     .strictObject(Object.fromEntries(roles.map((role) => [role, roleAccount(role)])) as RoleShape)
@@ -151,16 +210,14 @@ export const mappingSchema = z.strictObject({
     .record(departmentId, accountTable)
     .default({})
     .describe('tables like `revenue` by department, looked at before it'),
-  revenue_rules: rulesOf(revenueConditions).describe(
-    'ordered rules, looked at before `revenue_by_department` and `revenue`: the first that holds gives the account',
+  revenue_rules: rulesOf(revenueRule).describe(
+    'ordered rules, looked at before `revenue_by_department` and `revenue`: those with a `role` first, then the others; the first that holds gives the account',
   ),
   vat: z
     .union([z.literal('same'), vatTable], { error: 'must be `same` or a table by VAT group name' })
     .default({})
     .describe('`same`: the account of the VAT group itself; or a table by VAT group name and rate, "*" for the rest'),
-  vat_rules: rulesOf(vatConditions).describe(
-    'ordered rules, looked at before `vat`: the first that holds gives the account',
-  ),
+  vat_rules: rulesOf(vatRule).describe('ordered rules, looked at before `vat`: the first that holds gives the account'),
   payment_types: z
     .record(z.string().regex(/^\d+$/, 'must be the number of a payment type'), paymentType)
     .default({})
@@ -174,20 +231,13 @@ export const mappingSchema = z.strictObject({
           message: `always posts to roles.${role}: sent elsewhere, it would never close`,
         });
       }
+      for (const { path, role } of ownAccounts(types)) {
+        if (role && oneAccount.includes(role) && !fixedPaymentRoles.has(path[0] ?? ''))
+          context.addIssue({ code: 'custom', path, message: `roles.${role} ${neverCloses}` });
+      }
     })
     .describe('where a payment type goes when not to its own role; 6, 8 and 12 always go to theirs'),
-  policies: z
-    .strictObject({
-      locked_period: z
-        .enum(['hold', 'redate'], { error: 'must be hold or redate' })
-        .default('hold')
-        .describe('documents dated in a closed period: hold them, or post them on the first open day'),
-      follow_source_lock: z
-        .boolean({ error: 'must be true or false' })
-        .default(false)
-        .describe("whether the practice software's financial_period_lock_date closes our books, too"),
-    })
-    .prefault({}),
+  policies: z.strictObject(policies).prefault({}),
   cash_customer: code.nullable().default(null).describe('the party of counter sales without a client'),
   counterparties: z
     .strictObject({ insurance_receivable: code.optional(), financing_receivable: code.optional() })
@@ -234,7 +284,7 @@ export const mappingSchema = z.strictObject({
 });
 
 function roleAccount(role: Role) {
-  const one = oneAccount.includes(role) ? accountOr('has one account: on several, it would never close') : account;
+  const one = oneAccount.includes(role) ? accountOr(neverCloses) : account;
   return one.optional().describe(roleMeanings[role]);
 }
 

@@ -18,6 +18,8 @@ export interface NetGroup extends CentGroup {
   dimensions: RowRecord['dimensions'];
   internal: RowRecord['internal'];
   vat: VatGroup;
+  /** The VAT of its own rows. */
+  exactVat: Money;
   rowIds: number[];
 }
 
@@ -59,10 +61,12 @@ export function groupRows(rows: CompleteRow[]): { net: NetGroup[]; vat: VatGroup
       internal,
       vat: vatGroup,
       exact: zero,
+      exactVat: zero,
       tie,
       rowIds: [],
     };
     group.exact = group.exact.plus(row.sum);
+    group.exactVat = group.exactVat.plus(row.sumVat);
     group.rowIds.push(row.id);
     net.set(netKey, group);
   }

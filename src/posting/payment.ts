@@ -11,6 +11,7 @@ import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
 
 const consolidated = 6;
 const fromPrepayment = 8;
+const rounding = 3;
 
 /** Defects of an invoice that may have cost a field which its payments need. */
 const holdsPayments: ReadonlySet<DefectCode> = new Set(['field_invalid', 'record_too_large']);
@@ -61,6 +62,14 @@ export function judgePayment(
   const type = payment.paymentType;
   if (type === null) {
     findings.hold('payment_type_unknown', 'it names no payment type');
+    return findings.held();
+  }
+  const { rounding_limit: limit } = context.mapping.policies;
+  if (type === rounding && paid.abs().greaterThan(limit)) {
+    findings.hold(
+      'rounding_too_large',
+      `it rounds by ${paid.toFixed(context.decimals)}, and policies.rounding_limit is ${limit.toFixed(context.decimals)}`,
+    );
     return findings.held();
   }
   const shared = invoiceParty(invoice, context, findings);

@@ -7,8 +7,9 @@ import { type CompleteRow, flips, groupRows, type NetGroup, type VatGroup } from
 import { type Fact, unordered } from './hash.ts';
 import type { InvoiceParty } from './party.ts';
 import { proveTotals, reviewVatRates, type Totals } from './proofs.ts';
-import { type Settled, settle } from './settle.ts';
+import { type Settled, settle, settleAfter } from './settle.ts';
 import type { InvoiceFacts, PostingContext } from './types.ts';
+import { proveVouchers } from './vouchers.ts';
 
 /** The lines of an entry, and the facts behind them for the input hash. */
 export interface Posting {
@@ -17,8 +18,8 @@ export interface Posting {
 }
 
 /**
- * R1, R2, R11: receivable against revenue for each net group and VAT for each VAT group. Null when a finding holds the
- * document.
+ * R1, R2, R11: receivable against revenue, or the liability that the mapping sends it to, for each net group and VAT for each VAT
+ * group. Null when a finding holds the document.
  */
 export function sell(
   facts: InvoiceFacts,
@@ -37,10 +38,12 @@ export function sell(
   reviewVatRates(rows, decimals, findings);
 
   const groups = groupRows(rows);
+  const liabilities = proveVouchers(groups.net, shared.departmentId, context, findings);
   const net = groups.net.filter(({ exact }) => !exact.isZero());
   const vat = groups.vat.filter(({ exact }) => !exact.isZero());
   const flip = flips(totalWithVat, totalVat, rows);
-  const settledNet = settle(net, totalWithVat.minus(totalVat), decimals, flip);
+  const exactFirst = (group: NetGroup) => liabilities.has(group);
+  const settledNet = settleAfter(net, exactFirst, totalWithVat.minus(totalVat), decimals, flip);
   const settledVat = settle(vat, totalVat, decimals, flip);
   if (!settledNet || !settledVat) {
     return findings.holdAndRefetch(
@@ -48,9 +51,11 @@ export function sell(
       `its rows cannot be settled to ${totalWithVat.minus(totalVat).toFixed(decimals)} net and ${totalVat.toFixed(decimals)} VAT`,
     );
   }
-  const lines = saleLines(facts.invoice, totalWithVat, settledNet, settledVat, shared, context, findings);
+  const lines = saleLines(facts.invoice, totalWithVat, settledNet, settledVat, liabilities, shared, context, findings);
   if (findings.holding.length > 0) return null;
-  return { lines, facts: ['sale', ...saleFacts(settledNet, settledVat)] };
+  // Which group gets a cent may depend on the mapping. What is hashed must not: a changed mapping alone posts nothing anew.
+  const regardless = liabilities.size === 0 ? null : settle(net, totalWithVat.minus(totalVat), decimals, flip);
+  return { lines, facts: ['sale', ...saleFacts(regardless ?? settledNet, settledVat)] };
 }
 
 /** The rows once they are proven complete and fresh (P1, P2). */
@@ -84,6 +89,7 @@ function saleLines(
   totalWithVat: Money,
   net: Settled<NetGroup>[],
   vat: Settled<VatGroup>[],
+  liabilities: ReadonlySet<NetGroup>,
   shared: InvoiceParty,
   context: PostingContext,
   findings: Findings,
@@ -99,22 +105,20 @@ function saleLines(
   for (const { group, amount } of net) {
     if (amount.isZero()) continue;
     const account = findings.account(revenueAccount(mapping, group.accountNumber, shared.departmentId, group));
+    if (!account) continue;
     // A group without a VAT line carries its base on the revenue line: the base of a 0 % group belongs in the VAT return.
     const hasVatLine = vat.some(({ group: { key }, amount: tax }) => key === group.vat.key && !tax.isZero());
     const { dimensions, internal, rowIds } = group;
-    const tags = { group: group.vat.name, rate: group.vat.rate, base: hasVatLine ? null : amount.abs() };
-    if (account) {
-      lines.push(
-        lineOf(amount.negated(), { ...common, ...account, role: 'revenue', dimensions, internal, rowIds, vat: tags }),
-      );
-    }
+    // What is sent to a liability is outside VAT, and in no return: it has no base.
+    const base = hasVatLine || liabilities.has(group) ? null : amount.abs();
+    const tags = { group: group.vat.name, rate: group.vat.rate, base };
+    lines.push(lineOf(amount.negated(), { ...common, ...account, dimensions, internal, rowIds, vat: tags }));
   }
   for (const { group, amount } of vat) {
     if (amount.isZero()) continue;
     const account = findings.account(vatAccount(mapping, group, shared.departmentId));
-    const credited = sum(
-      net.filter(({ group: { vat: own } }) => own.key === group.key).map(({ amount: base }) => base),
-    );
+    const sold = net.filter((one) => one.group.vat.key === group.key && !liabilities.has(one.group));
+    const credited = sum(sold.map(({ amount: base }) => base));
     const base = amount.lessThan(0) ? zero.minus(credited) : credited;
     const { rowIds } = group;
     const tags = { group: group.name, rate: group.rate, base };

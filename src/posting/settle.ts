@@ -15,6 +15,30 @@ export interface Settled<Group> {
 }
 
 /**
+ * As `settle`, with the groups that `atExact` picks settled first, at their exact amounts where those are whole minor units
+ * (ACCOUNTING R1); the others share what is left.
+ */
+export function settleAfter<Group extends CentGroup>(
+  groups: Group[],
+  atExact: (group: Group) => boolean,
+  target: Money,
+  decimals: number,
+  flip: boolean,
+): Settled<Group>[] | null {
+  const first = new Set(groups.filter((group) => atExact(group) && group.exact.decimalPlaces() <= decimals));
+  const left = target.minus(sum([...first].map(({ exact }) => exact)));
+  const others = settle(
+    groups.filter((group) => !first.has(group)),
+    left,
+    decimals,
+    flip,
+  );
+  if (others === null) return null;
+  const amounts = new Map(others.map(({ group, amount }) => [group, amount]));
+  return groups.map((group) => ({ group, amount: amounts.get(group) ?? group.exact }));
+}
+
+/**
  * Settling the cents (ACCOUNTING Amounts): each group's amount at the minor unit, adding up to `target`, none moved by more than
  * one unit. Every amount is rounded down; missing units go to the largest remainders (ties: the lowest row id first), surplus
  * units are taken from the smallest (ties: the last first). `flip` turns every sign before and back after, so that a full

@@ -18,6 +18,7 @@ import {
   type LookUp,
   paymentAccount,
   revenueAccount,
+  soldRole,
   vatAccount,
 } from '../mapping/look-ups.ts';
 import type { MappedDimension, Mapping } from '../mapping/schema.ts';
@@ -115,7 +116,9 @@ function wordsInUse({ rows, money }: SourceUsage, mapping: Mapping): WordsInUse 
       const accounts = vat.account === null ? [] : [vat.account];
       add(vatAccount(mapping, { name: vat.name, rate: vat.rate, accounts }, department), 'vat');
     }
-    if (hasNet || hasVat) used.vat.push({ group: vat.name, rate: vat.rate });
+    // A net group that goes to a liability is outside VAT, and is delivered without a tax code.
+    const isOutside = soldRole(mapping, account, department, { dimensions, internal, vat }) !== null;
+    if ((hasNet && !isOutside) || hasVat) used.vat.push({ group: vat.name, rate: vat.rate });
   }
   if (rows.length > 0) used.kinds.push('invoice');
   for (const { kind, type, department } of money) {

@@ -57,9 +57,9 @@ export async function reconcileWithSource(
 ): Promise<ReconcileReport> {
   for (const { id } of installations) await windowEnded(ports, id, (note) => onNote(id, note));
   const inputs: ReconcileInput[] = [];
-  for (const { id, currency, decimals, timezone, startDate, dialect } of installations) {
+  for (const { id, currency, decimals, timezone, startDate, dialect, mapping } of installations) {
     inputs.push({
-      ...{ id, currency, decimals, timezone, startDate, dialect },
+      ...{ id, currency, decimals, timezone, startDate, dialect, mapping },
       today: dateIn(timezone, ports.clock()),
       refundLowersUnused: dialect.prepayment.refund_lowers_unused_amount,
       sourceCounts: await sourceCounts(ports, id, (note) => onNote(id, note)),

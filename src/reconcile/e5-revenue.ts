@@ -1,6 +1,6 @@
 import { type Money, minorUnit, sum, zero } from '../domain/money.ts';
 import type { RowRecord } from '../records/types.ts';
-import type { CalendarDate } from '../terms.ts';
+import { type CalendarDate, type LineRole, soldRoles } from '../terms.ts';
 import { balance, isHeldChange, type LineInForce, type ReconciledInvoice, waitingHint } from './documents.ts';
 import { type Difference, formatAmount, type Listed } from './report.ts';
 
@@ -16,6 +16,9 @@ export interface Residue {
   residue: Money;
 }
 
+/** Roles of net lines: revenue, and what the mapping sends to a liability instead (R1). */
+const netRoles: readonly LineRole[] = ['revenue', ...soldRoles];
+
 /**
  * Equation E5 for one invoice: each revenue and VAT line lies within one minor unit of the exact sum of its rows, net lines
  * add up to `total_with_vat - total_vat` and VAT lines to `total_vat`; no row is left out; earlier entries are undone on
@@ -23,7 +26,7 @@ export interface Residue {
  */
 export function checkRevenue(invoice: ReconciledInvoice, decimals: number): RevenueFinding {
   const finding: RevenueFinding = { differences: [], residues: [] };
-  const lines = (invoice.inForce ?? []).filter(({ role }) => role === 'revenue' || role === 'vat');
+  const lines = (invoice.inForce ?? []).filter(({ role }) => netRoles.includes(role) || role === 'vat');
   const difference = (amount: Money, message: string) =>
     finding.differences.push({
       document: `invoice ${invoice.record.id}`,
@@ -51,11 +54,11 @@ export function checkRevenue(invoice: ReconciledInvoice, decimals: number): Reve
   }
   const { totalVat, totalWithVat } = invoice.record;
   const net = (totalWithVat ?? zero).minus(totalVat ?? zero);
-  for (const [role, expected, name] of [
-    ['revenue', net, 'net lines'],
-    ['vat', totalVat ?? zero, 'VAT lines'],
+  for (const [isOne, expected, name] of [
+    [(role: LineRole) => role !== 'vat', net, 'net lines'],
+    [(role: LineRole) => role === 'vat', totalVat ?? zero, 'VAT lines'],
   ] as const) {
-    const ledger = balance(lines, (line) => line.role === role).negated();
+    const ledger = balance(lines, (line) => isOne(line.role)).negated();
     if (ledger.equals(expected)) continue;
     difference(
       ledger.minus(expected),
@@ -77,7 +80,7 @@ interface Group {
 function netGroups(lines: LineInForce[], rows: RowRecord[], unit: Money): Group[] {
   const left = new Map(rows.map((row) => [row.id, row]));
   const groups: Group[] = [];
-  const revenue = lines.filter(({ role }) => role === 'revenue');
+  const revenue = lines.filter(({ role }) => netRoles.includes(role));
   const named = revenue.map((line) => {
     // Each row counts for the first line that names it.
     const own = line.rowIds.flatMap((id) => left.get(id) ?? []);
@@ -169,7 +172,7 @@ function checkEarlierEntries(
     rest.set(key, (rest.get(key) ?? zero).plus(amount));
   };
   for (const each of invoice.sums) {
-    if (each.role === 'revenue' || each.role === 'vat') add(each.account, each.documentDate, each.amount);
+    if (netRoles.includes(each.role) || each.role === 'vat') add(each.account, each.documentDate, each.amount);
   }
   for (const line of lines) add(line.account, line.documentDate, line.amount.negated());
   for (const [place, amount] of rest) {

@@ -9,6 +9,8 @@ import { PrepaymentEquation, prepaymentUse } from './e3-prepayment.ts';
 import { checkPayment, checkPrepayment } from './e4-payments.ts';
 import { checkRevenue, Residues } from './e5-revenue.ts';
 import { checkCompleteness, listsNotCounted } from './e6-completeness.ts';
+import { VoucherEquation } from './e9-vouchers.ts';
+import { liabilitiesInDebit, voucherBalances } from './liabilities.ts';
 import { namingTimeouts } from './limited.ts';
 import { countStates, documentReports, trialBalance, unsummarisedByDay } from './listed.ts';
 import { loadInvoices, loadPaymentsWithoutInvoice, loadPrepayments } from './load.ts';
@@ -38,6 +40,7 @@ export async function reconcileInstallation(
   await named('E2 and E4 (payments without invoice)', () => checks.paymentsWithoutInvoice(db));
   await named('E3 (prepayments)', () => checks.prepayments(db));
   for (const found of await named('E6 (nothing lost)', () => checkCompleteness(db, input))) tallies.E6.addFound(found);
+  const vouchers = await named('E9 (gift cards and vouchers)', () => checks.vouchers(db));
   const reports = new BoundedList<Listed['reports'][number]>();
   const reported = await named('the list of reported problems', () => documentReports(db, input));
   reports.addAll(reported.listed);
@@ -52,6 +55,7 @@ export async function reconcileInstallation(
     E4: tallies.E4.equation(decimals),
     E5: tallies.E5.equation(decimals),
     E6: { ...tallies.E6.equation(null), ...(notCounted.length > 0 ? { not_counted: notCounted } : {}) },
+    E9: tallies.E9.equation(decimals),
   };
   const bounded = {
     payments_without_invoice: checks.withoutInvoice,
@@ -73,6 +77,8 @@ export async function reconcileInstallation(
       credit_settlement: checks.clearing.settlement(decimals),
       prepayment_clients: checks.prepaymentClients,
       unused_prepayments: checks.unusedPrepayments.listed(input.today, decimals),
+      vouchers,
+      liabilities_in_debit: await named('the list of liabilities in debit', () => liabilitiesInDebit(db, input)),
       residues: checks.residues.listed(decimals),
       unsummarised: await unsummarisedByDay(db, input),
       reports: reports.items,
@@ -91,6 +97,7 @@ class DocumentChecks {
     E4: new Tally(),
     E5: new Tally(),
     E6: new Tally(),
+    E9: new Tally(),
   };
   readonly withoutInvoice = new BoundedList<Note>();
   readonly heldChanges = new BoundedList<Note>();
@@ -102,10 +109,12 @@ class DocumentChecks {
   prepaymentClients: Listed['prepayment_clients'] = [];
   readonly #input: ReconcileInput;
   readonly #prepayments = new PrepaymentEquation();
+  readonly #vouchers: VoucherEquation;
 
   constructor(input: ReconcileInput) {
     this.#input = input;
     this.unusedPrepayments = new UnusedPrepayments(input);
+    this.#vouchers = new VoucherEquation(input, (difference) => this.tallies.E9.add(difference));
   }
 
   async invoices(db: Connection): Promise<void> {
@@ -119,10 +128,12 @@ class DocumentChecks {
       this.tallies.E5.addAll(revenue.differences);
       for (const residue of revenue.residues) this.residues.add(residue);
       this.clearing.add(invoice);
+      this.#vouchers.addInvoice(invoice);
       for (const payment of invoice.payments) {
         const found = checkPayment(payment, invoice.record, this.#input);
         this.tallies.E4.addAll(found.differences);
         this.heldChanges.addAll(found.heldChanges);
+        this.#vouchers.addMoney('payment', payment);
         this.#addUse(payment, invoice.record.clientId);
       }
     }
@@ -132,6 +143,7 @@ class DocumentChecks {
     const { decimals } = this.#input;
     for await (const payment of loadPaymentsWithoutInvoice(db, this.#input)) {
       this.tallies.E4.addAll(checkPayment(payment, null, this.#input).differences);
+      this.#vouchers.addMoney('payment', payment);
       this.#addUse(payment, null);
       for (const { role, amount } of payment.sums) {
         if (role !== 'receivable' && role !== 'opening_receivable') continue;
@@ -151,6 +163,7 @@ class DocumentChecks {
       this.tallies.E4.addAll(found.differences);
       this.heldChanges.addAll(found.heldChanges);
       this.#prepayments.addPrepayment(prepayment);
+      this.#vouchers.addMoney('prepayment', prepayment);
       this.unusedPrepayments.addPrepayment(prepayment);
     }
     const { refundLowersUnused, decimals } = this.#input;
@@ -159,6 +172,11 @@ class DocumentChecks {
     this.tallies.E3.addAll(found.differences);
     this.disputed.addAll(found.disputed);
     this.prepaymentClients = found.clients;
+  }
+
+  /** After all documents. */
+  async vouchers(db: Connection): Promise<Listed['vouchers']> {
+    return this.#vouchers.check(await voucherBalances(db, this.#input));
   }
 
   #addUse(payment: ReconciledPayment, clientId: number | null): void {

@@ -1,7 +1,8 @@
 import type { Money } from '../domain/money.ts';
 import { zero } from '../domain/money.ts';
+import type { Mapping } from '../mapping/schema.ts';
 import type { Dialect } from '../records/dialect.ts';
-import type { CalendarDate, InstallationId, RecordKind } from '../terms.ts';
+import type { CalendarDate, InstallationId, RecordKind, SoldRole } from '../terms.ts';
 
 /** One installation to reconcile. */
 export interface ReconcileInput {
@@ -14,13 +15,15 @@ export interface ReconcileInput {
   /** The present day in the installation's time zone: months that are not over are not listed. */
   today: CalendarDate;
   dialect: Dialect;
+  /** Tells what was sent to gift cards and vouchers before start_date; without it their opening balance is not listed. */
+  mapping?: Mapping;
   /** Whether a refund lowers its original's `unused_amount`; `auto` infers it from the mirror (ACCOUNTING E3). */
   refundLowersUnused: boolean | 'auto';
   /** The source's own counts of what the mirror can know; null where unknown, which is not compared (ACCOUNTING E6). */
   sourceCounts: Partial<Record<RecordKind, { count: number } | null>>;
 }
 
-export const equationNames = ['E1', 'E2', 'E3', 'E4', 'E5', 'E6'] as const;
+export const equationNames = ['E1', 'E2', 'E3', 'E4', 'E5', 'E6', 'E9'] as const;
 export type EquationName = (typeof equationNames)[number];
 
 /** A document for which an equation does not hold. */
@@ -85,6 +88,10 @@ export interface Listed {
   prepayment_clients: { client: string; ledger: string; source: string }[];
   /** E4: the unused prepayments at the end of each month that is over; the accountant declares VAT on advances. */
   unused_prepayments: { month_end: CalendarDate; balance: string }[];
+  /** E9: by role, the opening balance as the source has it, and what was sold and redeemed since; credit positive. */
+  vouchers: { role: SoldRole; opening: string; sold: string; redeemed: string; balance: string }[];
+  /** Accounts of gift cards, vouchers or prepayments that stand in debit. */
+  liabilities_in_debit: { account: string; roles: string[]; balance: string }[];
   /** E5: cents settled apart from the exact rows, per revenue or VAT account and day. */
   residues: { account: string; date: CalendarDate; residue: string }[];
   /** E1, in posting mode `daily_summary`: entries that wait for their day's summary; those overdue are differences. */

@@ -125,7 +125,11 @@ describe('look-ups', () => {
   });
 
   test('revenue: same', () => {
-    expect(revenueAccount(mappingOf(), '3000', 11)).toEqual({ account: '3000', mappedBy: 'revenue.same' });
+    expect(revenueAccount(mappingOf(), '3000', 11)).toEqual({
+      role: 'revenue',
+      account: '3000',
+      mappedBy: 'revenue.same',
+    });
   });
 
   test.each([

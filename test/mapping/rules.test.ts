@@ -41,7 +41,11 @@ describe('revenue rules: the first that holds, then the tables', () => {
   ])('%s', (_, account, department, dimensions, name, rate, found, mappedBy) => {
     const vat = { name, rate: rate === null ? null : money(rate) };
     const details = { dimensions: dimensions.split(',').map((each) => each || null), internal: none, vat };
-    expect(revenueAccount(mapping, account, department, details)).toEqual({ account: found, mappedBy });
+    expect(revenueAccount(mapping, account, department, details)).toEqual({
+      role: 'revenue',
+      account: found,
+      mappedBy,
+    });
   });
 
   test('internal account and dimensions, one of which must name none', () => {
@@ -63,6 +67,37 @@ describe('revenue rules: the first that holds, then the tables', () => {
 
   test('a row without an account that no rule takes is held', () => {
     expect(revenueAccount(mapping, null, 11)).toMatchObject({ code: 'account_unmapped' });
+  });
+});
+
+describe('rules that send a net group to a role', () => {
+  const vouchers = mappingOf({
+    revenue_rules: [
+      { when: { vat_rate: 0 }, account: '3003' },
+      { when: { account: ['2949', '2950'], department: 12 }, role: 'voucher_liability' },
+      { when: { account: ['2949', '2950'] }, role: 'gift_card_liability' },
+      { when: { account: '2951' }, role: 'voucher_liability' },
+    ],
+    roles: { gift_card_liability: '2949' },
+  });
+  const details = { dimensions: [null, null, null], internal: none, vat: { name: 'V', rate: money('0') } };
+  test.each([
+    [
+      'come before the others, wherever they stand',
+      '2949',
+      11,
+      { role: 'gift_card_liability', account: '2949', mappedBy: 'roles.gift_card_liability' },
+    ],
+    ['a rule by rate takes the rest', '3300', 11, { role: 'revenue', account: '3003', mappedBy: 'revenue_rules.0' }],
+    [
+      'the first of them that holds',
+      '2950',
+      12,
+      { code: 'role_unmapped', message: 'the mapping has no account for roles.voucher_liability' },
+    ],
+    ['a role without an account holds', '2951', 11, { code: 'role_unmapped' }],
+  ])('%s', (_, account, department, expected) => {
+    expect(revenueAccount(vouchers, account, department, details)).toMatchObject(expected);
   });
 });
 
@@ -101,7 +136,22 @@ test.each([
     'revenue_rules.0.when.department: must be the id of a department',
   ],
   ['revenue_rules: [{when: {account: []}, account: "1"}]', 'revenue_rules.0.when.account: must not be empty'],
-  ['revenue_rules: [{when: {account: "1"}}]', 'revenue_rules.0.account: must be an account code (put it in quotes)'],
+  [
+    'revenue_rules: [{when: {account: "1"}}]',
+    'revenue_rules.0.account: must be an account code (put it in quotes), or give a `role`',
+  ],
+  [
+    'revenue_rules: [{when: {account: "1"}, account: "2", role: voucher_liability}]',
+    'revenue_rules.0.account: must not be given beside `role`',
+  ],
+  [
+    'revenue_rules: [{when: {account: "1"}, role: prepayment_liability}]',
+    'revenue_rules.0.role: must be gift_card_liability or voucher_liability',
+  ],
+  [
+    'vat_rules: [{when: {}, account: "1", role: voucher_liability}]',
+    'vat_rules.0.role: unknown key; known are when, account',
+  ],
   ['revenue_rules: [{wen: {}, account: "1"}]', 'revenue_rules.0.wen: unknown key; did you mean when?'],
   ['vat_rules: [{when: {dimension_1: SURG}, account: "1"}]', /^vat_rules.0.when.dimension_1: unknown key/],
   [
@@ -112,6 +162,24 @@ test.each([
     'roles: {credit_settlement: {11: "1"}}',
     'roles.credit_settlement: has one account: on several, it would never close',
   ],
+  [
+    'roles: {gift_card_liability: ["1", "2"]}',
+    'roles.gift_card_liability: has one account: on several, it would never close',
+  ],
+  [
+    'payment_types: {9: {account: "2"}}',
+    'payment_types.9.account: roles.gift_card_liability has one account: on several, it would never close',
+  ],
+  [
+    'payment_types: {5: {departments: {12: {account: "2"}}}}',
+    'payment_types.5.departments.12.account: roles.voucher_liability has one account: on several, it would never close',
+  ],
+  [
+    'payment_types: {11: {departments: {12: {role: gift_card_liability, account: "2"}}}}',
+    'payment_types.11.departments.12.account: roles.gift_card_liability has one account: on several, it would never close',
+  ],
+  ['policies: {rounding_limit: lots}', 'policies.rounding_limit: must be an amount'],
+  ['policies: {rounding_limit: -1}', 'policies.rounding_limit: must be an amount'],
   [
     'roles: {consolidation_clearing: ["1", "2"]}',
     'roles.consolidation_clearing: has one account: on several, it would never close',

@@ -103,8 +103,8 @@ export const allowed: Allowance[] = [
   {
     file: /^src\/mapping\//,
     rule: 'conversion',
-    code: /^Number\(id\)$/,
-    why: 'the id of a document, or of a department',
+    code: /^Number\((id|type)\)$/,
+    why: 'the id of a document or of a department, or a payment type',
   },
   {
     file: /^src\/queries\//,

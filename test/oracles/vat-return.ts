@@ -6,6 +6,8 @@ import type { Clinic, Invoice, InvoiceRow } from '../../sandbox/index.ts';
 export type VatReturn = Map<string, { base: bigint; tax: bigint }>;
 
 const finalised = 3;
+/** Of the sandbox's clinic; the demo mapping sends it to a liability. */
+const giftCardAccount = '2411';
 /** Ten-thousandths in a cent. */
 const perCent = 100n;
 
@@ -42,18 +44,22 @@ function settled(invoice: Invoice, rows: InvoiceRow[]): VatReturn {
   const net = new Map<string, Group>();
   const tax = new Map<string, Group>();
   for (const row of ordered) {
+    // A gift card is outside VAT, and settled first at its exact amount (R1).
+    if (row.account_number === giftCardAccount) continue;
     const vat = vatGroupOf(row);
     const { account_number: account, invoice_row_extra: internal } = row;
     const dimensions = [row.reporting_dimension_1, row.reporting_dimension_2, row.reporting_dimension_3];
     gather(net, JSON.stringify([account, dimensions, internal, vat]), vat, fine(row.sum), tieOf(row));
     gather(tax, vat, vat, fine(row.sum_vat), tieOf(row));
   }
+  const giftCards = ordered.filter((row) => row.account_number === giftCardAccount);
+  const owed = giftCards.reduce((sum, row) => sum + cents(row.sum), 0n);
   const total = cents(invoice.total_with_vat);
   const totalTax = cents(invoice.total_vat);
   const signs = [total, totalTax, ...ordered.map((row) => fine(row.sum))];
   const flip = (signs.find((amount) => amount !== 0n) ?? 0n) < 0n;
   const found: VatReturn = new Map();
-  for (const { vat, amount } of inCents([...net.values()], total - totalTax, flip)) add(found, vat, amount, 0n);
+  for (const { vat, amount } of inCents([...net.values()], total - totalTax - owed, flip)) add(found, vat, amount, 0n);
   for (const { vat, amount } of inCents([...tax.values()], totalTax, flip)) add(found, vat, 0n, amount);
   return found;
 }

@@ -195,6 +195,21 @@ const cases: Case[] = [
     says: 'no payment type',
   },
   {
+    code: 'voucher_with_vat',
+    what: 'a gift card with VAT',
+    facts: invoiceFacts(invoiceOf(hundred), [rowOf('2411', '100.00', '24.00', '124.00', { id: 5 })]),
+    context: {
+      mapping: mappingOf({ revenue_rules: [{ when: { account: '2411' }, role: 'gift_card_liability' }] }),
+    },
+    says: 'row 5 on account 2411 goes to gift_card_liability and has 24 VAT',
+  },
+  {
+    code: 'rounding_too_large',
+    what: 'a rounding of more than 1.00',
+    facts: paymentFacts(paymentOf(3, '1.01')),
+    says: 'rounds by 1.01',
+  },
+  {
     code: 'payment_type_unmapped',
     what: 'a payment of type 13',
     facts: paymentFacts(paymentOf(13, '1')),

@@ -74,7 +74,8 @@ describe('payment types (R4, R5, R7)', () => {
     [12, '1791'],
     [15, '1710'],
   ])('a payment of type %i: Dr %s, Cr receivable', (type, account) => {
-    const decision = post(paymentFacts(paymentOf(type, '12.34')), nothingBefore, contextOf());
+    const mapping = mappingOf({ policies: { rounding_limit: '12.34' } });
+    const decision = post(paymentFacts(paymentOf(type, '12.34')), nothingBefore, contextOf({ mapping }));
     expect(balances(decision.entries)).toEqual({ [account]: '12.34', '1700': '-12.34' });
     expect(decision.entries[0]?.lines.map(({ paymentType }) => paymentType)).toEqual([type, type]);
     if (type === 6 || type === 8) return;

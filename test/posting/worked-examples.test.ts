@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { post } from '../../src/posting/index.ts';
 import type { DocumentFacts, PostedBefore, PostingContext } from '../../src/posting/types.ts';
+import { accountsByRole } from '../support/accounts.ts';
 import {
   balances,
   booksAfter,
@@ -269,4 +270,25 @@ test.each([
   }));
   expect(balances(perInvoice)).toEqual({ ...left, '1920': '30.00', '3000': '-150.00' });
   expect(decision.reports.map(({ code }) => code)).toEqual(reports);
+});
+
+test('12: a gift card is owed, not earned, and redeemed later', () => {
+  const mapping = mappingOf({
+    revenue_rules: [{ when: { account: '2949' }, role: 'gift_card_liability' }],
+    roles: { ...accountsByRole, gift_card_liability: '2949' },
+  });
+  const sale = invoiceFacts(invoiceOf(['100.00', '0.00', '100.00']), [
+    rowOf('2949', '100.00', '0.00', '100.00', { vatGroup: vatGroup('0') }),
+  ]);
+  const redeemed = paymentFacts(paymentOf(9, '60.00'));
+  const entries = [sale, redeemed].flatMap((facts) => posted(facts, nothingBefore, contextOf({ mapping })));
+  expect(render(entries)).toBe(
+    `2026-01-15 Invoice A-1001
+    1700  100.00
+    2949  [VAT0 0%]  -100.00
+2026-01-20 Payment 50 on invoice A-1001
+    1700  [type 9]  -60.00
+    2949  [type 9]  60.00`,
+  );
+  expect(entries.flatMap(({ lines }) => lines.map(({ role }) => role))).not.toContain('revenue');
 });

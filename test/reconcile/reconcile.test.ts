@@ -88,6 +88,7 @@ describe('sound books', () => {
             E4: { ok: true, difference: '0.00', documents: [] },
             E5: { ok: true, difference: '0.00', documents: [] },
             E6: { ok: true, difference: 0, documents: [] },
+            E9: { ok: true, difference: '0.00', documents: [] },
           },
           states: { invoices: { posted: 1 }, payments: { posted: 2 }, prepayments: { posted: 2 } },
           trial_balance: [
@@ -107,6 +108,8 @@ describe('sound books', () => {
             credit_settlement: [],
             prepayment_clients: [],
             unused_prepayments: [],
+            vouchers: [],
+            liabilities_in_debit: [{ account: '1908', roles: ['prepayment_liability'], balance: '81.00' }],
             residues: [],
             unsummarised: [],
             reports: [],

@@ -43,7 +43,7 @@ export function randomRow(clinic: WatchedClinic, rng: Rng): RowInput {
     sum_vat,
     ...(rng.chance(0.1) ? { sum_total: rowAmount(dec(sum).plus(sum_vat).plus(nearly)) } : {}),
     ...(isOdd && rng.chance(0.3) ? { sum_total: rowAmount(dec(sum).plus(sum_vat).plus(unit.times(3))) } : {}),
-    account_number: isOdd ? rng.pick(['', '  ', ' 3000 ', '9999']) : rng.pick(['3000', '3010', '3020', '3100']),
+    account_number: isOdd ? rng.pick(['', '  ', ' 3000 ', '9999', '2411']) : rng.pick(['3000', '3010', '3020', '3100']),
     reporting_dimension_1: rng.pick([null, null, 'SURG', 'LAB']),
     reporting_dimension_2: rng.chance(0.1) ? 'D2' : null,
     reporting_dimension_3: rng.chance(0.05) ? 'D3' : null,
@@ -52,6 +52,14 @@ export function randomRow(clinic: WatchedClinic, rng: Rng): RowInput {
       : {}),
     ...(group ? { vat_group: group } : {}),
   };
+}
+
+/** Owed, not earned; now and then with a fraction of the smallest unit. */
+function giftCard(clinic: WatchedClinic, rng: Rng): RowInput {
+  const whole = dec(rng.int(1, 20)).times(5);
+  const sum = rowAmount(rng.chance(0.2) ? whole.plus('0.0033') : whole.times(rng.chance(0.1) ? -1 : 1));
+  const { vat_group: _, sum_total: _total, ...row } = randomRow(clinic, rng);
+  return { ...row, sum, vat_percentage: '0', sum_vat: rowAmount(dec(0)), account_number: '2411' };
 }
 
 const rowsOf = (clinic: WatchedClinic, rng: Rng): RowInput[] =>
@@ -65,7 +73,7 @@ const rowsOf = (clinic: WatchedClinic, rng: Rng): RowInput[] =>
         [6, 2],
       ] as const),
     },
-    () => randomRow(clinic, rng),
+    () => (rng.chance(0.08) ? giftCard(clinic, rng) : randomRow(clinic, rng)),
   );
 
 const dateNear = (clinic: WatchedClinic, rng: Rng): string =>

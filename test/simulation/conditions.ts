@@ -9,6 +9,7 @@ import type { Setting } from './clinic.ts';
 
 export interface MappingData {
   roles: Record<string, string>;
+  revenue_rules: { when: { account: string }; role: string }[];
   revenue: 'same' | Record<string, string>;
   vat: 'same' | Record<string, string>;
   payment_types: Record<string, Target & { departments?: Record<string, Target> }>;
@@ -40,6 +41,7 @@ export function firstMapping(setting: Setting): MappingData {
   return {
     roles: { ...accountsByRole },
     revenue: rng.chance(0.6) ? 'same' : { '3000': '4000', '3010': '4010', '3020': 'same', '*': '4900' },
+    revenue_rules: [{ when: { account: '2411' }, role: 'gift_card_liability' }],
     // Rows without a group name no account of their own.
     vat: setting.exposeVatGroup && rng.chance(0.6) ? 'same' : vatTable,
     payment_types: rng.chance(0.5)

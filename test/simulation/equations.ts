@@ -236,9 +236,10 @@ export class Equations {
     const rows = new Map((this.#mirror.rowSets.get(book.id)?.rows ?? []).map((row) => [row.source.id, row.source]));
     const totals = { revenue: new D(0), vat: new D(0) };
     for (const line of entry.lines) {
-      if (line.role !== 'revenue' && line.role !== 'vat') continue;
+      if (!['revenue', 'vat', 'gift_card_liability', 'voucher_liability'].includes(line.role)) continue;
       const amount = new D(line.amount.toFixed()).times(line.side === 'credit' ? 1 : -1);
-      totals[line.role] = totals[line.role].plus(amount);
+      const part = line.role === 'vat' ? 'vat' : 'revenue';
+      totals[part] = totals[part].plus(amount);
       // A row entered anew as it was posts nothing, and the line goes on naming the old one.
       if (!line.rowIds.every((id) => rows.has(id))) continue;
       const own = line.rowIds.map((id) => rows.get(id)!);

@@ -70,4 +70,12 @@ export const mutants: Record<string, Post> = {
     if (decision.state !== 'posted' || facts.kind !== 'payment' || facts.invoice?.status === 3) return decision;
     return { ...withEntries(decision, []), state: 'held' };
   },
+  'gift cards sold as revenue': (facts, before, context) => {
+    const mapping = { ...context.mapping, revenue_rules: [] };
+    return post(facts, before, { ...context, mapping });
+  },
+  'a rounding of any size posted': (facts, before, context) => {
+    const policies = { ...context.mapping.policies, rounding_limit: new Money('1e9') };
+    return post(facts, before, { ...context, mapping: { ...context.mapping, policies } });
+  },
 };

@@ -18,6 +18,11 @@ const roleOfType: Record<number, string> = {
   15: 'insurance_receivable',
 };
 
+/** The role that rows on an account are sold to instead of revenue, if any. */
+export function roleSoldTo({ revenue_rules }: MappingData, number: string): string | null {
+  return revenue_rules.find(({ when }) => when.account === number)?.role ?? null;
+}
+
 export function accountOfRevenue({ revenue }: MappingData, number: string): string {
   if (revenue === 'same') return number;
   const found = revenue[number] ?? revenue['*'] ?? '';

@@ -5,7 +5,7 @@ import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sand
 import type { DocumentRef } from '../../src/terms.ts';
 import type { Damage } from './clinic.ts';
 import type { MappingData } from './conditions.ts';
-import { accountOfPayment, accountOfRevenue, accountOfVat } from './oracle-accounts.ts';
+import { accountOfPayment, accountOfRevenue, accountOfVat, roleSoldTo } from './oracle-accounts.ts';
 
 export const D = Decimal.clone({ precision: 60, rounding: Decimal.ROUND_HALF_EVEN, toExpNeg: -40, toExpPos: 60 });
 export type D = Decimal;
@@ -171,8 +171,19 @@ export class Rules {
     const vats = grouped(ordered, vatOf, 'sum_vat', tieOf);
     const signs = [total, tax, ...ordered.map((row) => new D(row.sum)), ...ordered.map((row) => new D(row.sum_vat))];
     const turn = signs.find((amount) => !amount.isZero())?.isNegative() ?? false;
-    if (!settleCents(nets, total.minus(tax), unit, turn) || !settleCents(vats, tax, unit, turn))
-      return held('cents unsettled');
+    const soldTo = ({ rows: [row] }: Group) => roleSoldTo(now.mapping, row!.account_number.trim());
+    const owed = nets.filter((group) => soldTo(group) !== null);
+    if (owed.some(({ rows: own }) => own.some((row) => !new D(row.sum_vat).isZero() || vatOf(row)[1] !== '0'))) {
+      return held('a voucher with VAT');
+    }
+    // By the mapping: what is owed first, where it is whole units; the facts are what the source alone says.
+    const asSource = nets.map((group) => ({ ...group }));
+    const first = owed.filter(({ exact }) => exact.decimalPlaces() <= this.#decimals);
+    for (const group of first) group.settled = group.exact;
+    const left = first.reduce((sum, { exact }) => sum.minus(exact), total.minus(tax));
+    const others = nets.filter((group) => !first.includes(group));
+    if (!settleCents(others, left, unit, turn) || !settleCents(vats, tax, unit, turn)) return held('cents unsettled');
+    if (!settleCents(asSource, total.minus(tax), unit, turn)) throw new Error('settled by the mapping only');
 
     const lines: ExpectedLine[] = [];
     const facts: unknown[] = [creditOf(source)];
@@ -187,19 +198,23 @@ export class Rules {
     const taxed = new Set(
       vats.filter(({ settled }) => !settled.isZero()).map(({ rows: [row] }) => JSON.stringify(vatOf(row!))),
     );
-    for (const { rows: own, settled } of nets) {
+    for (const group of nets) {
+      const { rows: own, settled } = group;
       if (settled.isZero()) continue;
-      const first = own[0]!;
-      const [group, rate] = vatOf(first);
-      const number = first.account_number.trim();
-      const account = number ? accountOfRevenue(now.mapping, number) : '';
+      const row = own[0]!;
+      const number = row.account_number.trim();
+      const role = soldTo(group);
+      const account = role ? (now.mapping.roles[role] ?? '') : number ? accountOfRevenue(now.mapping, number) : '';
       if (!account) missing.push(`revenue ${number}`);
-      const base = taxed.has(JSON.stringify(vatOf(first))) ? null : settled.abs().toFixed();
-      const vat = { group: group!, rate: rate!, base };
-      lines.push(
-        this.#line(source, party, { role: 'revenue', account, amount: settled.negated(), tags: tagsOf(first), vat }),
-      );
-      facts.push(['net', number, tagsOf(first), group, rate, settled.toFixed()]);
+      const base = role || taxed.has(JSON.stringify(vatOf(row))) ? null : settled.abs().toFixed();
+      const vat = { group: vatOf(row)[0]!, rate: vatOf(row)[1]!, base };
+      const tags = tagsOf(row);
+      lines.push(this.#line(source, party, { role: role ?? 'revenue', account, amount: settled.negated(), tags, vat }));
+    }
+    for (const { rows: own, settled } of asSource) {
+      const [group, rate] = vatOf(own[0]!);
+      if (!settled.isZero())
+        facts.push(['net', own[0]!.account_number.trim(), tagsOf(own[0]!), group, rate, settled.toFixed()]);
     }
     for (const { rows: own, settled } of vats) {
       if (settled.isZero()) continue;
@@ -209,7 +224,9 @@ export class Rules {
         : [];
       const account = accountOfVat(now.mapping, group!, named);
       if (!account) missing.push(`VAT ${group}`);
-      const mine = nets.filter(({ rows: [row] }) => JSON.stringify(vatOf(row!)) === JSON.stringify([group, rate]));
+      const mine = nets.filter(
+        (net) => !soldTo(net) && JSON.stringify(vatOf(net.rows[0]!)) === JSON.stringify([group, rate]),
+      );
       const of = mine.reduce((sum, { settled: part }) => sum.plus(part), new D(0));
       const base = (settled.isNegative() ? of.negated() : of).plus(0).toFixed();
       const vat = { group: group!, rate: rate!, base: base === '-0' ? '0' : base };
@@ -243,6 +260,7 @@ export class Rules {
     if (damage && damage.field !== 'date_added') return answer(held(`damaged ${damage.field}`));
     const paid = new D(source.paid);
     if (paid.isZero()) return answer({ state: 'nothing_to_post' });
+    if (source.payment_type === 3 && paid.abs().greaterThan(1)) return answer(held('no rounding'));
     const party = this.#partyOf(invoice, now);
     if (party === null) return answer(held('no cash customer'));
     if (seen.damage?.field === 'invoice_due_date') return answer(held('its invoice has no readable due date'));

@@ -111,7 +111,15 @@ function documentsOf({ invoices, invoicePayments, prepayments }: Clinic): Docume
 function readMapping(file: string): MappingData {
   const written = parse(readFileSync(file, 'utf8')) as Partial<MappingData>;
   return {
-    ...{ roles: {}, revenue: {}, vat: {}, payment_types: {}, cash_customer: null, counterparties: {} },
+    ...{
+      roles: {},
+      revenue_rules: [],
+      revenue: {},
+      vat: {},
+      payment_types: {},
+      cash_customer: null,
+      counterparties: {},
+    },
     ...written,
     policies: { locked_period: 'hold', follow_source_lock: false, ...written.policies },
   };

@@ -18,6 +18,7 @@ const titles: Record<EquationName | 'E7', string> = {
   E4: 'payments are what the source recorded',
   E5: 'revenue and VAT are the rows',
   E6: 'every record the source counts is here, in one state',
+  E9: 'gift cards and vouchers are what was sold less what was redeemed',
   E7: 'the ERP holds what was delivered, and nothing else of ours',
 };
 
@@ -104,6 +105,17 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
       "Unused prepayments at each month's end",
       // The latest month first: it is the one to be declared.
       listed.unused_prepayments.toReversed().map(({ month_end, balance }) => `${month_end}  ${balance}`),
+    ],
+    [
+      'Gift cards and vouchers',
+      listed.vouchers.map(
+        (each) =>
+          `${each.role}: sold ${each.sold}, redeemed ${each.redeemed}, balance ${each.balance}; sold before start_date and open then: ${each.opening}`,
+      ),
+    ],
+    [
+      'Liabilities that stand in debit',
+      listed.liabilities_in_debit.map(({ account, roles, balance }) => `${account} (${roles.join(', ')}): ${balance}`),
     ],
     ['Accounts with cents settled apart from the exact rows (each day in --json)', residueTable(listed.residues)],
     [

@@ -1,0 +1,142 @@
+import { businessDate } from '../domain/dates.ts';
+import { type Money, sum, zero } from '../domain/money.ts';
+import { paymentAccount, soldRole } from '../mapping/look-ups.ts';
+import type { Mapping } from '../mapping/schema.ts';
+import { type SoldRole, soldRoles } from '../terms.ts';
+import {
+  balance,
+  isHeldChange,
+  paymentSide,
+  postedAmount,
+  type ReconciledInvoice,
+  type ReconciledPayment,
+  type ReconciledPrepayment,
+  waitingHint,
+} from './documents.ts';
+import { type Difference, formatAmount, type Listed, type ReconcileInput } from './report.ts';
+
+/** The terms of equation E9 for one role, credit positive. */
+interface Terms {
+  /** Net lines of invoices in force that went there. */
+  sold: Money;
+  /** What the source says of posted payments and prepayments that are posted there. */
+  redeemed: Money;
+  /** From the mirror alone: sold and redeemed before start_date, which the opening balance is made of. */
+  opening: Money;
+  /** The differences of single documents. */
+  apart: Money;
+}
+
+const noTerms: Terms = { sold: zero, redeemed: zero, opening: zero, apart: zero };
+
+const finalised = 3;
+
+/**
+ * Equation E9: `gift_card_liability` and `voucher_liability` are what was sold to them less the posted payments by them. It must hold
+ * in total; the documents that it does not hold for are named. Cards sold before `start_date` are in the opening balance, which is
+ * listed as the source has it.
+ */
+export class VoucherEquation {
+  readonly #input: ReconcileInput;
+  readonly #terms: Record<SoldRole, Terms> = {
+    gift_card_liability: { ...noTerms },
+    voucher_liability: { ...noTerms },
+  };
+  readonly #tell: (difference: Difference) => void;
+
+  /** `tell` is called with each difference. */
+  constructor(input: ReconcileInput, tell: (difference: Difference) => void) {
+    this.#input = input;
+    this.#tell = tell;
+  }
+
+  addInvoice(invoice: ReconciledInvoice): void {
+    const { mapping } = this.#input;
+    for (const role of soldRoles) {
+      const inForce = balance(invoice.inForce ?? [], (line) => line.role === role).negated();
+      const ledger = balance(invoice.sums, (line) => line.role === role).negated();
+      this.#terms[role].sold = this.#terms[role].sold.plus(inForce);
+      if (!ledger.equals(inForce)) this.#differ(`invoice ${invoice.record.id}`, role, ledger, inForce, invoice);
+    }
+    if (mapping !== undefined && isOpening(invoice, this.#input)) this.#addOpening(invoice, mapping);
+  }
+
+  addMoney(kind: 'payment' | 'prepayment', payment: ReconciledPayment | ReconciledPrepayment): void {
+    for (const role of soldRoles) {
+      const own = paymentSide(kind, payment.sums).filter((line) => line.role === role);
+      if (own.length === 0) continue;
+      const ledger = sum(own.map(({ amount }) => amount));
+      const expected = isHeldChange(payment)
+        ? postedAmount(kind, payment.sums)
+        : payment.state === 'posted' && !payment.gone
+          ? (payment.record.paid ?? ledger)
+          : zero;
+      this.#terms[role].redeemed = this.#terms[role].redeemed.plus(expected);
+      if (!ledger.equals(expected)) {
+        this.#differ(`${kind} ${payment.record.id}`, role, ledger.negated(), expected.negated(), payment);
+      }
+    }
+  }
+
+  /** Tells what no document explains, and lists each role. `ledger`: the balances over the whole books, credit positive. */
+  check(ledger: Record<SoldRole, Money>): Listed['vouchers'] {
+    const { decimals } = this.#input;
+    const listed: Listed['vouchers'] = [];
+    for (const role of soldRoles) {
+      const { sold, redeemed, opening, apart } = this.#terms[role];
+      const expected = sold.minus(redeemed);
+      const rest = ledger[role].minus(expected).minus(apart);
+      if (!rest.isZero()) {
+        this.#tell({
+          document: role,
+          amount: rest,
+          message: `it is ${formatAmount(ledger[role], decimals)} in the ledger, while ${formatAmount(expected, decimals)} follows from what was sold and redeemed`,
+        });
+      }
+      if ([sold, redeemed, opening, ledger[role]].every((amount) => amount.isZero())) continue;
+      const amounts = { opening, sold, redeemed: redeemed.negated(), balance: ledger[role] };
+      const shown = Object.entries(amounts).map(([name, amount]) => [name, formatAmount(amount, decimals)]);
+      listed.push({ role, ...(Object.fromEntries(shown) as Record<keyof typeof amounts, string>) });
+    }
+    return listed;
+  }
+
+  #differ(
+    document: string,
+    role: SoldRole,
+    ledger: Money,
+    expected: Money,
+    of: ReconciledInvoice | ReconciledPayment | ReconciledPrepayment,
+  ): void {
+    const { decimals } = this.#input;
+    const amount = ledger.minus(expected);
+    this.#terms[role].apart = this.#terms[role].apart.plus(amount);
+    this.#tell({
+      document,
+      amount,
+      message: `${formatAmount(ledger, decimals)} stands on ${role}, while ${formatAmount(expected, decimals)} follows from the document${waitingHint(of)}`,
+    });
+  }
+
+  /** What was sold and redeemed by an invoice that the opening balances include. */
+  #addOpening({ record, rows: own, payments }: ReconciledInvoice, mapping: Mapping): void {
+    for (const row of own) {
+      const vat = { name: row.vatGroup?.name ?? null, rate: row.vatGroup?.rate ?? row.vatPercentage };
+      const { accountNumber, dimensions, internal } = row;
+      const role = soldRole(mapping, accountNumber, record.departmentId, { dimensions, internal, vat });
+      if (role !== null) this.#terms[role].opening = this.#terms[role].opening.plus(row.sum ?? zero);
+    }
+    for (const { record: payment, state } of payments) {
+      if (state !== 'before_start' || payment.paymentType === null) continue;
+      const found = paymentAccount(mapping, payment.paymentType, record.departmentId);
+      const role = 'role' in found ? soldRoles.find((each) => each === found.role) : undefined;
+      if (role) this.#terms[role].opening = this.#terms[role].opening.minus(payment.paid ?? zero);
+    }
+  }
+}
+
+function isOpening({ record, state, gone }: ReconciledInvoice, { startDate, timezone }: ReconcileInput): boolean {
+  if (gone || record.status !== finalised || startDate === null) return false;
+  const date = record.invoiceDate === null ? null : businessDate(record.invoiceDate, timezone);
+  return state === 'before_start' || (date !== null && date < startDate);
+}

@@ -1,0 +1,46 @@
+import { numeric, oneOf, text, texts } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { Money, zero } from '../domain/money.ts';
+import { type Role, type SoldRole, soldRoles } from '../terms.ts';
+import { formatAmount, type Listed, type ReconcileInput } from './report.ts';
+
+/** Roles whose accounts owe something to clients: what is taken from them was put there before. */
+const owing: readonly Role[] = [...soldRoles, 'prepayment_liability'];
+
+/** The balances of gift cards and vouchers over the whole books, credit positive. */
+export async function voucherBalances(db: Connection, input: ReconcileInput): Promise<Record<SoldRole, Money>> {
+  const found = await rows(
+    db,
+    { role: oneOf(soldRoles), balance: numeric },
+    `select l.role, sum(case l.side when 'credit' then l.amount else -l.amount end) as balance
+     from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = ? and l.role = any(?) group by l.role`,
+    [input.id, [...soldRoles]],
+  );
+  const balances: Record<SoldRole, Money> = { gift_card_liability: zero, voucher_liability: zero };
+  for (const { role, balance } of found) balances[role] = new Money(balance);
+  return balances;
+}
+
+/** Accounts of gift cards, vouchers or prepayments that stand in debit: more was taken from them than the books put there. */
+export async function liabilitiesInDebit(
+  db: Connection,
+  input: ReconcileInput,
+): Promise<Listed['liabilities_in_debit']> {
+  const found = await rows(
+    db,
+    { account: text, roles: texts, balance: numeric },
+    `select l.account, array_agg(distinct l.role) as roles,
+       sum(case l.side when 'debit' then l.amount else -l.amount end) as balance
+     from entry e join entry_line l on l.entry_id = e.id where e.installation = ?
+     group by l.account
+     having bool_or(l.role = any(?)) and sum(case l.side when 'debit' then l.amount else -l.amount end) > 0
+     order by l.account collate "C"`,
+    [input.id, [...owing]],
+  );
+  return found.map(({ account, roles, balance }) => ({
+    account,
+    roles,
+    balance: formatAmount(new Money(balance), input.decimals),
+  }));
+}
