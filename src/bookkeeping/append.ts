@@ -1,6 +1,6 @@
 import type { InstallationConfig } from '../config/load.ts';
 import type { Connection } from '../db/rows.ts';
-import type { RemappedState } from '../documents/save.ts';
+import type { RemappedState, SavedOutside } from '../documents/save.ts';
 import { appendEntries } from '../ledger/journal/append.ts';
 import type { Decision } from '../posting/types.ts';
 import type { DocumentWithHistory } from './history.ts';
@@ -47,6 +47,28 @@ export function stateAfter({ document, decision, entryIds }: Appended<DecidedDoc
     ...current,
     entriesAdded: decision.entries.length,
     problem: decision.problem,
+    outside: outsideOf(decision),
     remapHeld: decision.remapHeld ?? false,
+  };
+}
+
+/** Fields and accounts that are kept of one held change. */
+const keptDetails = 50;
+
+function outsideOf({ problem, outside }: Decision): SavedOutside | null {
+  if (problem === null) return null;
+  const { amount = null, vat = null, changes = [], effect = [] } = outside ?? {};
+  const causes = problem.causes ?? [];
+  const details = {
+    ...(causes.length > 0 ? { causes: causes.slice(0, keptDetails) } : {}),
+    ...(changes.length > 0 ? { changes: changes.slice(0, keptDetails) } : {}),
+    ...(effect.length > 0
+      ? { effect: effect.slice(0, keptDetails).map(({ account, amount: by }) => ({ account, amount: by.toFixed() })) }
+      : {}),
+  };
+  return {
+    amount: amount?.toFixed() ?? null,
+    vat: vat?.toFixed() ?? null,
+    details: Object.keys(details).length > 0 ? details : null,
   };
 }

@@ -4,7 +4,7 @@ import type { StoredDocument } from '../documents/document.ts';
 import type { Problem } from '../domain/problems.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import { asideProblems } from '../mirror/put-aside.ts';
-import { decideRemap, judge, post, type Remap } from '../posting/index.ts';
+import { post, type Remap, remap } from '../posting/index.ts';
 import type { Decision, DocumentFacts, PostingContext } from '../posting/types.ts';
 import type { DocumentRef } from '../terms.ts';
 import { loadFacts, refOf } from './facts.ts';
@@ -58,8 +58,9 @@ function heldAside(document: DocumentWithHistory, problem: Problem | null): Judg
 
 /** Nothing is decided on parts that may be stale: everything stays as it was. */
 function undecided({ before }: DocumentWithHistory, decision: Decision): Decision {
+  const { outside: _, ...rest } = decision;
   return {
-    ...decision,
+    ...rest,
     state: before.state ?? 'pending',
     entries: [],
     problem: null,
@@ -77,10 +78,7 @@ export async function remapDocuments(
   documents: readonly StoredDocument[],
 ): Promise<{ document: DocumentWithHistory; remap: Remap }[]> {
   const { cases, context } = await casesOf(db, installation, contextFor, documents);
-  return cases.map(({ document, facts }) => {
-    const { before } = document;
-    return { document, remap: decideRemap(judge(facts, context, before.documentDate), before, context) };
-  });
+  return cases.map(({ document, facts }) => ({ document, remap: remap(facts, document.before, context) }));
 }
 
 /** What judging one record of a document costs (src/domain/slices.ts). */

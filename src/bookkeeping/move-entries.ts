@@ -79,7 +79,7 @@ function stateAfter(
   const isInForce = last !== undefined && last.reverses === null;
   const { kind, id, remapHeld } = document;
   return {
-    ...{ kind, id, remapHeld, entriesAdded: drafts.length, problem: null },
+    ...{ kind, id, remapHeld, entriesAdded: drafts.length, problem: null, outside: null },
     ...{ entryId: isInForce ? lastId : null, inputHash: isInForce ? last.inputHash : null },
   };
 }

@@ -131,6 +131,9 @@ create table document (
   judged_at timestamp with time zone,
   remap_held boolean not null default false,
   written_entry_id text,
+  outside_amount numeric,
+  outside_vat numeric,
+  problem_details jsonb,
   constraint document_pkey PRIMARY KEY (installation, kind, id),
   constraint document_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text]))),
   constraint document_refetch_check CHECK ((refetch = ANY (ARRAY['no'::text, 'wanted'::text, 'done'::text])))

@@ -26,6 +26,7 @@ export async function holdDocument(
     db,
     `update document set state = case when entry_id is null then 'held' else state end, dirty = dirty_mark > ?,
        refetch = 'no', judged_at = clock_timestamp(), problem_message = ?,
+       outside_amount = null, outside_vat = null, problem_details = null,
        problem_since = case when problem_code = ? then problem_since else clock_timestamp() end, problem_code = ?
      where installation = ? and kind = ? and id = ?`,
     [mark, message, code, code, installation, kind, id],

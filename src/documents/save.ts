@@ -8,6 +8,23 @@ export interface FoundProblem {
   message: string;
 }
 
+/** What a problem keeps out of the books. Amounts are decimals as text; null where they cannot be read. */
+export interface SavedOutside {
+  amount: string | null;
+  vat: string | null;
+  details: ProblemDetails | null;
+}
+
+/** What a problem has to tell beside its message, as `problems --json` prints it. */
+export interface ProblemDetails {
+  /** What is missing, without the document's name, where other documents miss it, too. */
+  causes?: string[];
+  /** Posted facts that the source has otherwise now. */
+  changes?: { field: string; old: string | null; new: string | null }[];
+  /** What the correction would do to each account; debit positive. */
+  effect?: { account: string; amount: string }[];
+}
+
 /** What changed of a document in the books: its entry in force after this, and what keeps a change out of them. */
 export interface RemappedState extends DocumentRef {
   /** The entry in force now; null after a reversal or when nothing was posted. */
@@ -17,6 +34,8 @@ export interface RemappedState extends DocumentRef {
   /** Entries appended now, reversals included. */
   entriesAdded: number;
   problem: FoundProblem | null;
+  /** What the problem keeps out of the books; null without one, and where that is not known. */
+  outside: SavedOutside | null;
   /** A correction after a changed mapping waits for its period to be opened. */
   remapHeld: boolean;
 }
@@ -42,6 +61,9 @@ const remappedTypes = {
   added: 'int',
   problem_code: 'text',
   problem_message: 'text',
+  outside_amount: 'numeric',
+  outside_vat: 'numeric',
+  problem_details: 'jsonb',
   remap_held: 'boolean',
 } as const;
 
@@ -57,7 +79,9 @@ const judgedTypes = {
 const setRemapped = `entry_id = saved.entry_id, input_hash = saved.input_hash, entry_count = d.entry_count + saved.added,
   problem_since = case when saved.problem_code is null then null
     when d.problem_code = saved.problem_code then d.problem_since else clock_timestamp() end,
-  problem_code = saved.problem_code, problem_message = saved.problem_message, remap_held = saved.remap_held`;
+  problem_code = saved.problem_code, problem_message = saved.problem_message,
+  outside_amount = saved.outside_amount, outside_vat = saved.outside_vat, problem_details = saved.problem_details,
+  remap_held = saved.remap_held`;
 
 /**
  * Saves what was decided about claimed documents, in the transaction that claimed them. A mark set while a document was being
@@ -107,7 +131,7 @@ export async function saveRemapped(
   );
 }
 
-function remappedRow({ kind, id, entryId, inputHash, entriesAdded, problem, remapHeld }: RemappedState) {
+function remappedRow({ kind, id, entryId, inputHash, entriesAdded, problem, outside, remapHeld }: RemappedState) {
   return {
     kind,
     id,
@@ -116,6 +140,9 @@ function remappedRow({ kind, id, entryId, inputHash, entriesAdded, problem, rema
     added: entriesAdded,
     problem_code: problem?.code ?? null,
     problem_message: problem?.message ?? null,
+    outside_amount: outside?.amount ?? null,
+    outside_vat: outside?.vat ?? null,
+    problem_details: outside?.details ? JSON.stringify(outside.details) : null,
     remap_held: remapHeld,
   };
 }

@@ -197,4 +197,6 @@ export interface Problem {
   code: ProblemCode;
   document: DocumentRef;
   message: string;
+  /** What is missing, without the document's name, where other documents miss it, too. */
+  causes?: readonly string[];
 }

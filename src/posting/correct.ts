@@ -3,6 +3,7 @@ import { type DraftEntry, type EntryReason, reversedLines } from '../domain/entr
 import type { ProblemCode } from '../domain/problems.ts';
 import { storable } from '../domain/text.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
+import { changedFields, changesText, effectOf, effectText } from './changes.ts';
 import { hashOfPosted, reversalHash } from './hash.ts';
 import type { Decision, Judgement, PostedBefore, PostingContext } from './types.ts';
 
@@ -91,7 +92,10 @@ export function correct(
   const open = openDay(latestDate(latest, ...others), parts, context);
   if (locked.length > 0 && context.mapping.policies.locked_period === 'hold') {
     const dates = [...new Set(locked.map(({ date }) => date))].join(' and ');
-    const message = `${inForce.description}: ${change(reason)}, but ${dates} is closed; ${inForce.id} stays in force. The first open day is ${open}`;
+    const fields = successor ? changesText(changedFields(inForce, successor, context.decimals)) : '';
+    const effect = effectText(effectOf(inForce, successor), context.decimals);
+    const what = `${change(reason)}${fields && ` (${fields})`}`;
+    const message = `${inForce.description}: ${what}, but ${dates} is closed; ${inForce.id} stays in force. The correction would do ${effect || 'nothing'} to the accounts. The first open day is ${open}`;
     return { ...keep(judgement, 'posted'), problem: problem('change_held', inForce.document, message) };
   }
   const dateOf = (entry: DraftEntry) => (locked.length > 0 ? open : entry.date);

@@ -8,6 +8,15 @@ import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
 import type { PostedFacts } from './hash.ts';
 import type { Judgement, PostingContext } from './types.ts';
 
+/** Problems whose message names what is missing, and no document: one line of the mapping mends them for all documents. */
+const sharedCodes: ReadonlySet<ProblemCode> = new Set([
+  'role_unmapped',
+  'account_unmapped',
+  'vat_group_unmapped',
+  'payment_type_unmapped',
+  'cash_customer_unmapped',
+]);
+
 /** Collects the problems of one document while it is judged: those that hold it, and those that are only reported. */
 export class Findings {
   readonly holding: Problem[] = [];
@@ -73,12 +82,17 @@ export class Findings {
     return this.hold(result.code, result.message);
   }
 
-  /** Held: the first problem, with the messages of all problems of the same code. */
+  /**
+   * Held: the first problem, with the messages of all of them, so that whoever mends it need not come again. Those that other
+   * documents share, such as a role without an account, are its causes, too.
+   */
   held(): Judgement {
     const [first] = this.holding;
-    const alike = this.holding.filter(({ code }) => code === first?.code).map(({ message }) => message);
-    const problem = first ? { ...first, message: `${this.#name}: ${alike.join('; ')}` } : null;
-    return { ...this.#judgement('held'), problem };
+    if (first === undefined) return this.#judgement('held');
+    const messages = [...new Set(this.holding.map(({ message }) => message))];
+    const causes = this.holding.filter(({ code }) => sharedCodes.has(code)).map(({ message }) => message);
+    const problem = { ...first, message: `${this.#name}: ${messages.join('; ')}` };
+    return { ...this.#judgement('held'), problem: causes.length > 0 ? { ...problem, causes } : problem };
   }
 
   /** Posted as `entry`, or `nothing_to_post` for an entry without lines. */

@@ -1,12 +1,13 @@
 import type { CalendarDate } from '../terms.ts';
 import { decide } from './correct.ts';
 import { judgeInvoice } from './invoice.ts';
+import { weigh } from './outside.ts';
 import { judgePayment } from './payment.ts';
 import { judgePrepayment } from './prepayment.ts';
-import { decideRemap } from './remap.ts';
+import { decideRemap, type Remap } from './remap.ts';
 import type { Decision, DocumentFacts, Judgement, PostedBefore, PostingContext } from './types.ts';
 
-export { decideRemap, type Remap, type RemapOutcome } from './remap.ts';
+export type { Remap, RemapOutcome } from './remap.ts';
 
 /**
  * Judges a document by its present facts alone (ACCOUNTING Rules, Proofs). Bad data is held, never thrown. `takenDate` is the
@@ -26,5 +27,15 @@ export function judge(facts: DocumentFacts, context: PostingContext, takenDate: 
 /** Judges a document and decides what to write, given what the books hold of it. */
 export function post(facts: DocumentFacts, before: PostedBefore, context: PostingContext): Decision {
   const judgement = judge(facts, context, before.documentDate);
-  return before.remapHeld ? decideRemap(judgement, before, context).decision : decide(judgement, before, context);
+  const decision = before.remapHeld
+    ? decideRemap(judgement, before, context).decision
+    : decide(judgement, before, context);
+  return weigh(facts, judgement, before, decision, context);
+}
+
+/** Judges a document in the books and decides what a changed mapping makes of it. */
+export function remap(facts: DocumentFacts, before: PostedBefore, context: PostingContext): Remap {
+  const judgement = judge(facts, context, before.documentDate);
+  const remapped = decideRemap(judgement, before, context);
+  return { ...remapped, decision: weigh(facts, judgement, before, remapped.decision, context) };
 }

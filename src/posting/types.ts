@@ -5,6 +5,7 @@ import type { Mapping } from '../mapping/schema.ts';
 import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentState } from '../terms.ts';
 import type { PostedFacts } from './hash.ts';
+import type { Outside } from './outside.ts';
 
 /** What posting needs besides the document's facts: plain data. */
 export interface PostingContext {
@@ -95,4 +96,6 @@ export interface Decision {
   documentDate: CalendarDate | null;
   /** As in PostedBefore, after this decision. */
   remapHeld?: boolean;
+  /** What the problem keeps out of the books; absent without a problem, and where nothing could be judged. */
+  outside?: Outside;
 }

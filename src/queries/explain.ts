@@ -4,6 +4,7 @@ import type { InstallationConfig } from '../config/load.ts';
 import { bool, instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import type { LedgerEntry } from '../domain/entry.ts';
+import { todoOf } from '../domain/problem-texts.ts';
 import { loadEntries } from '../ledger/journal/read.ts';
 import { summariesOf } from '../ledger/summaries/read.ts';
 import { departmentLocks } from '../mirror/department-locks.ts';
@@ -20,7 +21,6 @@ import {
 import { deliveriesOf, type UnitDelivery } from './deliveries.ts';
 import type { FoundDocument } from './documents.ts';
 import { type Proof, proofsOf } from './explain-proofs.ts';
-import { todoOf } from './problems.ts';
 
 /** Everything known of one document, from the source to the books. */
 export interface Explanation {

@@ -1,10 +1,13 @@
-import { instant, integer, nullable, oneOf, text } from '../db/columns.ts';
+import type { InstallationConfig } from '../config/load.ts';
+import { date, instant, integer, json, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, row, rows } from '../db/rows.ts';
-import { erpProblemCatalogue } from '../domain/erp-problems.ts';
-import { problemCatalogue } from '../domain/problems.ts';
-import { type InstallationId, recordKinds } from '../terms.ts';
+import type { ProblemDetails } from '../documents/save.ts';
+import { Money } from '../domain/money.ts';
+import { todoOf } from '../domain/problem-texts.ts';
+import { type CalendarDate, documentKinds, type InstallationId, recordKinds } from '../terms.ts';
+import { whoAndWhere } from './problem-documents.ts';
 
-/** A document with a problem, as `problems --json` prints it (DESIGN "Commands"). */
+/** A problem, as `problems --json` prints it (DESIGN "Commands"). */
 export interface DocumentProblem {
   /** `<installation>/<kind>/<id>`, which `problems retry` takes. */
   id: string;
@@ -14,13 +17,97 @@ export interface DocumentProblem {
   message: string;
   todo: string;
   since: Date | null;
+  /** Of a document that is not in the books as the source has it; absent for what ERP or write-back refuse. */
+  outside?: OutsideDocument;
 }
 
-/** The documents of these installations that have a problem, the oldest problem first. */
+/** What a document keeps out of the books. Amounts are those of the source; of a posted document the difference to what is posted. */
+export interface OutsideDocument {
+  date: CalendarDate | null;
+  customer: string | null;
+  department: number | null;
+  amount: string | null;
+  vat: string | null;
+  /** It is posted, and the source has it otherwise now. */
+  posted: boolean;
+  /** What is missing, without the document's name, where other documents miss it, too. */
+  causes: NonNullable<ProblemDetails['causes']>;
+  /** Posted facts that the source has otherwise now. */
+  changes: NonNullable<ProblemDetails['changes']>;
+  /** What the correction would do to each account; debit positive. */
+  effect: NonNullable<ProblemDetails['effect']>;
+}
+
+type Installation = Pick<InstallationConfig, 'id' | 'decimals' | 'dialect'>;
+
+/** The documents of these installations that have a problem, the oldest problem first, then what else could not be stored or written. */
 export async function documentProblems(
   db: Connection,
-  installations: readonly InstallationId[],
+  installations: readonly Installation[],
 ): Promise<DocumentProblem[]> {
+  const found: DocumentProblem[] = [];
+  for (const installation of installations) found.push(...(await outsideDocuments(db, installation)));
+  return [
+    ...found.sort((a, b) => (a.since?.getTime() ?? 0) - (b.since?.getTime() ?? 0)),
+    ...(await otherProblems(
+      db,
+      installations.map(({ id }) => id),
+    )),
+  ];
+}
+
+async function outsideDocuments(db: Connection, { id, decimals, dialect }: Installation): Promise<DocumentProblem[]> {
+  const found = await rows(
+    db,
+    {
+      kind: oneOf(documentKinds),
+      id: integer,
+      state: text,
+      code: text,
+      message: nullable(text),
+      since: nullable(instant),
+      date: nullable(date),
+      amount: nullable(numeric),
+      vat: nullable(numeric),
+      details: nullable(json),
+    },
+    `select kind, id, state, problem_code as code, problem_message as message, problem_since as since,
+       document_date as date, outside_amount as amount, outside_vat as vat, problem_details as details
+     from document where installation = ? and problem_code is not null order by problem_since, kind, id`,
+    [id],
+  );
+  const whose = await whoAndWhere(db, id, dialect, found);
+  const shown = (amount: string | null) => {
+    if (amount === null) return null;
+    const exact = new Money(amount);
+    return exact.toFixed(Math.max(decimals, exact.decimalPlaces()));
+  };
+  return found.map((each) => {
+    const { customer = null, department = null } = whose.get(`${each.kind}/${each.id}`) ?? {};
+    const {
+      causes = [],
+      changes = [],
+      effect = [],
+    } = (each.details === null ? {} : JSON.parse(each.details)) as ProblemDetails;
+    return {
+      id: `${id}/${each.kind}/${each.id}`,
+      installation: id,
+      document: `${each.kind} ${each.id}`,
+      code: each.code,
+      message: each.message ?? '',
+      todo: todoOf(each.code),
+      since: each.since,
+      outside: {
+        ...{ date: each.date, customer, department, amount: shown(each.amount), vat: shown(each.vat) },
+        ...{ posted: each.state === 'posted', causes, changes },
+        effect: effect.map(({ account, amount }) => ({ account, amount: shown(amount) ?? amount })),
+      },
+    };
+  });
+}
+
+/** Rows that were put aside and name no invoice, and numbers of the ERP that the source does not take. */
+async function otherProblems(db: Connection, installations: readonly InstallationId[]): Promise<DocumentProblem[]> {
   const found = await rows(
     db,
     {
@@ -32,16 +119,13 @@ export async function documentProblems(
       problem_message: nullable(text),
       problem_since: nullable(instant),
     },
-    `select installation, kind, id, problem_code, problem_message, problem_since
-     from document where installation = any(?) and problem_code is not null
-     union all
-     select installation, kind, record::bigint, code, message, since from put_aside
-     where installation = any(?) and kind = 'row' and parent_id is null
+    `select installation, kind, record::bigint as id, code as problem_code, message as problem_message, since as problem_since
+     from put_aside where installation = any(?) and kind = 'row' and parent_id is null
      union all
      select installation, kind, document_id, error_code, error, error_since
      from erp_number_write_back where installation = any(?) and error_code is not null
      order by problem_since, installation, kind, id`,
-    [installations, installations, installations],
+    [installations, installations],
   );
   return found.map(({ installation, kind, id, problem_code, problem_message, problem_since }) => ({
     id: `${installation}/${kind}/${id}`,
@@ -60,13 +144,4 @@ export async function countReports(db: Connection, installations: readonly Insta
     installations,
   ]);
   return n;
-}
-
-/** What to do about a stored problem; a code of an earlier release is not in the catalogue. */
-export function todoOf(code: string): string {
-  const known: Partial<Record<string, { todo: string }>> = { ...problemCatalogue, ...erpProblemCatalogue };
-  return (
-    (Object.hasOwn(known, code) ? known[code]?.todo : undefined) ??
-    'Run `vetledger problems retry` with its id: it is then judged by this release.'
-  );
 }

@@ -10,6 +10,7 @@ import type { Delivery } from '../erp/delivery.ts';
 import { pacedTarget } from '../erp/pace.ts';
 import { ErpError } from '../erp/port.ts';
 import { checkErpBooks } from '../reconcile/e7-erp.ts';
+import { reportOf } from '../reconcile/index.ts';
 import type { InstallationReport, ReconcileReport } from '../reconcile/report.ts';
 import { saveVerdicts } from '../reconcile/verdict.ts';
 
@@ -47,7 +48,7 @@ export async function reconcileWithErp(
     reports.push(installation === undefined ? each : await withErp(ports, each, installation, options));
   }
   await saveVerdicts(ports.db, reports);
-  return { ok: reports.every(({ ok }) => ok), installations: reports };
+  return reportOf(reports);
 }
 
 async function withErp(

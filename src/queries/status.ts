@@ -13,6 +13,7 @@ import { documentKinds, documentStates, type InstallationId, type Remark } from 
 import { type DeliveryStatus, deliveryStatuses } from './deliveries.ts';
 import { type Cause, healthOf, healths, type InstallationHealth } from './installation-health.ts';
 import { type ScrubStatus, scrubStatuses } from './scrub.ts';
+import { noVerdict, type Verdict, verdicts } from './verdict.ts';
 import { newestWindows, presentCauses, type WindowState } from './windows.ts';
 
 /** One installation, as `status --json` prints it. */
@@ -45,6 +46,8 @@ export interface InstallationStatus {
   states: DocumentStates;
   /** Documents with a problem. */
   problems: number;
+  /** Whether what is posted is right, and whether everything is posted. */
+  verdict: Verdict;
   /** The last seal (0: none), and how many links of the chains came after it; null where nothing is sealed. */
   seal: { n: number; seq: number; sealed_at: Date | null; unsealed: number } | null;
   scrub: ScrubStatus;
@@ -67,6 +70,9 @@ export interface StatusSummary {
   health: Record<InstallationHealth, number>;
   late: number;
   problems: number;
+  /** How many installations have something outside the books, and how many did not reconcile when last checked. */
+  incomplete: number;
+  not_reconciled: number;
   /** The largest lag; null before any window. */
   longest_lag_seconds: number | null;
 }
@@ -104,6 +110,7 @@ export async function installationStatuses(
   const pauses = await pauseStates(db, ids);
   const signIns = await signInStates(db, ids);
   const changed = await changedIdentities(db, installations);
+  const verdictOf = await verdicts(db, installations);
   return installations.map(({ id, name, timezone, scrubDays }) => {
     const { syncedTo = null, idleWindows = 0 } = paces.get(id) ?? {};
     const last = newest.get(id) ?? null;
@@ -145,6 +152,7 @@ export async function installationStatuses(
       budgets: budgets.map(budgetStatus),
       states,
       problems,
+      verdict: verdictOf.get(id) ?? noVerdict,
       seal: seals && seal ? { n: seal.n, seq: seal.seq, sealed_at: seal.sealed_at, unsealed: seal.unsealed } : null,
       scrub,
       delivery,
@@ -167,6 +175,8 @@ export function statusSummary(installations: readonly InstallationStatus[]): Sta
     >,
     late: count(({ late }) => late),
     problems: installations.reduce((n, { problems }) => n + problems, 0),
+    incomplete: count(({ verdict }) => !verdict.complete),
+    not_reconciled: count(({ verdict }) => verdict.reconciled?.ok === false),
     longest_lag_seconds: lags.length === 0 ? null : Math.max(...lags),
   };
 }

@@ -33,5 +33,14 @@ export async function reconcileBooks(db: Db, installations: ReconcileInput[]): P
   } finally {
     await trx.rollback();
   }
-  return { report: { ok: reports.every(({ ok }) => ok), installations: reports }, disputed };
+  return { report: reportOf(reports), disputed };
+}
+
+/** The report of several installations. */
+export function reportOf(installations: InstallationReport[]): ReconcileReport {
+  return {
+    ok: installations.every(({ ok }) => ok),
+    complete: installations.every(({ complete }) => complete),
+    installations,
+  };
 }

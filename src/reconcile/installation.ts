@@ -1,4 +1,5 @@
 import type { Connection } from '../db/rows.ts';
+import { outsideBooks, outsideByKind } from '../documents/outside.ts';
 import type { DocumentRef } from '../terms.ts';
 import { ClearingBalances } from './clearing.ts';
 import { type ReconciledPayment, waitingHint } from './documents.ts';
@@ -63,13 +64,18 @@ export async function reconcileInstallation(
     reports,
   };
   const omitted = Object.entries(bounded).flatMap(([name, list]) => (list.omitted > 0 ? [[name, list.omitted]] : []));
+  const balances = await named('the trial balance', () => trialBalance(db, input));
+  const outside = outsideByKind(await named('what is not in the books', () => outsideBooks(db, [input.id])), decimals);
   const report: InstallationReport = {
     installation: input.id,
     ok: Object.values(equations).every(({ ok }) => ok),
+    complete: Object.keys(outside).length === 0,
+    empty: balances.length === 0,
+    outside,
     currency: input.currency,
     equations,
     states: await named('the list of states', () => countStates(db, input)),
-    trial_balance: await named('the trial balance', () => trialBalance(db, input)),
+    trial_balance: balances,
     listed: {
       payments_without_invoice: checks.withoutInvoice.items,
       held_changes: checks.heldChanges.items,

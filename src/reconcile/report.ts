@@ -1,3 +1,4 @@
+import type { Outside } from '../documents/outside.ts';
 import type { Money } from '../domain/money.ts';
 import { zero } from '../domain/money.ts';
 import type { Mapping } from '../mapping/schema.ts';
@@ -113,7 +114,14 @@ export interface ErpListed {
 
 export interface InstallationReport {
   installation: InstallationId;
+  /** Every equation holds for what is posted. It says nothing of what is not: `complete`. */
   ok: boolean;
+  /** Nothing is outside the books (ACCOUNTING E6 "Reconciled is not complete"). */
+  complete: boolean;
+  /** Nothing was ever posted. */
+  empty: boolean;
+  /** What is not in the books, by kind of document. */
+  outside: Outside;
   currency: string;
   /** E7 where the ERP was read back (`--erp`). */
   equations: Record<EquationName, Equation> & { E6: CountEquation; E7?: Equation };
@@ -128,6 +136,8 @@ export interface InstallationReport {
 
 export interface ReconcileReport {
   ok: boolean;
+  /** Nothing is outside the books of any installation. */
+  complete: boolean;
   installations: InstallationReport[];
 }
 

@@ -20,6 +20,7 @@ let mappingFile: string;
 let config: string;
 let invoiceId: number;
 let giftCardPayment: number;
+let heldBySync: number;
 
 function command(line: string, env: NodeJS.ProcessEnv = clinic.env) {
   return vetledger([...line.split(' '), '--config', config], env);
@@ -34,7 +35,9 @@ beforeAll(async () => {
   const invoice = clinic.sandbox.clinic.createInvoice({ rows: [row] });
   invoiceId = invoice.id;
   giftCardPayment = clinic.sandbox.clinic.pay(invoiceId, { payment_type: 9, paid: '14.00' }).id;
-  expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
+  const first = await clinic.sync();
+  expect(first).toMatchObject({ outcome: 'closed' });
+  heldBySync = first.held;
   // Task queues of their own: the test clinic's worker keeps the mapping and the token that it started with.
   config = join(folder, 'vetledger.yaml');
   const written = readFileSync(clinic.config, 'utf8');
@@ -104,8 +107,49 @@ describe('after a first sync with a mapping that lacks an account', () => {
       message: expect.stringContaining('gift_card_liability'),
       todo: expect.stringMatching(/\w/),
       since: expect.stringMatching(/^\d{4}-/),
+      outside: {
+        ...{ date: expect.stringMatching(/^\d{4}-/), customer: expect.any(String), department: expect.any(Number) },
+        ...{ amount: '14.00', vat: null, posted: false, changes: [], effect: [] },
+        causes: ['the mapping has no account for roles.gift_card_liability'],
+      },
     });
-    expect((await command('problems')).stdout).toContain(id);
+    // `sync`, `status` and `problems` count alike.
+    expect(problems).toHaveLength(heldBySync);
+    const { stdout } = await command('problems');
+    expect(stdout).toContain(id);
+    expect(stdout).toContain(
+      `${heldBySync} documents with a problem:\n  ${heldBySync}  role_unmapped  the mapping has no account for roles.gift_card_liability\n`,
+    );
+  });
+
+  test('the verdict says both: reconciled, and what is not in the books', async () => {
+    const paid = (await command('problems --json')).json().problems as { outside: { amount: string; date: string } }[];
+    const cents = paid.reduce((sum, { outside }) => sum + BigInt(outside.amount.replace('.', '')), 0n);
+    const amount = `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`;
+    const oldest = paid.map(({ outside }) => outside.date).sort()[0];
+    const figure = { documents: heldBySync, amount, vat: null, oldest, unknown: 0 };
+    const outside = { payments: { ...figure, reasons: { held: figure } } };
+
+    const reconciled = await command('reconcile --json');
+    expect(reconciled.code).toBe(0);
+    expect(reconciled.json()).toMatchObject({
+      ...{ ok: true, complete: false },
+      installations: [{ ok: true, complete: false, empty: false, outside }],
+    });
+    expect((await command('reconcile --complete')).code).toBe(1);
+    const { stdout } = await command('reconcile');
+    expect(stdout).toContain(`Installation ${clinic.sandbox.installation}: reconciled, NOT complete\n`);
+    expect(stdout).toContain('Not in the books');
+
+    const status = (await command('status --json')).json();
+    expect(status.summary).toMatchObject({ incomplete: 1, not_reconciled: 0 });
+    expect(status.installations[0].verdict).toEqual({
+      reconciled: { ok: true, failing: [], checked_at: expect.any(String) },
+      ...{ complete: false, outside, empty: false },
+    });
+    expect((await command('status')).stdout).toMatch(
+      /\n {2}reconciled {4}yes, as of .*\n {2}complete {6}NO: \d+ payments \(\d+\.\d\d, oldest \S+\) not in the books\n/,
+    );
   });
 
   test('explain: a posted invoice from its rows to its lines', async () => {
@@ -240,7 +284,9 @@ describe('after a first sync with a mapping that lacks an account', () => {
         throttled: 0,
         waited_seconds: expect.any(Number),
       },
+      verdict: { reconciled: { ok: true }, complete: true, outside: {}, empty: false },
     });
+    expect(await command('reconcile --complete')).toMatchObject({ code: 0 });
     expect((await command('sync')).stdout).toMatch(/window closed\n {2}interval[\s\S]*pulled[\s\S]*requests, weight/);
   });
 

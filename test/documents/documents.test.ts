@@ -21,7 +21,14 @@ const claim = (includeAwaitingParts = false, judgedBefore = later()) =>
 const idsOf = (documents: { id: number }[]) => documents.map(({ id }) => id);
 const judged = (id: number, mark: number, change: Partial<JudgedState> = {}): JudgedState => ({
   ...{ kind: 'invoice', id, mark, state: 'posted', documentDate: '2026-02-01', awaitsParts: false, reports: [] },
-  ...{ entryId: `${installation}/invoice/${id}/1`, inputHash: 'h', entriesAdded: 1, problem: null, remapHeld: false },
+  ...{
+    entryId: `${installation}/invoice/${id}/1`,
+    inputHash: 'h',
+    entriesAdded: 1,
+    problem: null,
+    remapHeld: false,
+    outside: null,
+  },
   ...change,
 });
 const stored = (id: number) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decideRemap, judge, post, type Remap } from '../../src/posting/index.ts';
+import { post, type Remap, remap } from '../../src/posting/index.ts';
 import type { DocumentFacts, PostedBefore, PostingContext } from '../../src/posting/types.ts';
 import {
   balances,
@@ -21,8 +21,7 @@ import {
 const first = (facts: DocumentFacts): PostedBefore => booksAfter(post(facts, nothingBefore, contextOf()));
 
 function remapped(facts: DocumentFacts, before: PostedBefore, changes: Partial<PostingContext>): Remap {
-  const context = contextOf(changes);
-  return decideRemap(judge(facts, context, before.documentDate), before, context);
+  return remap(facts, before, contextOf(changes));
 }
 
 const roles = (changes: Record<string, string>) => mappingOf({ roles: { ...contextOf().mapping.roles, ...changes } });
@@ -212,7 +211,9 @@ describe('locked periods', () => {
         remapHeld: true,
         problem: {
           code: 'change_held',
-          message: expect.stringContaining('mapped differently, but 2026-01-15 is closed'),
+          message: expect.stringContaining(
+            'mapped differently (net on 3010, VAT14 14 % 50.00 → none, net on 3011, VAT14 14 % none → 50.00), but 2026-01-15 is closed',
+          ),
         },
       },
     });

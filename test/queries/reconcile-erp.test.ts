@@ -88,7 +88,7 @@ let waits = 0;
 function run(course: Course, installations = [installation(1)]) {
   return reconcileWithErp(
     { db, databaseId: 'test', delivery: { target: () => target(course) }, clock },
-    { ok: true, installations: installations.map(({ id }) => report(id)) },
+    { ok: true, complete: true, installations: installations.map(({ id }) => report(id)) },
     installations,
     {
       ...{ full: false, signal: new AbortController().signal, onProgress: () => undefined },

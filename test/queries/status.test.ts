@@ -208,12 +208,13 @@ describe('of many installations', () => {
     expect(found[6]).toMatchObject({ health: 'failed', last_window: { outcome: 'failed', error: { code: 'c' } } });
     const summary = statusSummary(found);
     expect(summary).toEqual({
+      ...{ incomplete: 1, not_reconciled: 0 },
       ...{ installations: 20, late: 1, problems: 4, longest_lag_seconds: 5000 },
       health: { failed: 1, late: 1, waiting: 0, paused: 0, new: 0, held: 1, ok: 17 },
     });
     const lines = summaryText(summary, found).split('\n');
     expect(lines[0]).toBe(
-      '20 installations: 17 ok, 1 held, 1 late, 1 failed; lag at most 83 min; 4 documents with a problem',
+      '20 installations: 17 ok, 1 held, 1 late, 1 failed; lag at most 83 min; 4 documents with a problem; 1 installation NOT complete',
     );
     expect(lines.slice(2, 7).map((line) => line.replaceAll(/ {2,}/g, ' | '))).toEqual([
       'installation | name | lag | health | cause',

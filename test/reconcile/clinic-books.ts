@@ -69,8 +69,8 @@ export class ClinicBooks {
     await execute(
       this.db,
       `insert into document (installation, kind, id, state, dirty, entry_id, document_date, problem_code)
-       values (?, ?, ?, ?, false, ?, ?, ?)`,
-      [this.input.id, kind, record.id, state, entryId, date, written.problem ?? null],
+       values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      [this.input.id, kind, record.id, state, state === 'pending', entryId, date, written.problem ?? null],
     );
   }
 

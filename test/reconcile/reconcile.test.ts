@@ -76,10 +76,14 @@ describe('sound books', () => {
     const report = await reconcile(db, [books.input]);
     expect(report).toEqual({
       ok: true,
+      complete: true,
       installations: [
         {
           installation: books.input.id,
           ok: true,
+          complete: true,
+          empty: false,
+          outside: {},
           currency: 'EUR',
           equations: {
             E1: { ok: true, difference: '0.00', documents: [] },
@@ -126,8 +130,13 @@ describe('sound books', () => {
     const broken = await worked();
     await broken.document('invoice', { record: invoiceRecord(2, '1.00', '0.00', '1.00'), state: 'pending' });
     const report = await reconcile(db, [sound.input, broken.input]);
-    expect(report.ok).toBe(false);
+    expect(report).toMatchObject({ ok: false, complete: false });
     expect(report.installations.map(({ ok }) => ok)).toEqual([true, false]);
+    // Empty books hold every equation, and are not called reconciled.
+    expect(report.installations[0]).toMatchObject({ ok: true, complete: true, empty: true });
+    expect(reconcileText(report)).toMatch(
+      /: NOTHING IS POSTED: there is nothing to reconcile\n\nDocuments\n[\s\S]*: NOT reconciled, NOT complete\n\nTrial balance/,
+    );
     expect(report.installations[0]?.equations.E1.difference).toBe('0');
   });
 });
@@ -548,7 +557,7 @@ describe('E4: payments by type, department and date', () => {
     expect(failing(report)).toEqual([]);
     expect(report.listed.consolidation_clearing).toEqual([{ document: 'invoice 3', balance: '-30.00' }]);
     expect(report.listed.credit_settlement).toEqual([{ documents: ['invoice 20'], balance: '60.00' }]);
-    expect(reconcileText({ ok: true, installations: [report] })).toContain('invoice 3: -30.00');
+    expect(reconcileText({ ok: true, complete: true, installations: [report] })).toContain('invoice 3: -30.00');
   });
 });
 

@@ -15,8 +15,9 @@ import { withApp } from '../with-app.ts';
 /** The documents with a problem and the entries that the ERP refuses, and what to do. */
 export function problems(context: CommandContext, options: { installation?: number }): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db, config }) => {
-    const ids = chosenInstallations(config, options.installation).map(({ id }) => id);
-    const found = named(config, [...(await documentProblems(db, ids)), ...(await deliveryProblems(db, ids))]);
+    const chosen = chosenInstallations(config, options.installation);
+    const ids = chosen.map(({ id }) => id);
+    const found = named(config, [...(await documentProblems(db, chosen)), ...(await deliveryProblems(db, ids))]);
     const reports = await countReports(db, ids);
     await context.result({ problems: found }, () => problemsText(found, reports));
     return 0;
@@ -33,12 +34,13 @@ export async function retry(
   return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
     for (const document of documents) await mark(app, document);
     const installations = [...new Set(documents.map(({ installation }) => installation))];
+    const configured = installations.map((id) => installationOf(app.config, id));
     const run = await runWindows(context, app, installations, {
       trigger: 'sync',
       waitDeliverySeconds: options.waitDelivery,
     });
     const windows = named(app.config, run);
-    const left = named(app.config, await documentProblems(app.db, installations)).filter(({ id }) => ids.includes(id));
+    const left = named(app.config, await documentProblems(app.db, configured)).filter(({ id }) => ids.includes(id));
     await context.result({ ...windowsDocument(windows), problems: left }, () =>
       [...windows.map(windowBlock), problemsText(left, 0)].join('\n\n'),
     );

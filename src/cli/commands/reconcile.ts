@@ -12,11 +12,15 @@ export interface ReconcileCommandOptions {
   installation?: number;
   erp?: true;
   full?: true;
+  complete?: true;
 }
 
-/** The equations over the whole books, with `erp` those in the ERP, too; exit code 1 on a difference. */
+/**
+ * The equations over the whole books, with `erp` those in the ERP, too; exit code 1 on a difference. With `complete`, exit code 1
+ * also when anything is outside the books, or nothing in them.
+ */
 export function reconcile(context: CommandContext, options: ReconcileCommandOptions): Promise<number> {
-  const { erp = false, full = false } = options;
+  const { erp = false, full = false, complete = false } = options;
   if (full && !erp) {
     throw new UserError('usage', '--full is for reading back the ERP.', 'Add --erp, or leave --full out.', 2);
   }
@@ -33,6 +37,7 @@ export function reconcile(context: CommandContext, options: ReconcileCommandOpti
         })
       : ownBooks;
     await context.result(report, () => reconcileText(report));
-    return report.ok ? 0 : 1;
+    const isWhole = report.complete && !report.installations.some(({ empty }) => empty);
+    return report.ok && (isWhole || !complete) ? 0 : 1;
   });
 }

@@ -1,3 +1,4 @@
+import { noVerdict, verdicts } from '../../queries/verdict.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';
 import { named } from '../names.ts';
@@ -28,7 +29,9 @@ function runAndReport(context: CommandContext, installation: number | undefined,
     { temporal: true, handlesSignal: true, ...(run.trigger === 'sync' ? { upgradesEmbedded: true } : {}) },
     async (app) => {
       const chosen = chosenInstallations(app.config, installation).map(({ id }) => id);
-      const windows = named(app.config, await runWindows(context, app, chosen, run));
+      const ran = named(app.config, await runWindows(context, app, chosen, run));
+      const verdictOf = await verdicts(app.db, chosenInstallations(app.config, installation));
+      const windows = ran.map((window) => ({ ...window, verdict: verdictOf.get(window.installation) ?? noVerdict }));
       await context.result(windowsDocument(windows), () => windows.map(windowBlock).join('\n\n'));
       return exitCodeOf(windows);
     },

@@ -23,6 +23,8 @@ export function defineDocumentCommands(program: Command, define: Define): void {
   });
   const problems = define<{ installation?: number }>(program, 'problems', {
     summary: 'what is held, and what the ERP refuses: why, and what to do',
+    description:
+      'A line for each cause first, then its documents with date, customer, department, amount and VAT. One missing account is one cause, however many documents it holds; everything that a document lacks is told at once. Of a posted document whose change is held: what changed, from what to what, and what the correction would do to each account.',
     options: [installation],
     examples: [
       ['vetledger problems', 'every document that needs somebody'],

@@ -1,20 +1,88 @@
+import { sentenceOf } from '../../domain/problem-texts.ts';
 import { visibleIn } from '../../domain/text.ts';
 import type { DocumentProblem } from '../../queries/problems.ts';
-import { count, instant } from './text.ts';
+import { changesLine, effectLine } from './changes.ts';
+import { columns, count, instant } from './text.ts';
 
-/** Documents with a problem, grouped by code: one missing account may hold a hundred documents. */
-export function problemsText(problems: (DocumentProblem & { name?: string | null })[], reports: number): string {
-  const lines = [
-    problems.length === 0 ? 'Nothing is held or refused.' : `${count(problems.length, 'document')} with a problem:`,
-  ];
-  for (const [code, alike] of Map.groupBy(visibleIn(problems), (problem) => problem.code)) {
-    const todos = new Set(alike.map(({ todo }) => todo));
-    lines.push('', `${code} (${alike.length})`, ...[...todos].map((todo) => `  what to do: ${todo}`));
-    for (const { id, name = null, message, since } of alike)
-      lines.push(`  ${id}${name === null ? '' : ` (${name})`}  ${message}  [since ${instant(since)}]`);
-  }
+type Shown = DocumentProblem & { name?: string | null };
+
+/**
+ * What `problems` prints: a line for each cause, then the documents of each, once. One line of the mapping that is missing may hold
+ * a hundred documents: it is one cause.
+ */
+export function problemsText(found: Shown[], reports: number): string {
+  const problems = visibleIn(found);
+  const causes = [...Map.groupBy(problems, causeOf)].map(([cause, alike]) => ({ cause, alike }));
+  const lines =
+    problems.length === 0 ? ['Nothing is held or refused.'] : [`${title(problems)}:`, ...causeTable(causes)];
+  for (const { cause, alike } of causes) lines.push('', ...section(cause, alike));
   if (reports > 0) {
     lines.push('', `${count(reports, 'remark')} beside posted documents; \`vetledger reconcile\` lists them.`);
   }
   return lines.join('\n');
+}
+
+/** Documents first: they are what `sync` counts as held. */
+function title(problems: readonly Shown[]): string {
+  const documents = problems.filter(({ outside }) => outside !== undefined).length;
+  const others = problems.length - documents;
+  const parts = [
+    ...(documents > 0 ? [`${count(documents, 'document')} with a problem`] : []),
+    ...(others > 0 ? [count(others, 'entry, number or row refused', 'entries, numbers or rows refused')] : []),
+  ];
+  return parts.join(', ');
+}
+
+/** The code, and what is missing where other documents miss it, too. */
+function causeOf({ code, outside }: Shown): string {
+  const [first] = outside?.causes ?? [];
+  return first === undefined ? code : `${code}: ${first}`;
+}
+
+function causeTable(causes: readonly { cause: string; alike: readonly Shown[] }[]): string[] {
+  const rows = causes.map(({ cause, alike }) => {
+    const [code = '', ...missing] = cause.split(': ');
+    return [String(alike.length), code, missing.join(': ') || sentenceOf(code)];
+  });
+  return columns(rows, [0]).map((line) => `  ${line}`);
+}
+
+function section(cause: string, alike: readonly Shown[]): string[] {
+  const todos = new Set(alike.map(({ todo }) => todo));
+  const head = [`${cause} (${alike.length})`, ...[...todos].map((todo) => `  what to do: ${todo}`)];
+  const facts = columns(alike.map(factsOf), [4, 5]);
+  const lines = alike.flatMap((problem, index) => [
+    `  ${facts[index]}`,
+    ...more(problem).map((line) => `      ${line}`),
+  ]);
+  return [...head, ...lines];
+}
+
+/** Id, date, customer, department, amount and VAT; of what is no document the id and since when. */
+function factsOf({ id, name = null, outside, since }: Shown): string[] {
+  const label = `${id}${name === null ? '' : ` (${name})`}`;
+  if (outside === undefined) return [label, '', '', '', '', '', `since ${instant(since)}`];
+  const { date, customer, department, amount, vat, posted } = outside;
+  const difference = posted ? 'differs by ' : '';
+  return [
+    label,
+    date ?? 'no date',
+    customer ?? 'no customer',
+    department === null ? '' : `department ${department}`,
+    amount === null ? 'amount not known' : `${difference}${amount}`,
+    vat === null ? '' : `VAT ${vat}`,
+    `since ${instant(since)}`,
+  ];
+}
+
+/** What is said of this document alone. */
+function more({ message, outside }: Shown): string[] {
+  if (outside === undefined) return [message];
+  const { causes, changes, effect } = outside;
+  const [first, ...others] = causes;
+  const told = [changesLine(changes), effectLine(effect)].filter((line) => line !== null);
+  if (told.length > 0) return told;
+  // The cause is told above; what else the document lacks is told here.
+  if (first !== undefined && message.endsWith(`: ${causes.join('; ')}`)) return others.map((other) => `also ${other}`);
+  return [message];
 }

@@ -10,6 +10,7 @@ import {
   type ReconcileReport,
 } from '../../reconcile/report.ts';
 import { columns } from './text.ts';
+import { outsideTable, verdictTitle } from './verdict.ts';
 
 const titles: Record<EquationName | 'E7', string> = {
   E1: 'the trial balance is zero',
@@ -32,13 +33,21 @@ export function reconcileText(report: ReconcileReport): string {
 
 function installationText(report: InstallationReport): string {
   const sections = [
-    [`Installation ${report.installation}: ${report.ok ? 'reconciled' : 'NOT reconciled'}`],
-    ['Trial balance', ...trialBalanceTable(report)],
+    [`Installation ${report.installation}: ${verdictTitle(report)}`],
+    ...(report.empty ? [] : [['Trial balance', ...trialBalanceTable(report)]]),
     ['Documents', ...statesTable(report)],
     ['Equations', ...equationSections(report)],
+    ...outsideSections(report),
     ...listedSections(report),
   ];
   return sections.map((lines) => lines.join('\n')).join('\n\n');
+}
+
+/** What the equations say nothing of. */
+function outsideSections({ outside, complete, currency }: InstallationReport): string[][] {
+  if (complete) return [];
+  const table = outsideTable(outside, currency).map((line) => `  ${line}`);
+  return [['Not in the books (`vetledger problems` has each document; kinds are never added up)', ...table]];
 }
 
 function trialBalanceTable({ trial_balance: lines, currency }: InstallationReport): string[] {

@@ -6,6 +6,7 @@ import type { InstallationStatus, StatusSummary } from '../../queries/status.ts'
 import type { TemporalStatus } from '../../windows/temporal-status.ts';
 import { deliveryLines } from './delivery.ts';
 import { bar, columns, count, duration, instant, table } from './text.ts';
+import { verdictLines } from './verdict.ts';
 
 /** What `status` prints of many installations: the sum, and a line for each, those that need somebody first. */
 export function summaryText(summary: StatusSummary, found: readonly InstallationStatus[]): string {
@@ -17,6 +18,10 @@ export function summaryText(summary: StatusSummary, found: readonly Installation
     ...(summary.late > summary.health.late ? [`${summary.late} late`] : []),
     lag === null ? 'no window has closed yet' : `lag at most ${duration(lag)}`,
     `${count(summary.problems, 'document')} with a problem`,
+    ...(summary.incomplete > 0 ? [`${count(summary.incomplete, 'installation')} NOT complete`] : []),
+    ...(summary.not_reconciled > 0
+      ? [`${count(summary.not_reconciled, 'installation')} NOT reconciled when last checked`]
+      : []),
   ];
   const severity = ({ health }: InstallationStatus) => healths.indexOf(health);
   const lines = installations
@@ -79,6 +84,7 @@ export function statusText(found: InstallationStatus): string {
     lines.push(`  ${kind.padEnd(12)}  ${parts.join(', ') || 'none'}`);
   }
   lines.push(`  problems      ${status.problems === 0 ? 'none' : count(status.problems, 'document')}`);
+  lines.push(...verdictLines(status.verdict));
   if (status.delivery) lines.push(...deliveryLines(status.delivery));
   if (status.seal) lines.push(`  seals         ${sealText(status.seal)}`);
   lines.push(...scrubLines(status.scrub));

@@ -1,8 +1,10 @@
 import { labelOf } from '../../domain/installation-name.ts';
 import { visible, visibleIn } from '../../domain/text.ts';
+import type { Verdict } from '../../queries/verdict.ts';
 import type { RecordedWindow } from '../../queries/windows.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
 import { count, instant, table } from './text.ts';
+import { verdictLines } from './verdict.ts';
 
 type Streams = WindowReport['seen'];
 
@@ -24,8 +26,8 @@ export function windowsDocument(windows: (WindowReport & Named)[]) {
   };
 }
 
-/** One window as a block of lines: its interval, its counts and, if it failed, why and what to do. */
-export function windowBlock(report: WindowReport & Named): string {
+/** One window as a block of lines: its interval, its counts, what it leaves of the books and, if it failed, why and what to do. */
+export function windowBlock(report: WindowReport & Named & { verdict?: Verdict }): string {
   const window = visibleIn(report);
   const lines = [`Installation ${label(window)}: ${outcome(window)}`];
   if (window.to)
@@ -38,6 +40,7 @@ export function windowBlock(report: WindowReport & Named): string {
     ...(window.delivered > 0 ? [`  delivered     ${count(window.delivered, 'entry', 'entries')}`] : []),
     `  written back  ${count(window.written_back, 'prepayment')}`,
     `  API           ${apiUse(window)}`,
+    ...(window.verdict ? verdictLines(window.verdict) : []),
   );
   for (const { message } of window.remarks ?? []) lines.push(`  remark        ${message}`);
   if (window.error) lines.push(`  error         ${window.error.message}`, `  what to do    ${window.error.todo}`);

@@ -1,0 +1,65 @@
+import type { Outside, OutsideFigure, OutsideReason } from '../../documents/outside.ts';
+import type { Verdict } from '../../queries/verdict.ts';
+import { columns, count, instant } from './text.ts';
+
+/** What a verdict says first, and never in the words of success where the books are empty. */
+export function verdictTitle({ ok, complete, empty }: { ok: boolean; complete: boolean; empty: boolean }): string {
+  const whole = complete ? 'complete' : 'NOT complete';
+  if (empty && ok) return `NOTHING IS POSTED: there is nothing to reconcile${complete ? '' : ', NOT complete'}`;
+  return ok ? `reconciled, ${whole}` : `NOT reconciled, ${whole}`;
+}
+
+const reasonNames: Record<OutsideReason, string> = {
+  change_held: 'changed after posting',
+  late: 'late: their period is closed',
+  held: 'held',
+  pending: 'not judged yet',
+};
+
+/** What is not in the books, a line for each kind and each reason. Amounts of different kinds are never added up. */
+export function outsideTable(outside: Outside, currency: string): string[] {
+  const rows = Object.entries(outside).flatMap(([kind, { reasons, ...all }]) => {
+    const byReason = Object.entries(reasons) as [OutsideReason, OutsideFigure][];
+    return [
+      [kind, ...cells(all)],
+      ...byReason.map(([reason, figure]) => [`  ${reasonNames[reason]}`, ...cells(figure)]),
+    ];
+  });
+  if (rows.length === 0) return [];
+  return columns([['', 'documents', `amount ${currency}`, 'VAT', 'oldest', ''], ...rows], [1, 2, 3]);
+}
+
+function cells({ documents, amount, vat, oldest, unknown }: OutsideFigure): string[] {
+  const unread = unknown === 0 ? '' : `${count(unknown, 'amount is', 'amounts are')} not known`;
+  return [String(documents), amount ?? '-', vat ?? '-', oldest ?? '-', unread];
+}
+
+/** The verdict as lines of a block whose titles are 14 characters wide: whether the books are right, and whether they are all. */
+export function verdictLines({ reconciled, complete, outside, empty }: Verdict): string[] {
+  const title = (name: string) => `  ${name.padEnd(12)}  `;
+  return [
+    `${title('reconciled')}${reconciledText(reconciled, empty)}`,
+    `${title('complete')}${complete ? completeText(empty) : `NO: ${outsideText(outside)} not in the books`}`,
+  ];
+}
+
+function completeText(empty: boolean): string {
+  return empty ? 'nothing waits to be posted' : 'yes';
+}
+
+function reconciledText(reconciled: Verdict['reconciled'], empty: boolean): string {
+  if (empty) return 'NOTHING IS POSTED: there is nothing to reconcile';
+  if (reconciled === null) return 'not checked yet: vetledger reconcile';
+  const at = `as of ${instant(reconciled.checked_at)}`;
+  return reconciled.ok ? `yes, ${at}` : `NO: ${reconciled.failing.join(', ')}, ${at}`;
+}
+
+/** `12 invoices (1204.50, VAT 233.10, oldest 2026-01-04), 3 payments (60.00, oldest 2026-02-01)` */
+export function outsideText(outside: Outside): string {
+  return Object.entries(outside)
+    .map(([kind, { documents, amount, vat, oldest }]) => {
+      const facts = [amount ?? 'amount not known', vat && `VAT ${vat}`, oldest && `oldest ${oldest}`].filter(Boolean);
+      return `${count(documents, kind.slice(0, -1))} (${facts.join(', ')})`;
+    })
+    .join(', ');
+}

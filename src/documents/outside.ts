@@ -1,0 +1,104 @@
+import { date, integer, nullable, numeric, oneOf } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { Money, sum } from '../domain/money.ts';
+import { type CalendarDate, type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
+
+/**
+ * Why a document is not in the books as the source has it (ACCOUNTING E6), each document once, in this order: `change_held`: posted,
+ * and its change is not; `late`: held for a closed period; `held`: for any other problem; `pending`: pulled, and not judged yet.
+ */
+export const outsideReasons = ['change_held', 'late', 'held', 'pending'] as const;
+export type OutsideReason = (typeof outsideReasons)[number];
+
+/** Problems that hold a document for its date alone. */
+const lateCodes = ['period_locked'];
+
+/** Documents of one kind that are outside the books for one reason. */
+export interface OutsideGroup {
+  installation: InstallationId;
+  kind: DocumentKind;
+  reason: OutsideReason;
+  count: number;
+  /** How many of them have an amount that is not known; the others make up `amount` and `vat`. */
+  unknown: number;
+  /** Decimals as text, signed as in the source; of `change_held` the sum of the differences. Null where none is known. */
+  amount: string | null;
+  vat: string | null;
+  /** The earliest document date. */
+  oldest: CalendarDate | null;
+}
+
+/** What is not in the books of these installations: one statement for any number of them, over indexes of what has a problem. */
+export function outsideBooks(db: Connection, installations: readonly InstallationId[]): Promise<OutsideGroup[]> {
+  return rows(
+    db,
+    {
+      ...{ installation: integer, kind: oneOf(documentKinds), reason: oneOf(outsideReasons) },
+      ...{
+        count: integer,
+        unknown: integer,
+        amount: nullable(numeric),
+        vat: nullable(numeric),
+        oldest: nullable(date),
+      },
+    },
+    `with outside as (
+       select installation, kind, document_date, outside_amount, outside_vat,
+         case when state = 'posted' then 'change_held' when problem_code = any(?::text[]) then 'late' else 'held' end as reason
+       from document where installation = any(?) and problem_code is not null
+       union all
+       select installation, kind, document_date, null, null, 'pending'
+       from document where installation = any(?) and dirty and state = 'pending' and problem_code is null)
+     select installation, kind, reason, count(*)::int as count,
+       (count(*) filter (where outside_amount is null))::int as unknown,
+       sum(outside_amount) as amount, sum(outside_vat) as vat, min(document_date) as oldest
+     from outside group by installation, kind, reason order by installation, kind, reason`,
+    [lateCodes, installations, installations],
+  );
+}
+
+/** A figure of what is not in the books; `amount` and `vat` in the currency's decimals, null where none of them is known. */
+export interface OutsideFigure {
+  documents: number;
+  amount: string | null;
+  vat: string | null;
+  oldest: CalendarDate | null;
+  /** Documents whose amount is not known, and not in `amount`. */
+  unknown: number;
+}
+
+/** Documents of one kind that are not in the books, in all and by reason. */
+export interface OutsideOfKind extends OutsideFigure {
+  reasons: Partial<Record<OutsideReason, OutsideFigure>>;
+}
+
+/** By kind of document, and never added across kinds: an invoice and its payment are one debt. Kinds without any are left out. */
+export type Outside = Partial<Record<'invoices' | 'payments' | 'prepayments', OutsideOfKind>>;
+
+const plurals = { invoice: 'invoices', payment: 'payments', prepayment: 'prepayments' } as const;
+
+/** What is not in the books of one installation, by kind and reason. */
+export function outsideByKind(groups: readonly OutsideGroup[], decimals: number): Outside {
+  const outside: Outside = {};
+  for (const [kind, ofKind] of Map.groupBy(groups, (group) => group.kind)) {
+    const reasons = ofKind.map((group) => [group.reason, figureOf([group], decimals)] as const);
+    outside[plurals[kind]] = { ...figureOf(ofKind, decimals), reasons: Object.fromEntries(reasons) };
+  }
+  return outside;
+}
+
+function figureOf(groups: readonly OutsideGroup[], decimals: number): OutsideFigure {
+  const total = (key: 'amount' | 'vat') => {
+    const known = groups.flatMap((group) => group[key] ?? []);
+    if (known.length === 0) return null;
+    const amount = sum(known.map((each) => new Money(each)));
+    return amount.toFixed(Math.max(decimals, amount.decimalPlaces()));
+  };
+  return {
+    documents: groups.reduce((n, { count }) => n + count, 0),
+    amount: total('amount'),
+    vat: total('vat'),
+    oldest: groups.flatMap(({ oldest }) => oldest ?? []).sort()[0] ?? null,
+    unknown: groups.reduce((n, { unknown }) => n + unknown, 0),
+  };
+}

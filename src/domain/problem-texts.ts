@@ -1,0 +1,20 @@
+import { erpProblemCatalogue } from './erp-problems.ts';
+import { problemCatalogue } from './problems.ts';
+
+const catalogue: Partial<Record<string, { sentence: string; todo: string }>> = {
+  ...problemCatalogue,
+  ...erpProblemCatalogue,
+};
+
+/** What a stored problem's code means; empty for a code of another release. */
+export function sentenceOf(code: string): string {
+  return (Object.hasOwn(catalogue, code) ? catalogue[code]?.sentence : undefined) ?? '';
+}
+
+/** What to do about a stored problem; a code of another release is not in the catalogue. */
+export function todoOf(code: string): string {
+  return (
+    (Object.hasOwn(catalogue, code) ? catalogue[code]?.todo : undefined) ??
+    'Run `vetledger problems retry` with its id: it is then judged by this release.'
+  );
+}

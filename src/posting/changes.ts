@@ -1,0 +1,137 @@
+import { type DraftEntry, type Line, signed } from '../domain/entry.ts';
+import { type Money, zero } from '../domain/money.ts';
+import { storable } from '../domain/text.ts';
+import type { DocumentKind, LineRole } from '../terms.ts';
+
+/** A posted fact that the source has otherwise now; amounts and dates as text, null where there is none. */
+export interface FieldChange {
+  field: string;
+  old: string | null;
+  new: string | null;
+}
+
+/** What a correction does to an account; debit positive. */
+export interface AccountEffect {
+  account: string;
+  amount: Money;
+}
+
+/** What a document's entry says: its total (a payment's or prepayment's amount), and its VAT, null where its kind has none. */
+export interface EntryAmounts {
+  amount: Money;
+  vat: Money | null;
+}
+
+const receivables: readonly LineRole[] = ['receivable', 'opening_receivable'];
+
+/** The total and VAT of an entry, signed as the source signs them. */
+export function amountsOf({ document: { kind }, lines }: Pick<DraftEntry, 'document' | 'lines'>): EntryAmounts {
+  const balanceOf = (roles: readonly LineRole[]) =>
+    lines.filter(({ role }) => roles.includes(role)).reduce((sum, line) => sum.plus(signed(line)), zero);
+  switch (kind) {
+    case 'invoice':
+      return { amount: balanceOf(receivables), vat: zero.minus(balanceOf(['vat'])) };
+    case 'payment':
+      return { amount: zero.minus(balanceOf(receivables)), vat: null };
+    case 'prepayment':
+      return { amount: zero.minus(balanceOf(['prepayment_liability'])), vat: null };
+  }
+}
+
+/** The posted facts in which two entries of a document differ, as far as their lines show them. */
+export function changedFields(posted: DraftEntry, present: DraftEntry, decimals: number): FieldChange[] {
+  const [old, now] = [fieldsOf(posted, decimals), fieldsOf(present, decimals)];
+  const names = [...new Set([...old.keys(), ...now.keys()])];
+  return names.flatMap((field) => {
+    const change = { field, old: old.get(field) ?? null, new: now.get(field) ?? null };
+    return change.old === change.new ? [] : [change];
+  });
+}
+
+/** What reversing `posted` and posting `present`, if anything, does to each account; accounts without effect are left out. */
+export function effectOf(
+  posted: Pick<DraftEntry, 'lines'>,
+  present: Pick<DraftEntry, 'lines'> | null,
+): AccountEffect[] {
+  const effect = new Map<string, Money>();
+  const add = (account: string, amount: Money) => effect.set(account, (effect.get(account) ?? zero).plus(amount));
+  for (const line of posted.lines) add(line.account, signed(line).negated());
+  for (const line of present?.lines ?? []) add(line.account, signed(line));
+  return [...effect]
+    .filter(([, amount]) => !amount.isZero())
+    .map(([account, amount]) => ({ account, amount }))
+    .sort((a, b) => (a.account < b.account ? -1 : 1));
+}
+
+/** Changes that a message names; the others are counted. */
+const named = 8;
+
+/** `total 181.00 → 171.00, department 11 → 12`; empty without changes. */
+export function changesText(changes: readonly FieldChange[]): string {
+  return listed(changes.map(({ field, old, new: now }) => `${field} ${old ?? 'none'} → ${now ?? 'none'}`));
+}
+
+/** `3000 +100.00, 3005 -100.00`; empty without effect. */
+export function effectText(effect: readonly AccountEffect[], decimals: number): string {
+  return listed(effect.map(({ account, amount }) => `${account} ${signedText(amount, decimals)}`));
+}
+
+function signedText(amount: Money, decimals: number): string {
+  return `${amount.isNegative() ? '' : '+'}${amount.toFixed(decimals)}`;
+}
+
+function listed(parts: readonly string[]): string {
+  const more = parts.length - named;
+  return [...parts.slice(0, named), ...(more > 0 ? [`${more} more`] : [])].join(', ');
+}
+
+const totals: Record<DocumentKind, string> = { invoice: 'total', payment: 'amount', prepayment: 'amount' };
+
+/** The posted facts of an entry by name. The payer's name is none (ACCOUNTING R8). */
+function fieldsOf(entry: DraftEntry, decimals: number): Map<string, string | null> {
+  const { document, documentDate, original, lines } = entry;
+  const fields = new Map<string, string | null>();
+  const set = (field: string, value: string | number | null | undefined) => {
+    // The database stores no NUL, so lines from the books have lost theirs.
+    fields.set(field, value === null || value === undefined ? null : storable(String(value)));
+  };
+  // The line of the receivable names the payer; a prepayment has none, and names its client on each line.
+  const head = lines.find(({ role }) => receivables.includes(role)) ?? lines[0];
+  const liability = lines.find(({ role }) => role === 'prepayment_liability');
+  set('date', documentDate);
+  set('original', original?.id);
+  set('client', clientOf(head));
+  set('VAT number', head?.party?.vatNumber);
+  set('country', head?.party?.countryCode);
+  set('department', head?.departmentId);
+  set('number', head?.documentNumber);
+  set('due date', head?.dueDate);
+  set('bank reference', head?.bankReference);
+  if (document.kind !== 'invoice')
+    set('payment type', lines.find(({ paymentType }) => paymentType !== null)?.paymentType);
+  if (document.kind === 'payment') set('client of the prepayment', clientOf(liability));
+  const { amount, vat } = amountsOf(entry);
+  set(totals[document.kind], amount.toFixed(decimals));
+  set('VAT', vat?.toFixed(decimals));
+  for (const [field, each] of lineAmounts(lines)) set(field, each.toFixed(decimals));
+  return fields;
+}
+
+function clientOf(line: Line | undefined): string | undefined {
+  return line?.party?.code.replace(/^client:/, '');
+}
+
+/** The net and VAT lines by what they stand for, signed as the source signs them. */
+function lineAmounts(lines: readonly Line[]): Map<string, Money> {
+  const amounts = new Map<string, Money>();
+  for (const line of lines) {
+    if (line.role !== 'revenue' && line.role !== 'vat') continue;
+    const { account, dimensions, internal, vat } = line;
+    const what = line.role === 'vat' ? 'VAT' : 'net';
+    const tags = [...dimensions, internal.account, internal.dimension1, internal.dimension2].filter(Boolean);
+    const group = vat && [vat.group, vat.rate === null ? null : `${vat.rate.toFixed()} %`].filter(Boolean).join(' ');
+    const field = [`${what} on ${account}`, ...tags, ...(group ? [group] : [])].join(', ');
+    amounts.set(field, (amounts.get(field) ?? zero).minus(signed(line)));
+  }
+  return amounts;
+}

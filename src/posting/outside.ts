@@ -1,0 +1,61 @@
+import { type Money, zero } from '../domain/money.ts';
+import { type AccountEffect, amountsOf, changedFields, effectOf, type FieldChange } from './changes.ts';
+import type { Decision, DocumentFacts, Judgement, PostedBefore, PostingContext } from './types.ts';
+
+/** What a document with a problem keeps out of the books (ACCOUNTING E6 "Reconciled is not complete"). */
+export interface Outside {
+  /** The document's amount; of a posted document the difference to what is posted. Null where it cannot be read. */
+  amount: Money | null;
+  /** Its VAT, or the difference; null where it cannot be read, and for payments and prepayments. */
+  vat: Money | null;
+  /** Of a posted document: which of its posted facts the source has otherwise now, as far as that can be told. */
+  changes: readonly FieldChange[];
+  /** Of a posted document: what its correction would do to each account. */
+  effect: readonly AccountEffect[];
+}
+
+/** The decision, with what the document keeps out of the books where it has a problem. */
+export function weigh(
+  facts: DocumentFacts,
+  judgement: Judgement,
+  { inForce }: PostedBefore,
+  decision: Decision,
+  { decimals }: Pick<PostingContext, 'decimals'>,
+): Decision {
+  if (decision.problem === null) return decision;
+  const source = sourceAmounts(facts, judgement);
+  if (inForce === null) return { ...decision, outside: { ...source, changes: [], effect: [] } };
+  const posted = amountsOf(inForce);
+  const isKnown = judgement.state !== 'held';
+  const outside: Outside = {
+    amount: source.amount?.minus(posted.amount) ?? null,
+    vat: source.vat?.minus(posted.vat ?? zero) ?? null,
+    changes: changesOf(inForce, judgement, decimals),
+    effect: isKnown ? effectOf(inForce, judgement.entry) : [],
+  };
+  return { ...decision, outside };
+}
+
+/** A document that asks for no entry any more has another state; one whose facts are in doubt has no changes that can be told. */
+function changesOf(
+  posted: NonNullable<PostedBefore['inForce']>,
+  { entry, state }: Judgement,
+  decimals: number,
+): FieldChange[] {
+  if (entry !== null) return changedFields(posted, entry, decimals);
+  return state === 'held' ? [] : [{ field: 'state', old: 'posted', new: state.replaceAll('_', ' ') }];
+}
+
+/** What the source asks for: by the entry where the facts make one, otherwise as the record says. */
+function sourceAmounts(facts: DocumentFacts, { entry, state }: Judgement): Pick<Outside, 'amount' | 'vat'> {
+  if (entry !== null) return amountsOf(entry);
+  if (state !== 'held') return { amount: zero, vat: facts.kind === 'invoice' ? zero : null };
+  switch (facts.kind) {
+    case 'invoice':
+      return { amount: facts.invoice.totalWithVat, vat: facts.invoice.totalVat };
+    case 'payment':
+      return { amount: facts.payment.paid, vat: null };
+    case 'prepayment':
+      return { amount: facts.prepayment.paid, vat: null };
+  }
+}

@@ -1,0 +1,76 @@
+import { integer, json } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { readRecord } from '../mirror/read.ts';
+import type { Dialect } from '../records/dialect.ts';
+import type { RecordOf } from '../records/schema.ts';
+import type { DocumentKind, DocumentRef, InstallationId } from '../terms.ts';
+
+/** Whose document it is, as the source has it now. */
+export interface WhoAndWhere {
+  /** The payer's name, else `client 5`, else `no client`. */
+  customer: string;
+  department: number | null;
+}
+
+const pageSize = 500;
+
+/**
+ * Customer and department of documents, by `kind/id`; a payment has those of its invoice (ACCOUNTING "Who and where"). Documents
+ * that the mirror does not hold are left out. A page of records is in memory at a time.
+ */
+export async function whoAndWhere(
+  db: Connection,
+  installation: InstallationId,
+  dialect: Dialect,
+  documents: readonly DocumentRef[],
+): Promise<Map<string, WhoAndWhere>> {
+  const found = new Map<string, WhoAndWhere>();
+  const idsOf = (kind: DocumentKind) => documents.flatMap((each) => (each.kind === kind ? each.id : []));
+  const invoiceOf = new Map<number, number>();
+  for await (const { id, invoiceId } of readAll(db, installation, dialect, 'payment', idsOf('payment'))) {
+    if (invoiceId !== null) invoiceOf.set(id, invoiceId);
+  }
+  const invoices = new Map<number, WhoAndWhere>();
+  const invoiceIds = [...new Set([...idsOf('invoice'), ...invoiceOf.values()])];
+  for await (const { id, payer, clientId, departmentId } of readAll(db, installation, dialect, 'invoice', invoiceIds)) {
+    invoices.set(id, { customer: payer.name ?? clientName(clientId), department: departmentId });
+  }
+  for await (const { id, clientId, departmentId } of readAll(
+    db,
+    installation,
+    dialect,
+    'prepayment',
+    idsOf('prepayment'),
+  )) {
+    found.set(`prepayment/${id}`, { customer: clientName(clientId), department: departmentId });
+  }
+  for (const id of idsOf('invoice')) set(found, `invoice/${id}`, invoices.get(id));
+  for (const [id, invoiceId] of invoiceOf) set(found, `payment/${id}`, invoices.get(invoiceId));
+  return found;
+}
+
+function set(found: Map<string, WhoAndWhere>, key: string, of: WhoAndWhere | undefined): void {
+  if (of !== undefined) found.set(key, of);
+}
+
+function clientName(clientId: number | null): string {
+  return clientId === null ? 'no client' : `client ${clientId}`;
+}
+
+async function* readAll<Kind extends DocumentKind>(
+  db: Connection,
+  installation: InstallationId,
+  dialect: Dialect,
+  kind: Kind,
+  ids: readonly number[],
+): AsyncGenerator<RecordOf<Kind>> {
+  for (let at = 0; at < ids.length; at += pageSize) {
+    const page = await rows(
+      db,
+      { id: integer, raw: json },
+      'select id, raw from mirror_record where installation = ? and kind = ? and id = any(?) order by id',
+      [installation, kind, ids.slice(at, at + pageSize)],
+    );
+    for (const { raw } of page) yield readRecord(kind, raw, dialect);
+  }
+}

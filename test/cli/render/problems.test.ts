@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { problemsText } from '../../../src/cli/render/problems.ts';
+import type { DocumentProblem, OutsideDocument } from '../../../src/queries/problems.ts';
+
+const since = new Date('2026-02-01T08:00:00Z');
+const facts: OutsideDocument = {
+  ...{ date: '2026-01-15', customer: 'Aino Harjula', department: 11, amount: '181.00', vat: '31.00', posted: false },
+  ...{ causes: [], changes: [], effect: [] },
+};
+const lacks = (id: string, causes: string[], more: Partial<OutsideDocument> = {}): DocumentProblem => ({
+  ...{ id: `4711/${id}`, installation: 4711, document: id.replace('/', ' '), code: 'role_unmapped' },
+  ...{ message: `Invoice A-1001 (id 1): ${causes.join('; ')}`, todo: 'Add the account.', since },
+  outside: { ...facts, causes, ...more },
+});
+
+test('a line for each cause, then the documents of each, once; what a document lacks besides is told', () => {
+  const card = 'the mapping has no account for roles.card_clearing';
+  const receivable = 'the mapping has no account for roles.receivable';
+  const text = problemsText(
+    [
+      lacks('payment/1', [card], { amount: '40.00', vat: null, department: null }),
+      lacks('payment/2', [card, receivable], { amount: '1181.00', vat: null }),
+      lacks('invoice/1', [receivable]),
+      {
+        ...{ id: '4711/invoice/2', installation: 4711, document: 'invoice 2', code: 'change_held', since },
+        ...{ message: 'Invoice A-2: voided', todo: 'Open the period.' },
+        outside: {
+          ...{ ...facts, amount: '-181.00', vat: '-31.00', posted: true },
+          changes: [{ field: 'state', old: 'posted', new: 'voided' }],
+          effect: [
+            { account: '1700', amount: '-181.00' },
+            { account: '3000', amount: '150.00' },
+          ],
+        },
+      },
+      {
+        ...{ id: '4711/invoice/3', installation: 4711, document: 'invoice 3', code: 'totals_disagree', since },
+        ...{ message: 'Invoice A-3 (id 3): total is 1.00, its rows sum to 2.00', todo: 'Compare.' },
+        outside: { ...facts, date: null, amount: null, vat: null, customer: null },
+      },
+      {
+        ...{ id: '4711/invoice/9/1', installation: 4711, document: 'invoice 9', code: 'erp_refused', since },
+        ...{ message: 'no such account', todo: 'Mend it.' },
+      },
+    ],
+    2,
+  );
+  expect(`\n${text}`).toBe(`
+5 documents with a problem, 1 entry, number or row refused:
+  2  role_unmapped    the mapping has no account for roles.card_clearing
+  1  role_unmapped    the mapping has no account for roles.receivable
+  1  change_held      The document changed after it was posted, and the correction would fall into a closed period. The old entry stays.
+  1  totals_disagree  The rows do not add up to the document's own totals (P1).
+  1  erp_refused      The ERP refuses the entry.
+
+role_unmapped: the mapping has no account for roles.card_clearing (2)
+  what to do: Add the account.
+  4711/payment/1  2026-01-15  Aino Harjula                   40.00    since 2026-02-01 08:00:00 UTC
+  4711/payment/2  2026-01-15  Aino Harjula  department 11  1181.00    since 2026-02-01 08:00:00 UTC
+      also the mapping has no account for roles.receivable
+
+role_unmapped: the mapping has no account for roles.receivable (1)
+  what to do: Add the account.
+  4711/invoice/1  2026-01-15  Aino Harjula  department 11  181.00  VAT 31.00  since 2026-02-01 08:00:00 UTC
+
+change_held (1)
+  what to do: Open the period.
+  4711/invoice/2  2026-01-15  Aino Harjula  department 11  differs by -181.00  VAT -31.00  since 2026-02-01 08:00:00 UTC
+      changed: state posted → voided
+      the correction, debit +: 1700 -181.00, 3000 +150.00
+
+totals_disagree (1)
+  what to do: Compare.
+  4711/invoice/3  no date  no customer  department 11  amount not known    since 2026-02-01 08:00:00 UTC
+      Invoice A-3 (id 3): total is 1.00, its rows sum to 2.00
+
+erp_refused (1)
+  what to do: Mend it.
+  4711/invoice/9/1            since 2026-02-01 08:00:00 UTC
+      no such account
+
+2 remarks beside posted documents; \`vetledger reconcile\` lists them.`);
+});
+
+test('nothing', () => {
+  expect(problemsText([], 0)).toBe('Nothing is held or refused.');
+});
