@@ -1,18 +1,6 @@
 import { type Money, zero } from '../domain/money.ts';
-import { type AccountEffect, amountsOf, changedFields, effectOf, type FieldChange } from './changes.ts';
-import type { Decision, DocumentFacts, Judgement, PostedBefore, PostingContext } from './types.ts';
-
-/** What a document with a problem keeps out of the books (ACCOUNTING E6 "Reconciled is not complete"). */
-export interface Outside {
-  /** The document's amount; of a posted document the difference to what is posted. Null where it cannot be read. */
-  amount: Money | null;
-  /** Its VAT, or the difference; null where it cannot be read, and for payments and prepayments. */
-  vat: Money | null;
-  /** Of a posted document: which of its posted facts the source has otherwise now, as far as that can be told. */
-  changes: readonly FieldChange[];
-  /** Of a posted document: what its correction would do to each account. */
-  effect: readonly AccountEffect[];
-}
+import { amountsOf, changedFields, effectOf, type FieldChange } from './changes.ts';
+import type { Decision, DocumentFacts, Judgement, Outside, PostedBefore, PostingContext } from './types.ts';
 
 /** The decision, with what the document keeps out of the books where it has a problem. */
 export function weigh(

@@ -1,11 +1,12 @@
 import type { ClosedDays } from '../domain/dates.ts';
 import type { DraftEntry } from '../domain/entry.ts';
+import type { Money } from '../domain/money.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentState } from '../terms.ts';
+import type { AccountEffect, FieldChange } from './changes.ts';
 import type { PostedFacts } from './hash.ts';
-import type { Outside } from './outside.ts';
 
 /** What posting needs besides the document's facts: plain data. */
 export interface PostingContext {
@@ -83,6 +84,18 @@ export interface PostedBefore {
   documentDate: CalendarDate | null;
   /** A correction after a changed mapping is held by a closed period. */
   remapHeld?: boolean;
+}
+
+/** What a document with a problem keeps out of the books (ACCOUNTING E6 "Reconciled is not complete"). */
+export interface Outside {
+  /** The document's amount; of a posted document the difference to what is posted. Null where it cannot be read. */
+  amount: Money | null;
+  /** Its VAT, or the difference; null where it cannot be read, and for payments and prepayments. */
+  vat: Money | null;
+  /** Of a posted document: which of its posted facts the source has otherwise now, as far as that can be told. */
+  changes: readonly FieldChange[];
+  /** Of a posted document: what its correction would do to each account. */
+  effect: readonly AccountEffect[];
 }
 
 /** What to write: the state after it, the entries in order (a reversal before its successor), and the problems. */
