@@ -6,6 +6,7 @@ import { definer } from './program/define.ts';
 import { defineDeliveryCommands } from './program/deliveries.ts';
 import { defineDocumentCommands } from './program/documents.ts';
 import { defineOperationCommands } from './program/operations.ts';
+import { defineReportCommands } from './program/reports.ts';
 import { defineSetupCommands } from './program/setup.ts';
 import { defineWindowCommands } from './program/windows.ts';
 
@@ -37,6 +38,7 @@ export function createProgram(io: Io, version: string, finished: (exitCode: numb
   defineDocumentCommands(program, define);
   defineDeliveryCommands(program, define);
   defineBookCommands(program, define);
+  defineReportCommands(program, define);
   defineSetupCommands(program, define);
   return program;
 }

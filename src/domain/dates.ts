@@ -121,6 +121,17 @@ export function daysFrom(date: CalendarDate, days: number): CalendarDate {
   return dateOf(Date.parse(`${date}T00:00:00Z`) + days * dayMs);
 }
 
+/** Days from one day to another; negative where that is earlier. */
+export function daysBetween(from: CalendarDate, to: CalendarDate): number {
+  return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs);
+}
+
+/** The first and the last day of a month (`2026-02`). */
+export function monthBounds(month: string): { from: CalendarDate; through: CalendarDate } {
+  const from = `${month}-01`;
+  return { from, through: daysFrom(`${daysFrom(from, 31).slice(0, 7)}-01`, -1) };
+}
+
 function parseWire(text: string): Wire | null {
   const day = datePattern.exec(text.trim())?.groups;
   if (!day?.date) return null;

@@ -163,6 +163,7 @@ class Round {
       this.#wrong.push(error instanceof Unsettled ? error.message : `the round failed: ${told(error)}`);
       this.#tell(this.#wrong.at(-1) ?? '');
     }
+    if (this.#wrong.length > 0) this.#story.push(...(await this.#inTemporal()));
     if (this.#wrong.length > 0)
       for (const [n, { output }] of this.#daemons.entries()) this.#story.push(`daemon ${n + 1} said:\n${output}`);
     return this.#report();
@@ -362,6 +363,33 @@ class Round {
     } finally {
       await connection.close();
     }
+  }
+
+  /** What Temporal has under way, for whoever looks for the cause of a round that went wrong. */
+  async #inTemporal(): Promise<string[]> {
+    const said: string[] = [];
+    try {
+      const connection = await Connection.connect({ address: `127.0.0.1:${this.#setting.services.temporal.port}` });
+      try {
+        const client = new Client({ connection });
+        const [id] = await this.#asked<{ value: string }>(`select value from meta where key = 'database_id'`);
+        for await (const { workflowId, runId } of client.workflow.list({ query: `ExecutionStatus = 'Running'` })) {
+          if (!workflowId.includes(`-${id?.value}`)) continue;
+          const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
+          const { pendingActivities, pendingWorkflowTask } = raw;
+          said.push(`under way: ${workflowId}: ${JSON.stringify({ pendingActivities, pendingWorkflowTask })}`);
+        }
+        const schedule = client.schedule.getHandle(`sync-window/${installation}-${id?.value}`);
+        said.push(
+          `the Schedule: ${JSON.stringify(await schedule.describe().then(({ info, state }) => ({ info, state })))}`,
+        );
+      } finally {
+        await connection.close();
+      }
+    } catch (error) {
+      said.push(`Temporal does not tell what is under way: ${told(error)}`);
+    }
+    return said;
   }
 
   async #judge(): Promise<void> {

@@ -1,0 +1,61 @@
+import { dateIn, daysFrom, monthBounds } from '../../domain/dates.ts';
+import { UserError } from '../../domain/errors.ts';
+import { type ReportKind, type ReportName, reports } from '../../reports/index.ts';
+import type { Period } from '../../reports/report.ts';
+import { chosenBooks } from '../books.ts';
+import { type CommandContext, usageError } from '../context.ts';
+import { type InstallationReport, reportCsv, reportDocument, reportText } from '../render/report.ts';
+import { withApp } from '../with-app.ts';
+
+export interface ReportOptions {
+  installation?: number;
+  asOf?: string;
+  month?: string;
+  csv?: true;
+  documents?: true;
+}
+
+/** Prints a report of the books of each installation, in one snapshot of the database for each. */
+export function report(context: CommandContext, name: ReportName, options: ReportOptions): Promise<number> {
+  const kind: ReportKind = reports[name];
+  if (options.csv && context.json) throw usageError('--csv and --json are two ways to print it.', `report ${name}`);
+  return withApp(context, { temporal: false }, async (app) => {
+    const made: InstallationReport[] = [];
+    for (const installation of await chosenBooks(app, options.installation)) {
+      const { id, timezone, startDate } = installation;
+      if (kind.of === 'start' && startDate === null) {
+        if (options.installation === undefined) continue;
+        throw new UserError(
+          'no_start_date',
+          `Installation ${id} has no start_date, so there is no cut-over.`,
+          'Set `start_date` of the installation if its books begin later than the practice software (docs/CLI.md, "Configuration").',
+          1,
+        );
+      }
+      const period = periodOf(kind.of, options, dateIn(timezone, app.clock()), startDate);
+      const sections = await app.db.transaction((trx) => kind.make(trx, installation, period), {
+        isolationLevel: 'repeatable read',
+        readOnly: true,
+      });
+      made.push({ report: name, installation, period, of: kind.of, sections });
+    }
+    if (options.csv) for (const piece of reportCsv(made)) await context.writeFile(piece);
+    else
+      await context.result(reportDocument(name, made), () =>
+        reportText(made, { documents: options.documents === true }),
+      );
+    return 0;
+  });
+}
+
+/** A month's report is of the last month that is over, and a day's of today, where nothing else is asked for. */
+function periodOf(
+  of: ReportKind['of'],
+  { asOf, month }: ReportOptions,
+  today: string,
+  startDate: string | null,
+): Period {
+  if (of === 'start') return { from: null, through: daysFrom(startDate ?? today, -1) };
+  if (of === 'month') return monthBounds(month ?? daysFrom(`${today.slice(0, 7)}-01`, -1).slice(0, 7));
+  return { from: null, through: asOf ?? today };
+}

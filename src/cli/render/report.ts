@@ -1,0 +1,152 @@
+import type { InstallationConfig } from '../../config/load.ts';
+import { labelOf } from '../../domain/installation-name.ts';
+import { formatMoney, type Money, zero } from '../../domain/money.ts';
+import { csvRow } from '../../ledger/export/csv-cell.ts';
+import type { Cell, Column, Item, Period, Section } from '../../reports/report.ts';
+import { columns } from './text.ts';
+
+export interface InstallationReport {
+  report: string;
+  installation: Pick<InstallationConfig, 'id' | 'name' | 'currency' | 'decimals'>;
+  period: Period;
+  of: 'month' | 'day' | 'start';
+  sections: readonly Section[];
+}
+
+const csvSyntax = { separator: ',', decimalPoint: '.' } as const;
+
+/** What `report NAME --json` prints: each figure with its documents, whose amounts add up to it. */
+export function reportDocument(name: string, reports: readonly InstallationReport[]) {
+  return {
+    report: name,
+    installations: reports.map(({ installation, period, sections }) => ({
+      installation: installation.id,
+      name: installation.name,
+      currency: installation.currency,
+      from: period.from,
+      through: period.through,
+      sections: Object.fromEntries(
+        sections.map(({ shape, figures, total }) => [
+          shape.name,
+          {
+            figures: figures.map(({ keys, amounts, items }) => ({
+              ...keys,
+              ...amountsOf(amounts, installation.decimals),
+              documents: items.map(({ document, facts, amounts: own }) => ({
+                document,
+                ...facts,
+                ...amountsOf(own, installation.decimals, shape.amounts),
+              })),
+            })),
+            total: amountsOf(total, installation.decimals),
+          },
+        ]),
+      ),
+    })),
+  };
+}
+
+function amountsOf(
+  amounts: Readonly<Record<string, Money>>,
+  decimals: number,
+  all: readonly Column[] = [],
+): Record<string, string> {
+  const zeros = all.map(({ name }) => [name, formatMoney(amounts[name] ?? zero, decimals)] as const);
+  return Object.fromEntries([
+    ...zeros,
+    ...Object.entries(amounts).map(([name, amount]) => [name, formatMoney(amount, decimals)] as const),
+  ]);
+}
+
+/** A table for each section, with its total; with `documents` each figure's documents below it. */
+export function reportText(reports: readonly InstallationReport[], { documents }: { documents: boolean }): string {
+  if (reports.length === 0) return 'No installation has a start_date, so there is no cut-over.';
+  return reports
+    .map((report) =>
+      [heading(report), ...report.sections.map((section) => sectionText(section, report, documents))].join('\n\n'),
+    )
+    .join('\n\n');
+}
+
+function heading({ installation, period: { from, through }, of }: InstallationReport): string {
+  const when = { month: `${from} to ${through}`, day: `at the end of ${through}`, start: `at the end of ${through}` }[
+    of
+  ];
+  return `Installation ${labelOf(installation)}, ${when}, ${installation.currency}`;
+}
+
+function sectionText({ shape, figures, total }: Section, report: InstallationReport, documents: boolean): string {
+  if (figures.length === 0) return `${shape.title}\n  nothing`;
+  const { decimals } = report.installation;
+  const details = documents ? [{ name: 'document', title: 'document' }, ...shape.facts] : [];
+  const text = (cell: Cell | undefined) => (cell === null || cell === undefined ? '' : String(cell));
+  const money = (amounts: Item['amounts']) =>
+    shape.amounts.map(({ name }) => formatMoney(amounts[name] ?? zero, decimals));
+  const rows = figures.flatMap(({ keys, amounts, items }) => [
+    [...shape.keys.map(({ name }) => text(keys[name])), ...details.map(() => ''), ...money(amounts)],
+    ...(documents ? items : []).map((item) => [
+      ...shape.keys.map(() => ''),
+      item.document,
+      ...shape.facts.map(({ name }) => text(item.facts[name])),
+      ...money(item.amounts),
+    ]),
+  ]);
+  const first = shape.keys.length + details.length;
+  const header = [...shape.keys, ...details, ...shape.amounts].map(({ title }) => title);
+  const sums = ['total', ...Array.from({ length: first - 1 }, () => ''), ...money(total)];
+  const lines = columns(
+    [header, ...rows, sums],
+    shape.amounts.map((_, index) => first + index),
+  );
+  return [shape.title, ...lines.map((line) => `  ${line}`)].join('\n');
+}
+
+/** A line for each document of each figure: the documents of a figure add up to it. */
+export function* reportCsv(reports: readonly InstallationReport[]): Generator<string> {
+  const all = reports.flatMap(({ sections }) => sections);
+  const names = (of: (section: Section) => readonly Column[]) => [
+    ...new Set(all.flatMap((section) => of(section).map(({ name }) => name))),
+  ];
+  const [keys, facts, amounts] = [
+    names(({ shape }) => shape.keys),
+    names(({ shape }) => shape.facts),
+    names(({ shape }) => shape.amounts),
+  ];
+  const clashes = new Set(keys.filter((name) => facts.includes(name)));
+  const factTitle = (name: string) => (clashes.has(name) ? `document_${name}` : name);
+  yield csvRow(
+    [
+      'installation',
+      'from',
+      'through',
+      'currency',
+      'section',
+      ...keys,
+      'document',
+      ...facts.map(factTitle),
+      ...amounts,
+    ],
+    csvSyntax,
+  );
+  const text = (cell: Cell | undefined) => (cell === null || cell === undefined ? '' : String(cell));
+  for (const { installation, period, sections } of reports) {
+    const own = [String(installation.id), period.from ?? '', period.through, installation.currency];
+    for (const { shape, figures } of sections) {
+      const money = (amount: Money | undefined, name: string) =>
+        shape.amounts.some((column) => column.name === name) ? formatMoney(amount ?? zero, installation.decimals) : '';
+      for (const item of figures.flatMap(({ items }) => items)) {
+        yield csvRow(
+          [
+            ...own,
+            shape.name,
+            ...keys.map((name) => text(item.keys[name])),
+            item.document,
+            ...facts.map((name) => text(item.facts[name])),
+            ...amounts.map((name) => money(item.amounts[name], name)),
+          ],
+          csvSyntax,
+        );
+      }
+    }
+  }
+}

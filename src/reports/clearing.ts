@@ -1,0 +1,60 @@
+import { date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { Money, zero } from '../domain/money.ts';
+import { documentKinds, lineRoles } from '../terms.ts';
+import { type Item, type Period, type ReportInput, type Section, type SectionShape, section } from './report.ts';
+
+const shape: SectionShape = {
+  name: 'clearing',
+  title: 'Payments by account, type, department and day',
+  keys: [
+    { name: 'account', title: 'account' },
+    { name: 'role', title: 'role' },
+    { name: 'payment_type', title: 'type' },
+    { name: 'department', title: 'department' },
+    { name: 'date', title: 'date' },
+  ],
+  facts: [],
+  amounts: [
+    { name: 'received', title: 'received' },
+    { name: 'paid_back', title: 'paid back' },
+    { name: 'open', title: 'open' },
+  ],
+};
+
+/**
+ * What payments and prepayments (R4-R7, R10) have put on their accounts, by the date of the entry: received, paid back (cancelled and
+ * refunded), and what is open, which is what a payout, a bank statement or a cash count has to match. What the ERP has booked against
+ * it is not in our books. The sum of an account is what it moved by.
+ */
+export async function clearing(db: Connection, input: ReportInput, { from, through }: Period): Promise<Section[]> {
+  const found = await rows(
+    db,
+    {
+      ...{ account: text, role: oneOf(lineRoles), payment_type: nullable(integer), department_id: nullable(integer) },
+      ...{ entry_date: date, kind: oneOf(documentKinds), document_id: integer, amount: numeric },
+    },
+    `select l.account, l.role, l.payment_type, l.department_id, e.entry_date, e.kind, e.document_id,
+       sum(case l.side when 'debit' then l.amount else -l.amount end) as amount
+     from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = ? and e.entry_date between coalesce(?::date, '-infinity') and ?::date
+       and (l.role = 'consolidation_clearing' or l.payment_type is not null
+         and l.role not in ('receivable', 'opening_receivable')
+         and not (e.kind = 'prepayment' and l.role = 'prepayment_liability'))
+     group by l.account, l.role, l.payment_type, l.department_id, e.entry_date, e.kind, e.document_id
+     having sum(case l.side when 'debit' then l.amount else -l.amount end) <> 0
+     order by l.account, l.role, l.payment_type, l.department_id, e.entry_date, e.kind, e.document_id`,
+    [input.id, from, through],
+  );
+  const items = found.map(({ account, role, payment_type, department_id, entry_date, kind, document_id, ...each }) => {
+    const amount = new Money(each.amount);
+    const isReceived = amount.greaterThan(0);
+    return {
+      keys: { account, role, payment_type, department: department_id, date: entry_date },
+      document: `${kind} ${document_id}`,
+      facts: {},
+      amounts: { received: isReceived ? amount : zero, paid_back: isReceived ? zero : amount.negated(), open: amount },
+    } satisfies Item;
+  });
+  return [section(shape, items)];
+}

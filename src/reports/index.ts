@@ -1,0 +1,48 @@
+import type { Connection } from '../db/rows.ts';
+import type { Dialect } from '../records/dialect.ts';
+import { clearing } from './clearing.ts';
+import { cutover } from './cutover.ts';
+import { receivables } from './receivables.ts';
+import type { Period, ReportInput, Section } from './report.ts';
+import { vouchers } from './vouchers.ts';
+
+export interface ReportKind {
+  summary: string;
+  description: string;
+  /** Of a month's events, of the state after a day, or of `start_date` alone. */
+  of: 'month' | 'day' | 'start';
+  make(db: Connection, input: ReportInput & { dialect: Dialect }, period: Period): Promise<Section[]>;
+}
+
+/** The reports by name (`vetledger report NAME`). */
+export const reports = {
+  receivables: {
+    summary: 'open items per customer, by age; equals E2',
+    description:
+      'What each customer owes at the end of a day, item by item, by days after the due date. Old receivables from before `start_date` (role opening_receivable) show only what was posted against them since.',
+    of: 'day',
+    make: receivables,
+  },
+  vouchers: {
+    summary: 'gift cards and vouchers sold and redeemed; equals E9',
+    description: 'The liability for gift cards and multi-purpose vouchers at the end of a day, by account and month.',
+    of: 'day',
+    make: vouchers,
+  },
+  clearing: {
+    summary: 'payments by account, type, department and day',
+    description:
+      'What payments and prepayments have put on each account in a month, received and paid back: what a payout, a bank statement or a cash count has to match. What the ERP has booked against it is not in these books.',
+    of: 'month',
+    make: clearing,
+  },
+  cutover: {
+    summary: 'open invoices and unused prepayments at start_date, for the opening balances of the ERP',
+    description:
+      'What was open in the practice software at `start_date`. Later payments are posted against opening_receivable and prepayment_liability, so the opening balances of the ERP must hold these amounts.',
+    of: 'start',
+    make: cutover,
+  },
+} as const satisfies Record<string, ReportKind>;
+
+export type ReportName = keyof typeof reports;

@@ -1,0 +1,99 @@
+import { date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { daysBetween } from '../domain/dates.ts';
+import { Money } from '../domain/money.ts';
+import type { CalendarDate } from '../terms.ts';
+import { type Item, type Period, type ReportInput, type Section, type SectionShape, section } from './report.ts';
+
+/** Days after the due date, each with the column that an open amount of that age stands in. */
+const ages = [
+  { name: 'not_due', title: 'not due', upTo: 0 },
+  { name: 'days_1_30', title: '1-30 days', upTo: 30 },
+  { name: 'days_31_60', title: '31-60 days', upTo: 60 },
+  { name: 'days_61_90', title: '61-90 days', upTo: 90 },
+  { name: 'over_90', title: 'over 90', upTo: Number.POSITIVE_INFINITY },
+] as const;
+
+const shape: SectionShape = {
+  name: 'receivables',
+  title: 'Open items per customer, by days after their due date',
+  keys: [
+    { name: 'role', title: 'role' },
+    { name: 'customer', title: 'customer' },
+    { name: 'name', title: 'name' },
+  ],
+  facts: [
+    { name: 'number', title: 'number' },
+    { name: 'date', title: 'date' },
+    { name: 'due_date', title: 'due' },
+    { name: 'days_overdue', title: 'days overdue' },
+  ],
+  amounts: [{ name: 'open', title: 'open' }, ...ages.map(({ name, title }) => ({ name, title }))],
+};
+
+/**
+ * What each customer owes at the end of a day, item by item: the balance of `receivable` and `opening_receivable` per invoice and
+ * party, of entries dated to that day. The total is the left side of E2. An invoice without a due date is due on its own date.
+ */
+export async function receivables(db: Connection, input: ReportInput, { through }: Period): Promise<Section[]> {
+  const open = await rows(
+    db,
+    {
+      ...{ role: oneOf(['receivable', 'opening_receivable']), party_code: nullable(text), invoice_id: integer },
+      ...{ amount: numeric, number: nullable(text), document_date: nullable(date), due_date: nullable(date) },
+      name: nullable(text),
+    },
+    `with open as (
+       select l.role, l.party_code, l.invoice_id,
+         sum(case l.side when 'debit' then l.amount else -l.amount end) as amount
+       from entry e join entry_line l on l.entry_id = e.id
+       where e.installation = ? and e.entry_date <= ?::date and l.role in ('receivable', 'opening_receivable')
+       group by l.role, l.party_code, l.invoice_id
+       having sum(case l.side when 'debit' then l.amount else -l.amount end) <> 0
+     )
+     select o.role, o.party_code, o.invoice_id, o.amount, i.document_number as number, i.document_date, i.due_date, i.name
+     from open o
+     left join lateral (
+       select l.document_number, e.document_date, l.due_date, n.name
+       from entry e
+         join entry_line l on l.entry_id = e.id and l.role in ('receivable', 'opening_receivable')
+         left join entry_party_name n on n.entry_id = e.id and n.party_code = o.party_code
+       where e.installation = ? and e.kind = 'invoice' and e.document_id = o.invoice_id and e.entry_date <= ?::date
+       order by e.n desc limit 1
+     ) i on true
+     order by o.role desc, o.party_code nulls first, i.due_date nulls first, o.invoice_id`,
+    [input.id, through, input.id, through],
+  );
+  const items = open.map(({ role, party_code, invoice_id, amount, number, document_date, due_date, name }): Item => {
+    const days = daysOverdue(due_date ?? document_date, through);
+    return {
+      keys: { role, customer: party_code, name: null },
+      document: `invoice ${invoice_id}`,
+      facts: { number, date: document_date, due_date, days_overdue: days, customer_name: name },
+      amounts: { open: new Money(amount), [ageOf(days)]: new Money(amount) },
+    };
+  });
+  return [section(shape, named(items))];
+}
+
+/** Puts the latest known name of a customer on each of the customer's items, so that they stay one figure. */
+function named(items: readonly Item[]): Item[] {
+  const names = new Map<string, string>();
+  for (const { keys, facts } of items) {
+    const { customer_name: name } = facts;
+    if (typeof keys.customer === 'string' && typeof name === 'string') names.set(keys.customer, name);
+  }
+  return items.map(({ keys, facts: { customer_name: _, ...facts }, ...item }) => ({
+    ...item,
+    keys: { ...keys, name: typeof keys.customer === 'string' ? (names.get(keys.customer) ?? null) : null },
+    facts,
+  }));
+}
+
+function daysOverdue(due: CalendarDate | null, through: CalendarDate): number | null {
+  return due === null ? null : Math.max(0, daysBetween(due, through));
+}
+
+function ageOf(days: number | null): string {
+  return (ages.find(({ upTo }) => (days ?? 0) <= upTo) ?? ages[0]).name;
+}

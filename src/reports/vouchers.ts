@@ -1,0 +1,55 @@
+import { date, integer, numeric, oneOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { Money, zero } from '../domain/money.ts';
+import { documentKinds } from '../terms.ts';
+import { type Item, type Period, type ReportInput, type Section, type SectionShape, section } from './report.ts';
+
+const shape: SectionShape = {
+  name: 'vouchers',
+  title: 'Gift cards and vouchers sold and redeemed, by account and month',
+  keys: [
+    { name: 'role', title: 'role' },
+    { name: 'account', title: 'account' },
+    { name: 'month', title: 'month' },
+  ],
+  facts: [{ name: 'date', title: 'date' }],
+  amounts: [
+    { name: 'sold', title: 'sold' },
+    { name: 'redeemed', title: 'redeemed' },
+    { name: 'unused', title: 'unused' },
+  ],
+};
+
+/**
+ * What gift cards and multi-purpose vouchers owe to those who hold them (R1, R4 types 5 and 9): sold by invoices, redeemed by payments,
+ * and the difference. The total is the liability of E9; below zero, more was redeemed than the books saw sold, as it is while cards
+ * from before `start_date` are redeemed.
+ */
+export async function vouchers(db: Connection, input: ReportInput, { through }: Period): Promise<Section[]> {
+  const found = await rows(
+    db,
+    {
+      ...{ role: oneOf(['gift_card_liability', 'voucher_liability']), account: text, entry_date: date },
+      ...{ kind: oneOf(documentKinds), document_id: integer, amount: numeric },
+    },
+    `select l.role, l.account, e.entry_date, e.kind, e.document_id,
+       sum(case l.side when 'credit' then l.amount else -l.amount end) as amount
+     from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = ? and e.entry_date <= ?::date and l.role in ('gift_card_liability', 'voucher_liability')
+     group by l.role, l.account, e.entry_date, e.kind, e.document_id
+     having sum(case l.side when 'credit' then l.amount else -l.amount end) <> 0
+     order by l.role, l.account, e.entry_date, e.kind, e.document_id`,
+    [input.id, through],
+  );
+  const items = found.map(({ role, account, entry_date, kind, document_id, ...each }) => {
+    const amount = new Money(each.amount);
+    const isSale = kind === 'invoice';
+    return {
+      keys: { role, account, month: entry_date.slice(0, 7) },
+      document: `${kind} ${document_id}`,
+      facts: { date: entry_date },
+      amounts: { sold: isSale ? amount : zero, redeemed: isSale ? zero : amount.negated(), unused: amount },
+    } satisfies Item;
+  });
+  return [section(shape, items)];
+}

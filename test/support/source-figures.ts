@@ -1,0 +1,87 @@
+// The figures of reports, worked out from the sandbox's own records. Nothing of src/ is used, so that a test compares two ways to a figure.
+
+import { Decimal } from 'decimal.js';
+import type { Clinic } from '../../sandbox/clinic.ts';
+import type { Invoice, InvoicePayment, Prepayment } from '../../sandbox/records.ts';
+
+const final = 3;
+const fromPrepayment = 8;
+
+export interface OpenItem {
+  invoice: number;
+  client: number | null;
+  open: string;
+}
+
+/** Figures of one clinic, whose local dates are those of `timezone`. Amounts are texts with two decimals. */
+export class SourceFigures {
+  readonly #clinic: Clinic;
+  readonly #day: (ms: number) => string;
+
+  constructor(clinic: Clinic, timezone: string) {
+    this.#clinic = clinic;
+    const format = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' });
+    this.#day = (ms) => format.format(ms);
+  }
+
+  /** What each final invoice dated up to a day leaves open after the payments dated up to it; nothing where that is zero. */
+  openItems(through: string): OpenItem[] {
+    return this.#invoices((date) => date <= through).flatMap((invoice) => {
+      const payments = this.#paymentsOf(invoice).filter(({ date_added }) => this.#day(date_added) <= through);
+      const open = total(payments.map(({ paid }) => `-${paid}`)).plus(invoice.total_with_vat);
+      return open.isZero() ? [] : [{ invoice: invoice.id, client: invoice.client, open: open.toFixed(2) }];
+    });
+  }
+
+  /** The sum of all payments and of all prepayments of each type whose day is in a month, by type and day. */
+  received(month: string): Map<string, string> {
+    const sums = new Map<string, Decimal>();
+    const add = (type: number, ms: number, paid: string) => {
+      const day = this.#day(ms);
+      if (!day.startsWith(month)) return;
+      const key = `${type} ${day}`;
+      sums.set(key, (sums.get(key) ?? new Decimal(0)).plus(paid));
+    };
+    for (const { invoice, payment_type, date_added, paid } of this.#clinic.invoicePayments.all())
+      if (this.#clinic.invoices.all().some(({ id }) => id === invoice)) add(payment_type, date_added, paid);
+    for (const prepayment of this.#money()) add(prepayment.payment_type, prepayment.created, prepayment.paid);
+    return new Map([...sums].filter(([, sum]) => !sum.isZero()).map(([key, sum]) => [key, sum.toFixed(2)]));
+  }
+
+  /** What was open on the evening before a day: invoices and prepayments dated before it, less what was paid and used of them by then. */
+  cutover(start: string): { open: Map<number, string>; unused: Map<number, string> } {
+    const before = (ms: number) => this.#day(ms) < start;
+    const open = new Map<number, string>();
+    const unused = new Map<number, Decimal>();
+    const add = (client: number, amount: Decimal.Value) =>
+      unused.set(client, (unused.get(client) ?? new Decimal(0)).plus(amount));
+    for (const invoice of this.#invoices((date) => date < start)) {
+      const paid = this.#paymentsOf(invoice).filter(({ date_added }) => before(date_added));
+      const left = new Decimal(invoice.total_with_vat).minus(total(paid.map((payment) => payment.paid)));
+      if (!left.isZero()) open.set(invoice.id, left.toFixed(2));
+      for (const { payment_type, paid: used } of paid)
+        if (payment_type === fromPrepayment && invoice.client !== null) add(invoice.client, `-${used}`);
+    }
+    for (const { client, created, paid } of this.#money()) if (before(created)) add(client, paid);
+    return {
+      open,
+      unused: new Map([...unused].filter(([, sum]) => !sum.isZero()).map(([client, sum]) => [client, sum.toFixed(2)])),
+    };
+  }
+
+  #invoices(isAsked: (date: string) => boolean): Invoice[] {
+    return this.#clinic.invoices.all().filter(({ status, invoice_date }) => status === final && isAsked(invoice_date));
+  }
+
+  #paymentsOf({ id }: Invoice): InvoicePayment[] {
+    return this.#clinic.invoicePayments.all().filter(({ invoice }) => invoice === id);
+  }
+
+  #money(): Prepayment[] {
+    return this.#clinic.prepayments.all().filter(({ status }) => status === 'Ready' || status === 'Fully used');
+  }
+}
+
+function total(amounts: readonly string[]): Decimal {
+  return amounts.reduce((sum, amount) => sum.plus(amount.replace('--', '')), new Decimal(0));
+}
