@@ -2,6 +2,7 @@ import { bool, integer, json, nullable, type RowOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import { readRecord } from '../mirror/read.ts';
+import { firstOriginal } from '../posting/originals.ts';
 import type { DocumentFacts } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { RecordOf } from '../records/schema.ts';
@@ -44,6 +45,9 @@ export function refOf(facts: DocumentFacts): DocumentRef {
 /** What reading a record costs beside its characters (src/domain/slices.ts). */
 const unitsPerRecord = 2_000;
 
+/** Credit notes between an invoice and the last credit note of its chain; beyond them the original counts as not known. */
+const longestChain = 10;
+
 const storedShape = { id: integer, parentId: nullable(integer), raw: json, gone: bool, rowsFresh: bool };
 
 interface Found<Kind extends RecordKind> {
@@ -67,6 +71,7 @@ class FactsReader {
     const members = invoices.flatMap(({ record }) => record.consolidatedInvoiceIds);
     const rowsOf = await this.#ofInvoices('row', ids);
     const paymentsOf = await this.#ofInvoices('payment', [...new Set([...ids, ...members])]);
+    const originals = await this.#originals(invoices.map(({ record }) => record));
     return invoices.map(({ record, stored }) => ({
       kind: 'invoice',
       invoice: record,
@@ -76,6 +81,7 @@ class FactsReader {
       memberPayments: record.consolidatedInvoiceIds.flatMap((member) =>
         paymentsOf(member).filter((payment) => payment.paymentType === consolidatedPaymentType),
       ),
+      originalDate: firstOriginal(record, (id) => originals.get(id))?.invoiceDate ?? null,
       gone: stored.gone,
     }));
   }
@@ -96,6 +102,21 @@ class FactsReader {
   async prepayments(ids: number[]): Promise<DocumentFacts[]> {
     const prepayments = await this.#withIds('prepayment', ids);
     return prepayments.map(({ record, stored }) => ({ kind: 'prepayment', prepayment: record, gone: stored.gone }));
+  }
+
+  /** The invoices that credit notes go back to, by id, over as many credit notes in between as is likely. */
+  async #originals(invoices: readonly RecordOf<'invoice'>[]): Promise<Map<number, RecordOf<'invoice'>>> {
+    const found = new Map(invoices.map((invoice) => [invoice.id, invoice]));
+    let last = invoices;
+    for (let link = 0; link < longestChain; link++) {
+      const next = last.flatMap(({ creditNote, originalInvoiceId: id }) =>
+        creditNote && id !== null && !found.has(id) ? [id] : [],
+      );
+      if (next.length === 0) break;
+      last = (await this.#withIds('invoice', [...new Set(next)])).map(({ record }) => record);
+      for (const invoice of last) found.set(invoice.id, invoice);
+    }
+    return found;
   }
 
   /** Records by their own ids, those that are gone included. */

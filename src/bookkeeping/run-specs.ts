@@ -38,15 +38,17 @@ function differencesOf(spec: SpecCase, context: PostingContext, dialect: Dialect
   const posted = new Map<string, DraftEntry>();
   const held = new Map<string, { code: string; message: string }>();
   const states = new Map<string, string>();
+  const remarks = new Map<string, { code: string; message: string }[]>();
   for (const facts of specFacts(spec, context.decimals, dialect)) {
     const { kind, id } = refOf(facts);
     const name = `${kind} ${id}`;
-    const { state, entry, problem } = judge(facts, context);
+    const { state, entry, problem, reports } = judge(facts, context);
+    if (reports.length > 0) remarks.set(name, reports);
     states.set(name, state);
     if (entry) posted.set(name, entry);
     if (problem) held.set(name, problem);
   }
-  const differences: string[] = [];
+  const differences: string[] = spec.remarks === null ? [] : remarkDifferences(spec.remarks, remarks);
   for (const wanted of spec.entries) {
     const name = `${wanted.kind} ${wanted.id}`;
     const entry = posted.get(name);
@@ -82,4 +84,20 @@ function differencesOf(spec: SpecCase, context: PostingContext, dialect: Dialect
     if (!explained.has(name)) differences.push(`${name}: held as ${code}, which no case expects: ${message}`);
   }
   return differences;
+}
+
+function remarkDifferences(
+  wanted: Record<string, string[]>,
+  found: ReadonlyMap<string, { code: string; message: string }[]>,
+): string[] {
+  return [...new Set([...Object.keys(wanted), ...found.keys()])].flatMap((name) => {
+    const codes = wanted[name] ?? [];
+    const reports = found.get(name) ?? [];
+    const absent = codes.filter((code) => !reports.some((report) => report.code === code));
+    const surplus = reports.filter(({ code }) => !codes.includes(code));
+    return [
+      ...absent.map((code) => `${name}: expected the remark ${code}`),
+      ...surplus.map(({ code, message }) => `${name}: remarked as ${code}, which the case does not expect: ${message}`),
+    ];
+  });
 }

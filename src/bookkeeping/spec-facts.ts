@@ -1,6 +1,7 @@
 import { LosslessNumber } from 'lossless-json';
 import { parseMoney, roundHalfEven, sum } from '../domain/money.ts';
 import type { SpecCase, WrittenRecord } from '../mapping/specs.ts';
+import { firstOriginal } from '../posting/originals.ts';
 import type { DocumentFacts } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { parseRecord } from '../records/schema.ts';
@@ -38,6 +39,7 @@ export function specFacts(spec: SpecCase, decimals: number, dialect: Dialect): D
       dialect,
     ),
   );
+  const byId = new Map(parsed.map(({ invoice }) => [invoice.id, invoice]));
   return [
     ...parsed.map(({ invoice, rows }): DocumentFacts => {
       const members = new Set(invoice.consolidatedInvoiceIds);
@@ -51,6 +53,7 @@ export function specFacts(spec: SpecCase, decimals: number, dialect: Dialect): D
           ({ invoiceId, paymentType }) =>
             paymentType === consolidatedPaymentType && invoiceId !== null && members.has(invoiceId),
         ),
+        originalDate: firstOriginal(invoice, (id) => byId.get(id))?.invoiceDate ?? null,
         gone: false,
       };
     }),

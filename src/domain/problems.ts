@@ -115,6 +115,18 @@ export const problemCatalogue = {
     sentence: 'The VAT of a row is more than one minor unit away from its rate. It was posted as the document says.',
     todo: 'Check the VAT of the row in the practice software; credit and rewrite the invoice if it is wrong.',
   },
+  vat_rate_expired: {
+    holds: false,
+    sentence:
+      'The invoice is dated outside the days on which its VAT group is valid. It is posted, unless policies.vat_rate_expired is `hold`; for a credit note the date of its first original counts.',
+    todo: 'Nothing, if the treatment was on a day on which the rate was valid. Otherwise credit the invoice in the practice software and write it with the right rate. `from` and `to` are in `vat_groups` of the mapping file.',
+  },
+  eu_without_vat_number: {
+    holds: false,
+    sentence:
+      'A sale to a company of another EU country, or one under reverse charge, names no VAT number of the buyer, or one of our own country.',
+    todo: 'Ask the buyer for its VAT number and enter it in the practice software; without one, credit the invoice and write it with VAT.',
+  },
   collector_disagrees: {
     holds: false,
     sentence: "The total of a consolidated invoice is not the sum of its members' payments by it.",

@@ -5,7 +5,7 @@ import { clip, visible } from '../domain/text.ts';
 import type { GeneralLedgerUnit } from '../ledger/general-ledger.ts';
 import { type SummaryLine, summaryDescription } from '../ledger/summaries/summary.ts';
 import type { MappedDimension, Mapping } from '../mapping/schema.ts';
-import type { InstallationId, LineRole } from '../terms.ts';
+import type { CalendarDate, InstallationId, LineRole } from '../terms.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { ErpEntry, ErpLine, ErpParty } from './entry.ts';
 import { entryKey } from './entry-key.ts';
@@ -51,6 +51,7 @@ export function translate(
     withParty: accountsWithParty(unit, mapping, capabilities),
     departmentId: unit.kind === 'entry' ? null : unit.posting.departmentId,
     taxOnlyBases: basesOnVatLinesAlone(posting.lines),
+    day: unit.kind === 'entry' ? unit.posting.documentDate : posting.date,
   };
   const lines =
     unit.kind === 'entry'
@@ -101,6 +102,8 @@ interface LineContext {
   /** Of the summary. */
   departmentId: number | null;
   taxOnlyBases: ReadonlyMap<Line | SummaryLine, Money>;
+  /** The business date, which decides about validity; of a summary, whose documents have several, its own. */
+  day: CalendarDate;
 }
 
 /** What only one kind of line has. */
@@ -153,10 +156,10 @@ function lineOf(line: Line | SummaryLine, part: LinePart, context: LineContext):
   };
 }
 
-function vatOf(line: Line | SummaryLine, { mapping, problems, taxOnlyBases }: LineContext): ErpLine['vat'] {
+function vatOf(line: Line | SummaryLine, { mapping, problems, taxOnlyBases, day }: LineContext): ErpLine['vat'] {
   if (line.vat === null || (line.role !== 'revenue' && line.role !== 'vat')) return null;
   const { group, rate } = line.vat;
-  const code = vatCodeOf(mapping, group, rate);
+  const code = vatCodeOf(mapping, group, rate, day);
   if (code === null) {
     const at = rate === null ? 'without rate' : `at ${rate.toFixed()} %`;
     const called = group === null ? `rows ${at} that name no VAT group` : `VAT group ${shown(group)} ${at}`;

@@ -1,6 +1,7 @@
 import type { Money } from '../domain/money.ts';
 import type { MappedDimension, Mapping } from '../mapping/schema.ts';
-import type { DocumentKind, LineRole } from '../terms.ts';
+import { vatGroupOf } from '../mapping/vat-groups.ts';
+import type { CalendarDate, DocumentKind, LineRole } from '../terms.ts';
 
 /** The ERP's words for ours, as the section `erp` of a mapping gives them; null where it gives none. */
 
@@ -9,8 +10,18 @@ const same = 'same';
 /** In `erp.vat_codes`: the line carries no tax code. */
 export const noVatCode = 'none';
 
-/** The ERP's tax code of a VAT group and rate; `none` where its lines are to carry no code. */
-export function vatCodeOf(mapping: Mapping, group: string | null, rate: Money | null): string | null {
+/**
+ * The ERP's tax code of a VAT group and rate on a day: of its line in `vat_groups`, or by `erp.vat_codes`; `none` where its lines are
+ * to carry no code.
+ */
+export function vatCodeOf(
+  mapping: Mapping,
+  group: string | null,
+  rate: Money | null,
+  day: CalendarDate | null = null,
+): string | null {
+  const ofLine = vatGroupOf(mapping, { name: group, rate }, day)?.line.code;
+  if (ofLine) return ofLine === same ? group : ofLine;
   const codes = mapping.erp.vat_codes;
   if (codes === same) return group;
   const entry = own(codes, group) ?? own(codes, '*');

@@ -1,5 +1,6 @@
 import { type Money, sum, zero } from '../domain/money.ts';
 import type { ProblemCode } from '../domain/problems.ts';
+import type { CalendarDate } from '../terms.ts';
 import {
   isUnmapped,
   type LookUp,
@@ -13,6 +14,7 @@ import {
 import { paymentTypeName } from './payment-types.ts';
 import type { Mapping } from './schema.ts';
 import type { SourceUsage } from './source-usage.ts';
+import { vatGroupOf } from './vat-groups.ts';
 
 /** Something that the source uses and the mapping has no account for: documents that need it are held. */
 export interface MappingGap {
@@ -29,7 +31,7 @@ export interface MappingGap {
   uses: { what: string; count: number; gross: Money }[];
 }
 
-/** A dimension value that no rule names although rules test the dimension. Its rows do have an account. */
+/** Something that rows have and the mapping does not name although it names others of its kind. Its rows do have an account. */
 export interface UnnamedValue {
   message: string;
   count: number;
@@ -72,6 +74,13 @@ export function mappingGaps(usage: SourceUsage, mapping: Mapping): MappingGap[] 
   return gaps.sort((a, b) => b.count - a.count || (a.message < b.message ? -1 : 1));
 }
 
+/** Of the look-ups on the first and the last day of use, the one that finds nothing, if any. */
+function onDays(dates: SourceUsage['rows'][number]['dates'], lookUp: (date: CalendarDate | null) => LookUp): LookUp {
+  const [first, last] = dates ?? [null, null];
+  const early = lookUp(first);
+  return first === last || isUnmapped(early) ? early : lookUp(last);
+}
+
 function emptyGap(code: ProblemCode, message: string): MappingGap {
   return { code, message, count: 0, net: null, vat: null, gross: zero, departments: [], uses: [] };
 }
@@ -82,7 +91,7 @@ function plus(total: Money | null, amount: Money | null): Money | null {
 
 function lookUps({ rows, money, invoices }: SourceUsage, mapping: Mapping): Use[] {
   const uses: Use[] = [];
-  for (const { account, department, dimensions, internal, vat, count, net, vatAmount, gross, ...has } of rows) {
+  for (const { account, department, dimensions, internal, vat, count, net, vatAmount, gross, dates, ...has } of rows) {
     const amounts = { department, count, net, vat: vatAmount, gross };
     const dimension = dimensions.some((each) => each !== null)
       ? ` [${dimensions.map((each) => each ?? '').join(', ')}]`
@@ -90,7 +99,10 @@ function lookUps({ rows, money, invoices }: SourceUsage, mapping: Mapping): Use[
     const group = `${vat.name ?? 'no VAT group'} at ${vat.rate === null ? 'no rate' : `${vat.rate.toFixed()} %`}`;
     const what = `rows on ${account ?? 'no account'}${dimension}, ${group}`;
     const details = { dimensions, internal, vat };
-    if (has.hasNet) uses.push({ result: revenueAccount(mapping, account, department, details), what, ...amounts });
+    if (has.hasNet) {
+      const result = onDays(dates, (date) => revenueAccount(mapping, account, department, { ...details, date }));
+      uses.push({ result, what, ...amounts });
+    }
     const role = soldRole(mapping, account, department, details);
     if (role !== null && (has.hasVat || !(vat.rate ?? zero).isZero())) {
       const message = `rows that go to ${role} have VAT, or a rate`;
@@ -98,7 +110,8 @@ function lookUps({ rows, money, invoices }: SourceUsage, mapping: Mapping): Use[
     }
     if (has.hasVat) {
       const key = { name: vat.name, rate: vat.rate, accounts: vat.account === null ? [] : [vat.account] };
-      uses.push({ result: vatAccount(mapping, key, department), what: `rows of ${group}`, ...amounts });
+      const result = onDays(dates, (date) => vatAccount(mapping, { ...key, date }, department));
+      uses.push({ result, what: `rows of ${group}`, ...amounts });
     }
   }
   for (const { department, collector, client, count, gross } of invoices) {
@@ -129,8 +142,31 @@ const ruleDimensions = [
   ['internal_dimension_2', (row: SourceUsage['rows'][number]) => row.internal.dimension2],
 ] as const;
 
-/** Values of tested dimensions that no rule names: perhaps a rule was forgotten. */
-export function unnamedValues({ rows }: SourceUsage, { revenue_rules: rules }: Mapping): UnnamedValue[] {
+/** Values of tested dimensions that no rule names, perhaps since a rule was forgotten; and VAT groups of no known kind. */
+export function unnamedValues(usage: SourceUsage, mapping: Mapping): UnnamedValue[] {
+  const found = [...unnamedDimensions(usage, mapping), ...unnamedVatGroups(usage, mapping)];
+  return found.sort((a, b) => b.count - a.count || (a.message < b.message ? -1 : 1));
+}
+
+function unnamedVatGroups({ rows }: SourceUsage, mapping: Mapping): UnnamedValue[] {
+  if (mapping.vat_groups.length === 0) return [];
+  const unnamed = rows.filter(
+    ({ account, department, dimensions, internal, vat }) =>
+      vatGroupOf(mapping, vat) === null &&
+      soldRole(mapping, account, department, { dimensions, internal, vat }) === null,
+  );
+  const groups = Map.groupBy(unnamed, ({ vat: { name, rate } }) => {
+    const at = rate === null ? 'no rate' : `${rate.toFixed()} %`;
+    return name === null ? `rows at ${at} that name no VAT group` : `VAT group ${name} at ${at}`;
+  });
+  return [...groups].map(([called, its]) => ({
+    message: `vat_groups has no line for ${called}, so its kind is not known`,
+    count: its.reduce((total, { count }) => total + count, 0),
+    net: sum(its.map(({ net }) => net)),
+  }));
+}
+
+function unnamedDimensions({ rows }: SourceUsage, { revenue_rules: rules }: Mapping): UnnamedValue[] {
   const found: UnnamedValue[] = [];
   for (const [dimension, read] of ruleDimensions) {
     const named = rules.flatMap(({ when }) => when[dimension] ?? []);
@@ -148,5 +184,5 @@ export function unnamedValues({ rows }: SourceUsage, { revenue_rules: rules }: M
       });
     }
   }
-  return found.sort((a, b) => b.count - a.count || (a.message < b.message ? -1 : 1));
+  return found;
 }

@@ -1,8 +1,9 @@
 import type { Money } from '../domain/money.ts';
 import type { ProblemCode } from '../domain/problems.ts';
-import type { Role, SoldRole } from '../terms.ts';
+import type { CalendarDate, Role, SoldRole } from '../terms.ts';
 import { defaultPaymentRole } from './payment-types.ts';
 import type { Mapping } from './schema.ts';
+import { vatGroupOf, vatKindOf } from './vat-groups.ts';
 
 /** An account of the ERP. */
 export interface Found {
@@ -38,6 +39,8 @@ export interface RevenueDetails {
   dimensions: readonly (string | null)[];
   internal: { account: string | null; dimension1: string | null; dimension2: string | null };
   vat: { name: string | null; rate: Money | null };
+  /** Decides about conditions `from` and `to`, which hold where it is absent. */
+  date?: CalendarDate | null;
 }
 
 const noDetails: RevenueDetails = {
@@ -57,7 +60,7 @@ export function soldRole(
   details: RevenueDetails = noDetails,
 ): SoldRole | null {
   const rule = mapping.revenue_rules.find(
-    ({ when, role }) => role !== undefined && holds(when, accountNumber, departmentId, details),
+    ({ when, role }) => role !== undefined && holds(mapping, when, accountNumber, departmentId, details),
   );
   return rule?.role ?? null;
 }
@@ -81,7 +84,9 @@ function ownRevenue(
   details: RevenueDetails,
 ): LookUp {
   const unmapped = (message: string): Unmapped => ({ code: 'account_unmapped', message });
-  const index = mapping.revenue_rules.findIndex(({ when }) => holds(when, accountNumber, departmentId, details));
+  const index = mapping.revenue_rules.findIndex(({ when }) =>
+    holds(mapping, when, accountNumber, departmentId, details),
+  );
   const rule = mapping.revenue_rules[index];
   if (rule) {
     const path = `revenue_rules.${index}`;
@@ -101,14 +106,15 @@ function ownRevenue(
 type RevenueConditions = Mapping['revenue_rules'][number]['when'];
 
 function holds(
+  mapping: Mapping,
   when: RevenueConditions,
   accountNumber: string | null,
   departmentId: number | null,
-  { dimensions, internal, vat }: RevenueDetails,
+  { dimensions, internal, vat, date = null }: RevenueDetails,
 ): boolean {
   return (
     among(when.account, accountNumber || null) &&
-    holdsForVat(when, vat, departmentId) &&
+    holdsForVat(mapping, when, { ...vat, date }, departmentId) &&
     among(when.dimension_1, named(dimensions[0])) &&
     among(when.dimension_2, named(dimensions[1])) &&
     among(when.dimension_3, named(dimensions[2])) &&
@@ -119,19 +125,22 @@ function holds(
 }
 
 function holdsForVat(
+  mapping: Mapping,
   when: Mapping['vat_rules'][number]['when'],
-  vat: { name: string | null; rate: Money | null },
+  { date, ...vat }: { name: string | null; rate: Money | null; date: CalendarDate | null },
   departmentId: number | null,
 ): boolean {
   return (
+    (date === null || ((when.from ?? date) <= date && date <= (when.to ?? date))) &&
+    (when.vat_kind === undefined || among(when.vat_kind, vatKindOf(mapping, vat, date))) &&
     among(when.department, departmentId) &&
     among(when.vat_group, named(vat.name)) &&
     (when.vat_rate === undefined || when.vat_rate.includes(vat.rate?.toFixed() ?? null))
   );
 }
 
-function among<Value>(wanted: readonly Value[] | undefined, found: Value): boolean {
-  return wanted === undefined || wanted.includes(found);
+function among<Value>(wanted: readonly Value[] | undefined, found: Value | null): boolean {
+  return wanted === undefined || (wanted as readonly (Value | null)[]).includes(found);
 }
 
 function named(text: string | null | undefined): string | null {
@@ -144,15 +153,28 @@ export interface VatGroupKey {
   rate: Money | null;
   /** The distinct VAT accounts that the group's rows name; more than one is a contradiction. */
   accounts: string[];
+  /** Decides about dates of validity; absent: the latest. */
+  date?: CalendarDate | null;
 }
 
-/** The account of a VAT group: by the first rule that matches, its name, or `*`; name and `*` may have a table by rate. */
+/**
+ * The account of a VAT group: by the first rule that matches, its line in `vat_groups`, its name in `vat`, or `*`; name and `*` may
+ * have a table by rate.
+ */
 export function vatAccount(mapping: Mapping, group: VatGroupKey, departmentId: number | null = null): LookUp {
   const own = group.accounts.length === 1 ? (group.accounts[0] ?? null) : null;
-  const index = mapping.vat_rules.findIndex(({ when }) => holdsForVat(when, group, departmentId));
+  const { name, rate: exact, date = null } = group;
+  const index = mapping.vat_rules.findIndex(({ when }) =>
+    holdsForVat(mapping, when, { name, rate: exact, date }, departmentId),
+  );
   const rule = mapping.vat_rules[index];
-  // A rule without an account holds the document: the table does not apply.
-  const found = rule ? fromVatRule(rule.account, index, own) : fromVatTable(mapping.vat, group, own);
+  const line = vatGroupOf(mapping, group, date);
+  // A rule or line with an empty account holds the document: the table does not apply.
+  const found = rule
+    ? fromLine(rule.account, `vat_rules.${index}`, own)
+    : line?.line.account !== undefined
+      ? fromLine(line.line.account, `vat_groups.${line.index}`, own)
+      : fromVatTable(mapping.vat, group, own);
   if (found) return found;
   const rate = group.rate === null ? 'no rate' : `${group.rate.toFixed()} %`;
   const called = group.name === null ? `rows at ${rate} that name no VAT group` : `VAT group ${group.name} at ${rate}`;
@@ -160,9 +182,9 @@ export function vatAccount(mapping: Mapping, group: VatGroupKey, departmentId: n
   return { code: 'vat_group_unmapped', message: `the mapping has no VAT account for ${called}${several}` };
 }
 
-function fromVatRule(written: string, index: number, own: string | null): Found | null {
+function fromLine(written: string, mappedBy: string, own: string | null): Found | null {
   const account = written === same ? own : written;
-  return account ? { account, mappedBy: `vat_rules.${index}` } : null;
+  return account ? { account, mappedBy } : null;
 }
 
 function fromVatTable(vat: Mapping['vat'], group: VatGroupKey, own: string | null): Found | null {

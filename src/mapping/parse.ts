@@ -45,6 +45,7 @@ function knownKeys(path: PropertyKey[]): string[] {
   if (section === 'revenue_rules')
     return path.includes('when') ? Object.keys(revenueConditions) : ['when', 'account', 'role'];
   if (section === 'vat_rules') return path.includes('when') ? Object.keys(vatConditions) : ['when', 'account'];
+  if (section === 'vat_groups') return ['group', 'rate', 'kind', 'account', 'code', 'from', 'to'];
   if (section === 'payment_types') return path.length > 2 ? Object.keys(target) : Object.keys(paymentType.shape);
   return section === 'policies' ? Object.keys(policies) : ['insurance_receivable', 'financing_receivable'];
 }

@@ -2,23 +2,21 @@ import { z } from 'zod';
 import { parseMoney } from '../domain/money.ts';
 import { nearest } from '../domain/nearest.ts';
 import { documentKinds, type Role, roles, soldRoles } from '../terms.ts';
+import {
+  account,
+  accountOr,
+  amount,
+  code,
+  date,
+  departmentCondition,
+  notOne,
+  oneOrMore,
+  rateCondition,
+  textCondition,
+} from './fields.ts';
 import { defaultPaymentRole, fixedPaymentRoles } from './payment-types.ts';
 import { roleMeanings } from './role-meanings.ts';
-
-const notOne = 'must be an account code (put it in quotes)';
-const account = accountOr(notOne);
-
-/** An account; `several` is the message for a list or table. */
-function accountOr(several: string) {
-  // YAML reads 1700 as a number. Any other number has lost the digits that it was written with.
-  return z
-    .union([z.string(), z.int().nonnegative(), z.null()], {
-      error: ({ input }) => (typeof input === 'object' ? several : notOne),
-    })
-    .transform((code) => (code === null ? '' : String(code).trim()));
-}
-
-const code = z.union([z.string(), z.int()], { error: 'must be a code (put it in quotes)' }).transform(String);
+import { vatGroups, vatKinds } from './vat-group-lines.ts';
 
 const accountTable = z.record(z.string(), account, { error: 'must be a table of accounts' });
 const rateTable = z.record(z.string(), account).transform((table, context) => {
@@ -40,38 +38,15 @@ const vatTable = z.record(
   },
 );
 
-/** A condition: one value or a list of alternatives; null matches rows that name none. */
-function oneOrMore<Item extends z.ZodType>(item: Item) {
-  return z
-    .union([item, z.array(item).min(1, 'must not be empty')], { error: (issue) => conditionError(issue) })
-    .transform((value): z.output<Item>[] => (Array.isArray(value) ? value : [value]));
-}
-
-/** The item's own message instead of the union's "invalid input". */
-function conditionError(issue: z.core.$ZodRawIssue): string {
-  const inner = issue.code === 'invalid_union' ? (issue.errors as z.core.$ZodIssue[][]).flat() : [];
-  return inner.find(({ code }) => code === 'custom')?.message ?? 'must be a text, a number or a list of them';
-}
-
-const textCondition = oneOrMore(
-  z.union([z.string(), z.int(), z.null()]).transform((text) => (text === null ? null : String(text).trim() || null)),
-);
-const departmentCondition = oneOrMore(
-  z.union([z.int().positive(), z.string().regex(/^\d+$/, 'must be the id of a department'), z.null()]),
-).transform((ids) => ids.map((id) => (id === null ? null : Number(id))));
-const rateCondition = oneOrMore(
-  z.union([z.string(), z.number(), z.null()]).transform((rate, context) => {
-    const exact = rate === null ? null : parseMoney(String(rate))?.toFixed();
-    if (exact !== undefined) return exact;
-    context.addIssue({ code: 'custom', message: 'must be a rate in per cent' });
-    return z.NEVER;
-  }),
-);
-
 export const vatConditions = {
   department: departmentCondition.optional().describe("the department's id"),
   vat_group: textCondition.optional().describe("the VAT group's name"),
   vat_rate: rateCondition.optional().describe("the VAT group's rate in per cent"),
+  vat_kind: oneOrMore(z.enum(vatKinds, { error: `must be one of ${vatKinds.join(', ')}` }))
+    .optional()
+    .describe("the VAT group's kind, as `vat_groups` has it"),
+  from: date.optional().describe('invoices dated on that day or later; for a credit note its first original counts'),
+  to: date.optional().describe('invoices dated on that day or earlier'),
 };
 export const revenueConditions = {
   account: textCondition.optional().describe('the account number that the row names'),
@@ -83,19 +58,6 @@ export const revenueConditions = {
   internal_dimension_1: textCondition.optional().describe("the row's first internal dimension"),
   internal_dimension_2: textCondition.optional().describe("the row's second internal dimension"),
 };
-
-/** An amount that is not negative; YAML's numbers keep their digits as texts (src/config/yaml.ts). */
-function amount(without: string) {
-  return z
-    .union([z.string(), z.number()])
-    .default(without)
-    .transform((text, context) => {
-      const found = parseMoney(String(text));
-      if (found !== null && !found.isNegative()) return found;
-      context.addIssue({ code: 'custom', message: 'must be an amount' });
-      return z.NEVER;
-    });
-}
 
 const ruleAccount = account.describe('the account, or `same`: the source’s own');
 
@@ -194,6 +156,10 @@ export const policies = {
     .boolean({ error: 'must be true or false' })
     .default(false)
     .describe("whether the practice software's financial_period_lock_date closes our books, too"),
+  vat_rate_expired: z
+    .enum(['remark', 'hold'], { error: 'must be remark or hold' })
+    .default('remark')
+    .describe('invoices dated outside the validity of a VAT group: post them with a remark, or hold them'),
   rounding_limit: amount('1.00').describe('a payment of type 3 (rounding) above this amount is held'),
 };
 
@@ -218,6 +184,13 @@ export const mappingSchema = z.strictObject({
     .default({})
     .describe('`same`: the account of the VAT group itself; or a table by VAT group name and rate, "*" for the rest'),
   vat_rules: rulesOf(vatRule).describe('ordered rules, looked at before `vat`: the first that holds gives the account'),
+  vat_groups: vatGroups,
+  country: z
+    .string()
+    .regex(/^[A-Z]{2}$/, 'must be two capital letters such as FI')
+    .nullable()
+    .default(null)
+    .describe('our own country: sales to other EU countries must not name a VAT number of it'),
   payment_types: z
     .record(z.string().regex(/^\d+$/, 'must be the number of a payment type'), paymentType)
     .default({})

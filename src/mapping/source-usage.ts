@@ -1,4 +1,5 @@
 import type { Money } from '../domain/money.ts';
+import type { CalendarDate } from '../terms.ts';
 
 /** The rows of final invoices that have these fields in common: their number and exact sums. */
 export interface RowUse {
@@ -14,6 +15,8 @@ export interface RowUse {
   /** Whether any of them has a net amount, or VAT, that is not zero: zero needs no account. */
   hasNet: boolean;
   hasVat: boolean;
+  /** The first and last invoice dates; null where no date can be read. */
+  dates: [CalendarDate, CalendarDate] | null;
 }
 
 /** Payments or prepayments of one type in one department. */

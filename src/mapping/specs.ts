@@ -18,6 +18,8 @@ export interface SpecCase {
   entries: ExpectedEntry[];
   /** Problem code by document (`invoice 1`). */
   held: Record<string, string>;
+  /** Codes by document of what is remarked; null where the case does not say. */
+  remarks: Record<string, string[]> | null;
 }
 
 export interface Specs {
@@ -30,6 +32,8 @@ export interface Specs {
 
 const record = z.record(z.string(), z.unknown(), { error: 'must be a record in the field names of the practice API' });
 const date = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date like 2026-01-31');
+
+const documentName = z.string().regex(/^(invoice|payment|prepayment) \d+$/, 'must be a document such as `invoice 1`');
 
 const caseSchema = z.strictObject({
   name: z.string({ error: 'must be a text' }).min(1, 'must not be empty').describe('what the case shows'),
@@ -50,11 +54,12 @@ const caseSchema = z.strictObject({
     .describe(
       `every entry that must come of it, written by hand: a line "DATE KIND ID", below it indented lines "ACCOUNT  AMOUNT", credit negative. After a ";" tags that must be so: ${writtenTags.join(', ')}`,
     ),
+  remarks: z
+    .record(documentName, z.union([z.string(), z.array(z.string())]))
+    .optional()
+    .describe('every document that is remarked upon, with the codes; left out: remarks are not compared'),
   held: z
-    .record(
-      z.string().regex(/^(invoice|payment|prepayment) \d+$/, 'must be a document such as `invoice 1`'),
-      z.string(),
-    )
+    .record(documentName, z.string())
     .default({})
     .describe('every document that must be held, with its problem code'),
 });
@@ -93,7 +98,10 @@ export function parseSpecs(text: string): { specs: Specs } | { errors: string[] 
     const entries = parseEntries(written.entries);
     if ('errors' in entries) errors.push(...entries.errors.map((error) => `cases.${index}.entries: ${error}`));
     const invoices = written.invoices.map((invoice) => ({ ...invoice, rows: invoice.rows ?? [] }));
-    return { ...written, invoices, entries: 'errors' in entries ? [] : entries.entries };
+    const remarks = written.remarks
+      ? Object.fromEntries(Object.entries(written.remarks).map(([name, codes]) => [name, [codes].flat()]))
+      : null;
+    return { ...written, invoices, remarks, entries: 'errors' in entries ? [] : entries.entries };
   });
   const names = cases.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);

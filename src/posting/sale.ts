@@ -1,7 +1,9 @@
 import { type Line, lineOf } from '../domain/entry.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
 import { revenueAccount, roleAccount, vatAccount } from '../mapping/look-ups.ts';
+import { vatKindOf } from '../mapping/vat-groups.ts';
 import type { InvoiceRecord, RowRecord } from '../records/types.ts';
+import type { CalendarDate } from '../terms.ts';
 import type { Findings } from './findings.ts';
 import { type CompleteRow, flips, groupRows, type NetGroup, type VatGroup } from './groups.ts';
 import { type Fact, unordered } from './hash.ts';
@@ -9,6 +11,7 @@ import type { InvoiceParty } from './party.ts';
 import { proveTotals, reviewVatRates, type Totals } from './proofs.ts';
 import { type Settled, settle, settleAfter } from './settle.ts';
 import type { InvoiceFacts, PostingContext } from './types.ts';
+import { reviewBuyer, reviewValidity, vatDay } from './vat-groups.ts';
 import { proveVouchers } from './vouchers.ts';
 
 /** The lines of an entry, and the facts behind them for the input hash. */
@@ -38,9 +41,20 @@ export function sell(
   reviewVatRates(rows, decimals, findings);
 
   const groups = groupRows(rows);
-  const liabilities = proveVouchers(groups.net, shared.departmentId, context, findings);
+  const day = vatDay(facts, context);
+  // Where the first original of a credit note is not known, its own date decides about rules; validity is not checked.
+  const on = day ?? findings.documentDate;
+  const liabilities = proveVouchers(groups.net, shared.departmentId, on, context, findings);
+  reviewValidity(taking(groups, liabilities), day, context, findings);
   const net = groups.net.filter(({ exact }) => !exact.isZero());
   const vat = groups.vat.filter(({ exact }) => !exact.isZero());
+  reviewBuyer(
+    net.filter((group) => !liabilities.has(group)),
+    facts,
+    on,
+    context,
+    findings,
+  );
   const flip = flips(totalWithVat, totalVat, rows);
   const exactFirst = (group: NetGroup) => liabilities.has(group);
   const settledNet = settleAfter(net, exactFirst, totalWithVat.minus(totalVat), decimals, flip);
@@ -51,7 +65,14 @@ export function sell(
       `its rows cannot be settled to ${totalWithVat.minus(totalVat).toFixed(decimals)} net and ${totalVat.toFixed(decimals)} VAT`,
     );
   }
-  const lines = saleLines(facts.invoice, totalWithVat, settledNet, settledVat, liabilities, shared, context, findings);
+  const lines = saleLines(
+    facts.invoice,
+    totalWithVat,
+    { net: settledNet, vat: settledVat, liabilities, on },
+    shared,
+    context,
+    findings,
+  );
   if (findings.holding.length > 0) return null;
   // Which group gets a cent may depend on the mapping. What is hashed must not: a changed mapping alone posts nothing anew.
   const regardless = liabilities.size === 0 ? null : settle(net, totalWithVat.minus(totalVat), decimals, flip);
@@ -84,12 +105,26 @@ function isComplete(row: RowRecord): row is CompleteRow {
   return row.sum !== null && row.sumVat !== null && row.sumTotal !== null;
 }
 
+/** An invoice's groups with their settled amounts. */
+interface Sold {
+  net: Settled<NetGroup>[];
+  vat: Settled<VatGroup>[];
+  /** Net groups that go to a liability. */
+  liabilities: ReadonlySet<NetGroup>;
+  /** The day whose rules decide. */
+  on: CalendarDate | null;
+}
+
+/** The VAT groups that a sale is part of; those of gift cards and vouchers alone are not. */
+function taking(groups: ReturnType<typeof groupRows>, liabilities: ReadonlySet<NetGroup>): VatGroup[] {
+  const sold = new Set(groups.net.filter((one) => !one.exact.isZero() && !liabilities.has(one)).map(({ vat }) => vat));
+  return groups.vat.filter((group) => sold.has(group) || !group.exact.isZero());
+}
+
 function saleLines(
   invoice: InvoiceRecord,
   totalWithVat: Money,
-  net: Settled<NetGroup>[],
-  vat: Settled<VatGroup>[],
-  liabilities: ReadonlySet<NetGroup>,
+  { net, vat, liabilities, on }: Sold,
   shared: InvoiceParty,
   context: PostingContext,
   findings: Findings,
@@ -104,19 +139,22 @@ function saleLines(
   }
   for (const { group, amount } of net) {
     if (amount.isZero()) continue;
-    const account = findings.account(revenueAccount(mapping, group.accountNumber, shared.departmentId, group));
+    const account = findings.account(
+      revenueAccount(mapping, group.accountNumber, shared.departmentId, { ...group, date: on }),
+    );
     if (!account) continue;
     // A group without a VAT line carries its base on the revenue line: the base of a 0 % group belongs in the VAT return.
     const hasVatLine = vat.some(({ group: { key }, amount: tax }) => key === group.vat.key && !tax.isZero());
     const { dimensions, internal, rowIds } = group;
-    // What is sent to a liability is outside VAT, and in no return: it has no base.
-    const base = hasVatLine || liabilities.has(group) ? null : amount.abs();
+    // What is outside VAT, as all that is sent to a liability, is in no return: it has no base.
+    const isOutside = liabilities.has(group) || vatKindOf(mapping, group.vat, on) === 'outside';
+    const base = hasVatLine || isOutside ? null : amount.abs();
     const tags = { group: group.vat.name, rate: group.vat.rate, base };
     lines.push(lineOf(amount.negated(), { ...common, ...account, dimensions, internal, rowIds, vat: tags }));
   }
   for (const { group, amount } of vat) {
     if (amount.isZero()) continue;
-    const account = findings.account(vatAccount(mapping, group, shared.departmentId));
+    const account = findings.account(vatAccount(mapping, { ...group, date: on }, shared.departmentId));
     const sold = net.filter((one) => one.group.vat.key === group.key && !liabilities.has(one.group));
     const credited = sum(sold.map(({ amount: base }) => base));
     const base = amount.lessThan(0) ? zero.minus(credited) : credited;

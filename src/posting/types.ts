@@ -35,6 +35,8 @@ export interface InvoiceFacts {
   payments: PaymentRecord[];
   /** Payments of type 6 of a consolidated invoice's members, for P1 (R10). */
   memberPayments: PaymentRecord[];
+  /** Of a credit note: the invoice date of the first original of its chain, as the source has it; absent where it is not known. */
+  originalDate?: string | null;
   /** The source no longer has it, as a second look-up has confirmed. */
   gone: boolean;
 }

@@ -1,4 +1,5 @@
 import { soldRole } from '../mapping/look-ups.ts';
+import type { CalendarDate } from '../terms.ts';
 import type { Findings } from './findings.ts';
 import type { NetGroup } from './groups.ts';
 import type { PostingContext } from './types.ts';
@@ -10,12 +11,13 @@ import type { PostingContext } from './types.ts';
 export function proveVouchers(
   net: readonly NetGroup[],
   departmentId: number | null,
+  date: CalendarDate | null,
   { mapping }: PostingContext,
   findings: Findings,
 ): ReadonlySet<NetGroup> {
   const found = new Set<NetGroup>();
   for (const group of net) {
-    const role = soldRole(mapping, group.accountNumber, departmentId, group);
+    const role = soldRole(mapping, group.accountNumber, departmentId, { ...group, date });
     if (role === null) continue;
     found.add(group);
     const { name, rate } = group.vat;

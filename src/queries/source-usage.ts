@@ -6,6 +6,9 @@ import type { InvoiceUse, MoneyUse, RowUse, SourceUsage } from '../mapping/sourc
 
 // Amounts that parseMoney reads. A document with any other is held for that reason, and no sum has it.
 // Longer ones would overflow PostgreSQL's numeric.
+// The day of a date or time, as it is written: near midnight it may be the day before or after.
+const calendarDay = '^\\d{4}-\\d{2}-\\d{2}';
+
 const decimal = '^\\s*[+-]?(\\d{1,30}\\.?\\d{0,30}|\\.\\d{1,30})([eE][+-]?\\d{1,2})?\\s*$';
 
 /**
@@ -62,12 +65,14 @@ async function rowUses(db: Connection, { id, dialect }: InstallationConfig): Pro
       gross: nullable(numeric),
       has_net: nullable(bool),
       has_vat: nullable(bool),
+      first_date: nullable(text),
+      last_date: nullable(text),
     },
     `with seen as (
        select ${Object.keys(fieldOf)
          .map((key) => `r.raw #>> ? as ${key}`)
          .join(', ')}, ${idIn('i.raw #>> ?')} as department,
-         r.raw #>> ? as net, r.raw #>> ? as vat, r.raw #>> ? as gross
+         r.raw #>> ? as net, r.raw #>> ? as vat, r.raw #>> ? as gross, substring(i.raw #>> ? from ?) as day
        from mirror_record r
        join mirror_record i on i.installation = r.installation and i.kind = 'invoice' and i.id = r.parent_id
        left join document d on d.installation = i.installation and d.kind = 'invoice' and d.id = i.id
@@ -75,10 +80,13 @@ async function rowUses(db: Connection, { id, dialect }: InstallationConfig): Pro
          and coalesce(d.state, '') <> 'before_start' and coalesce(i.raw #>> ?, '[]') in ('[]', '')
      )
      select ${keys}, department, count(*) as n, ${summed('net')} as net, ${summed('vat')} as vat, ${summed('gross')} as gross,
-       bool_or(net ~ '[1-9]') as has_net, bool_or(vat ~ '[1-9]') as has_vat
+       bool_or(net ~ '[1-9]') as has_net, bool_or(vat ~ '[1-9]') as has_vat,
+       min(day) as first_date, max(day) as last_date
      from seen group by ${keys}, department`,
     [
       ...[...Object.values(fieldOf), invoice.department, row.sum, row.sum_vat, row.sum_total].map(path),
+      path(invoice.invoice_date),
+      calendarDay,
       id,
       path(invoice.consolidated_invoices),
       decimal,
@@ -106,6 +114,7 @@ async function rowUses(db: Connection, { id, dialect }: InstallationConfig): Pro
     gross: moneyOf(use.gross),
     hasNet: use.has_net === true,
     hasVat: use.has_vat === true,
+    dates: use.first_date === null || use.last_date === null ? null : [use.first_date, use.last_date],
   }));
 }
 

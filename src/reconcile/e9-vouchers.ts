@@ -120,10 +120,11 @@ export class VoucherEquation {
 
   /** What was sold and redeemed by an invoice that the opening balances include. */
   #addOpening({ record, rows: own, payments }: ReconciledInvoice, mapping: Mapping): void {
+    const date = record.invoiceDate === null ? null : businessDate(record.invoiceDate, this.#input.timezone);
     for (const row of own) {
       const vat = { name: row.vatGroup?.name ?? null, rate: row.vatGroup?.rate ?? row.vatPercentage };
       const { accountNumber, dimensions, internal } = row;
-      const role = soldRole(mapping, accountNumber, record.departmentId, { dimensions, internal, vat });
+      const role = soldRole(mapping, accountNumber, record.departmentId, { dimensions, internal, vat, date });
       if (role !== null) this.#terms[role].opening = this.#terms[role].opening.plus(row.sum ?? zero);
     }
     for (const { record: payment, state } of payments) {

@@ -92,6 +92,7 @@ const row = (
     gross: new Money('1.24'),
     hasNet: true,
     hasVat: true,
+    dates: null,
   },
 });
 

@@ -19,6 +19,7 @@ import {
   prepaymentFacts,
   rowOf,
   type Totals,
+  vatGroup,
 } from './support.ts';
 
 interface Case {
@@ -340,6 +341,29 @@ const cases: Case[] = [
     facts: invoice1001({ clientId: null, countersale: true }),
     context: { mapping: mappingOf({ cash_customer: null }) },
     says: 'no cash_customer',
+  },
+  {
+    code: 'vat_rate_expired',
+    what: 'a rate that is not valid any more',
+    facts: invoice1001(),
+    context: {
+      mapping: mappingOf({
+        vat_groups: [
+          { rate: 24, kind: 'domestic', to: '2024-08-31' },
+          { rate: 14, kind: 'domestic' },
+        ],
+      }),
+    },
+    says: 'VAT24 at 24 % is valid until 2024-08-31, and the date that counts is 2026-01-15',
+  },
+  {
+    code: 'eu_without_vat_number',
+    what: 'a sale to an EU company without its VAT number',
+    facts: invoiceFacts(invoiceOf(['100.00', '0.00', '100.00']), [
+      rowOf('3000', '100.00', '0.00', '100.00', { vatGroup: vatGroup('0', 'EU') }),
+    ]),
+    context: { mapping: mappingOf({ vat_groups: [{ group: 'EU', kind: 'eu_services' }] }) },
+    says: 'EU at 0 % is of kind eu_services, and the payer has no VAT number',
   },
   {
     code: 'period_locked',

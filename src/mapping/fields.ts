@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { isCalendarDate } from '../domain/dates.ts';
+import { parseMoney } from '../domain/money.ts';
+
+/** The kinds of values that a mapping file has, with their messages. */
+
+export const notOne = 'must be an account code (put it in quotes)';
+export const account = accountOr(notOne);
+
+/** An account; `several` is the message for a list or table. */
+export function accountOr(several: string) {
+  // YAML reads 1700 as a number. Any other number has lost the digits that it was written with.
+  return z
+    .union([z.string(), z.int().nonnegative(), z.null()], {
+      error: ({ input }) => (typeof input === 'object' ? several : notOne),
+    })
+    .transform((code) => (code === null ? '' : String(code).trim()));
+}
+
+export const code = z.union([z.string(), z.int()], { error: 'must be a code (put it in quotes)' }).transform(String);
+
+/** A condition: one value or a list of alternatives; null matches rows that name none. */
+export function oneOrMore<Item extends z.ZodType>(item: Item) {
+  return z
+    .union([item, z.array(item).min(1, 'must not be empty')], { error: (issue) => conditionError(issue) })
+    .transform((value): z.output<Item>[] => (Array.isArray(value) ? value : [value]));
+}
+
+/** The item's own message instead of the union's "invalid input". */
+function conditionError(issue: z.core.$ZodRawIssue): string {
+  const inner = issue.code === 'invalid_union' ? (issue.errors as z.core.$ZodIssue[][]).flat() : [];
+  return inner.find(({ code }) => code === 'custom')?.message ?? 'must be a text, a number or a list of them';
+}
+
+export const textCondition = oneOrMore(
+  z.union([z.string(), z.int(), z.null()]).transform((text) => (text === null ? null : String(text).trim() || null)),
+);
+export const departmentCondition = oneOrMore(
+  z.union([z.int().positive(), z.string().regex(/^\d+$/, 'must be the id of a department'), z.null()]),
+).transform((ids) => ids.map((id) => (id === null ? null : Number(id))));
+export const rateCondition = oneOrMore(
+  z.union([z.string(), z.number(), z.null()]).transform((rate, context) => {
+    const exact = rate === null ? null : parseMoney(String(rate))?.toFixed();
+    if (exact !== undefined) return exact;
+    context.addIssue({ code: 'custom', message: 'must be a rate in per cent' });
+    return z.NEVER;
+  }),
+);
+
+/** An amount that is not negative; YAML's numbers keep their digits as texts (src/config/yaml.ts). */
+export function amount(without: string) {
+  return z
+    .union([z.string(), z.number()])
+    .default(without)
+    .transform((text, context) => {
+      const found = parseMoney(String(text));
+      if (found !== null && !found.isNegative()) return found;
+      context.addIssue({ code: 'custom', message: 'must be an amount' });
+      return z.NEVER;
+    });
+}
+
+/** A calendar date. */
+export const date = z
+  .string({ error: 'must be a date such as 2026-01-31' })
+  .refine(isCalendarDate, 'must be a date such as 2026-01-31');

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { CalendarDate } from '../terms.ts';
+import { account, code, date, rateCondition, textCondition } from './fields.ts';
+
+/**
+ * What a VAT group is to the VAT return (ACCOUNTING "The mapping knows validity and kind"): taxed at home; taxed at home by the buyer;
+ * goods and services to companies of other EU countries; exports; exempt at home; outside VAT, and in no return.
+ */
+export const vatKinds = [
+  'domestic',
+  'reverse_charge',
+  'eu_goods',
+  'eu_services',
+  'export',
+  'exempt',
+  'outside',
+] as const;
+export type VatKind = (typeof vatKinds)[number];
+
+/** Kinds that have no VAT. */
+const zeroRated: readonly VatKind[] = ['eu_goods', 'eu_services', 'export', 'exempt', 'outside'];
+
+const line = z
+  .strictObject({
+    group: textCondition.optional().describe('names of the VAT group; left out: any name without a line of its own'),
+    rate: rateCondition.optional().describe('its rate in per cent; left out where the kind has none: 0'),
+    kind: z.enum(vatKinds, { error: `must be one of ${vatKinds.join(', ')}` }).describe('what it is to the VAT return'),
+    account: account.optional().describe('the VAT account; left out: the one that `vat` gives'),
+    code: code.optional().describe('the ERP’s tax code; left out: the one that `erp.vat_codes` gives'),
+    from: date.optional().describe('the first day on which it is valid'),
+    to: date.optional().describe('the last day on which it is valid'),
+  })
+  .superRefine(({ rate, kind, from, to }, context) => {
+    const add = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    if (zeroRated.includes(kind) && rate?.some((each) => each !== '0')) add('rate', `must be 0: ${kind} has no VAT`);
+    if (kind === 'domestic' && rate === undefined) add('rate', 'is missing: what is domestic has a rate');
+    if (from !== undefined && to !== undefined && from > to) add('to', `must not be before ${from}`);
+  })
+  .transform(({ rate, ...rest }) => ({ ...rest, rate: rate ?? ['0'] }));
+
+/** A line of `vat_groups`. `rate` has the shortest form of each rate, null for none; `group` null for rows that name none. */
+export type VatGroupLine = z.output<typeof line>;
+
+/** The section `vat_groups`. Two lines for the same group and rate must not be valid on the same day. */
+export const vatGroups = z
+  .array(line, { error: 'must be a list of VAT groups' })
+  .default([])
+  .superRefine((lines, context) => {
+    for (const [index, one] of lines.entries()) {
+      const other = lines.slice(0, index).findIndex((each) => isSameGroup(each, one) && overlap(each, one));
+      if (other < 0) continue;
+      const message = `is valid on days of vat_groups.${other}, which is for the same group and rate (${days(one)}, ${days(lines[other] ?? one)})`;
+      context.addIssue({ code: 'custom', path: [index], message });
+    }
+  })
+  .describe('each VAT group’s kind, days of validity, and, if wanted, account and tax code');
+
+function isSameGroup(one: VatGroupLine, other: VatGroupLine): boolean {
+  if (!one.rate.some((rate) => other.rate.includes(rate))) return false;
+  if (one.group === undefined || other.group === undefined) return one.group === other.group;
+  return one.group.some((name) => other.group?.includes(name));
+}
+
+const [firstDay, lastDay] = ['0000-01-01', '9999-12-31'];
+
+function overlap(one: VatGroupLine, other: VatGroupLine): boolean {
+  return (one.from ?? firstDay) <= (other.to ?? lastDay) && (other.from ?? firstDay) <= (one.to ?? lastDay);
+}
+
+/** `2024-09-01 to 2025-12-31`, `since 2024-09-01`, `until 2024-08-31`, `always`. */
+export function days({ from, to }: { from?: CalendarDate | undefined; to?: CalendarDate | undefined }): string {
+  if (from === undefined) return to === undefined ? 'always' : `until ${to}`;
+  return to === undefined ? `since ${from}` : `${from} to ${to}`;
+}

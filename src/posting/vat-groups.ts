@@ -1,0 +1,78 @@
+import { businessDate } from '../domain/dates.ts';
+import { days } from '../mapping/vat-group-lines.ts';
+import { vatGroupOf } from '../mapping/vat-groups.ts';
+import type { CalendarDate } from '../terms.ts';
+import type { Findings } from './findings.ts';
+import type { NetGroup, VatGroup } from './groups.ts';
+import type { InvoiceFacts, PostingContext } from './types.ts';
+
+/**
+ * The day whose VAT rules are an invoice's: its own; for a credit note that of the first original of its chain, null where that is
+ * not known.
+ */
+export function vatDay({ invoice, originalDate }: InvoiceFacts, context: PostingContext): CalendarDate | null {
+  const text = invoice.creditNote ? (originalDate ?? null) : invoice.invoiceDate;
+  return text === null ? null : businessDate(text, context.timezone);
+}
+
+/** Remark `vat_rate_expired`: groups outside the days of their validity; holds where the mapping says so. */
+export function reviewValidity(
+  groups: readonly VatGroup[],
+  day: CalendarDate | null,
+  { mapping }: PostingContext,
+  findings: Findings,
+): void {
+  if (day === null) return;
+  for (const group of groups) {
+    const found = vatGroupOf(mapping, group, day);
+    if (found === null || found.isValid) continue;
+    const valid = mapping.vat_groups
+      .filter((line) => line === found.line || isAlike(line, found.line))
+      .map(days)
+      .join(', ');
+    const message = `VAT group ${nameOf(group)} is valid ${valid}, and the date that counts is ${day}`;
+    if (mapping.policies.vat_rate_expired === 'hold') findings.hold('vat_rate_expired', message);
+    else findings.report('vat_rate_expired', message);
+  }
+}
+
+type GroupLine = PostingContext['mapping']['vat_groups'][number];
+
+function isAlike(one: GroupLine, other: GroupLine): boolean {
+  return JSON.stringify([one.group, one.rate]) === JSON.stringify([other.group, other.rate]);
+}
+
+const toEu = ['eu_goods', 'eu_services'];
+
+/** Remark `eu_without_vat_number`: what the buyer accounts for names the buyer's VAT number, and of another country for the EU kinds. */
+export function reviewBuyer(
+  net: readonly NetGroup[],
+  { invoice }: InvoiceFacts,
+  day: CalendarDate | null,
+  { mapping }: PostingContext,
+  findings: Findings,
+): void {
+  const number = invoice.payer.vatNumber?.replaceAll(/[^0-9a-z]/gi, '').toUpperCase() || null;
+  const told = new Set<VatGroup>();
+  for (const { vat } of net) {
+    const kind = vatGroupOf(mapping, vat, day)?.line.kind;
+    if (kind === undefined || told.has(vat) || !(toEu.includes(kind) || kind === 'reverse_charge')) continue;
+    told.add(vat);
+    const of = `VAT group ${nameOf(vat)} is of kind ${kind}`;
+    if (number === null) findings.report('eu_without_vat_number', `${of}, and the payer has no VAT number`);
+    else if (toEu.includes(kind) && isOwn(number, invoice.payer.countryCode, mapping.country))
+      findings.report('eu_without_vat_number', `${of}, and the payer’s VAT number is one of ${mapping.country}`);
+  }
+}
+
+/** Greece writes EL before its VAT numbers, all others their country code. A number without letters is of the payer's country. */
+function isOwn(number: string, payerCountry: string | null, country: string | null): boolean {
+  if (country === null) return false;
+  const [prefix] = /^[A-Z]{2}/.exec(number) ?? [];
+  const of = prefix ?? payerCountry?.trim().toUpperCase();
+  return of === country || (country === 'GR' && of === 'EL');
+}
+
+function nameOf({ name, rate }: Pick<VatGroup, 'name' | 'rate'>): string {
+  return `${name ?? 'without a name'} at ${rate?.toFixed() ?? 'no'} %`;
+}
