@@ -218,9 +218,8 @@ for (const line of books) {
   const { vat_group: group = '', vat_rate: rate = '', vat_base: base = '', role } = line;
   if (group === '') continue;
   const tax = taxName(group, rate);
-  const direction = line.credit !== '' ? 1n : -1n;
   if (role === 'vat') add(ourVat, `Tax ${tax}`, -signed(line));
-  if (base !== '') add(ourVat, `Base ${tax}`, direction * cents(base));
+  if (base !== '') add(ourVat, `Base ${tax}`, -cents(base));
 }
 const leaves = new Map([...vatReport].filter(([code]) => /^(Base|Tax) ./.test(code)));
 const theirVat = new Map<string, bigint>();

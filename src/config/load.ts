@@ -69,6 +69,8 @@ export interface Config {
   migrateDatabaseUrl: string | null;
   /** A null address: the embedded development server. */
   temporal: { address: string | null; namespace: string; taskQueue: string; security: TemporalSecurity };
+  /** On which lines exports tell the names of private persons. */
+  export: { names: 'receivables' | 'all' };
   /** Seals the books; null: they are not sealed. */
   sealKey: Ed25519Key | null;
   /** Address and secret of the webhook receiver; null: off. */
@@ -121,6 +123,7 @@ export async function loadConfig(
       taskQueue: written.temporal.task_queue,
       security: await readSecurity(file, written.temporal),
     },
+    export: written.export,
     sealKey: written.seal_key === undefined ? null : readSealKey(file, written.seal_key),
     webhooks: written.webhooks ? { ...written.webhooks.listen, secret: written.webhooks.secret } : null,
     metrics: written.metrics

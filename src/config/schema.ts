@@ -236,6 +236,17 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe('The Temporal server.'),
+  export: z
+    .strictObject({
+      names: z
+        .enum(['receivables', 'all'])
+        .default('receivables')
+        .describe(
+          'On which lines `vetledger export` writes the names of private persons: `receivables`, on those of receivables and prepayments; `all`, on every line that has a party. Parties with a VAT number are named everywhere.',
+        ),
+    })
+    .prefault({})
+    .describe('What `vetledger export` writes.'),
   seal_key: text
     .optional()
     .describe(

@@ -318,6 +318,19 @@ describe('after a first sync with a mapping that lacks an account', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
+  test('export: a table of two installations only where it is asked for', async () => {
+    const two = join(folder, 'two.yaml');
+    const text = readFileSync(clinic.config, 'utf8');
+    const [one = ''] = /(?<=^installations:\n)(?: {2}.*\n)+/m.exec(text) ?? [];
+    writeFileSync(two, text.replace(one, `${one}${one.replace(/id: \d+/, 'id: 12')}`));
+    const exported = (options: string) =>
+      vetledger(['export', '--format', ...options.split(' '), '--config', two], clinic.env);
+    expect(await exported('csv')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/--all/) });
+    const { stdout } = await exported('csv --all');
+    expect(stdout).toBe((await exported(`csv --installation ${clinic.sandbox.installation}`)).stdout);
+    expect((await exported('hledger')).code).toBe(0);
+  });
+
   test('export: a reader that goes away is no error', () => {
     const line = `"${process.execPath}" "${bin}" export --format csv --config "${config}" | head -n 1`;
     const output = execFileSync('bash', ['-c', `set -o pipefail; (${line}) 2>&1`], {

@@ -15,6 +15,7 @@ export interface ExportCommandOptions {
   to?: string;
   out?: string;
   documents?: true;
+  all?: true;
 }
 
 /** Writes the journal to stdout, or to a file that is replaced as a whole or not at all. */
@@ -24,6 +25,12 @@ export async function exportJournal(context: CommandContext, options: ExportComm
   if (context.json && !out) throw usageError('--json needs --out FILE: stdout carries the journal itself.', 'export');
   return withApp(context, { temporal: false }, async (app) => {
     const installations = await chosenBooks(app, options.installation);
+    if (options.format === 'csv' && installations.length > 1 && !options.all) {
+      throw usageError(
+        `${installations.length} installations are configured, and a table is of one: name it with --installation, or say --all.`,
+        'export',
+      );
+    }
     const heads: object[] = [];
     const leftOut: { installation: number; entries: number }[] = [];
     const pieces = exportEntries(app.db, {
@@ -31,6 +38,7 @@ export async function exportJournal(context: CommandContext, options: ExportComm
       installations,
       range: { from, to },
       documents: options.documents === true,
+      names: app.config.export.names,
       sealKey: app.config.sealKey,
       onHead: (head, line, isInExport) => {
         heads.push({ installation: head.installation, ...headFields(head), line });

@@ -111,6 +111,7 @@ export function defineBookCommands(program: Command, define: Define): void {
       option('--from <date>', 'first entry date (YYYY-MM-DD)', calendarDate),
       option('--to <date>', 'last entry date (YYYY-MM-DD)', calendarDate),
       new Option('--documents', 'the sub-ledger instead: the entry of every document, whatever its posting mode'),
+      new Option('--all', 'with csv: all installations in one table'),
       new Option('--out <file>', 'write to this file, whole or not at all (default: stdout)'),
     ],
     examples: [

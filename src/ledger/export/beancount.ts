@@ -11,8 +11,12 @@ const roots = { asset: 'Assets', liability: 'Liabilities', income: 'Income', exp
  * amount; the rest is as in the hledger journal.
  */
 export const beancount: ExportFormat = {
-  head: ({ accounts }) =>
+  head: ({ title, commodities, accounts }) =>
     [
+      `option "title" ${quoted(title)}`,
+      // Fava shows balances in these currencies.
+      ...commodities.map(({ currency }) => `option "operating_currency" "${currency}"`),
+      '',
       ...accounts.map(
         ({ account, role, currencies, firstDate }) =>
           `${firstDate} open ${accountName(account, role)} ${currencies.join(',')}`,

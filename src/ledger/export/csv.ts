@@ -1,3 +1,4 @@
+import { signed } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { csvRow } from './csv-cell.ts';
 import type { ExportFormat } from './format.ts';
@@ -39,17 +40,23 @@ const columns = [
   'debit',
   'credit',
   ...factColumns,
+  'installation',
+  'line',
+  'amount',
 ];
 
-/** One row per line, RFC 4180, with a header. */
+/**
+ * One row per line, RFC 4180, with a header (docs/erp/files.md describes the columns). `amount` and `vat_base` are signed, debit
+ * positive, so that columns add up.
+ */
 export const csv: ExportFormat = {
   head: () => record(columns),
   comment: null,
 
-  entry: (entry, { currency, decimals }) => {
+  entry: (entry, { id: installation, currency, decimals }) => {
     const entryFacts = new Map(entry.facts);
     return entry.lines
-      .map((line) => {
+      .map((line, index) => {
         const amount = formatMoney(line.amount, decimals);
         const facts = new Map(line.facts);
         return record([
@@ -63,12 +70,22 @@ export const csv: ExportFormat = {
           currency,
           line.side === 'debit' ? amount : '',
           line.side === 'credit' ? amount : '',
-          ...factColumns.map((name) => facts.get(name) ?? ''),
+          ...factColumns.map((name) => (name === 'vat_base' ? signedBase(line.side, facts) : (facts.get(name) ?? ''))),
+          String(installation),
+          String(index + 1),
+          formatMoney(signed(line), decimals),
         ]);
       })
       .join('');
   },
 };
+
+/** The base as the entry tells it is in its line's direction. */
+function signedBase(side: 'debit' | 'credit', facts: ReadonlyMap<string, string>): string {
+  const base = facts.get('vat_base') ?? '';
+  if (base === '' || side === 'debit' || /^0(\.0*)?$/.test(base)) return base;
+  return base.startsWith('-') ? base.slice(1) : `-${base}`;
+}
 
 function record(cells: string[]): string {
   return csvRow(cells, { separator: ',', decimalPoint: '.' });

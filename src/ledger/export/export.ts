@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Db } from '../../db/pool.ts';
 import type { Connection } from '../../db/rows.ts';
+import { labelOf } from '../../domain/installation-name.ts';
 import type { Ed25519Key } from '../../domain/signature.ts';
 import type { InstallationId } from '../../terms.ts';
 import { generalLedger, subLedger, usedAccounts } from '../general-ledger.ts';
@@ -10,7 +11,7 @@ import { countUnsummarised } from '../summaries/read.ts';
 import { attestationLine } from './attest.ts';
 import { beancount } from './beancount.ts';
 import { csv } from './csv.ts';
-import { exportedUnit } from './facts.ts';
+import { type ExportedNames, exportedUnit } from './facts.ts';
 import type { Declarations, ExportFormat, ExportInstallation } from './format.ts';
 import { hledger } from './hledger.ts';
 
@@ -24,6 +25,8 @@ export interface ExportOptions {
   installations: ExportInstallation[];
   /** Entry dates, both inclusive; null is open. */
   range: DateRange;
+  /** On which lines the names of private persons are told; by default those of receivables and prepayments. */
+  names?: ExportedNames;
   /** Exports the sub-ledger: every document's entry, whatever its posting mode. */
   documents?: boolean;
   /** Called with the number of entries that are not exported because they wait for their day's summary, where there are any. */
@@ -54,7 +57,9 @@ export async function* exportEntries(db: Db, options: ExportOptions): AsyncGener
     for (const installation of options.installations) {
       const read = options.documents ? subLedger : generalLedger;
       for await (const unit of read(trx, installation.id, options.range)) {
-        yield digested(format.entry(exportedUnit(unit, installation.decimals), installation));
+        yield digested(
+          format.entry(exportedUnit(unit, installation.decimals, options.names ?? 'receivables'), installation),
+        );
       }
       if (options.documents || !options.onUnsummarised) continue;
       const unsummarised = await countUnsummarised(trx, installation.id, options.range);
@@ -79,6 +84,7 @@ async function declarations(db: Connection, options: ExportOptions): Promise<Dec
   const ids = installations.map(({ id }) => id);
   const accounts = await usedAccounts(db, ids, range, { subLedger: documents });
   return {
+    title: `Books of ${installations.map(({ id, name = null }) => labelOf({ id, name })).join(', ')}`,
     commodities: [...decimals].sort().map(([currency, places]) => ({ currency, decimals: places })),
     accounts: accounts.map(({ account, role, installations: users, firstDate }) => {
       const currencies = installations.filter(({ id }) => users.includes(id)).map(({ currency }) => currency);

@@ -23,14 +23,17 @@ export interface ExportedUnit {
   lines: (Pick<Line, 'account' | 'role' | 'side' | 'amount'> & { facts: Fact[] })[];
 }
 
+/** On which lines the names of private persons are exported: where the ledger needs to know who owes or is owed, or on all. */
+export type ExportedNames = 'receivables' | 'all';
+
 /** `decimals` of the installation's currency. */
-export function exportedUnit(unit: GeneralLedgerUnit, decimals: number): ExportedUnit {
-  return unit.kind === 'entry' ? exportedEntry(unit.posting, decimals) : exportedSummary(unit.posting, decimals);
+export function exportedUnit(unit: GeneralLedgerUnit, decimals: number, names: ExportedNames): ExportedUnit {
+  return unit.kind === 'entry' ? exportedEntry(unit.posting, decimals, names) : exportedSummary(unit.posting, decimals);
 }
 
-function exportedEntry(entry: LedgerEntry, decimals: number): ExportedUnit {
+function exportedEntry(entry: LedgerEntry, decimals: number, names: ExportedNames): ExportedUnit {
   const { id, seq, date, description } = entry;
-  const lines = entry.lines.map((line) => ({ ...line, facts: lineFacts(line, decimals) }));
+  const lines = entry.lines.map((line) => ({ ...line, facts: lineFacts(line, decimals, names) }));
   return { id, seq, date, description, facts: entryFacts(entry), lines };
 }
 
@@ -55,11 +58,19 @@ function entryFacts(entry: LedgerEntry): Fact[] {
   ]);
 }
 
+const namedRoles: ReadonlySet<LineRole> = new Set(['receivable', 'opening_receivable', 'prepayment_liability']);
+
+/** The party's name, where it is told: a party with a VAT number is in business, and its name no private person's. */
+function partyName({ role, party }: Line, names: ExportedNames): string | null {
+  if (party === null) return null;
+  return names === 'all' || party.vatNumber !== null || namedRoles.has(role) ? party.name : null;
+}
+
 /** A line's facts beside its account, role and amount. */
-function lineFacts(line: Line, decimals: number): Fact[] {
+function lineFacts(line: Line, decimals: number, names: ExportedNames): Fact[] {
   return present([
     ['party', line.party?.code],
-    ['party_name', line.party?.name],
+    ['party_name', partyName(line, names)],
     ['vat_number', line.party?.vatNumber],
     ['country', line.party?.countryCode],
     ['department', line.departmentId],

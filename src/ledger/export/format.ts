@@ -4,12 +4,16 @@ import type { ExportedUnit } from './facts.ts';
 /** An installation whose books are exported; the currency is its setting, the books themselves name none. */
 export interface ExportInstallation {
   id: InstallationId;
+  /** What people call it, where the configuration has a name. */
+  name?: string | null;
   currency: string;
   decimals: number;
 }
 
 /** What a journal declares before its first entry. */
 export interface Declarations {
+  /** Whose books they are. */
+  title: string;
   commodities: { currency: string; decimals: number }[];
   accounts: { account: string; role: LineRole; currencies: string[]; firstDate: CalendarDate }[];
 }

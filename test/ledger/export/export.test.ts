@@ -2,9 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { integer } from '../../../src/db/columns.ts';
 import { row } from '../../../src/db/rows.ts';
+import type { LedgerEntry } from '../../../src/domain/entry.ts';
 import { Money } from '../../../src/domain/money.ts';
 import { type ExportFormatName, type ExportInstallation, exportEntries } from '../../../src/ledger/export/export.ts';
+import { exportedUnit } from '../../../src/ledger/export/facts.ts';
 import { appendEntries } from '../../../src/ledger/journal/append.ts';
+import type { LineRole } from '../../../src/terms.ts';
 import { useDatabase } from '../../support/database.ts';
 import { draft, party } from '../drafts.ts';
 
@@ -16,7 +19,7 @@ if (!hasHledger) {
   console.warn('hledger is not installed: the tests that need it are skipped');
 }
 
-const helsinki: ExportInstallation = { id: 4711, currency: 'EUR', decimals: 2 };
+const helsinki: ExportInstallation = { id: 4711, name: 'Eläinklinikka "Haukka"', currency: 'EUR', decimals: 2 };
 const osaka: ExportInstallation = { id: 12, currency: 'JPY', decimals: 0 };
 const kuwait: ExportInstallation = { id: 13, currency: 'KWD', decimals: 3 };
 const anyDay = { from: null, to: null };
@@ -193,7 +196,10 @@ account 1910:card_clearing  ; type:A
   it('of a beancount entry', async () => {
     const ledger = await exported('beancount', [helsinki], { from: '2026-02-01', to: '2026-02-01' });
     expect(ledger).toBe(
-      `2026-02-01 open Assets:1700:Receivable EUR
+      `option "title" "Books of 4711 (Eläinklinikka \\"Haukka\\")"
+option "operating_currency" "EUR"
+
+2026-02-01 open Assets:1700:Receivable EUR
 2026-02-01 open Assets:1910:Card-clearing EUR
 
 2026-02-01 * "payment 9" ^4711/payment/9/1
@@ -222,10 +228,38 @@ account 1910:card_clearing  ; type:A
     expect(head).toMatch(/^entry,seq,date,document_date,document,reason,/);
     expect(records).toHaveLength(12);
     expect(records[6]).toBe(
-      '4711/payment/10/1,3,2026-01-20,2026-01-20,payment/10,posted,,,payment 10,1700,receivable,EUR,,81.00,,,,,,,,,,,,,7,,,,,,,R1,roles.receivable,',
+      '4711/payment/10/1,3,2026-01-20,2026-01-20,payment/10,posted,,,payment 10,1700,receivable,EUR,,81.00,,,,,,,,,,,,,7,,,,,,,R1,roles.receivable,,4711,2,-81.00',
     );
     const csvOnly = (await exported('csv', [{ ...helsinki }])).includes('"Ärla, ""Söner""; [2026-01-01]');
     expect(csvOnly).toBe(true);
+  });
+
+  it.each([
+    ['receivables', { receivable: 'Client 7', prepayment_liability: 'Client 7', card_clearing: null, revenue: null }],
+    [
+      'all',
+      { receivable: 'Client 7', prepayment_liability: 'Client 7', card_clearing: 'Client 7', revenue: 'Client 7' },
+    ],
+  ] as const)('names a private person with names: %s, and a company on every line', (names, shown) => {
+    const person = party(7);
+    const company = { code: 'client:8', name: 'Tallit Oy', vatNumber: 'FI1', countryCode: 'FI' };
+    for (const [role, name] of Object.entries(shown) as [LineRole, string | null][]) {
+      for (const [of, asked] of [
+        [person, name],
+        [company, 'Tallit Oy'],
+      ] as const) {
+        const entry = draft({
+          kind: 'payment',
+          id: 1,
+          date: '2026-01-01',
+          lines: [['1', role, '1.00', { party: of }]],
+        });
+        const posting = { ...entry, id: '1/payment/1/1', seq: 1, postingMode: 'document' } as unknown as LedgerEntry;
+        const [line] = exportedUnit({ kind: 'entry', posting }, 2, names).lines;
+        const facts = new Map(line!.facts);
+        expect([role, facts.get('party'), facts.get('party_name') ?? null]).toEqual([role, of.code, asked]);
+      }
+    }
   });
 
   it('defuses what a spreadsheet would run', async () => {
