@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { ConfigError, codeOf } from '../domain/errors.ts';
+import { type Chart, parseChart } from '../mapping/chart.ts';
 import { parseMapping } from '../mapping/parse.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import { parseSpecs, type Specs } from '../mapping/specs.ts';
@@ -60,3 +62,32 @@ export async function loadSpecs(mappingPath: string): Promise<Specs | null> {
     'Correct the named places; mappings/generic.specs.yaml shows how cases are written.',
   );
 }
+
+/** `chart` of a mapping that leaves the chart to the ERP. */
+export const chartOfErp = 'erp';
+
+/** The chart that a mapping names as a file, beside it; null where it names none. Throws ConfigError with every fault. */
+export async function loadChart(mapping: Mapping, mappingPath: string): Promise<{ path: string; chart: Chart } | null> {
+  if (mapping.chart === null || mapping.chart === chartOfErp) return null;
+  const path = resolve(dirname(mappingPath), mapping.chart);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const reason = codeOf(error) === 'ENOENT' ? 'does not exist' : `cannot be read (${codeOf(error)})`;
+    throw new ConfigError(
+      'chart_unreadable',
+      `The chart of accounts ${path} ${reason}.`,
+      'Correct `chart` in the mapping file; its path is relative to that file.',
+    );
+  }
+  const result = parseChart(text);
+  if ('chart' in result) return { path, chart: result.chart };
+  throw new ConfigError(
+    'chart_invalid',
+    `The chart of accounts ${path} is not valid: ${result.errors.slice(0, shownFaults).join('; ')}${result.errors.length > shownFaults ? `; and ${result.errors.length - shownFaults} more` : ''}`,
+    'Correct the named lines; mappings/charts/demo.csv shows how a chart is written.',
+  );
+}
+
+const shownFaults = 20;

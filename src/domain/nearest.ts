@@ -9,6 +9,11 @@ export function nearest(word: string, known: Iterable<string>): string | null {
   return best;
 }
 
+/** Whether two words differ by one letter at most, or by upper and lower case. */
+export function isNear(word: string, other: string): boolean {
+  return editDistance(word.toLowerCase(), other.toLowerCase()) <= 1;
+}
+
 /** Levenshtein distance: letters to insert, remove or replace. */
 function editDistance(a: string, b: string): number {
   const letters = [...b];

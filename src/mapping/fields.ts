@@ -1,20 +1,35 @@
 import { z } from 'zod';
 import { isCalendarDate } from '../domain/dates.ts';
 import { parseMoney } from '../domain/money.ts';
+import { isNear } from '../domain/nearest.ts';
 
 /** The kinds of values that a mapping file has, with their messages. */
 
+/** In a mapping: what the source itself names. */
+const same = 'same';
+
 export const notOne = 'must be an account code (put it in quotes)';
 export const account = accountOr(notOne);
+/** A word of the ERP, such as the name of a tax; as an account, but of any text. */
+export const word = wordOr(notOne);
 
-/** An account; `several` is the message for a list or table. */
-export function accountOr(several: string) {
+function wordOr(several: string) {
   // YAML reads 1700 as a number. Any other number has lost the digits that it was written with.
   return z
     .union([z.string(), z.int().nonnegative(), z.null()], {
       error: ({ input }) => (typeof input === 'object' ? several : notOne),
     })
     .transform((code) => (code === null ? '' : String(code).trim()));
+}
+
+/** An account; `several` is the message for a list or table. */
+export function accountOr(several: string) {
+  return wordOr(several).superRefine((code, context) => {
+    const add = (message: string) => context.addIssue({ code: 'custom', message });
+    if (/\s/.test(code)) add(`must not have a blank inside: "${code}"; did you mean "${code.replaceAll(/\s/g, '')}"?`);
+    // A code with a digit is hardly the word `same`, however much like it.
+    else if (code !== same && !/\d/.test(code) && isNear(code, same)) add(`is "${code}"; did you mean \`same\`?`);
+  });
 }
 
 export const code = z.union([z.string(), z.int()], { error: 'must be a code (put it in quotes)' }).transform(String);

@@ -24,12 +24,24 @@ function withoutEmpty(data: unknown): unknown {
 }
 
 function describe(issue: z.core.$ZodIssue): string[] {
+  const faults = ownFaults(issue);
+  if (faults.length > 0) return faults.map(({ path: place, message }) => `${place.join('.')}: ${message}`);
   const path = issue.path.join('.');
   if (issue.code !== 'unrecognized_keys') return [`${path || 'the file'}: ${nested(issue) ?? issue.message}`];
   return issue.keys.map((key) => {
     const known = knownKeys(issue.path);
     const meant = nearest(key, known);
     return `${[...issue.path, key].join('.')}: unknown key; ${meant ? `did you mean ${meant}?` : `known are ${known.join(', ')}`}`;
+  });
+}
+
+/** What is wrong within one of the forms that a place may have; empty where it has none of them. */
+function ownFaults(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string }[] {
+  if (issue.code !== 'invalid_union') return [];
+  return issue.errors.flat().flatMap((inner) => {
+    const path = [...issue.path, ...inner.path];
+    if (inner.code === 'custom') return [{ path, message: inner.message }];
+    return ownFaults({ ...inner, path });
   });
 }
 

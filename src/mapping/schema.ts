@@ -13,30 +13,30 @@ import {
   oneOrMore,
   rateCondition,
   textCondition,
+  word,
 } from './fields.ts';
 import { defaultPaymentRole, fixedPaymentRoles } from './payment-types.ts';
 import { roleMeanings } from './role-meanings.ts';
 import { vatGroups, vatKinds } from './vat-group-lines.ts';
 
 const accountTable = z.record(z.string(), account, { error: 'must be a table of accounts' });
-const rateTable = z.record(z.string(), account).transform((table, context) => {
-  const byRate: Record<string, string> = {};
-  for (const [rate, code] of Object.entries(table)) {
-    // Normalised, since look-ups use the shortest form: 25.50 becomes 25.5.
-    const exact = rate === '*' ? rate : parseMoney(rate)?.toFixed();
-    if (exact === undefined)
-      context.addIssue({ code: 'custom', path: [rate], message: 'must be a rate in per cent, or "*"' });
-    else byRate[exact] = code;
-  }
-  return byRate;
-});
-const vatTable = z.record(
-  z.string(),
-  z.union([account, rateTable], { error: 'must be an account or a table by rate' }),
-  {
-    error: 'must be `same` or a table by VAT group name',
-  },
-);
+function rateTable<Leaf extends z.ZodType<string>>(leaf: Leaf) {
+  return z.record(z.string(), leaf).transform((table, context) => {
+    const byRate: Record<string, string> = {};
+    for (const [rate, code] of Object.entries(table)) {
+      // Normalised, since look-ups use the shortest form: 25.50 becomes 25.5.
+      const exact = rate === '*' ? rate : parseMoney(rate)?.toFixed();
+      if (exact === undefined)
+        context.addIssue({ code: 'custom', path: [rate], message: 'must be a rate in per cent, or "*"' });
+      else byRate[exact] = code;
+    }
+    return byRate;
+  });
+}
+function vatTable<Leaf extends z.ZodType<string>>(leaf: Leaf) {
+  const entry = z.union([leaf, rateTable(leaf)], { error: 'must be an account or a table by rate' });
+  return z.record(z.string(), entry, { error: 'must be `same` or a table by VAT group name' });
+}
 
 export const vatConditions = {
   department: departmentCondition.optional().describe("the department's id"),
@@ -180,7 +180,7 @@ export const mappingSchema = z.strictObject({
     'ordered rules, looked at before `revenue_by_department` and `revenue`: those with a `role` first, then the others; the first that holds gives the account',
   ),
   vat: z
-    .union([z.literal('same'), vatTable], { error: 'must be `same` or a table by VAT group name' })
+    .union([z.literal('same'), vatTable(account)], { error: 'must be `same` or a table by VAT group name' })
     .default({})
     .describe('`same`: the account of the VAT group itself; or a table by VAT group name and rate, "*" for the rest'),
   vat_rules: rulesOf(vatRule).describe('ordered rules, looked at before `vat`: the first that holds gives the account'),
@@ -211,6 +211,14 @@ export const mappingSchema = z.strictObject({
     })
     .describe('where a payment type goes when not to its own role; 6, 8 and 12 always go to theirs'),
   policies: z.strictObject(policies).prefault({}),
+  chart: z
+    .string({ error: 'must be the path of a CSV file, or `erp`' })
+    .min(1, 'must be the path of a CSV file, or `erp`')
+    .nullable()
+    .default(null)
+    .describe(
+      'the chart of accounts that `mapping check` compares with: a CSV file (number, name, type, open) beside this one, or `erp`',
+    ),
   cash_customer: code.nullable().default(null).describe('the party of counter sales without a client'),
   counterparties: z
     .strictObject({ insurance_receivable: code.optional(), financing_receivable: code.optional() })
@@ -219,7 +227,7 @@ export const mappingSchema = z.strictObject({
   erp: z
     .strictObject({
       vat_codes: z
-        .union([z.literal('same'), vatTable], { error: 'must be `same` or a table by VAT group name' })
+        .union([z.literal('same'), vatTable(word)], { error: 'must be `same` or a table by VAT group name' })
         .default('same')
         .describe(
           'the ERP’s tax code of a VAT group and rate; `same`: the name of the group; `none`: no tax code; "*" for the rest',

@@ -1,5 +1,6 @@
 import type { InstallationConfig } from '../config/load.ts';
 import type { Connection } from '../db/rows.ts';
+import { accountsUsed, type WrittenAccount } from '../mapping/accounts-written.ts';
 import { type MappingGap, mappingGaps, type UnnamedValue, unnamedValues } from '../mapping/check.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { InstallationId } from '../terms.ts';
@@ -10,6 +11,8 @@ export interface MappingComparison {
   installation: InstallationId;
   gaps: MappingGap[];
   unnamed: UnnamedValue[];
+  /** Accounts that the source's documents come to. */
+  accounts: WrittenAccount[];
 }
 
 /** What an installation's source uses, as the mirror holds it, that a mapping has no account for or does not name. */
@@ -23,5 +26,6 @@ export async function compareMapping(
     installation: installation.id,
     gaps: mappingGaps(usage, mapping),
     unnamed: unnamedValues(usage, mapping),
+    accounts: accountsUsed(usage, mapping),
   };
 }

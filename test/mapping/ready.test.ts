@@ -5,7 +5,9 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { runSpecs } from '../../src/bookkeeping/run-specs.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { loadMapping, loadSpecs } from '../../src/config/mapping-files.ts';
+import { loadChart, loadMapping, loadSpecs } from '../../src/config/mapping-files.ts';
+import { accountsNamed } from '../../src/mapping/accounts-written.ts';
+import { checkAgainstChart } from '../../src/mapping/check-chart.ts';
 
 const folder = fileURLToPath(new URL('../../mappings/', import.meta.url));
 const mappings = readdirSync(folder).filter(
@@ -16,6 +18,12 @@ describe.each(mappings)('%s', (name) => {
   test('names its schema on line 1', () => {
     const [line] = readFileSync(folder + name, 'utf8').split('\n');
     expect(line).toBe('# yaml-language-server: $schema=./mapping.schema.json');
+  });
+
+  test('names a chart, and accounts of it alone', async () => {
+    const { mapping } = await loadMapping(folder + name);
+    const chart = await loadChart(mapping, folder + name);
+    expect(checkAgainstChart(accountsNamed(mapping), chart!.chart)).toEqual([]);
   });
 
   test('posts its cases as they are written', async () => {

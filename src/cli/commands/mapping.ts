@@ -4,9 +4,11 @@ import { runSpecs } from '../../bookkeeping/run-specs.ts';
 import { loadDialect } from '../../config/dialect.ts';
 import { isDelivered } from '../../config/erp.ts';
 import { type Config, loadConfig } from '../../config/load.ts';
-import { loadMapping, loadSpecs, specsPathOf } from '../../config/mapping-files.ts';
+import { chartOfErp, loadChart, loadMapping, loadSpecs, specsPathOf } from '../../config/mapping-files.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { postgresFolder } from '../../embedded/postgres.ts';
+import { accountsNamed } from '../../mapping/accounts-written.ts';
+import { checkAgainstChart, sharedAccounts } from '../../mapping/check-chart.ts';
 import type { Mapping } from '../../mapping/schema.ts';
 import { checkErp, type ErpCheck } from '../../queries/erp-check.ts';
 import { compareMapping, type MappingComparison } from '../../queries/mapping-check.ts';
@@ -14,7 +16,7 @@ import { chosenInstallations, openApp } from '../../runtime/app.ts';
 import { nothingDelivered } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { erpChecksDocument, erpCheckText } from '../render/erp-check.ts';
-import { comparisonsDocument, comparisonText, specsText } from '../render/mapping-check.ts';
+import { chartText, comparisonsDocument, comparisonText, specsText } from '../render/mapping-check.ts';
 
 export interface MappingCheckOptions {
   installation?: number;
@@ -22,8 +24,8 @@ export interface MappingCheckOptions {
 }
 
 /**
- * Checks a mapping file, runs its cases, and compares it with what the source uses and, with --erp, with what the ERP has; exit
- * code 1 on a failed case, a gap or a fault.
+ * Checks a mapping file, runs its cases, and compares it with its chart, with what the source uses and, with --erp or `chart: erp`,
+ * with what the ERP has; exit code 1 on a failed case, a gap or a fault.
  */
 export async function check(
   context: CommandContext,
@@ -35,18 +37,24 @@ export async function check(
   const specs = await loadSpecs(path);
   const cases = specs === null ? null : runSpecs(specs, mapping, loadDialect());
   const failed = cases?.filter(({ ok }) => !ok) ?? [];
+  const chart = await loadChart(mapping, path);
   const config = await knownConfig(context);
-  if (erp && config === null) {
+  const withErp = erp === true || mapping.chart === chartOfErp;
+  if (withErp && config === null) {
     throw usageError(
-      '--erp needs a configuration and a database: they tell which ERP, and what is used.',
+      `${erp ? '--erp' : '`chart: erp`'} needs a configuration and a database: they tell which ERP, and what is used.`,
       'mapping check',
     );
   }
   const { compared, inErp } = config
-    ? await compare(context, config, installation, mapping, erp === true)
+    ? await compare(context, config, installation, mapping, withErp)
     : { compared: [], inErp: [] };
+  const written = [...accountsNamed(mapping), ...compared.flatMap(({ accounts }) => accounts)];
+  const faults = chart === null ? [] : checkAgainstChart(written, chart.chart);
+  const warnings = sharedAccounts(written);
   const ok =
     failed.length === 0 &&
+    faults.length === 0 &&
     compared.every(({ gaps }) => gaps.length === 0) &&
     inErp.every(({ results }) => results.every((result) => result.ok));
   const report = {
@@ -54,13 +62,17 @@ export async function check(
     file: path,
     specs: cases && { file: specsPathOf(path), cases: cases.length, failed },
     compared: config !== null,
+    chart: chart && { file: chart.path, accounts: chart.chart.size },
+    faults,
+    warnings,
     ...comparisonsDocument(compared),
-    ...(erp ? { erp: erpChecksDocument(inErp) } : {}),
+    ...(withErp ? { erp: erpChecksDocument(inErp) } : {}),
   };
   await context.result(report, () =>
     [
       `${path}: the file is valid.`,
       specsText(specsPathOf(path), cases),
+      ...chartText(chart && { path: chart.path, size: chart.chart.size }, faults, warnings),
       ...compared.map(comparisonText),
       ...inErp.map(erpCheckText),
     ].join('\n'),

@@ -10,7 +10,7 @@ export function defineSetupCommands(program: Command, define: Define): void {
   define<MappingCheckOptions>(mapping, 'check <file>', {
     summary: 'check a mapping file, run its cases, and compare it with what the source uses',
     description:
-      'Exit code 2 when the file, or the file of its cases beside it (`NAME.specs.yaml`), is wrong. Runs the cases. With a configuration and a database: lists the accounts, VAT groups, payment types and roles that the source uses and the file lacks, with counts and exact amounts. Exit code 1 when a case fails or something is lacking. With --erp: compares the file with the chart of the ERP, too, without writing there.',
+      'Exit code 2 when the file, or the file of its cases beside it (`NAME.specs.yaml`), is wrong. Runs the cases. With `chart` in the file: refuses accounts that the chart does not have, that are closed in it, or whose type their role cannot have, and warns of two roles on one account. With a configuration and a database: lists the accounts, VAT groups, payment types and roles that the source uses and the file lacks, with counts and exact amounts. Exit code 1 when a case fails, or something is lacking or wrong. With --erp or `chart: erp`: compares the file with the chart of the ERP, too, without writing there.',
     options: [
       installation,
       new Option('--erp', 'compare with accounts, tax codes, dimensions, journals and parties of the ERP, too'),

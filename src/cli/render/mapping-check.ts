@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { CaseResult } from '../../bookkeeping/run-specs.ts';
 import type { Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
+import type { ChartFault } from '../../mapping/check-chart.ts';
 import type { MappingComparison } from '../../queries/mapping-check.ts';
 import { count, table } from './text.ts';
 
@@ -35,6 +36,25 @@ export function specsText(path: string, results: CaseResult[] | null): string {
     `${failed.length} of ${count(cases.length, 'case')} of ${file} do not post as they are written (- expected, + posted):`,
     ...failed.flatMap(({ name, differences }) => [`  ${name}`, ...differences.map((line) => `    ${line}`)]),
   ].join('\n');
+}
+
+/** The accounts that the chart does not have as they are needed, and what is only doubtful. */
+export function chartText(
+  chart: { path: string; size: number } | null,
+  faults: readonly ChartFault[],
+  warnings: readonly string[],
+): string[] {
+  const shown = visibleIn({ faults, warnings });
+  const found =
+    chart === null
+      ? []
+      : faults.length === 0
+        ? [`${basename(chart.path)}: all accounts are in the chart, open, and of the type that they need.`]
+        : [
+            `${count(faults.length, 'account')} of the mapping ${faults.length === 1 ? 'is' : 'are'} not in ${basename(chart.path)} as needed:`,
+            ...shown.faults.map(({ path, message }) => `  ${path}: ${message}`),
+          ];
+  return [...found, ...shown.warnings.map((warning) => `A warning: ${warning}.`)];
 }
 
 /** Places shown of each gap; the JSON has all. */

@@ -1,0 +1,80 @@
+import { nearest } from '../domain/nearest.ts';
+import type { LineRole } from '../terms.ts';
+import type { WrittenAccount } from './accounts-written.ts';
+import type { AccountType, Chart } from './chart.ts';
+
+export type ChartFaultCode = 'account_unknown' | 'account_closed' | 'account_type_wrong';
+
+/** An account of the mapping that the chart does not have as it is needed. */
+export interface ChartFault {
+  code: ChartFaultCode;
+  path: string;
+  account: string;
+  message: string;
+}
+
+const clearing: readonly AccountType[] = ['asset'];
+const either: readonly AccountType[] = ['asset', 'liability'];
+
+/** The types that the account of a role may have. */
+const typesOf: Record<LineRole, readonly AccountType[]> = {
+  receivable: clearing,
+  opening_receivable: clearing,
+  insurance_receivable: clearing,
+  financing_receivable: clearing,
+  cash: clearing,
+  bank_clearing: clearing,
+  card_clearing: clearing,
+  mobile_clearing: clearing,
+  cheque_clearing: clearing,
+  // Accounts that come to zero stand on either side of a chart.
+  other_clearing: either,
+  consolidation_clearing: either,
+  credit_settlement: either,
+  prepayment_liability: ['liability'],
+  voucher_liability: ['liability'],
+  gift_card_liability: ['liability'],
+  // Profit or loss; or an account that is cleared by hand, where a chart has none for it.
+  rounding: ['income', 'expense', 'asset'],
+  revenue: ['income'],
+  vat: ['liability'],
+};
+
+/** Accounts that are not in the chart, closed there, or of a type that their role cannot have; each place once, by path. */
+export function checkAgainstChart(accounts: readonly WrittenAccount[], chart: Chart): ChartFault[] {
+  const faults = accounts.flatMap(({ account, role, path }): ChartFault[] => {
+    const found = chart.get(account);
+    const fault = (code: ChartFaultCode, message: string) => [{ code, path, account, message }];
+    if (found === undefined)
+      return fault('account_unknown', `account ${account} is not in the chart${hint(account, chart)}`);
+    const called = `account ${account}${found.name ? ` (${found.name})` : ''}`;
+    if (!found.isOpen) return fault('account_closed', `${called} is closed in the chart`);
+    const wanted = typesOf[role];
+    if (wanted.includes(found.type)) return [];
+    return fault(
+      'account_type_wrong',
+      `${called} is of type ${found.type} in the chart; ${role} needs ${wanted.join(' or ')}`,
+    );
+  });
+  const byPlace = new Map(faults.map((fault) => [`${fault.path} ${fault.account} ${fault.code}`, fault]));
+  return [...byPlace.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function hint(account: string, chart: Chart): string {
+  const near = nearest(account, chart.keys());
+  const name = near === null ? '' : chart.get(near)?.name;
+  return near === null ? '' : `; did you mean ${near}${name ? ` (${name})` : ''}?`;
+}
+
+/** Accounts on which more than one role stands: what each of them holds can then only be told by the lines' roles. */
+export function sharedAccounts(accounts: readonly WrittenAccount[]): string[] {
+  const byAccount = Map.groupBy(accounts, ({ account }) => account);
+  const found = [...byAccount].flatMap(([account, its]) => {
+    const roles = [...new Set(its.map(({ role }) => role))].sort();
+    if (roles.length < 2) return [];
+    return [{ account, text: roles.length === 2 ? `${roles.join(' and ')} are both` : `${roles.join(', ')} are all` }];
+  });
+  return found
+    .sort((a, b) => (a.account < b.account ? -1 : 1))
+    .map(({ account, text }) => `${text} on account ${account}`);
+}
