@@ -86,7 +86,7 @@ export async function loadChart(mapping: Mapping, mappingPath: string): Promise<
   throw new ConfigError(
     'chart_invalid',
     `The chart of accounts ${path} is not valid: ${result.errors.slice(0, shownFaults).join('; ')}${result.errors.length > shownFaults ? `; and ${result.errors.length - shownFaults} more` : ''}`,
-    'Correct the named lines; mappings/charts/demo.csv shows how a chart is written.',
+    'Correct the named lines; mappings/charts/generic.csv shows how a chart is written.',
   );
 }
 

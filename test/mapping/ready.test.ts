@@ -20,12 +20,6 @@ describe.each(mappings)('%s', (name) => {
     expect(line).toBe('# yaml-language-server: $schema=./mapping.schema.json');
   });
 
-  test('names a chart, and accounts of it alone', async () => {
-    const { mapping } = await loadMapping(folder + name);
-    const chart = await loadChart(mapping, folder + name);
-    expect(checkAgainstChart(accountsNamed(mapping), chart!.chart)).toEqual([]);
-  });
-
   test('posts its cases as they are written', async () => {
     const { mapping } = await loadMapping(folder + name);
     const specs = await loadSpecs(folder + name);
@@ -37,6 +31,15 @@ describe.each(mappings)('%s', (name) => {
 test('there are ready mappings for Finland, Sweden, Germany and anywhere', () => {
   expect(mappings).toEqual(expect.arrayContaining(['finland.yaml', 'generic.yaml', 'germany.yaml', 'sweden.yaml']));
 });
+
+test.each(['finland.yaml', 'generic.yaml', 'germany.yaml', 'sweden.yaml'])(
+  '%s names a chart, and accounts of it alone',
+  async (name) => {
+    const { mapping } = await loadMapping(folder + name);
+    const chart = await loadChart(mapping, folder + name);
+    expect(checkAgainstChart(accountsNamed(mapping), chart!.chart)).toEqual([]);
+  },
+);
 
 test.each(mappings)('%s fits the JSON schema that editors check it by', (name) => {
   const read = (file: string) => readFileSync(folder + file, 'utf8');
