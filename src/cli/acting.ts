@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import { ConfigError } from '../domain/errors.ts';
 import { usageError } from './context.ts';
 
 /** Who does something that is recorded, and why. Throws ConfigError where one of them is empty. */
@@ -10,6 +11,36 @@ export function actedBy(
   if (reason === '') throw usageError('--reason is empty; say why.', command);
   if (by === '') throw usageError('--by is empty; say who answers for it.', command);
   return { actedBy: by, reason };
+}
+
+/**
+ * Who does something that may need two: the one who answers for it, and the second person. Throws ConfigError where a name is
+ * empty, the second one lacks, or both are the same.
+ */
+export function personsOf(
+  options: { by?: string; second?: string },
+  { twoPersons }: { twoPersons: boolean },
+  command: string,
+): { by: string; second: string | null } {
+  const by = (options.by ?? accountName()).trim();
+  const second = options.second?.trim() ?? null;
+  if (by === '') throw usageError('--by is empty; say who answers for it.', command);
+  if (second === '') throw usageError('--second is empty; name the second person.', command);
+  if (second === null && twoPersons) {
+    throw new ConfigError(
+      'second_person_needed',
+      'The configuration asks for two persons (`two_persons`), and only one is named.',
+      'Name the other one with --second NAME.',
+    );
+  }
+  if (second !== null && second.toLowerCase() === by.toLowerCase()) {
+    throw new ConfigError(
+      'second_person_needed',
+      `The second person is the first one: ${by}.`,
+      'Name another one with --second NAME.',
+    );
+  }
+  return { by, second };
 }
 
 /** The user of the operating system; some containers' users have no name. */

@@ -73,6 +73,8 @@ export interface Config {
   export: { names: 'receivables' | 'all' };
   /** Seals the books; null: they are not sealed. */
   sealKey: Ed25519Key | null;
+  /** Whether a close and a reopening need a second person. */
+  twoPersons: boolean;
   /** Address and secret of the webhook receiver; null: off. */
   webhooks: WebhookConfig | null;
   /** Where metrics and health are served, and the Temporal SDK's own metrics; null: off. */
@@ -125,6 +127,7 @@ export async function loadConfig(
     },
     export: written.export,
     sealKey: written.seal_key === undefined ? null : readSealKey(file, written.seal_key),
+    twoPersons: written.two_persons,
     webhooks: written.webhooks ? { ...written.webhooks.listen, secret: written.webhooks.secret } : null,
     metrics: written.metrics
       ? { listen: written.metrics.listen, temporalListen: written.metrics.temporal_listen ?? null }

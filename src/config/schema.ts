@@ -252,6 +252,7 @@ export const configSchema = z.strictObject({
     .describe(
       `Ed25519 private key, PEM, that seals the books at the end of each window that posted, at each \`ledger close\` and in exports; \`ledger verify --public-key\` checks the seals. ${onlyFromEnvironment}`,
     ),
+  two_persons: flag.describe('Whether closing and reopening the books needs a second person, named by `--second`.'),
   webhooks: z
     .strictObject({
       listen: text

@@ -560,8 +560,12 @@ create table ledger_close (
   summary_hash text not null,
   previous_hash text not null,
   hash text not null,
+  kind text not null default 'close'::text,
+  format integer not null default 1,
+  details text not null default ''::text,
   constraint ledger_close_installation_seq_key UNIQUE (installation, seq),
-  constraint ledger_close_pkey PRIMARY KEY (installation, closed_at)
+  constraint ledger_close_pkey PRIMARY KEY (installation, closed_at),
+  constraint ledger_close_kind_check CHECK ((kind = ANY (ARRAY['close'::text, 'reopen'::text])))
 );
 
 create table mapping_generation (
@@ -910,9 +914,12 @@ declare
 begin
   perform hold_period_alone(new.installation);
   perform hold_chain(new.installation);
-  select max(c.through) into before from ledger_close c where c.installation = new.installation;
-  if new.through < before then
+  before := closed_through(new.installation);
+  if new.kind = 'close' and new.through < before then
     raise exception 'the books of installation % are closed through % already', new.installation, before
+      using errcode = 'restrict_violation', constraint = 'ledger_close_forward';
+  elsif new.kind = 'reopen' and (before is null or new.through >= before) then
+    raise exception 'the books of installation % are not closed after %', new.installation, new.through
       using errcode = 'restrict_violation', constraint = 'ledger_close_forward';
   end if;
   return chain_close(new);
@@ -1159,8 +1166,9 @@ begin
     repeat('0', 64)
   ) into closed.summary_hash;
   closed.hash := encode(sha256(convert_to(
-    closed.previous_hash || E'\n' || concat_ws(' ', 'close', closed.installation, closed.seq,
-      to_char(closed.through, 'YYYY-MM-DD'), closed.entries, closed.summaries, closed.summary_hash),
+    closed.previous_hash || E'\n' || concat_ws(' ', closed.kind, closed.installation, closed.seq,
+      to_char(closed.through, 'YYYY-MM-DD'), closed.entries, closed.summaries, closed.summary_hash,
+      case when closed.format > 1 then encode(sha256(convert_to(closed.details, 'UTF8')), 'hex') end),
     'UTF8')), 'hex');
   return closed;
 end $function$;
@@ -1179,6 +1187,15 @@ AS $function$
     union all
     select 0, repeat('0', 64)
   ) head order by head.seq desc limit 1
+$function$;
+
+CREATE OR REPLACE FUNCTION vetledger.closed_through(for_installation bigint)
+ RETURNS date
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'vetledger', 'pg_temp'
+AS $function$
+  select c.through from ledger_close c where c.installation = for_installation order by c.seq desc limit 1
 $function$;
 
 CREATE OR REPLACE FUNCTION vetledger.count_delivered()
@@ -1366,8 +1383,8 @@ begin
   -- A statement of its own after the wait: it sees a close that has just been committed.
   select p.id, p.installation, p.entry_date, closed.through into refused
   from posted p
-  join (select c.installation, max(c.through) as through from ledger_close c
-        where c.installation in (select installation from posted) group by c.installation) closed
+  join (select each.installation, closed_through(each.installation) as through
+        from (select distinct installation from posted) each) closed
     on closed.installation = p.installation and p.entry_date <= closed.through
   order by p.seq limit 1;
   if found then

@@ -204,6 +204,9 @@ export const problemCatalogue = {
 
 export type ProblemCode = keyof typeof problemCatalogue;
 
+/** Problems of late documents, which are decided one by one (ACCOUNTING "Dates"). */
+export const lateProblems: readonly ProblemCode[] = ['period_locked', 'change_held'];
+
 /** A problem of one document; `message` gives the facts and figures. */
 export interface Problem {
   code: ProblemCode;

@@ -1,21 +1,19 @@
-import { date, nullable } from '../db/columns.ts';
+import { date, instant, integer, nullable, oneOf, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
-import { type Connection, execute, row } from '../db/rows.ts';
+import { type Connection, execute, row, rows } from '../db/rows.ts';
+import { dayAfter, daysFrom } from '../domain/dates.ts';
 import { UserError } from '../domain/errors.ts';
 import type { Ed25519Key } from '../domain/signature.ts';
+import { storable } from '../domain/text.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import { type BooksHead, booksHead } from './head.ts';
+import { closeKinds } from './journal/chain.ts';
 import { sealBooks } from './seals.ts';
 import { summariseBatch } from './summaries/append.ts';
 
-/** The last day closed by `vetledger ledger close`, or null. */
+/** The last day closed by `vetledger ledger close`, and not opened again since; null where none is. */
 export async function closedThrough(db: Connection, installation: InstallationId): Promise<CalendarDate | null> {
-  const { through } = await row(
-    db,
-    { through: nullable(date) },
-    'select max(through) as through from ledger_close where installation = ?',
-    [installation],
-  );
+  const { through } = await row(db, { through: nullable(date) }, 'select closed_through(?) as through', [installation]);
   return through;
 }
 
@@ -27,10 +25,29 @@ export async function holdPeriod(trx: Connection, installation: InstallationId):
   await execute(trx, 'select hold_period(?)', [installation]);
 }
 
+/** Who answers for a close or a reopening, and on what ground. It is a link of the chain, so none of it can be changed later. */
+export interface CloseDetails {
+  by: string;
+  /** The second person, where the configuration asks for two (`two_persons`). */
+  second: string | null;
+  /** Of a reopening. */
+  reason: string | null;
+  /** Of a close: the checklist as it was shown before. */
+  checklist: unknown;
+}
+
 export interface BooksToClose {
   id: InstallationId;
   /** Days before this one are over: their entries are summed up before the books are closed. */
   today: CalendarDate;
+  details?: CloseDetails;
+}
+
+export interface CloseOptions {
+  /** Seals the closed books. */
+  sealKey?: Ed25519Key | null;
+  /** Called in the transaction for each installation that is closed now. */
+  onClosed?: (trx: Connection, installation: InstallationId) => Promise<void>;
 }
 
 /**
@@ -42,13 +59,66 @@ export async function closePeriods(
   db: Db,
   books: readonly BooksToClose[],
   through: CalendarDate,
+  { sealKey = null, onClosed = async () => undefined }: CloseOptions = {},
+): Promise<BooksHead[]> {
+  return inOrder(db, books, sealKey, async (trx, each) => {
+    if (await closePeriod(trx, each, through)) await onClosed(trx, each.id);
+  });
+}
+
+/**
+ * Opens the books of these installations again from a day on, all or none of them. Documents that were late at the close stay
+ * held until they are decided. Throws UserError `period_open` where nothing on or after that day is closed.
+ */
+export async function reopenPeriods(
+  db: Db,
+  installations: readonly InstallationId[],
+  from: CalendarDate,
+  details: CloseDetails,
   sealKey: Ed25519Key | null = null,
+): Promise<BooksHead[]> {
+  const books = installations.map((id) => ({ id }));
+  return inOrder(db, books, sealKey, async (trx, { id }) => {
+    await execute(trx, 'select hold_period_alone(?)', [id]);
+    refuseOpen(id, from, await closedThrough(trx, id));
+    await append(trx, id, 'reopen', daysFrom(from, -1), details);
+  });
+}
+
+/** Throws UserError where the books are not closed on or after a day. */
+export function refuseOpen(installation: InstallationId, from: CalendarDate, closed: CalendarDate | null): void {
+  if (closed !== null && from <= closed) return;
+  const until = closed === null ? 'are not closed' : `are closed through ${closed} only`;
+  throw new UserError(
+    'period_open',
+    `The books of installation ${installation} ${until}: ${from} is open.`,
+    closed === null ? 'There is nothing to reopen.' : `Give ${closed} or an earlier day.`,
+    2,
+  );
+}
+
+/** Throws UserError where the books are closed through a later day. */
+export function refuseEarlier(installation: InstallationId, through: CalendarDate, closed: CalendarDate | null): void {
+  if (closed === null || closed <= through) return;
+  throw new UserError(
+    'period_closed',
+    `The books of installation ${installation} are closed through ${closed} already.`,
+    `Give a later date; or open them again with \`vetledger ledger reopen --from ${dayAfter(through)}\`.`,
+    2,
+  );
+}
+
+/** In one order, so that two closes of several installations never wait for each other. */
+async function inOrder<Books extends { id: InstallationId }>(
+  db: Db,
+  books: readonly Books[],
+  sealKey: Ed25519Key | null,
+  change: (trx: Connection, each: Books) => Promise<void>,
 ): Promise<BooksHead[]> {
   return db.transaction(async (trx) => {
     const heads: BooksHead[] = [];
-    // In one order, so that two closes of several installations never wait for each other.
     for (const each of [...books].sort((a, b) => a.id - b.id)) {
-      await closePeriod(trx, each, through);
+      await change(trx, each);
       if (sealKey !== null) await sealBooks(trx, each.id, sealKey);
       heads.push(await booksHead(trx, each.id));
     }
@@ -56,19 +126,56 @@ export async function closePeriods(
   });
 }
 
-async function closePeriod(trx: Connection, { id, today }: BooksToClose, through: CalendarDate): Promise<void> {
+/** False where the books are closed through that day already. */
+async function closePeriod(
+  trx: Connection,
+  { id, today, details }: BooksToClose,
+  through: CalendarDate,
+): Promise<boolean> {
   await execute(trx, 'select hold_period_alone(?)', [id]);
   const closed = await closedThrough(trx, id);
-  if (closed === through) return;
-  if (closed !== null && closed > through) {
-    throw new UserError(
-      'period_closed',
-      `The books of installation ${id} are closed through ${closed} already.`,
-      'A closed period is not opened again; give a later date.',
-      2,
-    );
-  }
+  if (closed === through) return false;
+  refuseEarlier(id, through, closed);
   // Entries that a window posted since the days were summed up: their summaries must not come after the close.
   while ((await summariseBatch(trx, id, { before: today, windowId: null })).length > 0);
-  await execute(trx, 'insert into ledger_close (installation, through) values (?, ?)', [id, through]);
+  await append(trx, id, 'close', through, details);
+  return true;
+}
+
+async function append(
+  trx: Connection,
+  installation: InstallationId,
+  kind: RecordedClose['kind'],
+  through: CalendarDate,
+  details: CloseDetails | undefined,
+): Promise<void> {
+  // As PostgreSQL keeps it, so that the hash is over what is read back.
+  const text = details === undefined ? '{}' : storable(JSON.stringify(details));
+  await execute(trx, 'insert into ledger_close (installation, through, kind, format, details) values (?, ?, ?, 2, ?)', [
+    installation,
+    through,
+    kind,
+    text,
+  ]);
+}
+
+/** A close or a reopening, as it was recorded; one of before there were details has none. */
+export interface RecordedClose extends Partial<CloseDetails> {
+  kind: (typeof closeKinds)[number];
+  /** Its place in the chain. */
+  seq: number;
+  /** The last closed day after it. */
+  through: CalendarDate;
+  at: Date;
+}
+
+/** The closes and reopenings of an installation in their order. */
+export async function recordedCloses(db: Connection, installation: InstallationId): Promise<RecordedClose[]> {
+  const found = await rows(
+    db,
+    { kind: oneOf(closeKinds), seq: integer, through: date, at: instant, details: text },
+    'select kind, seq, through, closed_at as at, details from ledger_close where installation = ? order by seq',
+    [installation],
+  );
+  return found.map(({ details, ...close }) => ({ ...close, ...(details === '' ? {} : JSON.parse(details)) }));
 }

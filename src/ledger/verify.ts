@@ -2,7 +2,7 @@ import { date, integer, oneOf, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import { entryId } from '../domain/entry.ts';
 import { documentKinds, type InstallationId } from '../terms.ts';
-import { type ChainHead, type Close, closeHash } from './journal/chain.ts';
+import { type ChainHead, type Close, closeHash, closeKinds } from './journal/chain.ts';
 import { chainStart, entryHash } from './journal/entry-hash.ts';
 import { entriesBySeq } from './journal/read.ts';
 import { summariesBySeq } from './summaries/read.ts';
@@ -71,7 +71,7 @@ async function walkJournal(db: Connection, installation: InstallationId, closes:
   };
   const followCloses = (before: number): BrokenLink | null => {
     for (let close = closes[nextClose]; close !== undefined && close.seq < before; close = closes[nextClose]) {
-      const name = `close through ${close.through}`;
+      const name = `${close.kind} through ${close.through}`;
       const broken = follow(close, name, closeHash(head.hash, close));
       if (broken !== null) return broken;
       if (close.entries !== entries) {
@@ -128,7 +128,7 @@ async function walkSummaries(db: Connection, installation: InstallationId, close
   const beyond = closes.find((close) => close.summaries > head.seq);
   if (beyond === undefined) return { broken: null, head };
   const message = `daily summaries ${head.seq + 1} to ${beyond.summaries} are missing; they were there when the books were closed`;
-  return { broken: { seq: null, entryId: `close through ${beyond.through}`, message }, head };
+  return { broken: { seq: null, entryId: `${beyond.kind} through ${beyond.through}`, message }, head };
 }
 
 async function closesBySeq(db: Connection, installation: InstallationId): Promise<Close[]> {
@@ -136,14 +136,17 @@ async function closesBySeq(db: Connection, installation: InstallationId): Promis
     db,
     {
       seq: integer,
+      kind: oneOf(closeKinds),
       through: date,
+      format: integer,
+      details: text,
       entries: integer,
       summaries: integer,
       summary_hash: text,
       previous_hash: text,
       hash: text,
     },
-    `select seq, through, entries, summaries, summary_hash, previous_hash, hash from ledger_close
+    `select seq, kind, through, format, details, entries, summaries, summary_hash, previous_hash, hash from ledger_close
      where installation = ? order by seq`,
     [installation],
   );

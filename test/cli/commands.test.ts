@@ -350,8 +350,8 @@ describe('after a first sync with a mapping that lacks an account', () => {
       ok: true,
       installations: [{ ok: true, broken: null }],
     });
-    expect(await command('ledger close --through 2001-02-28 --json')).toMatchObject({ code: 0 });
-    expect((await command('ledger close --through 2001-01-31 --json')).json().error.code).toBe('period_closed');
+    expect(await command('ledger close --through 2001-02-28 --yes --json')).toMatchObject({ code: 0 });
+    expect((await command('ledger close --through 2001-01-31 --yes --json')).json().error.code).toBe('period_closed');
     expect(await command('ledger close --through 2999-12-31')).toMatchObject({ code: 2 });
     expect(await clinic.rows('select through from ledger_close')).toEqual([{ through: '2001-02-28' }]);
   });

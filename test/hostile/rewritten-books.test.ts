@@ -192,7 +192,7 @@ async function untilSomebodyWaits(): Promise<void> {
 
 test('closing the books prints where they end, and seals that', async () => {
   await post(sale(1, '2026-01-15'));
-  const closed = (await command('ledger close --through 2026-01-31 --json')).json().installations[0];
+  const closed = (await command('ledger close --through 2026-01-31 --yes --json')).json().installations[0];
   expect(closed).toMatchObject({ entries: 1, head: { seq: 2, hash: (await chainHead(db, id)).hash } });
   expect((await command('ledger verify --public-key @public.pem --json')).json()).toMatchObject({
     installations: [{ seals: { ok: true, last: { n: 1, seq: 2, hash: closed.head.hash } } }],

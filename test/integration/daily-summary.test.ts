@@ -154,7 +154,7 @@ describe('posting mode daily_summary, through real windows', () => {
     const [id] = await clinic.app.db.transaction((trx) =>
       appendEntries(trx, clinic.sandbox.installation, [late], options),
     );
-    expect((await command(`ledger close --through ${yesterday}`)).code).toBe(0);
+    expect((await command(`ledger close --through ${yesterday} --yes`)).code).toBe(0);
     expect(await clinic.rows('select summary_id from summary_member where entry_id = ?', [id ?? null])).toEqual([
       { summary_id: `${clinic.sandbox.installation}/summary/${yesterday}-none/1` },
     ]);

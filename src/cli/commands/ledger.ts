@@ -1,16 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { transactionsOf } from '../../db/lease.ts';
-import { businessDate } from '../../domain/dates.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { type Ed25519Key, publicKeyOf } from '../../domain/signature.ts';
-import { closePeriods } from '../../ledger/close.ts';
-import { summariseDays } from '../../ledger/summaries/append.ts';
 import { type ChainReport, chainReport } from '../../queries/ledger.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
-import type { CalendarDate } from '../../terms.ts';
-import { chosenBooks } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { closedText, headFields, verification, verificationText } from '../render/ledger.ts';
+import { verification, verificationText } from '../render/ledger.ts';
 import { readSealedExport, refuseUnreadable } from '../sealed-export.ts';
 import { withApp } from '../with-app.ts';
 
@@ -54,42 +48,4 @@ async function readPublicKey(file: string): Promise<Ed25519Key> {
     `${file} holds no Ed25519 public key in PEM.`,
     'Make it from the private key: openssl pkey -in seal-key.pem -pubout -out seal-public.pem',
   );
-}
-
-/** Closes our own books through a past day (ACCOUNTING "Locked"). */
-export function close(
-  context: CommandContext,
-  options: { through: CalendarDate; installation?: number },
-): Promise<number> {
-  const { through } = options;
-  return withApp(context, { temporal: false }, async (app) => {
-    const { db, clock, config } = app;
-    const chosen = (await chosenBooks(app, options.installation)).map(({ id, timezone }) => ({
-      id,
-      today: today(clock(), timezone),
-    }));
-    for (const { id, today } of chosen) {
-      if (through < today) continue;
-      throw usageError(
-        `${through} is not over yet for installation ${id}: only past days can be closed.`,
-        'ledger close',
-      );
-    }
-    // Summaries of days that are over are made first: a closed day gets another one only for late documents.
-    for (const { id, today } of chosen) await summariseDays(transactionsOf(db), id, { before: today, windowId: null });
-    const heads = await closePeriods(db, chosen, through, config.sealKey);
-    const installations = heads.map((head) => ({
-      installation: head.installation,
-      closed_through: through,
-      ...headFields(head),
-    }));
-    await context.result({ installations }, () => installations.map(closedText).join('\n'));
-    return 0;
-  });
-}
-
-function today(now: Date, timezone: string): CalendarDate {
-  const date = businessDate(now.toISOString(), timezone);
-  if (date === null) throw new Error(`no calendar date in ${timezone} at ${now.toISOString()}`);
-  return date;
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { AdoptOptions } from '../commands/adopt.ts';
 import type { AdoptCopyOptions } from '../commands/adopt-copy.ts';
+import type { CloseCommandOptions, ReopenCommandOptions } from '../commands/closing.ts';
 import type { EraseOptions } from '../commands/erase.ts';
 import type { ExportCommandOptions } from '../commands/export.ts';
 import type { VerifyOptions } from '../commands/ledger.ts';
@@ -52,16 +53,56 @@ export function defineBookCommands(program: Command, define: Define): void {
     ],
     action: async (context, options) => (await import('../commands/ledger.ts')).verify(context, options),
   });
-  define<{ installation?: number; through: string }>(ledger, 'close', {
-    summary: 'close our own books through a day',
+  const by = new Option('--by <name>', 'who answers for it (default: the user of the operating system)');
+  const second = new Option('--second <name>', 'the second person, where the configuration says `two_persons: true`');
+  const yes = new Option('--yes', 'do not ask');
+  define<CloseCommandOptions>(ledger, 'close', {
+    summary: 'close our own books through a day, after a checklist',
     description:
-      'Nothing is posted on or before that day any more; `policies.locked_period` of the mapping says what happens to documents dated in it. A closed period is not opened again.',
+      'Prints first what an accountant looks at: the last window, held and late documents, drafts dated in the month, what is not in the ERP, differences, clearing accounts, unused prepayments and liabilities in debit. Then it asks; without a terminal, --yes is needed. Nothing is posted on or before that day any more; `policies.locked_period` of the mapping says what happens to documents dated in it, and `vetledger late` lists those that wait. Who closed, and the checklist, are stored with the close as a link of the chain.',
     options: [
       option('--through <date>', 'the last closed day (YYYY-MM-DD)', calendarDate).makeOptionMandatory(),
       installation,
+      new Option('--dry-run', 'only print the checklist'),
+      by,
+      second,
+      yes,
     ],
-    examples: [['vetledger ledger close --through 2026-01-31', 'January is done']],
-    action: async (context, options) => (await import('../commands/ledger.ts')).close(context, options),
+    examples: [
+      ['vetledger ledger close --through 2026-01-31 --dry-run', 'what there is to look at in January'],
+      ['vetledger ledger close --through 2026-01-31 --by "M. Virtanen"', 'January is done'],
+      ['vetledger ledger close --through 2026-01-31 --by "M. Virtanen" --second "A. Laine" --yes', 'by two persons'],
+    ],
+    action: async (context, options) => (await import('../commands/closing.ts')).close(context, options),
+  });
+  define<ReopenCommandOptions>(ledger, 'reopen', {
+    summary: 'open our own books again from a day on',
+    description:
+      'A link of the chain says who opened them again, when and why. Documents that were late when the period was closed are not posted by it: each is decided with `vetledger late decide`. A period that an ERP has closed is opened in the ERP. Asks first; without a terminal, --yes is needed.',
+    options: [
+      option('--from <date>', 'the first day that is open again (YYYY-MM-DD)', calendarDate).makeOptionMandatory(),
+      new Option('--reason <text>', 'why; it is recorded').makeOptionMandatory(),
+      installation,
+      by,
+      second,
+      yes,
+    ],
+    examples: [
+      [
+        'vetledger ledger reopen --from 2026-01-01 --reason "the bank statement of January was wrong" --by "M. Virtanen"',
+        'January is open again',
+      ],
+    ],
+    action: async (context, options) => (await import('../commands/closing.ts')).reopen(context, options),
+  });
+  define<{ installation?: number }>(ledger, 'closes', {
+    summary: 'when our own books were closed and reopened, by whom, with which checklist',
+    options: [installation],
+    examples: [
+      ['vetledger ledger closes', 'who closed what'],
+      ['vetledger ledger closes --json', 'with the checklists as they were stored'],
+    ],
+    action: async (context, options) => (await import('../commands/closing.ts')).closes(context, options),
   });
   define<AdoptOptions & AdoptCopyOptions>(program, 'adopt', {
     summary: 'take a moved practice API or time zone into the books, or say what a copy of the database is for',

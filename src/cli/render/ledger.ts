@@ -1,7 +1,6 @@
 import { visible } from '../../domain/text.ts';
 import type { BooksHead } from '../../ledger/head.ts';
 import type { ChainReport, SealReport } from '../../queries/ledger.ts';
-import type { CalendarDate } from '../../terms.ts';
 import type { SealedExport } from '../sealed-export.ts';
 
 /** What `ledger verify` found. */
@@ -68,7 +67,7 @@ export function headFields({ entries, seq, hash, summaries, summaryHash }: Books
   return { entries, head: { seq, hash }, summaries, summary_head: { seq: summaries, hash: summaryHash } };
 }
 
-function headText(head: { seq: number; hash: string }, summaryHead: { seq: number; hash: string }): string {
+export function headText(head: { seq: number; hash: string }, summaryHead: { seq: number; hash: string }): string {
   const ofSummaries = summaryHead.seq > 0 ? `; of the daily summaries: ${summaryHead.seq}, ${summaryHead.hash}` : '';
   return `  head: link ${head.seq}, ${head.hash}${ofSummaries}`;
 }
@@ -101,11 +100,4 @@ function wholeText({ installation, entries, summaries, broken }: ChainReport): s
     `Installation ${installation}: the chain is BROKEN at ${visible(broken.entryId)}: ${visible(broken.message)}.`,
     'what to do: restore the database from a backup made before it was changed, and find out who changed it.',
   ].join('\n');
-}
-
-export function closedText(
-  closed: { installation: number; closed_through: CalendarDate } & ReturnType<typeof headFields>,
-): string {
-  const { installation, closed_through: through, entries } = closed;
-  return `Installation ${installation}: closed through ${through}, after ${entries} entries.\n${headText(closed.head, closed.summary_head)}`;
 }

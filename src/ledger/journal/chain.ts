@@ -9,11 +9,19 @@ export interface ChainHead {
   hash: string;
 }
 
-/** A close of our own books, as a link of the journal's chain. */
+export const closeKinds = ['close', 'reopen'] as const;
+
+/** A close of our own books, or a reopening, as a link of the journal's chain. */
 export interface Close {
   installation: InstallationId;
   seq: number;
+  kind: (typeof closeKinds)[number];
+  /** The last closed day after it. */
   through: CalendarDate;
+  /** 1: without kind and details. 2: they are hashed, too. */
+  format: number;
+  /** JSON text, as it was hashed (src/ledger/close.ts). */
+  details: string;
   /** Entries posted before it. */
   entries: number;
   /** The last daily summary before it, and its hash; 0 and `chainStart` without one. */
@@ -35,7 +43,12 @@ export function chainHead(db: Connection, installation: InstallationId): Promise
 
 /** sha256 of the previous hash and what the close says, in hex; the function chain_close of the database makes the same. */
 export function closeHash(previousHash: string, close: Omit<Close, 'hash' | 'previousHash'>): string {
-  const { installation, seq, through, entries, summaries, summaryHash } = close;
-  const content = ['close', installation, seq, through, entries, summaries, summaryHash].join(' ');
-  return createHash('sha256').update(`${previousHash}\n${content}`).digest('hex');
+  const { installation, seq, kind, through, format, details, entries, summaries, summaryHash } = close;
+  const content = [kind, installation, seq, through, entries, summaries, summaryHash];
+  if (format > 1) content.push(sha256(details));
+  return sha256(`${previousHash}\n${content.join(' ')}`);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,0 +1,146 @@
+import { visible } from '../../domain/text.ts';
+import type { RecordedClose } from '../../ledger/close.ts';
+import type { AccountBalance, ClosingChecklist, ListedDocuments } from '../../queries/closing.ts';
+import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { type headFields, headText } from './ledger.ts';
+import { columns, count, instant } from './text.ts';
+
+/** Documents shown of each list; the JSON has more. */
+const shown = 10;
+
+/** The checklist as lines: what is well, and what to look at. Null: closed through that day already. */
+export function checklistText(
+  installation: InstallationId,
+  checklist: ClosingChecklist | null,
+  through: CalendarDate,
+): string {
+  if (checklist === null) return `Installation ${installation}: closed through ${through} already.`;
+  const until = checklist.closed_through ?? 'no day';
+  const result = checklist.ok ? 'Nothing to look at.' : 'Look at the lines marked with LOOK before you close.';
+  return [
+    `Installation ${installation}, to be closed through ${through} (closed through ${until} until now)`,
+    ...items(checklist),
+    result,
+  ].join('\n');
+}
+
+function items(checklist: ClosingChecklist): string[] {
+  const { last_window: window, held, late, drafts, undelivered, differences, clearing } = checklist;
+  const { unused_prepayments: unused, liabilities_in_debit: inDebit } = checklist;
+  const asked = window.to === null ? 'none has closed' : `asked the source up to ${instant(window.to)}`;
+  const after = window.ok ? '' : `, not beyond ${checklist.through}: run \`vetledger sync\``;
+  return [
+    ...item(window.ok, `last window: ${asked}${after}`),
+    ...item(held.ok, `held documents: ${documentCount(held)}`, documentLines(held)),
+    ...item(late.ok, `late documents (\`vetledger late\`): ${documentCount(late)}`, documentLines(late)),
+    ...item(drafts.ok, `invoices that are not final: ${documentCount(drafts)}`, documentLines(drafts)),
+    ...(undelivered === null
+      ? item(true, 'not in the ERP: nothing is delivered')
+      : item(undelivered.ok, `not in the ERP: ${counts(undelivered.count, 'entry', 'entries', undelivered.states)}`)),
+    ...item(
+      differences.ok,
+      `differences: ${differences.ok ? 'none' : '`vetledger reconcile` lists them'}`,
+      differences.equations.map((each) => `${each.equation}: ${each.difference}, ${count(each.documents, 'document')}`),
+    ),
+    ...item(clearing.ok, `clearing accounts: ${accountCount(clearing.accounts)}`, accountLines(clearing.accounts)),
+    ...item(true, `unused prepayments: ${accountCount(unused.accounts)}`, accountLines(unused.accounts)),
+    ...item(
+      inDebit.ok,
+      `liabilities in debit: ${inDebit.ok ? 'none' : accountCount(inDebit.accounts)}`,
+      accountLines(inDebit.accounts),
+    ),
+  ];
+}
+
+function item(ok: boolean, text: string, lines: string[] = []): string[] {
+  return [`  ${ok ? 'ok  ' : 'LOOK'}  ${text}`, ...lines.map((line) => `          ${line}`)];
+}
+
+function documentCount({ count: n, by_code: codes }: ListedDocuments): string {
+  return counts(n, 'document', 'documents', codes);
+}
+
+function counts(n: number, one: string, many: string, parts: Record<string, number>): string {
+  if (n === 0) return 'none';
+  const named = Object.entries(parts).map(([name, part]) => `${part} ${name}`);
+  return `${count(n, one, many)} (${named.join(', ')})`;
+}
+
+function documentLines({ documents, count: n }: ListedDocuments): string[] {
+  const lines = documents
+    .slice(0, shown)
+    .map(({ document, date, code, in_force: inForce }) => [
+      document,
+      date ?? 'no date',
+      code,
+      inForce === null ? '' : `in the books as ${inForce}`,
+    ]);
+  const more = n - lines.length;
+  return [...columns(lines, []), ...(more > 0 ? [`… and ${more} more`] : [])];
+}
+
+function accountCount(accounts: AccountBalance[]): string {
+  return accounts.length === 0 ? 'none has a balance' : `${count(accounts.length, 'account')} with a balance`;
+}
+
+function accountLines(accounts: AccountBalance[]): string[] {
+  return columns(
+    accounts.map(({ account, role, balance }) => [account, role, balance]),
+    [2],
+  );
+}
+
+type Head = ReturnType<typeof headFields>;
+
+export function closedText(
+  closed: Head & {
+    installation: InstallationId;
+    closed_through: CalendarDate;
+    by: string;
+    second: string | null;
+    checklist: ClosingChecklist | null;
+  },
+): string {
+  const { installation, closed_through: through, entries, checklist } = closed;
+  const was = checklist === null ? 'was closed before' : `closed by ${persons(closed)}`;
+  return `Installation ${installation}: closed through ${through}, after ${entries} entries; ${was}.\n${headText(closed.head, closed.summary_head)}`;
+}
+
+export function reopenedText(
+  reopened: Head & {
+    installation: InstallationId;
+    open_from: CalendarDate;
+    by: string;
+    second: string | null;
+    reason: string;
+  },
+): string {
+  const { installation, open_from: from, reason } = reopened;
+  return [
+    `Installation ${installation}: open again from ${from} on, by ${persons(reopened)}: ${visible(reason)}`,
+    headText(reopened.head, reopened.summary_head),
+    'Late documents are not posted by this: `vetledger late` lists them.',
+  ].join('\n');
+}
+
+/** The closes and reopenings of an installation, a line each. */
+export function closesText({
+  installation,
+  closes,
+}: {
+  installation: InstallationId;
+  closes: RecordedClose[];
+}): string {
+  if (closes.length === 0) return `Installation ${installation}: its books were never closed.`;
+  const lines = closes.map((each) => [
+    instant(each.at),
+    each.kind === 'close' ? `closed through ${each.through}` : `reopened; closed through ${each.through} since`,
+    each.by === undefined ? 'by nobody noted' : `by ${persons({ by: each.by, second: each.second ?? null })}`,
+    each.reason ?? '',
+  ]);
+  return [`Installation ${installation}:`, ...columns(lines, []).map((line) => `  ${line}`)].join('\n');
+}
+
+function persons({ by, second }: { by: string; second: string | null }): string {
+  return visible(second === null ? by : `${by} and ${second}`);
+}

@@ -1,0 +1,213 @@
+import { isDelivered } from '../config/erp.ts';
+import type { InstallationConfig } from '../config/load.ts';
+import { date, instant, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
+import { type Connection, maybeRow, rows } from '../db/rows.ts';
+import { dayAfter, instantOf } from '../domain/dates.ts';
+import { formatMoney, Money } from '../domain/money.ts';
+import { lateProblems } from '../domain/problems.ts';
+import { undeliveredThrough } from '../erp/outbox/undelivered.ts';
+import { closedThrough } from '../ledger/close.ts';
+import type { InstallationReport } from '../reconcile/report.ts';
+import { type CalendarDate, documentKinds, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
+
+/** What an accountant looks at before a month is closed. It is stored with the close as it was shown. */
+export interface ClosingChecklist {
+  through: CalendarDate;
+  /** The last closed day until now; null where nothing is closed. */
+  closed_through: CalendarDate | null;
+  made_at: Date;
+  /** Whether nothing below is to be looked at. */
+  ok: boolean;
+  /** Whether the last window that closed asked the source after the last day was over. */
+  last_window: { ok: boolean; to: Date | null };
+  /** Documents that are held, dated up to the day or without a date. */
+  held: ListedDocuments;
+  /** Documents that a lock keeps out of the books, or whose change it does (ACCOUNTING "Late documents"). */
+  late: ListedDocuments;
+  /** Documents dated in the time to be closed that are not final: drafts and sent invoices. */
+  drafts: ListedDocuments;
+  /** Entries and daily summaries dated up to the day that are not in the ERP, by state; null where nothing is delivered. */
+  undelivered: { ok: boolean; count: number; states: Record<string, number> } | null;
+  /** Equations of `reconcile` that do not hold. */
+  differences: { ok: boolean; equations: { equation: string; difference: string; documents: number }[] };
+  /** Balances at the day's end, debits positive. Those that documents clear among themselves should be zero. */
+  clearing: { ok: boolean; accounts: AccountBalance[] };
+  /** Balances of the prepayments not used by the day's end, and what `reconcile` lists of that month's end. */
+  unused_prepayments: { accounts: AccountBalance[]; listed: { month_end: CalendarDate; balance: string } | null };
+  /** Accounts of gift cards, vouchers and prepayments that stand in debit: more was redeemed than sold. */
+  liabilities_in_debit: { ok: boolean; accounts: AccountBalance[] };
+}
+
+export interface ListedDocuments {
+  ok: boolean;
+  count: number;
+  by_code: Record<string, number>;
+  /** The oldest ones, `documentLimit` at most. */
+  documents: { document: string; code: string; date: CalendarDate | null; in_force: string | null }[];
+}
+
+export interface AccountBalance {
+  account: string;
+  role: LineRole;
+  balance: string;
+}
+
+const documentLimit = 50;
+const clearingRoles: readonly LineRole[] = [
+  'card_clearing',
+  'bank_clearing',
+  'cheque_clearing',
+  'mobile_clearing',
+  'other_clearing',
+  'consolidation_clearing',
+  'credit_settlement',
+];
+/** Cleared by documents alone; what clears the others, such as a bank statement, is not in these books. */
+const selfClearing: readonly LineRole[] = ['consolidation_clearing', 'credit_settlement'];
+const liabilityRoles: readonly LineRole[] = ['prepayment_liability', 'gift_card_liability', 'voucher_liability'];
+
+/** The checklist of a close through a day; `report` is what `reconcile` finds now. `now` is the database's or the process's clock. */
+export async function closingChecklist(
+  db: Connection,
+  { id, timezone, decimals, erp }: InstallationConfig,
+  through: CalendarDate,
+  report: InstallationReport,
+  now: Date,
+): Promise<ClosingChecklist> {
+  const closed = await closedThrough(db, id);
+  const balances = await balancesAt(db, id, through, decimals);
+  const having = (roles: readonly LineRole[]) => balances.filter(({ role }) => roles.includes(role));
+  const clearing = having(clearingRoles);
+  const inDebit = having(liabilityRoles).filter(({ balance }) => !balance.startsWith('-'));
+  const states = isDelivered(erp) ? await undeliveredThrough(db, id, through, erp.from) : null;
+  const failing = Object.entries(report.equations).filter(([, { ok }]) => !ok);
+  const items = {
+    last_window: await lastWindow(db, id, instantOf(dayAfter(through), timezone)),
+    held: await documentsWith(db, id, through, 'held'),
+    late: await documentsWith(db, id, through, 'late'),
+    drafts: await drafts(db, id, closed, through),
+    undelivered: states && undelivered(states),
+    differences: {
+      ok: failing.length === 0,
+      equations: failing.map(([equation, { difference, documents, documents_omitted: omitted = 0 }]) => ({
+        equation,
+        difference: String(difference),
+        documents: documents.length + omitted,
+      })),
+    },
+    clearing: { ok: !clearing.some(({ role }) => selfClearing.includes(role)), accounts: clearing },
+    liabilities_in_debit: { ok: inDebit.length === 0, accounts: inDebit },
+  };
+  return {
+    ...{ through, closed_through: closed, made_at: now },
+    ok: Object.values(items).every((item) => item === null || item.ok),
+    ...items,
+    unused_prepayments: {
+      accounts: having(['prepayment_liability']),
+      listed: report.listed.unused_prepayments.find(({ month_end }) => month_end === through) ?? null,
+    },
+  };
+}
+
+function undelivered(states: Record<string, number>) {
+  const count = Object.values(states).reduce((sum, n) => sum + n, 0);
+  return { ok: count === 0, count, states };
+}
+
+async function lastWindow(db: Connection, installation: InstallationId, end: Date | null) {
+  const found = await maybeRow(
+    db,
+    { to_time: nullable(instant) },
+    `select to_time from sync_window where installation = ? and kind = 'window' and outcome = 'closed'
+     order by id desc limit 1`,
+    [installation],
+  );
+  const to = found?.to_time ?? null;
+  return { ok: to !== null && end !== null && to >= end, to };
+}
+
+const listedShape = {
+  kind: oneOf(documentKinds),
+  id: integer,
+  code: text,
+  date: nullable(date),
+  in_force: nullable(text),
+};
+
+async function listed(db: Connection, condition: string, bindings: Parameters<typeof rows>[3]) {
+  const counted = await rows(
+    db,
+    { code: text, n: integer },
+    `select coalesce(problem_code, state) as code, count(*)::int as n from document where ${condition}
+     group by 1 order by 2 desc, 1`,
+    bindings,
+  );
+  const count = counted.reduce((sum, { n }) => sum + n, 0);
+  const found =
+    count === 0
+      ? []
+      : await rows(
+          db,
+          listedShape,
+          `select kind, id, coalesce(problem_code, state) as code, document_date as date, entry_id as in_force
+           from document where ${condition} order by document_date nulls first, kind, id limit ${documentLimit}`,
+          bindings,
+        );
+  return {
+    ok: count === 0,
+    count,
+    by_code: Object.fromEntries(counted.map(({ code, n }) => [code, n])),
+    documents: found.map(({ kind, id, ...each }) => ({ document: `${kind} ${id}`, ...each })),
+  };
+}
+
+function documentsWith(
+  db: Connection,
+  installation: InstallationId,
+  through: CalendarDate,
+  which: 'held' | 'late',
+): Promise<ListedDocuments> {
+  return listed(
+    db,
+    `installation = ? and problem_code is not null and (problem_code = any(?)) = ?
+     and (document_date is null or document_date <= ?::date)`,
+    [installation, lateProblems, which === 'late', through],
+  );
+}
+
+function drafts(
+  db: Connection,
+  installation: InstallationId,
+  closed: CalendarDate | null,
+  through: CalendarDate,
+): Promise<ListedDocuments> {
+  const monthStart = `${through.slice(0, 8)}01`;
+  const from = closed === null || closed >= through ? monthStart : dayAfter(closed);
+  return listed(db, `installation = ? and state = 'not_final' and document_date between ?::date and ?::date`, [
+    ...[installation, from, through],
+  ]);
+}
+
+/** Balances that are not zero, of the accounts that a close looks at. */
+async function balancesAt(
+  db: Connection,
+  installation: InstallationId,
+  through: CalendarDate,
+  decimals: number,
+): Promise<AccountBalance[]> {
+  const found = await rows(
+    db,
+    { account: text, role: oneOf(lineRoles), balance: numeric },
+    `select l.account, l.role, sum(case l.side when 'debit' then l.amount else -l.amount end) as balance
+     from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = ? and e.entry_date <= ?::date and l.role = any(?)
+     group by l.account, l.role having sum(case l.side when 'debit' then l.amount else -l.amount end) <> 0
+     order by l.role, l.account`,
+    [installation, through, [...clearingRoles, ...liabilityRoles]],
+  );
+  return found.map(({ account, role, balance }) => ({
+    account,
+    role,
+    balance: formatMoney(new Money(balance), decimals),
+  }));
+}

@@ -1,0 +1,147 @@
+import { appendFileSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { CloseDetails } from '../../src/ledger/close.ts';
+import { walkChains } from '../../src/ledger/verify.ts';
+import { useDatabase } from '../support/database.ts';
+import { demoMapping } from '../support/demo-config.ts';
+import { MirroredClinic } from '../support/mirrored-clinic.ts';
+import { query } from '../support/sql.ts';
+import { vetledger } from './support.ts';
+
+const { db, owner, url } = useDatabase();
+const id = 51;
+let clinic: MirroredClinic;
+
+const command = (...words: string[]) => vetledger([...words, '--config', clinic.config], clinic.env);
+const ledger = (line: string, ...more: string[]) => command('ledger', ...line.split(' '), ...more);
+const links = () =>
+  query<{ kind: string; through: string }>(db, 'select kind, through::text from ledger_close order by seq');
+
+beforeAll(async () => {
+  clinic = new MirroredClinic(db, url, { id, seed: 4, invoices: 30 });
+  // No gift card account: what was paid by one is held.
+  const mapping = readFileSync(demoMapping, 'utf8').replace(/^ *gift_card_liability:.*\n/m, '');
+  await clinic.configure(mapping);
+  const row = { sum: '100.00', vat_percentage: '14', account_number: '3000' };
+  const invoice = clinic.clinic.createInvoice({ rows: [row] });
+  clinic.clinic.pay(invoice.id, { payment_type: 9, paid: '14.00' });
+  await clinic.pull();
+  await clinic.post();
+});
+afterAll(() => clinic?.remove());
+
+describe('a month that is to be closed', () => {
+  test('its checklist names what to look at, and --dry-run closes nothing', async () => {
+    const { code, stdout } = await ledger('close --through 2026-03-10 --dry-run');
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Installation ${id}, to be closed through 2026-03-10 (closed through no day until now)`);
+    expect(stdout).toContain('LOOK  last window: none has closed, not beyond 2026-03-10: run `vetledger sync`');
+    expect(stdout).toMatch(/LOOK {2}held documents: \d+ documents? \((.*, )?1 role_unmapped/);
+    expect(stdout).toContain('ok    late documents (`vetledger late`): none');
+    expect(stdout).toContain('ok    not in the ERP: nothing is delivered');
+    expect(stdout).toMatch(/unused prepayments: 1 account with a balance\n +\d+ +prepayment_liability +-\d+\.\d\d/);
+    expect(await links()).toEqual([]);
+    const { installations } = (await ledger('close --through 2026-03-10 --dry-run --json')).json();
+    expect(installations[0].checklist).toMatchObject({
+      through: '2026-03-10',
+      closed_through: null,
+      ok: false,
+      last_window: { ok: false, to: null },
+      undelivered: null,
+      late: { ok: true, count: 0 },
+    });
+  });
+
+  test('is refused without a terminal and without --yes, and before its last day is over', async () => {
+    const refused = await ledger('close --through 2026-02-28');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('Without a terminal to ask on, --yes is needed.');
+    expect((await ledger('close --through 2999-12-31 --yes')).code).toBe(2);
+    expect(await links()).toEqual([]);
+  });
+
+  test('is closed by a name, with the checklist as it was shown; the chain stays whole', async () => {
+    const closed = await ledger('close --through 2026-01-31 --yes --json', '--by', 'M. Virtanen');
+    expect(closed.json().installations).toMatchObject([
+      { installation: id, closed_through: '2026-01-31', by: 'M. Virtanen', second: null, checklist: { ok: false } },
+    ]);
+    const stored = await query<{ details: string }>(db, 'select details from ledger_close');
+    const details = JSON.parse(stored[0]?.details ?? '') as CloseDetails;
+    expect(details).toMatchObject({ by: 'M. Virtanen', second: null, reason: null });
+    expect(details.checklist).toEqual(closed.json().installations[0].checklist);
+    expect(await walkChains(db, id)).toMatchObject({ broken: null });
+    // Again: closed already, and nothing is written.
+    const again = await ledger('close --through 2026-01-31 --yes');
+    expect(again.stdout).toContain('closed through 2026-01-31');
+    expect(await links()).toEqual([{ kind: 'close', through: '2026-01-31' }]);
+  });
+
+  test('who closed it, and the checklist, cannot be changed behind the chain', async () => {
+    const undone = new Error('undone');
+    await owner
+      .transaction(async (trx) => {
+        await trx.raw('set local session_replication_role = replica');
+        await trx.raw(`update ledger_close set details = replace(details, 'M. Virtanen', 'somebody')`);
+        expect(await walkChains(trx, id)).toMatchObject({ broken: { entryId: 'close through 2026-01-31' } });
+        throw undone;
+      })
+      .catch((error) => expect(error).toBe(undone));
+  });
+});
+
+describe('a closed period', () => {
+  test('is opened again by a name with a reason, as a link of the chain', async () => {
+    expect((await ledger('reopen --from 2026-02-01 --yes', '--reason', 'x')).stderr).toContain('2026-02-01 is open');
+    expect((await ledger('reopen --from 2026-01-10', '--reason', 'x')).stderr).toContain('--yes is needed');
+    const reason = 'the statement of January was wrong';
+    const opened = await ledger('reopen --from 2026-01-10 --yes --json', '--by', 'A. Laine', '--reason', reason);
+    expect(opened.json().installations).toMatchObject([
+      { installation: id, open_from: '2026-01-10', by: 'A. Laine', second: null, reason },
+    ]);
+    expect(await links()).toEqual([
+      { kind: 'close', through: '2026-01-31' },
+      { kind: 'reopen', through: '2026-01-09' },
+    ]);
+    expect(await walkChains(db, id)).toMatchObject({ broken: null });
+    expect((await ledger('closes')).stdout).toMatch(
+      /closed through 2026-01-31 .* by M\. Virtanen[\s\S]* reopened; closed through 2026-01-09 since {2}by A\. Laine +the statement of January was wrong/,
+    );
+  });
+
+  test('takes entries from the first open day on, and none before it', async () => {
+    const day = async (date: string) =>
+      (await query<{ refused: boolean }>(db, 'select ?::date <= closed_through(?) as refused', [date, id]))[0]?.refused;
+    expect([await day('2026-01-09'), await day('2026-01-10')]).toEqual([true, false]);
+  });
+});
+
+describe('with two_persons', () => {
+  beforeEach(() => {
+    const text = readFileSync(clinic.config, 'utf8');
+    if (!text.includes('two_persons')) appendFileSync(clinic.config, '\ntwo_persons: true\n');
+  });
+
+  test.each([
+    ['one name', [], 'asks for two persons'],
+    ['the same name twice', ['--second', ' m. virtanen'], 'The second person is the first one'],
+    ['an empty second name', ['--second', ' '], '--second is empty'],
+  ])('%s is refused', async (_, second, message) => {
+    const refused = await ledger('close --through 2026-01-31 --yes', '--by', 'M. Virtanen', ...second);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain(message);
+    const reopen = ['--reason', 'x', '--by', 'M. Virtanen', ...second];
+    expect((await ledger('reopen --from 2026-01-01 --yes', ...reopen)).stderr).toContain(message);
+  });
+
+  test('both names are recorded', async () => {
+    const both = ['--by', 'M. Virtanen', '--second', 'A. Laine'];
+    const closed = await ledger('close --through 2026-01-31 --yes --json', ...both);
+    expect(closed.json().installations).toMatchObject([{ by: 'M. Virtanen', second: 'A. Laine' }]);
+    expect((await ledger('closes --json')).json().installations[0].closes.at(-1)).toMatchObject({
+      kind: 'close',
+      through: '2026-01-31',
+      by: 'M. Virtanen',
+      second: 'A. Laine',
+    });
+  });
+});
