@@ -28,7 +28,7 @@ export function postActivities(deps: ActivityDeps) {
         const lockDateOf = input.replay?.fromMirror
           ? knownLockDates(deps.db, installation.id)
           : lockDates(deps, installation.id, heartbeat, transact);
-        const contextFor = postingContexts(installation, lockDateOf);
+        const contextFor = postingContexts(installation, lockDateOf, deps.clock);
         const posted = await postWaiting(deps.db, installation, contextFor, {
           windowId: window.id,
           finalRound: last,

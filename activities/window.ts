@@ -170,7 +170,7 @@ async function open(
   const isMirror = input.replay?.fromMirror === true;
   const opened = isMirror ? unasked(deps.clock()) : await openWithInvoices(context, input.fromDate, input.replay?.span);
   if (!isMirror) await refreshLockDates(db, installation, lockDates(deps, id, heartbeat, transact));
-  await transact((trx) => markAfterChangedConditions(trx, installation));
+  await transact((trx) => markAfterChangedConditions(trx, installation, deps.clock));
   const cursors = await readCursors(db, id);
   const cursor = input.kind === 'window' ? cursors.invoice.value : null;
   const from = changedFrom(cursor, opened);

@@ -1,9 +1,11 @@
 import type { InstallationConfig } from '../config/load.ts';
 import type { Connection } from '../db/rows.ts';
+import type { StoredLate } from '../documents/document.ts';
 import type { RemappedState, SavedOutside } from '../documents/save.ts';
 import { appendEntries } from '../ledger/journal/append.ts';
 import type { Decision } from '../posting/types.ts';
 import type { DocumentWithHistory } from './history.ts';
+import { postedBy } from './posted-by.ts';
 
 interface DecidedDocument {
   document: DocumentWithHistory;
@@ -16,12 +18,14 @@ export type Appended<Decided extends DecidedDocument> = Decided & { entryIds: st
 /** Appends the entries that were decided, and gives back each document with the ids of its entries. */
 export async function appendDecided<Decided extends DecidedDocument>(
   trx: Connection,
-  { id, decimals, postingMode }: InstallationConfig,
+  installation: InstallationConfig,
   decided: readonly Decided[],
   windowId: number | null,
 ): Promise<Appended<Decided>[]> {
+  const { id, postingMode } = installation;
   const drafts = decided.flatMap(({ decision }) => decision.entries);
-  const ids = await appendEntries(trx, id, drafts, { decimals, windowId, postingMode });
+  const by = drafts.length === 0 ? { decimals: installation.decimals } : await postedBy(trx, installation);
+  const ids = await appendEntries(trx, id, drafts, { ...by, windowId, postingMode });
   let next = 0;
   return decided.map((one) => {
     const from = next;
@@ -29,6 +33,9 @@ export async function appendDecided<Decided extends DecidedDocument>(
     return { ...one, entryIds: ids.slice(from, next) };
   });
 }
+
+/** It waits for no lock and no decision. */
+const notLate: StoredLate = { atClose: false, version: null, decision: null };
 
 /** What a decision changes in the document's row: its entry in force after the decision, and its problem. */
 export function stateAfter({ document, decision, entryIds }: Appended<DecidedDocument>): RemappedState {
@@ -49,6 +56,7 @@ export function stateAfter({ document, decision, entryIds }: Appended<DecidedDoc
     problem: decision.problem,
     outside: outsideOf(decision),
     remapHeld: decision.remapHeld ?? false,
+    late: decision.late ?? notLate,
   };
 }
 

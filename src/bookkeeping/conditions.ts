@@ -1,21 +1,32 @@
 import { hash } from 'node:crypto';
 import type { InstallationConfig } from '../config/load.ts';
 import type { Connection } from '../db/rows.ts';
-import { markForChangedConditions } from '../documents/mark.ts';
+import { markForChangedConditions, markWhoseDayCame } from '../documents/mark.ts';
+import { businessDate, dayAfter } from '../domain/dates.ts';
 import { closedThrough } from '../ledger/close.ts';
 import { departmentLocks } from '../mirror/department-locks.ts';
 import { noteConditionsHash, readConditionsHash } from '../mirror/installation-state.ts';
-import { closedInErp } from './erp-locks.ts';
+import { closedInErp, noteClosedInErp } from './erp-locks.ts';
 
 /** Whether mapping, start date, time zone, closed period, a lock date or a period of the ERP have changed since documents were last marked for it. */
 export async function haveConditionsChanged(db: Connection, installation: InstallationConfig): Promise<boolean> {
   return (await readConditionsHash(db, installation.id)) !== (await conditionsHash(db, installation));
 }
 
-/** Marks the documents that may be posted now, where a condition has changed (ACCOUNTING "Held"); in the caller's transaction. */
-export async function markAfterChangedConditions(trx: Connection, installation: InstallationConfig): Promise<void> {
+/**
+ * Marks the documents that may be posted now, where a condition has changed, or the day of one dated in the future has come
+ * (ACCOUNTING "Held"); in the caller's transaction.
+ */
+export async function markAfterChangedConditions(
+  trx: Connection,
+  installation: InstallationConfig,
+  clock: (() => Date) | null = null,
+): Promise<void> {
+  const today = clock && businessDate(clock().toISOString(), installation.timezone);
+  if (today !== null) await markWhoseDayCame(trx, installation.id, dayAfter(today));
   const conditions = await conditionsHash(trx, installation);
   if ((await readConditionsHash(trx, installation.id)) === conditions) return;
+  await noteClosedInErp(trx, installation.id, await closedInErp(trx, installation));
   await markForChangedConditions(trx, installation.id);
   await noteConditionsHash(trx, installation.id, conditions);
 }

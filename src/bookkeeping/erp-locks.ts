@@ -1,9 +1,11 @@
 import { isDelivered } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load.ts';
-import type { Connection } from '../db/rows.ts';
+import { date, nullable } from '../db/columns.ts';
+import { type Connection, execute, rows } from '../db/rows.ts';
 import type { ClosedDays } from '../domain/dates.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { closedDays, storedPeriods } from '../erp/periods.ts';
+import type { InstallationId } from '../terms.ts';
 
 /**
  * The days that are closed in the ERP, as delivery last read them: posting never waits for the ERP. Days before the first one
@@ -21,4 +23,35 @@ export async function closedInErp(
     if (from === null) return days;
     return days.through < from ? [] : { ...days, from: days.from === null || days.from < from ? from : days.from };
   });
+}
+
+/** The days that are closed in the ERP, or were when a window looked (table `erp_closed_days`). */
+export async function everClosedInErp(
+  db: Connection,
+  installation: Pick<InstallationConfig, 'id' | 'erp'>,
+): Promise<ClosedDays[]> {
+  if (!isDelivered(installation.erp)) return [];
+  const seen = await rows(
+    db,
+    { from: nullable(date), through: date },
+    `select nullif(from_day, '-infinity') as from, through from erp_closed_days where installation = ?`,
+    [installation.id],
+  );
+  return [...seen, ...(await closedInErp(db, installation))];
+}
+
+/** Notes the days that are closed in the ERP now: opened again there, they were closed once. */
+export async function noteClosedInErp(
+  trx: Connection,
+  installation: InstallationId,
+  closed: readonly ClosedDays[],
+): Promise<void> {
+  for (const { from, through } of closed) {
+    await execute(
+      trx,
+      `insert into erp_closed_days (installation, from_day, through) values (?, coalesce(?::date, '-infinity'), ?)
+       on conflict do nothing`,
+      [installation, from, through],
+    );
+  }
 }

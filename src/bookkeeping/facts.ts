@@ -1,4 +1,4 @@
-import { bool, integer, json, nullable, type RowOf } from '../db/columns.ts';
+import { bool, instant, integer, json, nullable, type RowOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import { readRecord } from '../mirror/read.ts';
@@ -7,6 +7,7 @@ import type { DocumentFacts } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { RecordOf } from '../records/schema.ts';
 import type { DocumentRef, RecordKind } from '../terms.ts';
+import { redatedInvoices } from './late-decisions.ts';
 
 /** Payments by which a consolidated invoice's members are settled (practice-api: Invoice payment). */
 export const consolidatedPaymentType = 6;
@@ -48,7 +49,11 @@ const unitsPerRecord = 2_000;
 /** Credit notes between an invoice and the last credit note of its chain; beyond them the original counts as not known. */
 const longestChain = 10;
 
-const storedShape = { id: integer, parentId: nullable(integer), raw: json, gone: bool, rowsFresh: bool };
+const storedShape = {
+  ...{ id: integer, parentId: nullable(integer), raw: json, gone: bool, rowsFresh: bool },
+  /** Null for what the first load brought: that it was seen then tells nothing of when it was recorded. */
+  firstSeenAt: nullable(instant),
+};
 
 interface Found<Kind extends RecordKind> {
   stored: RowOf<typeof storedShape>;
@@ -75,6 +80,7 @@ class FactsReader {
     return invoices.map(({ record, stored }) => ({
       kind: 'invoice',
       invoice: record,
+      firstSeenAt: stored.firstSeenAt,
       rows: rowsOf(record.id),
       rowsFresh: stored.rowsFresh,
       payments: paymentsOf(record.id),
@@ -91,10 +97,17 @@ class FactsReader {
     const invoiceIds = payments.flatMap(({ record }) => (record.invoiceId === null ? [] : [record.invoiceId]));
     const invoices = await this.#withIds('invoice', [...new Set(invoiceIds)]);
     const byId = new Map<number | null, RecordOf<'invoice'>>(invoices.map(({ record }) => [record.id, record]));
+    const decidedIn = await redatedInvoices(
+      this.#db,
+      this.#installation,
+      invoices.map(({ record }) => record.id),
+    );
     return payments.map(({ record, stored }) => ({
       kind: 'payment',
       payment: record,
+      firstSeenAt: stored.firstSeenAt,
       invoice: byId.get(record.invoiceId) ?? null,
+      invoiceDecidedIn: record.invoiceId !== null && decidedIn.has(record.invoiceId),
       gone: stored.gone,
     }));
   }
@@ -140,7 +153,11 @@ class FactsReader {
       this.#db,
       storedShape,
       `select id, parent_id as "parentId", raw, gone_at is not null as gone,
-         coalesce(rows_source_time >= rows_fresh_from, not needs_rows) as "rowsFresh"
+         coalesce(rows_source_time >= rows_fresh_from, not needs_rows) as "rowsFresh",
+         case when first_seen_at > (
+           select min(closed_at) from sync_window w
+           where w.installation = mirror_record.installation and w.kind = 'window' and w.outcome = 'closed')
+         then first_seen_at end as "firstSeenAt"
        from mirror_record where installation = ? and kind = ? and ${condition} order by id`,
       [this.#installation, kind, ids],
     );

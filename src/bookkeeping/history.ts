@@ -1,20 +1,28 @@
 import type { Connection } from '../db/rows.ts';
 import type { StoredDocument } from '../documents/document.ts';
 import { loadEntries } from '../ledger/journal/read.ts';
-import type { PostedBefore } from '../posting/types.ts';
+import type { LateStanding, PostedBefore } from '../posting/types.ts';
+import type { InstallationId } from '../terms.ts';
+import { decisionsOf } from './late-decisions.ts';
 
 /** A document, and what the books hold of it so far. */
 export interface DocumentWithHistory extends StoredDocument {
   before: PostedBefore;
 }
 
-/** Loads the entries in force of documents; one statement for any number of documents. */
+/** Loads the entries in force of documents, and what was decided of late ones; two statements for any number of documents. */
 export async function withHistory(
   db: Connection,
+  installation: InstallationId,
   documents: readonly StoredDocument[],
 ): Promise<DocumentWithHistory[]> {
   const ids = documents.flatMap(({ entryId }) => (entryId === null ? [] : [entryId]));
   const entries = new Map((await loadEntries(db, ids)).map((entry) => [entry.id, entry]));
+  const decisions = await decisionsOf(
+    db,
+    installation,
+    documents.filter(({ late }) => late.version !== null),
+  );
   return documents.map((document) => ({
     ...document,
     before: {
@@ -23,6 +31,16 @@ export async function withHistory(
       state: document.state === 'pending' ? null : document.state,
       documentDate: document.documentDate,
       remapHeld: document.remapHeld,
+      late: lateOf(document),
+      decisions: decisions.get(`${document.kind}/${document.id}`) ?? [],
     },
   }));
 }
+
+/** One that was late at a close before it was judged has no version yet. */
+function lateOf({ late: { atClose, version, decision } }: StoredDocument): LateStanding | null {
+  if (version === null && !atClose) return null;
+  return { version: version ?? '', atClose, decision: lockDecisions.find((each) => each === decision) ?? null };
+}
+
+const lockDecisions = ['wait', 'redate', 'as_dated'] as const;

@@ -35,7 +35,7 @@ export async function judgeDocuments(
 ): Promise<JudgedDocument[]> {
   const aside = await asideProblems(db, installation.id, documents);
   const isAside = (document: DocumentRef) => aside.has(keyOf(document));
-  const held = (await withHistory(db, documents.filter(isAside))).map((document) =>
+  const held = (await withHistory(db, installation.id, documents.filter(isAside))).map((document) =>
     heldAside(document, aside.get(keyOf(document)) ?? null),
   );
   const readable = documents.filter((document) => !isAside(document));
@@ -50,9 +50,18 @@ export async function judgeDocuments(
 
 /** A document of which something could not be stored is held; its entry in force stays. */
 function heldAside(document: DocumentWithHistory, problem: Problem | null): JudgedDocument {
-  const { documentDate, inForce, remapHeld = false } = document.before;
+  const { documentDate, inForce, remapHeld = false, late = null } = document.before;
   const state = inForce === null ? 'held' : 'posted';
-  const decision: Decision = { state, entries: [], problem, reports: [], refetch: false, documentDate, remapHeld };
+  const decision: Decision = {
+    state,
+    entries: [],
+    problem,
+    reports: [],
+    refetch: false,
+    documentDate,
+    remapHeld,
+    late,
+  };
   return { document, decision, awaitsParts: false };
 }
 
@@ -67,6 +76,7 @@ function undecided({ before }: DocumentWithHistory, decision: Decision): Decisio
     reports: [],
     documentDate: before.documentDate,
     remapHeld: before.remapHeld ?? false,
+    late: before.late ?? null,
   };
 }
 
@@ -102,7 +112,7 @@ async function casesOf(
 ): Promise<{ cases: Case[]; context: PostingContext }> {
   const facts = await loadFacts(db, installation.id, installation.dialect, documents);
   const factsByKey = new Map(facts.map((one) => [keyOf(refOf(one)), one]));
-  const cases = (await withHistory(db, documents)).map((document) => {
+  const cases = (await withHistory(db, installation.id, documents)).map((document) => {
     const found = factsByKey.get(keyOf(document));
     if (!found) throw new Error(`${document.kind} ${document.id} is to be posted but is not in the mirror`);
     return { document, facts: found };

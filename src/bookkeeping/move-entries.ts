@@ -8,6 +8,7 @@ import { appendEntries } from '../ledger/journal/append.ts';
 import { loadEntries } from '../ledger/journal/read.ts';
 import { type EntryMove, movedTo } from '../posting/move-day.ts';
 import type { CalendarDate, DocumentRef } from '../terms.ts';
+import { postedBy } from './posted-by.ts';
 
 /** Entries to be moved to another day. */
 interface EntriesToMove {
@@ -33,9 +34,10 @@ interface MovedEntries {
  */
 export async function moveEntries(
   trx: Connection,
-  { id, decimals }: Pick<InstallationConfig, 'id' | 'decimals'>,
+  installation: InstallationConfig,
   { name, moved, day, postingMode }: EntriesToMove,
 ): Promise<MovedEntries> {
+  const { id } = installation;
   const byDocument = Map.groupBy(
     moved.toSorted((a, b) => a.seq - b.seq),
     ({ document }) => keyOf(document),
@@ -54,7 +56,10 @@ export async function moveEntries(
     return { document, drafts, moves };
   });
   const drafts = changed.flatMap((one) => one.drafts);
-  const entryIds = await appendEntries(trx, id, drafts, { decimals, windowId: null, postingMode });
+  const entryIds = await appendEntries(trx, id, drafts, {
+    ...(await postedBy(trx, installation)),
+    ...{ windowId: null, postingMode },
+  });
   let next = 0;
   const states = changed.map((one) => {
     next += one.drafts.length;
@@ -77,9 +82,9 @@ function stateAfter(
 ): RemappedState {
   const last = drafts.at(-1);
   const isInForce = last !== undefined && last.reverses === null;
-  const { kind, id, remapHeld } = document;
+  const { kind, id, remapHeld, late } = document;
   return {
-    ...{ kind, id, remapHeld, entriesAdded: drafts.length, problem: null, outside: null },
+    ...{ kind, id, remapHeld, late, entriesAdded: drafts.length, problem: null, outside: null },
     ...{ entryId: isInForce ? lastId : null, inputHash: isInForce ? last.inputHash : null },
   };
 }

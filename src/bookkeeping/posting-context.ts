@@ -1,6 +1,6 @@
 import type { InstallationConfig } from '../config/load.ts';
 import type { Connection } from '../db/rows.ts';
-import type { ClosedDays } from '../domain/dates.ts';
+import { businessDate, type ClosedDays } from '../domain/dates.ts';
 import { closedThrough } from '../ledger/close.ts';
 import type { DocumentFacts, PostingContext } from '../posting/types.ts';
 import type { CalendarDate } from '../terms.ts';
@@ -13,8 +13,13 @@ export type ContextFor = (db: Connection, facts: readonly DocumentFacts[]) => Pr
 /**
  * The posting context of an installation. Departments' lock dates are asked for only where the mapping follows them, and once
  * each; the closed period is read each time, since it may be closed between two batches.
+ * `clock` tells what lies in the future; without one nothing does.
  */
-export function postingContexts(installation: InstallationConfig, lockDateOf: LockDateOf): ContextFor {
+export function postingContexts(
+  installation: InstallationConfig,
+  lockDateOf: LockDateOf,
+  clock: (() => Date) | null = null,
+): ContextFor {
   const lockDates = new Map<number, CalendarDate>();
   const asked = new Set<number>();
   return async (db, facts) => {
@@ -30,6 +35,7 @@ export function postingContexts(installation: InstallationConfig, lockDateOf: Lo
       closed: await closedThrough(db, installation.id),
       closedInErp: await closedInErp(db, installation),
       lockDates,
+      today: clock && businessDate(clock().toISOString(), installation.timezone),
     });
   };
 }
@@ -40,6 +46,7 @@ function postingContext(
     closed: CalendarDate | null;
     closedInErp: readonly ClosedDays[];
     lockDates: ReadonlyMap<number, CalendarDate>;
+    today: CalendarDate | null;
   },
 ): PostingContext {
   const { id, timezone, currency, decimals, startDate, mapping } = installation;
@@ -49,6 +56,7 @@ function postingContext(
     closedThrough: locks.closed,
     closedInErp: locks.closedInErp,
     sourceLockDates: locks.lockDates,
+    today: locks.today,
   };
 }
 

@@ -33,12 +33,13 @@ export async function* previewPosting(
   db: Db,
   installation: InstallationConfig,
   source: LockDateSource,
+  clock: (() => Date) | null = null,
 ): AsyncGenerator<PreviewedDocument[]> {
   const { id } = installation;
   yield* fromSnapshot(db, async function* (trx) {
     await requireStart(trx, installation);
     const lockDateOf = currentLockDates(trx, source, id);
-    const contextFor = postingContexts(installation, lockDateOf);
+    const contextFor = postingContexts(installation, lockDateOf, clock);
     const conditionsChanged =
       (await haveConditionsChanged(trx, installation)) || (await haveLockDatesMoved(trx, installation, lockDateOf));
     const next = (after: DocumentCursor) =>

@@ -22,10 +22,10 @@ export interface LateDay {
 interface MovedDay {
   /** The documents whose entries were moved. */
   documents: DocumentRef[];
-  /** Takes the summaries out of the books on their day; null where they come to nothing without it. */
-  reversal: DailySummary | null;
-  /** Stands on the open day in their place; null where nothing is left to post. */
-  successor: DailySummary | null;
+  /** Take the summaries out of the books on their day, one for each VAT period; none where they come to nothing by themselves. */
+  reversals: DailySummary[];
+  /** Stand on the open day in their place; none where nothing is left to post. */
+  successors: DailySummary[];
 }
 
 /** These summaries by day and department. */
@@ -38,8 +38,8 @@ export async function daysOf(trx: Connection, summaryIds: string[]): Promise<Lat
 
 /**
  * Moves the entries of a day's summaries to the first open day: each is taken out of the books on its own day and put in on the
- * open one. What takes out is summed up in one summary and what is put in in another, at once and with nothing else in them: so
- * the first one and the day's summaries come to nothing together, and late sales are not mixed with those of the open day.
+ * open one. What takes out is summed up in summaries of its own and what is put in in others, at once and with nothing else in
+ * them: so the first ones and the day's summaries come to nothing together, and late sales are not mixed with those of the open day.
  */
 export async function appendOnDay(trx: Connection, installation: InstallationConfig, day: LateDay): Promise<MovedDay> {
   const { id } = installation;
@@ -54,10 +54,10 @@ export async function appendOnDay(trx: Connection, installation: InstallationCon
     postingMode: 'daily_summary',
   });
   const summaries = await summariseEntries(trx, id, entryIds);
-  const reversal = summaries.find(({ date }) => date === day.date) ?? null;
-  const successor = summaries.find(({ date }) => date === open) ?? null;
-  refuseRemainder(name, [...day.summaries, ...(reversal === null ? [] : [reversal])]);
-  return { documents, reversal, successor };
+  const reversals = summaries.filter(({ date }) => date === day.date);
+  const successors = summaries.filter(({ date }) => date === open);
+  refuseRemainder(name, [...day.summaries, ...reversals]);
+  return { documents, reversals, successors };
 }
 
 /** What is settled without being sent comes to nothing, account by account and with its VAT; anything else is an error of ours. */

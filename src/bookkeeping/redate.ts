@@ -144,15 +144,20 @@ async function redateDay(
   installation: InstallationConfig,
   day: LateDay,
 ): Promise<Redated[]> {
-  const { documents, reversal, successor } = await appendOnDay(trx, installation, day);
+  const { documents, reversals, successors } = await appendOnDay(trx, installation, day);
   await judgeAgain(trx, installation, documents);
   await enqueue(trx, databaseId, installation);
   const units = day.summaries.map(({ id }) => id);
-  await cancelOut(trx, installation.id, reversal === null ? units : [...units, reversal.id]);
+  await cancelOut(trx, installation.id, [...units, ...reversals.map(({ id }) => id)]);
   return units.map((unit) => ({
-    ...{ unit, reversal: reversal?.id ?? null },
-    ...{ entry: successor?.id ?? null, date: successor?.date ?? null },
+    ...{ unit, reversal: idsOf(reversals) },
+    ...{ entry: idsOf(successors), date: successors[0]?.date ?? null },
   }));
+}
+
+/** Null for none; there are several where entries of several VAT periods are moved. */
+function idsOf(summaries: readonly { id: string }[]): string | null {
+  return summaries.length === 0 ? null : summaries.map(({ id }) => id).join(', ');
 }
 
 /** A change that the closed period held is told again, or posted, by the next window. */

@@ -141,10 +141,11 @@ async function holdUncorrected(
   const ref = { kind, id };
   const only = { after: null, limit: 1, lock: true };
   const found = await documentsInForce(trx, installation, { ...selection, documents: [ref] }, only);
-  const held = (await withHistory(trx, found)).map((document) => {
+  const held = (await withHistory(trx, installation, found)).map((document) => {
     const { state, documentDate, remapHeld } = document;
     const problem: Problem = { ...internalError(ref, 'correcting it', error), document: ref };
-    const decision = { state, documentDate, remapHeld, problem, entries: [], reports: [], refetch: false };
+    const { late = null } = document.before;
+    const decision = { state, documentDate, remapHeld, late, problem, entries: [], reports: [], refetch: false };
     return { document, remap: { outcome: 'held' as const, decision, wanted: null }, entryIds: [] };
   });
   await saveRemapped(

@@ -134,11 +134,15 @@ create table document (
   outside_amount numeric,
   outside_vat numeric,
   problem_details jsonb,
+  late_at_close boolean not null default false,
+  late_version text,
+  late_decision text,
   constraint document_pkey PRIMARY KEY (installation, kind, id),
   constraint document_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text]))),
   constraint document_refetch_check CHECK ((refetch = ANY (ARRAY['no'::text, 'wanted'::text, 'done'::text])))
 );
 CREATE INDEX document_dirty ON vetledger.document USING btree (installation, kind, id) WHERE dirty;
+CREATE INDEX document_in_future ON vetledger.document USING btree (installation, document_date) WHERE (problem_code = 'date_in_future'::text);
 CREATE INDEX document_problem ON vetledger.document USING btree (installation) WHERE (problem_code IS NOT NULL);
 CREATE INDEX document_refetch ON vetledger.document USING btree (installation) WHERE (refetch = 'wanted'::text);
 CREATE INDEX document_to_write_back ON vetledger.document USING btree (installation, id) WHERE ((kind = 'prepayment'::text) AND (state = 'posted'::text) AND (entry_id IS NOT NULL) AND (written_entry_id IS DISTINCT FROM entry_id));
@@ -175,6 +179,9 @@ create table entry (
   window_id bigint,
   created_at timestamp with time zone not null default clock_timestamp(),
   format integer not null default 1,
+  vat_period text,
+  is_late boolean,
+  mapping_hash text,
   constraint entry_idempotency_key_key UNIQUE (idempotency_key),
   constraint entry_installation_kind_document_id_n_key UNIQUE (installation, kind, document_id, n),
   constraint entry_installation_seq_key UNIQUE (installation, seq),
@@ -327,6 +334,14 @@ create table erp_books_unit (
 );
 CREATE INDEX erp_books_unit_date ON vetledger.erp_books_unit USING btree (installation, erp_date);
 CREATE INDEX erp_books_unit_id ON vetledger.erp_books_unit USING btree (installation, erp_id);
+
+create table erp_closed_days (
+  installation bigint not null,
+  from_day date not null,
+  through date not null,
+  seen_at timestamp with time zone not null default clock_timestamp(),
+  constraint erp_closed_days_pkey PRIMARY KEY (installation, from_day, through)
+);
 
 create table erp_company (
   company text not null,
@@ -539,6 +554,24 @@ create table installation_state (
   constraint installation_state_pkey PRIMARY KEY (installation),
   constraint installation_state_pending_nudges_check CHECK ((pending_nudges >= 0))
 );
+
+create table late_decision (
+  id bigint generated always as identity not null,
+  installation bigint not null,
+  kind text not null,
+  document_id bigint not null,
+  decision text not null,
+  version text not null,
+  reason text not null,
+  decided_by text not null,
+  decided_at timestamp with time zone not null default clock_timestamp(),
+  constraint late_decision_pkey PRIMARY KEY (id),
+  constraint late_decision_decided_by_check CHECK ((decided_by <> ''::text)),
+  constraint late_decision_decision_check CHECK ((decision = ANY (ARRAY['wait'::text, 'redate'::text, 'as_dated'::text, 'accept_date'::text]))),
+  constraint late_decision_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text]))),
+  constraint late_decision_reason_check CHECK ((reason <> ''::text))
+);
+CREATE INDEX late_decision_document ON vetledger.late_decision USING btree (installation, kind, document_id, id);
 
 create table lease (
   installation bigint not null,
@@ -763,6 +796,8 @@ create table summary_entry (
   hash text not null,
   window_id bigint,
   created_at timestamp with time zone not null default clock_timestamp(),
+  vat_period text,
+  is_late boolean,
   constraint summary_entry_installation_seq_key UNIQUE (installation, seq),
   constraint summary_entry_pkey PRIMARY KEY (id)
 );
@@ -1453,6 +1488,8 @@ CREATE TRIGGER erp_unit_delivered_update AFTER UPDATE ON vetledger.erp_unit REFE
 CREATE TRIGGER erp_unit_has_number AFTER UPDATE OF state, erp_number ON vetledger.erp_unit FOR EACH ROW WHEN (((((new.state = 'delivered'::text) AND (new.erp_number IS NOT NULL)) OR (new.state = 'cancelled_out'::text)) AND ((old.state IS DISTINCT FROM new.state) OR (old.erp_number IS DISTINCT FROM new.erp_number)))) EXECUTE FUNCTION note_number_due();
 
 CREATE TRIGGER erp_unit_open_items AFTER UPDATE ON vetledger.erp_unit REFERENCING OLD TABLE AS before_it NEW TABLE AS after_it FOR EACH STATEMENT EXECUTE FUNCTION note_open_items();
+
+CREATE TRIGGER late_decision_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.late_decision FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER ledger_close_append BEFORE INSERT ON vetledger.ledger_close FOR EACH ROW EXECUTE FUNCTION append_close();
 

@@ -33,6 +33,15 @@ export interface StoredDocument extends DocumentRef {
   remapHeld: boolean;
   /** It is held, or posted with a change that is held. */
   hasProblem: boolean;
+  late: StoredLate;
+}
+
+/** Whether it is late, and with which version (src/posting/late.ts). */
+export interface StoredLate {
+  atClose: boolean;
+  version: string | null;
+  /** What was decided of that version. */
+  decision: string | null;
 }
 
 /** The last document of a batch, in the order of kind and id; null before the first batch. */
@@ -49,22 +58,31 @@ const documentShape = {
   entryCount: integer,
   remapHeld: bool,
   hasProblem: bool,
+  lateAtClose: bool,
+  lateVersion: nullable(text),
+  lateDecision: nullable(text),
 };
 
 /** The documents of a `condition`, which follows `where`, and ends with order, limit and lock. */
-export function selectDocuments(
+export async function selectDocuments(
   db: Connection,
   condition: string,
   bindings: readonly Binding[],
 ): Promise<StoredDocument[]> {
-  return rows(
+  const found = await rows(
     db,
     documentShape,
     `select kind, id, dirty_mark as mark, refetch, state, document_date as "documentDate", entry_id as "entryId",
-       entry_count as "entryCount", remap_held as "remapHeld", problem_code is not null as "hasProblem"
+       entry_count as "entryCount", remap_held as "remapHeld", problem_code is not null as "hasProblem",
+       late_at_close as "lateAtClose",
+       late_version as "lateVersion", late_decision as "lateDecision"
      from document where ${condition}`,
     bindings,
   );
+  return found.map(({ lateAtClose: atClose, lateVersion: version, lateDecision: decision, ...document }) => ({
+    ...document,
+    late: { atClose, version, decision },
+  }));
 }
 
 /** These documents, locked for the transaction in the order in which posters lock them. */

@@ -1,5 +1,6 @@
 import { type Connection, execute, rows } from '../db/rows.ts';
-import { type DocumentKind, documentKinds } from '../terms.ts';
+import { lockProblems } from '../domain/problems.ts';
+import { type CalendarDate, type DocumentKind, documentKinds } from '../terms.ts';
 
 /**
  * Marks documents to be judged again (`dirty`), and inserts those that are new. Ids are locked in their order, so that two
@@ -92,5 +93,27 @@ export async function markForChangedConditions(trx: Connection, installation: nu
     trx,
     `update document set dirty = true, dirty_mark = dirty_mark + 1 where installation = ? and ${dependsOnConditions}`,
     [installation],
+  );
+}
+
+/** Marks documents that were held because they are dated in the future, and are dated up to `through`. */
+export async function markWhoseDayCame(trx: Connection, installation: number, through: CalendarDate): Promise<void> {
+  await execute(
+    trx,
+    `update document set dirty = true, dirty_mark = dirty_mark + 1
+     where installation = ? and problem_code = 'date_in_future' and document_date <= ?::date and not dirty`,
+    [installation, through],
+  );
+}
+
+/**
+ * Notes that these documents were late when the books were closed: those that a lock keeps out of them, dated up to the last
+ * closed day. Opening the books again does not post them.
+ */
+export async function noteLateAtClose(trx: Connection, installation: number, through: CalendarDate): Promise<void> {
+  await execute(
+    trx,
+    `update document set late_at_close = true where installation = ? and problem_code = any(?) and document_date <= ?::date`,
+    [installation, lockProblems, through],
   );
 }

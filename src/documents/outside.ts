@@ -1,17 +1,15 @@
 import { date, integer, nullable, numeric, oneOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, sum } from '../domain/money.ts';
+import { lateProblems } from '../domain/problems.ts';
 import { type CalendarDate, type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
 
 /**
  * Why a document is not in the books as the source has it (ACCOUNTING E6), each document once, in this order: `change_held`: posted,
- * and its change is not; `late`: held for a closed period; `held`: for any other problem; `pending`: pulled, and not judged yet.
+ * and its change is not; `waiting`: held, and a person decided to wait; `late`: held for a closed period or its date; `held`: for any other problem; `pending`: pulled, and not judged yet.
  */
-export const outsideReasons = ['change_held', 'late', 'held', 'pending'] as const;
+export const outsideReasons = ['change_held', 'waiting', 'late', 'held', 'pending'] as const;
 export type OutsideReason = (typeof outsideReasons)[number];
-
-/** Problems that hold a document for its date alone. */
-const lateCodes = ['period_locked'];
 
 /** Documents of one kind that are outside the books for one reason. */
 export interface OutsideGroup {
@@ -44,7 +42,8 @@ export function outsideBooks(db: Connection, installations: readonly Installatio
     },
     `with outside as (
        select installation, kind, document_date, outside_amount, outside_vat,
-         case when state = 'posted' then 'change_held' when problem_code = any(?::text[]) then 'late' else 'held' end as reason
+         case when state = 'posted' then 'change_held' when late_decision = 'wait' then 'waiting'
+           when problem_code = any(?::text[]) then 'late' else 'held' end as reason
        from document where installation = any(?) and problem_code is not null
        union all
        select installation, kind, document_date, null, null, 'pending'
@@ -53,7 +52,7 @@ export function outsideBooks(db: Connection, installations: readonly Installatio
        (count(*) filter (where outside_amount is null))::int as unknown,
        sum(outside_amount) as amount, sum(outside_vat) as vat, min(document_date) as oldest
      from outside group by installation, kind, reason order by installation, kind, reason`,
-    [lateCodes, installations, installations],
+    [lateProblems, installations, installations],
   );
 }
 

@@ -1,6 +1,7 @@
 import { rowsAsArrays } from '../db/bulk.ts';
 import { type Connection, execute } from '../db/rows.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
+import type { StoredLate } from './document.ts';
 import { saveReports } from './reports.ts';
 
 export interface FoundProblem {
@@ -38,6 +39,7 @@ export interface RemappedState extends DocumentRef {
   outside: SavedOutside | null;
   /** A correction after a changed mapping waits for its period to be opened. */
   remapHeld: boolean;
+  late: StoredLate;
 }
 
 /** What was decided about a claimed document. */
@@ -65,6 +67,9 @@ const remappedTypes = {
   outside_vat: 'numeric',
   problem_details: 'jsonb',
   remap_held: 'boolean',
+  late_at_close: 'boolean',
+  late_version: 'text',
+  late_decision: 'text',
 } as const;
 
 const judgedTypes = {
@@ -81,7 +86,8 @@ const setRemapped = `entry_id = saved.entry_id, input_hash = saved.input_hash, e
     when d.problem_code = saved.problem_code then d.problem_since else clock_timestamp() end,
   problem_code = saved.problem_code, problem_message = saved.problem_message,
   outside_amount = saved.outside_amount, outside_vat = saved.outside_vat, problem_details = saved.problem_details,
-  remap_held = saved.remap_held`;
+  remap_held = saved.remap_held,
+  late_at_close = saved.late_at_close, late_version = saved.late_version, late_decision = saved.late_decision`;
 
 /**
  * Saves what was decided about claimed documents, in the transaction that claimed them. A mark set while a document was being
@@ -131,7 +137,8 @@ export async function saveRemapped(
   );
 }
 
-function remappedRow({ kind, id, entryId, inputHash, entriesAdded, problem, outside, remapHeld }: RemappedState) {
+function remappedRow(state: RemappedState) {
+  const { kind, id, entryId, inputHash, entriesAdded, problem, outside, remapHeld, late } = state;
   return {
     kind,
     id,
@@ -144,5 +151,8 @@ function remappedRow({ kind, id, entryId, inputHash, entriesAdded, problem, outs
     outside_vat: outside?.vat ?? null,
     problem_details: outside?.details ? JSON.stringify(outside.details) : null,
     remap_held: remapHeld,
+    late_at_close: late.atClose,
+    late_version: late.version,
+    late_decision: late.decision,
   };
 }

@@ -171,17 +171,33 @@ export const problemCatalogue = {
     todo: 'Set `cash_customer` in the mapping file; the document posts by itself in the next window.',
   },
 
-  // Periods and changes
+  // Dates, periods and changes
+  date_in_future: {
+    holds: true,
+    sentence: 'The document is dated after tomorrow.',
+    todo: 'Nothing where the date is right: it posts by itself when its day comes. Otherwise correct the date in the practice software.',
+  },
+  date_implausible: {
+    holds: true,
+    sentence: 'The document is dated long before it was recorded (policies.oldest_months of the mapping).',
+    todo: 'Correct the date in the practice software. Where it is right: `vetledger late decide` with its id and --accept-date, or --redate to post it on the first open day after it was recorded.',
+  },
+  dated_before_start: {
+    holds: true,
+    sentence:
+      'The document was recorded on or after start_date and is dated before it, so the opening balances cannot hold it.',
+    todo: 'Decide with `vetledger late decide` and its id: --redate posts it on the first open day, --wait leaves it out. Or correct its date in the practice software.',
+  },
   period_locked: {
     holds: true,
-    sentence: "The document's date lies in a closed period.",
-    todo: 'Open the period, or set policies.locked_period to `redate` in the mapping file.',
+    sentence: "The document's date lies in a period that is closed, or was when the books were closed.",
+    todo: 'Decide with `vetledger late decide` and its id: --redate posts it on the first open day, --as-dated on its own once the period is open (`vetledger ledger reopen` for our own books, otherwise in the ERP), --wait leaves it out.',
   },
   change_held: {
     holds: true,
     sentence:
       'The document changed after it was posted, and the correction would fall into a closed period. The old entry stays.',
-    todo: 'Open the period, or set policies.locked_period to `redate` in the mapping file.',
+    todo: 'Decide with `vetledger late decide` and its id: --redate posts the correction on the first open day, --as-dated on its own dates once the period is open (`vetledger ledger reopen` for our own books, otherwise in the ERP), --wait leaves the old entry.',
   },
   internal_error: {
     holds: true,
@@ -204,8 +220,11 @@ export const problemCatalogue = {
 
 export type ProblemCode = keyof typeof problemCatalogue;
 
-/** Problems of late documents, which are decided one by one (ACCOUNTING "Dates"). */
-export const lateProblems: readonly ProblemCode[] = ['period_locked', 'change_held'];
+/** Problems of documents that a lock keeps out of the books. */
+export const lockProblems: readonly ProblemCode[] = ['period_locked', 'change_held'];
+
+/** Problems of documents that a person decides about, one by one (ACCOUNTING "Dates"). */
+export const lateProblems: readonly ProblemCode[] = [...lockProblems, 'date_implausible', 'dated_before_start'];
 
 /** A problem of one document; `message` gives the facts and figures. */
 export interface Problem {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseMoney } from '../domain/money.ts';
 import { nearest } from '../domain/nearest.ts';
+import { vatPeriodLengths } from '../domain/vat-period.ts';
 import { documentKinds, type Role, roles, soldRoles } from '../terms.ts';
 import {
   account,
@@ -156,6 +157,15 @@ export const policies = {
     .boolean({ error: 'must be true or false' })
     .default(false)
     .describe("whether the practice software's financial_period_lock_date closes our books, too"),
+  vat_period: z
+    .enum(vatPeriodLengths, { error: `must be ${vatPeriodLengths.join(', ')}` })
+    .default('month')
+    .describe('the period that VAT is declared for: every line keeps the period of its document’s date'),
+  oldest_months: z
+    .int('must be a whole number of months')
+    .positive('must be a whole number of months above 0')
+    .default(24)
+    .describe('a document dated more months before it was recorded is held until its date is accepted'),
   vat_rate_expired: z
     .enum(['remark', 'hold'], { error: 'must be remark or hold' })
     .default('remark')

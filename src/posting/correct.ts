@@ -5,7 +5,8 @@ import { storable } from '../domain/text.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
 import { changedFields, changesText, effectOf, effectText } from './changes.ts';
 import { hashOfPosted, reversalHash } from './hash.ts';
-import type { Decision, Judgement, PostedBefore, PostingContext } from './types.ts';
+import { type Decided, decidedOf, doubtOf, standing, withoutDoubt } from './late.ts';
+import type { Decision, Judgement, LateStanding, PostedBefore, PostingContext } from './types.ts';
 
 /** Why a posted document is reversed when it comes to one of these states (ACCOUNTING R3). */
 const reversalReasons: Partial<Record<DocumentState, EntryReason>> = {
@@ -23,21 +24,33 @@ const reversalReasons: Partial<Record<DocumentState, EntryReason>> = {
  */
 export function decide(judgement: Judgement, before: PostedBefore, context: PostingContext): Decision {
   const { inForce } = before;
-  if (judgement.state === 'held') return keep(judgement, inForce ? 'posted' : 'held');
+  // It may be late all the same: what holds it now says nothing of that.
+  if (judgement.state === 'held')
+    return { ...keep(judgement, inForce ? 'posted' : 'held'), late: before.late?.atClose ? before.late : null };
   if (judgement.entry) {
-    if (!inForce) return postNew(judgement, judgement.entry, context);
-    if (postsSameFacts(judgement, inForce)) return keep(remarkingName(judgement, judgement.entry, inForce), 'posted');
-    return correct(judgement, inForce, judgement.entry, 'source_changed', context);
+    if (inForce && postsSameFacts(judgement, inForce))
+      return keep(remarkingName(judgement, judgement.entry, inForce), 'posted');
+    const decided = decidedOf(judgement, before);
+    const doubt = doubtOf(judgement.entry, judgement.dating, context);
+    const entry = doubt === null ? judgement.entry : withoutDoubt(judgement.entry, doubt, decided);
+    if (entry === null) {
+      const late = standing(decided, before, false);
+      const held = keep(judgement, inForce ? 'posted' : 'held');
+      return { ...held, problem: doubt?.problem ?? null, late };
+    }
+    if (!inForce) return postNew(judgement, entry, before, context);
+    return correct(judgement, before, inForce, entry, 'source_changed', context);
   }
   if (!inForce) {
     // `before_start` explains better than `reversed` why the document is not in the books.
     const reversed = before.everPosted && judgement.state !== 'before_start';
     return keep(judgement, reversed ? 'reversed' : judgement.state);
   }
-  if (judgement.state === 'before_start' && isBeforeStart(inForce.documentDate, context)) {
+  // One that was decided to be posted has another date than its document, and is reversed.
+  if (judgement.state === 'before_start' && isBeforeStart(inForce.date, context)) {
     return keepPostedBeforeStart(judgement, inForce, context);
   }
-  return correct(judgement, inForce, null, reversalReasons[judgement.state] ?? 'source_changed', context);
+  return correct(judgement, before, inForce, null, reversalReasons[judgement.state] ?? 'source_changed', context);
 }
 
 type InForce = NonNullable<PostedBefore['inForce']>;
@@ -66,13 +79,40 @@ function payerName({ lines }: Pick<DraftEntry, 'lines'>): string | null {
   return line?.party?.name ?? null;
 }
 
-function postNew(judgement: Judgement, entry: DraftEntry, context: PostingContext): Decision {
+function postNew(judgement: Judgement, entry: DraftEntry, before: PostedBefore, context: PostingContext): Decision {
+  const decided = decidedOf(judgement, before);
   const open = openDay(entry.date, [entry], context);
-  if (open === entry.date) return write(judgement, 'posted', [entry]);
-  if (context.mapping.policies.locked_period === 'redate')
-    return write(judgement, 'posted', [{ ...entry, date: open }]);
-  const message = `${entry.description}: ${entry.date} is closed, the first open day is ${open}`;
-  return { ...keep(judgement, 'held'), problem: problem('period_locked', entry.document, message) };
+  const isLocked = open !== entry.date;
+  if (mayPost(isLocked, decided, before, context)) return write(judgement, 'posted', [{ ...entry, date: open }]);
+  const late = standing(decided, before, isLocked && isClosedByUs(entry.date, context));
+  const why = isLocked ? `${entry.date} is closed, the first open day is ${open}` : openAgain(entry.date, late);
+  const message = `${entry.description}: ${why}${asDecided(late)}`;
+  return { ...keep(judgement, 'held'), problem: problem('period_locked', entry.document, message), late };
+}
+
+/**
+ * Whether something is posted now, on the first open day: by its decision; without one, by the policy where its day is locked,
+ * and where it is not unless it was late at a close of our own books (ACCOUNTING "Late documents").
+ */
+function mayPost(isLocked: boolean, { lock }: Decided, { late }: PostedBefore, context: PostingContext): boolean {
+  if (lock === 'wait') return false;
+  if (lock === 'redate') return true;
+  if (isLocked) return lock === null && context.mapping.policies.locked_period === 'redate';
+  return lock === 'as_dated' || late?.atClose !== true;
+}
+
+function isClosedByUs(date: CalendarDate, { closedThrough }: PostingContext): boolean {
+  return closedThrough !== null && date <= closedThrough;
+}
+
+function openAgain(date: string, { atClose }: LateStanding): string {
+  return atClose ? `${date} is open again, but it was late when the books were closed` : `${date} is open`;
+}
+
+/** The end of the message of what is held. */
+function asDecided({ decision }: LateStanding): string {
+  if (decision === 'wait') return '; it waits, as decided';
+  return decision === 'as_dated' ? '; it posts as dated once that is open, as decided' : '';
 }
 
 /**
@@ -81,22 +121,31 @@ function postNew(judgement: Judgement, entry: DraftEntry, context: PostingContex
  */
 export function correct(
   judgement: Judgement,
+  before: PostedBefore,
   inForce: InForce,
   successor: DraftEntry | null,
   reason: EntryReason,
   context: PostingContext,
 ): Decision {
+  const decided = decidedOf(judgement, before);
   const parts = successor ? [inForce, successor] : [inForce];
   const [latest, ...others] = parts.map(({ date }) => date) as [CalendarDate, ...CalendarDate[]];
   const locked = parts.filter((part) => openDay(part.date, [part], context) !== part.date);
   const open = openDay(latestDate(latest, ...others), parts, context);
-  if (locked.length > 0 && context.mapping.policies.locked_period === 'hold') {
-    const dates = [...new Set(locked.map(({ date }) => date))].join(' and ');
+  if (!mayPost(locked.length > 0, decided, before, context)) {
+    const late = standing(
+      decided,
+      before,
+      locked.some(({ date }) => isClosedByUs(date, context)),
+    );
+    const datesOf = (some: DraftEntry[]) => [...new Set(some.map(({ date }) => date))].join(' and ');
+    const why = locked.length > 0 ? `${datesOf(locked)} is closed` : openAgain(datesOf(parts), late);
+    const first = locked.length > 0 ? `. The first open day is ${open}` : '';
     const fields = successor ? changesText(changedFields(inForce, successor, context.decimals)) : '';
     const effect = effectText(effectOf(inForce, successor), context.decimals);
     const what = `${change(reason)}${fields && ` (${fields})`}`;
-    const message = `${inForce.description}: ${what}, but ${dates} is closed; ${inForce.id} stays in force. The correction would do ${effect || 'nothing'} to the accounts. The first open day is ${open}`;
-    return { ...keep(judgement, 'posted'), problem: problem('change_held', inForce.document, message) };
+    const message = `${inForce.description}: ${what}, but ${why}; ${inForce.id} stays in force. The correction would do ${effect || 'nothing'} to the accounts${first}${asDecided(late)}`;
+    return { ...keep(judgement, 'posted'), problem: problem('change_held', inForce.document, message), late };
   }
   const dateOf = (entry: DraftEntry) => (locked.length > 0 ? open : entry.date);
   const reversal = reversalOf(inForce, dateOf(inForce), reason);
@@ -158,7 +207,7 @@ function change(reason: EntryReason): string {
 /** Writes nothing. */
 function keep(judgement: Judgement, state: DocumentState): Decision {
   const { problem, reports, refetch, documentDate } = judgement;
-  return { state, entries: [], problem, reports, refetch, documentDate };
+  return { state, entries: [], problem, reports, refetch, documentDate, late: null };
 }
 
 function write(judgement: Judgement, state: DocumentState, entries: DraftEntry[]): Decision {

@@ -6,7 +6,7 @@ import { type Found, isUnmapped, type LookUp } from '../mapping/look-ups.ts';
 import type { Defect, InvoiceRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
 import type { PostedFacts } from './hash.ts';
-import type { Judgement, PostingContext } from './types.ts';
+import type { Dating, Judgement, PostingContext } from './types.ts';
 
 /** Problems whose message names what is missing, and no document: one line of the mapping mends them for all documents. */
 const sharedCodes: ReadonlySet<ProblemCode> = new Set([
@@ -23,6 +23,8 @@ export class Findings {
   readonly reports: Problem[] = [];
   refetch = false;
   documentDate: CalendarDate | null = null;
+  /** Set by the rules of each kind of document. */
+  dating: Dating | null = null;
   readonly #document: DocumentRef;
   readonly #name: string;
 
@@ -98,7 +100,8 @@ export class Findings {
   /** Posted as `entry`, or `nothing_to_post` for an entry without lines. */
   posted(entry: DraftEntry, postedFacts?: PostedFacts): Judgement {
     if (entry.lines.length === 0) return this.#judgement('nothing_to_post');
-    return { ...this.#judgement('posted'), entry, ...(postedFacts ? { postedFacts } : {}) };
+    const dating = this.dating === null ? {} : { dating: this.dating };
+    return { ...this.#judgement('posted'), entry, ...dating, ...(postedFacts ? { postedFacts } : {}) };
   }
 
   /** A state without entry and without problem. */

@@ -3,13 +3,14 @@ import { type DraftEntry, entryDefect, lineOf } from '../domain/entry.ts';
 import type { Money } from '../domain/money.ts';
 import { roleAccount } from '../mapping/look-ups.ts';
 import type { InvoiceRecord } from '../records/types.ts';
-import type { DocumentRef } from '../terms.ts';
+import type { CalendarDate, DocumentRef } from '../terms.ts';
 import { capitalised, Findings, invoiceName } from './findings.ts';
 import { hashOfPosted, type PostedFacts } from './hash.ts';
+import { isSinceStart } from './late.ts';
 import { type InvoiceParty, invoiceParty } from './party.ts';
 import { reviewCollector, reviewDueSum } from './proofs.ts';
 import { type Posting, sell } from './sale.ts';
-import type { InvoiceFacts, Judgement, PostingContext } from './types.ts';
+import type { Dating, InvoiceFacts, Judgement, PostingContext } from './types.ts';
 
 const finalized = 3;
 const voided = 99;
@@ -32,7 +33,13 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
     findings.hold('status_unknown', `its status is ${invoice.status ?? 'absent'}`);
     return findings.held();
   }
-  if (findings.documentDate !== null && context.startDate !== null && findings.documentDate < context.startDate) {
+  const dating = datingOf(facts, findings.documentDate, context);
+  findings.dating = dating;
+  const isEarly =
+    findings.documentDate !== null && context.startDate !== null && findings.documentDate < context.startDate;
+  // Recorded since the cut-over, so no opening balance holds it: `decide` has it decided (ACCOUNTING "Dates").
+  const isLate = isEarly && invoice.status === finalized && isSinceStart(dating.recorded, context);
+  if (isEarly && !isLate && context.startDate !== null) {
     reviewOpening(facts, context.startDate, context, findings);
     return findings.state('before_start');
   }
@@ -75,6 +82,19 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
     lines: posting.lines,
   };
   return findings.posted(entry, postedFacts);
+}
+
+function datingOf(
+  { invoice, firstSeenAt = null, originalDate = null }: InvoiceFacts,
+  date: CalendarDate | null,
+  { timezone }: PostingContext,
+): Dating {
+  const recorded = invoice.created ?? firstSeenAt?.toISOString() ?? null;
+  const original = originalDate === null ? null : businessDate(originalDate, timezone);
+  return {
+    recorded: recorded === null ? null : businessDate(recorded, timezone),
+    mayBeOld: invoice.creditNote && original !== null && date !== null && date >= original,
+  };
 }
 
 /**

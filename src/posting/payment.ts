@@ -6,12 +6,14 @@ import type { DefectCode, InvoiceRecord, PaymentRecord } from '../records/types.
 import type { CalendarDate, Role } from '../terms.ts';
 import { Findings, invoiceName } from './findings.ts';
 import { hashOfPosted, type PostedFacts } from './hash.ts';
+import { isSinceStart } from './late.ts';
 import { clientParty, invoiceParty, moneyParty } from './party.ts';
 import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
 
 const consolidated = 6;
 const fromPrepayment = 8;
 const rounding = 3;
+const netting = 12;
 
 /** Defects of an invoice that may have cost a field which its payments need. */
 const holdsPayments: ReadonlySet<DefectCode> = new Set(['field_invalid', 'record_too_large']);
@@ -48,7 +50,12 @@ export function judgePayment(
   findings.defects(unreadable, `its invoice ${invoice?.id}: `);
   if (invoice === null || findings.documentDate === null) return findings.held();
 
-  const period = startPeriod(invoice, findings.documentDate, context, findings);
+  const { firstSeenAt = null } = facts;
+  const recorded = firstSeenAt === null ? null : businessDate(firstSeenAt.toISOString(), context.timezone);
+  findings.dating = { recorded, mayBeOld: payment.paymentType === netting };
+  const isLate = isSinceStart(recorded, context);
+  const isDecidedIn = facts.invoiceDecidedIn === true;
+  const period = startPeriod(invoice, findings.documentDate, { isLate, isDecidedIn }, context, findings);
   if (period === null) return findings.held();
   if (period === 'before_start') {
     reviewOpening(payment, context, findings);
@@ -124,11 +131,13 @@ type Period = { date: CalendarDate; role: Extract<Role, 'receivable' | 'opening_
 
 /**
  * The posting date and receivable of a payment around the cut-over (ACCOUNTING Dates, `start_date`). A payment made before it
- * on an invoice dated after it takes the invoice's date. Null when the invoice's date is needed and missing.
+ * on an invoice dated after it takes the invoice's date. One before it on an invoice before it is part of the opening balances,
+ * unless it was recorded since (`isLate`). Null when the invoice's date is needed and missing.
  */
 function startPeriod(
   invoice: InvoiceRecord,
   date: CalendarDate,
+  { isLate, isDecidedIn }: { isLate: boolean; isDecidedIn: boolean },
   context: PostingContext,
   findings: Findings,
 ): Period | 'before_start' | null {
@@ -142,7 +151,10 @@ function startPeriod(
     findings.date(invoice.invoiceDate, 'the date of its invoice', context);
     return null;
   }
-  if (invoiceDate < startDate) return early ? 'before_start' : { date, role: 'opening_receivable' };
+  if (invoiceDate < startDate) {
+    if (early && !isLate) return 'before_start';
+    return { date, role: isDecidedIn ? 'receivable' : 'opening_receivable' };
+  }
   return { date: early ? invoiceDate : date, role: 'receivable' };
 }
 

@@ -1,6 +1,7 @@
 import type { DraftEntry, Line } from '../domain/entry.ts';
 import { storable } from '../domain/text.ts';
 import { correct, decide, postsSameFacts } from './correct.ts';
+import { doubtOf } from './late.ts';
 import type { Decision, Judgement, PostedBefore, PostingContext } from './types.ts';
 
 /**
@@ -32,7 +33,10 @@ export function decideRemap(judgement: Judgement, before: PostedBefore, context:
   if (judgement.state === 'held') return { outcome: 'held', decision: waiting, wanted };
   if (!inForce || !wanted || !postsSameFacts(judgement, inForce)) return { outcome: 'left', decision: waiting, wanted };
   if (sameLines(inForce.lines, wanted.lines)) return { outcome: 'same', decision: otherwise, wanted };
-  const decision = correct(judgement, inForce, wanted, 'mapping_changed', context);
+  // A doubtful date was settled when it was posted: the correction stays on that day.
+  const isDoubtful = doubtOf(wanted, judgement.dating, context) !== null;
+  const successor = isDoubtful ? { ...wanted, date: inForce.date } : wanted;
+  const decision = correct(judgement, before, inForce, successor, 'mapping_changed', context);
   if (decision.entries.length > 0) return { outcome: 'corrected', decision, wanted };
   return { outcome: 'change_held', decision: { ...decision, remapHeld: true }, wanted };
 }

@@ -23,9 +23,16 @@ export interface PostingContext {
   sourceLockDates: ReadonlyMap<number, CalendarDate>;
   /** Days that are closed in the ERP, as delivery last read them, in order; those before the first one delivered left out. */
   closedInErp?: readonly ClosedDays[];
+  /** The day it is in the installation's time zone; null or absent: nothing is taken for dated in the future. */
+  today?: CalendarDate | null;
 }
 
-export interface InvoiceFacts {
+/** When the source's record was first seen by us; null when that was in the first load, which tells nothing. */
+interface Seen {
+  firstSeenAt?: Date | null;
+}
+
+export interface InvoiceFacts extends Seen {
   kind: 'invoice';
   invoice: InvoiceRecord;
   rows: RowRecord[];
@@ -41,9 +48,11 @@ export interface InvoiceFacts {
   gone: boolean;
 }
 
-export interface PaymentFacts {
+export interface PaymentFacts extends Seen {
   kind: 'payment';
   payment: PaymentRecord;
+  /** Its invoice is dated before the cut-over and was decided to be posted all the same. */
+  invoiceDecidedIn?: boolean;
   /** Null while the invoice is not in the mirror. */
   invoice: InvoiceRecord | null;
   gone: boolean;
@@ -72,6 +81,35 @@ export interface Judgement {
   refetch: boolean;
   /** The document's business date; null when it is unknown. */
   documentDate: CalendarDate | null;
+  /** What the date of its entry is judged by; absent where it is never in doubt. */
+  dating?: Dating;
+}
+
+/** When a document was recorded in the source, as far as that can be told, to judge its own date by. */
+export interface Dating {
+  /** Null: unknown. */
+  recorded: CalendarDate | null;
+  /** Its date may lie as far back as it likes (ACCOUNTING "Dates": credit notes, payments of type 12). */
+  mayBeOld: boolean;
+}
+
+export const lateDecisions = ['wait', 'redate', 'as_dated', 'accept_date'] as const;
+export type LateDecisionKind = (typeof lateDecisions)[number];
+
+/** What a person decided about one version of a document. */
+export interface LateDecision {
+  decision: LateDecisionKind;
+  version: string;
+}
+
+/** A document that waits for a lock or for a decision. */
+export interface LateStanding {
+  /** What a decision would be about (`versionOf`). */
+  version: string;
+  /** It was late when our own books were closed, or came after it: opening them again does not post it. */
+  atClose: boolean;
+  /** What was decided of this version, if anything. */
+  decision: Exclude<LateDecisionKind, 'accept_date'> | null;
 }
 
 /** What the books hold of a document so far. */
@@ -86,6 +124,10 @@ export interface PostedBefore {
   documentDate: CalendarDate | null;
   /** A correction after a changed mapping is held by a closed period. */
   remapHeld?: boolean;
+  /** Where it is late: since before. */
+  late?: LateStanding | null;
+  /** The newest first. */
+  decisions?: readonly LateDecision[];
 }
 
 /** What a document with a problem keeps out of the books (ACCOUNTING E6 "Reconciled is not complete"). */
@@ -113,4 +155,6 @@ export interface Decision {
   remapHeld?: boolean;
   /** What the problem keeps out of the books; absent without a problem, and where nothing could be judged. */
   outside?: Outside;
+  /** Null or absent: it waits for no lock and no decision. */
+  late?: LateStanding | null;
 }

@@ -110,7 +110,7 @@ export async function closingChecklist(
 }
 
 function undelivered(states: Record<string, number>) {
-  const count = Object.values(states).reduce((sum, n) => sum + n, 0);
+  const count = Object.values(states).reduce((all, n) => all + n, 0);
   return { ok: count === 0, count, states };
 }
 
@@ -142,7 +142,7 @@ async function listed(db: Connection, condition: string, bindings: Parameters<ty
      group by 1 order by 2 desc, 1`,
     bindings,
   );
-  const count = counted.reduce((sum, { n }) => sum + n, 0);
+  const count = counted.reduce((all, { n }) => all + n, 0);
   const found =
     count === 0
       ? []

@@ -1,4 +1,5 @@
 import { loadFacts } from '../bookkeeping/facts.ts';
+import { decisionsOf, type RecordedDecision } from '../bookkeeping/late-decisions.ts';
 import { postingContexts } from '../bookkeeping/posting-context.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import { bool, instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
@@ -37,6 +38,8 @@ export interface Explanation {
   /** The judgement of these facts by today's mapping and locks; nothing is posted. */
   judgement: Judgement | null;
   proofs: Proof[];
+  /** What persons decided about it, the newest first; `holds`: about its present version. */
+  decisions: (RecordedDecision & { holds: boolean })[];
   /** In the order in which they were appended. */
   entries: LedgerEntry[];
   /** Id of the entry in force. */
@@ -105,6 +108,7 @@ export async function explainDocument(
     facts,
     judgement,
     proofs: facts && judgement ? proofsOf(facts, judgement, decimals) : [],
+    decisions: await decisionsAbout(db, installationId, document),
     entries,
     inForce: found.entryId,
     summaries,
@@ -115,6 +119,22 @@ export async function explainDocument(
     related: facts ? await relatedDocuments(db, installationId, relatedRefs(facts)) : [],
     decimals,
   };
+}
+
+async function decisionsAbout(
+  db: Connection,
+  installation: number,
+  document: DocumentRef,
+): Promise<Explanation['decisions']> {
+  const decisions = (await decisionsOf(db, installation, [document])).get(`${document.kind}/${document.id}`) ?? [];
+  if (decisions.length === 0) return [];
+  const late = await maybeRow(
+    db,
+    { version: nullable(text) },
+    'select late_version as version from document where installation = ? and kind = ? and id = ?',
+    [installation, document.kind, document.id],
+  );
+  return decisions.map((each) => ({ ...each, holds: each.version === late?.version }));
 }
 
 /** Judged by the lock dates that the source gave last: explaining asks nothing of the source. */

@@ -42,7 +42,7 @@ async function unequalSummaries(db: Connection, input: ReconcileInput): Promise<
   });
 }
 
-/** Entries in a summary of another installation or day, or of the posting mode that goes to the general ledger entry by entry. */
+/** Entries in a summary of another installation, day, VAT period or lateness, or of the posting mode that goes to the general ledger entry by entry. */
 async function misplacedMembers(db: Connection, input: ReconcileInput): Promise<FoundDifferences> {
   const misplaced = await limitedRows(
     db,
@@ -51,14 +51,15 @@ async function misplacedMembers(db: Connection, input: ReconcileInput): Promise<
        (select coalesce(sum(l.amount), 0) from entry_line l where l.entry_id = e.id and l.side = 'debit') as amount
      from summary_entry s join summary_member m on m.summary_id = s.id join entry e on e.id = m.entry_id
      where s.installation = ? and (e.installation <> s.installation or e.entry_date <> s.summary_date
-       or e.posting_mode <> 'daily_summary') order by e.installation, e.seq`,
+       or e.posting_mode <> 'daily_summary'
+       or (s.vat_period is not null and (e.vat_period, e.is_late) is distinct from (s.vat_period, s.is_late))) order by e.installation, e.seq`,
     [input.id],
     'amount',
   );
   return differencesOf(misplaced, ({ id, summary_id, amount }) => ({
     document: `entry ${id}`,
     amount: new Money(amount),
-    message: `it is not of the day of ${summary_id}, or goes to the general ledger by itself`,
+    message: `it is not of the day of ${summary_id}, or not of its VAT period, or goes to the general ledger by itself`,
   }));
 }
 

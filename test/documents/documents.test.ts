@@ -28,6 +28,7 @@ const judged = (id: number, mark: number, change: Partial<JudgedState> = {}): Ju
     problem: null,
     remapHeld: false,
     outside: null,
+    late: { atClose: false, version: null, decision: null },
   },
   ...change,
 });

@@ -30,6 +30,7 @@ function ledgerEntry(entry: DraftEntry, changes: Partial<LedgerEntry> = {}): Led
     seq: id,
     postingMode: 'document',
     format: 2,
+    ...{ vatPeriod: null, isLate: null, mappingHash: null },
     idempotencyKey: '',
     previousHash: '',
     hash: '',

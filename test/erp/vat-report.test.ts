@@ -65,7 +65,8 @@ function posted(seeds: RowSeed[], id: number): DraftEntry | null {
 function ledgerEntry(entry: DraftEntry, n = 1): LedgerEntry {
   const id = `${installation}/invoice/${entry.document.id}/${n}`;
   const chain = { seq: entry.document.id * 2 + n, idempotencyKey: '', previousHash: '', hash: id };
-  return { ...entry, id, installation, n, postingMode: 'document', format: 2, ...chain };
+  const posted = { postingMode: 'document' as const, format: 2, vatPeriod: null, isLate: null, mappingHash: null };
+  return { ...entry, id, installation, n, ...posted, ...chain };
 }
 
 function translated(unit: GeneralLedgerUnit): ErpEntry {

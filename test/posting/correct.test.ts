@@ -56,11 +56,11 @@ describe('R3: a posted document that is one no longer', () => {
 
   test('one that moves before start_date is reversed, and belongs to the opening balances', () => {
     const context = contextOf({ startDate: '2026-01-01' });
-    const decision = post(invoice1001({ invoiceDate: '2025-12-15' }), first(invoice1001()), context);
+    // It was made before the cut-over, too: otherwise no opening balance could hold it.
+    const moved = invoice1001({ invoiceDate: '2025-12-15', created: '2025-12-15' });
+    const decision = post(moved, first(invoice1001()), context);
     expect(decision).toMatchObject({ state: 'before_start', entries: [{ reason: 'source_changed' }] });
-    expect(
-      post(invoice1001({ invoiceDate: '2025-12-15' }), { ...booksAfter(decision), everPosted: true }, context).state,
-    ).toBe('before_start');
+    expect(post(moved, { ...booksAfter(decision), everPosted: true }, context).state).toBe('before_start');
   });
 
   test('a start_date moved over what is posted posts nothing, and is told', () => {

@@ -390,11 +390,31 @@ const cases: Case[] = [
   },
   {
     code: 'opening_changed',
-    what: 'an invoice dated back before start_date',
+    what: 'an invoice from before start_date that changed since',
+    facts: invoice1001({ invoiceDate: '2025-12-31', created: '2025-12-31' }),
+    context: start,
+    says: 'changed on 2026-01-15',
+    state: 'before_start',
+  },
+  {
+    code: 'dated_before_start',
+    what: 'an invoice made since start_date and dated before it',
     facts: invoice1001({ invoiceDate: '2025-12-31' }),
     context: start,
-    says: 'created on 2026-01-15',
-    state: 'before_start',
+    says: 'dated 2025-12-31, before start_date 2026-01-01, and was recorded on 2026-01-15',
+  },
+  {
+    code: 'date_in_future',
+    what: 'an invoice of the day after tomorrow',
+    facts: invoice1001({ invoiceDate: '2026-01-17' }),
+    context: { today: '2026-01-15' },
+    says: 'dated 2026-01-17, and today is 2026-01-15',
+  },
+  {
+    code: 'date_implausible',
+    what: 'an invoice dated more than two years before it was made',
+    facts: invoice1001({ invoiceDate: '2024-01-14' }),
+    says: 'dated 2024-01-14, more than 24 months before it was recorded on 2026-01-15',
   },
 ];
 

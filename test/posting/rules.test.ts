@@ -319,7 +319,6 @@ describe('the cut-over (start_date 2026-01-01)', () => {
 
   test.each([
     ['an untouched invoice', old, [], []],
-    ['created since', { ...old, created: '2026-01-02' }, [], ['opening_changed']],
     ['changed since', { ...old, modified: '2026-01-02' }, [], ['opening_changed']],
     ['paid since, which moves `modified`', { ...old, modified: '2026-01-02' }, ['2026-01-02'], []],
     ['voided since, though paid', { ...old, modified: '2026-01-02', status: 99 }, ['2026-01-02'], ['opening_changed']],

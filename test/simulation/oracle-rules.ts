@@ -82,7 +82,11 @@ export class Rules {
     now: RuleConditions,
     taken: string | null,
   ): { verdict: Verdict; taken: string | null } {
-    if (document.kind === 'invoice') return { verdict: this.#invoice(document.id, now), taken: null };
+    if (document.kind === 'invoice') {
+      const verdict = this.#invoice(document.id, now);
+      const isEarly = verdict.state === 'posted' && now.startDate !== null && verdict.date < now.startDate;
+      return { verdict: isEarly ? held('made since the cut-over') : verdict, taken: null };
+    }
     return document.kind === 'payment'
       ? this.#payment(document.id, now, taken)
       : this.#prepayment(document.id, now, taken);
@@ -95,7 +99,10 @@ export class Rules {
     if (status !== null && [0, 1, 2, 4].includes(status)) return { state: 'not_final' };
     if (status !== 3 && status !== 99) return held('unknown status');
     const date = damage?.field === 'invoice_date' ? null : source.invoice_date;
-    if (date !== null && now.startDate !== null && date < now.startDate) return { state: 'before_start' };
+    if (date !== null && now.startDate !== null && date < now.startDate) {
+      // One made since is late: nobody decides anything in these lives, so it is held where it would be posted.
+      if (status === 99 || this.#dayOf(source.created) < now.startDate) return { state: 'before_start' };
+    }
     if (status === 99) return { state: 'voided' };
     if (date === null) return held('no date');
     if (damage && damage.field !== 'due_sum') return held(`damaged ${damage.field}`);

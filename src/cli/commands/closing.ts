@@ -1,5 +1,6 @@
 import type { InstallationConfig } from '../../config/load.ts';
 import { transactionsOf } from '../../db/lease.ts';
+import { noteLateAtClose } from '../../documents/mark.ts';
 import { businessDate } from '../../domain/dates.ts';
 import {
   type CloseDetails,
@@ -70,7 +71,10 @@ export function close(context: CommandContext, options: CloseCommandOptions): Pr
     });
     // Summaries of days that are over are made first: a closed day gets another one only for late documents.
     for (const { id, today } of books) await summariseDays(transactionsOf(db), id, { before: today, windowId: null });
-    const heads = await closePeriods(db, books, through, { sealKey: config.sealKey });
+    const heads = await closePeriods(db, books, through, {
+      sealKey: config.sealKey,
+      onClosed: (trx, installation) => noteLateAtClose(trx, installation, through),
+    });
     const installations = heads.map((head) => ({
       ...closed(head, through),
       by: persons.by,

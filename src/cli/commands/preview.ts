@@ -45,7 +45,7 @@ async function previewOne(
   result.json(`{"installation":${id},"mapping":${JSON.stringify(mappingPath)},"documents":`);
   result.text(`Installation ${id}, mapping ${mappingPath}\nWhat the next window would post of what is here now:`);
   const summary = new PostingSummary(decimals);
-  const waiting = withProgress(context, 'judging', null, previewPosting(app.db, installation, practice));
+  const waiting = withProgress(context, 'judging', null, previewPosting(app.db, installation, practice, app.clock));
   await result.list(postingItems(waiting, id, decimals, summary));
   const { held } = await countWaiting(app.db, id);
   result.json(`,${membersOf(summary.document(held))}`);

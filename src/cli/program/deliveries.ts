@@ -6,8 +6,8 @@ import type {
   RetryOptions,
   UndoOptions,
 } from '../commands/deliver.ts';
-import type { DecideOptions } from '../commands/late.ts';
 import { type Define, group } from './define.ts';
+import { defineLateCommands } from './late.ts';
 import { calendarDate, installation, option, wholeNumber } from './options.ts';
 
 const by = new Option('--by <name>', 'who answers for it (default: the user of the operating system)');
@@ -94,29 +94,7 @@ export function defineDeliveryCommands(program: Command, define: Define): void {
     examples: [['vetledger deliver resume', 'every installation']],
     action: async (context, options) => (await import('../commands/deliver.ts')).resume(context, options),
   });
-  const late = group(program, 'late', 'entries whose period was closed in the ERP before they were sent');
-  define<{ installation?: number }>(late, 'list', {
-    summary: 'the entries that wait for a closed period',
-    options: [installation],
-    examples: [['vetledger late list', 'what there is to decide']],
-    action: async (context, options) => (await import('../commands/late.ts')).list(context, options),
-  });
-  define<DecideOptions>(late, 'decide <id...>', {
-    summary: 'post them on the first open day instead',
-    description:
-      'Where the period is not opened again in the ERP. Each entry is reversed in our books at its own date and posted anew on the first open day; the entry and its reversal, of which neither was sent, are settled against each other, and E7 lists them. One that was taken out of the books meanwhile is settled with its reversal alone. Of a daily summary, each entry is reversed and posted anew so, in a summary of their own on the open day; decide a day’s summary and its supplements together. Where the period is opened again, `vetledger deliver retry` sends the entries as they are.',
-    options: [
-      installation,
-      new Option('--redate', 'on the first open day'),
-      new Option('--reason <text>', 'why; it is recorded').makeOptionMandatory(),
-      by,
-    ],
-    examples: [
-      ['vetledger late decide 4711/invoice/123/1 --redate --reason "March is declared"', 'one entry'],
-      ['vetledger late decide 4711/summary/2026-03-31-11/1 --redate --reason "March is declared"', 'a day’s summary'],
-    ],
-    action: async (context, options, ids) => (await import('../commands/late.ts')).decide(context, options, ids),
-  });
+  defineLateCommands(program, define);
   const erp = group(program, 'erp', 'ERPs that entries are delivered to');
   define<{ installation?: number }>(erp, 'check', {
     summary: 'try in the ERP what entries need of it',

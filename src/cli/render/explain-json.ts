@@ -28,6 +28,13 @@ export function explanationDocument(explanation: Explanation) {
     document_date: explanation.documentDate,
     problem: explanation.problem,
     reports: explanation.reports,
+    decisions: explanation.decisions.map(({ decision, by, at, reason, holds }) => ({
+      decision,
+      by,
+      at,
+      reason,
+      holds,
+    })),
     related: explanation.related.map(({ kind, id, state, problemCode, entryId }) => ({
       document: `${kind} ${id}`,
       state,
@@ -55,6 +62,8 @@ export function explanationDocument(explanation: Explanation) {
       delivery: deliveryOf(explanation.deliveries.get(explanation.summaries.get(entry.id) ?? entry.id)),
       date: entry.date,
       document_date: entry.documentDate,
+      vat_period: entry.vatPeriod,
+      late: entry.isLate,
       reason: entry.reason,
       reverses: entry.reverses,
       original: entry.original,

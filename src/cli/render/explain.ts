@@ -24,6 +24,10 @@ export function explainText(found: Explanation): string {
       `  what to do    ${problem.todo}`,
     );
   }
+  for (const { decision, by, at, reason, holds } of explanation.decisions) {
+    const past = holds ? '' : ' (about an earlier version, or posted since)';
+    lines.push(`  decided       ${decision.replaceAll('_', ' ')}, by ${by}, ${instant(at)}: ${reason}${past}`);
+  }
   for (const report of reports) lines.push(`  remark        ${report.code}: ${report.message}`);
   lines.push('', 'Source', ...sourceLines(explanation));
   if (explanation.related.length > 0) lines.push('', 'Hangs together with', ...explanation.related.map(relatedLine));
@@ -125,6 +129,7 @@ function entryLines({ entries, inForce, summaries, deliveries, decimals }: Expla
 function entryHead(entry: LedgerEntry, isInForce: boolean): string {
   const parts = [`  ${entry.id}  ${entry.date}  ${entry.reason.replaceAll('_', ' ')}  ${entry.description}`];
   if (entry.documentDate !== entry.date) parts.push(`document date ${entry.documentDate}`);
+  if (entry.vatPeriod) parts.push(`VAT period ${entry.vatPeriod}${entry.isLate ? ', late' : ''}`);
   if (entry.reverses) parts.push(`reverses ${entry.reverses}`);
   if (entry.original) parts.push(`credits ${entry.original.kind} ${entry.original.id}`);
   parts.push(`no. ${entry.seq} of the journal, hash ${entry.hash.slice(0, 12)}`);

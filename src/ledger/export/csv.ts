@@ -27,6 +27,8 @@ const factColumns = [
   'mapped_by',
   'documents',
 ];
+/** Of the entry; at the end, so that earlier columns keep their places. */
+const lastColumns = ['vat_period', 'late'];
 const entryColumns = ['document_date', 'document', 'reason', 'reverses', 'original'];
 const columns = [
   'entry',
@@ -43,6 +45,7 @@ const columns = [
   'installation',
   'line',
   'amount',
+  ...lastColumns,
 ];
 
 /**
@@ -74,6 +77,7 @@ export const csv: ExportFormat = {
           String(installation),
           String(index + 1),
           formatMoney(signed(line), decimals),
+          ...lastColumns.map((name) => entryFacts.get(name) ?? ''),
         ]);
       })
       .join('');

@@ -39,10 +39,7 @@ function exportedEntry(entry: LedgerEntry, decimals: number, names: ExportedName
 
 function exportedSummary(summary: DailySummary, decimals: number): ExportedUnit {
   const { id, seq, date, departmentId } = summary;
-  const facts = present([
-    ['reason', 'daily_summary'],
-    ['entries', summary.members.length],
-  ]);
+  const facts = present([['reason', 'daily_summary'], ['entries', summary.members.length], ...vatFacts(summary)]);
   const lines = summary.lines.map((line) => ({ ...line, facts: summaryLineFacts(line, departmentId, decimals) }));
   return { id, seq, date, description: summaryDescription(summary), facts, lines };
 }
@@ -55,7 +52,16 @@ function entryFacts(entry: LedgerEntry): Fact[] {
     ['reason', entry.reason],
     ['reverses', entry.reverses],
     ['original', entry.original && `${entry.original.kind}/${entry.original.id}`],
+    ...vatFacts(entry),
   ]);
+}
+
+/** The original VAT period of all lines, and whether they are late. */
+function vatFacts({ vatPeriod, isLate }: Pick<LedgerEntry, 'vatPeriod' | 'isLate'>): MaybeFact[] {
+  return [
+    ['vat_period', vatPeriod],
+    ['late', isLate ? 'yes' : null],
+  ];
 }
 
 const namedRoles: ReadonlySet<LineRole> = new Set(['receivable', 'opening_receivable', 'prepayment_liability']);

@@ -1,9 +1,11 @@
 import { insertRows } from '../../db/bulk.ts';
-import { integer, nullable, oneOf, text } from '../../db/columns.ts';
-import { type Connection, rows } from '../../db/rows.ts';
+import { date, integer, nullable, oneOf, text } from '../../db/columns.ts';
+import { type Connection, row, rows } from '../../db/rows.ts';
+import type { ClosedDays } from '../../domain/dates.ts';
 import type { DraftEntry, LedgerEntry, Line } from '../../domain/entry.ts';
 import { entryDefect, entryId } from '../../domain/entry.ts';
 import { storable } from '../../domain/text.ts';
+import { isPeriodClosed, type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
 import { type DocumentRef, documentKinds, type InstallationId, type PostingMode } from '../../terms.ts';
 import { LedgerError } from '../errors.ts';
 import { chainHead, holdChain } from './chain.ts';
@@ -17,6 +19,17 @@ export interface AppendOptions {
   windowId: number | null;
   /** The installation's mode, kept with each entry; `document` unless given. */
   postingMode?: PostingMode;
+  /** Content hash of the mapping that the entries were made by. */
+  mappingHash?: string | null;
+  vat?: VatPeriods;
+}
+
+/** How VAT periods are told, and which are closed beside those that our own books closed. */
+export interface VatPeriods {
+  /** `month` unless given. */
+  length: VatPeriodLength;
+  /** Days that are closed in the ERP, were once, or lie before the cut-over. */
+  closedDays: readonly ClosedDays[];
 }
 
 /** An entry of a document that is in the ledger. */
@@ -24,6 +37,7 @@ interface PostedEntry {
   id: string;
   inputHash: string;
   reverses: string | null;
+  vatPeriod: string | null;
 }
 
 /**
@@ -48,6 +62,8 @@ export async function appendEntries(
   await holdChain(trx, installation);
   const head = await chainHead(trx, installation);
   const postedByDocument = await postedBefore(trx, installation, drafts);
+  const { length, closedDays } = options.vat ?? { length: 'month', closedDays: [] };
+  const closed = [...closedDays, ...(await everClosed(trx, installation))];
 
   const ids: string[] = [];
   const fresh: LedgerEntry[] = [];
@@ -58,7 +74,13 @@ export async function appendEntries(
       ids.push(existing);
       continue;
     }
-    const entry = chained(installation, posted.length + 1, draft, fresh.at(-1) ?? head, options.postingMode);
+    const reversed = posted.find(({ id }) => id === draft.reverses);
+    const vatPeriod = reversed?.vatPeriod ?? vatPeriodOf(draft.documentDate, length);
+    const entry = chained(installation, posted.length + 1, draft, fresh.at(-1) ?? head, {
+      postingMode: options.postingMode ?? 'document',
+      mappingHash: options.mappingHash ?? null,
+      ...{ vatPeriod, isLate: isPeriodClosed(vatPeriod, closed) },
+    });
     fresh.push(entry);
     ids.push(entry.id);
     postedByDocument.set(documentKey(draft.document), [...posted, entry]);
@@ -93,7 +115,7 @@ function chained(
   n: number,
   draft: DraftEntry,
   previous: { seq: number; hash: string },
-  postingMode: PostingMode = 'document',
+  posted: Pick<LedgerEntry, 'postingMode' | 'mappingHash' | 'vatPeriod' | 'isLate'>,
 ): LedgerEntry {
   const id = entryId(installation, draft.document, n);
   const entry = {
@@ -104,7 +126,7 @@ function chained(
     installation,
     n,
     seq: previous.seq + 1,
-    postingMode,
+    ...posted,
     format: entryFormat,
     idempotencyKey: `${id}:${draft.inputHash}`,
     previousHash: previous.hash,
@@ -137,6 +159,17 @@ function storableLine(line: Line): Line {
   };
 }
 
+/** The days through which our own books were ever closed, even if they were opened again since. */
+async function everClosed(trx: Connection, installation: InstallationId): Promise<ClosedDays[]> {
+  const { through } = await row(
+    trx,
+    { through: nullable(date) },
+    `select max(through) as through from ledger_close where installation = ? and kind = 'close'`,
+    [installation],
+  );
+  return through === null ? [] : [{ from: null, through }];
+}
+
 async function postedBefore(
   trx: Connection,
   installation: InstallationId,
@@ -144,17 +177,20 @@ async function postedBefore(
 ): Promise<Map<string, PostedEntry[]>> {
   const found = await rows(
     trx,
-    { id: text, kind: oneOf(documentKinds), document_id: integer, input_hash: text, reverses: nullable(text) },
+    {
+      ...{ id: text, kind: oneOf(documentKinds), document_id: integer, input_hash: text, reverses: nullable(text) },
+      vat_period: nullable(text),
+    },
     // Two arrays rather than pairs: the index serves them even without statistics; a few entries too many do no harm.
-    `select id, kind, document_id, input_hash, reverses from entry
+    `select id, kind, document_id, input_hash, reverses, vat_period from entry
      where installation = ? and kind = any(?::text[]) and document_id = any(?::bigint[]) order by kind, document_id, n`,
     [installation, documentKinds, drafts.map((draft) => draft.document.id)],
   );
   const posted = new Map<string, PostedEntry[]>();
-  for (const { id, kind, document_id, input_hash: inputHash, reverses } of found) {
+  for (const { id, kind, document_id, input_hash: inputHash, reverses, vat_period: vatPeriod } of found) {
     const key = documentKey({ kind, id: document_id });
     const entries = posted.get(key) ?? [];
-    entries.push({ id, inputHash, reverses });
+    entries.push({ id, inputHash, reverses, vatPeriod });
     posted.set(key, entries);
   }
   return posted;

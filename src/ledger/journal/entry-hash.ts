@@ -11,7 +11,7 @@ export function canonicalAmount(amount: Money | null): string | null {
 }
 
 /** The format of new entries. */
-export const entryFormat = 2;
+export const entryFormat = 3;
 
 /** The facts of a party that are posted. Its name was one in format 1. */
 function partyText(party: Party | null, format: number): unknown {
@@ -59,6 +59,7 @@ export function canonicalEntry(entry: Omit<LedgerEntry, 'hash' | 'previousHash'>
     ...(entry.postingMode === 'document' ? [] : [entry.postingMode]),
     // Left out where it is 1, for the same reason.
     ...(entry.format === 1 ? [] : [`format ${entry.format}`]),
+    ...(entry.format < 3 ? [] : [[entry.vatPeriod, entry.isLate, entry.mappingHash]]),
   ]);
 }
 

@@ -36,6 +36,9 @@ export const entryShape = {
   input_hash: text,
   previous_hash: text,
   hash: text,
+  vat_period: nullable(text),
+  is_late: nullable(bool),
+  mapping_hash: nullable(text),
 };
 
 /** The columns of `entry_line`. */
@@ -104,6 +107,9 @@ export function entryRow(entry: LedgerEntry): EntryRow {
     input_hash: entry.inputHash,
     previous_hash: entry.previousHash,
     hash: entry.hash,
+    vat_period: entry.vatPeriod,
+    is_late: entry.isLate,
+    mapping_hash: entry.mappingHash,
   };
 }
 
@@ -203,6 +209,9 @@ export function entryFromRow(row: EntryRow, lines: Line[]): LedgerEntry {
     inputHash: row.input_hash,
     previousHash: row.previous_hash,
     hash: row.hash,
+    vatPeriod: row.vat_period,
+    isLate: row.is_late,
+    mappingHash: row.mapping_hash,
     lines,
   };
 }

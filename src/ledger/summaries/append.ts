@@ -88,7 +88,9 @@ async function append(
   const summaries: DailySummary[] = [];
   for (const draft of drafts) {
     const previous = summaries.at(-1) ?? head;
-    const n = (numbers.get(dayKey(draft.date, draft.departmentId)) ?? 0) + 1;
+    const day = dayKey(draft.date, draft.departmentId);
+    const n = (numbers.get(day) ?? 0) + 1;
+    numbers.set(day, n);
     const id = summaryId(installation, draft, n);
     const summary = { ...draft, id, installation, n, seq: previous.seq + 1, previousHash: previous.hash };
     summaries.push({ ...summary, hash: summaryHash(previous.hash, summary) });

@@ -94,6 +94,8 @@ async function withLinesAndMembers(db: Connection, summaries: SummaryRow[]): Pro
     seq: summary.seq,
     previousHash: summary.previous_hash,
     hash: summary.hash,
+    vatPeriod: summary.vat_period,
+    isLate: summary.is_late,
     lines: (lines.get(summary.id) ?? []).map(summaryLineFromRow),
     members: (members.get(summary.id) ?? []).map(({ entry_id, hash }) => ({ entryId: entry_id, hash })),
   }));

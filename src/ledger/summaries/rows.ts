@@ -25,6 +25,8 @@ export const summaryShape = {
   seq: integer,
   previous_hash: text,
   hash: text,
+  vat_period: nullable(text),
+  is_late: nullable(bool),
 };
 
 /** The columns of `summary_line`. */
@@ -76,6 +78,8 @@ export function summaryRow(summary: DailySummary): SummaryRow {
     seq: summary.seq,
     previous_hash: summary.previousHash,
     hash: summary.hash,
+    vat_period: summary.vatPeriod,
+    is_late: summary.isLate,
   };
 }
 

@@ -8,6 +8,10 @@ export interface DraftSummary {
   /** The entries' date. */
   date: CalendarDate;
   departmentId: number | null;
+  /** The original VAT period of all of its entries; null in summaries of before they were told apart. */
+  vatPeriod: string | null;
+  /** Whether all of them are late, or none. */
+  isLate: boolean | null;
   /** Balanced, debits first; the two sides of an account are never netted. */
   lines: SummaryLine[];
   /** The entries summed up, in the order of their chain. */
@@ -34,7 +38,8 @@ export interface DailySummary extends DraftSummary {
 }
 
 /**
- * The summaries of `entries`, by date and department. Each entry is in one summary as a whole, that of its lines' department, so
+ * The summaries of `entries`, by date, department, original VAT period and lateness: lines of different periods, and late lines
+ * and others, are never added up (ACCOUNTING "Dates"). Each entry is in one summary as a whole, that of its lines' department, so
  * that every summary balances. Lines are added up, with their VAT bases, only where account, role, side, payment type, VAT group
  * and rate, dimensions and internal account are the same: turnover, VAT return and cost centres are the same from summaries as
  * from documents. The order of `entries` does not matter.
@@ -42,7 +47,7 @@ export interface DailySummary extends DraftSummary {
 export function summarise(entries: LedgerEntry[]): DraftSummary[] {
   const groups = Map.groupBy(
     entries.toSorted((a, b) => a.seq - b.seq),
-    (entry) => JSON.stringify([entry.date, departmentOf(entry)]),
+    (entry) => JSON.stringify([entry.date, departmentOf(entry), entry.vatPeriod, entry.isLate]),
   );
   return [...groups.values()]
     .flatMap((group) => {
@@ -51,11 +56,20 @@ export function summarise(entries: LedgerEntry[]): DraftSummary[] {
       return {
         date: first.date,
         departmentId: departmentOf(first),
+        vatPeriod: first.vatPeriod,
+        isLate: first.isLate,
         lines: summedLines(group),
         members: group.map(({ id, hash }) => ({ entryId: id, hash })),
       };
     })
-    .sort((a, b) => compare(a.date, b.date) || (a.departmentId ?? -1) - (b.departmentId ?? -1));
+    .sort(
+      (a, b) =>
+        compare(a.date, b.date) ||
+        (a.departmentId ?? -1) - (b.departmentId ?? -1) ||
+        Number(a.isLate ?? false) - Number(b.isLate ?? false) ||
+        // The day's own period first, then the older ones.
+        compare(b.vatPeriod ?? '', a.vatPeriod ?? ''),
+    );
 }
 
 /** All lines of an entry name its document's department. */

@@ -186,7 +186,7 @@ account 1700:receivable  ; type:A
 account 1910:card_clearing  ; type:A
 
 2026-02-01 (4711/payment/9/1) payment 9
-    ; document:payment/9, document_date:2026-01-31, reason:posted
+    ; document:payment/9, document_date:2026-01-31, reason:posted, vat_period:2026-01
     1910:card_clearing  EUR 100.00  ; payment_type:0, rule:R1, mapped_by:roles.card_clearing
     1700:receivable  EUR -100.00  ; party:client:5, party_name:Client 5, country:FI, invoice:1001, payment_type:0, rule:R1, mapped_by:roles.receivable
 `,
@@ -207,6 +207,7 @@ option "operating_currency" "EUR"
   document: "payment/9"
   document_date: "2026-01-31"
   reason: "posted"
+  vat_period: "2026-01"
   Assets:1910:Card-clearing  100.00 EUR
     payment_type: "0"
     rule: "R1"
@@ -228,7 +229,7 @@ option "operating_currency" "EUR"
     expect(head).toMatch(/^entry,seq,date,document_date,document,reason,/);
     expect(records).toHaveLength(12);
     expect(records[6]).toBe(
-      '4711/payment/10/1,3,2026-01-20,2026-01-20,payment/10,posted,,,payment 10,1700,receivable,EUR,,81.00,,,,,,,,,,,,,7,,,,,,,R1,roles.receivable,,4711,2,-81.00',
+      '4711/payment/10/1,3,2026-01-20,2026-01-20,payment/10,posted,,,payment 10,1700,receivable,EUR,,81.00,,,,,,,,,,,,,7,,,,,,,R1,roles.receivable,,4711,2,-81.00,2026-01,',
     );
     const csvOnly = (await exported('csv', [{ ...helsinki }])).includes('"Ärla, ""Söner""; [2026-01-01]');
     expect(csvOnly).toBe(true);

@@ -33,6 +33,7 @@ const entry: LedgerEntry = {
   seq: 1,
   postingMode: 'document',
   format: 1,
+  ...{ vatPeriod: null, isLate: null, mappingHash: null },
   idempotencyKey: '4711/invoice/1001/1:facts',
   previousHash: chainStart,
   hash: '',
@@ -54,6 +55,14 @@ it('since format 2, the names of parties are not hashed, and all else is', () =>
   expect(entryHash(chainStart, { ...second, lines: lines({ name: null }) })).toBe(hash);
   for (const change of [{ code: 'client:6' }, { vatNumber: 'FI1' }, { countryCode: 'SE' }])
     expect(entryHash(chainStart, { ...second, lines: lines(change) })).not.toBe(hash);
+});
+
+it('since format 3, VAT period, lateness and mapping are hashed, too', () => {
+  const third = { ...entry, format: 3, vatPeriod: '2026-01', isLate: false, mappingHash: 'm' };
+  const hash = entryHash(chainStart, third);
+  expect(hash).not.toBe(entryHash(chainStart, { ...entry, format: 2 }));
+  for (const change of [{ vatPeriod: '2026-02' }, { isLate: true }, { mappingHash: 'n' }])
+    expect(entryHash(chainStart, { ...third, ...change })).not.toBe(hash);
 });
 
 it('a daily summary is hashed as ever', () => {

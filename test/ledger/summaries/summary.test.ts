@@ -23,6 +23,7 @@ function posted(entry: DraftEntry, n = 1): LedgerEntry {
     seq,
     postingMode: 'daily_summary',
     format: 2,
+    ...{ vatPeriod: null, isLate: null, mappingHash: null },
     idempotencyKey: id,
     previousHash: '',
     hash: `hash of ${id}`,
@@ -126,6 +127,26 @@ describe('a day in hand-worked figures', () => {
       'Cr 1700 receivable 125.50 < invoice/1/2',
       'Cr 2939 vat 25.50 General 25.5 base 100.00 < invoice/1/1',
       'Cr 3000 revenue 100.00 General 25.5 < invoice/1/1',
+    ]);
+  });
+
+  it('never adds up lines of different VAT periods, nor late lines with others', () => {
+    const of = (id: number, vatPeriod: string, isLate: boolean) => ({
+      ...posted(invoice(id, '1.00', '0.26', '1.26')),
+      ...{ vatPeriod, isLate },
+    });
+    const days = summarise([
+      of(1, '2026-01', false),
+      of(2, '2025-12', true),
+      of(3, '2026-01', true),
+      of(4, '2026-01', false),
+      of(5, '2025-11', true),
+    ]);
+    expect(days.map(({ vatPeriod, isLate, members }) => [vatPeriod, isLate, members.length])).toEqual([
+      ['2026-01', false, 2],
+      ['2026-01', true, 1],
+      ['2025-12', true, 1],
+      ['2025-11', true, 1],
     ]);
   });
 

@@ -1,0 +1,68 @@
+import { instant, integer, oneOf, text } from '../db/columns.ts';
+import { type Connection, execute, rows } from '../db/rows.ts';
+import { type LateDecision, type LateDecisionKind, lateDecisions } from '../posting/types.ts';
+import { type DocumentRef, documentKinds, type InstallationId } from '../terms.ts';
+
+/** A decision as it was recorded (table `late_decision`). */
+export interface RecordedDecision extends LateDecision {
+  reason: string;
+  by: string;
+  at: Date;
+}
+
+/** The decisions about these documents by `kind/id`, the newest first; one statement for any number of documents. */
+export async function decisionsOf(
+  db: Connection,
+  installation: InstallationId,
+  documents: readonly DocumentRef[],
+): Promise<Map<string, RecordedDecision[]>> {
+  const decisions = new Map<string, RecordedDecision[]>();
+  if (documents.length === 0) return decisions;
+  const found = await rows(
+    db,
+    {
+      ...{ kind: oneOf(documentKinds), document_id: integer, decision: oneOf(lateDecisions), version: text },
+      ...{ reason: text, by: text, at: instant },
+    },
+    `select kind, document_id, decision, version, reason, decided_by as by, decided_at as at from late_decision
+     where installation = ? and (kind, document_id) in (select * from unnest(?::text[], ?::bigint[])) order by id desc`,
+    [installation, documents.map(({ kind }) => kind), documents.map(({ id }) => id)],
+  );
+  for (const { kind, document_id: id, ...decision } of found) {
+    const key = `${kind}/${id}`;
+    decisions.set(key, [...(decisions.get(key) ?? []), decision]);
+  }
+  return decisions;
+}
+
+/** Which of these invoices were ever decided to be posted on another day. */
+export async function redatedInvoices(
+  db: Connection,
+  installation: InstallationId,
+  invoices: readonly number[],
+): Promise<Set<number>> {
+  const found = await rows(
+    db,
+    { id: integer },
+    `select distinct document_id as id from late_decision
+     where installation = ? and kind = 'invoice' and document_id = any(?) and decision = 'redate'`,
+    [installation, invoices],
+  );
+  return new Set(found.map(({ id }) => id));
+}
+
+/** Records what a person decided about a version of a document. */
+export async function recordDecision(
+  trx: Connection,
+  installation: InstallationId,
+  { kind, id }: DocumentRef,
+  decided: { decision: LateDecisionKind; version: string; reason: string; by: string },
+): Promise<void> {
+  const { decision, version, reason, by } = decided;
+  await execute(
+    trx,
+    `insert into late_decision (installation, kind, document_id, decision, version, reason, decided_by)
+     values (?, ?, ?, ?, ?, ?, ?)`,
+    [installation, kind, id, decision, version, reason, by],
+  );
+}
