@@ -11,7 +11,8 @@ export function verdictTitle({ ok, complete, empty }: { ok: boolean; complete: b
 
 const reasonNames: Record<OutsideReason, string> = {
   change_held: 'changed after posting',
-  late: 'late: their period is closed',
+  waiting: 'waiting, as decided',
+  late: 'late: to be decided (`vetledger late`)',
   held: 'held',
   pending: 'not judged yet',
 };
