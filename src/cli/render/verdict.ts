@@ -12,7 +12,7 @@ export function verdictTitle({ ok, complete, empty }: { ok: boolean; complete: b
 const reasonNames: Record<OutsideReason, string> = {
   change_held: 'changed after posting',
   waiting: 'waiting, as decided',
-  late: 'late: to be decided (`vetledger late`)',
+  late: 'late, to be decided',
   held: 'held',
   pending: 'not judged yet',
 };

@@ -28,7 +28,7 @@ invoices                                2     1181.00  31.00  2026-01-15  1 amou
   changed after posting                 1      181.00  31.00  2026-01-15
   held                                  1      181.00  31.00  2026-01-15
 payments                                1      181.00      -  2026-01-15
-  late: to be decided (`vetledger late`)  1      181.00      -  2026-01-15`);
+  late, to be decided                   1      181.00      -  2026-01-15`);
 });
 
 test.each([
