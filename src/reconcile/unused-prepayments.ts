@@ -1,3 +1,4 @@
+import { formatISO, parseISO, subMonths } from 'date-fns';
 import { businessDate, daysFrom } from '../domain/dates.ts';
 import { type Money, zero } from '../domain/money.ts';
 import type { CalendarDate } from '../terms.ts';
@@ -72,11 +73,10 @@ function monthOf(date: CalendarDate): string {
   return date.slice(0, 7);
 }
 
-/** The month so many months before; after it where negative. */
+/** The month so many months before; after it where negative. The year 1 is the first that a date can have. */
 function monthBefore(month: string, months: number): string {
-  const [year = 1, inYear = 1] = month.split('-').map(Number);
-  const index = Math.max(12, year * 12 + inYear - 1 - months);
-  return `${String(Math.floor(index / 12)).padStart(4, '0')}-${String((index % 12) + 1).padStart(2, '0')}`;
+  const found = subMonths(parseISO(`${month}-01`), months);
+  return found.getFullYear() < 1 ? '0001-01' : formatISO(found).slice(0, 7);
 }
 
 function lastDayOf(month: string): CalendarDate {
