@@ -5,6 +5,8 @@ import { ConfigError } from '../domain/errors.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { barredError, isBarred } from '../ledger/copies.ts';
 import { type App, chosenInstallations } from '../runtime/app.ts';
+import { otherMappings } from '../runtime/presence.ts';
+import type { CommandContext } from './context.ts';
 
 /**
  * The installations of a command that tells or changes amounts of the books: the named one, or all. Throws ConfigError where
@@ -17,6 +19,19 @@ export async function chosenBooks(
   const chosen = chosenInstallations(app.config, id);
   for (const installation of chosen) await requireIdentity(app.db, installation);
   return chosen;
+}
+
+/** Says which processes at work post by another mapping than the one of this command. */
+export async function noteOtherMappings(
+  context: Pick<CommandContext, 'note'>,
+  { db }: Pick<App, 'db'>,
+  chosen: readonly InstallationConfig[],
+): Promise<void> {
+  for (const { installation, process } of await otherMappings(db, chosen)) {
+    context.note(
+      `warning: ${process} works on installation ${installation} by another mapping than this command. It reads its mapping file again by itself once a newer one is in force; see that its file is this one.`,
+    );
+  }
 }
 
 /** Those of them that have an ERP. Throws ConfigError where none has. */

@@ -105,6 +105,12 @@ export function debugWanted(io: Io, options: { debug?: true }): boolean {
   return options.debug === true || Boolean(io.env.VETLEDGER_DEBUG);
 }
 
+/** Refuses a range that runs backwards; either end may be open. */
+export function refuseBackwards({ from, to }: { from?: string; to?: string }, command: string): void {
+  if (from !== undefined && to !== undefined && from > to)
+    throw usageError(`--from ${from} is after --to ${to}.`, command);
+}
+
 /** The error of wrong usage (exit code 2). */
 export function usageError(message: string, command: string): ConfigError {
   return new ConfigError('usage', message, `Run \`vetledger ${command} --help\` for how it is used.`);

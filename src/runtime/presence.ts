@@ -228,6 +228,26 @@ export async function anyProcessAtWork(db: Connection): Promise<boolean> {
   return found;
 }
 
+/** A process at work by another mapping than the one that a command has of an installation. */
+export interface OtherMapping {
+  installation: InstallationConfig['id'];
+  /** `vetledger run` (process 12 on host, since …) */
+  process: string;
+}
+
+/** The processes at work by other mappings than these; what they post meanwhile is not what this command compares with. */
+export async function otherMappings(
+  db: Connection,
+  installations: readonly Pick<InstallationConfig, 'id' | 'mappingHash'>[],
+): Promise<OtherMapping[]> {
+  const wanted = new Map(installations.map(({ id, mappingHash }) => [id, mappingHash]));
+  return (await livingProcesses(db, presenceTimes.forgottenAfterSeconds)).flatMap((process) =>
+    process.installations
+      .filter(({ id, mappingHash }) => (wanted.get(id) ?? mappingHash) !== mappingHash)
+      .map(({ id }) => ({ installation: id, process: nameOf(process) })),
+  );
+}
+
 /** Since when the processes at work have not reached Temporal, the first that noticed; null where none has. */
 export async function temporalGoneSince(db: Connection): Promise<Date | null> {
   const { since } = await row(
@@ -246,7 +266,8 @@ async function forgetSilent(trx: Connection, afterSeconds: number): Promise<void
   ]);
 }
 
-async function livingProcesses(trx: Connection): Promise<Process[]> {
+/** `heardWithinSeconds`: not those that are silent for longer, and only not forgotten yet. */
+async function livingProcesses(trx: Connection, heardWithinSeconds: number | null = null): Promise<Process[]> {
   const found = await rows(
     trx,
     {
@@ -265,7 +286,10 @@ async function livingProcesses(trx: Connection): Promise<Process[]> {
     },
     `select d.id, d.command, d.host, d.process, d.version, d.task_queue, d.started_at,
        i.installation, i.base_url, i.currency, i.timezone, i.mapping_hash
-     from daemon d join daemon_installation i on i.daemon = d.id order by d.started_at, d.id, i.installation`,
+     from daemon d join daemon_installation i on i.daemon = d.id
+     where d.heard_at > coalesce(clock_timestamp() - make_interval(secs => ?::float8), '-infinity')
+     order by d.started_at, d.id, i.installation`,
+    [heardWithinSeconds],
   );
   const processes = new Map<string, Process>();
   for (const one of found) {

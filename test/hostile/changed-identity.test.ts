@@ -77,7 +77,14 @@ test.each([
   ['another time zone', inKuwait, /timezone is Asia\/Kuwait, and its books are of Europe\/Helsinki/],
 ])('%s: no window opens, nothing is asked, posted or told', async (_what, change, says) => {
   const before = { own: requests(clinic.sandbox), foreign: requests(stranger), entries: await entries() };
-  for (const command of ['sync', 'backfill', 'reconcile', 'repost', 'preview', 'ledger close --through 2026-01-31']) {
+  for (const command of [
+    'sync',
+    'backfill',
+    'reconcile',
+    'repost --all',
+    'preview',
+    'ledger close --through 2026-01-31',
+  ]) {
     const { code, json } = await changed(command, change);
     const { error } = json();
     expect({ command, code, error: error?.code }).toEqual({ command, code: 2, error: 'identity_changed' });

@@ -247,7 +247,7 @@ test('a daemon whose mapping file was changed meanwhile reads it again, and goes
   const first = await start(same);
   await closedWindow(first);
   writeFileSync(mapping, changedMapping.replace('2999', '2998'));
-  const ran = await vetledger(['repost', '--config', configFile(same), '--json'], clinic.env);
+  const ran = await vetledger(['repost', '--all', '--yes', '--config', configFile(same), '--json'], clinic.env);
   expect(ran.code).toBe(0);
   const invoice = clinic.sandbox.clinic.createInvoice({
     rows: [{ sum: '10.00', vat_percentage: '14', account_number: '3000' }],

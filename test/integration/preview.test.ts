@@ -475,7 +475,16 @@ describe('the commands', () => {
       accounts.reduce((sum: bigint, one: Record<string, string>) => sum + cents(one[side]!), 0n);
     expect(total('debit')).toBe(total('credit'));
 
-    const { stdout } = await command('preview');
+    // The summary alone, by account, month and VAT period; it stands before the details.
+    const short = (await command('preview')).stdout;
+    expect(short).toMatch(/month +VAT period +account +debit +credit\n +2026-01 +2026-01 +1700 /);
+    expect(short).not.toContain(documents[0].entries[0].id);
+    const inPeriods = previewed.periods
+      .filter((one: Record<string, string>) => one.account === '1700')
+      .reduce((sum: bigint, one: Record<string, string>) => sum + cents(one.debit!), 0n);
+    expect(inPeriods).toBe(cents(accounts.find((one: Record<string, string>) => one.account === '1700').debit));
+    const { stdout } = await command('preview --details');
+    expect(stdout.startsWith(short.trimEnd())).toBe(true);
     const [first] = documents;
     expect(stdout).toContain(`${first.entries[0].id}  ${first.entries[0].date}  ${first.entries[0].description}`);
     expect(stdout).toMatch(/^ {4}Dr {2}1700 {2}receivable +\d+\.\d\d/m);
@@ -499,7 +508,7 @@ describe('the commands', () => {
     expect(changes.accounts).toHaveLength(2);
     expect(from).toMatchObject({ account: '1920', instead: '0.00' });
     expect(to).toMatchObject({ account: '1925', in_force: '0.00', change: from.in_force });
-    const { stdout } = await command(`preview --mapping ${file}`);
+    const { stdout } = await command(`preview --details --mapping ${file}`);
     expect(stdout).toMatch(/in force: \S+ {2}[\s\S]* 1920 [\s\S]*reversed by \S+ on [\s\S]* 1925 /);
     expect(stdout).toMatch(/Moved per account \(debits positive\):\n +account +in force +instead +change\n +1920 /);
     expect((await command('preview --mapping nowhere.yaml')).code).toBe(2);
@@ -510,13 +519,22 @@ describe('the commands', () => {
     const dry = (await command('repost --dry-run --json')).json();
     expect(dry.dry_run).toBe(true);
     const seq = await lastSeq(clinic);
-    const real = (await command('repost --json')).json();
+    // Nobody is there to ask, and nothing is said of what.
+    const unasked = await command('repost --all');
+    expect(unasked).toMatchObject({ code: 2, stdout: '' });
+    expect(unasked.stderr).toMatch(/documents? would be corrected by \d+ entries[\s\S]*--yes is needed/);
+    expect((await command('repost --yes')).stderr).toContain('--document, --from and --to, or --all');
+    expect((await command('repost --from 2026-02-01 --to 2026-01-31 --yes')).stderr).toContain(
+      'is after --to 2026-01-31',
+    );
+    expect(await lastSeq(clinic)).toBe(seq);
+    const real = (await command('repost --all --yes --json')).json();
     expect(real.installations).toEqual(dry.installations);
     const ids = real.installations[0].documents.flatMap((one: { entries: { id: string }[] }) =>
       one.entries.map(({ id }) => id),
     );
     expect((await entriesAfter(clinic, seq)).map(({ id }) => id)).toEqual(ids);
-    const again = await command('repost');
+    const again = await command('repost --all');
     expect(again).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/0 documents corrected by 0 entries; \d+ the same/),
@@ -525,7 +543,7 @@ describe('the commands', () => {
 
   test('a start date that was moved once something is posted is refused, as a window refuses it', async () => {
     await noteStartDate(db, clinic.id, '2026-01-01');
-    for (const line of ['preview', 'repost --dry-run', 'repost']) {
+    for (const line of ['preview', 'repost --dry-run', 'repost --all']) {
       const ran = await command(line);
       expect(ran).toMatchObject({ code: 2, stdout: '' });
       expect(ran.stderr).toMatch(/start_date .* begun with 2026-01-01\.\nwhat to do: Set start_date back/);

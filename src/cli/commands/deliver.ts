@@ -12,7 +12,7 @@ import { startEngine } from '../../runtime/worker.ts';
 import type { CalendarDate } from '../../terms.ts';
 import { actedBy } from '../acting.ts';
 import { chosenDeliveries, refuseBarred } from '../books.ts';
-import { type CommandContext, usageError } from '../context.ts';
+import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
 import { leftText } from '../render/delivery.ts';
 import { problemsText } from '../render/problems.ts';
 import { membersOf, StreamedResult } from '../render/streamed-result.ts';
@@ -256,7 +256,7 @@ export interface UndoOptions extends Common {
 export function undo(context: CommandContext, options: UndoOptions): Promise<number> {
   const by = actedBy(options, 'deliver undo');
   const range = { from: options.from, to: options.to };
-  if (range.from > range.to) throw usageError('--from is after --to.', 'deliver undo');
+  refuseBackwards(range, 'deliver undo');
   return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
     const chosen = await chosenDeliveries(app, options.installation);
     for (const { id, erp } of chosen) {

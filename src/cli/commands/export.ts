@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { ConfigError, codeOf } from '../../domain/errors.ts';
 import { type ExportFormatName, exportEntries } from '../../ledger/export/export.ts';
 import { chosenBooks } from '../books.ts';
-import { type CommandContext, usageError } from '../context.ts';
+import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
 import { headFields } from '../render/ledger.ts';
 import { withApp } from '../with-app.ts';
 
@@ -21,7 +21,7 @@ export interface ExportCommandOptions {
 /** Writes the journal to stdout, or to a file that is replaced as a whole or not at all. */
 export async function exportJournal(context: CommandContext, options: ExportCommandOptions): Promise<number> {
   const { from = null, to = null, out } = options;
-  if (from !== null && to !== null && from > to) throw usageError(`--from ${from} is after --to ${to}.`, 'export');
+  refuseBackwards(options, 'export');
   if (context.json && !out) throw usageError('--json needs --out FILE: stdout carries the journal itself.', 'export');
   return withApp(context, { temporal: false }, async (app) => {
     const installations = await chosenBooks(app, options.installation);

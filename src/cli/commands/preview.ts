@@ -5,27 +5,33 @@ import { loadMapping } from '../../config/mapping-files.ts';
 import { countWaiting } from '../../documents/count.ts';
 import { countInForce, everything } from '../../documents/in-force.ts';
 import type { App } from '../../runtime/app.ts';
-import { chosenBooks } from '../books.ts';
+import { chosenBooks, noteOtherMappings } from '../books.ts';
 import type { CommandContext } from '../context.ts';
 import { withProgress } from '../progress.ts';
 import { PostingSummary, postingItems } from '../render/preview.ts';
 import { changeItems, RemapSummary } from '../render/remap.ts';
-import { membersOf, StreamedResult } from '../render/streamed-result.ts';
+import { type ListItem, membersOf, StreamedResult } from '../render/streamed-result.ts';
 import { withApp } from '../with-app.ts';
 
+export interface PreviewOptions {
+  installation?: number;
+  mapping?: string;
+  details?: true;
+}
+
 /** Prints what the next window would post and, with --mapping, what that mapping would change in the books; writes nothing. */
-export function preview(
-  context: CommandContext,
-  options: { installation?: number; mapping?: string },
-): Promise<number> {
+export function preview(context: CommandContext, options: PreviewOptions): Promise<number> {
   return withApp(context, { temporal: false, handlesSignal: true }, async (app) => {
     const other = options.mapping === undefined ? null : resolve(options.mapping);
     const replaced = other === null ? {} : { mappingPath: other, ...(await loadMapping(other)) };
+    const chosen = await chosenBooks(app, options.installation);
+    await noteOtherMappings(context, app, chosen);
     const result = new StreamedResult(context);
     result.json('{"installations":[');
-    for (const [index, configured] of (await chosenBooks(app, options.installation)).entries()) {
+    for (const [index, configured] of chosen.entries()) {
       if (index > 0) result.json(',');
-      await previewOne(context, app, { ...configured, ...replaced }, other !== null, result);
+      const previewed = { ...configured, ...replaced };
+      await previewOne(context, app, previewed, { isOther: other !== null, details: options.details === true }, result);
     }
     result.json(']}');
     await result.end();
@@ -37,30 +43,46 @@ async function previewOne(
   context: CommandContext,
   app: App,
   installation: InstallationConfig,
-  isOther: boolean,
+  { isOther, details }: { isOther: boolean; details: boolean },
   result: StreamedResult,
 ): Promise<void> {
-  const { id, mappingPath, decimals } = installation;
+  const { id, mappingPath, mapping, decimals } = installation;
   const practice = app.practice(id);
   result.json(`{"installation":${id},"mapping":${JSON.stringify(mappingPath)},"documents":`);
   result.text(`Installation ${id}, mapping ${mappingPath}\nWhat the next window would post of what is here now:`);
-  const summary = new PostingSummary(decimals);
-  const waiting = withProgress(context, 'judging', null, previewPosting(app.db, installation, practice, app.clock));
-  await result.list(postingItems(waiting, id, decimals, summary));
+  const posting = (summary: PostingSummary) => {
+    const waiting = previewPosting(app.db, installation, practice, app.clock);
+    return postingItems(withProgress(context, 'judging', null, waiting), id, decimals, summary);
+  };
+  const summary = new PostingSummary(decimals, mapping.policies.vat_period);
+  if (context.json) await result.list(posting(summary));
+  else await added(posting(summary));
   const { held } = await countWaiting(app.db, id);
   result.json(`,${membersOf(summary.document(held))}`);
   result.text(summary.text(held));
+  // Judged a second time, since the summary comes first and the list may be longer than memory.
+  if (details && !context.json) await result.list(posting(new PostingSummary(decimals, mapping.policies.vat_period)));
   if (isOther) {
     result.json(',"changes":{"documents":');
     result.text(
       'What this mapping would change of what is in the books (`vetledger repost` posts it once it is configured):',
     );
-    const changes = new RemapSummary(decimals, 'preview');
     const total = await countInForce(app.db, id, everything);
-    const remapped = previewRemap(app.db, installation, practice, everything);
-    await result.list(changeItems(withProgress(context, 'comparing', total, remapped), id, decimals, changes));
+    const remapping = (changes: RemapSummary) => {
+      const remapped = previewRemap(app.db, installation, practice, everything);
+      return changeItems(withProgress(context, 'comparing', total, remapped), id, decimals, changes);
+    };
+    const changes = new RemapSummary(decimals, 'preview');
+    if (context.json) await result.list(remapping(changes));
+    else await added(remapping(changes));
     result.json(`,${membersOf(changes.document())}}`);
     result.text(changes.text());
+    if (details && !context.json) await result.list(remapping(new RemapSummary(decimals, 'preview')));
   }
   result.json('}');
+}
+
+/** Goes through a list for its summary alone. */
+async function added(batches: AsyncIterable<ListItem[]>): Promise<void> {
+  for await (const _ of batches);
 }

@@ -136,6 +136,8 @@ async function plan(app: App, options: ReplayCommandOptions, ids: readonly numbe
         : options.failed
           ? { by: 'failed' }
           : { by: 'times', from: replayTime(options.from, timezone), to: replayTime(options.to, timezone) };
+    if (wanted.by === 'times' && wanted.from > wanted.to)
+      throw usageError(`--from ${options.from} is after --to ${options.to}.`, 'replay');
     const { spans, leftOut } = await planReplay(db, id, wanted, { overlapMs: overlapSeconds * 1000, now: app.clock() });
     planned.push({ request: requestOf(id, wanted, options), spans, leftOut: leftOut.map(leftOutText) });
   }

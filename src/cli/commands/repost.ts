@@ -7,8 +7,8 @@ import { findDocuments } from '../../queries/documents.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { enter } from '../../runtime/presence.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
-import { chosenBooks } from '../books.ts';
-import { type CommandContext, usageError } from '../context.ts';
+import { chosenBooks, noteOtherMappings } from '../books.ts';
+import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
 import { withProgress } from '../progress.ts';
 import { changeItems, RemapSummary } from '../render/remap.ts';
 import { membersOf, StreamedResult } from '../render/streamed-result.ts';
@@ -24,6 +24,7 @@ export interface RepostCommandOptions {
   all?: true;
   installation?: number;
   dryRun?: true;
+  yes?: true;
 }
 
 interface NamedDocument extends DocumentRef {
@@ -37,10 +38,19 @@ export async function repost(context: CommandContext, options: RepostCommandOpti
   if ([named !== null, isDated, options.all === true].filter(Boolean).length > 1) {
     throw usageError('Give --document, or --from and --to, or --all: only one of them.', 'repost');
   }
+  if (named === null && !isDated && options.all !== true && options.dryRun !== true) {
+    throw usageError('Say what is posted anew: --document, --from and --to, or --all.', 'repost');
+  }
+  refuseBackwards(options, 'repost');
   return withApp(context, { temporal: false, handlesSignal: true }, async (app) => {
     const chosen = await chosenBooks(app, options.installation);
     if (named) await checkKnown(app, named, chosen);
     const isDry = options.dryRun === true;
+    await noteOtherMappings(context, app, chosen);
+    if (!isDry && !(await isAgreed(context, app, options, { named, chosen }))) {
+      await context.result({ dry_run: false, reposted: false, installations: [] }, () => 'Nothing was posted.');
+      return 0;
+    }
     // Daemons learn from this that there is a newer mapping, before anything is posted by it.
     const presence = isDry ? null : await enter(app, { command: 'repost', taskQueue: null });
     try {
@@ -50,6 +60,43 @@ export async function repost(context: CommandContext, options: RepostCommandOpti
     }
     return 0;
   });
+}
+
+/** Says what would be posted, and asks; nothing is asked where there is nothing to post. */
+async function isAgreed(
+  context: CommandContext,
+  app: App,
+  options: RepostCommandOptions,
+  { named, chosen }: { named: NamedDocument[] | null; chosen: InstallationConfig[] },
+): Promise<boolean> {
+  if (options.yes === true) return true;
+  let corrected = 0;
+  for (const installation of chosen) {
+    const selection = selectionOf(installation, options, named);
+    if (selection === null) continue;
+    const { id, decimals, mappingPath } = installation;
+    const summary = new RemapSummary(decimals, 'preview');
+    const remapped = previewRemap(app.db, installation, app.practice(id), selection);
+    const total = await countInForce(app.db, id, selection);
+    for await (const batch of withProgress(context, 'comparing', total, remapped))
+      for (const one of batch) summary.add(one);
+    corrected += summary.document().counts.corrected;
+    context.note(`Installation ${id}, mapping ${mappingPath}\n${summary.text()}\n`);
+  }
+  if (corrected === 0) return true;
+  const answer = await context.confirm(`Post these corrections? Entries stay in the books for ever.`);
+  if (answer === null) throw usageError('Without a terminal to ask on, --yes is needed.', 'repost');
+  return answer;
+}
+
+/** What is asked of an installation; null where nothing of it is named. */
+function selectionOf(
+  { id }: InstallationConfig,
+  { from = null, to = null }: { from?: CalendarDate | null; to?: CalendarDate | null },
+  named: NamedDocument[] | null,
+): DocumentSelection | null {
+  const own = named?.filter((one) => one.installation === null || one.installation === id) ?? null;
+  return own?.length === 0 ? null : { documents: own, from, to };
 }
 
 async function repostAll(
@@ -63,11 +110,10 @@ async function repostAll(
   if (isDry) result.text('Dry run: nothing is posted.');
   let isFirst = true;
   for (const installation of chosen) {
-    const own = named?.filter((one) => one.installation === null || one.installation === installation.id) ?? null;
-    if (own?.length === 0) continue;
+    const selection = selectionOf(installation, options, named);
+    if (selection === null) continue;
     if (!isFirst) result.json(',');
     isFirst = false;
-    const selection = { documents: own, from: options.from ?? null, to: options.to ?? null };
     await repostOne(context, app, installation, selection, isDry, result);
   }
   result.json(']}');

@@ -1,6 +1,7 @@
 import type { PreviewedDocument } from '../../bookkeeping/preview.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
 import { visible } from '../../domain/text.ts';
+import { type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
 import { AccountTotals, entryDocument, entryText, withIds } from './entry.ts';
 import type { ListItem } from './streamed-result.ts';
 import { columns, count } from './text.ts';
@@ -53,7 +54,10 @@ function postingItem(
 /** Counts of documents and entries, and totals per account, of what would be posted. */
 export class PostingSummary {
   readonly #decimals: number;
+  readonly #vatPeriod: VatPeriodLength;
   readonly #accounts = new AccountTotals();
+  /** By month of the entry's date and VAT period of the document's. */
+  readonly #periods = new Map<string, { month: string; vatPeriod: string; accounts: AccountTotals }>();
   readonly #states = new Map<string, number>();
   readonly #problems = new Map<string, number>();
   #documents = 0;
@@ -65,8 +69,9 @@ export class PostingSummary {
   #withProblemNow = 0;
   #withProblem = 0;
 
-  constructor(decimals: number) {
+  constructor(decimals: number, vatPeriod: VatPeriodLength) {
     this.#decimals = decimals;
+    this.#vatPeriod = vatPeriod;
   }
 
   add({ document, decision, awaitsParts }: PreviewedDocument): void {
@@ -80,7 +85,17 @@ export class PostingSummary {
     if (problem) this.#withProblem += 1;
     this.#states.set(state, (this.#states.get(state) ?? 0) + 1);
     if (problem) this.#problems.set(problem.code, (this.#problems.get(problem.code) ?? 0) + 1);
-    for (const { lines } of entries) this.#accounts.add(lines);
+    for (const { lines, date, documentDate } of entries) {
+      this.#accounts.add(lines);
+      this.#accountsOf(date.slice(0, 7), vatPeriodOf(documentDate, this.#vatPeriod)).add(lines);
+    }
+  }
+
+  #accountsOf(month: string, vatPeriod: string): AccountTotals {
+    const key = `${month} ${vatPeriod}`;
+    const found = this.#periods.get(key) ?? { month, vatPeriod, accounts: new AccountTotals() };
+    this.#periods.set(key, found);
+    return found.accounts;
   }
 
   /** As `--json` prints it. `heldBefore`: documents with a problem at present, judged here or not. */
@@ -101,11 +116,20 @@ export class PostingSummary {
         debit: debit.toFixed(this.#decimals),
         credit: credit.toFixed(this.#decimals),
       })),
+      periods: [...this.#periods]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .flatMap(([, { month, vatPeriod, accounts }]) =>
+          accounts.all().map(({ account, debit, credit }) => ({
+            ...{ month, vat_period: vatPeriod, account },
+            debit: debit.toFixed(this.#decimals),
+            credit: credit.toFixed(this.#decimals),
+          })),
+        ),
     };
   }
 
   text(heldBefore: number): string {
-    const { counts, accounts } = this.document(heldBefore);
+    const { counts, accounts, periods } = this.document(heldBefore);
     if (counts.documents === 0) {
       return `Nothing waits: the next window would post only what has changed in the source since the last.${stillHeld(counts.held_in_all)}`;
     }
@@ -123,6 +147,13 @@ export class PostingSummary {
     if (accounts.length > 0) {
       const rows = accounts.map(({ account, debit, credit }) => [account, debit, credit]);
       lines.push('', ...columns([['account', 'debit', 'credit'], ...rows], [1, 2]).map((line) => `  ${line}`));
+    }
+    if (periods.length > 0) {
+      const rows = periods.map(({ month, vat_period, account, debit, credit }) => [
+        ...[month, vat_period, account, debit, credit],
+      ]);
+      const table = columns([['month', 'VAT period', 'account', 'debit', 'credit'], ...rows], [3, 4]);
+      lines.push('', ...table.map((line) => `  ${line}`));
     }
     return lines.join('\n');
   }

@@ -107,7 +107,7 @@ export class RemapSummary {
     ];
     if (change_held > 0) {
       lines.push(
-        `${count(change_held, 'correction')} held by a closed period${isPreview ? '; once asked for,' : ':'} each posts by itself when its period is open or policies.locked_period is \`redate\`.`,
+        `${count(change_held, 'correction')} held by a closed period${isPreview ? '; once asked for,' : ':'} \`vetledger late\` lists each, to be decided.`,
       );
     }
     if (held > 0)

@@ -23,12 +23,12 @@ test.each([
 
 test('what is outside, a line for each kind and reason, never added up', () => {
   expect(`\n${outsideTable(outside, 'EUR').join('\n')}`).toBe(`
-                                documents  amount EUR    VAT  oldest
-invoices                                2     1181.00  31.00  2026-01-15  1 amount is not known
-  changed after posting                 1      181.00  31.00  2026-01-15
-  held                                  1      181.00  31.00  2026-01-15
-payments                                1      181.00      -  2026-01-15
-  late, to be decided                   1      181.00      -  2026-01-15`);
+                         documents  amount EUR    VAT  oldest
+invoices                         2     1181.00  31.00  2026-01-15  1 amount is not known
+  changed after posting          1      181.00  31.00  2026-01-15
+  held                           1      181.00  31.00  2026-01-15
+payments                         1      181.00      -  2026-01-15
+  late, to be decided            1      181.00      -  2026-01-15`);
 });
 
 test.each([
