@@ -1,9 +1,10 @@
 import type { Connection } from '../db/rows.ts';
-import type { Dialect } from '../records/dialect.ts';
 import { clearing } from './clearing.ts';
 import { cutover } from './cutover.ts';
+import { euSales } from './eu-sales.ts';
 import { receivables } from './receivables.ts';
-import type { Period, ReportInput, Section } from './report.ts';
+import type { Period, Section } from './report.ts';
+import { type VatInput, vat } from './vat.ts';
 import { vouchers } from './vouchers.ts';
 
 export interface ReportKind {
@@ -11,11 +12,25 @@ export interface ReportKind {
   description: string;
   /** Of a month's events, of the state after a day, or of `start_date` alone. */
   of: 'month' | 'day' | 'start';
-  make(db: Connection, input: ReportInput & { dialect: Dialect }, period: Period): Promise<Section[]>;
+  make(db: Connection, input: VatInput, period: Period): Promise<Section[]>;
 }
 
 /** The reports by name (`vetledger report NAME`). */
 export const reports = {
+  vat: {
+    summary: 'base and tax by VAT group, rate, kind and code, beside the source’s figures',
+    description:
+      'What the entries of a month declare, by original VAT period; late items, posted after their period was first closed, apart. Beside it stands what the rows of the same invoices say in the practice software now. Differences are cents that were settled and changes that are held; a correction of another month’s entry is not compared.',
+    of: 'month',
+    make: vat,
+  },
+  'eu-sales': {
+    summary: 'sales to companies of the EU, by buyer',
+    description:
+      'The bases of VAT groups of kind eu_goods and eu_services per VAT number and country, as the EU sales list needs them.',
+    of: 'month',
+    make: euSales,
+  },
   receivables: {
     summary: 'open items per customer, by age; equals E2',
     description:

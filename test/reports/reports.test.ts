@@ -54,9 +54,10 @@ async function sections(line: string, of: TestClinic = clinic): Promise<Record<s
 function addsUp({ figures, total }: Figures): void {
   for (const [name, sum] of Object.entries(total)) {
     const of = (rows: Record<string, unknown>[]) =>
-      rows.reduce((all, row) => all.plus(String(row[name])), new Money(0)).toFixed(2);
-    for (const figure of figures) expect(`${name} ${of(figure.documents)}`).toBe(`${name} ${figure[name]}`);
-    expect(`${name} ${of(figures)}`).toBe(`${name} ${sum}`);
+      rows.reduce((all, row) => all.plus(String(row[name])), new Money(0)).toFixed();
+    const plain = (text: string | undefined) => new Money(text ?? 'none').toFixed();
+    for (const figure of figures) expect(`${name} ${of(figure.documents)}`).toBe(`${name} ${plain(figure[name])}`);
+    expect(`${name} ${of(figures)}`).toBe(`${name} ${plain(sum)}`);
   }
 }
 
@@ -102,6 +103,81 @@ describe('report receivables', () => {
     expect(sum.toFixed(2)).toBe(receivables.total.open);
     expect(lines).toHaveLength(receivables.figures.flatMap(({ documents }) => documents).length);
   });
+});
+
+describe('report vat', () => {
+  test('of each month: the source’s rows by group and rate, and its VAT to the cent', async () => {
+    const months = await clinic.rows<{ month: string }>(
+      `select distinct to_char(entry_date, 'YYYY-MM') as month from entry where kind = 'invoice' order by 1`,
+    );
+    expect(months.length).toBeGreaterThan(2);
+    for (const { month } of months) {
+      const { vat, late } = (await sections(`vat --month ${month}`)) as { vat: Figures; late: Figures };
+      addsUp(vat);
+      expect(late.figures).toEqual([]);
+      const asked = source.vat(month);
+      const shown = vat.figures.map((one): [string, { base: string; tax: string }] => {
+        expect([one.period, one.documents_of]).toEqual([month, 'invoices']);
+        return [
+          `${one.group} ${one.rate}`,
+          { base: new Money(one.source_base!).toFixed(2), tax: new Money(one.source_tax!).toFixed(2) },
+        ];
+      });
+      const isShown = ([, { base, tax }]: [string, { base: string; tax: string }]) => base !== '0.00' || tax !== '0.00';
+      expect(new Map(shown.filter(isShown).toSorted())).toEqual(new Map([...asked].filter(isShown).toSorted()));
+      expect(vat.total.tax).toBe(source.totalVat(month));
+      for (const { documents } of vat.figures)
+        for (const { tax_difference, base_difference } of documents)
+          for (const difference of [tax_difference!, base_difference!])
+            expect(new Money(difference).abs().lessThanOrEqualTo('0.01')).toBe(true);
+    }
+  });
+
+  test('a change of a posted invoice in the same month is one figure; one of a closed month is late, by its own period', async () => {
+    const [{ id, month }] = (await clinic.rows(
+      `select document_id as id, to_char(entry_date, 'YYYY-MM') as month from entry where kind = 'invoice' order by entry_date limit 1`,
+    )) as [{ id: number; month: string }];
+    const before = (await sections(`vat --month ${month}`)) as { vat: Figures; late: Figures };
+    await clinic.asOwner(
+      `insert into entry (id, installation, kind, document_id, n, seq, entry_date, document_date, reason, description, reverses,
+         idempotency_key, input_hash, previous_hash, hash, vat_period, is_late)
+       select id || 'x', installation, kind, document_id, 99, 1000000, entry_date, document_date, 'source_changed', 'undone', id,
+         'x', 'x', repeat('0', 64), repeat('0', 64), '${month}', true
+       from entry where kind = 'invoice' and document_id = ${id};
+       insert into entry_line (entry_id, line, account, role, side, amount, rule, mapped_by, vat_group, vat_rate, vat_base, has_vat)
+       select entry_id || 'x', line, account, role, case side when 'debit' then 'credit' else 'debit' end, amount, rule, mapped_by,
+         vat_group, vat_rate, vat_base, has_vat
+       from entry_line where entry_id = (select id from entry where kind = 'invoice' and document_id = ${id} and n = 1)`,
+    );
+    try {
+      const { vat, late } = (await sections(`vat --month ${month}`)) as { vat: Figures; late: Figures };
+      addsUp(late);
+      expect([vat.total.base, vat.total.tax]).toEqual([before.vat.total.base, before.vat.total.tax]);
+      const documents = late.figures.flatMap((figure) => figure.documents);
+      expect(new Set(documents.map(({ document }) => document))).toEqual(new Set([`invoice ${id}`]));
+      expect(new Set(late.figures.map(({ period }) => period))).toEqual(new Set([month]));
+      expect(late.total.tax_difference).toBe('0.00');
+    } finally {
+      await clinic.asOwner(
+        `set session_replication_role = replica; delete from entry_line where entry_id like '%x'; delete from entry where id like '%x'`,
+      );
+    }
+  });
+});
+
+test('report eu-sales: the source’s rows of that group, by the buyer’s VAT number', async () => {
+  const months = await clinic.rows<{ month: string }>(
+    `select distinct to_char(entry_date, 'YYYY-MM') as month from entry where kind = 'invoice' order by 1`,
+  );
+  let sales = 0;
+  for (const { month } of months) {
+    const { eu_sales } = (await sections(`eu-sales --month ${month}`)) as { eu_sales: Figures };
+    addsUp(eu_sales);
+    const shown = eu_sales.figures.map(({ vat_number, base }): [string, string] => [vat_number ?? '', base!]);
+    expect(new Map(shown.toSorted())).toEqual(new Map([...source.salesTo(month, 'EU sales 0 %')].toSorted()));
+    sales += shown.length;
+  }
+  expect(sales).toBeGreaterThan(0);
 });
 
 test('report clearing: what the source received of each type on each day of a month', async () => {

@@ -2,7 +2,7 @@
 
 import { Decimal } from 'decimal.js';
 import type { Clinic } from '../../sandbox/clinic.ts';
-import type { Invoice, InvoicePayment, Prepayment } from '../../sandbox/records.ts';
+import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/records.ts';
 
 const final = 3;
 const fromPrepayment = 8;
@@ -48,6 +48,36 @@ export class SourceFigures {
     return new Map([...sums].filter(([, sum]) => !sum.isZero()).map(([key, sum]) => [key, sum.toFixed(2)]));
   }
 
+  /** Base and tax of the rows of final invoices dated in a month, by VAT group and rate; exact. */
+  vat(month: string): Map<string, { base: string; tax: string }> {
+    const sums = new Map<string, { base: Decimal; tax: Decimal }>();
+    for (const row of this.#rowsOf(month)) {
+      const key = `${row.vat_group.name} ${new Decimal(row.vat_percentage).toFixed()}`;
+      const { base, tax } = sums.get(key) ?? { base: new Decimal(0), tax: new Decimal(0) };
+      sums.set(key, { base: base.plus(row.sum), tax: tax.plus(row.sum_vat) });
+    }
+    const texts = [...sums].map(
+      ([key, { base, tax }]) => [key, { base: base.toFixed(2), tax: tax.toFixed(2) }] as const,
+    );
+    return new Map(texts);
+  }
+
+  /** The VAT of a month by the invoices' own totals. */
+  totalVat(month: string): string {
+    return total(this.#invoices((date) => date.startsWith(month)).map(({ total_vat }) => total_vat)).toFixed(2);
+  }
+
+  /** The rows of one VAT group on final invoices of a month, by the payer's VAT number. */
+  salesTo(month: string, group: string): Map<string, string> {
+    const sums = new Map<string, Decimal>();
+    for (const invoice of this.#invoices((date) => date.startsWith(month))) {
+      const own = this.#clinic.invoiceRows.of(invoice.id).filter(({ vat_group }) => vat_group.name === group);
+      const sum = total(own.map((row) => row.sum)).plus(sums.get(invoice.payer_vat_number) ?? 0);
+      if (own.length > 0) sums.set(invoice.payer_vat_number, sum);
+    }
+    return new Map([...sums].filter(([, sum]) => !sum.isZero()).map(([number, sum]) => [number, sum.toFixed(2)]));
+  }
+
   /** What was open on the evening before a day: invoices and prepayments dated before it, less what was paid and used of them by then. */
   cutover(start: string): { open: Map<number, string>; unused: Map<number, string> } {
     const before = (ms: number) => this.#day(ms) < start;
@@ -71,6 +101,10 @@ export class SourceFigures {
 
   #invoices(isAsked: (date: string) => boolean): Invoice[] {
     return this.#clinic.invoices.all().filter(({ status, invoice_date }) => status === final && isAsked(invoice_date));
+  }
+
+  #rowsOf(month: string): InvoiceRow[] {
+    return this.#invoices((date) => date.startsWith(month)).flatMap(({ id }) => this.#clinic.invoiceRows.of(id));
   }
 
   #paymentsOf({ id }: Invoice): InvoicePayment[] {

@@ -1,6 +1,6 @@
 import type { InstallationConfig } from '../../config/load.ts';
 import { labelOf } from '../../domain/installation-name.ts';
-import { formatMoney, type Money, zero } from '../../domain/money.ts';
+import { type Money, zero } from '../../domain/money.ts';
 import { csvRow } from '../../ledger/export/csv-cell.ts';
 import type { Cell, Column, Item, Period, Section } from '../../reports/report.ts';
 import { columns } from './text.ts';
@@ -11,6 +11,11 @@ export interface InstallationReport {
   period: Period;
   of: 'month' | 'day' | 'start';
   sections: readonly Section[];
+}
+
+/** With the currency's decimals; sums of the source's rows may have more, and are told as they are. */
+function amountText(amount: Money, decimals: number): string {
+  return (amount.isZero() ? zero : amount).toFixed(Math.max(decimals, amount.decimalPlaces()));
 }
 
 const csvSyntax = { separator: ',', decimalPoint: '.' } as const;
@@ -51,10 +56,10 @@ function amountsOf(
   decimals: number,
   all: readonly Column[] = [],
 ): Record<string, string> {
-  const zeros = all.map(({ name }) => [name, formatMoney(amounts[name] ?? zero, decimals)] as const);
+  const zeros = all.map(({ name }) => [name, amountText(amounts[name] ?? zero, decimals)] as const);
   return Object.fromEntries([
     ...zeros,
-    ...Object.entries(amounts).map(([name, amount]) => [name, formatMoney(amount, decimals)] as const),
+    ...Object.entries(amounts).map(([name, amount]) => [name, amountText(amount, decimals)] as const),
   ]);
 }
 
@@ -81,7 +86,7 @@ function sectionText({ shape, figures, total }: Section, report: InstallationRep
   const details = documents ? [{ name: 'document', title: 'document' }, ...shape.facts] : [];
   const text = (cell: Cell | undefined) => (cell === null || cell === undefined ? '' : String(cell));
   const money = (amounts: Item['amounts']) =>
-    shape.amounts.map(({ name }) => formatMoney(amounts[name] ?? zero, decimals));
+    shape.amounts.map(({ name }) => amountText(amounts[name] ?? zero, decimals));
   const rows = figures.flatMap(({ keys, amounts, items }) => [
     [...shape.keys.map(({ name }) => text(keys[name])), ...details.map(() => ''), ...money(amounts)],
     ...(documents ? items : []).map((item) => [
@@ -133,7 +138,7 @@ export function* reportCsv(reports: readonly InstallationReport[]): Generator<st
     const own = [String(installation.id), period.from ?? '', period.through, installation.currency];
     for (const { shape, figures } of sections) {
       const money = (amount: Money | undefined, name: string) =>
-        shape.amounts.some((column) => column.name === name) ? formatMoney(amount ?? zero, installation.decimals) : '';
+        shape.amounts.some((column) => column.name === name) ? amountText(amount ?? zero, installation.decimals) : '';
       for (const item of figures.flatMap(({ items }) => items)) {
         yield csvRow(
           [

@@ -1,0 +1,70 @@
+import { bool, date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { Money } from '../domain/money.ts';
+import { vatPeriodOf } from '../domain/vat-period.ts';
+import { vatKindOf } from '../mapping/vat-groups.ts';
+import { documentKinds } from '../terms.ts';
+import { type Item, type Period, type Section, type SectionShape, section } from './report.ts';
+import type { VatInput } from './vat.ts';
+
+const keys = [
+  { name: 'period', title: 'VAT period' },
+  { name: 'country', title: 'country' },
+  { name: 'vat_number', title: 'VAT number' },
+  { name: 'kind', title: 'kind' },
+];
+const columns = {
+  facts: [{ name: 'date', title: 'date' }],
+  amounts: [{ name: 'base', title: 'base' }],
+};
+const onTime: SectionShape = { name: 'eu_sales', title: 'Sales to companies of the EU, by buyer', keys, ...columns };
+const late: SectionShape = {
+  name: 'late',
+  title: 'Late: posted after their VAT period was first closed',
+  keys,
+  ...columns,
+};
+
+/**
+ * The EU sales list of a period: bases of VAT groups that the mapping calls `eu_goods` or `eu_services`, per buyer's VAT number and
+ * country as the invoice had them. A buyer without a number stands under none; the invoice has the remark `eu_without_vat_number`.
+ */
+export async function euSales(
+  db: Connection,
+  { id, mapping }: VatInput,
+  { from, through }: Period,
+): Promise<Section[]> {
+  const found = await rows(
+    db,
+    {
+      ...{ kind: oneOf(documentKinds), document_id: integer, vat_group: nullable(text), vat_rate: nullable(numeric) },
+      ...{ number: nullable(text), country: nullable(text), vat_period: nullable(text), is_late: bool },
+      ...{ document_date: date, base: numeric },
+    },
+    `select e.kind, e.document_id, l.vat_group, l.vat_rate, l.party_vat_number as number, l.party_country_code as country,
+       e.vat_period, coalesce(e.is_late, false) as is_late, e.document_date,
+       sum(case l.side when 'credit' then l.vat_base else -l.vat_base end) as base
+     from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = ? and e.entry_date between ?::date and ?::date and l.vat_base is not null
+     group by e.kind, e.document_id, l.vat_group, l.vat_rate, l.party_vat_number, l.party_country_code,
+       e.vat_period, coalesce(e.is_late, false), e.document_date
+     having sum(case l.side when 'credit' then l.vat_base else -l.vat_base end) <> 0
+     order by l.party_country_code, l.party_vat_number, e.document_date, e.document_id`,
+    [id, from ?? '0001-01-01', through],
+  );
+  const items = found.flatMap((row): { isLate: boolean; item: Item }[] => {
+    const rate = row.vat_rate === null ? null : new Money(row.vat_rate);
+    const kind = vatKindOf(mapping, { name: row.vat_group, rate }, row.document_date);
+    if (kind !== 'eu_goods' && kind !== 'eu_services') return [];
+    const period = row.vat_period ?? vatPeriodOf(row.document_date, mapping.policies.vat_period);
+    const item = {
+      keys: { period, country: row.country, vat_number: row.number, kind },
+      document: `${row.kind} ${row.document_id}`,
+      facts: { date: row.document_date },
+      amounts: { base: new Money(row.base) },
+    };
+    return [{ isLate: row.is_late, item }];
+  });
+  const of = (isLate: boolean) => items.flatMap((each) => (each.isLate === isLate ? [each.item] : []));
+  return [section(onTime, of(false)), section(late, of(true))];
+}

@@ -1,0 +1,184 @@
+import { bool, date, integer, json, nullable, numeric, oneOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { Money, zero } from '../domain/money.ts';
+import { vatPeriodOf } from '../domain/vat-period.ts';
+import { vatCodeOf } from '../erp/words.ts';
+import type { Mapping } from '../mapping/schema.ts';
+import { vatKindOf } from '../mapping/vat-groups.ts';
+import { readRecord } from '../mirror/read.ts';
+import type { Dialect } from '../records/dialect.ts';
+import { type CalendarDate, documentKinds } from '../terms.ts';
+import { type Item, type Period, type ReportInput, type Section, type SectionShape, section } from './report.ts';
+
+export interface VatInput extends ReportInput {
+  dialect: Dialect;
+  mapping: Mapping;
+}
+
+/** Invoices whose rows are read at once. */
+const invoicesAtOnce = 500;
+
+const keys = [
+  { name: 'period', title: 'VAT period' },
+  { name: 'documents_of', title: 'documents' },
+  { name: 'kind', title: 'kind' },
+  { name: 'code', title: 'code' },
+  { name: 'group', title: 'VAT group' },
+  { name: 'rate', title: 'rate' },
+];
+const columns = {
+  facts: [
+    { name: 'date', title: 'date' },
+    { name: 'entries', title: 'entries' },
+  ],
+  amounts: [
+    { name: 'base', title: 'base' },
+    { name: 'tax', title: 'tax' },
+    { name: 'source_base', title: 'source: base' },
+    { name: 'source_tax', title: 'source: tax' },
+    { name: 'base_difference', title: 'difference: base' },
+    { name: 'tax_difference', title: 'difference: tax' },
+  ],
+};
+const onTime: SectionShape = { name: 'vat', title: 'VAT by group', keys, ...columns };
+const late: SectionShape = {
+  name: 'late',
+  title: 'Late: posted after their VAT period was first closed; which return takes them is the accountant’s choice',
+  keys,
+  ...columns,
+};
+
+/** What the entries of a document tell of one VAT group in a period; sales positive. */
+interface VatOfDocument {
+  kind: (typeof documentKinds)[number];
+  document: number;
+  group: string | null;
+  rate: string | null;
+  period: string;
+  isLate: boolean;
+  day: CalendarDate;
+  entries: string;
+  base: Money;
+  tax: Money;
+  /** The entries come to the document's entry in force, so its rows in the source are to be the same: no reversal of another time is among them. */
+  isWhole: boolean;
+}
+
+/**
+ * Base and tax of each VAT group and rate, with the kind and code that the mapping gives them, of entries dated in the period, beside
+ * what the rows of the same invoices say in the source. Lines of different original VAT periods, and late ones, stay apart (ACCOUNTING
+ * "Dates"). Differences are cents that were settled, corrections whose original lies in another month, and changes that are held.
+ */
+export async function vat(db: Connection, input: VatInput, period: Period): Promise<Section[]> {
+  const found = await vatOfDocuments(db, input, period);
+  const source = await SourceVat.of(
+    db,
+    input,
+    found.filter(({ kind, isWhole }) => kind === 'invoice' && isWhole).map(({ document }) => document),
+  );
+  const items = found
+    .map((one) => ({ isLate: one.isLate, item: itemOf(one, source, input) }))
+    .filter(({ item: { amounts } }) => Object.values(amounts).some((amount) => !amount.isZero()));
+  const of = (isLate: boolean) => inOrder(items.flatMap((each) => (each.isLate === isLate ? [each.item] : [])));
+  return [section(onTime, of(false)), section(late, of(true))];
+}
+
+/** By document, VAT group and original period: base and tax of entries dated in the period. */
+async function vatOfDocuments(db: Connection, { id, mapping }: VatInput, { from, through }: Period) {
+  const found = await rows(
+    db,
+    {
+      ...{ kind: oneOf(documentKinds), document_id: integer, vat_group: nullable(text), vat_rate: nullable(numeric) },
+      ...{ vat_period: nullable(text), is_late: bool, document_date: date, entries: text, base: numeric, tax: numeric },
+      ...{ reverses: nullable(text), in_force: bool },
+    },
+    // A reversal has the document date of the entry that it reverses.
+    `select e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, coalesce(e.is_late, false) as is_late, e.document_date,
+       string_agg(distinct e.id, ' ' order by e.id) as entries, string_agg(distinct e.reverses, ' ') as reverses,
+       coalesce(sum(case l.side when 'credit' then l.vat_base else -l.vat_base end), 0) as base,
+       coalesce(sum(case l.side when 'credit' then l.amount else -l.amount end) filter (where l.role = 'vat'), 0) as tax,
+       bool_or(e.reverses is null and not exists (select from entry r where r.reverses = e.id)) as in_force
+     from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = ? and e.entry_date between ?::date and ?::date and (l.vat_base is not null or l.role = 'vat')
+     group by e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, coalesce(e.is_late, false), e.document_date
+     order by e.document_date, e.kind, e.document_id`,
+    [id, from ?? '0001-01-01', through],
+  );
+  return found.map((row): VatOfDocument => {
+    const entries = new Set(row.entries.split(' '));
+    return {
+      ...{ kind: row.kind, document: row.document_id, group: row.vat_group, day: row.document_date },
+      ...{ rate: row.vat_rate === null ? null : new Money(row.vat_rate).toFixed(), entries: row.entries },
+      period: row.vat_period ?? vatPeriodOf(row.document_date, mapping.policies.vat_period),
+      ...{ isLate: row.is_late, base: new Money(row.base), tax: new Money(row.tax) },
+      isWhole: row.in_force && (row.reverses?.split(' ') ?? []).every((reversed) => entries.has(reversed)),
+    };
+  });
+}
+
+function itemOf(one: VatOfDocument, source: SourceVat, { mapping }: VatInput): Item {
+  const rate = one.rate === null ? null : new Money(one.rate);
+  // What prepayments are taxed with is no figure of the source, nor is a correction of what another month has.
+  const isCompared = one.kind === 'invoice' && one.isWhole;
+  const theirs = one.isWhole ? source.take(one) : none;
+  return {
+    keys: {
+      period: one.period,
+      documents_of: one.kind === 'invoice' ? 'invoices' : 'prepayments',
+      kind: vatKindOf(mapping, { name: one.group, rate }, one.day),
+      code: vatCodeOf(mapping, one.group, rate, one.day),
+      ...{ group: one.group, rate: one.rate },
+    },
+    document: `${one.kind} ${one.document}`,
+    facts: { date: one.day, entries: one.entries },
+    amounts: {
+      ...{ base: one.base, tax: one.tax, source_base: theirs.base, source_tax: theirs.tax },
+      base_difference: isCompared ? one.base.minus(theirs.base) : zero,
+      tax_difference: isCompared ? one.tax.minus(theirs.tax) : zero,
+    },
+  };
+}
+
+const none = { base: zero, tax: zero };
+
+/** Base and tax by the rows of invoices as the source has them now; each group of an invoice is taken once. */
+class SourceVat {
+  readonly #sums = new Map<string, { base: Money; tax: Money }>();
+
+  static async of(db: Connection, input: VatInput, invoices: readonly number[]): Promise<SourceVat> {
+    const made = new SourceVat();
+    const ids = [...new Set(invoices)];
+    for (let first = 0; first < ids.length; first += invoicesAtOnce) {
+      const found = await rows(
+        db,
+        { raw: json },
+        `select raw from mirror_record where installation = ? and kind = 'row' and parent_id = any(?::bigint[]) and gone_at is null`,
+        [input.id, ids.slice(first, first + invoicesAtOnce)],
+      );
+      for (const { raw } of found) made.#add(readRecord('row', raw, input.dialect));
+    }
+    return made;
+  }
+
+  #add({ invoiceId, vatGroup, vatPercentage, sum, sumVat }: ReturnType<typeof readRecord<'row'>>): void {
+    const rate = (vatGroup?.rate ?? vatPercentage)?.toFixed() ?? null;
+    const key = keyOf({ document: invoiceId, group: vatGroup?.name ?? null, rate });
+    const { base, tax } = this.#sums.get(key) ?? none;
+    this.#sums.set(key, { base: base.plus(sum ?? zero), tax: tax.plus(sumVat ?? zero) });
+  }
+
+  take(of: Pick<VatOfDocument, 'document' | 'group' | 'rate'>): { base: Money; tax: Money } {
+    const sums = this.#sums.get(keyOf(of)) ?? none;
+    this.#sums.delete(keyOf(of));
+    return sums;
+  }
+}
+
+function keyOf({ document, group, rate }: { document: number | null; group: string | null; rate: string | null }) {
+  return JSON.stringify([document, group, rate]);
+}
+
+function inOrder(items: readonly Item[]): Item[] {
+  const text = ({ keys: of }: Item) => keys.map(({ name }) => String(of[name] ?? '')).join('\u0000');
+  return items.toSorted((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0));
+}
