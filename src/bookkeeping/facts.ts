@@ -4,6 +4,7 @@ import { inSlices, mapped } from '../domain/slices.ts';
 import { readRecord } from '../mirror/read.ts';
 import { firstOriginal } from '../posting/originals.ts';
 import type { DocumentFacts } from '../posting/types.ts';
+import { usedPrepayments } from '../prepayments/used.ts';
 import type { Dialect } from '../records/dialect.ts';
 import type { RecordOf } from '../records/schema.ts';
 import type { DocumentRef, RecordKind } from '../terms.ts';
@@ -11,6 +12,8 @@ import { redatedInvoices } from './late-decisions.ts';
 
 /** Payments by which a consolidated invoice's members are settled (practice-api: Invoice payment). */
 export const consolidatedPaymentType = 6;
+/** Payments from a prepayment. */
+const prepaymentType = 8;
 
 /**
  * The facts of documents as the mirror holds them, ready for posting. A constant number of statements for any number of
@@ -102,19 +105,33 @@ class FactsReader {
       this.#installation,
       invoices.map(({ record }) => record.id),
     );
-    return payments.map(({ record, stored }) => ({
-      kind: 'payment',
-      payment: record,
-      firstSeenAt: stored.firstSeenAt,
-      invoice: byId.get(record.invoiceId) ?? null,
-      invoiceDecidedIn: record.invoiceId !== null && decidedIn.has(record.invoiceId),
-      gone: stored.gone,
-    }));
+    const uses = payments.flatMap(({ record }) => (record.paymentType === prepaymentType ? record.id : []));
+    const used = await usedPrepayments(this.#db, this.#installation, uses);
+    return payments.map(({ record, stored }) => {
+      const prepayment = used.get(record.id);
+      return {
+        kind: 'payment',
+        payment: record,
+        firstSeenAt: stored.firstSeenAt,
+        invoice: byId.get(record.invoiceId) ?? null,
+        invoiceDecidedIn: record.invoiceId !== null && decidedIn.has(record.invoiceId),
+        ...(prepayment ? { prepayment } : {}),
+        gone: stored.gone,
+      };
+    });
   }
 
   async prepayments(ids: number[]): Promise<DocumentFacts[]> {
     const prepayments = await this.#withIds('prepayment', ids);
-    return prepayments.map(({ record, stored }) => ({ kind: 'prepayment', prepayment: record, gone: stored.gone }));
+    const refunded = prepayments.flatMap(({ record }) => (record.paid?.isNegative() ? (record.refundsId ?? []) : []));
+    const originals = await this.#withIds('prepayment', [...new Set(refunded)]);
+    const clientOf = new Map(originals.map(({ record }) => [record.id, record.clientId]));
+    return prepayments.map(({ record, stored }) => ({
+      kind: 'prepayment',
+      prepayment: record,
+      originalClientId: record.paid?.isNegative() && record.refundsId ? (clientOf.get(record.refundsId) ?? null) : null,
+      gone: stored.gone,
+    }));
   }
 
   /** The invoices that credit notes go back to, by id, over as many credit notes in between as is likely. */

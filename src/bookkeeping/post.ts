@@ -11,6 +11,7 @@ import { saveJudged } from '../documents/save.ts';
 import { settleAll } from '../domain/concurrency.ts';
 import { divideFailed } from '../domain/divide.ts';
 import { holdPeriod } from '../ledger/close.ts';
+import { followClaimed, followMarked } from '../prepayments/follow.ts';
 import type { DocumentRef } from '../terms.ts';
 import { appendDecided, stateAfter } from './append.ts';
 import { holdIdentity } from './identity.ts';
@@ -48,6 +49,7 @@ export async function postWaiting(
   // By the database's clock, as `judged_at` is: the last round judges each document once.
   const { now } = await row(db, { now: instant }, 'select clock_timestamp() as now');
   const options = { finalRound, judgedBefore: now, transact, onHeld };
+  await followMarked(db, installation, transact);
   let posted = 0;
   let judged = 0;
   let refreshAt = refreshStatisticsFromRows;
@@ -135,6 +137,7 @@ async function postClaimed(
   { finalRound }: { finalRound: boolean },
 ): Promise<Batch> {
   if (claimed.length === 0) return { documents: 0, entries: 0 };
+  await followClaimed(trx, installation, claimed);
   await holdPeriod(trx, installation.id);
   const judged = await judgeDocuments(trx, installation, contextFor, claimed, { finalRound });
   await holdMapping(trx, installation);

@@ -654,6 +654,70 @@ create table mirror_version (
   constraint mirror_version_pkey PRIMARY KEY (installation, kind, id, version)
 );
 
+create table prepayment_balance (
+  installation bigint not null,
+  prepayment_id bigint not null,
+  client_id bigint,
+  paid numeric not null,
+  unused numeric not null,
+  created_at timestamp with time zone,
+  version integer not null,
+  modified_at timestamp with time zone,
+  constraint prepayment_balance_pkey PRIMARY KEY (installation, prepayment_id)
+);
+
+create table prepayment_change (
+  installation bigint not null,
+  prepayment_id bigint not null,
+  n integer not null,
+  client_id bigint,
+  amount numeric not null,
+  since timestamp with time zone,
+  until timestamp with time zone,
+  constraint prepayment_change_pkey PRIMARY KEY (installation, prepayment_id, n),
+  constraint prepayment_change_amount_check CHECK ((amount > (0)::numeric))
+);
+CREATE INDEX prepayment_change_amount ON vetledger.prepayment_change USING btree (installation, amount);
+CREATE INDEX prepayment_change_client ON vetledger.prepayment_change USING btree (installation, client_id);
+
+create table prepayment_match (
+  installation bigint not null,
+  payment_id bigint not null,
+  prepayment_id bigint not null,
+  amount numeric not null,
+  constraint prepayment_match_pkey PRIMARY KEY (installation, payment_id, prepayment_id)
+);
+CREATE INDEX prepayment_match_prepayment ON vetledger.prepayment_match USING btree (installation, prepayment_id);
+
+create table prepayment_refund (
+  installation bigint not null,
+  refund_id bigint not null,
+  original_id bigint not null,
+  amount numeric not null,
+  constraint prepayment_refund_pkey PRIMARY KEY (installation, refund_id)
+);
+CREATE INDEX prepayment_refund_original ON vetledger.prepayment_refund USING btree (installation, original_id);
+
+create table prepayment_use (
+  installation bigint not null,
+  payment_id bigint not null,
+  invoice_id bigint,
+  amount numeric not null,
+  recorded_at timestamp with time zone,
+  version integer not null,
+  invoice_client_id bigint,
+  first_client_id bigint,
+  state text not null default 'open'::text,
+  set_by text,
+  set_reason text,
+  set_at timestamp with time zone,
+  constraint prepayment_use_pkey PRIMARY KEY (installation, payment_id),
+  constraint prepayment_use_state_check CHECK ((state = ANY (ARRAY['open'::text, 'matched'::text, 'set'::text, 'cancelled'::text])))
+);
+CREATE INDEX prepayment_use_amount ON vetledger.prepayment_use USING btree (installation, amount) WHERE (state = 'open'::text);
+CREATE INDEX prepayment_use_client ON vetledger.prepayment_use USING btree (installation, invoice_client_id) WHERE (state = 'open'::text);
+CREATE INDEX prepayment_use_invoice ON vetledger.prepayment_use USING btree (installation, invoice_id);
+
 create table put_aside (
   installation bigint not null,
   kind text not null,

@@ -43,6 +43,7 @@ export interface Line {
 export const entryReasons = [
   'posted',
   'source_changed',
+  'prepayment_matched',
   'voided',
   'not_final_any_more',
   'not_money_any_more',

@@ -104,6 +104,12 @@ export const problemCatalogue = {
     sentence: 'What is due on the invoice is not its total minus its payments (P3).',
     todo: 'Nothing, usually: its payments are fetched again. If it stays so, compare them in the practice software.',
   },
+  prepayment_unmatched: {
+    holds: false,
+    sentence:
+      'Of a payment from a prepayment it is not known whose prepayment it used: no one set of prepayments changed by its amount (R7). Its liability stands under the client of the invoice.',
+    todo: 'Nothing, usually: a later change of a prepayment may tell. If you know, `vetledger problems match` with the payment and the prepayment.',
+  },
   payer_name_changed: {
     holds: false,
     sentence:

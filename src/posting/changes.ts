@@ -22,7 +22,8 @@ export interface EntryAmounts {
   vat: Money | null;
 }
 
-const receivables: readonly LineRole[] = ['receivable', 'opening_receivable'];
+/** Roles of the line that opens or settles an invoice. */
+export const receivables: readonly LineRole[] = ['receivable', 'opening_receivable'];
 
 /** The total and VAT of an entry, signed as the source signs them. */
 export function amountsOf({ document: { kind }, lines }: Pick<DraftEntry, 'document' | 'lines'>): EntryAmounts {

@@ -3,9 +3,10 @@ import { type DraftEntry, type EntryReason, reversedLines } from '../domain/entr
 import type { ProblemCode } from '../domain/problems.ts';
 import { storable } from '../domain/text.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
-import { changedFields, changesText, effectOf, effectText } from './changes.ts';
+import { changedFields, changesText, effectOf, effectText, receivables } from './changes.ts';
 import { hashOfPosted, reversalHash } from './hash.ts';
 import { type Decided, decidedOf, doubtOf, standing, withoutDoubt } from './late.ts';
+import { usedPrepaymentFacts } from './payment.ts';
 import type { Decision, Judgement, LateStanding, PostedBefore, PostingContext } from './types.ts';
 
 /** Why a posted document is reversed when it comes to one of these states (ACCOUNTING R3). */
@@ -39,7 +40,8 @@ export function decide(judgement: Judgement, before: PostedBefore, context: Post
       return { ...held, problem: doubt?.problem ?? null, late };
     }
     if (!inForce) return postNew(judgement, entry, before, context);
-    return correct(judgement, before, inForce, entry, 'source_changed', context);
+    const reason = isMatchedOnly(judgement, inForce) ? 'prepayment_matched' : 'source_changed';
+    return correct(judgement, before, inForce, entry, reason, context);
   }
   if (!inForce) {
     // `before_start` explains better than `reversed` why the document is not in the books.
@@ -63,6 +65,17 @@ export function postsSameFacts({ entry, postedFacts }: Judgement, inForce: InFor
   if (!entry) return false;
   if (inForce.inputHash === entry.inputHash) return true;
   return postedFacts !== undefined && hashOfPosted(postedFacts, payerName(inForce)) === inForce.inputHash;
+}
+
+/** Whether nothing but the client whose prepayment was used is another one than in the entry in force (R7). */
+function isMatchedOnly({ entry, postedFacts }: Judgement, inForce: InForce): boolean {
+  const line = inForce.lines.find(({ rule, role }) => rule === 'R7' && !receivables.includes(role));
+  if (!entry || !postedFacts || line === undefined) return false;
+  const posted = /^client:(\d+)$/.exec(line.party?.code ?? '')?.[1];
+  const [invoiceClient = null] = postedFacts.payer;
+  if (posted === undefined || (invoiceClient !== null && typeof invoiceClient !== 'number')) return false;
+  const before = { ...postedFacts, after: usedPrepaymentFacts(Number(posted), invoiceClient) };
+  return hashOfPosted(before) === inForce.inputHash || hashOfPosted(before, payerName(inForce)) === inForce.inputHash;
 }
 
 /** A changed name alone posts nothing (ACCOUNTING R8): it is remarked. A name that was erased on either side is no change. */
@@ -194,6 +207,7 @@ function change(reason: EntryReason): string {
   const words: Record<EntryReason, string> = {
     posted: 'posted',
     source_changed: 'changed in the source',
+    prepayment_matched: 'known now to have used another client’s prepayment',
     voided: 'voided in the source',
     not_final_any_more: 'no longer final in the source',
     not_money_any_more: 'no longer money in the source',

@@ -1,4 +1,4 @@
-import { type Money, zero } from '../domain/money.ts';
+import { zero } from '../domain/money.ts';
 import { amountsOf, changedFields, effectOf, type FieldChange } from './changes.ts';
 import type { Decision, DocumentFacts, Judgement, Outside, PostedBefore, PostingContext } from './types.ts';
 

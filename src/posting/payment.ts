@@ -5,7 +5,7 @@ import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
 import type { DefectCode, InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
 import { Findings, invoiceName } from './findings.ts';
-import { hashOfPosted, type PostedFacts } from './hash.ts';
+import { type Fact, hashOfPosted, type PostedFacts } from './hash.ts';
 import { isSinceStart } from './late.ts';
 import { clientParty, invoiceParty, moneyParty } from './party.ts';
 import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
@@ -84,8 +84,9 @@ export function judgePayment(
   const receivable = findings.account(roleAccount(context.mapping, period.role));
   if (!shared || !money || !receivable) return findings.held();
 
-  // R7: the prepayment's liability stands under its client, not under the invoice's payer snapshot.
-  const client = type === fromPrepayment && invoice.clientId !== null ? clientParty(invoice.clientId) : shared.party;
+  // R7: the prepayment's liability stands under the client whose prepayment it was, whoever pays the invoice.
+  const liable = type === fromPrepayment ? (facts.prepayment?.clientId ?? invoice.clientId) : null;
+  const client = liable === null ? shared.party : clientParty(liable);
   const rule = type === fromPrepayment ? 'R7' : type === consolidated ? 'R10' : 'R4';
   const common = { rule, departmentId: shared.departmentId, paymentType: type };
   const lines = [
@@ -100,8 +101,14 @@ export function judgePayment(
   const postedFacts: PostedFacts = {
     before: ['payment', payment.id, period.date, type, paid, period.role, invoice.id],
     payer: shared.facts,
-    after: [],
+    after: usedPrepaymentFacts(liable, invoice.clientId),
   };
+  if (facts.prepayment?.prepaymentIds.length === 0 && type === fromPrepayment) {
+    findings.report(
+      'prepayment_unmatched',
+      `no one set of prepayments is known to be what it used; its liability stands under ${client.code}`,
+    );
+  }
   const entry: DraftEntry = {
     document: { kind: 'payment', id: payment.id },
     date: period.date,
@@ -114,6 +121,14 @@ export function judgePayment(
     lines,
   };
   return findings.posted(entry, postedFacts);
+}
+
+/**
+ * The posted fact of whose prepayment was used. Left out where it is the invoice's client, as entries had it before it was a fact of
+ * its own.
+ */
+export function usedPrepaymentFacts(liable: number | null, invoiceClient: number | null): readonly Fact[] {
+  return liable === null || liable === invoiceClient ? [] : ['prepayment of client', liable];
 }
 
 /** What a payment of these types is, whatever its sign: nothing is cancelled or refunded where one of them is negative. */

@@ -45,7 +45,9 @@ export function judgePrepayment(
   const paid = findings.amount(prepayment.paid, 'paid', context);
   if (findings.holding.length > 0 || !paid || date === null) return findings.held();
   if (paid.isZero()) return findings.state('nothing_to_post');
-  const { clientId, departmentId, paymentType: type } = prepayment;
+  const { departmentId, paymentType: type } = prepayment;
+  // What is paid back goes out of the liability that its original came into.
+  const clientId = facts.originalClientId ?? prepayment.clientId;
   if (clientId === null) findings.hold('client_missing', 'it names no client');
   if (type === null) findings.hold('payment_type_unknown', 'it names no payment type');
   else if (refusedTypes.includes(type)) findings.hold('prepayment_type_refused', `its payment type is ${type}`);

@@ -55,12 +55,24 @@ export interface PaymentFacts extends Seen {
   invoiceDecidedIn?: boolean;
   /** Null while the invoice is not in the mirror. */
   invoice: InvoiceRecord | null;
+  /** Of a payment of type 8, whose prepayment it used; absent where nobody has looked: the invoice's client. */
+  prepayment?: UsedPrepayment;
   gone: boolean;
+}
+
+/** Whose prepayment a payment of type 8 used: a stored fact (ACCOUNTING "Who and where"). */
+export interface UsedPrepayment {
+  /** The client of the matched prepayments; without a match that of the invoice when first posted; null: the present one. */
+  clientId: number | null;
+  /** The matched prepayments; empty without a match. */
+  prepaymentIds: readonly number[];
 }
 
 export interface PrepaymentFacts {
   kind: 'prepayment';
   prepayment: PrepaymentRecord;
+  /** Of a linked refund: the client of its original; null where there is none, or it is not in the mirror. */
+  originalClientId?: number | null;
   gone: boolean;
 }
 

@@ -1,4 +1,5 @@
 import { type Money, sum } from '../domain/money.ts';
+import type { StoredUse } from '../prepayments/used.ts';
 import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceRecord } from '../records/types.ts';
 import type { CalendarDate, DocumentState, LineRole } from '../terms.ts';
 
@@ -43,7 +44,10 @@ export interface ReconciledDocument<Record extends SourceRecord> {
   sums: LedgerSum[];
 }
 
-export type ReconciledPayment = ReconciledDocument<PaymentRecord>;
+export interface ReconciledPayment extends ReconciledDocument<PaymentRecord> {
+  /** Of a payment of type 8: whose prepayment it used, as stored; absent for others and where it was never looked for. */
+  used?: Pick<StoredUse, 'clientId' | 'prepaymentIds'>;
+}
 export type ReconciledPrepayment = ReconciledDocument<PrepaymentRecord>;
 
 export interface ReconciledInvoice extends ReconciledDocument<InvoiceRecord> {

@@ -1,6 +1,12 @@
 import { type Money, sum, zero } from '../domain/money.ts';
 import type { DocumentRef } from '../terms.ts';
-import { balance, isHeldChange, postedAmount, type ReconciledPayment, type ReconciledPrepayment } from './documents.ts';
+import {
+  isHeldChange,
+  type LedgerSum,
+  postedAmount,
+  type ReconciledPayment,
+  type ReconciledPrepayment,
+} from './documents.ts';
 import { type Difference, formatAmount, type Listed } from './report.ts';
 
 /** Payments that use a prepayment (practice-api: Invoice payment). */
@@ -14,10 +20,20 @@ export function isMoney({ gone, record }: ReconciledPrepayment): boolean {
   return !gone && !notMoney.includes(record.status ?? 'ready');
 }
 
+/** Whose prepayment a payment used, as far as it is known (ACCOUNTING R7). */
+export interface KnownUse {
+  /** The client whose liability the payment lowers. */
+  clientId: number | null;
+  /** Whether the prepayments are known; otherwise the client is that of the invoice. */
+  matched: boolean;
+}
+
 /** The terms of equation E3 for one client; amounts as the source signs them. */
 interface ClientPrepayments {
   /** `unused_amount` of originals that are money. */
   unused: Money;
+  /** What their unused amounts have dropped by, less what linked refunds and matches explain. */
+  dropped: Money;
   /** `paid` of prepayments that are money and not posted, refunds included. */
   notPosted: Money;
   /** Payments of type 8 not posted. */
@@ -30,6 +46,8 @@ interface ClientPrepayments {
   /** `prepayment_liability`, credit positive. */
   ledger: Money;
   used: boolean;
+  /** A payment without a match, or not posted, stands under this client. */
+  isUnproven: boolean;
   documents: DocumentRef[];
 }
 
@@ -37,7 +55,17 @@ interface ClientPrepayments {
 interface Original {
   client: string;
   paid: Money;
-  unused: Money;
+  /** Null where the source does not say. */
+  unused: Money | null;
+}
+
+/** A refund that names its original, whose client is known when all prepayments are. */
+interface LinkedRefund {
+  original: number;
+  ownClient: string;
+  paid: Money;
+  notPosted: Money;
+  heldChange: Money;
 }
 
 export interface PrepaymentFinding {
@@ -47,53 +75,74 @@ export interface PrepaymentFinding {
   clients: Listed['prepayment_clients'];
 }
 
+/** Payments that are named beside clients of which nothing is proven. */
+const namedAtMost = 20;
+
 /**
  * Equation E3: `prepayment_liability` is the unused amount of all prepayments that are money, less those and their refunds that
- * are not posted, plus uses (type 8) that are not posted. It must hold over all clients together; a difference is reported per
- * client.
+ * are not posted, plus uses (type 8) that are not posted. It must hold over all clients together, and for each client that no
+ * payment without a match or entry can touch; other clients that differ are listed with those payments.
  */
 export class PrepaymentEquation {
   readonly #clients = new Map<string, ClientPrepayments>();
   readonly #originals = new Map<number, Original>();
-  readonly #refunds = new Map<number, Money>();
+  readonly #refunds: LinkedRefund[] = [];
+  readonly #unproven: string[] = [];
+  #unprovenCount = 0;
 
-  addUse(payment: ReconciledPayment, clientId: number | null): void {
-    const client = this.#client(clientId);
-    const posted = balance(payment.sums, ({ role }) => role === 'prepayment_liability');
+  addUse(payment: ReconciledPayment, { clientId, matched }: KnownUse): void {
+    const client = this.#client(clientKey(clientId));
+    const posted = this.#addLedger(payment.sums).negated();
     // An amount that cannot be read counts as posted.
     const present = payment.gone ? zero : (payment.record.paid ?? posted);
     client.used = true;
-    client.ledger = client.ledger.minus(posted);
-    if (payment.state !== 'posted') client.usesNotPosted = client.usesNotPosted.plus(present);
-    if (isHeldChange(payment)) client.heldChanges = client.heldChanges.plus(present).minus(posted);
     client.documents.push({ kind: 'payment', id: payment.record.id });
+    if (payment.state !== 'posted') client.usesNotPosted = client.usesNotPosted.plus(present);
+    if (isHeldChange(payment)) this.#addHeldUse(payment, client, present);
+    if (matched) client.dropped = client.dropped.minus(present);
+    if ((matched && payment.state === 'posted') || present.isZero()) return;
+    client.isUnproven = true;
+    this.#unprovenCount += 1;
+    if (this.#unproven.length < namedAtMost) this.#unproven.push(`payment ${payment.record.id}`);
+  }
+
+  /** What is posted stands under the parties of its lines, what the source says under the client of the use. */
+  #addHeldUse({ sums }: ReconciledPayment, client: ClientPrepayments, present: Money): void {
+    client.heldChanges = client.heldChanges.plus(present);
+    for (const { partyCode, amount } of liability(sums)) {
+      const of = this.#client(partyKey(partyCode));
+      of.heldChanges = of.heldChanges.minus(amount);
+    }
   }
 
   addPrepayment(prepayment: ReconciledPrepayment): void {
     const { record } = prepayment;
-    const client = this.#client(record.clientId);
+    const key = clientKey(record.clientId);
+    const client = this.#client(key);
     client.documents.push({ kind: 'prepayment', id: record.id });
-    client.ledger = client.ledger.minus(balance(prepayment.sums, ({ role }) => role === 'prepayment_liability'));
+    this.#addLedger(prepayment.sums);
     const counts = isMoney(prepayment);
     const posted = isHeldChange(prepayment) ? postedAmount('prepayment', prepayment.sums) : null;
     const paid = counts ? (record.paid ?? posted) : zero;
-    if (isHeldChange(prepayment)) {
-      client.heldChanges = client.heldChanges.plus(posted ?? zero).minus(paid ?? zero);
+    const heldChange = posted === null ? zero : posted.minus(paid ?? zero);
+    const notPosted = paid !== null && counts && prepayment.state !== 'posted' ? paid : zero;
+    if (counts && paid?.isNegative() && record.refundsId !== null) {
+      this.#refunds.push({ original: record.refundsId, ownClient: key, paid, notPosted, heldChange });
+      return;
     }
+    client.heldChanges = client.heldChanges.plus(heldChange);
     // A prepayment without a readable amount is held, and has nothing to add.
     if (!counts || paid === null) return;
-    if (prepayment.state !== 'posted') client.notPosted = client.notPosted.plus(paid);
-    if (!paid.isNegative()) {
-      // The unused amount starts equal to `paid` (practice-api: Unallocated payment), and is that where the source does not send it.
-      client.unused = client.unused.plus(record.unusedAmount ?? paid);
-      const unused = record.unusedAmount;
-      if (unused !== null) this.#originals.set(record.id, { client: clientKey(record.clientId), paid, unused });
-    } else if (record.refundsId === null) {
+    client.notPosted = client.notPosted.plus(notPosted);
+    if (paid.isNegative()) {
       client.unnamedRefunds = client.unnamedRefunds.plus(paid);
-    } else {
-      client.refunds = client.refunds.plus(paid);
-      this.#refunds.set(record.refundsId, (this.#refunds.get(record.refundsId) ?? zero).plus(paid));
+      return;
     }
+    // The unused amount starts equal to `paid` (practice-api: Unallocated payment), and is that where the source does not send it.
+    const unused = record.unusedAmount ?? paid;
+    client.unused = client.unused.plus(unused);
+    client.dropped = client.dropped.plus(paid).minus(unused);
+    this.#originals.set(record.id, { client: key, paid, unused: record.unusedAmount });
   }
 
   /**
@@ -103,10 +152,10 @@ export class PrepaymentEquation {
   refundsLowerUnused(): boolean {
     let lowered = 0;
     let kept = 0;
-    for (const [id, refunded] of this.#refunds) {
+    for (const [id, refunds] of Map.groupBy(this.#refunds, ({ original }) => original)) {
       const original = this.#originals.get(id);
-      if (original === undefined) continue;
-      const rest = original.paid.plus(refunded);
+      if (original === undefined || original.unused === null) continue;
+      const rest = original.paid.plus(sum(refunds.map(({ paid }) => paid)));
       if (original.unused.greaterThan(rest)) kept += 1;
       else if (original.unused.equals(rest) && !this.#clients.get(original.client)?.used) lowered += 1;
     }
@@ -114,41 +163,72 @@ export class PrepaymentEquation {
   }
 
   check(refundsLowerUnused: boolean, decimals: number): PrepaymentFinding {
-    const clients = [...this.#clients].map(([client, totals]) => {
-      const expected = sum([
-        totals.unused,
-        totals.notPosted.negated(),
-        totals.usesNotPosted,
-        totals.heldChanges,
-        totals.unnamedRefunds,
-        refundsLowerUnused ? zero : totals.refunds,
-      ]);
-      return { client, expected, totals, amount: totals.ledger.minus(expected) };
-    });
-    const apart = clients.filter(({ amount }) => !amount.isZero());
-    if (sum(apart.map(({ amount }) => amount)).isZero()) {
-      const listed = apart.map(({ client, expected, totals }) => ({
-        client,
-        ledger: formatAmount(totals.ledger, decimals),
-        source: formatAmount(expected, decimals),
-      }));
-      return { differences: [], disputed: [], clients: listed };
+    // A linked refund takes its original's client.
+    for (const { original, ownClient, paid, notPosted, heldChange } of this.#refunds.splice(0)) {
+      const client = this.#client(this.#originals.get(original)?.client ?? ownClient);
+      client.refunds = client.refunds.plus(paid);
+      client.notPosted = client.notPosted.plus(notPosted);
+      client.heldChanges = client.heldChanges.plus(heldChange);
+      if (refundsLowerUnused) client.dropped = client.dropped.plus(paid);
     }
-    const differences = apart.map(({ client, expected, totals, amount }) => ({
+    const apart = [...this.#clients]
+      .map(([client, totals]) => {
+        const expected = sum([
+          totals.unused,
+          totals.notPosted.negated(),
+          totals.usesNotPosted,
+          totals.heldChanges,
+          totals.unnamedRefunds,
+          refundsLowerUnused ? zero : totals.refunds,
+        ]);
+        return { client, expected, totals, amount: totals.ledger.minus(expected) };
+      })
+      .filter(({ amount }) => !amount.isZero());
+    const touched = apart.filter(({ totals }) => this.#isTouched(totals));
+    const isWhole = sum(touched.map(({ amount }) => amount)).isZero();
+    const failing = isWhole ? apart.filter(({ totals }) => !this.#isTouched(totals)) : apart;
+    const differences = failing.map(({ client, expected, totals, amount }) => ({
       document: shortened(totals.documents),
       amount,
       message: `prepayment_liability of ${client} is ${formatAmount(totals.ledger, decimals)} in the ledger, while ${formatAmount(expected, decimals)} follows from the unused amounts in the source`,
     }));
-    const disputed = apart.flatMap(({ totals }) => totals.documents.filter(({ kind }) => kind === 'prepayment'));
-    return { differences, disputed, clients: [] };
+    const clients = (isWhole ? touched : []).map(({ client, expected, totals }) => ({
+      client,
+      ledger: formatAmount(totals.ledger, decimals),
+      source: formatAmount(expected, decimals),
+      unproven: this.#unprovenPayments(),
+    }));
+    const disputed = failing.flatMap(({ totals }) => totals.documents.filter(({ kind }) => kind === 'prepayment'));
+    return { differences, disputed, clients };
   }
 
-  #client(clientId: number | null): ClientPrepayments {
-    const key = clientKey(clientId);
+  /** Whether a payment without a match or entry may have used a prepayment of this client, or stands under it. */
+  #isTouched({ isUnproven, dropped }: ClientPrepayments): boolean {
+    return isUnproven || (this.#unprovenCount > 0 && !dropped.isZero());
+  }
+
+  #unprovenPayments(): string[] {
+    const more = this.#unprovenCount - this.#unproven.length;
+    return more > 0 ? [...this.#unproven, `${more} more`] : this.#unproven;
+  }
+
+  /** Adds the liability lines to their parties; returns their sum, credit positive. */
+  #addLedger(sums: LedgerSum[]): Money {
+    let total = zero;
+    for (const { partyCode, amount } of liability(sums)) {
+      const client = this.#client(partyKey(partyCode));
+      client.ledger = client.ledger.minus(amount);
+      total = total.minus(amount);
+    }
+    return total;
+  }
+
+  #client(key: string): ClientPrepayments {
     const known = this.#clients.get(key);
     if (known !== undefined) return known;
     const fresh: ClientPrepayments = {
       unused: zero,
+      dropped: zero,
       notPosted: zero,
       usesNotPosted: zero,
       refunds: zero,
@@ -156,6 +236,7 @@ export class PrepaymentEquation {
       heldChanges: zero,
       ledger: zero,
       used: false,
+      isUnproven: false,
       documents: [],
     };
     this.#clients.set(key, fresh);
@@ -163,8 +244,18 @@ export class PrepaymentEquation {
   }
 }
 
+function liability(sums: LedgerSum[]): LedgerSum[] {
+  return sums.filter(({ role }) => role === 'prepayment_liability');
+}
+
 function clientKey(clientId: number | null): string {
   return clientId === null ? 'no client' : `client ${clientId}`;
+}
+
+/** `client:5` is the client 5; any other party, such as the cash customer, is no client. */
+function partyKey(code: string | null): string {
+  const id = /^client:(\d+)$/.exec(code ?? '')?.[1];
+  return id === undefined ? 'no client' : `client ${id}`;
 }
 
 function shortened(documents: DocumentRef[]): string {

@@ -187,6 +187,8 @@ class DocumentChecks {
 
   #addUse(payment: ReconciledPayment, clientId: number | null): void {
     this.unusedPrepayments.addPayment(payment);
-    if (payment.record.paymentType === prepaymentUse) this.#prepayments.addUse(payment, clientId);
+    if (payment.record.paymentType !== prepaymentUse) return;
+    const matched = (payment.used?.prepaymentIds.length ?? 0) > 0;
+    this.#prepayments.addUse(payment, { clientId: payment.used?.clientId ?? clientId, matched });
   }
 }

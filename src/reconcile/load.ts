@@ -2,6 +2,7 @@ import { bool, date, integer, integers, json, nullable, numeric, oneOf, type Row
 import { pages } from '../db/pages.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
+import { usedPrepayments } from '../prepayments/used.ts';
 import { readJson } from '../records/json.ts';
 import { parseRecord, type RecordOf } from '../records/schema.ts';
 import { type DocumentKind, documentStates, lineRoles, type RecordKind } from '../terms.ts';
@@ -13,6 +14,7 @@ import type {
   ReconciledPayment,
   ReconciledPrepayment,
 } from './documents.ts';
+import { prepaymentUse } from './e3-prepayment.ts';
 import type { ReconcileInput } from './report.ts';
 
 const pageSize = 500;
@@ -26,7 +28,7 @@ export async function* loadInvoices(db: Connection, input: ReconcileInput): Asyn
     const ids = records.map(({ id }) => id);
     const entries = await entriesOf(db, input, 'invoice', ids);
     const paymentRecords = await childrenOf(db, input, 'payment', ids);
-    const payments = await withLedger(db, input, 'payment', paymentRecords);
+    const payments = await withUses(db, input, await withLedger(db, input, 'payment', paymentRecords));
     const paymentsByInvoice = Map.groupBy(payments, ({ record }) => record.invoiceId);
     const rowsByInvoice = Map.groupBy(await childrenOf(db, input, 'row', ids), (row) => row.parent_id);
     for (const document of await withLedger(db, input, 'invoice', records, entries)) {
@@ -50,7 +52,7 @@ export async function* loadPaymentsWithoutInvoice(
   const withoutInvoice = `and not exists (select from mirror_record i
     where i.installation = m.installation and i.kind = 'invoice' and i.id = m.parent_id)`;
   for await (const records of recordPages(db, input, 'payment', withoutInvoice)) {
-    yield* await withLedger(db, input, 'payment', records);
+    yield* await withUses(db, input, await withLedger(db, input, 'payment', records));
   }
 }
 
@@ -59,6 +61,20 @@ export async function* loadPrepayments(db: Connection, input: ReconcileInput): A
   for await (const records of recordPages(db, input, 'prepayment')) {
     yield* await withLedger(db, input, 'prepayment', records);
   }
+}
+
+/** Adds to payments of type 8 whose prepayment they used. */
+async function withUses(
+  db: Connection,
+  input: ReconcileInput,
+  payments: ReconciledPayment[],
+): Promise<ReconciledPayment[]> {
+  const uses = payments.filter(({ record }) => record.paymentType === prepaymentUse).map(({ record }) => record.id);
+  const used = await usedPrepayments(db, input.id, uses);
+  return payments.map((payment) => {
+    const use = used.get(payment.record.id);
+    return use === undefined ? payment : { ...payment, used: use };
+  });
 }
 
 const recordShape = { id: integer, parent_id: nullable(integer), raw: json, gone: bool, version: integer };

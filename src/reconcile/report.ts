@@ -85,8 +85,11 @@ export interface Listed {
   consolidation_clearing: { document: string; balance: string }[];
   /** E4: `credit_settlement` not zero, per invoice and its credit notes. */
   credit_settlement: { documents: string[]; balance: string }[];
-  /** E3: clients whose prepayments differ while the whole agrees (a prepayment used on another client's invoice). */
-  prepayment_clients: { client: string; ledger: string; source: string }[];
+  /**
+   * E3: clients whose prepayments differ, while the whole agrees, and of which nothing is proven: `unproven` are the payments of which
+   * it is not known whose prepayment they used, or which are not posted.
+   */
+  prepayment_clients: { client: string; ledger: string; source: string; unproven: string[] }[];
   /** E4: the unused prepayments at the end of each month that is over; the accountant declares VAT on advances. */
   unused_prepayments: { month_end: CalendarDate; balance: string }[];
   /** E9: by role, the opening balance as the source has it, and what was sold and redeemed since; credit positive. */

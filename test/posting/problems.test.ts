@@ -382,6 +382,12 @@ const cases: Case[] = [
     state: 'posted',
   },
   {
+    code: 'prepayment_unmatched',
+    what: 'a prepayment used, nobody knows whose',
+    facts: paymentFacts(paymentOf(8, '10.00'), undefined, { prepayment: { clientId: 7, prepaymentIds: [] } }),
+    says: 'client:7',
+  },
+  {
     code: 'payer_name_changed',
     what: 'a payer who is called otherwise',
     facts: invoice1001({ payer: { name: 'B', vatNumber: null, countryCode: 'FI' } }),

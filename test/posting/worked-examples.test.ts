@@ -16,6 +16,7 @@ import {
   prepaymentFacts,
   render,
   rowOf,
+  signedAmount,
   vatGroup,
 } from './support.ts';
 
@@ -138,6 +139,55 @@ test('5: a prepayment by mobile and the refund of its rest; with example 3 nothi
   const liability = everything.flatMap(({ lines }) => lines).filter(({ account }) => account === '2400');
   expect(balances(everything)).not.toHaveProperty('2400');
   expect(new Set(liability.map(({ party }) => JSON.stringify(party))).size).toBe(1);
+});
+
+test('14 without VAT: a prepayment of client A used on the invoice of payer B; the payer becomes C later', () => {
+  const used = (payer: number, prepayment: { clientId: number | null; prepaymentIds: number[] }) =>
+    paymentFacts(paymentOf(8, '119.00'), invoice1001({ clientId: payer }).invoice, { prepayment });
+  const withParty = (entries: ReturnType<typeof posted>) =>
+    entries.flatMap(({ reason, lines }) =>
+      lines.map((line) => `${reason}: ${line.account} [${line.party?.code}] ${signedAmount(line).toFixed(2)}`),
+    );
+  const ofA = { clientId: 1, prepaymentIds: [90] };
+  const first = post(used(2, ofA), nothingBefore, contextOf());
+  expect(withParty(first.entries)).toEqual(['posted: 2400 [client:1] 119.00', 'posted: 1700 [client:2] -119.00']);
+  expect(first.reports).toEqual([]);
+  const changed = post(used(3, ofA), booksAfter(first), contextOf());
+  expect(withParty(changed.entries)).toEqual([
+    'source_changed: 2400 [client:1] -119.00',
+    'source_changed: 1700 [client:2] 119.00',
+    'source_changed: 2400 [client:1] 119.00',
+    'source_changed: 1700 [client:3] -119.00',
+  ]);
+
+  // Without a match it stands under the client of the invoice when first posted, with a remark, until the match is known.
+  const unmatched = post(used(2, { clientId: 2, prepaymentIds: [] }), nothingBefore, contextOf());
+  expect(withParty(unmatched.entries)).toEqual(['posted: 2400 [client:2] 119.00', 'posted: 1700 [client:2] -119.00']);
+  expect(unmatched.reports.map(({ code }) => code)).toEqual(['prepayment_unmatched']);
+  const payerChanged = post(used(3, { clientId: 2, prepaymentIds: [] }), booksAfter(unmatched), contextOf());
+  expect(withParty(payerChanged.entries).slice(2)).toEqual([
+    'source_changed: 2400 [client:2] 119.00',
+    'source_changed: 1700 [client:3] -119.00',
+  ]);
+  const matched = post(used(2, ofA), booksAfter(unmatched), contextOf());
+  expect(matched.reports).toEqual([]);
+  expect(withParty(matched.entries)).toEqual([
+    'prepayment_matched: 2400 [client:2] -119.00',
+    'prepayment_matched: 1700 [client:2] 119.00',
+    'prepayment_matched: 2400 [client:1] 119.00',
+    'prepayment_matched: 1700 [client:2] -119.00',
+  ]);
+  // A match that says what was posted anyway posts nothing.
+  const confirmed = post(used(2, { clientId: 2, prepaymentIds: [91] }), booksAfter(unmatched), contextOf());
+  expect(confirmed).toMatchObject({ entries: [], reports: [], problem: null });
+  expect(post(used(2, ofA), booksAfter(first), contextOf()).entries).toEqual([]);
+});
+
+test('a linked refund takes the client of its original', () => {
+  const refund = prepaymentFacts(7, '-119.00', { id: 91, refundsId: 90, clientId: 8 });
+  const parties = (facts: typeof refund) => posted(facts).flatMap(({ lines }) => lines.map(({ party }) => party?.code));
+  expect(parties({ ...refund, originalClientId: 7 })).toEqual(['client:7', 'client:7']);
+  expect(parties({ ...refund, originalClientId: null })).toEqual(['client:8', 'client:8']);
 });
 
 test('6: a partial credit, and the credit note of that credit note', () => {

@@ -97,6 +97,35 @@ export class ClinicBooks {
     });
   }
 
+  /** What is known of a payment's use: the client of its invoice when first posted, and its match. */
+  async used(
+    payment: number,
+    firstClient: number,
+    client: number,
+    match: [prepayment: number, amount: string] | null,
+  ): Promise<void> {
+    const { id } = this.input;
+    await execute(
+      this.db,
+      `insert into prepayment_use (installation, payment_id, amount, version, first_client_id, state)
+       values (?, ?, ?, 1, ?, ?)`,
+      [id, payment, match?.[1] ?? '0', firstClient, match ? 'matched' : 'open'],
+    );
+    if (match === null) return;
+    const [prepayment, amount] = match;
+    await execute(
+      this.db,
+      `insert into prepayment_balance (installation, prepayment_id, client_id, paid, unused, version)
+       values (?, ?, ?, 0, 0, 1)`,
+      [id, prepayment, client],
+    );
+    await execute(
+      this.db,
+      'insert into prepayment_match (installation, payment_id, prepayment_id, amount) values (?, ?, ?, ?)',
+      [id, payment, prepayment, amount],
+    );
+  }
+
   async rows(invoice: number, rows: [id: number, net: string, vat: string, rate?: string][]): Promise<void> {
     for (const [id, sum, vat, rate = '24'] of rows) {
       const invoicerow_vat_group = { name: `VAT ${rate}`, percentage: rate };

@@ -80,11 +80,16 @@ export class Mirror {
   facts({ kind, id }: DocumentRef): DocumentFacts {
     if (kind === 'prepayment') {
       const { record, gone } = this.prepayments.get(id)!;
-      return { kind, prepayment: record, gone };
+      const original = record.refundsId === null ? undefined : this.prepayments.get(record.refundsId);
+      return { kind, prepayment: record, originalClientId: original?.record.clientId ?? null, gone };
     }
     if (kind === 'payment') {
       const { record, gone, source } = this.payments.get(id)!;
-      return { kind, payment: record, invoice: this.invoices.get(source.invoice)?.record ?? null, gone };
+      const invoice = this.invoices.get(source.invoice)?.record ?? null;
+      // The match is the truth as soon as the prepayment was seen: how it is found has tests of its own.
+      const prepayment = source.prepayment === null ? undefined : this.prepayments.get(source.prepayment);
+      const used = prepayment && { clientId: prepayment.record.clientId, prepaymentIds: [prepayment.record.id] };
+      return { kind, payment: record, invoice, ...(used ? { prepayment: used } : {}), gone };
     }
     const { record, source, gone } = this.invoices.get(id)!;
     const rows = this.rowSets.get(id);
@@ -157,7 +162,13 @@ export class Mirror {
       this.prepayments.set(id, { record, source: { ...source }, damage: this.#damage('prepayment', id), gone: false });
     } else if (known) known.gone = true;
     else return [];
-    return [{ kind: 'prepayment', id }];
+    const used = [...this.payments].filter(([, payment]) => payment.source.prepayment === id);
+    const refunds = [...this.prepayments].filter(([, refund]) => refund.source.refunds === id);
+    return [
+      { kind: 'prepayment', id },
+      ...used.map(([payment]) => ({ kind: 'payment' as const, id: payment })),
+      ...refunds.map(([refund]) => ({ kind: 'prepayment' as const, id: refund })),
+    ];
   }
 
   #damage(kind: RecordKind, id: number): Damage | null {

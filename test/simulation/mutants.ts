@@ -70,6 +70,11 @@ export const mutants: Record<string, Post> = {
     if (decision.state !== 'posted' || facts.kind !== 'payment' || facts.invoice?.status === 3) return decision;
     return { ...withEntries(decision, []), state: 'held' };
   },
+  'the prepayment follows the payer': (facts, before, context) => {
+    if (facts.kind !== 'payment' || facts.prepayment === undefined) return post(facts, before, context);
+    const { prepayment: _, ...withoutMatch } = facts;
+    return post(withoutMatch, before, context);
+  },
   'gift cards sold as revenue': (facts, before, context) => {
     const mapping = { ...context.mapping, revenue_rules: [] };
     return post(facts, before, { ...context, mapping });

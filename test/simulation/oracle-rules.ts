@@ -24,6 +24,8 @@ export interface SourceView {
   rowSets: ReadonlyMap<number, { rows: Pick<SeenRecord<InvoiceRow>, 'source' | 'damage'>[]; at: number }>;
   payments: ReadonlyMap<number, SeenRecord<InvoicePayment>>;
   prepayments: ReadonlyMap<number, SeenRecord<Prepayment>>;
+  /** The party of a payment's prepayment, where it is not known which it used; otherwise that of the prepayment. */
+  unmatched?: ReadonlyMap<number, string>;
 }
 
 /** What a verdict depends on besides the records. */
@@ -274,9 +276,9 @@ export class Rules {
     const target = accountOfPayment(mapping, source.payment_type, invoice.department);
     const account = mapping.roles[role];
     if (!target || !account) return answer(held('unmapped'));
-    const own = source.payment_type === 8 && invoice.client !== null ? `client:${invoice.client}` : party;
-    const snapshot =
-      own === party && !(source.payment_type === 8 && invoice.client !== null) ? snapshotOf(invoice) : [null, null];
+    const liable = source.payment_type === 8 ? this.#liable(source, invoice) : null;
+    const own = liable ?? party;
+    const snapshot = liable === null ? snapshotOf(invoice) : [null, null];
     const paymentType = source.payment_type;
     const lines = [
       { ...this.#moneyLine(invoice.department, target, own, snapshot, paid, now), paymentType },
@@ -297,8 +299,18 @@ export class Rules {
       snapshotOf(invoice),
       invoice.department,
       receivableOf(invoice),
+      { liable },
     ];
     return answer({ state: 'posted', date: taken, lines, facts: JSON.stringify([taken, facts]) });
+  }
+
+  /** R7: the client whose prepayment was used; the invoice's until that prepayment was seen. */
+  #liable(payment: InvoicePayment, invoice: Invoice): string | null {
+    const unmatched = this.#mirror.unmatched?.get(payment.id);
+    if (unmatched !== undefined) return unmatched;
+    const used = payment.prepayment === null ? undefined : this.#mirror.prepayments.get(payment.prepayment);
+    const client = used?.source.client ?? invoice.client;
+    return client === null ? null : `client:${client}`;
   }
 
   #prepayment(id: number, now: RuleConditions, before: string | null): { verdict: Verdict; taken: string | null } {
@@ -316,7 +328,9 @@ export class Rules {
     const target = accountOfPayment(now.mapping, source.payment_type, source.department);
     const account = now.mapping.roles.prepayment_liability;
     if (!target || !account) return answer(held('unmapped'));
-    const party = `client:${source.client}`;
+    const original = source.refunds === null ? undefined : this.#mirror.prepayments.get(source.refunds);
+    const client = original?.source.client ?? source.client;
+    const party = `client:${client}`;
     const paymentType = source.payment_type;
     const plain = {
       party,
@@ -330,7 +344,7 @@ export class Rules {
       { ...this.#moneyLine(source.department, target, party, [null, null], paid, now), paymentType },
       { ...plain, role: 'prepayment_liability', account, amount: paid.negated(), paymentType },
     ];
-    const facts = [paymentType, paid.toFixed(), source.client, source.department];
+    const facts = [paymentType, paid.toFixed(), client, source.department];
     return answer({ state: 'posted', date: taken, lines, facts: JSON.stringify([taken, facts]) });
   }
 

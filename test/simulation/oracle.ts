@@ -56,8 +56,8 @@ export class Oracle {
     const count = Number(wanted.reversalOn !== null) + Number(wanted.entryOn !== null);
     if (added.length !== count) fail(`got ${added.length} entries, should get ${count}`);
     if (wanted.reversalOn !== null) {
-      const reason = verdict.state === 'posted' ? 'source_changed' : (reasons[verdict.state] ?? 'source_changed');
-      if (added[0]) reversal(standing!, added[0], wanted.reversalOn, reason, fail);
+      const reason = verdict.state === 'posted' ? changeOf(memory.facts, verdict.facts) : reasons[verdict.state];
+      if (added[0]) reversal(standing!, added[0], wanted.reversalOn, reason ?? 'source_changed', fail);
       memory.facts = null;
     }
     if (wanted.entryOn !== null && verdict.state === 'posted') {
@@ -73,6 +73,13 @@ export class Oracle {
     this.memory.set(key, memory);
     return memory;
   }
+}
+
+/** Why a posted document is posted anew: for nothing but whose prepayment was used, or for another fact. */
+function changeOf(before: string | null, now: string): string {
+  const withoutLiable = (facts: string) =>
+    JSON.stringify(JSON.parse(facts), (key, value: unknown) => (key === 'liable' ? null : value));
+  return before !== null && withoutLiable(before) === withoutLiable(now) ? 'prepayment_matched' : 'source_changed';
 }
 
 /** R3, R8, "Locked": what the verdict means beside what is in force. */

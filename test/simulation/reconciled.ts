@@ -60,7 +60,8 @@ export function reconcileAgrees(books: Books, mirror: Mirror, setting: Setting):
     const book: ReconciledPayment = asBook(seen, bookOf('payment', id));
     const invoice = mirror.invoices.get(seen.source.invoice)?.record ?? null;
     found('E4', checkPayment(book, invoice, settings).differences);
-    if (seen.record.paymentType === 8) prepayments.addUse(book, invoice?.clientId ?? null);
+    if (seen.record.paymentType === 8)
+      prepayments.addUse(book, { clientId: invoice?.clientId ?? null, matched: false });
   }
   for (const [id, seen] of mirror.prepayments) {
     const book: ReconciledPrepayment = asBook(seen, bookOf('prepayment', id));

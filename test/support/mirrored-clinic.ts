@@ -11,6 +11,7 @@ import { markAfterChangedConditions } from '../../src/bookkeeping/conditions.ts'
 import { postBatch } from '../../src/bookkeeping/post.ts';
 import { postingContexts } from '../../src/bookkeeping/posting-context.ts';
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
+import { transactionsOf } from '../../src/db/lease.ts';
 import type { Db } from '../../src/db/pool.ts';
 import type { Connection } from '../../src/db/rows.ts';
 import { markDirty } from '../../src/documents/mark.ts';
@@ -18,6 +19,7 @@ import { departmentLocks, noteDepartmentLock } from '../../src/mirror/department
 import { settleRowSets } from '../../src/mirror/row-sets.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
 import type { MirrorScope } from '../../src/mirror/types.ts';
+import { followMarked } from '../../src/prepayments/follow.ts';
 import { parseJson } from '../../src/records/json.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import { demoConfig, fromEnvironment, type Settings } from './demo-config.ts';
@@ -147,6 +149,7 @@ export class MirroredClinic {
       for (const department of (await departmentLocks(this.#db, this.id)).keys()) await noted(department);
     }
     await markAfterChangedConditions(this.#db, this.installation);
+    await followMarked(this.#db, this.installation, transactionsOf(this.#db));
     const contextFor = postingContexts(this.installation, noted);
     const judgedBefore = new Date(Date.now() + 3_600_000);
     for (let left = true; left; ) {

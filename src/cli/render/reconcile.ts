@@ -107,8 +107,11 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
       listed.credit_settlement.map(({ documents, balance }) => `${documents.join(', ')}: ${balance}`),
     ],
     [
-      'Clients whose prepayments differ while the whole agrees',
-      listed.prepayment_clients.map(({ client, ledger, source }) => `${client}: ledger ${ledger}, source ${source}`),
+      'Clients whose prepayments differ, unproven: whose prepayment some payments used is not known (the whole agrees)',
+      listed.prepayment_clients.map(
+        ({ client, ledger, source, unproven }) =>
+          `${client}: ledger ${ledger}, source ${source}; unproven: ${unproven.join(', ')}`,
+      ),
     ],
     [
       "Unused prepayments at each month's end",

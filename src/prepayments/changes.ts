@@ -1,0 +1,123 @@
+import { rowsAsArrays } from '../db/bulk.ts';
+import { integer, nullable, numeric } from '../db/columns.ts';
+import { type Connection, execute, rows } from '../db/rows.ts';
+import { Money, zero } from '../domain/money.ts';
+import type { InstallationId } from '../terms.ts';
+import { adjusted } from './match.ts';
+
+/**
+ * Brings the changes of prepayments to what of them is unexplained now: paid, less unused, less what linked refunds and matches
+ * took. What is new happened between `since` and `until`. Called when a version of a prepayment or a refund is followed, and not when
+ * a match is made or goes: the prepayment's own next version tells what came of that.
+ */
+export async function adjustChanges(
+  trx: Connection,
+  installation: InstallationId,
+  prepayments: readonly { id: number; since: Date | null; until: Date | null }[],
+  refundsLower: boolean | 'auto',
+): Promise<void> {
+  const ids = prepayments.map(({ id }) => id);
+  if (ids.length === 0) return;
+  const balances = await rows(
+    trx,
+    {
+      ...{ id: integer, clientId: nullable(integer), paid: numeric, unused: numeric },
+      ...{ refunded: numeric, matched: numeric },
+    },
+    `select b.prepayment_id as id, b.client_id as "clientId", b.paid, b.unused,
+       coalesce((select sum(r.amount) from prepayment_refund r
+         where r.installation = b.installation and r.original_id = b.prepayment_id), 0) as refunded,
+       coalesce((select sum(m.amount) from prepayment_match m
+         where m.installation = b.installation and m.prepayment_id = b.prepayment_id), 0) as matched
+     from prepayment_balance b where b.installation = ? and b.prepayment_id = any(?)`,
+    [installation, ids],
+  );
+  const known = await rows(
+    trx,
+    { id: integer, n: integer, amount: numeric },
+    'select prepayment_id as id, n, amount from prepayment_change where installation = ? and prepayment_id = any(?)',
+    [installation, ids],
+  );
+  const changes = Map.groupBy(
+    known.map(({ id, n, amount }) => ({ id, n, amount: new Money(amount) })),
+    ({ id }) => id,
+  );
+  const times = new Map(prepayments.map((each) => [each.id, each]));
+  const removed: { id: number; n: number }[] = [];
+  const reduced: { id: number; n: number; amount: string }[] = [];
+  const added: NewChange[] = [];
+  for (const { id, clientId, paid, unused, refunded, matched } of balances) {
+    const of = changes.get(id) ?? [];
+    const dropped = new Money(paid).minus(unused).minus(matched);
+    const change = adjusted(of, dropped.minus(explainedByRefunds(dropped, new Money(refunded), refundsLower)));
+    removed.push(...change.removed.map((n) => ({ id, n })));
+    if (change.reduced) reduced.push({ id, n: change.reduced.n, amount: change.reduced.amount.toFixed() });
+    if (change.added) {
+      const { since = null, until = null } = times.get(id) ?? {};
+      const n = Math.max(0, ...of.map((each) => each.n)) + 1;
+      const span = { since: since?.toISOString() ?? null, until: until?.toISOString() ?? null };
+      added.push({ id, n, client_id: clientId, amount: change.added.toFixed(), ...span });
+    }
+  }
+  await saveChanges(trx, installation, { removed, reduced, added });
+}
+
+/** Where nobody knows whether refunds lower the unused amount, they do where it can be so. */
+function explainedByRefunds(dropped: Money, refunded: Money, refundsLower: boolean | 'auto'): Money {
+  const lowers = refundsLower === 'auto' ? !dropped.lessThan(refunded) : refundsLower;
+  return lowers ? refunded : zero;
+}
+
+interface NewChange {
+  id: number;
+  n: number;
+  client_id: number | null;
+  amount: string;
+  since: string | null;
+  until: string | null;
+}
+
+async function saveChanges(
+  trx: Connection,
+  installation: InstallationId,
+  {
+    removed,
+    reduced,
+    added,
+  }: {
+    removed: readonly { id: number; n: number }[];
+    reduced: readonly { id: number; n: number; amount: string }[];
+    added: readonly NewChange[];
+  },
+): Promise<void> {
+  if (removed.length > 0) {
+    const { from, bindings } = rowsAsArrays('gone', { id: 'bigint', n: 'int' }, removed);
+    await execute(
+      trx,
+      `delete from prepayment_change c using ${from}
+       where c.installation = ? and c.prepayment_id = gone.id and c.n = gone.n`,
+      [...bindings, installation],
+    );
+  }
+  if (reduced.length > 0) {
+    const { from, bindings } = rowsAsArrays('less', { id: 'bigint', n: 'int', amount: 'numeric' }, reduced);
+    await execute(
+      trx,
+      `update prepayment_change c set amount = less.amount from ${from}
+       where c.installation = ? and c.prepayment_id = less.id and c.n = less.n`,
+      [...bindings, installation],
+    );
+  }
+  if (added.length === 0) return;
+  const types = {
+    ...{ id: 'bigint', n: 'int', client_id: 'bigint', amount: 'numeric' },
+    ...{ since: 'timestamptz', until: 'timestamptz' },
+  } as const;
+  const { from, bindings } = rowsAsArrays('new_change', types, added);
+  await execute(
+    trx,
+    `insert into prepayment_change (installation, prepayment_id, n, client_id, amount, since, until)
+     select ?, id, n, client_id, amount, since, until from ${from}`,
+    [installation, ...bindings],
+  );
+}

@@ -1,0 +1,126 @@
+import { integer } from '../db/columns.ts';
+import { retryingTransaction } from '../db/errors.ts';
+import type { Transact } from '../db/lease.ts';
+import { type Connection, execute, rows } from '../db/rows.ts';
+import { markedIds } from '../documents/marked.ts';
+import type { DocumentKind, DocumentRef, InstallationId } from '../terms.ts';
+import { adjustChanges } from './changes.ts';
+import type { Followed } from './records.ts';
+import { findMatches } from './solve.ts';
+import { type TouchedPrepayment, trackPrepayments } from './track-prepayments.ts';
+import { trackUses } from './track-uses.ts';
+
+const pageSize = 500;
+/** A match leaves fewer possibilities to others; more rounds than these are left to the next window. */
+const roundsAtMost = 5;
+
+/**
+ * Finds out which prepayments were used by payments, from the documents that are marked to be judged (ACCOUNTING R7): first all of
+ * them are noted, then matched, so that the order in which they came does not matter. To be done before they are judged: a payment
+ * is then posted under the right client at once.
+ */
+export async function followMarked(db: Connection, installation: Followed, transact: Transact): Promise<void> {
+  const { id } = installation;
+  const inTurn = <Result>(work: (trx: Connection) => Promise<Result>) =>
+    retryingTransaction(transact, async (trx) => {
+      await takeTurn(trx, id);
+      return work(trx);
+    });
+  const payments: number[] = [];
+  for await (const page of marked(db, id, 'payment')) {
+    payments.push(...(await inTurn((trx) => trackUses(trx, installation, page))));
+  }
+  const prepayments: TouchedPrepayment[] = [];
+  for await (const page of marked(db, id, 'prepayment')) {
+    prepayments.push(...(await inTurn((trx) => trackPrepayments(trx, installation, page))));
+  }
+  const lowers = installation.dialect.prepayment.refund_lowers_unused_amount;
+  for (const page of slices(prepayments)) await inTurn((trx) => adjustChanges(trx, id, page, lowers));
+  const touched = slices(prepayments.map((each) => each.id));
+  for (let round = 0, found = 1; found > 0 && round < roundsAtMost; round++) {
+    found = 0;
+    for (const page of slices(payments)) {
+      found += await inTurn((trx) => findMatches(trx, id, { payments: page, prepayments: [] }));
+    }
+    for (const page of touched) {
+      found += await inTurn((trx) => findMatches(trx, id, { payments: [], prepayments: page }));
+    }
+  }
+}
+
+/**
+ * The same for documents that were claimed, of which another lane brought a version since the marked ones were followed; in the
+ * transaction that judges them.
+ */
+export async function followClaimed(
+  trx: Connection,
+  installation: Followed,
+  claimed: readonly DocumentRef[],
+): Promise<void> {
+  const { id } = installation;
+  const late = await notFollowed(trx, installation, claimed);
+  if (late.length === 0) return;
+  await takeTurn(trx, id);
+  const idsOf = (kind: DocumentKind) => late.filter((each) => each.kind === kind).map((each) => each.id);
+  const payments = await trackUses(trx, installation, idsOf('payment'));
+  const prepayments = await trackPrepayments(trx, installation, idsOf('prepayment'));
+  await adjustChanges(trx, id, prepayments, installation.dialect.prepayment.refund_lowers_unused_amount);
+  await findMatches(trx, id, { payments, prepayments: prepayments.map((each) => each.id) });
+}
+
+/** One transaction at a time finds out about an installation's prepayments. */
+export async function takeTurn(trx: Connection, installation: InstallationId): Promise<void> {
+  await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger prepayments ' || ?::bigint, 0))`, [
+    installation,
+  ]);
+}
+
+async function notFollowed(
+  db: Connection,
+  { id: installation, dialect }: Followed,
+  claimed: readonly DocumentRef[],
+): Promise<DocumentRef[]> {
+  const idsOf = (kind: DocumentKind) => claimed.filter((each) => each.kind === kind).map((each) => each.id);
+  const [payments, prepayments] = [idsOf('payment'), idsOf('prepayment')];
+  if (payments.length + prepayments.length === 0) return [];
+  const uses = await rows(
+    db,
+    { id: integer },
+    `select m.id from mirror_record m
+     left join prepayment_use u on u.installation = m.installation and u.payment_id = m.id
+     where m.installation = ? and m.kind = 'payment' and m.id = any(?)
+       and case when u.payment_id is null then m.gone_at is null and (m.raw #>> ?::text[]) ~ '^8(\\.0*|)$'
+         else m.gone_at is not null or u.version <> m.version end`,
+    [installation, payments, dialect.fields.payment.payment_type.split('.')],
+  );
+  const others = await rows(
+    db,
+    { id: integer },
+    `select m.id from mirror_record m
+     left join prepayment_balance b on b.installation = m.installation and b.prepayment_id = m.id
+     left join prepayment_refund r on r.installation = m.installation and r.refund_id = m.id
+     where m.installation = ? and m.kind = 'prepayment' and m.id = any(?)
+       and (b.version <> m.version or (b.version is null and r.refund_id is null) or m.gone_at is not null)`,
+    [installation, prepayments],
+  );
+  return [
+    ...uses.map(({ id }) => ({ kind: 'payment' as const, id })),
+    ...others.map(({ id }) => ({ kind: 'prepayment' as const, id })),
+  ];
+}
+
+async function* marked(db: Connection, installation: InstallationId, kind: DocumentKind): AsyncGenerator<number[]> {
+  for (let after = 0; ; ) {
+    const ids = await markedIds(db, installation, kind, { after, limit: pageSize });
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    yield ids;
+    after = last;
+  }
+}
+
+function slices<Item>(items: readonly Item[]): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / pageSize) }, (_, at) =>
+    items.slice(at * pageSize, (at + 1) * pageSize),
+  );
+}

@@ -1,0 +1,249 @@
+import fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { loadDialect } from '../../src/config/dialect.ts';
+import { transactionsOf } from '../../src/db/lease.ts';
+import { execute } from '../../src/db/rows.ts';
+import { savePage } from '../../src/mirror/save-page.ts';
+import { followClaimed, followMarked } from '../../src/prepayments/follow.ts';
+import { usedPrepayments } from '../../src/prepayments/used.ts';
+import { parseJson } from '../../src/records/json.ts';
+import type { DocumentKind } from '../../src/terms.ts';
+import { useDatabase } from '../support/database.ts';
+import { answerTimes } from '../support/practice-list.ts';
+import { query } from '../support/sql.ts';
+
+const { db } = useDatabase();
+const dialect = loadDialect();
+let nextInstallation = 1;
+let world: World;
+beforeEach(() => {
+  world = new World();
+});
+
+const minute = (at: number) => new Date(Date.parse('2026-01-15T10:00:00Z') + at * 60_000).toISOString();
+
+/** The mirror of an installation, written record by record, and what is found out about its prepayments. */
+class World {
+  readonly id = nextInstallation++;
+  #asked = Date.parse('2026-02-01T00:00:00Z');
+
+  async see(kind: DocumentKind, record: { id: number } & Record<string, unknown>): Promise<void> {
+    this.#asked += 1_000;
+    const raw = JSON.stringify(record);
+    const page = { results: [{ id: record.id, raw, value: parseJson(raw) }] };
+    const scope = { installation: this.id, timezone: 'Europe/Helsinki', dialect, keepRaw: 'all' as const };
+    await db.transaction((trx) =>
+      savePage(trx, scope, kind, { ...page, ...answerTimes({ sourceTime: new Date(this.#asked) }) }),
+    );
+  }
+
+  invoice(id: number, client: number) {
+    return this.see('invoice', { id, client, status: 3, modified: minute(0) });
+  }
+
+  /** `unused_amount` as of a minute. */
+  prepayment(id: number, client: number, paid: string, unused: string, at = 0, more: object = {}) {
+    const times = { created: minute(0), modified: minute(at) };
+    return this.see('prepayment', { id, client, paid, unused_amount: unused, payment_type: 1, ...times, ...more });
+  }
+
+  use(id: number, invoice: number, paid: string, at: number, more: object = {}) {
+    const record = { id, invoice, paid, payment_type: 8, date_added: minute(at), modified: minute(at) };
+    return this.see('payment', { ...record, ...more });
+  }
+
+  async follow(): Promise<void> {
+    const installation = { id: this.id, timezone: 'Europe/Helsinki', dialect };
+    await followMarked(db, installation, transactionsOf(db));
+    await execute(db, 'update document set dirty = false where installation = ?', [this.id]);
+  }
+
+  /** `1: client 7 by 90`, a line each payment; without a match, `1: client 7`. */
+  async used(): Promise<string[]> {
+    const ids = Array.from({ length: 60 }, (_, n) => n + 1);
+    return [...(await usedPrepayments(db, this.id, ids)).values()]
+      .sort((a, b) => a.paymentId - b.paymentId)
+      .map(({ paymentId, clientId, prepaymentIds }) =>
+        [`${paymentId}: client ${clientId}`, ...prepaymentIds.map((id) => `by ${id}`)].join(' '),
+      );
+  }
+
+  async marked(): Promise<string[]> {
+    const found = await query<{ document: string }>(
+      db,
+      `select kind || ' ' || id as document from document where installation = ? and dirty order by kind, id`,
+      [this.id],
+    );
+    return found.map(({ document }) => document);
+  }
+
+  async openChanges(): Promise<string[]> {
+    const found = await query<{ text: string }>(
+      db,
+      `select prepayment_id || ' ' || amount as text from prepayment_change where installation = ? order by 1`,
+      [this.id],
+    );
+    return found.map(({ text }) => text);
+  }
+}
+
+describe('example 14: client A’s prepayment pays B’s invoice', () => {
+  beforeEach(async () => {
+    await world.invoice(1, 2);
+    await world.prepayment(90, 1, '200.00', '200.00');
+    await world.follow();
+  });
+
+  test('both come in one window', async () => {
+    await world.use(1, 1, '119.00', 5);
+    await world.prepayment(90, 1, '200.00', '81.00', 5);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1 by 90']);
+    expect(await world.openChanges()).toEqual([]);
+  });
+
+  test('the payment comes a window earlier: the invoice’s client until then, and it is judged again', async () => {
+    await world.use(1, 1, '119.00', 5);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 2']);
+    await world.prepayment(90, 1, '200.00', '81.00', 5);
+    expect(await world.marked()).toEqual(['prepayment 90']);
+    const installation = { id: world.id, timezone: 'Europe/Helsinki', dialect };
+    await followMarked(db, installation, transactionsOf(db));
+    expect(await world.marked()).toEqual(['payment 1', 'prepayment 90']);
+    expect(await world.used()).toEqual(['1: client 1 by 90']);
+  });
+
+  test('the payment comes a window later', async () => {
+    await world.prepayment(90, 1, '200.00', '81.00', 5);
+    await world.follow();
+    expect(await world.openChanges()).toEqual(['90 119']);
+    await world.use(1, 1, '119.00', 5);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1 by 90']);
+  });
+
+  test('what another lane brought meanwhile is followed where it is claimed', async () => {
+    await world.use(1, 1, '119.00', 5);
+    await world.prepayment(90, 1, '200.00', '81.00', 5);
+    const claimed = [
+      { kind: 'payment' as const, id: 1 },
+      { kind: 'prepayment' as const, id: 90 },
+    ];
+    const installation = { id: world.id, timezone: 'Europe/Helsinki', dialect };
+    await db.transaction((trx) => followClaimed(trx, installation, claimed));
+    expect(await world.used()).toEqual(['1: client 1 by 90']);
+  });
+
+  test('its cancellation takes the match; a second use is another one', async () => {
+    await world.use(1, 1, '119.00', 5);
+    await world.prepayment(90, 1, '200.00', '81.00', 5);
+    await world.follow();
+    await world.use(2, 1, '-119.00', 8);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1 by 90', '2: client 1 by 90']);
+    await world.prepayment(90, 1, '200.00', '200.00', 8);
+    await world.follow();
+    expect(await world.openChanges()).toEqual([]);
+    await world.prepayment(90, 1, '200.00', '150.00', 9);
+    await world.use(3, 1, '50.00', 9);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1 by 90', '2: client 1 by 90', '3: client 1 by 90']);
+  });
+
+  test('cancelled before a match was found: nothing is to be found', async () => {
+    await world.use(1, 1, '119.00', 5);
+    await world.use(2, 1, '-119.00', 6);
+    await world.prepayment(91, 3, '119.00', '0.00', 20);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 2', '2: client 2']);
+  });
+
+  test('a linked refund is no use; the original’s client is the refund’s, also when it changes', async () => {
+    await world.prepayment(91, 1, '-119.00', '0.00', 5, { refunds: 90 });
+    await world.prepayment(90, 1, '200.00', '81.00', 5);
+    await world.use(1, 1, '119.00', 5);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 2']);
+    expect(await world.openChanges()).toEqual([]);
+    await world.prepayment(90, 4, '200.00', '81.00', 9);
+    const installation = { id: world.id, timezone: 'Europe/Helsinki', dialect };
+    await followMarked(db, installation, transactionsOf(db));
+    expect(await world.marked()).toEqual(['prepayment 90', 'prepayment 91']);
+  });
+
+  test('the client of the matched prepayment changes: its payments are judged again', async () => {
+    await world.use(1, 1, '119.00', 5);
+    await world.prepayment(90, 1, '200.00', '81.00', 5);
+    await world.follow();
+    await world.prepayment(90, 4, '200.00', '81.00', 9);
+    const installation = { id: world.id, timezone: 'Europe/Helsinki', dialect };
+    await followMarked(db, installation, transactionsOf(db));
+    expect(await world.marked()).toEqual(['payment 1', 'prepayment 90']);
+    expect(await world.used()).toEqual(['1: client 4 by 90']);
+  });
+
+  test('a payment that is of another type, or gone, loses its match', async () => {
+    await world.use(1, 1, '119.00', 5);
+    await world.prepayment(90, 1, '200.00', '81.00', 5);
+    await world.follow();
+    await world.use(1, 1, '119.00', 6, { payment_type: 0 });
+    await world.follow();
+    expect(await world.used()).toEqual([]);
+    await world.use(2, 1, '119.00', 5);
+    await world.prepayment(90, 1, '200.00', '80.00', 9);
+    await world.follow();
+    expect(await world.used()).toEqual(['2: client 2']);
+  });
+
+  test('until it is posted, the client without a match is the invoice’s present one; then it stays', async () => {
+    await world.use(1, 1, '7.00', 5);
+    await world.follow();
+    await world.invoice(1, 3);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 3']);
+    await execute(db, 'update document set entry_count = 1 where installation = ? and kind = ?', [world.id, 'payment']);
+    await world.invoice(1, 4);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 3']);
+  });
+});
+
+test('the order in which records and windows come does not decide', async () => {
+  // Amounts that add up to one another in no way: each use has one explanation.
+  const uses = fc.array(
+    fc.record({ prepayment: fc.integer({ min: 0, max: 3 }), invoice: fc.integer({ min: 1, max: 4 }) }),
+    {
+      minLength: 1,
+      maxLength: 8,
+    },
+  );
+  await fc.assert(
+    fc.asyncProperty(uses, fc.infiniteStream(fc.nat()), async (made, random) => {
+      const life = new World();
+      const next = (below: number) => (random.next().value as number) % below;
+      for (let invoice = 1; invoice <= 4; invoice++) await life.invoice(invoice, 10 + invoice);
+      // What happened in the source, in its order: each document's own records come in that order, in any order beside others.
+      const unused = [0, 1, 2, 3].map(() => 100_000);
+      const queues: (() => Promise<void>)[][] = unused.map((cents, n) => [
+        () => life.prepayment(90 + n, n + 1, '1000.00', (cents / 100).toFixed(2)),
+      ]);
+      made.forEach(({ prepayment, invoice }, at) => {
+        const cents = 2 ** at;
+        unused[prepayment]! -= cents;
+        const left = (unused[prepayment]! / 100).toFixed(2);
+        queues[prepayment]?.push(() => life.prepayment(90 + prepayment, prepayment + 1, '1000.00', left, at + 1));
+        queues.push([() => life.use(at + 1, invoice, (cents / 100).toFixed(2), at + 1)]);
+      });
+      // Any number of documents a window, none twice: two drops of one prepayment that are seen as one explain none of its uses.
+      for (let waiting = queues; waiting.length > 0; waiting = queues.filter((queue) => queue.length > 0)) {
+        for (const queue of waiting) if (next(2) === 0) await queue.shift()?.();
+        await life.follow();
+      }
+      expect(await life.used()).toEqual(
+        made.map(({ prepayment }, at) => `${at + 1}: client ${prepayment + 1} by ${90 + prepayment}`),
+      );
+    }),
+    { numRuns: 25 },
+  );
+}, 60_000);
