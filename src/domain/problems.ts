@@ -108,7 +108,7 @@ export const problemCatalogue = {
     holds: false,
     sentence:
       'Of a payment from a prepayment it is not known whose prepayment it used: no one set of prepayments changed by its amount (R7). Its liability stands under the client of the invoice.',
-    todo: 'Nothing, usually: a later change of a prepayment may tell. If you know, `vetledger problems match` with the payment and the prepayment.',
+    todo: 'Nothing, usually: a later change of a prepayment may tell..',
   },
   payer_name_changed: {
     holds: false,

@@ -71,10 +71,10 @@ export function postsSameFacts({ entry, postedFacts }: Judgement, inForce: InFor
 function isMatchedOnly({ entry, postedFacts }: Judgement, inForce: InForce): boolean {
   const line = inForce.lines.find(({ rule, role }) => rule === 'R7' && !receivables.includes(role));
   if (!entry || !postedFacts || line === undefined) return false;
-  const posted = /^client:(\d+)$/.exec(line.party?.code ?? '')?.[1];
+  const client = /^client:(\d+)$/.exec(line.party?.code ?? '')?.[1];
   const [invoiceClient = null] = postedFacts.payer;
-  if (posted === undefined || (invoiceClient !== null && typeof invoiceClient !== 'number')) return false;
-  const before = { ...postedFacts, after: usedPrepaymentFacts(Number(posted), invoiceClient) };
+  if (client === undefined || (invoiceClient !== null && typeof invoiceClient !== 'number')) return false;
+  const before = { ...postedFacts, after: usedPrepaymentFacts(Number(client), invoiceClient) };
   return hashOfPosted(before) === inForce.inputHash || hashOfPosted(before, payerName(inForce)) === inForce.inputHash;
 }
 

@@ -8,7 +8,7 @@ import { type Change, provenMatches, type Use } from './match.ts';
 import { cancellationsOf } from './track-uses.ts';
 
 /** Uses and changes of one amount, and changes of one client, that are looked at; of more nothing can be proven. */
-const sameAmountAtMost = 2_000;
+const alikeAtMost = 2_000;
 const ofClientAtMost = 200;
 
 /** What may have a match now: these payments, and those that the changes of these prepayments may explain. */
@@ -44,7 +44,7 @@ export async function findMatches(trx: Connection, installation: InstallationId,
 
 function tooMany(items: readonly { amount: Money }[]): Set<string> {
   const counts = Map.groupBy(items, ({ amount }) => amount.toFixed());
-  return new Set([...counts].filter(([, of]) => of.length >= sameAmountAtMost).map(([amount]) => amount));
+  return new Set([...counts].filter(([, of]) => of.length >= alikeAtMost).map(([amount]) => amount));
 }
 
 const useShape = {
@@ -82,7 +82,7 @@ async function usesOfAmounts(db: Connection, installation: InstallationId, amoun
     useShape,
     `select ${useColumns} from unnest(?::numeric[]) as a(amount) cross join lateral (
        select * from prepayment_use o where o.installation = ? and o.state = 'open' and o.amount = a.amount
-       order by o.payment_id limit ${sameAmountAtMost}) u`,
+       order by o.payment_id limit ${alikeAtMost}) u`,
     [amounts, installation],
   );
   return found.map(useOf);
@@ -117,7 +117,7 @@ async function changesFor(
     },
     `select ${columns} from unnest(?::numeric[]) as a(amount) cross join lateral (
        select * from prepayment_change o where o.installation = ? and o.amount = a.amount
-       order by o.prepayment_id, o.n limit ${sameAmountAtMost}) c
+       order by o.prepayment_id, o.n limit ${alikeAtMost}) c
      union
      select ${columns} from unnest(?::bigint[]) as k(client) cross join lateral (
        select * from prepayment_change o where o.installation = ? and o.client_id = k.client

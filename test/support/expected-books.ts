@@ -33,7 +33,8 @@ const mostTold = 10;
 export async function wrongBooks(db: Connection, clinic: Clinic, setting: BooksSetting): Promise<string[]> {
   const { installation, startDate } = setting;
   const { culprits, mayBeHeld } = { culprits: new Set<string>(), mayBeHeld: new Set<string>(), ...setting };
-  const rules = new Rules(viewOf(clinic), { ...setting, exposeVatGroup: true });
+  const unmatched = await unmatchedUses(db, installation);
+  const rules = new Rules({ ...viewOf(clinic), unmatched }, { ...setting, exposeVatGroup: true });
   const conditions = { mapping: readMapping(setting.mapping), startDate };
   const booked = await entriesInForce(db, installation);
   const states = await statesOf(db, installation);
@@ -184,6 +185,20 @@ async function entriesInForce(db: Connection, installation: number): Promise<Map
     entry.lines.push({ account: row.account, signed, text: line });
   }
   return Map.groupBy(entries.values(), ({ document }) => document);
+}
+
+/** Under whom the prepayment stands that a payment used, where it says that it is not known whose it was. */
+async function unmatchedUses(db: Connection, installation: number): Promise<Map<number, string>> {
+  const found = await rows(
+    db,
+    { id: integer, party: text },
+    `select r.id, l.party_code as party
+     from document_report r join document d on d.installation = r.installation and d.kind = r.kind and d.id = r.id
+     join entry_line l on l.entry_id = d.entry_id and l.role = 'prepayment_liability'
+     where r.installation = ? and r.kind = 'payment' and r.code = 'prepayment_unmatched'`,
+    [installation],
+  );
+  return new Map(found.map(({ id, party }) => [id, party]));
 }
 
 const plain = (amount: string | null) => (amount === null ? null : new D(amount).toFixed());
