@@ -1,7 +1,7 @@
 import { rowsAsArrays } from '../db/bulk.ts';
 import { integer, nullable, numeric } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
-import { Money, zero } from '../domain/money.ts';
+import { Money, sum, zero } from '../domain/money.ts';
 import type { InstallationId } from '../terms.ts';
 import { adjusted } from './match.ts';
 
@@ -75,6 +75,29 @@ interface NewChange {
   amount: string;
   since: string | null;
   until: string | null;
+}
+
+/** Takes amounts that a person has matched away from the changes of prepayments. */
+export async function takeFromChanges(
+  trx: Connection,
+  installation: InstallationId,
+  taken: readonly { prepaymentId: number; amount: Money }[],
+): Promise<void> {
+  const known = await rows(
+    trx,
+    { id: integer, n: integer, amount: numeric },
+    'select prepayment_id as id, n, amount from prepayment_change where installation = ? and prepayment_id = any(?)',
+    [installation, taken.map(({ prepaymentId }) => prepaymentId)],
+  );
+  const removed: { id: number; n: number }[] = [];
+  const reduced: { id: number; n: number; amount: string }[] = [];
+  for (const { prepaymentId: id, amount } of taken) {
+    const of = known.flatMap((each) => (each.id === id ? { n: each.n, amount: new Money(each.amount) } : []));
+    const change = adjusted(of, sum(of.map((each) => each.amount)).minus(amount));
+    removed.push(...change.removed.map((n) => ({ id, n })));
+    if (change.reduced) reduced.push({ id, n: change.reduced.n, amount: change.reduced.amount.toFixed() });
+  }
+  await saveChanges(trx, installation, { removed, reduced, added: [] });
 }
 
 async function saveChanges(

@@ -163,7 +163,10 @@ function relatedRefs(facts: DocumentFacts): DocumentRef[] {
       ];
     }
     case 'payment':
-      return refs('invoice', [facts.payment.invoiceId]);
+      return [
+        ...refs('invoice', [facts.payment.invoiceId]),
+        ...refs('prepayment', facts.prepayment?.prepaymentIds ?? []),
+      ];
     case 'prepayment':
       return refs('prepayment', [facts.prepayment.refundsId]);
   }

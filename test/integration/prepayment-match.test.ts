@@ -67,3 +67,67 @@ test('example 14 without VAT: the payer becomes another one, and the prepayment 
   ]);
   expect(await e3()).toEqual({ ok: true, clients: [] });
 });
+
+test('without a match it stands under the invoice’s client, remarked and unproven; a match found later posts it anew', async () => {
+  const [a, b] = clinic.clinic.clients.all().map(({ id }) => id) as [number, number];
+  const [first, second] = [invoiceTo(b), invoiceTo(b)];
+  const prepayment = prepaidBy(a);
+  // Two uses that are seen as one drop: neither equals it.
+  const [one, two] = [
+    clinic.clinic.applyPrepayment(prepayment, first, '119.00').id,
+    clinic.clinic.applyPrepayment(prepayment, second, '81.00').id,
+  ];
+  await window();
+  const wrong = [`posted prepayment_liability client:${b} 119`, `posted receivable client:${b} -119`];
+  expect(await booked(one)).toEqual(wrong);
+  expect(await e3()).toEqual({
+    ok: true,
+    clients: [
+      { client: `client ${b}`, ledger: '-200.00', source: '0.00', unproven: [`payment ${one}`, `payment ${two}`] },
+      { client: `client ${a}`, ledger: '200.00', source: '0.00', unproven: [`payment ${one}`, `payment ${two}`] },
+    ],
+  });
+
+  // A person knows of the first; what is left equals the second.
+  const match = (...words: string[]) =>
+    vetledger(['problems', 'match', ...words, '--config', clinic.config, '--by', 'M. Virtanen'], clinic.env);
+  const said = ['--reason', 'receipt 881'];
+  expect(await match(`${clinic.id}/payment/${one}`, '--prepayment', '999999', ...said)).toMatchObject({ code: 1 });
+  expect(await match(`${clinic.id}/payment/999999`, '--prepayment', String(prepayment), ...said)).toMatchObject({
+    code: 1,
+  });
+  expect(await match(`${clinic.id}/payment/${one}`, ...said)).toMatchObject({ code: 2 });
+  const done = await match(`${clinic.id}/payment/${one}`, '--prepayment', String(prepayment), ...said, '--json');
+  expect(done.json()).toEqual({
+    ...{ payment: `${clinic.id}/payment/${one}`, prepayments: [prepayment], client: a },
+    ...{ by: 'M. Virtanen', reason: 'receipt 881' },
+  });
+  await window();
+  const matched = [
+    `prepayment_matched prepayment_liability client:${b} -119`,
+    `prepayment_matched receivable client:${b} 119`,
+    `prepayment_matched prepayment_liability client:${a} 119`,
+    `prepayment_matched receivable client:${b} -119`,
+  ];
+  expect(await booked(one)).toEqual([...wrong, ...matched]);
+  clinic.clinic.mergeExternalInfo(prepayment, { till: 'K1' });
+  await window();
+  expect((await booked(two)).slice(2, 4)).toEqual([
+    `prepayment_matched prepayment_liability client:${b} -81`,
+    `prepayment_matched receivable client:${b} 81`,
+  ]);
+  expect(await e3()).toEqual({ ok: true, clients: [] });
+  expect(
+    await query(db, 'select state, set_by, set_reason from prepayment_use where installation = ? order by payment_id', [
+      clinic.id,
+    ]),
+  ).toEqual([
+    { state: 'set', set_by: 'M. Virtanen', set_reason: 'receipt 881' },
+    { state: 'matched', set_by: null, set_reason: null },
+  ]);
+
+  // It was wrong after all.
+  await match(`${clinic.id}/payment/${one}`, '--none', '--reason', 'receipt 881 was another one');
+  await window();
+  expect((await booked(one)).at(-2)).toBe(`prepayment_matched prepayment_liability client:${b} 119`);
+});

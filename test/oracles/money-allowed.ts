@@ -16,6 +16,12 @@ export const allowed: Allowance[] = [
     why: 'numbers of months and quarters',
   },
   {
+    file: /^src\/posting\/correct\.ts$/,
+    rule: 'conversion',
+    code: /^Number\(client\)$/,
+    why: 'the id of a client',
+  },
+  {
     file: /^src\/posting\/late\.ts$/,
     rule: 'conversion',
     code: /^date\.split/,

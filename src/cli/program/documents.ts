@@ -1,9 +1,14 @@
 import { type Command, Option } from 'commander';
+import type { MatchOptions } from '../commands/match.ts';
 import type { PreviewOptions } from '../commands/preview.ts';
 import type { RepostCommandOptions } from '../commands/repost.ts';
 import type { StatusOptions } from '../commands/status.ts';
 import type { Define } from './define.ts';
-import { calendarDate, installation, option, waitDelivery } from './options.ts';
+import { calendarDate, installation, option, waitDelivery, wholeNumber } from './options.ts';
+
+function repeated(value: string, before: number[] = []): number[] {
+  return [...before, wholeNumber(value)];
+}
 
 /** Commands about documents and their problems: status, problems, explain, preview, repost. */
 export function defineDocumentCommands(program: Command, define: Define): void {
@@ -40,6 +45,27 @@ export function defineDocumentCommands(program: Command, define: Define): void {
     options: [waitDelivery],
     examples: [['vetledger problems retry 4711/invoice/123 4711/payment/7', 'two documents']],
     action: async (context, options, ids) => (await import('../commands/problems.ts')).retry(context, options, ids),
+  });
+  define<MatchOptions>(problems, 'match <payment>', {
+    summary: 'say which prepayments a payment of type 8 used, where that is not known or wrong',
+    description:
+      'The liability of the prepayment then stands under its client; what is posted under another one is reversed and posted anew by the next window. The decision is kept with name, reason and time. The payment is one with the remark prepayment_unmatched, which `vetledger reconcile` lists.',
+    options: [
+      option(
+        '--prepayment <id>',
+        'a prepayment that it used, by its id in the practice software (repeatable)',
+        repeated,
+      ),
+      new Option('--none', 'take the match away: nobody knows which one it used'),
+      new Option('--reason <text>', 'how it is known').makeOptionMandatory(),
+      new Option('--by <name>', 'who answers for it (default: the user of the operating system)'),
+    ],
+    examples: [
+      ['vetledger problems match 4711/payment/12 --prepayment 7 --reason "receipt 881"', 'it used prepayment 7'],
+      ['vetledger problems match 4711/payment/12 --none --reason "was prepayment 8 of nobody we know"', 'nobody knows'],
+    ],
+    action: async (context, options, [payment = '']) =>
+      (await import('../commands/match.ts')).match(context, options, payment),
   });
   define<{ installation?: number }>(program, 'explain <kind> <id>', {
     summary: 'one document from source to books: proofs, rules, entries, write-back',

@@ -1,0 +1,162 @@
+import { rowsAsArrays } from '../db/bulk.ts';
+import { integer, nullable, numeric } from '../db/columns.ts';
+import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
+import { markKnown } from '../documents/mark.ts';
+import { UserError } from '../domain/errors.ts';
+import { Money, sum, zero } from '../domain/money.ts';
+import type { InstallationId } from '../terms.ts';
+import { takeFromChanges } from './changes.ts';
+import { takeTurn } from './follow.ts';
+import { cancellationsOf, releaseMatches } from './track-uses.ts';
+
+/** A person's word on which prepayments a payment used; none: that it is not known. */
+export interface MatchDecision {
+  payment: number;
+  prepayments: readonly number[];
+  by: string;
+  reason: string;
+}
+
+/**
+ * Sets a payment's match as a person knows it (ACCOUNTING R7), in the place of what was found, and marks the payment and its
+ * cancellation to be judged again. Of several prepayments each takes what its unused amount has dropped by without explanation, in
+ * the order given, and the last one the rest. Throws UserError where payment or prepayments are not known, or are not of one client.
+ */
+export async function setMatch(
+  trx: Connection,
+  installation: InstallationId,
+  { payment, prepayments, by, reason }: MatchDecision,
+): Promise<{ clientId: number | null }> {
+  await takeTurn(trx, installation);
+  const use = await maybeRow(
+    trx,
+    { amount: numeric },
+    'select amount from prepayment_use where installation = ? and payment_id = ?',
+    [installation, payment],
+  );
+  if (use === null) {
+    throw refused(
+      `Payment ${payment} of installation ${installation} is not known to have used a prepayment (type 8).`,
+      'Ids of such payments are those that `vetledger reconcile` lists with prepayment_unmatched.',
+    );
+  }
+  const amount = new Money(use.amount);
+  if (amount.isNegative()) {
+    throw refused(
+      `Payment ${payment} gives a prepayment back: it takes the match of the payment that it cancels.`,
+      'Match that payment.',
+    );
+  }
+  const clientId = await clientOf(trx, installation, prepayments);
+  const before = await cancelledWith(trx, installation, payment);
+  await releaseMatches(trx, installation, [payment, ...before]);
+  if (prepayments.length > 0) {
+    const taken = await shares(trx, installation, amount, prepayments);
+    await store(trx, installation, payment, taken);
+    await takeFromChanges(trx, installation, taken);
+  }
+  await execute(
+    trx,
+    `update prepayment_use set state = ?, set_by = ?, set_reason = ?, set_at = clock_timestamp()
+     where installation = ? and payment_id = ?`,
+    [prepayments.length > 0 ? 'set' : 'open', by, reason, installation, payment],
+  );
+  const after = await cancellationsOf(trx, installation, [payment]);
+  const marked = [...new Set([payment, ...before, ...after])].sort((a, b) => a - b);
+  await markKnown(trx, installation, 'payment', marked);
+  return { clientId };
+}
+
+function refused(message: string, todo: string): UserError {
+  return new UserError('match_refused', message, todo, 1);
+}
+
+async function clientOf(
+  db: Connection,
+  installation: InstallationId,
+  prepayments: readonly number[],
+): Promise<number | null> {
+  const found = await rows(
+    db,
+    { id: integer, clientId: nullable(integer) },
+    `select prepayment_id as id, client_id as "clientId" from prepayment_balance
+     where installation = ? and prepayment_id = any(?)`,
+    [installation, prepayments],
+  );
+  const unknown = prepayments.find((id) => !found.some((each) => each.id === id));
+  if (unknown !== undefined) {
+    throw refused(
+      `Prepayment ${unknown} of installation ${installation} is not known as one that could be used.`,
+      'Check the id in the practice software; a refund is no prepayment.',
+    );
+  }
+  const [first, ...others] = found;
+  if (others.some(({ clientId }) => clientId !== first?.clientId)) {
+    throw refused(
+      'The prepayments are of several clients, and a payment uses those of one.',
+      'Name prepayments of one client.',
+    );
+  }
+  return first?.clientId ?? null;
+}
+
+/** Cancellations that have the payment's match. */
+async function cancelledWith(db: Connection, installation: InstallationId, payment: number): Promise<number[]> {
+  const found = await rows(
+    db,
+    { id: integer },
+    `select c.payment_id as id from prepayment_use u
+     join prepayment_use c on c.installation = u.installation and c.invoice_id = u.invoice_id
+       and c.amount = -u.amount and c.payment_id > u.payment_id and c.state = 'matched'
+     where u.installation = ? and u.payment_id = ? and u.state in ('matched', 'set') order by c.payment_id limit 1`,
+    [installation, payment],
+  );
+  return found.map(({ id }) => id);
+}
+
+interface Share {
+  prepaymentId: number;
+  amount: Money;
+}
+
+async function shares(
+  db: Connection,
+  installation: InstallationId,
+  amount: Money,
+  prepayments: readonly number[],
+): Promise<Share[]> {
+  const found = await rows(
+    db,
+    { id: integer, amount: numeric },
+    'select prepayment_id as id, amount from prepayment_change where installation = ? and prepayment_id = any(?)',
+    [installation, prepayments],
+  );
+  const taken: Share[] = [];
+  let left = amount;
+  for (const [at, prepaymentId] of prepayments.entries()) {
+    const dropped = sum(found.flatMap((each) => (each.id === prepaymentId ? new Money(each.amount) : [])));
+    const share = at === prepayments.length - 1 || dropped.greaterThan(left) ? left : dropped;
+    if (share.greaterThan(zero)) taken.push({ prepaymentId, amount: share });
+    left = left.minus(share);
+  }
+  return taken;
+}
+
+async function store(
+  trx: Connection,
+  installation: InstallationId,
+  payment: number,
+  taken: readonly Share[],
+): Promise<void> {
+  const { from, bindings } = rowsAsArrays(
+    'taken',
+    { prepayment_id: 'bigint', amount: 'numeric' },
+    taken.map(({ prepaymentId, amount }) => ({ prepayment_id: prepaymentId, amount: amount.toFixed() })),
+  );
+  await execute(
+    trx,
+    `insert into prepayment_match (installation, payment_id, prepayment_id, amount)
+     select ?, ?, prepayment_id, amount from ${from}`,
+    [installation, payment, ...bindings],
+  );
+}
