@@ -37,6 +37,8 @@ export interface InstallationConfig {
   mappingHash: string;
   erp: ErpConfig;
   postingMode: PostingMode;
+  /** The month that a fiscal year begins with, from 1. */
+  fiscalYearStart: number;
   rateWindowSeconds: number;
   overlapSeconds: number;
   /** Days of a pass of the scrub; 0: off. */
@@ -165,6 +167,7 @@ async function readInstallation(
     ...(await (mappingMayBeMissing ? loadMappingIfPresent(mappingPath) : loadMapping(mappingPath))),
     erp: readErp(file, dataDir, index, entry),
     postingMode: entry.posting_mode,
+    fiscalYearStart: entry.fiscal_year_start_month,
     rateWindowSeconds: entry.rate_window_seconds,
     overlapSeconds: entry.overlap_seconds,
     scrubDays: entry.scrub_days,

@@ -127,6 +127,10 @@ const installation = z.strictObject({
     .describe(
       'What goes to the general ledger: `document`, every document’s entry; `daily_summary`, one entry per day and department once the day is over. Entries keep the mode they were posted under.',
     ),
+  fiscal_year_start_month: number
+    .refine((month) => Number.isInteger(month) && month >= 1 && month <= 12, 'must be a month, from 1 to 12')
+    .prefault(1)
+    .describe('The month that the fiscal year begins with: voucher numbers begin again with it (`2026-S-000001`).'),
   rate_window_seconds: positive('60')
     .prefault(60)
     .describe('Length of the rolling window of the API rate limits; fractions allowed.'),

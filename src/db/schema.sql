@@ -611,6 +611,15 @@ create table mapping_generation (
 );
 CREATE UNIQUE INDEX mapping_generation_in_force ON vetledger.mapping_generation USING btree (installation) WHERE (superseded_at IS NULL);
 
+create table mapping_version (
+  installation bigint not null,
+  mapping_hash text not null,
+  version text,
+  approved_by text,
+  first_used_at timestamp with time zone not null default clock_timestamp(),
+  constraint mapping_version_pkey PRIMARY KEY (installation, mapping_hash)
+);
+
 create table meta (
   key text not null,
   value text not null,
@@ -956,6 +965,25 @@ CREATE INDEX sync_window_failed ON vetledger.sync_window USING btree (installati
 CREATE INDEX sync_window_open ON vetledger.sync_window USING btree (installation, kind) WHERE (outcome = 'open'::text);
 CREATE INDEX sync_window_recent ON vetledger.sync_window USING btree (installation, id DESC);
 CREATE UNIQUE INDEX sync_window_run ON vetledger.sync_window USING btree (workflow_id, run_id);
+
+create table voucher (
+  entry_id text not null,
+  installation bigint not null,
+  journal text not null,
+  fiscal_year integer not null,
+  number bigint not null,
+  constraint voucher_installation_journal_fiscal_year_number_key UNIQUE (installation, journal, fiscal_year, number),
+  constraint voucher_pkey PRIMARY KEY (entry_id),
+  constraint voucher_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES entry(id),
+  constraint voucher_journal_check CHECK ((journal = ANY (ARRAY['S'::text, 'P'::text, 'A'::text]))),
+  constraint voucher_number_check CHECK ((number > 0))
+);
+
+create table voucher_cursor (
+  installation bigint not null,
+  seq bigint not null,
+  constraint voucher_cursor_pkey PRIMARY KEY (installation)
+);
 
 create table window_action (
   id bigint generated always as identity not null,
@@ -1570,6 +1598,8 @@ CREATE TRIGGER member_waits_no_more AFTER INSERT ON vetledger.summary_member REF
 CREATE TRIGGER summary_member_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.summary_member FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER sync_window_finished BEFORE UPDATE ON vetledger.sync_window FOR EACH ROW WHEN ((old.outcome <> 'open'::text)) EXECUTE FUNCTION keep_finished_window();
+
+CREATE TRIGGER voucher_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.voucher FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER window_action_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.window_action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

@@ -174,6 +174,8 @@ export const policies = {
 };
 
 export const mappingSchema = z.strictObject({
+  version: code.optional().describe('what this mapping is called, such as `2026-2`; every entry keeps it'),
+  approved_by: z.string().trim().min(1, 'must not be empty').optional().describe('who approved this mapping'),
   roles: z
     .strictObject(Object.fromEntries(roles.map((role) => [role, roleAccount(role)])) as RoleShape)
     .default({})

@@ -7,6 +7,7 @@ import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import type { LedgerEntry } from '../domain/entry.ts';
 import { todoOf } from '../domain/problem-texts.ts';
 import { loadEntries } from '../ledger/journal/read.ts';
+import { type EntryRecord, entryRecords } from '../ledger/journal/records.ts';
 import { summariesOf } from '../ledger/summaries/read.ts';
 import { departmentLocks } from '../mirror/department-locks.ts';
 import { judge } from '../posting/index.ts';
@@ -42,6 +43,8 @@ export interface Explanation {
   decisions: (RecordedDecision & { holds: boolean })[];
   /** In the order in which they were appended. */
   entries: LedgerEntry[];
+  /** What is recorded of them, by id. */
+  records: Map<string, EntryRecord>;
   /** Id of the entry in force. */
   inForce: string | null;
   /** By entry id, the id of the daily summary that contains the entry. */
@@ -110,6 +113,7 @@ export async function explainDocument(
     proofs: facts && judgement ? proofsOf(facts, judgement, decimals) : [],
     decisions: await decisionsAbout(db, installationId, document),
     entries,
+    records: await entryRecords(db, entryIds),
     inForce: found.entryId,
     summaries,
     deliveries: await deliveriesOf(db, installationId, [...entryIds, ...summaries.values()]),

@@ -287,7 +287,7 @@ async function livingProcesses(trx: Connection, heardWithinSeconds: number | nul
     `select d.id, d.command, d.host, d.process, d.version, d.task_queue, d.started_at,
        i.installation, i.base_url, i.currency, i.timezone, i.mapping_hash
      from daemon d join daemon_installation i on i.daemon = d.id
-     where d.heard_at > coalesce(clock_timestamp() - make_interval(secs => ?::float8), '-infinity')
+     where d.heard_at > coalesce(clock_timestamp() - make_interval(secs => ?::integer), '-infinity')
      order by d.started_at, d.id, i.installation`,
     [heardWithinSeconds],
   );

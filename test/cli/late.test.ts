@@ -143,8 +143,10 @@ describe('documents that come after the close', () => {
       entries: [{ vat_period: '2026-01', late: true }],
     });
     const csv = (await command('export', '--format', 'csv')).stdout.split('\n');
-    expect(csv[0]).toMatch(/,vat_period,late\r?$/);
-    expect(csv.find((line) => line.startsWith(`${id}/invoice/${redated}/1,`))).toMatch(/,2026-01,yes\r?$/);
+    expect(csv[0]).toMatch(/,vat_period,late,voucher,mapping,recorded_at,window\r?$/);
+    expect(csv.find((line) => line.startsWith(`${id}/invoice/${redated}/1,`))).toMatch(
+      /,2026-01,yes,2026-S-\d{6},[0-9a-f]{12},[^,]+Z,\r?$/,
+    );
     expect(await walkChains(db, id)).toMatchObject({ broken: null });
   });
 });

@@ -12,7 +12,7 @@ import type { RowUse } from '../../src/mapping/source-usage.ts';
 function csvOf(partyName: string): string {
   return csv.entry(
     {
-      ...{ id: '1/invoice/1/1', seq: 1, date: '2026-01-01', description: partyName, facts: [] },
+      ...{ id: '1/invoice/1/1', seq: 1, date: '2026-01-01', description: partyName, facts: [], recorded: [] },
       lines: [
         {
           account: '1700',

@@ -23,6 +23,17 @@ export function defineSetupCommands(program: Command, define: Define): void {
     action: async (context, options, [file = '']) =>
       (await import('../commands/mapping.ts')).check(context, options, file),
   });
+  define<{ installation?: number }>(mapping, 'history', {
+    summary: 'which version of the mapping posted what',
+    description:
+      'Every entry keeps the hash of the mapping’s content that it was posted by, and the `version` and `approved_by` of the file where it has them. Reads the whole journal.',
+    options: [installation],
+    examples: [
+      ['vetledger mapping history', 'every mapping that entries were posted by'],
+      ['vetledger mapping history --json', 'the same as JSON'],
+    ],
+    action: async (context, options) => (await import('../commands/mapping-history.ts')).history(context, options),
+  });
   define<{ installation?: number; out?: string }>(mapping, 'init', {
     summary: 'propose a mapping from what the source uses',
     description:

@@ -1,5 +1,6 @@
 import { signed } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
+import type { EntryRecord } from '../../ledger/journal/records.ts';
 import type { UnitDelivery } from '../../queries/deliveries.ts';
 import type { Explanation } from '../../queries/explain.ts';
 import { parseJson } from '../../records/json.ts';
@@ -15,6 +16,14 @@ function deliveryOf([delivery, ...undos]: UnitDelivery[] = []): object | null {
     settled_at: settledAt,
     problem,
     ...(undos.length > 0 ? { undos: undos.map((undo) => deliveryOf([undo])) } : {}),
+  };
+}
+
+function recordDocument(record: EntryRecord | undefined) {
+  const { voucher = null, recordedAt = null, windowId = null, mapping = null } = record ?? {};
+  return {
+    ...{ voucher, recorded_at: recordedAt, window: windowId },
+    mapping: mapping && { hash: mapping.hash, version: mapping.version, approved_by: mapping.approvedBy },
   };
 }
 
@@ -64,6 +73,7 @@ export function explanationDocument(explanation: Explanation) {
       document_date: entry.documentDate,
       vat_period: entry.vatPeriod,
       late: entry.isLate,
+      ...recordDocument(explanation.records.get(entry.id)),
       reason: entry.reason,
       reverses: entry.reverses,
       original: entry.original,

@@ -1,6 +1,7 @@
 import type { LedgerEntry, Line } from '../../domain/entry.ts';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
+import { type EntryRecord, type MappingVersion, mappingVersionText } from '../../ledger/journal/records.ts';
 import { paymentTypeName } from '../../mapping/payment-types.ts';
 import type { DocumentFacts } from '../../posting/types.ts';
 import type { UnitDelivery } from '../../queries/deliveries.ts';
@@ -116,14 +117,31 @@ function proofLines({ proofs, judgement }: Explanation): string[] {
   });
 }
 
-function entryLines({ entries, inForce, summaries, deliveries, decimals }: Explanation): string[] {
+function entryLines({ entries, records, inForce, summaries, deliveries, decimals }: Explanation): string[] {
   if (entries.length === 0) return ['  none'];
   return entries.flatMap((entry) => [
     entryHead(entry, entry.id === inForce),
+    ...recordLines(records.get(entry.id)),
     ...toGeneralLedger(entry, summaries.get(entry.id)),
     ...toErp(deliveries.get(summaries.get(entry.id) ?? entry.id)),
     indented(lineTable(entry.lines, decimals)),
   ]);
+}
+
+/** Number, time, window and mapping of an entry. */
+function recordLines(record: EntryRecord | undefined): string[] {
+  if (record === undefined) return [];
+  const { voucher, recordedAt, windowId, mapping } = record;
+  const parts = [
+    voucher === null ? 'no voucher number yet' : `voucher ${voucher}`,
+    `recorded ${instant(recordedAt)}${windowId === null ? ' outside a window' : ` by window ${windowId}`}`,
+    ...(mapping === null ? [] : [`mapping ${mappingVersionText(mapping)}${approval(mapping)}`]),
+  ];
+  return [`    ${parts.join('; ')}`];
+}
+
+function approval({ approvedBy }: MappingVersion): string {
+  return approvedBy === null ? '' : `, approved by ${approvedBy}`;
 }
 
 function entryHead(entry: LedgerEntry, isInForce: boolean): string {

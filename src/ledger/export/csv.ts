@@ -28,7 +28,7 @@ const factColumns = [
   'documents',
 ];
 /** Of the entry; at the end, so that earlier columns keep their places. */
-const lastColumns = ['vat_period', 'late'];
+const lastColumns = ['vat_period', 'late', 'voucher', 'mapping', 'recorded_at', 'window'];
 const entryColumns = ['document_date', 'document', 'reason', 'reverses', 'original'];
 const columns = [
   'entry',
@@ -57,7 +57,7 @@ export const csv: ExportFormat = {
   comment: null,
 
   entry: (entry, { id: installation, currency, decimals }) => {
-    const entryFacts = new Map(entry.facts);
+    const entryFacts = new Map([...entry.facts, ...entry.recorded]);
     return entry.lines
       .map((line, index) => {
         const amount = formatMoney(line.amount, decimals);

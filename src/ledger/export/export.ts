@@ -4,9 +4,10 @@ import type { Connection } from '../../db/rows.ts';
 import { labelOf } from '../../domain/installation-name.ts';
 import type { Ed25519Key } from '../../domain/signature.ts';
 import type { InstallationId } from '../../terms.ts';
-import { generalLedger, subLedger, usedAccounts } from '../general-ledger.ts';
+import { type GeneralLedgerUnit, generalLedger, subLedger, usedAccounts } from '../general-ledger.ts';
 import { type BooksHead, booksHead } from '../head.ts';
 import type { DateRange } from '../journal/read.ts';
+import { type EntryRecord, entryRecords } from '../journal/records.ts';
 import { countUnsummarised } from '../summaries/read.ts';
 import { attestationLine } from './attest.ts';
 import { beancount } from './beancount.ts';
@@ -56,10 +57,9 @@ export async function* exportEntries(db: Db, options: ExportOptions): AsyncGener
     yield digested(format.head(await declarations(trx, options)));
     for (const installation of options.installations) {
       const read = options.documents ? subLedger : generalLedger;
-      for await (const unit of read(trx, installation.id, options.range)) {
-        yield digested(
-          format.entry(exportedUnit(unit, installation.decimals, options.names ?? 'receivables'), installation),
-        );
+      for await (const { unit, record } of withRecords(trx, read(trx, installation.id, options.range))) {
+        const names = options.names ?? 'receivables';
+        yield digested(format.entry(exportedUnit(unit, installation.decimals, names, record), installation));
       }
       if (options.documents || !options.onUnsummarised) continue;
       const unsummarised = await countUnsummarised(trx, installation.id, options.range);
@@ -76,6 +76,29 @@ export async function* exportEntries(db: Db, options: ExportOptions): AsyncGener
   } finally {
     await trx.rollback();
   }
+}
+
+/** Units whose records are read at a time. */
+const unitsAtATime = 200;
+
+/** Units with what is recorded of them; null for a daily summary. */
+async function* withRecords(
+  db: Connection,
+  units: AsyncIterable<GeneralLedgerUnit>,
+): AsyncGenerator<{ unit: GeneralLedgerUnit; record: EntryRecord | null }> {
+  let waiting: GeneralLedgerUnit[] = [];
+  const recorded = async () => {
+    const ids = waiting.flatMap(({ kind, posting }) => (kind === 'entry' ? [posting.id] : []));
+    const records = await entryRecords(db, ids);
+    const told = waiting.map((unit) => ({ unit, record: records.get(unit.posting.id) ?? null }));
+    waiting = [];
+    return told;
+  };
+  for await (const unit of units) {
+    waiting.push(unit);
+    if (waiting.length >= unitsAtATime) yield* await recorded();
+  }
+  yield* await recorded();
 }
 
 async function declarations(db: Connection, options: ExportOptions): Promise<Declarations> {

@@ -2,6 +2,7 @@ import type { LedgerEntry, Line } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { CalendarDate, LineRole } from '../../terms.ts';
 import type { GeneralLedgerUnit } from '../general-ledger.ts';
+import { type EntryRecord, mappingVersionText } from '../journal/records.ts';
 import { type DailySummary, type SummaryLine, summaryDescription } from '../summaries/summary.ts';
 
 /** A named fact of a unit or line, which formats write as a tag or cell. */
@@ -20,6 +21,8 @@ export interface ExportedUnit {
   date: CalendarDate;
   description: string;
   facts: Fact[];
+  /** When and by which window it was recorded, for tables. */
+  recorded: Fact[];
   lines: (Pick<Line, 'account' | 'role' | 'side' | 'amount'> & { facts: Fact[] })[];
 }
 
@@ -27,21 +30,43 @@ export interface ExportedUnit {
 export type ExportedNames = 'receivables' | 'all';
 
 /** `decimals` of the installation's currency. */
-export function exportedUnit(unit: GeneralLedgerUnit, decimals: number, names: ExportedNames): ExportedUnit {
-  return unit.kind === 'entry' ? exportedEntry(unit.posting, decimals, names) : exportedSummary(unit.posting, decimals);
+export function exportedUnit(
+  unit: GeneralLedgerUnit,
+  decimals: number,
+  names: ExportedNames,
+  record: EntryRecord | null = null,
+): ExportedUnit {
+  if (unit.kind === 'daily_summary') return exportedSummary(unit.posting, decimals);
+  return exportedEntry(unit.posting, decimals, names, record);
 }
 
-function exportedEntry(entry: LedgerEntry, decimals: number, names: ExportedNames): ExportedUnit {
+function exportedEntry(
+  entry: LedgerEntry,
+  decimals: number,
+  names: ExportedNames,
+  record: EntryRecord | null,
+): ExportedUnit {
   const { id, seq, date, description } = entry;
   const lines = entry.lines.map((line) => ({ ...line, facts: lineFacts(line, decimals, names) }));
-  return { id, seq, date, description, facts: entryFacts(entry), lines };
+  const facts = [
+    ...entryFacts(entry),
+    ...present([
+      ['voucher', record?.voucher],
+      ['mapping', record?.mapping && mappingVersionText(record.mapping)],
+    ]),
+  ];
+  const recorded = present([
+    ['recorded_at', record?.recordedAt.toISOString()],
+    ['window', record?.windowId],
+  ]);
+  return { id, seq, date, description, facts, recorded, lines };
 }
 
 function exportedSummary(summary: DailySummary, decimals: number): ExportedUnit {
   const { id, seq, date, departmentId } = summary;
   const facts = present([['reason', 'daily_summary'], ['entries', summary.members.length], ...vatFacts(summary)]);
   const lines = summary.lines.map((line) => ({ ...line, facts: summaryLineFacts(line, departmentId, decimals) }));
-  return { id, seq, date, description: summaryDescription(summary), facts, lines };
+  return { id, seq, date, description: summaryDescription(summary), facts, recorded: [], lines };
 }
 
 /** An entry's facts beside its date, id, description and lines. */

@@ -11,6 +11,7 @@ import { LedgerError } from '../errors.ts';
 import { chainHead, holdChain } from './chain.ts';
 import { entryFormat, entryHash } from './entry-hash.ts';
 import { entryInsertTypes, entryRow, lineInsertTypes, lineRow } from './rows.ts';
+import { numberVouchers } from './vouchers.ts';
 
 export interface AppendOptions {
   /** Decimals of the installation's minor unit, for proof P5. */
@@ -22,6 +23,8 @@ export interface AppendOptions {
   /** Content hash of the mapping that the entries were made by. */
   mappingHash?: string | null;
   vat?: VatPeriods;
+  /** The month that a fiscal year begins with, from 1, for voucher numbers; January unless given. */
+  fiscalYearStart?: number;
 }
 
 /** How VAT periods are told, and which are closed beside those that our own books closed. */
@@ -85,7 +88,10 @@ export async function appendEntries(
     ids.push(entry.id);
     postedByDocument.set(documentKey(draft.document), [...posted, entry]);
   }
-  if (fresh.length > 0) await insert(trx, fresh, options.windowId);
+  if (fresh.length > 0) {
+    await insert(trx, fresh, options.windowId);
+    await numberVouchers(trx, installation, options.fiscalYearStart ?? 1, fresh.length);
+  }
   return ids;
 }
 

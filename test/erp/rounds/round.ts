@@ -481,7 +481,14 @@ export function installationOf(id: number, n: number): InstallationConfig {
       ...{ user: 'api', password: 'none', post: 'posted', ownedAccounts: [], closeSourcePeriods: false },
       timeoutSeconds: 60,
     },
-    ...{ postingMode: 'document', rateWindowSeconds: 60, overlapSeconds: 600, scrubDays: 0, scrubMinShare: 0 },
+    ...{
+      postingMode: 'document',
+      fiscalYearStart: 1,
+      rateWindowSeconds: 60,
+      overlapSeconds: 600,
+      scrubDays: 0,
+      scrubMinShare: 0,
+    },
     ...{ clockSkewLimitSeconds: 60, keepRaw: 'mapped', dialect: loadDialect() },
   };
 }

@@ -186,7 +186,7 @@ account 1700:receivable  ; type:A
 account 1910:card_clearing  ; type:A
 
 2026-02-01 (4711/payment/9/1) payment 9
-    ; document:payment/9, document_date:2026-01-31, reason:posted, vat_period:2026-01
+    ; document:payment/9, document_date:2026-01-31, reason:posted, vat_period:2026-01, voucher:2026-P-000001
     1910:card_clearing  EUR 100.00  ; payment_type:0, rule:R1, mapped_by:roles.card_clearing
     1700:receivable  EUR -100.00  ; party:client:5, party_name:Client 5, country:FI, invoice:1001, payment_type:0, rule:R1, mapped_by:roles.receivable
 `,
@@ -208,6 +208,7 @@ option "operating_currency" "EUR"
   document_date: "2026-01-31"
   reason: "posted"
   vat_period: "2026-01"
+  voucher: "2026-P-000001"
   Assets:1910:Card-clearing  100.00 EUR
     payment_type: "0"
     rule: "R1"
@@ -228,8 +229,9 @@ option "operating_currency" "EUR"
     const [head, ...records] = (await exported('csv', [helsinki])).split('\r\n');
     expect(head).toMatch(/^entry,seq,date,document_date,document,reason,/);
     expect(records).toHaveLength(12);
-    expect(records[6]).toBe(
-      '4711/payment/10/1,3,2026-01-20,2026-01-20,payment/10,posted,,,payment 10,1700,receivable,EUR,,81.00,,,,,,,,,,,,,7,,,,,,,R1,roles.receivable,,4711,2,-81.00,2026-01,',
+    // When it was recorded is the clock's.
+    expect(records[6]?.replace(/[^,]+Z,$/, 'now,')).toBe(
+      '4711/payment/10/1,3,2026-01-20,2026-01-20,payment/10,posted,,,payment 10,1700,receivable,EUR,,81.00,,,,,,,,,,,,,7,,,,,,,R1,roles.receivable,,4711,2,-81.00,2026-01,,2026-P-000002,,now,',
     );
     const csvOnly = (await exported('csv', [{ ...helsinki }])).includes('"Ärla, ""Söner""; [2026-01-01]');
     expect(csvOnly).toBe(true);

@@ -463,10 +463,13 @@ describe('export', () => {
 
   it('has each line’s documents as a column of CSV, and as metadata in beancount', async () => {
     const [head, ...records] = (await exported(summarised, { format: 'csv' })).trimEnd().split('\r\n');
-    expect(head!.split(',').slice(-6)).toEqual(['documents', 'installation', 'line', 'amount', 'vat_period', 'late']);
+    expect(head!.split(',').slice(-10)).toEqual([
+      ...['documents', 'installation', 'line', 'amount'],
+      ...['vat_period', 'late', 'voucher', 'mapping', 'recorded_at', 'window'],
+    ]);
     expect(records).toHaveLength(5 + 2 + 3);
     expect(records[0]).toBe(
-      `${summarised}/summary/2026-01-15-11/1,1,2026-01-15,,,daily_summary,,,"Summary of 2026-01-15, department 11",1700,receivable,EUR,186.00,,,,,,11,,,,,,,,,,,,,,,,,${summarised}/invoice/1/1 ${summarised}/invoice/2/1,${summarised},1,186.00,2026-01,`,
+      `${summarised}/summary/2026-01-15-11/1,1,2026-01-15,,,daily_summary,,,"Summary of 2026-01-15, department 11",1700,receivable,EUR,186.00,,,,,,11,,,,,,,,,,,,,,,,,${summarised}/invoice/1/1 ${summarised}/invoice/2/1,${summarised},1,186.00,2026-01,,,,,`,
     );
     // The base of a sale is negative, as its amount.
     expect(records.find((record) => record.includes(',vat,'))).toContain(',General,24,-150.00,');
