@@ -1,6 +1,7 @@
 // A Temporal server that keeps everything in PostgreSQL, as docs/DEPLOYMENT has it in production: the release and the number of history
 // shards of docker-compose.yml. Go builds it once, into the user's cache folder.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +13,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import pg from 'pg';
 import { cacheFolder } from '../../src/embedded/folders.ts';
 import { startEphemeralPostgres } from '../../src/embedded/index.ts';
-import { freePort, lastLines } from '../../src/embedded/processes.ts';
+import { freePort, isPortFree, lastLines } from '../../src/embedded/processes.ts';
 
 const compose = readFileSync(fileURLToPath(new URL('../../docker-compose.yml', import.meta.url)), 'utf8');
 const release = /temporalio\/server:(\S+)/.exec(compose)![1]!;
@@ -62,6 +63,15 @@ export async function startTemporalOnPostgres(progress: (line: string) => void):
     await stop();
     throw error;
   }
+}
+
+/** A free port that fits into the smallint that Temporal's schema for PostgreSQL keeps membership ports in. */
+async function smallFreePort(): Promise<number> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const port = 20_000 + randomInt(12_000);
+    if (await isPortFree(port)) return port;
+  }
+  throw new Error('no port between 20000 and 32000 is free');
 }
 
 async function build(bin: string, progress: (line: string) => void): Promise<void> {
@@ -118,7 +128,7 @@ async function writeConfig(folder: string, owner: URL): Promise<number> {
     },
   });
   const rpc = async () => ({
-    rpc: { grpcPort: await freePort(), membershipPort: await freePort(), bindOnLocalHost: true },
+    rpc: { grpcPort: await freePort(), membershipPort: await smallFreePort(), bindOnLocalHost: true },
   });
   const services = { frontend: await rpc(), matching: await rpc(), history: await rpc(), worker: await rpc() };
   const port = services.frontend.rpc.grpcPort;

@@ -1,6 +1,7 @@
 // The figures of reports, worked out from the sandbox's own records. Nothing of src/ is used, so that a test compares two ways to a figure.
 
 import { Decimal } from 'decimal.js';
+import { giftCardAccount } from '../../sandbox/catalogue.ts';
 import type { Clinic } from '../../sandbox/clinic.ts';
 import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/records.ts';
 
@@ -52,6 +53,8 @@ export class SourceFigures {
   vat(month: string): Map<string, { base: string; tax: string }> {
     const sums = new Map<string, { base: Decimal; tax: Decimal }>();
     for (const row of this.#rowsOf(month)) {
+      // Sold gift cards are outside VAT.
+      if (row.account_number === giftCardAccount) continue;
       const key = `${row.vat_group.name} ${new Decimal(row.vat_percentage).toFixed()}`;
       const { base, tax } = sums.get(key) ?? { base: new Decimal(0), tax: new Decimal(0) };
       sums.set(key, { base: base.plus(row.sum), tax: tax.plus(row.sum_vat) });
@@ -104,7 +107,10 @@ export class SourceFigures {
   }
 
   #rowsOf(month: string): InvoiceRow[] {
-    return this.#invoices((date) => date.startsWith(month)).flatMap(({ id }) => this.#clinic.invoiceRows.of(id));
+    // A consolidated invoice sells nothing: its members did.
+    return this.#invoices((date) => date.startsWith(month))
+      .filter(({ consolidated_invoices }) => consolidated_invoices.length === 0)
+      .flatMap(({ id }) => this.#clinic.invoiceRows.of(id));
   }
 
   #paymentsOf({ id }: Invoice): InvoicePayment[] {
