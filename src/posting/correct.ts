@@ -4,7 +4,7 @@ import type { ProblemCode } from '../domain/problems.ts';
 import { storable } from '../domain/text.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
 import { changedFields, changesText, effectOf, effectText, receivables } from './changes.ts';
-import { hashOfPosted, reversalHash } from './hash.ts';
+import { isHashOf, reversalHash } from './hash.ts';
 import { type Decided, decidedOf, doubtOf, standing, withoutDoubt } from './late.ts';
 import { usedPrepaymentFacts } from './payment.ts';
 import type { Decision, Judgement, LateStanding, PostedBefore, PostingContext } from './types.ts';
@@ -57,14 +57,11 @@ export function decide(judgement: Judgement, before: PostedBefore, context: Post
 
 type InForce = NonNullable<PostedBefore['inForce']>;
 
-/**
- * Whether the facts are those that the entry in force was posted from. Older entries count the payer's name among them: they
- * are compared as if the payer still had the name that is in the entry.
- */
+/** Whether the facts are those that the entry in force was posted from, by any form that their hash has had. */
 export function postsSameFacts({ entry, postedFacts }: Judgement, inForce: InForce): boolean {
   if (!entry) return false;
   if (inForce.inputHash === entry.inputHash) return true;
-  return postedFacts !== undefined && hashOfPosted(postedFacts, payerName(inForce)) === inForce.inputHash;
+  return postedFacts !== undefined && isHashOf(inForce.inputHash, postedFacts, payerName(inForce));
 }
 
 /** Whether nothing but the client whose prepayment was used is another one than in the entry in force (R7). */
@@ -75,7 +72,7 @@ function isMatchedOnly({ entry, postedFacts }: Judgement, inForce: InForce): boo
   const [invoiceClient = null] = postedFacts.payer;
   if (client === undefined || (invoiceClient !== null && typeof invoiceClient !== 'number')) return false;
   const before = { ...postedFacts, after: usedPrepaymentFacts(Number(client), invoiceClient) };
-  return hashOfPosted(before) === inForce.inputHash || hashOfPosted(before, payerName(inForce)) === inForce.inputHash;
+  return isHashOf(inForce.inputHash, before, payerName(inForce));
 }
 
 /** A changed name alone posts nothing (ACCOUNTING R8): it is remarked. A name that was erased on either side is no change. */

@@ -25,6 +25,26 @@ export function hashOfPosted({ before, payer, after }: PostedFacts, payerName?: 
   return inputHash([...before, payerName === undefined ? payer : [client, payerName, ...rest], ...after]);
 }
 
+const registerNumber = 'register number';
+
+/**
+ * The register number of a payer who has no VAT number as a posted fact: with the client it is the payer's key (ACCOUNTING R8). One
+ * that was not there before is no change of the payer, so it is left out where there is none.
+ */
+export function registerFacts(register: string | null, vatNumber: string | null): readonly Fact[] {
+  return register === null || vatNumber !== null ? [] : [[registerNumber, register]];
+}
+
+/**
+ * Whether facts are those that an entry was posted from, by its hash. Older entries have no register number among them, and
+ * still older ones count the payer's name: they are compared as if the payer still had the name that is in the entry.
+ */
+export function isHashOf(hash: string, facts: PostedFacts, payerName: string | null): boolean {
+  const isRegister = (fact: Fact) => Array.isArray(fact) && fact[0] === registerNumber;
+  const older = { ...facts, payer: facts.payer.filter((fact) => !isRegister(fact)) };
+  return hash === hashOfPosted(facts) || hash === hashOfPosted(older) || hash === hashOfPosted(older, payerName);
+}
+
 /** Input hash of the reversal of an entry; by the entry's id, because an entry is reversed at most once. */
 export function reversalHash(entryId: string): string {
   return inputHash(['reversal of', entryId]);

@@ -2,7 +2,7 @@ import type { LineFields, Party } from '../domain/entry.ts';
 import type { InvoiceRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
 import { documentNumber, type Findings } from './findings.ts';
-import type { Fact } from './hash.ts';
+import { type Fact, registerFacts } from './hash.ts';
 import type { PostingContext } from './types.ts';
 
 /** What the lines of an invoice and of its payments have in common (ACCOUNTING "Who and where"). */
@@ -26,10 +26,13 @@ export function invoiceParty(invoice: InvoiceRecord, context: PostingContext, fi
   if (!code) return findings.hold('cash_customer_unmapped', 'there is no client, and the mapping has no cash_customer');
   if (invoice.dueDate !== null && dueDate === null) return null;
   return {
-    party: { code, ...payer },
+    party: { code, name: payer.name, vatNumber: payer.vatNumber, countryCode: payer.countryCode },
     departmentId,
     receivable: { invoiceId: invoice.id, documentNumber: number, dueDate, bankReference },
-    facts: [clientId, payer.vatNumber, payer.countryCode, departmentId, number, dueDate, bankReference],
+    facts: [
+      ...[clientId, payer.vatNumber, payer.countryCode, departmentId, number, dueDate, bankReference],
+      ...registerFacts(payer.registerNumber ?? null, payer.vatNumber),
+    ],
   };
 }
 

@@ -24,6 +24,7 @@ const dialectSchema = z.strictObject({
       ...(['credit_note', 'countersale', 'total', 'total_vat', 'total_with_vat', 'due_sum'] as const),
       ...(['bank_reference', 'client', 'department', 'original_invoice', 'consolidated_invoices'] as const),
       ...(['payer_name', 'payer_organization_name', 'payer_vat_number', 'payer_country_code'] as const),
+      'payer_register_number',
     ),
     row: fields(
       ...(['id', 'invoice', 'name', 'sum', 'sum_vat', 'sum_total', 'account_number'] as const),

@@ -72,6 +72,7 @@ function parseInvoice(value: JsonValue, dialect: Dialect): InvoiceRecord {
     payer: {
       name: read.optional(names.payer_organization_name, text) ?? read.optional(names.payer_name, text),
       vatNumber: read.optional(names.payer_vat_number, text),
+      registerNumber: read.optional(names.payer_register_number, text),
       countryCode: read.optional(names.payer_country_code, text),
     },
     defects: read.defects,

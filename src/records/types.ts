@@ -26,6 +26,8 @@ export type DefectCode = Extract<
 export interface Payer {
   name: string | null;
   vatNumber: string | null;
+  /** With the client the key of a payer without VAT number (ACCOUNTING R8). */
+  registerNumber?: string | null;
   countryCode: string | null;
 }
 

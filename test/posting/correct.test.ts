@@ -75,12 +75,20 @@ describe('R8: what is a change', () => {
     return { ...facts, rows: [...facts.rows, rowOf(...amounts)] };
   };
   const payment = () => paymentFacts(paymentOf(0, '100.00'));
+  const registered = (registerNumber: string | null, vatNumber: string | null = null) =>
+    invoice1001({ payer: { name: 'A', vatNumber, registerNumber, countryCode: 'FI' } });
+  const ofRegistered = (registerNumber: string) =>
+    paymentFacts(paymentOf(0, '100.00'), registered(registerNumber).invoice);
   const changedInvoice = (changes: Parameters<typeof invoice1001>[0]) =>
     paymentFacts(paymentOf(0, '100.00'), invoice1001(changes).invoice);
 
   test.each([
     ['the date', invoice1001(), invoice1001({ invoiceDate: '2026-01-16' })],
     ['the payer', invoice1001(), invoice1001({ payer: { name: 'B', vatNumber: 'FI1', countryCode: 'FI' } })],
+    ['the country', invoice1001(), invoice1001({ payer: { name: 'B', vatNumber: null, countryCode: 'SE' } })],
+    ['the register number of a payer without VAT number', registered('1-1'), registered('2-2')],
+    ['a register number that is gone', registered('1-1'), registered(null)],
+    ["the register number of a payment's payer", ofRegistered('1-1'), ofRegistered('2-2')],
     ['the department', invoice1001(), invoice1001({ departmentId: 12 })],
     ['the due date', invoice1001(), invoice1001({ dueDate: '2026-02-28' })],
     ['the bank reference', invoice1001(), invoice1001({ bankReference: '2' })],
@@ -102,6 +110,14 @@ describe('R8: what is a change', () => {
     ]);
     expect(balances([before.inForce!, entries[0]!])).toEqual({});
     expect(entries[1]?.inputHash).not.toBe(before.inForce?.inputHash);
+  });
+
+  test.each([
+    ['the register number beside a VAT number', registered('1-1', 'FI1'), registered('2-2', 'FI1')],
+    ['a register number that was not there', registered(null), registered('1-1')],
+    ['the same one', registered('1-1'), registered('1-1')],
+  ])('%s: nothing', (_, was, is) => {
+    expect(post(is, first(was), contextOf())).toMatchObject({ state: 'posted', entries: [], problem: null });
   });
 
   const renumbered = () => {

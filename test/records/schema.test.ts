@@ -40,6 +40,7 @@ const invoice = {
   payer_name: '"Maija Meikäläinen"',
   payer_organization_name: '"Talli Oy"',
   payer_vat_number: '"FI01234567"',
+  payer_register_number: '"0123456-7"',
   payer_country_code: '"FI"',
   something_new: '{"kept":"elsewhere"}',
 };
@@ -76,7 +77,7 @@ test('an invoice', () => {
     departmentId: 2,
     originalInvoiceId: null,
     consolidatedInvoiceIds: [],
-    payer: { name: 'Talli Oy', vatNumber: 'FI01234567', countryCode: 'FI' },
+    payer: { name: 'Talli Oy', vatNumber: 'FI01234567', registerNumber: '0123456-7', countryCode: 'FI' },
     defects: [],
   });
 });
