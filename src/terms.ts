@@ -48,6 +48,7 @@ export const roles = [
   'consolidation_clearing',
   'mobile_clearing',
   'prepayment_liability',
+  'prepayment_vat',
   'gift_card_liability',
   'financing_receivable',
   'other_clearing',

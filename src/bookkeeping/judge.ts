@@ -10,6 +10,7 @@ import type { DocumentRef } from '../terms.ts';
 import { loadFacts, refOf } from './facts.ts';
 import { type DocumentWithHistory, withHistory } from './history.ts';
 import type { ContextFor } from './posting-context.ts';
+import { PrepaymentShares } from './prepayment-shares.ts';
 
 /** Documents judged at a time: enough to amortise the round trips, few enough to hold few locks and little memory. */
 export const judgingBatch = 300;
@@ -40,10 +41,17 @@ export async function judgeDocuments(
   );
   const readable = documents.filter((document) => !isAside(document));
   const { cases, context } = await casesOf(db, installation, contextFor, readable);
+  const shares = await PrepaymentShares.of(
+    db,
+    installation,
+    cases.map(({ facts }) => facts),
+  );
   const decide = ({ document, facts }: Case) => {
-    const decision = post(facts, document.before, context);
-    const awaitsParts = decision.refetch && document.refetch !== 'done';
-    return { document, decision: awaitsParts && !finalRound ? undecided(document, decision) : decision, awaitsParts };
+    const found = post(shares?.add(facts, document.before) ?? facts, document.before, context);
+    const awaitsParts = found.refetch && document.refetch !== 'done';
+    const decision = awaitsParts && !finalRound ? undecided(document, found) : found;
+    shares?.decided(facts, document.before, decision);
+    return { document, decision, awaitsParts };
   };
   return [...held, ...(await inSlices(mapped(cases, ({ facts }) => unitsPerPart * partsOf(facts), decide)))];
 }
@@ -88,7 +96,16 @@ export async function remapDocuments(
   documents: readonly StoredDocument[],
 ): Promise<{ document: DocumentWithHistory; remap: Remap }[]> {
   const { cases, context } = await casesOf(db, installation, contextFor, documents);
-  return cases.map(({ document, facts }) => ({ document, remap: remap(facts, document.before, context) }));
+  const shares = await PrepaymentShares.of(
+    db,
+    installation,
+    cases.map(({ facts }) => facts),
+  );
+  return cases.map(({ document, facts }) => {
+    const found = remap(shares?.add(facts, document.before) ?? facts, document.before, context);
+    shares?.decided(facts, document.before, found.decision);
+    return { document, remap: found };
+  });
 }
 
 /** What judging one record of a document costs (src/domain/slices.ts). */

@@ -12,12 +12,13 @@ import { settleAll } from '../domain/concurrency.ts';
 import { divideFailed } from '../domain/divide.ts';
 import { holdPeriod } from '../ledger/close.ts';
 import { followClaimed, followMarked } from '../prepayments/follow.ts';
-import type { DocumentRef } from '../terms.ts';
+import type { DocumentKind, DocumentRef } from '../terms.ts';
 import { appendDecided, stateAfter } from './append.ts';
 import { holdIdentity } from './identity.ts';
 import { judgeDocuments, judgingBatch } from './judge.ts';
 import { holdMapping } from './mapping-generation.ts';
 import type { ContextFor } from './posting-context.ts';
+import { holdSharesIfGiven, markUsesWithoutVat, postsVatAtReceipt } from './prepayment-shares.ts';
 
 /** Statistics are brought up to date again when so many times the documents have been judged. */
 const refreshGrowth = 4;
@@ -53,9 +54,9 @@ export async function postWaiting(
   let posted = 0;
   let judged = 0;
   let refreshAt = refreshStatisticsFromRows;
-  const poster = async () => {
+  const poster = async (kind?: DocumentKind) => {
     for (;;) {
-      const batch = await postNext(installation, contextFor, windowId, options);
+      const batch = await postNext(installation, contextFor, windowId, { ...options, ...(kind ? { kind } : {}) });
       if (batch.documents === 0) return;
       posted += batch.entries;
       judged += batch.documents;
@@ -65,7 +66,9 @@ export async function postWaiting(
       await refreshStatistics(db, 'post');
     }
   };
-  await settleAll(Array.from({ length: posters }, poster));
+  // What was received comes before what was used of it, whose VAT depends on it.
+  if (postsVatAtReceipt(installation)) await poster('prepayment');
+  await settleAll(Array.from({ length: posters }, () => poster()));
   return posted;
 }
 
@@ -79,7 +82,10 @@ async function postNext(
   installation: InstallationConfig,
   contextFor: ContextFor,
   windowId: number | null,
-  options: Required<Pick<PostOptions, 'finalRound' | 'transact' | 'onHeld'>> & { judgedBefore: Date },
+  options: Required<Pick<PostOptions, 'finalRound' | 'transact' | 'onHeld'>> & {
+    judgedBefore: Date;
+    kind?: DocumentKind;
+  },
 ): Promise<Batch> {
   const { transact, onHeld } = options;
   let claimed: readonly StoredDocument[] = [];
@@ -123,9 +129,9 @@ export async function postBatch(
 function claimNext(
   trx: Connection,
   installation: number,
-  { finalRound, judgedBefore }: { finalRound: boolean; judgedBefore: Date },
+  { finalRound, ...options }: { finalRound: boolean; judgedBefore: Date; kind?: DocumentKind },
 ): Promise<StoredDocument[]> {
-  return claimDocuments(trx, installation, { limit: judgingBatch, includeAwaitingParts: finalRound, judgedBefore });
+  return claimDocuments(trx, installation, { limit: judgingBatch, includeAwaitingParts: finalRound, ...options });
 }
 
 async function postClaimed(
@@ -139,6 +145,7 @@ async function postClaimed(
   if (claimed.length === 0) return { documents: 0, entries: 0 };
   await followClaimed(trx, installation, claimed);
   await holdPeriod(trx, installation.id);
+  await holdSharesIfGiven(trx, installation);
   const judged = await judgeDocuments(trx, installation, contextFor, claimed, { finalRound });
   await holdMapping(trx, installation);
   await holdIdentity(trx, installation, { posting: judged.some(({ decision }) => decision.entries.length > 0) });
@@ -154,6 +161,11 @@ async function postClaimed(
       awaitsParts: one.awaitsParts,
       reports: one.decision.reports,
     })),
+  );
+  await markUsesWithoutVat(
+    trx,
+    installation,
+    appended.map(({ document: { kind, id }, decision }) => ({ facts: kind, id, decision })),
   );
   return { documents: claimed.length, entries: appended.reduce((sum, { entryIds }) => sum + entryIds.length, 0) };
 }

@@ -29,6 +29,7 @@ import { judgingBatch, remapDocuments } from './judge.ts';
 import { currentLockDates, type LockDateSource } from './lock-dates.ts';
 import { holdMapping } from './mapping-generation.ts';
 import { type ContextFor, postingContexts } from './posting-context.ts';
+import { holdSharesIfGiven } from './prepayment-shares.ts';
 import type { RemappedDocument } from './preview.ts';
 import { requireStart } from './start-date.ts';
 
@@ -97,6 +98,7 @@ async function repostBatch(
   const post = (documents: DocumentSelection, from: DocumentCursor) =>
     retryingTransaction(transact, async (trx) => {
       await holdPeriod(trx, id);
+      await holdSharesIfGiven(trx, installation);
       await holdMapping(trx, installation);
       await holdIdentity(trx, installation, { posting: false });
       locked = await documentsInForce(trx, id, documents, { after: from, limit: judgingBatch, lock: true });

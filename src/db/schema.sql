@@ -239,6 +239,19 @@ create table entry_party_name (
 );
 CREATE INDEX entry_party_name_party ON vetledger.entry_party_name USING btree (party_code);
 
+create table entry_share (
+  entry_id text not null,
+  installation bigint not null,
+  prepayment_id bigint not null,
+  used_before numeric not null,
+  amount numeric not null,
+  vat numeric not null,
+  has_vat boolean not null,
+  constraint entry_share_pkey PRIMARY KEY (entry_id, prepayment_id),
+  constraint entry_share_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES entry(id)
+);
+CREATE INDEX entry_share_prepayment ON vetledger.entry_share USING btree (installation, prepayment_id);
+
 create table erasure (
   id bigint generated always as identity not null,
   installation bigint not null,
@@ -1566,6 +1579,8 @@ CREATE TRIGGER entry_waits_for_summary AFTER INSERT ON vetledger.entry REFERENCI
 CREATE TRIGGER entry_line_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry_line FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER entry_line_with_entry AFTER INSERT ON vetledger.entry_line REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_added_lines();
+
+CREATE TRIGGER entry_share_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry_share FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER erasure_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.erasure FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

@@ -1,6 +1,6 @@
 import { rowsAsArrays } from '../db/bulk.ts';
 import type { Connection } from '../db/rows.ts';
-import type { DocumentRef } from '../terms.ts';
+import type { DocumentKind, DocumentRef } from '../terms.ts';
 import { type DocumentCursor, documentRefTypes, type StoredDocument, selectDocuments } from './document.ts';
 import { dependsOnConditions } from './mark.ts';
 
@@ -11,13 +11,14 @@ import { dependsOnConditions } from './mark.ts';
 export function claimDocuments(
   trx: Connection,
   installation: number,
-  options: { limit: number; includeAwaitingParts: boolean; judgedBefore: Date },
+  options: { limit: number; includeAwaitingParts: boolean; judgedBefore: Date; kind?: DocumentKind },
 ): Promise<StoredDocument[]> {
+  const { kind } = options;
   return selectDocuments(
     trx,
-    `installation = ? and dirty and (refetch <> 'wanted' or (? and (judged_at is null or judged_at < ?)))
+    `installation = ? and dirty ${kind ? 'and kind = ?' : ''} and (refetch <> 'wanted' or (? and (judged_at is null or judged_at < ?)))
      order by kind, id limit ? for update skip locked`,
-    [installation, options.includeAwaitingParts, options.judgedBefore, options.limit],
+    [installation, ...(kind ? [kind] : []), options.includeAwaitingParts, options.judgedBefore, options.limit],
   );
 }
 

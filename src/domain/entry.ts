@@ -53,6 +53,18 @@ export const entryReasons = [
 ] as const;
 export type EntryReason = (typeof entryReasons)[number];
 
+/** What an entry took from a prepayment, and the VAT that was given back for it (ACCOUNTING R5). */
+export interface EntryShare {
+  prepaymentId: number;
+  /** What was used and refunded of it before, in order of posting. */
+  usedBefore: Money;
+  /** Negative where it was given back. */
+  amount: Money;
+  vat: Money;
+  /** False where the prepayment was received without VAT. */
+  hasVat: boolean;
+}
+
 /** A balanced entry, not yet in the ledger: a document's effect on the books, or its reversal. */
 export interface DraftEntry {
   document: DocumentRef;
@@ -67,6 +79,8 @@ export interface DraftEntry {
   original: DocumentRef | null;
   /** Hash of the posted facts (ACCOUNTING R8): the same facts are never posted twice. */
   inputHash: string;
+  /** Of prepayments received with VAT; absent for other entries. */
+  shares?: readonly EntryShare[];
   lines: Line[];
 }
 

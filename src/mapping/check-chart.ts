@@ -32,6 +32,7 @@ const typesOf: Record<LineRole, readonly AccountType[]> = {
   consolidation_clearing: either,
   credit_settlement: either,
   prepayment_liability: ['liability'],
+  prepayment_vat: either,
   voucher_liability: ['liability'],
   gift_card_liability: ['liability'],
   // Profit or loss; or an account that is cleared by hand, where a chart has none for it.

@@ -53,6 +53,14 @@ export const textCondition = oneOrMore(
 export const departmentCondition = oneOrMore(
   z.union([z.int().positive(), z.string().regex(/^\d+$/, 'must be the id of a department'), z.null()]),
 ).transform((ids) => ids.map((id) => (id === null ? null : Number(id))));
+/** A rate in per cent, in its shortest form. */
+export const rateOf = z.union([z.string(), z.number()]).transform((rate, context) => {
+  const exact = parseMoney(String(rate));
+  if (exact !== null && !exact.isNegative()) return exact.toFixed();
+  context.addIssue({ code: 'custom', message: 'must be a rate in per cent' });
+  return z.NEVER;
+});
+
 export const rateCondition = oneOrMore(
   z.union([z.string(), z.number(), z.null()]).transform((rate, context) => {
     const exact = rate === null ? null : parseMoney(String(rate))?.toFixed();

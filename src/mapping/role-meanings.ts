@@ -14,6 +14,8 @@ export const roleMeanings: Readonly<Record<Role, string>> = {
     'from member invoices to their consolidated invoice (payment type 6); one account, closes by itself',
   mobile_clearing: 'mobile payments until they are paid out (payment type 7)',
   prepayment_liability: 'what clients paid in advance, and its use (payment type 8); one account',
+  prepayment_vat:
+    'VAT that was paid on prepayments when they were received, until they are used (policies.prepayment_vat); one account',
   gift_card_liability: 'gift cards that were sold, and taken as payment (payment type 9); one account',
   financing_receivable: 'what financing companies owe (payment type 10)',
   other_clearing: 'other payments (payment type 11)',

@@ -13,6 +13,7 @@ import {
   notOne,
   oneOrMore,
   rateCondition,
+  rateOf,
   textCondition,
   word,
 } from './fields.ts';
@@ -97,6 +98,7 @@ const closingRoles: readonly Role[] = [
   'receivable',
   'opening_receivable',
   'prepayment_liability',
+  'prepayment_vat',
   'credit_settlement',
   'consolidation_clearing',
 ];
@@ -118,7 +120,7 @@ export const paymentType = z.strictObject({
     .describe('another role or account by department'),
 });
 /** Roles with one account each: what they open is closed on it, which on several accounts it never would be. */
-const oneAccount: readonly Role[] = [...fixedPaymentRoles.values(), ...soldRoles];
+const oneAccount: readonly Role[] = [...fixedPaymentRoles.values(), ...soldRoles, 'prepayment_vat'];
 const neverCloses = 'has one account: on several, it would never close';
 
 /** Payment types with an account of their own, with the role whose account it stands in for. */
@@ -148,7 +150,37 @@ export type MappedDimension = (typeof mappedDimensions)[number];
 
 export const journalKinds = [...documentKinds, 'daily_summary', '*'] as const;
 
+const groupOfPrepayments = z
+  .strictObject({
+    name: z.string({ error: 'must be the name of a VAT group' }).nullable().default(null),
+    rate: rateOf.describe('its rate in per cent'),
+  })
+  .describe('the VAT group of prepayments');
+
+/** The section `policies.prepayment_vat` in its long form. */
+const atReceipt = z.strictObject({
+  at_receipt: date.describe('prepayments received on that day or later are posted with VAT'),
+  group: groupOfPrepayments.optional(),
+  payment_types: z
+    .record(z.string().regex(/^\d+$/, 'must be the number of a payment type'), groupOfPrepayments)
+    .default({}),
+  departments: z.record(departmentId, groupOfPrepayments).default({}),
+});
+
 export const policies = {
+  prepayment_vat: z
+    .union([z.literal('listed'), atReceipt], {
+      error: 'must be `listed`, or a table with `at_receipt` (a date) and `group`, `payment_types` or `departments`',
+    })
+    .default('listed')
+    .transform((policy) => {
+      if (policy === 'listed') return policy;
+      const { at_receipt: from, ...groups } = policy;
+      return { from, ...groups };
+    })
+    .describe(
+      'VAT on prepayments: `listed` at each month’s end, none posted; or posted at receipt from a day on, by department, payment type or for all',
+    ),
   locked_period: z
     .enum(['hold', 'redate'], { error: 'must be hold or redate' })
     .default('hold')

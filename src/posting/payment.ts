@@ -8,6 +8,7 @@ import { Findings, invoiceName } from './findings.ts';
 import { type Fact, hashOfPosted, type PostedFacts } from './hash.ts';
 import { isSinceStart } from './late.ts';
 import { clientParty, invoiceParty, moneyParty } from './party.ts';
+import { vatGivenBack } from './prepayment-vat.ts';
 import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
 
 const consolidated = 6;
@@ -93,6 +94,9 @@ export function judgePayment(
     lineOf(paid, { ...common, ...money, party: moneyParty(money.role, client, context) }),
     lineOf(paid.negated(), { ...common, ...receivable, ...shared.receivable, role: period.role, party: shared.party }),
   ].filter((line) => line !== null);
+  const ofVat = { rule, party: client, departmentId: shared.departmentId };
+  const givenBack = vatGivenBack(type === fromPrepayment ? (facts.shares ?? []) : [], ofVat, context);
+  lines.push(...givenBack.lines);
   const defect = entryDefect({ lines }, context.decimals);
   if (defect) {
     findings.hold('entry_unbalanced', defect);
@@ -101,7 +105,7 @@ export function judgePayment(
   const postedFacts: PostedFacts = {
     before: ['payment', payment.id, period.date, type, paid, period.role, invoice.id],
     payer: shared.facts,
-    after: usedPrepaymentFacts(liable, invoice.clientId),
+    after: [...usedPrepaymentFacts(liable, invoice.clientId), ...givenBack.facts],
   };
   if (facts.prepayment?.prepaymentIds.length === 0 && type === fromPrepayment) {
     findings.report(
@@ -118,6 +122,7 @@ export function judgePayment(
     reverses: null,
     original: null,
     inputHash: hashOfPosted(postedFacts),
+    ...(givenBack.shares.length > 0 ? { shares: givenBack.shares } : {}),
     lines,
   };
   return findings.posted(entry, postedFacts);

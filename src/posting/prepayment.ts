@@ -5,6 +5,7 @@ import type { CalendarDate } from '../terms.ts';
 import { Findings } from './findings.ts';
 import { inputHash } from './hash.ts';
 import { clientParty, moneyParty } from './party.ts';
+import { vatAtReceipt, vatGivenBack } from './prepayment-vat.ts';
 import type { Judgement, PostingContext, PrepaymentFacts } from './types.ts';
 
 const money = ['ready', 'fully used'];
@@ -14,7 +15,7 @@ const refusedTypes = [6, 8];
 
 /**
  * Judges a prepayment or its refund by its present facts (ACCOUNTING R5, R6, R12): money against the liability to the client,
- * without VAT. `takenDate` is the date of its first judgement, which never changes.
+ * without VAT unless policies.prepayment_vat asks for it. `takenDate` is the date of its first judgement, which never changes.
  */
 export function judgePrepayment(
   facts: PrepaymentFacts,
@@ -62,6 +63,11 @@ export function judgePrepayment(
     lineOf(paid, { ...common, ...account, party: moneyParty(account.role, party, context) }),
     lineOf(paid.negated(), { ...common, ...liability, role: 'prepayment_liability', party }),
   ].filter((line) => line !== null);
+  const ofVat = { rule: common.rule, party, departmentId };
+  const received = paid.isNegative() ? [] : vatAtReceipt(prepayment, paid, date, ofVat, context, findings);
+  if (findings.holding.length > 0) return findings.held();
+  const givenBack = vatGivenBack(facts.shares ?? [], ofVat, context);
+  lines.push(...received, ...givenBack.lines);
   const defect = entryDefect({ lines }, context.decimals);
   if (defect) {
     findings.hold('entry_unbalanced', defect);
@@ -76,7 +82,8 @@ export function judgePrepayment(
     reason: 'posted',
     reverses: null,
     original: null,
-    inputHash: inputHash(['prepayment', prepayment.id, date, type, paid, clientId, departmentId]),
+    inputHash: inputHash(['prepayment', prepayment.id, date, type, paid, clientId, departmentId, ...givenBack.facts]),
+    ...(givenBack.shares.length > 0 ? { shares: givenBack.shares } : {}),
     lines,
   });
 }

@@ -57,6 +57,8 @@ export interface PaymentFacts extends Seen {
   invoice: InvoiceRecord | null;
   /** Of a payment of type 8, whose prepayment it used; absent where nobody has looked: the invoice's client. */
   prepayment?: UsedPrepayment;
+  /** Of a payment of type 8 whose prepayments are known, with `at_receipt`. */
+  shares?: readonly PrepaymentShare[];
   gone: boolean;
 }
 
@@ -68,11 +70,32 @@ export interface UsedPrepayment {
   prepaymentIds: readonly number[];
 }
 
+/** What a payment of type 8 or a refund takes from a prepayment that was received with VAT (ACCOUNTING R5). */
+export interface PrepaymentShare {
+  prepaymentId: number;
+  /** Negative where it is given back. */
+  amount: Money;
+  /** What was used and refunded of it before, in order of posting. */
+  usedBefore: Money;
+  /** Of the entry in force of the prepayment; null where that has no VAT. */
+  vat: {
+    account: string;
+    suspendedAccount: string;
+    group: string | null;
+    rate: Money | null;
+    /** The VAT of the whole, and the amount received. */
+    amount: Money;
+    paid: Money;
+  } | null;
+}
+
 export interface PrepaymentFacts {
   kind: 'prepayment';
   prepayment: PrepaymentRecord;
   /** Of a linked refund: the client of its original; null where there is none, or it is not in the mirror. */
   originalClientId?: number | null;
+  /** Of a linked refund, with `at_receipt`. */
+  shares?: readonly PrepaymentShare[];
   gone: boolean;
 }
 

@@ -62,11 +62,16 @@ export function balance<T extends { amount: Money }>(sums: T[], wanted: (each: T
   return sum(sums.filter(wanted).map(({ amount }) => amount));
 }
 
+/** Roles of the lines of VAT on prepayments, which cancel each other out in each entry (R5). */
+const ofVat: readonly LineRole[] = ['vat', 'prepayment_vat'];
+
 /** The payment's or prepayment's own side of its entries: by R4-R7 not the receivable's, and not the liability's. */
 export function paymentSide(kind: 'payment' | 'prepayment', sums: LedgerSum[]): LedgerSum[] {
-  return sums.filter(({ role }) =>
-    kind === 'payment' ? role !== 'receivable' && role !== 'opening_receivable' : role !== 'prepayment_liability',
-  );
+  return sums
+    .filter(({ role }) => !ofVat.includes(role))
+    .filter(({ role }) =>
+      kind === 'payment' ? role !== 'receivable' && role !== 'opening_receivable' : role !== 'prepayment_liability',
+    );
 }
 
 /** The amount that a payment or prepayment is posted with. */

@@ -10,6 +10,7 @@ import { PrepaymentEquation, prepaymentUse } from './e3-prepayment.ts';
 import { checkPayment, checkPrepayment } from './e4-payments.ts';
 import { checkRevenue, Residues } from './e5-revenue.ts';
 import { checkCompleteness, listsNotCounted } from './e6-completeness.ts';
+import { PrepaymentVatEquation } from './e8-prepayment-vat.ts';
 import { VoucherEquation } from './e9-vouchers.ts';
 import { liabilitiesInDebit, voucherBalances } from './liabilities.ts';
 import { namingTimeouts } from './limited.ts';
@@ -17,6 +18,7 @@ import { countStates, documentReports, trialBalance, unsummarisedByDay } from '.
 import { loadInvoices, loadPaymentsWithoutInvoice, loadPrepayments } from './load.ts';
 import {
   BoundedList,
+  type Equation,
   type EquationName,
   formatAmount,
   type InstallationReport,
@@ -41,6 +43,7 @@ export async function reconcileInstallation(
   await named('E2 and E4 (payments without invoice)', () => checks.paymentsWithoutInvoice(db));
   await named('E3 (prepayments)', () => checks.prepayments(db));
   for (const found of await named('E6 (nothing lost)', () => checkCompleteness(db, input))) tallies.E6.addFound(found);
+  const prepaymentVat = await named('E8 (VAT on prepayments)', () => checks.prepaymentVat(db));
   const vouchers = await named('E9 (gift cards and vouchers)', () => checks.vouchers(db));
   const reports = new BoundedList<Listed['reports'][number]>();
   const reported = await named('the list of reported problems', () => documentReports(db, input));
@@ -56,6 +59,7 @@ export async function reconcileInstallation(
     E4: tallies.E4.equation(decimals),
     E5: tallies.E5.equation(decimals),
     E6: { ...tallies.E6.equation(null), ...(notCounted.length > 0 ? { not_counted: notCounted } : {}) },
+    ...(prepaymentVat ? { E8: prepaymentVat.equation } : {}),
     E9: tallies.E9.equation(decimals),
   };
   const bounded = {
@@ -83,6 +87,7 @@ export async function reconcileInstallation(
       credit_settlement: checks.clearing.settlement(decimals),
       prepayment_clients: checks.prepaymentClients,
       unused_prepayments: checks.unusedPrepayments.listed(input.today, decimals),
+      ...(prepaymentVat ? { prepayment_vat: prepaymentVat.listed } : {}),
       vouchers,
       liabilities_in_debit: await named('the list of liabilities in debit', () => liabilitiesInDebit(db, input)),
       residues: checks.residues.listed(decimals),
@@ -116,10 +121,12 @@ class DocumentChecks {
   readonly #input: ReconcileInput;
   readonly #prepayments = new PrepaymentEquation();
   readonly #vouchers: VoucherEquation;
+  readonly #prepaymentVat: PrepaymentVatEquation;
 
   constructor(input: ReconcileInput) {
     this.#input = input;
     this.unusedPrepayments = new UnusedPrepayments(input);
+    this.#prepaymentVat = new PrepaymentVatEquation(input);
     this.#vouchers = new VoucherEquation(input, (difference) => this.tallies.E9.add(difference));
   }
 
@@ -135,6 +142,7 @@ class DocumentChecks {
       for (const residue of revenue.residues) this.residues.add(residue);
       this.clearing.add(invoice);
       this.#vouchers.addInvoice(invoice);
+      this.#prepaymentVat.addInvoice(invoice);
       for (const payment of invoice.payments) {
         const found = checkPayment(payment, invoice.record, this.#input);
         this.tallies.E4.addAll(found.differences);
@@ -170,6 +178,7 @@ class DocumentChecks {
       this.heldChanges.addAll(found.heldChanges);
       this.#prepayments.addPrepayment(prepayment);
       this.#vouchers.addMoney('prepayment', prepayment);
+      this.#prepaymentVat.addPrepayment(prepayment);
       this.unusedPrepayments.addPrepayment(prepayment);
     }
     const { refundLowersUnused, decimals } = this.#input;
@@ -178,6 +187,17 @@ class DocumentChecks {
     this.tallies.E3.addAll(found.differences);
     this.disputed.addAll(found.disputed);
     this.prepaymentClients = found.clients;
+  }
+
+  /** E8 and what is listed beside it; null where no VAT is posted on prepayments. */
+  async prepaymentVat(db: Connection): Promise<{ equation: Equation; listed: Note[] } | null> {
+    if (!this.#prepaymentVat.isPosted) return null;
+    const { refundLowersUnused, decimals } = this.#input;
+    const lowers = refundLowersUnused === 'auto' ? this.#prepayments.refundsLowerUnused() : refundLowersUnused;
+    const found = await this.#prepaymentVat.check(db, lowers);
+    const tally = new Tally();
+    tally.addAll(found.differences);
+    return { equation: tally.equation(decimals), listed: found.listed };
   }
 
   /** After all documents. */

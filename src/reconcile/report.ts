@@ -92,6 +92,8 @@ export interface Listed {
   prepayment_clients: { client: string; ledger: string; source: string; unproven: string[] }[];
   /** E4: the unused prepayments at the end of each month that is over; the accountant declares VAT on advances. */
   unused_prepayments: { month_end: CalendarDate; balance: string }[];
+  /** E8: prepayments whose VAT is not that of what the source says is unused, or that were received without. */
+  prepayment_vat?: Note[];
   /** E9: by role, the opening balance as the source has it, and what was sold and redeemed since; credit positive. */
   vouchers: { role: SoldRole; opening: string; sold: string; redeemed: string; balance: string }[];
   /** Accounts of gift cards, vouchers or prepayments that stand in debit. */
@@ -126,8 +128,8 @@ export interface InstallationReport {
   /** What is not in the books, by kind of document. */
   outside: Outside;
   currency: string;
-  /** E7 where the ERP was read back (`--erp`). */
-  equations: Record<EquationName, Equation> & { E6: CountEquation; E7?: Equation };
+  /** E7 where the ERP was read back (`--erp`), E8 where VAT is posted on prepayments at receipt. */
+  equations: Record<EquationName, Equation> & { E6: CountEquation; E7?: Equation; E8?: Equation };
   states: Record<'invoices' | 'payments' | 'prepayments', Record<string, number>>;
   trial_balance: TrialBalanceLine[];
   listed: Listed;

@@ -11,6 +11,7 @@ export const accountsByRole = {
   consolidation_clearing: '1790',
   mobile_clearing: '1921',
   prepayment_liability: '2400',
+  prepayment_vat: '2401',
   gift_card_liability: '2411',
   financing_receivable: '1715',
   other_clearing: '1929',

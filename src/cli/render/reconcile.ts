@@ -12,7 +12,7 @@ import {
 import { columns } from './text.ts';
 import { outsideTable, verdictTitle } from './verdict.ts';
 
-const titles: Record<EquationName | 'E7', string> = {
+const titles: Record<EquationName | 'E7' | 'E8', string> = {
   E1: 'the trial balance is zero',
   E2: 'receivables are what is due',
   E3: 'prepayments are what is unused',
@@ -20,6 +20,7 @@ const titles: Record<EquationName | 'E7', string> = {
   E5: 'revenue and VAT are the rows',
   E6: 'every record the source counts is here, in one state',
   E9: 'gift cards and vouchers are what was sold less what was redeemed',
+  E8: 'VAT on prepayments is that of what is unused',
   E7: 'the ERP holds what was delivered, and nothing else of ours',
 };
 
@@ -69,12 +70,16 @@ function statesTable({ states }: InstallationReport): string[] {
 }
 
 function equationSections({ equations, currency }: InstallationReport): string[] {
-  const { E7 } = equations;
+  const { E7, E8 } = equations;
   const own = equationNames.flatMap((name) => equationLines(name, equations[name], currency));
-  return E7 === undefined ? own : [...own, ...equationLines('E7', E7, currency)];
+  return [
+    ...own,
+    ...(E7 === undefined ? [] : equationLines('E7', E7, currency)),
+    ...(E8 === undefined ? [] : equationLines('E8', E8, currency)),
+  ];
 }
 
-function equationLines(name: EquationName | 'E7', equation: Equation, currency: string): string[] {
+function equationLines(name: EquationName | 'E7' | 'E8', equation: Equation, currency: string): string[] {
   if (equation.ok) return [`  ${name}  ok          ${titleOf(name, equation)}`];
   const unit = name === 'E6' ? 'documents' : currency;
   const documents = equation.documents.map((each) => `${each.document}: ${each.message}`);
@@ -85,7 +90,7 @@ function equationLines(name: EquationName | 'E7', equation: Equation, currency: 
 }
 
 /** Of an equation that holds: what the source did not count is not said to be complete. */
-function titleOf(name: EquationName | 'E7', { not_counted: notCounted = [] }: CountEquation): string {
+function titleOf(name: EquationName | 'E7' | 'E8', { not_counted: notCounted = [] }: CountEquation): string {
   if (name !== 'E6' || notCounted.length === 0) return titles[name];
   return `every record is in one state; how many ${notCounted.join(', ')} the source has is not known`;
 }
@@ -118,6 +123,7 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
       // The latest month first: it is the one to be declared.
       listed.unused_prepayments.toReversed().map(({ month_end, balance }) => `${month_end}  ${balance}`),
     ],
+    ['VAT on prepayments', (listed.prepayment_vat ?? []).map(noteLine)],
     [
       'Gift cards and vouchers',
       listed.vouchers.map(

@@ -52,6 +52,7 @@ export const demoCompany: TrytonCompany = {
     account('1929', 'Other clearing', 'asset'),
     account('2000', 'Equity', 'equity'),
     account('2400', 'Prepayments of clients', 'liability', control),
+    account('2401', 'VAT on prepayments', 'asset'),
     account('2410', 'Vouchers', 'liability'),
     account('2411', 'Gift cards', 'liability'),
     account('2900', 'Trade payables', 'payable', control),

@@ -11,6 +11,7 @@ import { LedgerError } from '../errors.ts';
 import { chainHead, holdChain } from './chain.ts';
 import { entryFormat, entryHash } from './entry-hash.ts';
 import { entryInsertTypes, entryRow, lineInsertTypes, lineRow } from './rows.ts';
+import { insertShares } from './shares.ts';
 import { numberVouchers } from './vouchers.ts';
 
 export interface AppendOptions {
@@ -207,6 +208,7 @@ async function insert(trx: Connection, entries: LedgerEntry[], windowId: number 
   await insertRows(trx, 'entry', entryInsertTypes, entryRows);
   const lineRows = entries.flatMap((entry) => entry.lines.map((line, index) => lineRow(entry.id, index, line)));
   await insertRows(trx, 'entry_line', lineInsertTypes, lineRows);
+  await insertShares(trx, entries);
   const names = entries.flatMap(({ id, lines }) => {
     const parties = lines.flatMap(({ party }) => (party?.name ? [[party.code, party.name] as const] : []));
     return [...new Map(parties)].map(([party_code, name]) => ({ entry_id: id, party_code, name }));

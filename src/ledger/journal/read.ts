@@ -4,6 +4,7 @@ import type { LedgerEntry } from '../../domain/entry.ts';
 import { type CalendarDate, type InstallationId, type PostingMode, postingModes } from '../../terms.ts';
 import { LedgerError } from '../errors.ts';
 import { type EntryRow, entryColumns, entryFromRow, entryShape, lineColumns, lineFromRow, lineShape } from './rows.ts';
+import { sharesOf } from './shares.ts';
 
 const pageSize = 500;
 
@@ -76,5 +77,13 @@ export async function withLines(db: Connection, entries: EntryRow[]): Promise<Le
     [entries.map((entry) => entry.id)],
   );
   const lines = Map.groupBy(found, (line) => line.entry_id);
-  return entries.map((entry) => entryFromRow(entry, (lines.get(entry.id) ?? []).map(lineFromRow)));
+  const shares = await sharesOf(
+    db,
+    entries.flatMap(({ id, kind }) => (kind === 'invoice' ? [] : [id])),
+  );
+  return entries.map((row) => {
+    const entry = entryFromRow(row, (lines.get(row.id) ?? []).map(lineFromRow));
+    const own = shares.get(row.id);
+    return own === undefined ? entry : { ...entry, shares: own };
+  });
 }

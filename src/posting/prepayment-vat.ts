@@ -1,0 +1,109 @@
+import { type EntryShare, type Line, lineOf, type Party } from '../domain/entry.ts';
+import { Money, roundHalfEven, zero } from '../domain/money.ts';
+import { roleAccount, vatAccount } from '../mapping/look-ups.ts';
+import type { PrepaymentRecord } from '../records/types.ts';
+import type { CalendarDate } from '../terms.ts';
+import type { Findings } from './findings.ts';
+import type { Fact } from './hash.ts';
+import type { PostingContext, PrepaymentShare } from './types.ts';
+
+const hundred = new Money(100);
+
+/** What the lines of VAT on a prepayment have in common. */
+interface Common {
+  rule: string;
+  party: Party;
+  departmentId: number | null;
+}
+
+/**
+ * R5 with `at_receipt`: VAT of a prepayment that is in the amount received, half-even, against `prepayment_vat`. Empty where the
+ * policy does not ask for it on that day, or where no group is named for it; a group without a VAT account holds.
+ */
+export function vatAtReceipt(
+  { paymentType, departmentId }: PrepaymentRecord,
+  paid: Money,
+  date: CalendarDate,
+  common: Common,
+  { mapping, decimals }: PostingContext,
+  findings: Findings,
+): Line[] {
+  const policy = mapping.policies.prepayment_vat;
+  if (policy === 'listed' || date < policy.from) return [];
+  const group =
+    (departmentId === null ? undefined : policy.departments[String(departmentId)]) ??
+    (paymentType === null ? undefined : policy.payment_types[String(paymentType)]) ??
+    policy.group;
+  if (group === undefined) return [];
+  const rate = new Money(group.rate);
+  const vat = roundHalfEven(paid.times(rate).dividedBy(hundred.plus(rate)), decimals);
+  const suspended = findings.account(roleAccount(mapping, 'prepayment_vat'));
+  const owed = findings.account(vatAccount(mapping, { name: group.name, rate, accounts: [], date }, departmentId));
+  if (!suspended || !owed) return [];
+  const accounts = { suspended: { ...suspended }, owed: { ...owed } };
+  return vatLines(vat, paid, { group: group.name, rate }, accounts, common);
+}
+
+/**
+ * R6 and R7 with `at_receipt`: the VAT that each original gives back, at the accounts, group and rate of its own entry. An original
+ * without VAT in its entry gives nothing back.
+ */
+export function vatGivenBack(
+  shares: readonly PrepaymentShare[],
+  common: Common,
+  { decimals }: PostingContext,
+): { lines: Line[]; shares: EntryShare[]; facts: readonly Fact[] } {
+  const lines: Line[] = [];
+  const kept: EntryShare[] = [];
+  for (const { prepaymentId, amount, usedBefore, vat: of } of shares) {
+    const vat =
+      of === null
+        ? zero
+        : partOf(of.amount, usedBefore.plus(amount), of.paid, decimals).minus(
+            partOf(of.amount, usedBefore, of.paid, decimals),
+          );
+    kept.push({ prepaymentId, usedBefore, amount, vat, hasVat: of !== null });
+    if (of === null) continue;
+    const { suspendedAccount, account, group, rate } = of;
+    const accounts = {
+      suspended: { account: suspendedAccount, mappedBy: `prepayment ${prepaymentId}` },
+      owed: { account, mappedBy: `prepayment ${prepaymentId}` },
+    };
+    lines.push(...vatLines(vat.negated(), amount.negated(), { group, rate }, accounts, common));
+  }
+  const withVat = shares.filter(({ vat }) => vat !== null);
+  const facts: Fact[] = withVat.map(({ prepaymentId, amount }) => [prepaymentId, amount]);
+  return { lines, shares: kept, facts: facts.length === 0 ? [] : ['VAT of prepayments', ...facts] };
+}
+
+/** The part of an original's VAT that belongs to what is used of it. More than all of it gives back no more than all. */
+function partOf(vat: Money, used: Money, paid: Money, decimals: number): Money {
+  const within = Money.max(zero, Money.min(used, paid));
+  return roundHalfEven(vat.times(within).dividedBy(paid), decimals);
+}
+
+interface Accounts {
+  suspended: { account: string; mappedBy: string };
+  owed: { account: string; mappedBy: string };
+}
+
+/** Both lines of an amount of VAT; `gross` is the amount that it is part of. The base stands on the VAT line, in its direction. */
+function vatLines(
+  vat: Money,
+  gross: Money,
+  { group, rate }: { group: string | null; rate: Money | null },
+  { suspended, owed }: Accounts,
+  common: Common,
+): Line[] {
+  const base = gross.minus(vat);
+  const lines = [
+    lineOf(vat, { ...common, ...suspended, role: 'prepayment_vat', vat: { group, rate, base: null } }),
+    lineOf(vat.negated(), {
+      ...common,
+      ...owed,
+      role: 'vat',
+      vat: { group, rate, base: vat.isNegative() ? base.negated() : base },
+    }),
+  ];
+  return lines.filter((line) => line !== null);
+}

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { Decimal } from 'decimal.js';
+import { afterAll, expect, test } from 'vitest';
+import { text } from '../../src/db/columns.ts';
+import { rows } from '../../src/db/rows.ts';
+import { reconcile } from '../../src/reconcile/index.ts';
+import { useDatabase } from '../support/database.ts';
+import { MirroredClinic } from '../support/mirrored-clinic.ts';
+
+const { db, url } = useDatabase();
+const demo = readFileSync(new URL('../../mappings/demo.yaml', import.meta.url), 'utf8');
+const withVat = demo
+  .replace(', rate: 25.5, kind: domestic}', ', rate: 25.5, kind: domestic, account: "2931"}')
+  .replace(
+    'policies:\n',
+    'policies:\n  prepayment_vat: {at_receipt: 2026-02-15, group: {name: "VAT 25.5 %", rate: 25.5}}\n',
+  );
+const clinics: MirroredClinic[] = [];
+afterAll(() => {
+  for (const clinic of clinics) clinic.remove();
+});
+
+async function reportOf(clinic: MirroredClinic) {
+  const { id, currency, decimals, timezone, startDate, dialect, mapping } = clinic.installation;
+  const input = {
+    ...{ id, currency, decimals, timezone, startDate, dialect, mapping },
+    refundLowersUnused: true,
+    sourceCounts: {},
+    today: '2026-03-11',
+  };
+  return (await reconcile(db, [input])).installations[0]!;
+}
+
+/** `prepayment_vat` per original by the lines of all entries that name it, debit positive. */
+async function suspended(installation: number): Promise<Decimal> {
+  const [found] = await rows(
+    db,
+    { balance: text },
+    `select coalesce(sum(case l.side when 'debit' then l.amount else -l.amount end), 0)::text as balance
+     from entry e join entry_line l on l.entry_id = e.id where e.installation = ? and l.role = 'prepayment_vat'`,
+    [installation],
+  );
+  return new Decimal(found!.balance);
+}
+
+test('what a clinic takes in advance has its VAT at receipt, and gives it back with each refund and use', async () => {
+  const clinic = new MirroredClinic(db, url, { id: 4801, seed: 5, invoices: 120 });
+  clinics.push(clinic);
+  await clinic.configure(withVat);
+  await clinic.pull();
+  await clinic.post();
+  for (let round = 0; round < 3; round++) {
+    clinic.live(40);
+    await clinic.pull();
+    await clinic.post();
+  }
+  const report = await reportOf(clinic);
+  expect(report.equations.E8).toMatchObject({ ok: true, documents: [] });
+  expect(Object.values(report.equations).every(({ ok }) => ok)).toBe(true);
+  const used = await rows(
+    db,
+    { kind: text },
+    'select distinct kind from entry e join entry_share s on s.entry_id = e.id order by kind',
+    [],
+  );
+  expect(used.map(({ kind }) => kind)).toEqual(['payment', 'prepayment']);
+
+  // From the source's own records: VAT × unused / paid of what was received with VAT, to half a cent each. What a payment used that
+  // nobody could match is not given back; such originals are listed.
+  const unmatched = report.listed.reports
+    .filter(({ code }) => code === 'prepayment_unmatched')
+    .map((each) => each.document);
+  const open = clinic.clinic.invoicePayments.all().filter(({ id }) => unmatched.includes(`payment ${id}`));
+  const openOf = (id: number) =>
+    open.reduce((sum, { prepayment, paid }) => (prepayment === id ? sum.plus(paid) : sum), new Decimal(0));
+  let expected = new Decimal(0);
+  let received = 0;
+  for (const { id, refunds, paid, unused_amount, status, created } of clinic.clinic.prepayments.all()) {
+    const isMoney = status === 'Ready' || status === 'Fully used';
+    const day = new Date(created).toLocaleDateString('sv-SE', { timeZone: 'Europe/Helsinki' });
+    if (refunds !== null || !isMoney || day < '2026-02-15') continue;
+    received += 1;
+    const vat = new Decimal(paid).times(25.5).dividedBy(125.5).toDecimalPlaces(2, Decimal.ROUND_HALF_EVEN);
+    expected = expected.plus(vat.times(openOf(id).plus(unused_amount)).dividedBy(paid));
+    const isListed = report.listed.prepayment_vat!.some(({ document }) => document === `prepayment ${id}`);
+    expect(isListed).toBe(!openOf(id).isZero());
+  }
+  expect(received).toBeGreaterThan(2);
+  expect(report.listed.prepayment_vat).toContainEqual({
+    document: 'prepayment 701',
+    message: '80.00 of it was used or paid back; it was received without VAT and gives none back',
+  });
+  const left = await suspended(4801);
+  expect(left.minus(expected).abs().lessThan(new Decimal(received).times('0.01'))).toBe(true);
+});
