@@ -59,7 +59,19 @@ describe('help', () => {
         'late',
         'erp',
       ],
-      ...['reconcile', 'ledger', 'adopt', 'erase', 'export', 'mapping', 'migrate', 'doctor', 'budget', 'sandbox'],
+      ...[
+        'reconcile',
+        'ledger',
+        'adopt',
+        'erase',
+        'export',
+        'report',
+        'mapping',
+        'migrate',
+        'doctor',
+        'budget',
+        'sandbox',
+      ],
     ]);
     for (const name of first) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
     expect(stdout).toContain('Exit codes:');
