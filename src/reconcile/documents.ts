@@ -1,3 +1,4 @@
+import type { ProblemDetails } from '../documents/save.ts';
 import { type Money, sum } from '../domain/money.ts';
 import type { StoredUse } from '../prepayments/used.ts';
 import type { InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceRecord } from '../records/types.ts';
@@ -38,6 +39,8 @@ export interface ReconciledDocument<Record extends SourceRecord> {
   changed: boolean;
   state: DocumentState | null;
   problem: string | null;
+  /** Of a change that is held: the posted facts that the source has otherwise now; absent where they are not known. */
+  changes?: ProblemDetails['changes'];
   /** Waits to be judged again. */
   dirty: boolean;
   documentDate: CalendarDate | null;

@@ -6,6 +6,8 @@ import { formatAmount, type Note } from './report.ts';
 /** Statuses of an invoice (practice-api: Invoice). */
 const finalStatus = 3;
 const voidStatus = 99;
+/** Changes of one document that are told. */
+const toldAtMost = 8;
 
 /** A posted invoice whose present facts are not in the books: what it is posted with, and what the source says of it now. */
 export function heldInvoice(invoice: ReconciledInvoice, posted: Money, decimals: number): Note {
@@ -38,7 +40,7 @@ export function heldPayment(
 
 function note(
   document: string,
-  { gone, problem }: Pick<ReconciledDocument<never>, 'gone' | 'problem'>,
+  { gone, problem, changes = [] }: Pick<ReconciledDocument<never>, 'gone' | 'problem' | 'changes'>,
   posted: Money,
   now: string | null,
   amount: Money | null,
@@ -50,7 +52,12 @@ function note(
   if (now !== null) return { document, message: `${begin}; the source now says ${now} ${end}` };
   if (amount === null)
     return { document, message: `${begin}; its amount in the source cannot be read any more ${end}` };
-  if (amount.equals(posted))
-    return { document, message: `${begin}, as the source still says; other facts of it differ ${end}` };
+  if (amount.equals(posted)) {
+    const told = changes
+      .slice(0, toldAtMost)
+      .map(({ field, old, new: to }) => `${field} ${old ?? 'none'} → ${to ?? 'none'}`);
+    const facts = told.length === 0 ? 'other facts of it differ' : told.join(', ');
+    return { document, message: `${begin}, as the source still says; ${facts} ${end}` };
+  }
   return { document, message: `${begin}; the source now says ${formatAmount(amount, decimals)} ${end}` };
 }

@@ -1,6 +1,7 @@
 import { bool, date, integer, integers, json, nullable, numeric, oneOf, type RowOf, text } from '../db/columns.ts';
 import { pages } from '../db/pages.ts';
 import { type Connection, rows } from '../db/rows.ts';
+import type { ProblemDetails } from '../documents/save.ts';
 import { Money, zero } from '../domain/money.ts';
 import { usedPrepayments } from '../prepayments/used.ts';
 import { readJson } from '../records/json.ts';
@@ -129,10 +130,11 @@ async function withLedger<Kind extends DocumentKind>(
       id: integer,
       state: oneOf(documentStates),
       problem_code: nullable(text),
+      problem_details: nullable(json),
       dirty: bool,
       document_date: nullable(date),
     },
-    `select id, state, problem_code, dirty, document_date from document
+    `select id, state, problem_code, problem_details, dirty, document_date from document
      where installation = ? and kind = ? and id = any(?::bigint[])`,
     [input.id, kind, ids],
   );
@@ -145,11 +147,17 @@ async function withLedger<Kind extends DocumentKind>(
       changed: record.version > 1,
       state: document?.state ?? null,
       problem: document?.problem_code ?? null,
+      ...changesOf(document?.problem_details ?? null),
       dirty: document?.dirty ?? false,
       documentDate: document?.document_date ?? null,
       sums: sumsByTags(entries.get(record.id) ?? []),
     };
   });
+}
+
+function changesOf(details: string | null): Pick<ReconciledDocument<never>, 'changes'> {
+  const { changes } = (details === null ? {} : JSON.parse(details)) as ProblemDetails;
+  return changes === undefined ? {} : { changes };
 }
 
 function parse<Kind extends RecordKind>(kind: Kind, record: StoredRecord, input: ReconcileInput): RecordOf<Kind> {

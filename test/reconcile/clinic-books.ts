@@ -19,6 +19,7 @@ export interface Written {
   /** The entry is reversed again. */
   reversed?: boolean;
   problem?: string;
+  changes?: { field: string; old: string | null; new: string | null }[];
   gone?: boolean;
 }
 
@@ -68,9 +69,19 @@ export class ClinicBooks {
     if (state === null) return;
     await execute(
       this.db,
-      `insert into document (installation, kind, id, state, dirty, entry_id, document_date, problem_code)
-       values (?, ?, ?, ?, ?, ?, ?, ?)`,
-      [this.input.id, kind, record.id, state, state === 'pending', entryId, date, written.problem ?? null],
+      `insert into document (installation, kind, id, state, dirty, entry_id, document_date, problem_code, problem_details)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb)`,
+      [
+        this.input.id,
+        kind,
+        record.id,
+        state,
+        state === 'pending',
+        entryId,
+        date,
+        written.problem ?? null,
+        written.changes ? JSON.stringify({ changes: written.changes }) : null,
+      ],
     );
   }
 

@@ -72,6 +72,11 @@ describe('held changes say what differs', () => {
       'invoice 10: posted with 65.70, as the source still says; other facts of it differ (change_held)',
     ],
     [
+      'another account, as it was told when judged',
+      invoice({}, { changes: [{ field: 'net on 3000', old: '65.70', new: null }] }),
+      'invoice 10: posted with 65.70, as the source still says; net on 3000 65.70 → none (change_held)',
+    ],
+    [
       'a total that cannot be read',
       invoice({ total_with_vat: 'x' }, { problem: 'amount_invalid' }),
       'invoice 10: posted with 65.70; its amount in the source cannot be read any more (amount_invalid)',
