@@ -111,7 +111,9 @@ export class Table<T extends RecordBase> {
     if (this.#late.size === 0) return record;
     const late = this.#late.get(record.id);
     if (!late) return record;
-    if (late.visibleAt > atMs) return late.previous ?? undefined;
+    // A clock that was put back makes no transaction last longer.
+    const wasPutBack = atMs < record.modified;
+    if (late.visibleAt > atMs && !wasPutBack) return late.previous ?? undefined;
     this.#late.delete(record.id);
     return record;
   }

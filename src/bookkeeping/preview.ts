@@ -1,5 +1,5 @@
 import type { InstallationConfig } from '../config/load.ts';
-import type { Db } from '../db/pool.ts';
+import { type Db, withoutIdleTimeout } from '../db/pool.ts';
 import type { Connection } from '../db/rows.ts';
 import { waitingDocuments } from '../documents/claim.ts';
 import type { DocumentCursor, StoredDocument } from '../documents/document.ts';
@@ -81,6 +81,7 @@ async function* fromSnapshot<One>(
   read: (trx: Connection) => AsyncGenerator<One>,
 ): AsyncGenerator<One, void, void> {
   const trx = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
+  await withoutIdleTimeout(trx);
   try {
     yield* read(trx);
   } finally {

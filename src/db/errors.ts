@@ -4,18 +4,18 @@ import { redact } from '../domain/redact.ts';
 import { storable } from '../domain/text.ts';
 import type { Transact } from './lease.ts';
 
-// SQLSTATE class 08 (connection) and 57P (shutdown); the others are the network's.
-const lostConnectionCodes = /^(08\w{3}|57P\d\d|ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT)$/;
+// SQLSTATE class 08 (connection), 57P (shutdown) and 25P03 (a transaction that stood still too long, whose session PostgreSQL ended); the
+// others are the network's.
+const lostConnectionCodes = /^(08\w{3}|57P\d\d|25P03|ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT)$/;
+
+const codelessLoss =
+  /(?:^| - )(?:Connection terminated\b.*|Connection ended unexpectedly|Client has encountered a connection error\b.*)$/;
 
 /** Whether a statement failed because PostgreSQL could not be reached, or because no connection of the pool became free in time. */
 export function isLostConnection(error: unknown): error is Error {
   if (error instanceof knex.KnexTimeoutError) return true;
-  // The driver gives these no code.
-  if (
-    error instanceof Error &&
-    /^(Connection terminated|Client has encountered a connection error)/.test(error.message)
-  )
-    return true;
+  // The driver gives these no code, and knex puts the statement before them.
+  if (error instanceof Error && codelessLoss.test(error.message)) return true;
   return (
     error instanceof Error && 'code' in error && typeof error.code === 'string' && lostConnectionCodes.test(error.code)
   );

@@ -32,10 +32,18 @@ export function poolSize(installations: number): number {
 /** Nothing that one statement does takes longer. */
 export const statementTimeoutMs = 120_000;
 
+/**
+ * PostgreSQL ends a transaction that has sent nothing for so long. A process that is cut off from it (its machine lost power, the network
+ * dropped its connections) leaves transactions open, whose locks would keep everyone else waiting until TCP gives up, after two hours.
+ */
+export const idleTransactionTimeoutMs = 30_000;
+
 export interface DatabaseOptions {
   /** Connections at most. */
   max?: number;
   statementTimeoutMs?: number;
+  /** Default: `idleTransactionTimeoutMs`. */
+  idleTransactionTimeoutMs?: number;
   /** Longest wait for a connection. */
   acquireTimeoutMs?: number;
   /** Takes what the pool reports, for example that no connection could be made. Default: stderr. */
@@ -43,8 +51,8 @@ export interface DatabaseOptions {
 }
 
 /**
- * A pool of connections to PostgreSQL. Every statement has a time-out (`statementTimeoutMs`), so has waiting for a
- * connection. A `url` that is a function is asked again for each use: when its answer changes, connections are made to the new
+ * A pool of connections to PostgreSQL. Every statement has a time-out (`statementTimeoutMs`), so have waiting for a connection and a
+ * transaction in which nothing happens. A `url` that is a function is asked again for each use: when its answer changes, connections are made to the new
  * one. The caller ends the pool with `db.destroy()`.
  */
 export function openDatabase(url: string | (() => string), options: DatabaseOptions = {}): Db {
@@ -55,6 +63,7 @@ export function openDatabase(url: string | (() => string), options: DatabaseOpti
     types,
     application_name: 'vetledger',
     statement_timeout: options.statementTimeoutMs ?? statementTimeoutMs,
+    idle_in_transaction_session_timeout: options.idleTransactionTimeoutMs ?? idleTransactionTimeoutMs,
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
   });
@@ -73,6 +82,13 @@ export function openDatabase(url: string | (() => string), options: DatabaseOpti
     // knex writes to stdout unless told otherwise, and stdout is the command's result.
     log: { debug: report, warn: report, error: report, deprecate: (what, instead) => report(`${what}: ${instead}`) },
   });
+}
+
+/**
+ * Lets a transaction that only reads wait for whoever takes what it reads (a pager, a slow disk): it holds no lock that others wait for.
+ */
+export async function withoutIdleTimeout(trx: Knex.Transaction): Promise<void> {
+  await trx.raw('set local idle_in_transaction_session_timeout = 0');
 }
 
 /** The connections of a pool now, and how many are waited for. */

@@ -1,4 +1,4 @@
-import type { Db } from '../db/pool.ts';
+import { type Db, withoutIdleTimeout } from '../db/pool.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
 import { reconcileInstallation } from './installation.ts';
 import type { InstallationReport, ReconcileInput, ReconcileReport } from './report.ts';
@@ -24,6 +24,7 @@ export async function reconcileBooks(db: Db, installations: ReconcileInput[]): P
   const reports: InstallationReport[] = [];
   const disputed: Reconciliation['disputed'] = new Map();
   const trx = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
+  await withoutIdleTimeout(trx);
   try {
     for (const input of installations) {
       const found = await reconcileInstallation(trx, input);

@@ -28,6 +28,15 @@ test('a connection that the server ends', async () => {
   expect(isLostConnection(await ended)).toBe(true);
 });
 
+test.each([
+  'Connection terminated unexpectedly',
+  'Client has encountered a connection error and is not queryable',
+  'select 1 - Connection terminated unexpectedly',
+  'ROLLBACK - Client has encountered a connection error and is not queryable',
+])('a connection that is gone, as the driver tells it: %s', (message) => {
+  expect(isLostConnection(new Error(message))).toBe(true);
+});
+
 test('no connection free in time', () => {
   expect(isLostConnection(new knex.KnexTimeoutError())).toBe(true);
 });

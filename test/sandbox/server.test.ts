@@ -129,6 +129,18 @@ describe('quirks', () => {
     const paid = (await api.get('invoice/', { id__in: old.id })).json.results[0];
     expect([paid.due_sum, Date.parse(paid.modified)]).toEqual([0, nowMs - 5000]);
   });
+
+  test('a transaction under way when the clock is put back is committed all the same', async () => {
+    let nowMs = Date.parse('2026-05-20T12:00:00Z');
+    const api = await start({ now: () => new Date(nowMs) });
+    const { clinic } = api.sandbox;
+    const old = clinic.createInvoice({ rows: [{ sum: '10.00' }] });
+    api.sandbox.setQuirks({ lateCommitShare: 1, lateCommitMs: 5000 });
+    const late = clinic.createInvoice({ rows: [{ sum: '10.00' }] });
+    expect(await idsOf(api, 'invoice/', { id__gt: old.id })).toEqual([]);
+    nowMs -= 3_600_000;
+    expect(await idsOf(api, 'invoice/', { id__gt: old.id })).toEqual([late.id]);
+  });
 });
 
 describe('faults', () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Db } from '../../db/pool.ts';
+import { type Db, withoutIdleTimeout } from '../../db/pool.ts';
 import type { Connection } from '../../db/rows.ts';
 import { labelOf } from '../../domain/installation-name.ts';
 import type { Ed25519Key } from '../../domain/signature.ts';
@@ -48,6 +48,7 @@ export interface ExportOptions {
 export async function* exportEntries(db: Db, options: ExportOptions): AsyncGenerator<string> {
   const format = exportFormats[options.format];
   const trx = await db.transaction({ isolationLevel: 'repeatable read', readOnly: true });
+  await withoutIdleTimeout(trx);
   const digest = createHash('sha256');
   const digested = (piece: string) => {
     digest.update(piece);

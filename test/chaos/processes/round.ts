@@ -26,6 +26,7 @@ const firstWindowMs = 120_000;
 const settleMs = 240_000;
 const workflowsEndMs = 90_000;
 const pollMs = 250;
+const listLagMs = 3_000;
 const token = 'sandbox-token';
 
 export interface RoundReport {
@@ -352,11 +353,18 @@ class Round {
       const schedule = client.schedule.getHandle(`sync-window/${installation}-${id?.value}`);
       await schedule.pause('the round ends');
       let open: string[] = [];
+      // Temporal's list may lack for a moment what the Schedule has just started.
+      let looksWithout = 0;
       const isOver = async () => {
         open = [];
         for await (const { workflowId } of client.workflow.list({ query: `ExecutionStatus = 'Running'` }))
           if (workflowId.includes(`-${id?.value}`)) open.push(workflowId);
-        return open.length === 0;
+        for (const { id: window } of await this.#asked<{ id: number }>(
+          `select id from sync_window where outcome = 'open'`,
+        ))
+          open.push(`window ${window}`);
+        looksWithout = open.length === 0 ? looksWithout + 1 : 0;
+        return looksWithout * pollMs >= listLagMs;
       };
       await this.#until(() => `the end of ${open.join(', ')}`, workflowsEndMs, isOver);
       await schedule.delete();
