@@ -7,6 +7,7 @@ import { Money, sum, zero } from '../domain/money.ts';
 import { holdShares, sharesInForce } from '../ledger/journal/shares.ts';
 import type { Decision, DocumentFacts, PostedBefore, PrepaymentShare } from '../posting/types.ts';
 import { type Taken, takenByUses } from '../prepayments/taken.ts';
+import { prepaymentUse } from '../records/prepayment-words.ts';
 import { type DocumentKind, type InstallationId, lineRoles, sides } from '../terms.ts';
 
 type OriginalVat = NonNullable<PrepaymentShare['vat']>;
@@ -135,9 +136,6 @@ async function takenBy(
   }
   return taken;
 }
-
-/** Payments that use a prepayment (practice-api: Invoice payment). */
-const prepaymentUse = 8;
 
 /** What the entries in force of prepayments say of their VAT; those without VAT are left out. */
 async function originalVats(

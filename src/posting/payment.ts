@@ -2,6 +2,7 @@ import { businessDate } from '../domain/dates.ts';
 import { type DraftEntry, entryDefect, lineOf } from '../domain/entry.ts';
 import type { Money } from '../domain/money.ts';
 import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
+import { prepaymentUse } from '../records/prepayment-words.ts';
 import type { DefectCode, InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { CalendarDate, Role } from '../terms.ts';
 import { Findings, invoiceName } from './findings.ts';
@@ -12,7 +13,6 @@ import { vatGivenBack } from './prepayment-vat.ts';
 import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
 
 const consolidated = 6;
-const fromPrepayment = 8;
 const rounding = 3;
 const netting = 12;
 
@@ -86,16 +86,16 @@ export function judgePayment(
   if (!shared || !money || !receivable) return findings.held();
 
   // R7: the prepayment's liability stands under the client whose prepayment it was, whoever pays the invoice.
-  const liable = type === fromPrepayment ? (facts.prepayment?.clientId ?? invoice.clientId) : null;
+  const liable = type === prepaymentUse ? (facts.prepayment?.clientId ?? invoice.clientId) : null;
   const client = liable === null ? shared.party : clientParty(liable);
-  const rule = type === fromPrepayment ? 'R7' : type === consolidated ? 'R10' : 'R4';
+  const rule = type === prepaymentUse ? 'R7' : type === consolidated ? 'R10' : 'R4';
   const common = { rule, departmentId: shared.departmentId, paymentType: type };
   const lines = [
     lineOf(paid, { ...common, ...money, party: moneyParty(money.role, client, context) }),
     lineOf(paid.negated(), { ...common, ...receivable, ...shared.receivable, role: period.role, party: shared.party }),
   ].filter((line) => line !== null);
   const ofVat = { rule, party: client, departmentId: shared.departmentId };
-  const givenBack = vatGivenBack(type === fromPrepayment ? (facts.shares ?? []) : [], ofVat, context);
+  const givenBack = vatGivenBack(type === prepaymentUse ? (facts.shares ?? []) : [], ofVat, context);
   lines.push(...givenBack.lines);
   const defect = entryDefect({ lines }, context.decimals);
   if (defect) {
@@ -107,7 +107,7 @@ export function judgePayment(
     payer: shared.facts,
     after: [...usedPrepaymentFacts(liable, invoice.clientId), ...givenBack.facts],
   };
-  if (facts.prepayment?.prepaymentIds.length === 0 && type === fromPrepayment) {
+  if (facts.prepayment?.prepaymentIds.length === 0 && type === prepaymentUse) {
     findings.report(
       'prepayment_unmatched',
       `no one set of prepayments is known to be what it used; its liability stands under ${client.code}`,

@@ -1,6 +1,7 @@
 import { businessDate } from '../domain/dates.ts';
 import { entryDefect, lineOf } from '../domain/entry.ts';
 import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
+import { isKnownStatus, isNoMoney } from '../records/prepayment-words.ts';
 import type { CalendarDate } from '../terms.ts';
 import { Findings } from './findings.ts';
 import { inputHash } from './hash.ts';
@@ -8,8 +9,6 @@ import { clientParty, moneyParty } from './party.ts';
 import { vatAtReceipt, vatGivenBack } from './prepayment-vat.ts';
 import type { Judgement, PostingContext, PrepaymentFacts } from './types.ts';
 
-const money = ['ready', 'fully used'];
-const notMoney = ['pending', 'failed', 'aborted'];
 /** Consolidated invoice and prepayment: payment types that bring no money in. */
 const refusedTypes = [6, 8];
 
@@ -28,14 +27,14 @@ export function judgePrepayment(
   findings.documentDate = takenDate ?? own;
   const status = prepayment.status ?? 'ready';
   if (facts.gone) {
-    if (!notMoney.includes(status)) findings.goneOpening(context);
+    if (!isNoMoney(status)) findings.goneOpening(context);
     return findings.state('gone');
   }
-  if (notMoney.includes(status)) {
+  if (isNoMoney(status)) {
     reviewOpening(facts, status, context, findings);
     return findings.state('not_money');
   }
-  if (!money.includes(status)) {
+  if (!isKnownStatus(status)) {
     findings.hold('status_unknown', `its status is ${status}`);
     return findings.held();
   }

@@ -3,6 +3,7 @@ import { type Connection, rows } from '../db/rows.ts';
 import { instantOf } from '../domain/dates.ts';
 import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
+import { isNoMoney, prepaymentUse } from '../records/prepayment-words.ts';
 import type { PaymentRecord, PrepaymentRecord } from '../records/types.ts';
 import type { InstallationId } from '../terms.ts';
 
@@ -12,10 +13,6 @@ export interface Followed {
   timezone: string;
   dialect: Dialect;
 }
-
-/** The payment type of a prepayment that is applied to an invoice (practice-api: Invoice payment). */
-const fromPrepayment = 8;
-const notMoney = ['pending', 'failed', 'aborted'];
 
 /** A payment of type 8 of the mirror, with the client of its invoice. */
 export interface SeenUse {
@@ -40,7 +37,7 @@ export async function readUses(db: Connection, installation: Followed, ids: read
   );
   const uses = found
     .map(({ raw, version }) => ({ version, payment: readRecord('payment', raw, dialect) }))
-    .filter(({ payment: { paymentType, paid } }) => paymentType === fromPrepayment && paid !== null && !paid.isZero());
+    .filter(({ payment: { paymentType, paid } }) => paymentType === prepaymentUse && paid !== null && !paid.isZero());
   const clients = await clientsOfInvoices(
     db,
     installation,
@@ -102,7 +99,7 @@ export async function readPrepayments(
   const instantIn = (text: string | null) => (text === null ? null : instantOf(text, timezone));
   return found.map(({ id, raw, version, goneAt }) => {
     const record = readRecord('prepayment', raw, dialect);
-    const isMoney = goneAt === null && record.paid !== null && !notMoney.includes(record.status ?? 'ready');
+    const isMoney = goneAt === null && record.paid !== null && !isNoMoney(record.status);
     return {
       id,
       version,

@@ -1,4 +1,5 @@
 import { type Money, sum, zero } from '../domain/money.ts';
+import { isNoMoney } from '../records/prepayment-words.ts';
 import type { DocumentRef } from '../terms.ts';
 import {
   isHeldChange,
@@ -9,15 +10,9 @@ import {
 } from './documents.ts';
 import { type Difference, formatAmount, type Listed } from './report.ts';
 
-/** Payments that use a prepayment (practice-api: Invoice payment). */
-export const prepaymentUse = 8;
-
-/** Statuses in which a prepayment is no money (ACCOUNTING R12). */
-export const notMoney = ['pending', 'failed', 'aborted'];
-
 /** Whether a prepayment or refund is money in the source: neither gone nor pending, failed or aborted. */
 export function isMoney({ gone, record }: ReconciledPrepayment): boolean {
-  return !gone && !notMoney.includes(record.status ?? 'ready');
+  return !gone && !isNoMoney(record.status);
 }
 
 /** Whose prepayment a payment used, as far as it is known (ACCOUNTING R7). */

@@ -1,6 +1,6 @@
 import type { Money } from '../domain/money.ts';
+import { isNoMoney } from '../records/prepayment-words.ts';
 import type { ReconciledDocument, ReconciledInvoice, ReconciledPayment, ReconciledPrepayment } from './documents.ts';
-import { notMoney } from './e3-prepayment.ts';
 import { formatAmount, type Note } from './report.ts';
 
 /** Statuses of an invoice (practice-api: Invoice). */
@@ -30,7 +30,7 @@ export function heldPayment(
 ): Note {
   const { record } = payment;
   const status = record.kind === 'prepayment' ? (record.status ?? 'ready') : 'ready';
-  const now = notMoney.includes(status)
+  const now = isNoMoney(status)
     ? `that it is ${status}, which is no money`
     : record.paymentType !== postedType && record.paid?.equals(posted)
       ? `type ${record.paymentType ?? 'unreadable'} instead of ${postedType ?? 'none'}`

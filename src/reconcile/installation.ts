@@ -1,12 +1,13 @@
 import type { Connection } from '../db/rows.ts';
 import { outsideBooks, outsideByKind } from '../documents/outside.ts';
+import { prepaymentUse } from '../records/prepayment-words.ts';
 import type { DocumentRef } from '../terms.ts';
 import { ClearingBalances } from './clearing.ts';
 import { type ReconciledPayment, waitingHint } from './documents.ts';
 import { checkSummaries } from './e1-summaries.ts';
 import { checkTrialBalance } from './e1-trial-balance.ts';
 import { checkReceivable } from './e2-receivable.ts';
-import { PrepaymentEquation, prepaymentUse } from './e3-prepayment.ts';
+import { PrepaymentEquation } from './e3-prepayment.ts';
 import { checkPayment, checkPrepayment } from './e4-payments.ts';
 import { checkRevenue, Residues } from './e5-revenue.ts';
 import { checkCompleteness, listsNotCounted } from './e6-completeness.ts';

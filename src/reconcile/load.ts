@@ -5,6 +5,7 @@ import type { ProblemDetails } from '../documents/save.ts';
 import { Money, zero } from '../domain/money.ts';
 import { usedPrepayments } from '../prepayments/used.ts';
 import { readJson } from '../records/json.ts';
+import { prepaymentUse } from '../records/prepayment-words.ts';
 import { parseRecord, type RecordOf } from '../records/schema.ts';
 import { type DocumentKind, documentStates, lineRoles, type RecordKind } from '../terms.ts';
 import type {
@@ -15,7 +16,6 @@ import type {
   ReconciledPayment,
   ReconciledPrepayment,
 } from './documents.ts';
-import { prepaymentUse } from './e3-prepayment.ts';
 import type { ReconcileInput } from './report.ts';
 
 const pageSize = 500;

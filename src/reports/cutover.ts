@@ -5,17 +5,14 @@ import { businessDate } from '../domain/dates.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
 import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
+import { isNoMoney, prepaymentUse } from '../records/prepayment-words.ts';
 import type { RecordOf } from '../records/schema.ts';
 import type { DocumentKind } from '../terms.ts';
 import { type Item, type ReportInput, type Section, type SectionShape, section } from './report.ts';
 
 const pageSize = 500;
-/** A payment that uses a prepayment (practice-api: Invoice payment). */
-const fromPrepayment = 8;
 /** The status of an invoice that is owed (practice-api: Invoice). */
 const finalised = 3;
-/** Statuses in which a prepayment is no money (ACCOUNTING R12). */
-const notMoney = new Set(['pending', 'failed', 'aborted']);
 
 const customer = [
   { name: 'customer', title: 'customer' },
@@ -71,14 +68,14 @@ export async function cutover(db: Connection, input: ReportInput & { dialect: Di
       const item = openInvoice(invoice, own, input);
       if (!item.amounts.open?.isZero()) open.push(item);
       uses.push(
-        ...own.filter(({ paymentType }) => paymentType === fromPrepayment).map((use) => useOf(use, invoice, input)),
+        ...own.filter(({ paymentType }) => paymentType === prepaymentUse).map((use) => useOf(use, invoice, input)),
       );
     }
   }
   const prepayments: Item[] = [];
   for await (const page of before(db, input, 'prepayment')) {
     for (const { id, clientId, paid, created, status } of page) {
-      if (notMoney.has(status ?? 'ready')) continue;
+      if (isNoMoney(status)) continue;
       const amount = paid ?? zero;
       prepayments.push({
         keys: { customer: clientKey(clientId) },
