@@ -91,7 +91,12 @@ describe('while it is paused', () => {
       todo: expect.stringContaining('vetledger deliver retry'),
       since: expect.any(String),
     });
-    expect((await command('problems')).stdout).toContain(`${unit!.unit_id}  no account 3000`);
+    const told = (await command('problems')).stdout;
+    expect(told).toMatch(
+      /^1 entry, number or row refused:\n {2}1 {2}erp_account_unknown {2}The ERP has no such account/m,
+    );
+    expect(told).toContain(`  ${unit!.unit_id} `);
+    expect(told).toMatch(/^ +no account 3000$/m);
     expect((await status()).delivery.refused).toBe(1);
 
     const explained = await command('explain', 'invoice', String(unit!.document_id));

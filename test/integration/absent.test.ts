@@ -58,8 +58,8 @@ test('an invoice that vanished is found where reconcile counted a difference, th
 test('several vanished invoices are looked up again together where no id filter is honoured', async () => {
   const { sync, reconcile } = await startLoaded({ ignoredFilters: ['id__gt', 'id__lt'] });
   await sync();
-  const gone = (await looseInvoices(clinic!)).slice(0, 4);
-  expect(gone).toHaveLength(4);
+  const gone = (await looseInvoices(clinic!)).slice(0, 3);
+  expect(gone).toHaveLength(3);
   for (const id of gone) vanish(clinic!, id);
   await reconcile();
   // Within the second of the load an answer cannot be told to be newer than the load's.

@@ -165,7 +165,12 @@ test('what waits for a restart is named, and keeps what it was', async () => {
   const now = await loadConfig(clinic.config, clinic.env);
   const change = (of: Partial<Config>): Config => ({ ...now, ...of });
   const [one] = now.installations;
-  expect(reloadPlan(now, structuredClone(now))).toMatchObject({ added: [], removed: [], changed: [], restart: [] });
+  expect(reloadPlan(now, await loadConfig(clinic.config, clinic.env))).toMatchObject({
+    added: [],
+    removed: [],
+    changed: [],
+    restart: [],
+  });
   expect(
     reloadPlan(now, change({ databaseUrl: 'postgresql://x', schedule: { ...now.schedule, everySeconds: 7 } })).restart,
   ).toEqual(['database_url']);

@@ -351,11 +351,12 @@ class Round {
       const client = new Client({ connection });
       const [id] = await this.#asked<{ value: string }>(`select value from meta where key = 'database_id'`);
       const schedule = client.schedule.getHandle(`sync-window/${installation}-${id?.value}`);
-      await schedule.pause('the round ends');
       let open: string[] = [];
       // Temporal's list may lack for a moment what the Schedule has just started.
       let looksWithout = 0;
       const isOver = async () => {
+        // A daemon that starts may have read the Schedule before it was paused, and written it after.
+        if (!(await schedule.describe()).state.paused) await schedule.pause('the round ends');
         open = [];
         for await (const { workflowId } of client.workflow.list({ query: `ExecutionStatus = 'Running'` }))
           if (workflowId.includes(`-${id?.value}`)) open.push(workflowId);
