@@ -1,6 +1,6 @@
 /**
  * Test files that `npm run test:long` runs, and `npm test` leaves out so that it takes less than ten minutes: those that play many
- * random lives, work with a real Tryton, play hostile servers and neighbours, kill processes, or wait for daemons to start and end.
+ * random lives, work with a real Tryton, play hostile servers and neighbours, kill processes, play a month-end, or wait for daemons to start and end.
  */
 export const longTests = [
   'test/budget/budget-property.test.ts',
@@ -12,6 +12,7 @@ export const longTests = [
   'test/erp/tryton/*.test.ts',
   'test/hostile/*.test.ts',
   'test/integration/redate-summaries.test.ts',
+  'test/month-end/month-end.test.ts',
   'test/simulation/outages.test.ts',
   'test/sync/by-invoice.test.ts',
   'test/workflows/{kill,pausing}.test.ts',

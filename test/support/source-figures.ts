@@ -7,6 +7,37 @@ import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sand
 
 const final = 3;
 const fromPrepayment = 8;
+const giftCard = 9;
+
+/** The records of a clinic, as far as figures need them. */
+export interface SourceRecords {
+  invoices: { all(): readonly Invoice[] };
+  invoiceRows: { of(invoice: number): readonly InvoiceRow[] };
+  invoicePayments: { all(): readonly InvoicePayment[] };
+  prepayments: { all(): readonly Prepayment[]; get(id: number): Prepayment | undefined };
+}
+
+/** A clinic's records as they are now: what happens in it later changes nothing here. */
+export function frozen(clinic: Clinic): SourceRecords {
+  const invoices = structuredClone(clinic.invoices.all());
+  const rows = Map.groupBy(structuredClone(clinic.invoiceRows.all()), ({ invoice }) => invoice);
+  const payments = structuredClone(clinic.invoicePayments.all());
+  const prepayments = structuredClone(clinic.prepayments.all());
+  return {
+    invoices: { all: () => invoices },
+    invoiceRows: { of: (invoice) => rows.get(invoice) ?? [] },
+    invoicePayments: { all: () => payments },
+    prepayments: { all: () => prepayments, get: (wanted) => prepayments.find(({ id }) => id === wanted) },
+  };
+}
+
+/** What a client has paid in advance: received, used on invoices, refunded, and what is left of it. */
+export interface PrepaidByClient {
+  received: string;
+  used: string;
+  refunded: string;
+  unused: string;
+}
 
 export interface OpenItem {
   invoice: number;
@@ -16,10 +47,10 @@ export interface OpenItem {
 
 /** Figures of one clinic, whose local dates are those of `timezone`. Amounts are texts with two decimals. */
 export class SourceFigures {
-  readonly #clinic: Clinic;
+  readonly #clinic: SourceRecords;
   readonly #day: (ms: number) => string;
 
-  constructor(clinic: Clinic, timezone: string) {
+  constructor(clinic: SourceRecords, timezone: string) {
     this.#clinic = clinic;
     const format = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' });
     this.#day = (ms) => format.format(ms);
@@ -63,6 +94,74 @@ export class SourceFigures {
       ([key, { base, tax }]) => [key, { base: base.toFixed(2), tax: tax.toFixed(2) }] as const,
     );
     return new Map(texts);
+  }
+
+  /**
+   * What invoices named have changed by since `then`, by the VAT period of their own date, VAT group and rate: base and tax of the rows now, less those
+   * of then. It is what lateness leaves to a later return.
+   */
+  vatChanges(then: SourceFigures, invoices: readonly number[]): Map<string, { base: string; tax: string }> {
+    const sums = new Map<string, { base: Decimal; tax: Decimal }>();
+    for (const [figures, sign] of [[this, 1] as const, [then, -1] as const])
+      for (const { id, invoice_date } of figures.#invoices(() => true)) {
+        if (!invoices.includes(id)) continue;
+        for (const { vat_group, vat_percentage, sum, sum_vat } of figures.#clinic.invoiceRows.of(id)) {
+          const key = `${invoice_date.slice(0, 7)} ${vat_group.name} ${new Decimal(vat_percentage).toFixed()}`;
+          const { base, tax } = sums.get(key) ?? { base: new Decimal(0), tax: new Decimal(0) };
+          sums.set(key, {
+            base: base.plus(new Decimal(sum).times(sign)),
+            tax: tax.plus(new Decimal(sum_vat).times(sign)),
+          });
+        }
+      }
+    const changed = [...sums].filter(([, { base, tax }]) => !base.isZero() || !tax.isZero());
+    return new Map(changed.map(([key, { base, tax }]) => [key, { base: base.toFixed(2), tax: tax.toFixed(2) }]));
+  }
+
+  /** Gift cards sold by invoices and redeemed by payments of type 9 up to a day, by month. */
+  giftCards(through: string): Map<string, { sold: string; redeemed: string }> {
+    const sums = new Map<string, { sold: Decimal; redeemed: Decimal }>();
+    const add = (day: string, sold: Decimal.Value, redeemed: Decimal.Value) => {
+      if (day > through) return;
+      const sum = sums.get(day.slice(0, 7)) ?? { sold: new Decimal(0), redeemed: new Decimal(0) };
+      sums.set(day.slice(0, 7), { sold: sum.sold.plus(sold), redeemed: sum.redeemed.plus(redeemed) });
+    };
+    for (const { id, invoice_date } of this.#invoices(() => true))
+      for (const { account_number, sum } of this.#clinic.invoiceRows.of(id))
+        if (account_number === giftCardAccount) add(invoice_date, sum, 0);
+    for (const { payment_type, date_added, paid } of this.#clinic.invoicePayments.all())
+      if (payment_type === giftCard) add(this.#day(date_added), 0, paid);
+    return new Map(
+      [...sums].map(([month, { sold, redeemed }]) => [month, { sold: sold.toFixed(2), redeemed: redeemed.toFixed(2) }]),
+    );
+  }
+
+  /** Prepayments of each client up to a day; a use counts for the client whose prepayment it was. Clients of whom there is nothing are left out. */
+  prepaid(through: string): Map<number, PrepaidByClient> {
+    const sums = new Map<number, { received: Decimal; used: Decimal; refunded: Decimal }>();
+    const add = (client: number, name: 'received' | 'used' | 'refunded', amount: Decimal) => {
+      const sum = sums.get(client) ?? { received: new Decimal(0), used: new Decimal(0), refunded: new Decimal(0) };
+      sums.set(client, { ...sum, [name]: sum[name].plus(amount) });
+    };
+    for (const { client, created, paid } of this.#money()) {
+      const amount = new Decimal(paid);
+      if (this.#day(created) > through) continue;
+      if (amount.isNegative()) add(client, 'refunded', amount.negated());
+      else add(client, 'received', amount);
+    }
+    for (const { date_added, paid, prepayment } of this.#clinic.invoicePayments.all()) {
+      const used = prepayment === null ? undefined : this.#clinic.prepayments.get(prepayment);
+      if (used && this.#day(date_added) <= through) add(used.client, 'used', new Decimal(paid));
+    }
+    return new Map(
+      [...sums].map(([client, { received, used, refunded }]) => [
+        client,
+        {
+          ...{ received: received.toFixed(2), used: used.toFixed(2), refunded: refunded.toFixed(2) },
+          unused: received.minus(used).minus(refunded).toFixed(2),
+        },
+      ]),
+    );
   }
 
   /** The VAT of a month by the invoices' own totals. */

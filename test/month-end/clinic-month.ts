@@ -1,0 +1,121 @@
+// What happens in the clinic: October 2025, and what it brings after the books are closed. The same each time.
+
+import { giftCardAccount } from '../../sandbox/catalogue.ts';
+import type { Clinic } from '../../sandbox/clinic.ts';
+import type { World } from './world.ts';
+
+/** Invoices that the story is about. */
+export interface Story {
+  /** Its header disagrees with its rows until the practice corrects it. */
+  disagreeing: number;
+  /** Posted in October and changed after the close. */
+  changed: number;
+  /** A draft dated in October that becomes final before the close. */
+  finalised: number;
+}
+
+const surgery = { sum: '100.00', vat_percentage: '25.5', account_number: '3000', name: 'Operation' };
+const vaccination = { sum: '50.00', vat_percentage: '14', account_number: '3010', name: 'Vaccination' };
+const department = 11;
+const giftCardPayment = 9;
+
+/** Plays October day by day; `window` is called at the end of each week. */
+export async function playOctober(world: World, window: () => Promise<void>): Promise<Story> {
+  const { clinic } = world.sandbox;
+  const story: Story = { disagreeing: 0, changed: 0, finalised: 0 };
+  for (const day of workdays()) {
+    world.setTime(`${day} 10:15`);
+    world.sandbox.live(1);
+    happenings[day]?.(clinic, story);
+    world.setTime(`${day} 15:40`);
+    world.sandbox.live(1);
+    if (new Date(day).getUTCDay() !== friday) continue;
+    world.setTime(`${day} 20:00`);
+    await window();
+  }
+  return story;
+}
+
+const happenings: Record<string, (clinic: Clinic, story: Story) => void> = {
+  '2025-10-07': (clinic) => {
+    const sold = clinic.createInvoice({
+      ...{ department, client: privateClient(clinic), countersale: true },
+      rows: [{ name: 'Gift card', sum: '50.00', vat_percentage: '0', account_number: giftCardAccount }],
+    });
+    clinic.pay(sold.id, { payment_type: 0 });
+  },
+  '2025-10-15': (clinic) => {
+    const visit = clinic.createInvoice({ department, client: privateClient(clinic), rows: [vaccination] });
+    clinic.pay(visit.id, { payment_type: giftCardPayment, paid: '50.00' });
+    clinic.pay(visit.id, { payment_type: 1, paid: '7.00' });
+  },
+  '2025-10-16': (clinic) => {
+    const client = privateClient(clinic);
+    const paid = clinic.takePrepayment({ department, client, payment_type: 0, paid: '300.00' });
+    const visit = clinic.createInvoice({ department, client, rows: [surgery] });
+    clinic.applyPrepayment(paid.id, visit.id);
+    clinic.refundPrepayment(paid.id, '74.50');
+  },
+  '2025-10-21': (clinic) => {
+    const company = clinic.clients.all().find(({ customer_type }) => customer_type === euCompany)?.id ?? null;
+    const group = clinic.vatGroups.find(({ name }) => name.startsWith('EU '));
+    if (!group) throw new Error('the sandbox has no VAT group for EU sales');
+    const row = {
+      name: 'Laboratory work',
+      sum: '240.00',
+      vat_percentage: '0',
+      account_number: '3020',
+      vat_group: group,
+    };
+    clinic.createInvoice({ department, client: company, rows: [row] });
+  },
+  '2025-10-22': (clinic, story) => {
+    const row = { ...surgery, name: 'Dental treatment', sum: '120.00' };
+    const invoice = clinic.createInvoice({ department, client: privateClient(clinic), rows: [row] });
+    story.disagreeing = clinic.updateInvoice(invoice.id, { total_vat: '30.00', total_with_vat: '150.00' }).id;
+  },
+  '2025-10-24': (clinic) => {
+    const mistaken = clinic.createInvoice({ department, client: privateClient(clinic), rows: [vaccination] });
+    clinic.voidInvoice(mistaken.id);
+  },
+  '2025-10-29': (clinic, story) => {
+    const draft = { department, client: privateClient(clinic), status: 0 };
+    story.finalised = clinic.createInvoice({ ...draft, rows: [vaccination] }).id;
+    clinic.createInvoice({ ...draft, rows: [{ ...surgery, name: 'Estimate: hip operation' }] });
+  },
+  '2025-10-30': (clinic, story) => {
+    const rows = [surgery, vaccination];
+    story.changed = clinic.createInvoice({ department, client: privateClient(clinic), rows }).id;
+  },
+};
+
+/** The practice finds the invoice whose header disagrees with its rows, and makes a draft of October final. */
+export function correctOctober({ sandbox: { clinic } }: World, { disagreeing, finalised }: Story): void {
+  clinic.updateInvoice(disagreeing, { total_vat: '30.60', total_with_vat: '150.60' });
+  clinic.finalise(finalised);
+}
+
+/** After the close: the price of a posted invoice is corrected, and an invoice is written for a forgotten visit. Returns its id. */
+export function comeLate({ sandbox: { clinic } }: World, changed: number): number {
+  const [row] = clinic.invoiceRows.of(changed);
+  if (!row) throw new Error(`invoice ${changed} has no rows`);
+  clinic.updateRow(row.id, { sum: '80.0000', sum_vat: '20.4000', sum_total: '100.4000' });
+  const forgotten = { ...vaccination, sum: '60.00' };
+  const client = privateClient(clinic);
+  return clinic.createInvoice({ department, client, invoice_date: '2025-10-30', rows: [forgotten] }).id;
+}
+
+const friday = 5;
+const euCompany = 2;
+
+function privateClient(clinic: Clinic): number {
+  const client = clinic.clients.all().find(({ customer_type }) => customer_type === 0);
+  if (!client) throw new Error('the sandbox has no private client');
+  return client.id;
+}
+
+function workdays(): string[] {
+  return Array.from({ length: 31 }, (_, at) => `2025-10-${String(at + 1).padStart(2, '0')}`).filter(
+    (day) => new Date(day).getUTCDay() % 6 !== 0,
+  );
+}

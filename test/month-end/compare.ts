@@ -1,0 +1,160 @@
+// The reports of a month beside figures worked out from the clinic's own records: every difference as a line.
+
+import { Decimal } from 'decimal.js';
+import type { SourceFigures } from '../support/source-figures.ts';
+import { installation, type World } from './world.ts';
+
+/** A report's section, as `--json` tells it. */
+interface Section {
+  figures: ({ documents: Record<string, string>[] } & Record<string, string>)[];
+  total: Record<string, string>;
+}
+
+type Sections = Record<string, Section>;
+
+/** What the books are to be like. */
+export interface Expected {
+  /** The records by which the month was closed first. */
+  closed: SourceFigures;
+  /** The records now. */
+  now: SourceFigures;
+  /** Invoices posted after the close on their own date, and those that were redated to the month after. */
+  asDated: number[];
+  redated: number[];
+}
+
+export const month = '2025-10';
+export const monthEnd = '2025-10-31';
+const nextMonth = '2025-11';
+const nextMonthEnd = '2025-11-30';
+const euGroup = 'EU sales 0 %';
+
+/** Compares the reports of October and November. Returns what differs; empty where nothing does. */
+export async function compareReports(world: World, expected: Expected): Promise<string[]> {
+  const { closed, now, asDated, redated } = expected;
+  const different: string[] = [];
+  const compare = (what: string, got: unknown, asked: unknown) => {
+    const [mine, theirs] = [textOf(got), textOf(asked)];
+    if (mine !== theirs) different.push(`${what}\n    report: ${mine}\n    source: ${theirs}`);
+  };
+  const report = (line: string) => sections(world, line);
+
+  const vat = await report(`vat --month ${month}`);
+  compareVat(compare, vat, closed);
+  compare('report vat, late items of October', lateOf(vat), closedChanges(now, closed, asDated));
+  const next = await report(`vat --month ${nextMonth}`);
+  compare('report vat of November, on time', next.vat?.figures.length, 0);
+  compare('report vat of November, late items', lateOf(next), closedChanges(now, closed, redated));
+
+  const eu = await report(`eu-sales --month ${month}`);
+  const buyers = rowsOf(eu, 'eu_sales').map((each): [string, string] => [each.vat_number ?? '', each.base ?? '']);
+  compare('report eu-sales', buyers.toSorted(), [...now.salesTo(month, euGroup)].toSorted());
+
+  const books = [
+    { through: monthEnd, without: redated },
+    { through: nextMonthEnd, without: [] },
+  ];
+  for (const { through, without } of books) {
+    const { receivables } = await report(`receivables --as-of ${through}`);
+    const items = receivables?.figures.flatMap(({ customer, documents }) =>
+      documents.map(({ document, open }) => `${document} of ${customer}: ${open}`),
+    );
+    const asked = now.openItems(through).filter(({ invoice }) => !without.includes(invoice));
+    const parties = asked.map(({ invoice, client, open }) => `invoice ${invoice} of ${partyOf(client)}: ${open}`);
+    compare(`report receivables at ${through}`, items?.toSorted(), parties.toSorted());
+    compare(`report receivables at ${through}, total`, receivables?.total.open, total(asked.map(({ open }) => open)));
+  }
+
+  const clearing = rowsOf(await report(`clearing --month ${month}`), 'clearing');
+  const received = new Map<string, Decimal>();
+  for (const { payment_type, date, open = '0' } of clearing) {
+    if (payment_type === null) continue;
+    const key = `${payment_type} ${date}`;
+    received.set(key, (received.get(key) ?? new Decimal(0)).plus(open));
+  }
+  const days = [...received].filter(([, sum]) => !sum.isZero()).map(([key, sum]) => [key, sum.toFixed(2)]);
+  compare('report clearing', days.toSorted(), [...now.received(month)].toSorted());
+
+  const vouchers = rowsOf(await report(`vouchers --as-of ${monthEnd}`), 'vouchers');
+  compare(
+    'report vouchers',
+    vouchers.map(({ role, month: of, sold, redeemed }) => [role, of, { sold, redeemed }]).toSorted(),
+    [...now.giftCards(monthEnd)].map(([of, figures]) => ['gift_card_liability', of, figures]).toSorted(),
+  );
+  compare('export, balances by role', await exported(world), balances(now));
+  return different;
+}
+
+/** On-time lines are those of the records at the close: the VAT to the cent, each base within a cent for each invoice. */
+function compareVat(compare: Compare, { vat }: Sections, closed: SourceFigures): void {
+  compare('report vat, total VAT', vat?.total.tax, closed.totalVat(month));
+  const asked = closed.vat(month);
+  const shown = new Map(vat?.figures.map((each) => [`${each.group} ${each.rate}`, each]));
+  const groups = [...asked].filter(([, { base, tax }]) => base !== '0.00' || tax !== '0.00').map(([key]) => key);
+  compare('report vat, groups', [...shown.keys()].toSorted(), groups.toSorted());
+  for (const key of groups) {
+    const [mine, theirs] = [shown.get(key), asked.get(key)];
+    const cents = new Decimal(mine?.documents.length ?? 0).div(100);
+    for (const name of ['base', 'tax'] as const) {
+      const difference = new Decimal(mine?.[name] ?? 0).minus(theirs?.[name] ?? 0).abs();
+      if (difference.greaterThan(cents)) compare(`report vat, ${name} of ${key}`, mine?.[name], theirs?.[name]);
+    }
+  }
+}
+
+type Compare = (what: string, got: unknown, asked: unknown) => void;
+
+const lateOf = ({ late }: Sections) =>
+  late?.figures.map(({ period, group, rate, base, tax }) => [`${period} ${group} ${rate}`, { base, tax }]).toSorted();
+
+const closedChanges = (now: SourceFigures, closed: SourceFigures, invoices: number[]) =>
+  [...now.vatChanges(closed, invoices)].toSorted();
+
+const rowsOf = (of: Sections, name: string) => of[name]?.figures ?? [];
+
+const partyOf = (client: number | null) => (client === null ? 'CASH' : `client:${client}`);
+
+/** What the books must stand at, debits positive, by the source's records of all days. */
+function balances(now: SourceFigures): Record<string, string> {
+  const end = '9999-12-31';
+  const cards = [...now.giftCards(end).values()].flatMap(({ sold, redeemed }) => [redeemed, `-${sold}`]);
+  const unused = [...now.prepaid(end).values()].map(({ unused: left }) => `-${left}`);
+  return {
+    receivable: total(now.openItems(end).map(({ open }) => open)),
+    prepayment_liability: total(unused),
+    gift_card_liability: total(cards),
+    vat: total([`-${now.totalVat('')}`]),
+  };
+}
+
+/** The same balances in the exported table, added up from its lines. */
+async function exported(world: World): Promise<Record<string, string>> {
+  const { stdout } = await world.run('export --format csv');
+  const [header = [], ...lines] = stdout.trimEnd().split('\r\n').map(cellsOf);
+  const [role, amount] = [header.indexOf('role'), header.indexOf('amount')];
+  const of = (wanted: string) => total(lines.flatMap((cells) => (cells[role] === wanted ? (cells[amount] ?? '') : [])));
+  return Object.fromEntries(
+    ['receivable', 'prepayment_liability', 'gift_card_liability', 'vat'].map((name) => [name, of(name)]),
+  );
+}
+
+/** The cells of a line of CSV; quoted ones may hold commas. */
+function cellsOf(line: string): string[] {
+  return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+}
+
+async function sections(world: World, line: string): Promise<Sections> {
+  const { code, stdout, stderr } = await world.run(`report ${line} --json`);
+  if (code !== 0) throw new Error(`report ${line} ended with ${code}: ${stderr}`);
+  const { installations } = JSON.parse(stdout) as { installations: { installation: number; sections: Sections }[] };
+  const own = installations.find((each) => each.installation === installation);
+  if (!own) throw new Error(`report ${line} has nothing of installation ${installation}`);
+  return own.sections;
+}
+
+function total(amounts: readonly string[]): string {
+  const sum = amounts.reduce((all, amount) => all.plus(amount.replace('--', '')), new Decimal(0));
+  return sum.isZero() ? '0.00' : sum.toFixed(2);
+}
+
+const textOf = (value: unknown) => JSON.stringify(value) ?? 'nothing';

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { giftCardAccount } from '../../sandbox/catalogue.ts';
+import type { Clinic } from '../../sandbox/clinic.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { filled } from './page.ts';
+import { type Played, playMonthEnd } from './play.ts';
+
+let database: TestDatabase;
+let played: Played;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const services = { databaseUrl: database.ownerUrl, temporalAddress: inject('temporalAddress') };
+  played = await playMonthEnd(services, () => undefined);
+});
+afterAll(async () => {
+  await played?.stop();
+  await database?.drop();
+});
+
+test('every report is what the clinic’s own records say, and every command ends as it should', () => {
+  expect(played.differences).toEqual([]);
+});
+
+test('docs/MONTH-END.md has what the commands print (`npm run month-end -- --write` writes it)', () => {
+  const page = readFileSync(new URL('../../docs/MONTH-END.md', import.meta.url), 'utf8');
+  expect(filled(page, played.transcript)).toBe(page);
+});
+
+const inOctober = (day: string) => day.startsWith('2025-10');
+const rowsWith = (clinic: Clinic, isWanted: (account: string) => boolean) =>
+  clinic.invoiceRows.all().filter(({ account_number }) => isWanted(account_number));
+
+/** One record of the clinic told otherwise behind the books, and the reports that must then differ. */
+const mutants: [what: string, mutate: (clinic: Clinic) => () => void, reports: string[]][] = [
+  [
+    'a payment',
+    (clinic) => {
+      const payment = clinic.invoicePayments.all().findLast(({ payment_type: type }) => type === 0)!;
+      return changed(payment, { paid: '0.01' });
+    },
+    ['report clearing', 'report receivables at 2025-10-31', 'export, balances by role'],
+  ],
+  [
+    'the VAT number of a company',
+    (clinic) => {
+      const sold = clinic.invoiceRows.all().findLast(({ vat_group }) => vat_group.name.startsWith('EU '))!;
+      return changed(clinic.invoice(sold.invoice), { payer_vat_number: 'EE0' });
+    },
+    ['report eu-sales'],
+  ],
+  [
+    'a gift card',
+    (clinic) => changed(rowsWith(clinic, (account) => account === giftCardAccount)[0]!, { sum: '51.00' }),
+    ['report vouchers', 'export, balances by role'],
+  ],
+  [
+    'a prepayment',
+    (clinic) => {
+      const { prepayments, zone } = clinic;
+      return changed(prepayments.all().find(({ created }) => inOctober(zone.date(created)))!, { paid: '1.00' });
+    },
+    ['report clearing', 'export, balances by role'],
+  ],
+  [
+    'the row that was corrected late',
+    (clinic) => changed(clinic.invoiceRows.all().findLast(({ sum }) => sum === '80.0000')!, { sum_vat: '20.41' }),
+    ['report vat, late items of October'],
+  ],
+  [
+    'the row of the forgotten visit',
+    (clinic) => changed(clinic.invoiceRows.all().at(-1)!, { sum: '61.00' }),
+    ['report vat of November, late items'],
+  ],
+  [
+    'the customer of an open invoice',
+    (clinic) => changed(clinic.invoices.all().findLast(({ due_sum }) => due_sum === '68.40')!, { client: 1 }),
+    ['report receivables at 2025-11-30'],
+  ],
+];
+
+test.each(mutants)('%s told otherwise is noticed', async (_, mutate, reports) => {
+  const undo = mutate(played.clinic);
+  try {
+    const different = (await played.compareAgain()).map((difference) => difference.split('\n')[0]);
+    expect(different).toEqual(expect.arrayContaining(reports));
+  } finally {
+    undo();
+  }
+});
+
+function changed<Kind extends object>(found: Kind, changes: Partial<Kind>): () => void {
+  const before = { ...found };
+  Object.assign(found, changes);
+  return () => void Object.assign(found, before);
+}

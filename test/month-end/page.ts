@@ -1,0 +1,62 @@
+// docs/MONTH-END.md: its command blocks, and what the commands printed.
+
+/** Command lines and what they printed on stdout, by name. */
+export type Transcript = Map<string, { line: string; printed: string }>;
+
+/** What differs from one run to the next, and what stands on the page for it. The page says so in its last section. */
+const patterns: readonly [RegExp, string | ((text: string) => string)][] = [
+  // The clinic's times are those of the month played, to the day; times of the books are those of the machine.
+  [/\b(2025-\d\d-\d\d)[ T]\d\d:\d\d:\d\d(\.\d+)?( UTC|Z)/g, '$1 hh:mm:ss UTC'],
+  [/\b20(?!25)\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?( UTC|Z)/g, 'yyyy-mm-dd hh:mm:ss UTC'],
+  [/\b[0-9a-f]{64}\b/g, (hash) => (/^0+$/.test(hash) ? hash : '(hash)')],
+  [/\b(mapping[ :]|hash )[0-9a-f]{12}\b/g, '$1(hash)'],
+];
+
+/** A marker and its block, empty or not. */
+const blocks = /<!-- output: (\S+?)( \S.*?)? -->\n```console\n(?:[\s\S]*?\n)??```/g;
+
+/**
+ * The page with what the commands printed. A block is a comment `<!-- output: NAME [first N] [until TEXT] [only WORD|WORD] -->` before a
+ * fence of the kind `console`: `first` keeps so many lines, `until` those before the first that begins with the text, `only` those that
+ * hold one of the words; `…` stands for what is left out. Throws where the transcript and the page do not name the same outputs.
+ */
+export function filled(page: string, transcript: Transcript): string {
+  const named = new Set<string>();
+  const text = page.replaceAll(blocks, (_, name: string, options = '') => {
+    const ran = transcript.get(name);
+    if (!ran) throw new Error(`docs/MONTH-END.md has the output ${name}, which no command of the month-end prints`);
+    named.add(name);
+    const lines = cut(normalised(ran.printed).trimEnd().split('\n'), options.trim());
+    return `<!-- output: ${name}${options} -->\n\`\`\`console\n$ npx vetledger ${ran.line}\n${lines.join('\n')}\n\`\`\``;
+  });
+  const missing = [...transcript.keys()].filter((name) => !named.has(name));
+  if (missing.length > 0) throw new Error(`docs/MONTH-END.md has no output ${missing.join(', ')}`);
+  return text;
+}
+
+/** What a command printed, with a word in place of what differs from one run to the next. */
+export function normalised(printed: string): string {
+  return patterns.reduce(
+    (text, [pattern, replacement]) =>
+      typeof replacement === 'string' ? text.replaceAll(pattern, replacement) : text.replaceAll(pattern, replacement),
+    printed,
+  );
+}
+
+function cut(lines: string[], options: string): string[] {
+  const [, kind, value = ''] = /^(first|until|only) (.+)$/.exec(options) ?? [];
+  if (kind === undefined) return lines;
+  if (kind === 'only') return withGaps(lines, (line) => new RegExp(value).test(line));
+  const end = kind === 'first' ? Number(value) : lines.findIndex((line) => line.startsWith(value));
+  if (end < 0) throw new Error(`no line begins with ${value}`);
+  return withGaps(lines, (_, at) => at < end);
+}
+
+/** The lines that are kept, `…` where any were left out. */
+function withGaps(lines: string[], isKept: (line: string, at: number) => boolean): string[] {
+  return lines.flatMap((line, at) => {
+    if (isKept(line, at)) return [line];
+    const previous = lines[at - 1];
+    return previous !== undefined && !isKept(previous, at - 1) ? [] : ['…'];
+  });
+}

@@ -1,0 +1,163 @@
+// A month-end through the real commands, from the windows of the month to the books closed a second time.
+
+import type { Clinic } from '../../sandbox/clinic.ts';
+import { frozen, SourceFigures } from '../support/source-figures.ts';
+import { comeLate, correctOctober, playOctober, type Story } from './clinic-month.ts';
+import { compareReports, type Expected, month, monthEnd } from './compare.ts';
+import type { Transcript } from './page.ts';
+import { installation, type Services, startWorld, timezone, type World } from './world.ts';
+
+export interface Played {
+  /** What was not as it should be; empty where everything was. */
+  differences: string[];
+  /** Command lines and what they printed, by the name that docs/MONTH-END.md has for each. */
+  transcript: Transcript;
+  clinic: Clinic;
+  /** Compares the reports with the clinic's records once more. */
+  compareAgain(): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+const by = '--by "M. Virtanen"';
+
+/** Plays the month. `say` is told of each step. The caller stops what it returns; where it throws, everything is stopped. */
+export async function playMonthEnd(services: Services, say: (line: string) => void): Promise<Played> {
+  const world = await startWorld(services, '2025-09-30 23:30');
+  try {
+    const play = new Play(world, say);
+    const compareAgain = await play.everything();
+    const { differences, transcript } = play;
+    return { differences, transcript, clinic: world.sandbox.clinic, compareAgain, stop: world.stop };
+  } catch (error) {
+    await world.stop();
+    throw error;
+  }
+}
+
+class Play {
+  readonly differences: string[] = [];
+  readonly transcript: Transcript = new Map();
+  readonly #world: World;
+  readonly #say: (line: string) => void;
+
+  constructor(world: World, say: (line: string) => void) {
+    this.#world = world;
+    this.#say = say;
+  }
+
+  async everything(): Promise<() => Promise<string[]>> {
+    const story = await this.#october();
+    const closed = await this.#close();
+    const { forgotten } = await this.#late(story);
+    await this.#reopen();
+    const expected = (): Expected => ({
+      ...{ closed, now: this.#figures(), asDated: [story.changed], redated: [forgotten] },
+    });
+    const compareAgain = () => compareReports(this.#world, expected());
+    await this.#after(compareAgain);
+    return compareAgain;
+  }
+
+  /** October with a window at each week's end; the checklist before it is over in order, and what the practice corrects. */
+  async #october(): Promise<Story> {
+    const world = this.#world;
+    this.#say('the history until September');
+    await this.#run('migrate');
+    await this.#run('sync');
+    const story = await playOctober(world, async () => {
+      this.#say('October: a window at the end of the week');
+      await this.#run('sync');
+    });
+    this.#say('the first look at the checklist');
+    await this.#show('checklist-first', `ledger close --through ${monthEnd} --dry-run`);
+    await this.#show('problems', 'problems');
+    correctOctober(world, story);
+    world.setTime('2025-11-03 09:00');
+    await this.#show('window', 'sync');
+    await this.#show('no-problems', 'problems');
+    return story;
+  }
+
+  /** The reports, the checklist, the close. Returns the figures that were closed. */
+  async #close(): Promise<SourceFigures> {
+    this.#say('the reports before the close');
+    await this.#show('vat', `report vat --month ${month}`);
+    await this.#show('eu-sales', `report eu-sales --month ${month}`);
+    await this.#show('receivables', `report receivables --as-of ${monthEnd}`);
+    await this.#show('clearing', `report clearing --month ${month}`);
+    await this.#show('vouchers', `report vouchers --as-of ${monthEnd}`);
+    await this.#show('reconcile', 'reconcile --complete');
+    await this.#show('checklist', `ledger close --through ${monthEnd} --dry-run`);
+    const closed = new SourceFigures(frozen(this.#world.sandbox.clinic), timezone);
+    await this.#compare(() => compareReports(this.#world, { closed, now: closed, asDated: [], redated: [] }));
+    this.#say('the books are closed');
+    await this.#show('close', `ledger close --through ${monthEnd} ${by} --yes`);
+    return closed;
+  }
+
+  /** Two documents come into the closed month, and are decided. */
+  async #late({ changed }: Story): Promise<{ forgotten: number }> {
+    const world = this.#world;
+    this.#say('two late documents, and their decisions');
+    world.setTime('2025-11-04 11:00');
+    const forgotten = comeLate(world, changed);
+    world.setTime('2025-11-04 12:00');
+    await this.#show('late-window', 'sync');
+    await this.#show('not-complete', 'reconcile --complete', 1);
+    await this.#show('late-problems', 'problems');
+    await this.#show('late', 'late');
+    const decide = (id: number, how: string, reason: string) =>
+      `late decide ${installation}/invoice/${id} ${how} --reason "${reason}" ${by}`;
+    await this.#show('redate', decide(forgotten, '--redate', 'a forgotten visit; goes into November'));
+    await this.#show('as-dated', decide(changed, '--as-dated', 'a wrong price; October is declared anew'));
+    await this.#show('decided-window', 'sync');
+    await this.#show('explain', `explain invoice ${forgotten}`);
+    return { forgotten };
+  }
+
+  async #reopen(): Promise<void> {
+    this.#say('the books are opened again, and closed again');
+    const reason = '--reason "a wrong price on an invoice of October"';
+    await this.#show('reopen', `ledger reopen --from 2025-10-30 ${reason} ${by} --yes`);
+    await this.#show('reopened-window', 'sync');
+    await this.#show('no-late', 'late');
+    await this.#show('close-again', `ledger close --through ${monthEnd} ${by} --yes`);
+  }
+
+  async #after(compare: () => Promise<string[]>): Promise<void> {
+    this.#say('the reports after the second close');
+    await this.#show('vat-again', `report vat --month ${month}`);
+    await this.#show('vat-next', 'report vat --month 2025-11');
+    await this.#show('complete', 'reconcile --complete');
+    await this.#show('closes', 'ledger closes');
+    const head = /[0-9a-f]{64}/;
+    const verified = head.exec(await this.#show('verify', 'ledger verify'))?.[0];
+    const books = await this.#show('export', `export --format hledger --from ${month}-01 --to ${monthEnd}`);
+    if (verified === undefined || !books.includes(` head ${verified} `))
+      this.differences.push(`ledger verify prints the head ${verified}, the export another one`);
+    await this.#compare(compare);
+  }
+
+  #figures(): SourceFigures {
+    return new SourceFigures(this.#world.sandbox.clinic, timezone);
+  }
+
+  async #compare(compare: () => Promise<string[]>): Promise<void> {
+    this.#say('each report beside the clinic’s own records');
+    this.differences.push(...(await compare()));
+  }
+
+  /** Runs a command, keeps what it printed under a name, and returns it. */
+  async #show(name: string, line: string, code = 0): Promise<string> {
+    const printed = await this.#run(line, code);
+    this.transcript.set(name, { line, printed });
+    return printed;
+  }
+
+  async #run(line: string, code = 0): Promise<string> {
+    const ran = await this.#world.run(line);
+    if (ran.code !== code)
+      this.differences.push(`${line} ended with ${ran.code}, not ${code}:\n${ran.stdout}${ran.stderr}`);
+    return ran.stdout;
+  }
+}

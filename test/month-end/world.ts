@@ -1,0 +1,109 @@
+// The parts of a month-end: a sandbox clinic whose clock stands where the month is, and the commands of vetledger on services given.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { main } from '../../src/cli/main.ts';
+import { demoConfig, fromEnvironment } from '../support/demo-config.ts';
+
+export const installation = 4711;
+export const timezone = 'Europe/Helsinki';
+
+/** The clinic's clock is as far behind as the month is; that alone is no remark on each window. */
+const pace = { rate_window_seconds: 1, overlap_seconds: 60, clock_skew_limit_seconds: 1e9 };
+
+/** A month takes less than a minute on a quiet machine; commands still at work then are interrupted. */
+const limitMs = 600_000;
+
+export interface Services {
+  /** A database without tables, or a migrated one. */
+  databaseUrl: string;
+  /** host:port. */
+  temporalAddress: string;
+}
+
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface World {
+  sandbox: Sandbox;
+  /** Sets the clinic's clock to a local time, such as `2025-10-31 18:00`; it stands still until it is set again. */
+  setTime(local: string): void;
+  /** Runs a command line of vetledger, such as `ledger close --by "M. Virtanen"`; quoted words stay together. */
+  run(line: string): Promise<Ran>;
+  stop(): Promise<void>;
+}
+
+/** A clinic with some weeks of history before `from` (local time), which is now. The history is the same each time. */
+export async function startWorld({ databaseUrl, temporalAddress }: Services, from: string): Promise<World> {
+  let now = instantOf(from);
+  const sandbox = await startSandbox({
+    ...{ seed: 3, invoices: 60, historyDays: 45, installation, timezone, rateWindowSeconds: 1 },
+    now: () => new Date(now),
+  });
+  const signal = AbortSignal.timeout(limitMs);
+  const folder = mkdtempSync(join(tmpdir(), 'vetledger-month-end-'));
+  const config = join(folder, 'vetledger.yaml');
+  writeFileSync(
+    config,
+    demoConfig([{ id: installation, base_url: sandbox.url, ...pace }], {
+      database_url: fromEnvironment('DATABASE_URL'),
+      temporal: `{address: ${fromEnvironment('TEMPORAL_ADDRESS')}}`,
+      window_timeout_minutes: 3,
+    }),
+  );
+  const env = {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    PRACTICE_TOKEN: sandbox.token,
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    VETLEDGER_DATA_DIR: folder,
+    VETLEDGER_LOG: process.env.VETLEDGER_LOG ?? 'silent',
+  };
+  return {
+    sandbox,
+    setTime: (local) => {
+      now = instantOf(local);
+    },
+    run: async (line) => {
+      const [stdout, stderr] = [collector(), collector()];
+      const io = { env, stdout: stdout.stream, stderr: stderr.stream, signal };
+      const code = await main([...wordsOf(line), '--config', config], io);
+      return { code, stdout: stdout.text(), stderr: stderr.text() };
+    },
+    stop: async () => {
+      await sandbox.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The words of a command line as a shell would take them apart. */
+export function wordsOf(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+}
+
+/** Summer time ends on 2025-10-26 in Helsinki; the month is played on both sides of it. */
+function instantOf(local: string): number {
+  const utc = Date.parse(`${local.replace(' ', 'T')}:00Z`);
+  const hours = local < '2025-10-26 04:00' ? 3 : 2;
+  return utc - hours * 3_600_000;
+}
+
+function collector() {
+  const chunks: string[] = [];
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk, _encoding, done) {
+      chunks.push(String(chunk));
+      done();
+    },
+  });
+  return { stream, text: () => chunks.join('') };
+}
