@@ -130,15 +130,24 @@ test('one that has not opened by then has a row that says so, and is told of wit
   try {
     const { client, taskQueue } = clinic.engine;
     const query = `TaskQueue = '${taskQueue}' and WorkflowType = 'syncWindow' and ExecutionStatus = 'Running'`;
-    const waiting = await waitFor('window that waits for another one', async () => {
-      for await (const { workflowId, runId } of client.workflow.list({ query })) {
-        return { workflow_id: workflowId, run_id: runId };
-      }
-      return null;
-    });
-    await poison(waiting);
-    const told = await waitFor('event', () => events.find(({ event }) => event === 'window_not_opened'));
-    const row = (await windowRows(clinic)).find(({ id }) => id > last)!;
+    // On a busy machine one may have given up waiting before it is poisoned: then the next one is.
+    const seen = new Set<string>();
+    const stuckOne = async () => {
+      const waiting = await waitFor('window that waits for another one', async () => {
+        for await (const { workflowId, runId } of client.workflow.list({ query }))
+          if (!seen.has(runId)) return { workflow_id: workflowId, run_id: runId };
+        return null;
+      });
+      seen.add(waiting.run_id);
+      await poison(waiting).catch(() => undefined);
+      const told = await waitFor('event', () =>
+        events.find((event) => event.event === 'window_not_opened' && event.run_id === waiting.run_id),
+      );
+      return { waiting, told };
+    };
+    let { waiting, told } = await stuckOne();
+    while (!JSON.stringify(told).includes('window_terminated') && seen.size < 8) ({ waiting, told } = await stuckOne());
+    const row = (await windowRows(clinic)).find(({ id, run_id }) => id > last && run_id === waiting.run_id)!;
     expect(row).toMatchObject({ outcome: 'failed', trigger: 'schedule', ...waiting });
     expect(told).toMatchObject({ window: row.id, ...waiting, error: JSON.parse(row.error!) });
     expect(JSON.parse(row.error!)).toMatchObject({ code: 'window_terminated' });
@@ -176,7 +185,7 @@ test.each([
       const own = (await windowRows(clinic)).filter((row) => row.workflow_id === workflowId);
       expect(own).toMatchObject([{ outcome: 'failed', trigger: 'schedule', run_id: handle.firstExecutionRunId }]);
       expect(JSON.parse(own[0]!.error!)).toMatchObject({ code });
-      expect(events).toEqual([told]);
+      expect(events.filter(({ event }) => event === 'window_not_opened')).toEqual([told]);
       expect(told).toMatchObject({ installation: 4711, window: own[0]!.id, workflow_id: workflowId });
     } finally {
       unsubscribe();
