@@ -1,6 +1,9 @@
-import { integer, integers, nullable } from '../db/columns.ts';
+import { instant, integer, integers, nullable, numeric } from '../db/columns.ts';
+import { pages } from '../db/pages.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import type { InstallationId } from '../terms.ts';
+import { dateIn } from '../domain/dates.ts';
+import { Money } from '../domain/money.ts';
+import type { CalendarDate, InstallationId } from '../terms.ts';
 
 /** Whose prepayment a payment used, as stored: without a match the client of its invoice when first posted. */
 export interface StoredUse {
@@ -30,4 +33,50 @@ export async function usedPrepayments(
     [installation, payments],
   );
   return new Map(found.map((use) => [use.paymentId, use]));
+}
+
+/** A payment of type 8 as last followed. */
+export interface NotedUse {
+  paymentId: number;
+  /** As the source signs it: a cancellation is negative. */
+  amount: Money;
+  /** Whose prepayment it used: without a match the client of its invoice when first posted. */
+  clientId: number | null;
+  /** Its invoice, where it and its cancellation have no match. */
+  cancelledOn: number | null;
+  /** The day on which the source recorded it, in `timezone`. */
+  recordedOn: CalendarDate | null;
+}
+
+/** All payments of type 8, by id and page by page. */
+export async function* notedUses(
+  db: Connection,
+  installation: InstallationId,
+  timezone: string,
+  pageSize: number,
+): AsyncGenerator<NotedUse[]> {
+  const found = pages(pageSize, (after: { paymentId: number } | null) =>
+    rows(
+      db,
+      { paymentId: integer, amount: numeric, recordedAt: nullable(instant), cancelledOn: nullable(integer) },
+      `select payment_id as "paymentId", amount, recorded_at as "recordedAt",
+         case state when 'cancelled' then invoice_id end as "cancelledOn" from prepayment_use
+       where installation = ? and payment_id > ? order by payment_id limit ?`,
+      [installation, after?.paymentId ?? 0, pageSize],
+    ),
+  );
+  for await (const page of found) {
+    const used = await usedPrepayments(
+      db,
+      installation,
+      page.map(({ paymentId }) => paymentId),
+    );
+    yield page.map(({ paymentId, amount, recordedAt, cancelledOn }) => ({
+      paymentId,
+      cancelledOn,
+      amount: new Money(amount),
+      clientId: used.get(paymentId)?.clientId ?? null,
+      recordedOn: recordedAt === null ? null : dateIn(timezone, recordedAt),
+    }));
+  }
 }

@@ -2,6 +2,7 @@ import type { Connection } from '../db/rows.ts';
 import { clearing } from './clearing.ts';
 import { cutover } from './cutover.ts';
 import { euSales } from './eu-sales.ts';
+import { prepayments } from './prepayments.ts';
 import { receivables } from './receivables.ts';
 import type { Period, Section } from './report.ts';
 import { type VatInput, vat } from './vat.ts';
@@ -37,6 +38,13 @@ export const reports = {
       'What each customer owes at the end of a day, item by item, by days after the due date. Old receivables from before `start_date` (role opening_receivable) show only what was posted against them since.',
     of: 'day',
     make: receivables,
+  },
+  prepayments: {
+    summary: 'unused prepayments per client, with their uses and refunds; equals E3',
+    description:
+      'What clients have paid in advance at the end of a day: of each prepayment what was received, used, refunded and is unused, and its age, by the records of the practice software and what is known of uses; those from before `start_date` too. A payment from a prepayment (type 8) that could not be matched stands under its client, on a line of its own. The column “in the books” adds up to prepayment_liability; what is unused but not there is held, not yet posted, or from before `start_date`. With VAT at receipt, “VAT left” adds up to prepayment_vat.',
+    of: 'day',
+    make: prepayments,
   },
   vouchers: {
     summary: 'gift cards and vouchers sold and redeemed; equals E9',

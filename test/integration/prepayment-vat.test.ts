@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import { text } from '../../src/db/columns.ts';
 import { rows } from '../../src/db/rows.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
+import { prepayments } from '../../src/reports/prepayments.ts';
 import { useDatabase } from '../support/database.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 
@@ -91,5 +92,9 @@ test('what a clinic takes in advance has its VAT at receipt, and gives it back w
     message: '80.00 of it was used or paid back; it was received without VAT and gives none back',
   });
   const left = await suspended(4801);
+  const { mapping, dialect, timezone, decimals, startDate } = clinic.installation;
+  const input = { id: 4801, mapping, dialect, timezone, decimals, startDate };
+  const [lines] = await prepayments(db, input, { from: null, through: '2100-12-31' });
+  expect(lines!.total.vat_left?.toFixed(2)).toBe(left.toFixed(2));
   expect(left.minus(expected).abs().lessThan(new Decimal(received).times('0.01'))).toBe(true);
 });

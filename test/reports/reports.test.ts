@@ -105,6 +105,48 @@ describe('report receivables', () => {
   });
 });
 
+describe('report prepayments', () => {
+  test('is what the source says is unused, and E3 in the books', async () => {
+    const { prepayments, clients } = (await sections(`prepayments --as-of ${farDay}`)) as Record<string, Figures>;
+    addsUp(prepayments!);
+    addsUp(clients!);
+    expect(prepayments!.total.unused).toBe(source.unusedNow());
+    expect(clients!.total).toEqual(prepayments!.total);
+    const [{ sum }] = (await clinic.rows<{ sum: string }>(
+      `select sum(case side when 'credit' then amount else -amount end)::text from entry_line where role = 'prepayment_liability'`,
+    )) as [{ sum: string }];
+    expect(prepayments!.total.in_books).toBe(new Money(sum).toFixed(2));
+    expect(prepayments!.total.in_books).toBe(prepayments!.total.unused);
+  });
+
+  test('each prepayment with its uses and refunds to a day, where its uses could be matched', async () => {
+    const days = await clinic.rows<{ day: string }>(
+      `select distinct document_date::text as day from document where kind = 'prepayment' and document_date is not null order by 1`,
+    );
+    let compared = 0;
+    for (const { day } of [days[Math.floor(days.length / 2)]!, days.at(-1)!]) {
+      const { prepayments } = (await sections(`prepayments --as-of ${day}`)) as { prepayments: Figures };
+      addsUp(prepayments);
+      const asked = source.prepayments(day);
+      const unmatched = new Set(prepayments.figures.map(({ unmatched: document }) => document));
+      const figures = new Map(prepayments.figures.map((figure) => [Number(figure.prepayment), figure]));
+      for (const [id, { client, day: date, uses, ...amounts }] of asked) {
+        // A use that could not be matched stands apart, and lowers no prepayment.
+        if (uses.some((use) => unmatched.has(`payment ${use}`))) continue;
+        compared += 1;
+        const { documents: _, name: _name, unmatched: __, in_books: _books, ...figure } = figures.get(id)!;
+        const age_days = (Date.parse(day) - Date.parse(date)) / 86_400_000;
+        const keys = { customer: `client:${client}`, prepayment: id, date_received: date, age_days };
+        expect(figure).toEqual({ ...keys, ...amounts });
+      }
+      const sumOf = (texts: (string | undefined)[]) =>
+        texts.reduce((all, one) => all.plus(one!), new Money(0)).toFixed(2);
+      expect(prepayments.total.unused).toBe(sumOf([...asked.values()].map(({ unused }) => unused)));
+    }
+    expect(compared).toBeGreaterThan(3);
+  });
+});
+
 describe('report vat', () => {
   test('of each month: the source’s rows by group and rate, and its VAT to the cent', async () => {
     const months = await clinic.rows<{ month: string }>(

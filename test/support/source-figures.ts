@@ -45,6 +45,12 @@ export interface OpenItem {
   open: string;
 }
 
+export interface PrepaymentFigures extends Record<'received' | 'used' | 'refunded' | 'unused' | 'day', string> {
+  client: number;
+  /** Ids of the payments that used it. */
+  uses: number[];
+}
+
 /** Figures of one clinic, whose local dates are those of `timezone`. Amounts are texts with two decimals. */
 export class SourceFigures {
   readonly #clinic: SourceRecords;
@@ -199,6 +205,37 @@ export class SourceFigures {
       open,
       unused: new Map([...unused].filter(([, sum]) => !sum.isZero()).map(([client, sum]) => [client, sum.toFixed(2)])),
     };
+  }
+
+  /**
+   * What of each prepayment is unused at the end of a day, with what was received, used and refunded of it by then, by the links that the
+   * sandbox knows and never tells; those of which nothing is left are left out.
+   */
+  prepayments(through: string): Map<number, PrepaymentFigures> {
+    const due = (ms: number) => this.#day(ms) <= through;
+    const money = this.#money().filter(({ created }) => due(created));
+    const found = money.flatMap((original) => {
+      if (original.refunds !== null) return [];
+      const { id, client, created, paid: received } = original;
+      const refunded = total(money.filter(({ refunds }) => refunds === id).map(({ paid }) => `-${paid}`));
+      const payments = this.#clinic.invoicePayments.all().filter((each) => each.prepayment === id);
+      const uses = payments.filter(({ date_added }) => due(date_added));
+      const used = total(uses.map(({ paid }) => paid));
+      const unused = new Decimal(received).minus(used).minus(refunded);
+      const texts = { received, used: used.toFixed(2), refunded: refunded.toFixed(2), unused: unused.toFixed(2) };
+      const figures = { ...texts, client, day: this.#day(created), uses: uses.map((use) => use.id) };
+      return unused.isZero() ? [] : [[id, figures] as const];
+    });
+    return new Map(found);
+  }
+
+  /** `unused_amount` of all originals that are money, as the records have it now. */
+  unusedNow(): string {
+    return total(
+      this.#money()
+        .filter(({ refunds }) => refunds === null)
+        .map(({ unused_amount }) => unused_amount),
+    ).toFixed(2);
   }
 
   #invoices(isAsked: (date: string) => boolean): Invoice[] {

@@ -1,0 +1,177 @@
+import { date, integer, json, nullable, numeric, oneOf, text } from '../db/columns.ts';
+import { pages } from '../db/pages.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { businessDate } from '../domain/dates.ts';
+import { Money } from '../domain/money.ts';
+import { readRecord } from '../mirror/read.ts';
+import { takenByUses } from '../prepayments/taken.ts';
+import { notedUses } from '../prepayments/used.ts';
+import { isNoMoney } from '../records/prepayment-words.ts';
+import { type CalendarDate, type DocumentKind, documentKinds } from '../terms.ts';
+import type { VatInput } from './vat.ts';
+
+const pageSize = 500;
+
+/** A prepayment or refund as the source has it. */
+export interface PrepaymentOfSource {
+  id: number;
+  clientId: number | null;
+  refundsId: number | null;
+  /** As the source signs it. */
+  paid: Money | null;
+  /** Its business date, as taken when it was first judged. */
+  date: CalendarDate | null;
+  state: string | null;
+  /** It is there, and neither pending, failed nor aborted. */
+  isMoney: boolean;
+}
+
+/** Every prepayment and refund of the mirror, by id. */
+export async function* prepaymentsOfSource(
+  db: Connection,
+  { id: installation, dialect, timezone }: VatInput,
+): AsyncGenerator<PrepaymentOfSource[]> {
+  const shape = { id: integer, raw: json, gone: nullable(text), state: nullable(text), day: nullable(date) };
+  const found = pages(pageSize, (after: { id: number } | null) =>
+    rows(
+      db,
+      shape,
+      `select m.id, m.raw, m.gone_at::text as gone, d.state, d.document_date as day from mirror_record m
+         left join document d on d.installation = m.installation and d.kind = m.kind and d.id = m.id
+       where m.installation = ? and m.kind = 'prepayment' and m.id > ? order by m.id limit ?`,
+      [installation, after?.id ?? 0, pageSize],
+    ),
+  );
+  for await (const page of found) {
+    yield page.map(({ id, raw, gone, state, day }) => {
+      const { clientId, refundsId, paid, status, created } = readRecord('prepayment', raw, dialect);
+      const isMoney = gone === null && !isNoMoney(status);
+      const own = created === null ? null : businessDate(created, timezone);
+      return { id, clientId, refundsId, paid, isMoney, state, date: day ?? own };
+    });
+  }
+}
+
+/** A payment of type 8 as the source has it. */
+export interface UseOfSource {
+  id: number;
+  /** As the source signs it. */
+  amount: Money;
+  /** Whose prepayment it used: without a match the client of its invoice. */
+  clientId: number | null;
+  date: CalendarDate | null;
+  state: string | null;
+  /** The invoice of a payment without a match and of its cancellation. */
+  cancelledOn: number | null;
+  /** Its match; empty where it has none. */
+  taken: { prepaymentId: number; amount: Money }[];
+}
+
+/** Every payment of type 8 with its match, by id. */
+export async function* usesOfSource(
+  db: Connection,
+  { id: installation, timezone }: VatInput,
+): AsyncGenerator<UseOfSource[]> {
+  for await (const page of notedUses(db, installation, timezone, pageSize)) {
+    const ids = page.map(({ paymentId }) => paymentId);
+    const taken = await takenByUses(db, installation, ids);
+    const documents = await rows(
+      db,
+      { id: integer, state: text, day: nullable(date) },
+      `select id, state, document_date as day from document where installation = ? and kind = 'payment' and id = any(?::bigint[])`,
+      [installation, ids],
+    );
+    const byId = new Map(documents.map((each) => [each.id, each]));
+    yield page.map(({ paymentId, amount, clientId, recordedOn, cancelledOn }) => ({
+      ...{ id: paymentId, amount, clientId, cancelledOn },
+      date: byId.get(paymentId)?.day ?? recordedOn,
+      state: byId.get(paymentId)?.state ?? null,
+      taken: [...(taken.get(paymentId) ?? [])].map(([prepaymentId, part]) => ({ prepaymentId, amount: part })),
+    }));
+  }
+}
+
+/** What entries dated up to a day have put on `prepayment_liability` and `prepayment_vat`. */
+export interface BookedOnPrepayments {
+  /** Per document, credit positive, with the client of its lines. */
+  liabilities: { kind: DocumentKind; id: number; amount: Money; clientId: number | null }[];
+  /** The VAT of originals, debit positive. */
+  vats: { id: number; vat: Money }[];
+  /** What refunds and uses gave back of it. */
+  vatShares: { kind: DocumentKind; id: number; prepaymentId: number; vat: Money }[];
+}
+
+export async function bookedOnPrepayments(
+  db: Connection,
+  { id: installation }: VatInput,
+  through: CalendarDate,
+): Promise<BookedOnPrepayments> {
+  const liabilities = await rows(
+    db,
+    { kind: oneOf(documentKinds), id: integer, amount: numeric, party: nullable(text) },
+    `select e.kind, e.document_id as id, min(l.party_code) as party,
+       sum(case l.side when 'credit' then l.amount else -l.amount end) as amount
+     from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = ? and e.entry_date <= ?::date and l.role = 'prepayment_liability'
+     group by e.kind, e.document_id having sum(case l.side when 'credit' then l.amount else -l.amount end) <> 0
+     order by e.kind, e.document_id`,
+    [installation, through],
+  );
+  const shares = await rows(
+    db,
+    { kind: oneOf(documentKinds), id: integer, prepaymentId: integer, vat: numeric },
+    `select e.kind, e.document_id as id, s.prepayment_id as "prepaymentId", sum(s.vat) as vat
+     from entry_share s join entry e on e.id = s.entry_id
+     where s.installation = ? and e.entry_date <= ?::date
+       and not exists (select from entry r where r.reverses = e.id and r.entry_date <= ?::date)
+     group by e.kind, e.document_id, s.prepayment_id having sum(s.vat) <> 0
+     order by e.kind, e.document_id, s.prepayment_id`,
+    [installation, through, through],
+  );
+  // What refunds and uses give back is told by their shares.
+  const vats = await rows(
+    db,
+    { id: integer, vat: numeric },
+    `select e.document_id as id, sum(case l.side when 'debit' then l.amount else -l.amount end) as vat
+     from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = ? and e.entry_date <= ?::date and e.kind = 'prepayment' and l.role = 'prepayment_vat'
+       and not exists (select from entry_share s join entry o on o.id = s.entry_id
+         where o.installation = e.installation and o.kind = e.kind and o.document_id = e.document_id)
+     group by e.document_id having sum(case l.side when 'debit' then l.amount else -l.amount end) <> 0
+     order by e.document_id`,
+    [installation, through],
+  );
+  return {
+    liabilities: liabilities.map(({ party, amount, ...document }) => ({
+      ...document,
+      amount: new Money(amount),
+      clientId: clientOf(party),
+    })),
+    vats: vats.map(({ id, vat }) => ({ id, vat: new Money(vat) })),
+    vatShares: shares.map(({ vat, ...share }) => ({ ...share, vat: new Money(vat) })),
+  };
+}
+
+/** `client:5` is the client 5; any other party is none. */
+function clientOf(party: string | null): number | null {
+  const id = /^client:(\d+)$/.exec(party ?? '')?.[1];
+  return id === undefined ? null : Number(id);
+}
+
+/** The latest name that the books know of each of these parties. */
+export async function customerNames(
+  db: Connection,
+  { id: installation }: VatInput,
+  parties: readonly string[],
+): Promise<Map<string, string>> {
+  if (parties.length === 0) return new Map();
+  const found = await rows(
+    db,
+    { party: text, name: text },
+    `select distinct on (n.party_code) n.party_code as party, n.name
+     from entry_party_name n join entry e on e.id = n.entry_id
+     where e.installation = ? and n.party_code = any(?::text[]) and n.name is not null order by n.party_code, e.seq desc`,
+    [installation, parties],
+  );
+  return new Map(found.map(({ party, name }) => [party, name]));
+}

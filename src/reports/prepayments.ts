@@ -1,0 +1,257 @@
+import type { Connection } from '../db/rows.ts';
+import { daysBetween } from '../domain/dates.ts';
+import { type Money, sum, zero } from '../domain/money.ts';
+import type { CalendarDate, DocumentKind } from '../terms.ts';
+import {
+  type BookedOnPrepayments,
+  bookedOnPrepayments,
+  customerNames,
+  type PrepaymentOfSource,
+  prepaymentsOfSource,
+  type UseOfSource,
+  usesOfSource,
+} from './prepayment-records.ts';
+import { type Cell, type Item, type Period, type Section, type SectionShape, section } from './report.ts';
+import type { VatInput } from './vat.ts';
+
+const customerColumns = [
+  { name: 'customer', title: 'customer' },
+  { name: 'name', title: 'name' },
+];
+const facts = [
+  { name: 'date', title: 'date' },
+  { name: 'state', title: 'state' },
+];
+const amounts = [
+  { name: 'received', title: 'received' },
+  { name: 'used', title: 'used' },
+  { name: 'refunded', title: 'refunded' },
+  { name: 'unused', title: 'unused' },
+  { name: 'in_books', title: 'in the books' },
+];
+const vatLeft = { name: 'vat_left', title: 'VAT left' };
+
+const perPrepayment: SectionShape = {
+  name: 'prepayments',
+  title: 'Prepayments per client, oldest first; `unmatched`: it is not known which prepayment it is of',
+  keys: [
+    ...customerColumns,
+    { name: 'prepayment', title: 'prepayment' },
+    { name: 'unmatched', title: 'unmatched' },
+    { name: 'date_received', title: 'received on' },
+    { name: 'age_days', title: 'age in days' },
+  ],
+  facts,
+  amounts,
+};
+const perClient: SectionShape = {
+  name: 'clients',
+  title: 'Prepayments in total per client',
+  keys: customerColumns,
+  facts,
+  amounts,
+};
+
+/**
+ * What clients have paid in advance and not used at the end of a day, by the source's records and the matches of payments of type 8:
+ * each original with its refunds and uses dated up to the day, from before `start_date` too. The total of `in_books` is
+ * `prepayment_liability` of the ledger, the total of `unused` what E3 derives it from: they differ by documents that are not posted
+ * or from before `start_date`. With VAT at receipt, `vat_left` is the VAT of E8. What is used up, and has nothing left in
+ * the books, is left out.
+ */
+export async function prepayments(db: Connection, input: VatInput, { through }: Period): Promise<Section[]> {
+  const found = new PrepaymentLines(through);
+  for await (const page of prepaymentsOfSource(db, input)) for (const one of page) found.addPrepayment(one);
+  for await (const page of usesOfSource(db, input)) for (const use of page) found.addUse(use);
+  found.addBooked(await bookedOnPrepayments(db, input, through));
+  const open = found.open();
+  const names = await customerNames(db, input, [...new Set(open.flatMap(({ keys }) => codeOf(keys.customer) ?? []))]);
+  const items = open.map((item): Item => {
+    const code = codeOf(item.keys.customer);
+    return { ...item, keys: { ...item.keys, name: code === null ? null : (names.get(code) ?? null) } };
+  });
+  const hasVat = input.mapping.policies.prepayment_vat !== 'listed' || items.some((each) => !vatOf(each).isZero());
+  const columns = hasVat ? [...amounts, vatLeft] : amounts;
+  const kept = hasVat
+    ? items
+    : items.map(({ amounts: { vat_left: _, ...own }, ...item }) => ({ ...item, amounts: own }));
+  const ofClients = kept.map(({ keys: { customer = null, name = null }, ...item }) => ({
+    ...item,
+    keys: { customer, name },
+  }));
+  return [
+    section({ ...perPrepayment, amounts: columns }, kept),
+    section({ ...perClient, amounts: columns }, ofClients),
+  ];
+}
+
+function codeOf(cell: Cell | undefined): string | null {
+  return typeof cell === 'string' ? cell : null;
+}
+
+function vatOf({ amounts: { vat_left } }: Item): Money {
+  return vat_left ?? zero;
+}
+
+/** An original, or a document whose original is not known. */
+interface Line {
+  clientId: number | null;
+  prepayment: number | null;
+  unmatched: string | null;
+  date: CalendarDate | null;
+  shares: Map<string, Share>;
+}
+
+/** What one document adds to a line. */
+interface Share {
+  date: CalendarDate | null;
+  state: string | null;
+  received: Money;
+  used: Money;
+  refunded: Money;
+  inBooks: Money;
+  vat: Money;
+}
+
+/** Prepayments come first, then uses, then what is booked. */
+class PrepaymentLines {
+  readonly #through: CalendarDate;
+  readonly #lines = new Map<string, Line>();
+  readonly #originals = new Map<number, PrepaymentOfSource>();
+  /** The lines that a document belongs to, and its part of each: what is booked of it goes there. */
+  readonly #places = new Map<string, { line: Line; part: Money }[]>();
+
+  constructor(through: CalendarDate) {
+    this.#through = through;
+  }
+
+  addPrepayment(one: PrepaymentOfSource): void {
+    const { id, paid, refundsId, clientId, date, state } = one;
+    const document = `prepayment ${id}`;
+    const isRefund = paid?.isNegative() ?? false;
+    if (!isRefund) this.#originals.set(id, one);
+    // Ids of originals are lower than those of their refunds.
+    const original = isRefund && refundsId !== null ? this.#originals.get(refundsId) : undefined;
+    const line = original
+      ? this.#ofPrepayment(original)
+      : isRefund
+        ? this.#unmatched({ document, clientId, date })
+        : this.#ofPrepayment(one);
+    this.#places.set(document, [{ line, part: paid ?? zero }]);
+    if (!one.isMoney || paid === null || !this.#isDue(date)) return;
+    this.#add(line, document, { date, state, ...(isRefund ? { refunded: paid.negated() } : { received: paid }) });
+  }
+
+  addUse({ id, amount, clientId, date, state, taken, cancelledOn }: UseOfSource): void {
+    const document = `payment ${id}`;
+    const parts = taken.map((one) => ({ line: this.#ofId(one.prepaymentId, clientId), part: one.amount }));
+    const rest = amount.minus(sum(parts.map(({ part }) => part)));
+    // A payment and its cancellation, of which nothing is known, are one line, which comes to nothing.
+    const unmatched = cancelledOn === null ? document : `cancelled payments of invoice ${cancelledOn}`;
+    if (!rest.isZero()) parts.push({ line: this.#unmatched({ document: unmatched, clientId, date }), part: rest });
+    this.#places.set(document, parts);
+    if (!this.#isDue(date)) return;
+    for (const { line, part } of parts) this.#add(line, document, { date, state, used: part });
+  }
+
+  /** What the entries of documents have put on the liability, and the VAT that they left or gave back. */
+  addBooked({ liabilities, vats, vatShares }: BookedOnPrepayments): void {
+    for (const { kind, id, amount, clientId } of liabilities) {
+      const places = this.#placesOf(kind, id, clientId);
+      let left = amount;
+      for (const [at, { line, part }] of places.entries()) {
+        const own = at === places.length - 1 ? left : kind === 'payment' ? part.negated() : part;
+        this.#add(line, `${kind} ${id}`, { inBooks: own });
+        left = left.minus(own);
+      }
+    }
+    for (const { id, vat } of vats) {
+      for (const { line } of this.#placesOf('prepayment', id, null)) this.#add(line, `prepayment ${id}`, { vat });
+    }
+    for (const { kind, id, prepaymentId, vat } of vatShares) {
+      this.#add(this.#ofId(prepaymentId, null), `${kind} ${id}`, { vat: vat.negated() });
+    }
+  }
+
+  /** The shares of lines of which something is left, by client, day and id. */
+  open(): Item[] {
+    const lines = [...this.#lines.values()].filter(({ shares }) => {
+      const all = [...shares.values()];
+      const left = [unusedOf, ({ inBooks }: Share) => inBooks, ({ vat }: Share) => vat];
+      return left.some((amountOf) => !sum(all.map(amountOf)).isZero());
+    });
+    return lines.toSorted(inOrder).flatMap((line) => this.#items(line));
+  }
+
+  #items({ clientId, prepayment, unmatched, date, shares }: Line): Item[] {
+    const keys = {
+      ...{ customer: clientId === null ? null : `client:${clientId}`, name: null, prepayment, unmatched },
+      date_received: date,
+      age_days: date === null ? null : Math.max(0, daysBetween(date, this.#through)),
+    };
+    return [...shares].map(([document, share]) => {
+      const { received, used, refunded, inBooks, vat } = share;
+      return {
+        ...{ keys, document, facts: { date: share.date, state: share.state } },
+        amounts: { received, used, refunded, unused: unusedOf(share), in_books: inBooks, vat_left: vat },
+      };
+    });
+  }
+
+  #placesOf(kind: DocumentKind, id: number, clientId: number | null): { line: Line; part: Money }[] {
+    const document = `${kind} ${id}`;
+    const known = this.#places.get(document) ?? [];
+    return known.length > 0 ? known : [{ line: this.#unmatched({ document, clientId, date: null }), part: zero }];
+  }
+
+  #ofId(id: number, clientId: number | null): Line {
+    return this.#ofPrepayment(this.#originals.get(id) ?? { id, clientId, date: null });
+  }
+
+  #ofPrepayment({ id, clientId, date }: Pick<PrepaymentOfSource, 'id' | 'clientId' | 'date'>): Line {
+    return this.#line(`prepayment ${id}`, { clientId, date, prepayment: id, unmatched: null });
+  }
+
+  #unmatched({ document, clientId, date }: { document: string; clientId: number | null; date: CalendarDate | null }) {
+    return this.#line(`unmatched ${document}`, { clientId, date, prepayment: null, unmatched: document });
+  }
+
+  #line(key: string, of: Omit<Line, 'shares'>): Line {
+    const known = this.#lines.get(key);
+    if (known !== undefined) return known;
+    const line = { ...of, shares: new Map() };
+    this.#lines.set(key, line);
+    return line;
+  }
+
+  #add({ shares }: Line, document: string, added: Partial<Share>): void {
+    const { date = null, state = null, ...own } = { ...noShare, ...shares.get(document) };
+    const plus = (name: keyof typeof own) => own[name].plus(added[name] ?? zero);
+    shares.set(document, {
+      ...{ date: added.date ?? date, state: added.state ?? state },
+      ...{ received: plus('received'), used: plus('used'), refunded: plus('refunded') },
+      ...{ inBooks: plus('inBooks'), vat: plus('vat') },
+    });
+  }
+
+  #isDue(date: CalendarDate | null): boolean {
+    return date === null || date <= this.#through;
+  }
+}
+
+const noShare: Share = {
+  ...{ date: null, state: null, received: zero, used: zero, refunded: zero, inBooks: zero, vat: zero },
+};
+
+function unusedOf({ received, used, refunded }: Share): Money {
+  return received.minus(used).minus(refunded);
+}
+
+function inOrder(a: Line, b: Line): number {
+  return (
+    (a.clientId ?? 0) - (b.clientId ?? 0) ||
+    (a.date ?? '').localeCompare(b.date ?? '') ||
+    (a.prepayment ?? Number.POSITIVE_INFINITY) - (b.prepayment ?? Number.POSITIVE_INFINITY) ||
+    (a.unmatched ?? '').localeCompare(b.unmatched ?? '')
+  );
+}

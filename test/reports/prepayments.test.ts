@@ -1,0 +1,185 @@
+import { expect, test } from 'vitest';
+import { execute } from '../../src/db/rows.ts';
+import { formatMoney } from '../../src/domain/money.ts';
+import { prepayments } from '../../src/reports/prepayments.ts';
+import { mappingOf } from '../posting/support.ts';
+import { ClinicBooks, paid, paymentRecord, prepaid, prepaymentRecord } from '../reconcile/clinic-books.ts';
+import { useDatabase } from '../support/database.ts';
+
+const { db } = useDatabase();
+let nextInstallation = 1;
+
+const created = (day: string) => ({ created: `${day}T12:00:00+02:00` });
+const added = (day: string) => ({ date_added: `${day}T12:00:00+02:00` });
+
+async function use(
+  books: ClinicBooks,
+  [payment, invoice, amount]: [number, number, string],
+  client: number,
+  { state = 'open', match = [] }: { state?: string; match?: [prepayment: number, amount: string][] } = {},
+): Promise<void> {
+  const { id } = books.input;
+  await execute(
+    db,
+    `insert into prepayment_use (installation, payment_id, invoice_id, amount, version, first_client_id, state)
+     values (?, ?, ?, ?, 1, ?, ?)`,
+    [id, payment, invoice, amount, client, state],
+  );
+  for (const [prepayment, part] of match) {
+    await execute(
+      db,
+      'insert into prepayment_match (installation, payment_id, prepayment_id, amount) values (?, ?, ?, ?)',
+      [id, payment, prepayment, part],
+    );
+  }
+}
+
+/** The lines of the report, amounts as texts, and the totals. */
+async function reportOf(books: ClinicBooks, through: string, mapping = mappingOf()) {
+  const made = await prepayments(db, { ...books.input, mapping }, { from: null, through });
+  const texts = (amounts: Readonly<Record<string, Parameters<typeof formatMoney>[0]>>) =>
+    Object.values(amounts)
+      .map((amount) => formatMoney(amount, 2))
+      .join(' ');
+  const [lines, clients] = made.map(({ figures, total }) => ({
+    figures: figures.map(({ keys: { customer, prepayment, unmatched, age_days }, amounts }) =>
+      [customer, prepayment ?? unmatched, age_days, texts(amounts)].filter((part) => part !== undefined).join(' | '),
+    ),
+    total: texts(total),
+  }));
+  return { lines: lines!, clients: clients! };
+}
+
+/**
+ * Client 5: 200.00 on 15 January, of which 119.00 is used on an invoice of client 9 and 31.00 paid back; 80.00 of before the cut-over,
+ * of which 20.00 is used since. Client 6: 50.00, and a use of 30.00, of which prepayment nobody knows. Client 7: 40.00 that is held,
+ * 10.00 that never was money, and 25.00 of which nothing is left.
+ */
+async function written(): Promise<ClinicBooks> {
+  const books = new ClinicBooks(db, nextInstallation++);
+  const mobile = (amount: string, client = 5) => prepaid(7, 'mobile_clearing', amount, client);
+  const type8 = (amount: string, client: number) => paid(8, 'prepayment_liability', amount, 1, { client });
+  await books.document('prepayment', {
+    record: prepaymentRecord(1, 7, '80.00', '60.00', created('2025-12-20')),
+    ...{ state: 'before_start', date: '2025-12-20' },
+  });
+  await books.document('prepayment', { record: prepaymentRecord(2, 7, '200.00', '50.00'), lines: mobile('200.00') });
+  const refund = { ...created('2026-02-10'), refunds: 2 };
+  await books.document('prepayment', {
+    record: prepaymentRecord(3, 7, '-31.00', '0.00', refund),
+    ...{ lines: mobile('-31.00'), date: '2026-02-10' },
+  });
+  const six = (id: number) => prepaymentRecord(id, 7, '50.00', '20.00', { client: 6 });
+  await books.document('prepayment', { record: six(4), lines: mobile('50.00', 6) });
+  const seven = (id: number, amount: string, more: object = {}) =>
+    prepaymentRecord(id, 7, amount, amount, { client: 7, ...more });
+  await books.document('prepayment', { record: seven(5, '40.00') });
+  await books.document('prepayment', { record: seven(6, '10.00', { status: 'Aborted' }), state: 'not_money' });
+  await books.document('prepayment', { record: seven(7, '25.00'), lines: mobile('25.00', 7) });
+
+  const payment = (id: number, invoice: number, amount: string, day: string, client: number) =>
+    books.document('payment', {
+      record: paymentRecord(id, invoice, 8, amount, added(day)),
+      ...{ lines: type8(amount, client), date: day },
+    });
+  await payment(11, 101, '119.00', '2026-02-01', 5);
+  await use(books, [11, 101, '119.00'], 9, { state: 'matched', match: [[2, '119.00']] });
+  await payment(12, 102, '45.00', '2026-02-20', 5);
+  await use(books, [12, 102, '45.00'], 5, {
+    state: 'matched',
+    match: [
+      [1, '20.00'],
+      [7, '25.00'],
+    ],
+  });
+  await payment(13, 103, '30.00', '2026-02-21', 6);
+  await use(books, [13, 103, '30.00'], 6);
+  await payment(14, 104, '5.00', '2026-02-22', 6);
+  await payment(15, 104, '-5.00', '2026-02-25', 6);
+  await use(books, [14, 104, '5.00'], 6, { state: 'cancelled' });
+  await use(books, [15, 104, '-5.00'], 6, { state: 'cancelled' });
+  return books;
+}
+
+test('each prepayment with what was used and refunded of it, as of a day', async () => {
+  const books = await written();
+  // received, used, refunded, unused, in the books
+  const asked = {
+    lines: {
+      figures: [
+        'client:5 | 1 | 70 | 80.00 20.00 0.00 60.00 -20.00',
+        'client:5 | 2 | 44 | 200.00 119.00 31.00 50.00 50.00',
+        'client:6 | 4 | 44 | 50.00 0.00 0.00 50.00 50.00',
+        'client:6 | payment 13 | 7 | 0.00 30.00 0.00 -30.00 -30.00',
+        'client:7 | 5 | 44 | 40.00 0.00 0.00 40.00 0.00',
+      ],
+      total: '370.00 169.00 31.00 170.00 50.00',
+    },
+    clients: {
+      figures: [
+        'client:5 | 280.00 139.00 31.00 110.00 30.00',
+        'client:6 | 50.00 30.00 0.00 20.00 20.00',
+        'client:7 | 40.00 0.00 0.00 40.00 0.00',
+      ],
+      total: '370.00 169.00 31.00 170.00 50.00',
+    },
+  };
+  expect(await reportOf(books, '2026-02-28')).toEqual(asked);
+});
+
+test('on an earlier day only what had happened by then', async () => {
+  const books = await written();
+  expect((await reportOf(books, '2026-01-31')).lines.figures).toEqual([
+    'client:5 | 1 | 42 | 80.00 0.00 0.00 80.00 0.00',
+    'client:5 | 2 | 16 | 200.00 0.00 0.00 200.00 200.00',
+    'client:6 | 4 | 16 | 50.00 0.00 0.00 50.00 50.00',
+    'client:7 | 5 | 16 | 40.00 0.00 0.00 40.00 0.00',
+    'client:7 | 7 | 16 | 25.00 0.00 0.00 25.00 25.00',
+  ]);
+  // Between a payment that nobody could match and its cancellation.
+  expect((await reportOf(books, '2026-02-23')).lines.figures).toContain(
+    'client:6 | cancelled payments of invoice 104 | 1 | 0.00 5.00 0.00 -5.00 -5.00',
+  );
+});
+
+test('what the books have of a record that is gone stands there, unused nowhere', async () => {
+  const books = new ClinicBooks(db, nextInstallation++);
+  const lines = prepaid(7, 'mobile_clearing', '60.00');
+  await books.document('prepayment', { record: prepaymentRecord(1, 7, '60.00', '60.00'), lines, gone: true });
+  await books.post('payment', 99, '2026-01-20', paid(8, 'prepayment_liability', '10.00', 1, { client: 8 }));
+  expect((await reportOf(books, '2026-01-31')).lines.figures).toEqual([
+    'client:5 | 1 | 16 | 0.00 0.00 0.00 0.00 60.00',
+    'client:8 | payment 99 |  | 0.00 0.00 0.00 0.00 -10.00',
+  ]);
+});
+
+test('example 13: the VAT that is left of what is unused', async () => {
+  const books = new ClinicBooks(db, nextInstallation++);
+  const vatAt = (amount: string, minus: string) =>
+    [
+      ['2935', 'prepayment_vat', amount, {}],
+      ['2939', 'vat', minus, {}],
+    ] as [string, 'prepayment_vat' | 'vat', string, object][];
+  await books.document('prepayment', {
+    record: prepaymentRecord(1, 7, '200.00', '81.00'),
+    lines: [...prepaid(7, 'mobile_clearing', '200.00'), ...vatAt('40.64', '-40.64')],
+  });
+  await books.document('payment', {
+    record: paymentRecord(2, 1, 8, '119.00', added('2026-02-01')),
+    ...{ date: '2026-02-01' },
+    lines: [...paid(8, 'prepayment_liability', '119.00', 1), ...vatAt('-24.18', '24.18')],
+  });
+  await use(books, [2, 1, '119.00'], 5, { state: 'matched', match: [[1, '119.00']] });
+  await execute(
+    db,
+    `insert into entry_share (entry_id, installation, prepayment_id, used_before, amount, vat, has_vat) values (?, ?, 1, 0, 119, 24.18, true)`,
+    [`${books.input.id}/payment/2/1`, books.input.id],
+  );
+  // Ends with the VAT left.
+  expect((await reportOf(books, '2026-01-31')).lines.figures).toEqual([
+    'client:5 | 1 | 16 | 200.00 0.00 0.00 200.00 200.00 40.64',
+  ]);
+  expect((await reportOf(books, '2026-02-28')).lines.figures).toEqual([
+    'client:5 | 1 | 44 | 200.00 119.00 0.00 81.00 81.00 16.46',
+  ]);
+});
