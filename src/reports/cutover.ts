@@ -1,18 +1,13 @@
-import { integer, json, nullable } from '../db/columns.ts';
-import { pages } from '../db/pages.ts';
-import { type Connection, rows } from '../db/rows.ts';
+import type { Connection } from '../db/rows.ts';
 import { businessDate } from '../domain/dates.ts';
 import { type Money, sum, zero } from '../domain/money.ts';
-import { readRecord } from '../mirror/read.ts';
-import type { Dialect } from '../records/dialect.ts';
+import { type StoredUse, usedPrepayments } from '../prepayments/used.ts';
 import { isNoMoney, prepaymentUse } from '../records/prepayment-words.ts';
 import type { RecordOf } from '../records/schema.ts';
-import type { DocumentKind } from '../terms.ts';
+import { finalInvoicesBefore, paymentsBefore, recordsBefore } from './before-start.ts';
+import { openingVouchers } from './opening-vouchers.ts';
 import { type Item, type ReportInput, type Section, type SectionShape, section } from './report.ts';
-
-const pageSize = 500;
-/** The status of an invoice that is owed (practice-api: Invoice). */
-const finalised = 3;
+import type { VatInput } from './vat.ts';
 
 const customer = [
   { name: 'customer', title: 'customer' },
@@ -52,28 +47,29 @@ const prepaymentsShape: SectionShape = {
  * ERP must hold, since later payments and uses are posted against them (ACCOUNTING Dates). A use of an old prepayment that is posted,
  * because its invoice is dated after the cut-over, does not lower the opening balance.
  */
-export async function cutover(db: Connection, input: ReportInput & { dialect: Dialect }): Promise<Section[]> {
+export async function cutover(db: Connection, input: VatInput): Promise<Section[]> {
   const open: Item[] = [];
   const uses: Item[] = [];
-  for await (const invoices of before(db, input, 'invoice')) {
-    const owed = invoices.filter(({ status }) => status === finalised);
-    const payments = await paymentsOf(
-      db,
-      input,
-      owed.map(({ id }) => id),
-    );
+  for await (const owed of finalInvoicesBefore(db, input)) {
+    const ids = owed.map(({ id }) => id);
+    const payments = await paymentsBefore(db, input, ids);
     const byInvoice = Map.groupBy(payments, ({ invoiceId }) => invoiceId);
+    const used = payments.filter(({ paymentType }) => paymentType === prepaymentUse);
+    const known = await usedPrepayments(
+      db,
+      input.id,
+      used.map(({ id }) => id),
+    );
     for (const invoice of owed) {
       const own = byInvoice.get(invoice.id) ?? [];
       const item = openInvoice(invoice, own, input);
       if (!item.amounts.open?.isZero()) open.push(item);
-      uses.push(
-        ...own.filter(({ paymentType }) => paymentType === prepaymentUse).map((use) => useOf(use, invoice, input)),
-      );
+      const ownUses = own.filter(({ paymentType }) => paymentType === prepaymentUse);
+      uses.push(...ownUses.map((use) => useOf(use, known.get(use.id), invoice, input)));
     }
   }
   const prepayments: Item[] = [];
-  for await (const page of before(db, input, 'prepayment')) {
+  for await (const page of recordsBefore(db, input, 'prepayment')) {
     for (const { id, clientId, paid, created, status } of page) {
       if (isNoMoney(status)) continue;
       const amount = paid ?? zero;
@@ -93,6 +89,7 @@ export async function cutover(db: Connection, input: ReportInput & { dialect: Di
       prepaymentsShape,
       left.flatMap(({ items }) => items),
     ),
+    await openingVouchers(db, input, 'vouchers'),
   ];
 }
 
@@ -111,10 +108,16 @@ function openInvoice(invoice: RecordOf<'invoice'>, payments: RecordOf<'payment'>
   };
 }
 
-function useOf({ id, paid, dateAdded }: RecordOf<'payment'>, invoice: RecordOf<'invoice'>, input: ReportInput): Item {
+/** It lowers what the client has whose prepayment it used; where that is not known, the client of its invoice. */
+function useOf(
+  { id, paid, dateAdded }: RecordOf<'payment'>,
+  known: StoredUse | undefined,
+  invoice: RecordOf<'invoice'>,
+  input: ReportInput,
+): Item {
   const used: Money = paid ?? zero;
   return {
-    keys: { customer: clientKey(invoice.clientId) },
+    keys: { customer: clientKey(known?.clientId ?? invoice.clientId) },
     document: `payment ${id}`,
     facts: { date: dayOf(dateAdded, input) },
     amounts: { received: zero, used, unused: used.negated() },
@@ -132,43 +135,4 @@ function clientKey(id: number | null): string | null {
 
 function dayOf(text: string | null, { timezone }: ReportInput): string | null {
   return text === null ? null : businessDate(text, timezone);
-}
-
-const recordShape = { id: integer, parent_id: nullable(integer), raw: json };
-
-/** The records of the documents that are dated before the cut-over and still there, a page at a time. */
-async function* before<Kind extends Exclude<DocumentKind, 'payment'>>(
-  db: Connection,
-  { id, dialect }: ReportInput & { dialect: Dialect },
-  kind: Kind,
-): AsyncGenerator<RecordOf<Kind>[]> {
-  const found = pages(pageSize, (after: { id: number } | null) =>
-    rows(
-      db,
-      recordShape,
-      `select m.id, m.parent_id, m.raw from document d
-         join mirror_record m on m.installation = d.installation and m.kind = d.kind and m.id = d.id
-       where d.installation = ? and d.kind = ? and d.state = 'before_start' and d.id > ? and m.gone_at is null
-       order by d.id limit ?`,
-      [id, kind, after?.id ?? 0, pageSize],
-    ),
-  );
-  for await (const page of found) yield page.map(({ raw }) => readRecord(kind, raw, dialect));
-}
-
-async function paymentsOf(
-  db: Connection,
-  { id, dialect }: ReportInput & { dialect: Dialect },
-  invoices: readonly number[],
-): Promise<RecordOf<'payment'>[]> {
-  const found = await rows(
-    db,
-    recordShape,
-    `select m.id, m.parent_id, m.raw from mirror_record m
-       join document d on d.installation = m.installation and d.kind = m.kind and d.id = m.id
-     where m.installation = ? and m.kind = 'payment' and m.parent_id = any(?::bigint[]) and m.gone_at is null
-       and d.state = 'before_start' order by m.id`,
-    [id, invoices],
-  );
-  return found.map(({ raw }) => readRecord('payment', raw, dialect));
 }

@@ -48,7 +48,8 @@ export const reports = {
   },
   vouchers: {
     summary: 'gift cards and vouchers sold and redeemed; equals E9',
-    description: 'The liability for gift cards and multi-purpose vouchers at the end of a day, by account and month.',
+    description:
+      'The liability for gift cards and multi-purpose vouchers at the end of a day, by account and month; with a `start_date` also what was open then, by the records of the practice software.',
     of: 'day',
     make: vouchers,
   },
@@ -60,9 +61,10 @@ export const reports = {
     make: clearing,
   },
   cutover: {
-    summary: 'open invoices and unused prepayments at start_date, for the opening balances of the ERP',
+    summary:
+      'open invoices, unused prepayments, gift cards and vouchers at start_date, for the opening balances of the ERP',
     description:
-      'What was open in the practice software at `start_date`. Later payments are posted against opening_receivable and prepayment_liability, so the opening balances of the ERP must hold these amounts.',
+      'What was open in the practice software at `start_date`. Later payments are posted against opening_receivable, prepayment_liability, gift_card_liability and voucher_liability, so the opening balances of the ERP must hold these amounts. Of gift cards and vouchers only what the practice software has sold and redeemed is known.',
     of: 'start',
     make: cutover,
   },

@@ -2,7 +2,9 @@ import { date, integer, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { documentKinds } from '../terms.ts';
-import { type Item, type Period, type ReportInput, type Section, type SectionShape, section } from './report.ts';
+import { openingVouchers } from './opening-vouchers.ts';
+import { type Item, type Period, type Section, type SectionShape, section } from './report.ts';
+import type { VatInput } from './vat.ts';
 
 const shape: SectionShape = {
   name: 'vouchers',
@@ -23,9 +25,9 @@ const shape: SectionShape = {
 /**
  * What gift cards and multi-purpose vouchers owe to those who hold them (R1, R4 types 5 and 9): sold by invoices, redeemed by payments,
  * and the difference. The total is the liability of E9; below zero, more was redeemed than the books saw sold, as it is while cards
- * from before `start_date` are redeemed.
+ * from before `start_date` are redeemed: what the source's records tell of those is the section `opening`.
  */
-export async function vouchers(db: Connection, input: ReportInput, { through }: Period): Promise<Section[]> {
+export async function vouchers(db: Connection, input: VatInput, { through }: Period): Promise<Section[]> {
   const found = await rows(
     db,
     {
@@ -51,5 +53,6 @@ export async function vouchers(db: Connection, input: ReportInput, { through }: 
       amounts: { sold: isSale ? amount : zero, redeemed: isSale ? zero : amount.negated(), unused: amount },
     } satisfies Item;
   });
-  return [section(shape, items)];
+  const sold = section(shape, items);
+  return input.startDate === null ? [sold] : [sold, await openingVouchers(db, input)];
 }

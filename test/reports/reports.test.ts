@@ -268,6 +268,27 @@ test('report cutover: what the source had open on the evening before start_date'
     expect(new Map(unused)).toEqual(new Map([...asked.unused].toSorted(([a], [b]) => a - b)));
     expect(asked.open.size).toBeGreaterThan(0);
     expect(asked.unused.size).toBeGreaterThan(0);
+    const { vouchers } = (await sections('cutover', later)) as Record<string, Figures>;
+    addsUp(vouchers!);
+    const giftCards = new SourceFigures(later.sandbox.clinic, timezone).giftCardsBefore(start);
+    expect(new Money(giftCards.sold).greaterThan(0) && new Money(giftCards.redeemed).greaterThan(0)).toBe(true);
+    expect(vouchers!.figures.filter(({ role }) => role === 'gift_card_liability')).toMatchObject([giftCards]);
+
+    // The same as E9 has it, and the sum of both is what is owed.
+    const reconciled = (await command('reconcile --json', later)).json().installations[0];
+    expect(reconciled.equations.E9.ok).toBe(true);
+    const cards = reconciled.listed.vouchers.find(({ role }: { role: string }) => role === 'gift_card_liability');
+    expect(cards.opening).toBe(giftCards.unused);
+    const sold = (await sections(`vouchers --as-of ${farDay}`, later)) as Record<string, Figures>;
+    expect(sold.opening!.figures).toEqual(vouchers!.figures);
+    addsUp(sold.vouchers!);
+    const own = sold.vouchers!.figures.filter(({ role }) => role === 'gift_card_liability');
+    const sumOf = (name: string) => own.reduce((all, figure) => all.plus(figure[name]!), new Money(0)).toFixed(2);
+    expect([sumOf('sold'), sumOf('redeemed'), sumOf('unused')]).toEqual([
+      cards.sold,
+      cards.redeemed.replace('-', ''),
+      cards.balance,
+    ]);
   } finally {
     await later.stop();
   }

@@ -207,6 +207,19 @@ export class SourceFigures {
     };
   }
 
+  /** Gift cards sold by final invoices dated before a day, and redeemed on those by payments dated before it. */
+  giftCardsBefore(start: string): { sold: string; redeemed: string; unused: string } {
+    const invoices = this.#invoices((date) => date < start);
+    const cards = invoices.flatMap(({ id }) =>
+      this.#clinic.invoiceRows.of(id).filter(({ account_number }) => account_number === giftCardAccount),
+    );
+    const payments = invoices
+      .flatMap((invoice) => this.#paymentsOf(invoice))
+      .filter(({ payment_type, date_added }) => payment_type === giftCard && this.#day(date_added) < start);
+    const [sold, redeemed] = [total(cards.map(({ sum }) => sum)), total(payments.map(({ paid }) => paid))];
+    return { sold: sold.toFixed(2), redeemed: redeemed.toFixed(2), unused: sold.minus(redeemed).toFixed(2) };
+  }
+
   /**
    * What of each prepayment is unused at the end of a day, with what was received, used and refunded of it by then, by the links that the
    * sandbox knows and never tells; those of which nothing is left are left out.

@@ -1,0 +1,58 @@
+import { integer, json, nullable } from '../db/columns.ts';
+import { pages } from '../db/pages.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { readRecord } from '../mirror/read.ts';
+import type { Dialect } from '../records/dialect.ts';
+import type { RecordOf } from '../records/schema.ts';
+import type { DocumentKind } from '../terms.ts';
+import type { ReportInput } from './report.ts';
+
+const pageSize = 500;
+/** The status of an invoice that is owed (practice-api: Invoice). */
+const finalised = 3;
+const recordShape = { id: integer, parent_id: nullable(integer), raw: json };
+
+type Input = ReportInput & { dialect: Dialect };
+
+/** The records of the documents that are dated before the cut-over and still there, a page at a time. */
+export async function* recordsBefore<Kind extends Exclude<DocumentKind, 'payment'>>(
+  db: Connection,
+  { id, dialect }: Input,
+  kind: Kind,
+): AsyncGenerator<RecordOf<Kind>[]> {
+  const found = pages(pageSize, (after: { id: number } | null) =>
+    rows(
+      db,
+      recordShape,
+      `select m.id, m.parent_id, m.raw from document d
+         join mirror_record m on m.installation = d.installation and m.kind = d.kind and m.id = d.id
+       where d.installation = ? and d.kind = ? and d.state = 'before_start' and d.id > ? and m.gone_at is null
+       order by d.id limit ?`,
+      [id, kind, after?.id ?? 0, pageSize],
+    ),
+  );
+  for await (const page of found) yield page.map(({ raw }) => readRecord(kind, raw, dialect));
+}
+
+/** Invoices of before the cut-over that are owed. */
+export async function* finalInvoicesBefore(db: Connection, input: Input): AsyncGenerator<RecordOf<'invoice'>[]> {
+  for await (const page of recordsBefore(db, input, 'invoice')) yield page.filter(({ status }) => status === finalised);
+}
+
+/** The payments on these invoices that are dated before the cut-over. */
+export async function paymentsBefore(
+  db: Connection,
+  { id, dialect }: Input,
+  invoices: readonly number[],
+): Promise<RecordOf<'payment'>[]> {
+  const found = await rows(
+    db,
+    recordShape,
+    `select m.id, m.parent_id, m.raw from mirror_record m
+       join document d on d.installation = m.installation and d.kind = m.kind and d.id = m.id
+     where m.installation = ? and m.kind = 'payment' and m.parent_id = any(?::bigint[]) and m.gone_at is null
+       and d.state = 'before_start' order by m.id`,
+    [id, invoices],
+  );
+  return found.map(({ raw }) => readRecord('payment', raw, dialect));
+}
