@@ -21,7 +21,7 @@ export const reports = {
   vat: {
     summary: 'base and tax by VAT group, rate, kind and code, beside the source’s figures',
     description:
-      'What the entries of a month declare, by original VAT period; late items, posted after their period was first closed, apart. Beside it stands what the rows of the same invoices say in the practice software now. Differences are cents that were settled and changes that are held; a correction of another month’s entry is not compared.',
+      'What the entries of a month declare, by original VAT period; late items, posted after their period was first closed, apart. Beside it stands what the rows of the same invoices say in the practice software now. Differences are cents that were settled and changes that are held. Apart from them stands what is not compared: VAT of prepayments, corrections of another month’s entries, and entries that late ones have changed.',
     of: 'month',
     make: vat,
   },

@@ -11,6 +11,8 @@ export interface Column {
   /** As in `--json` and `--csv`. */
   name: string;
   title: string;
+  /** An amount that is zero nearly always: as text, its column stands only where it is not. */
+  isRare?: true;
 }
 
 /** Describes the items of a section. */

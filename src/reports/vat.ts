@@ -38,6 +38,8 @@ const columns = {
     { name: 'source_tax', title: 'source: tax' },
     { name: 'base_difference', title: 'difference: base' },
     { name: 'tax_difference', title: 'difference: tax' },
+    { name: 'base_not_compared', title: 'not compared: base', isRare: true as const },
+    { name: 'tax_not_compared', title: 'not compared: tax', isRare: true as const },
   ],
 };
 const onTime: SectionShape = { name: 'vat', title: 'VAT by group', keys, ...columns };
@@ -67,7 +69,9 @@ interface VatOfDocument {
 /**
  * Base and tax of each VAT group and rate, with the kind and code that the mapping gives them, of entries dated in the period, beside
  * what the rows of the same invoices say in the source. Lines of different original VAT periods, and late ones, stay apart (ACCOUNTING
- * "Dates"). Differences are cents that were settled, corrections whose original lies in another month, and changes that are held.
+ * "Dates"). Differences are cents that were settled, and changes that are held. What has no counterpart in the source stands as not
+ * compared: VAT of prepayments, and entries of an invoice that come to something else than its rows now, because others of it lie in
+ * another month or are late. So every figure is the source's, the difference and what is not compared.
  */
 export async function vat(db: Connection, input: VatInput, period: Period): Promise<Section[]> {
   const found = await vatOfDocuments(db, input, period);
@@ -120,7 +124,7 @@ function itemOf(one: VatOfDocument, source: SourceVat, { mapping }: VatInput): I
   const rate = one.rate === null ? null : new Money(one.rate);
   // What prepayments are taxed with is no figure of the source, nor is a correction of what another month has.
   const isCompared = one.kind === 'invoice' && one.isWhole;
-  const theirs = one.isWhole ? source.take(one) : none;
+  const theirs = isCompared ? source.take(one) : none;
   return {
     keys: {
       period: one.period,
@@ -135,6 +139,8 @@ function itemOf(one: VatOfDocument, source: SourceVat, { mapping }: VatInput): I
       ...{ base: one.base, tax: one.tax, source_base: theirs.base, source_tax: theirs.tax },
       base_difference: isCompared ? one.base.minus(theirs.base) : zero,
       tax_difference: isCompared ? one.tax.minus(theirs.tax) : zero,
+      base_not_compared: isCompared ? zero : one.base,
+      tax_not_compared: isCompared ? zero : one.tax,
     },
   };
 }

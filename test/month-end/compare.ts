@@ -43,6 +43,8 @@ export async function compareReports(world: World, expected: Expected): Promise<
   compareVat(compare, vat, closed);
   compare('report vat, late items of October', lateOf(vat), closedChanges(now, closed, asDated));
   const next = await report(`vat --month ${nextMonth}`);
+  compareParts(compare, 'October', vat);
+  compareParts(compare, 'November', next);
   compare('report vat of November, on time', next.vat?.figures.length, 0);
   compare('report vat of November, late items', lateOf(next), closedChanges(now, closed, redated));
 
@@ -83,6 +85,23 @@ export async function compareReports(world: World, expected: Expected): Promise<
   );
   compare('export, balances by role', await exported(world), balances(now));
   return different;
+}
+
+/** Each figure of a VAT report is the source's, the difference and what is not compared. */
+function compareParts(compare: Compare, of: string, report: Sections): void {
+  for (const [section, { figures, total: sum }] of Object.entries(report))
+    for (const figure of [...figures, sum])
+      for (const name of ['base', 'tax']) {
+        const parts = [`source_${name}`, `${name}_difference`, `${name}_not_compared`].map(
+          (part) => figure[part] ?? '',
+        );
+        const explained = parts.reduce((all, part) => all.plus(part), new Decimal(0)).toFixed();
+        compare(
+          `report vat of ${of}, ${section}: parts of ${name}`,
+          explained,
+          new Decimal(figure[name] ?? 0).toFixed(),
+        );
+      }
 }
 
 /** On-time lines are those of the records at the close: the VAT to the cent, each base within a cent for each invoice. */

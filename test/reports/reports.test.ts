@@ -61,6 +61,19 @@ function addsUp({ figures, total }: Figures): void {
   }
 }
 
+/** What the entries say is what the source says, and the difference, and what is not compared with the source. */
+function isExplained({ figures, total }: Figures): void {
+  const of = (row: Record<string, unknown>, name: string) => new Money(String(row[name] ?? 'none'));
+  for (const row of [...figures.flatMap((figure) => [figure, ...figure.documents]), total] as Record<string, unknown>[])
+    for (const name of ['base', 'tax']) {
+      const explained = ['source_', '', ''].map((before, at) =>
+        of(row, `${before}${name}${['', '_difference', '_not_compared'][at]}`),
+      );
+      const [source, difference, notCompared] = explained as [Money, Money, Money];
+      expect(source.plus(difference).plus(notCompared).toFixed()).toBe(of(row, name).toFixed());
+    }
+}
+
 describe('report receivables', () => {
   test('is what the source says is open, and what E2 has in the books', async () => {
     const { receivables } = (await sections(`receivables --as-of ${farDay}`)) as { receivables: Figures };
@@ -156,6 +169,8 @@ describe('report vat', () => {
     for (const { month } of months) {
       const { vat, late } = (await sections(`vat --month ${month}`)) as { vat: Figures; late: Figures };
       addsUp(vat);
+      isExplained(vat);
+      expect(vat.total).toMatchObject({ base_not_compared: '0.00', tax_not_compared: '0.00' });
       expect(late.figures).toEqual([]);
       const asked = source.vat(month);
       const shown = vat.figures.map((one): [string, { base: string; tax: string }] => {
@@ -194,7 +209,13 @@ describe('report vat', () => {
     try {
       const { vat, late } = (await sections(`vat --month ${month}`)) as { vat: Figures; late: Figures };
       addsUp(late);
+      isExplained(vat);
+      isExplained(late);
       expect([vat.total.base, vat.total.tax]).toEqual([before.vat.total.base, before.vat.total.tax]);
+      // Its entries come to another figure than its rows now: they are told apart, on time and late.
+      expect(vat.total.base_not_compared).toBe(new Money(late.total.base!).negated().toFixed(2));
+      const text = (await command(`report vat --month ${month}`)).stdout;
+      expect(text).toMatch(/^ {2}VAT period .*difference: tax +not compared: base +not compared: tax$/m);
       const documents = late.figures.flatMap((figure) => figure.documents);
       expect(new Set(documents.map(({ document }) => document))).toEqual(new Set([`invoice ${id}`]));
       expect(new Set(late.figures.map(({ period }) => period))).toEqual(new Set([month]));

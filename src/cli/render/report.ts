@@ -80,15 +80,21 @@ function heading({ installation, period: { from, through }, of }: InstallationRe
   return `Installation ${labelOf(installation)}, ${when}, ${installation.currency}`;
 }
 
+function isZero(amount: Money | undefined): boolean {
+  return amount === undefined || amount.isZero();
+}
+
 function sectionText({ shape, figures, total }: Section, report: InstallationReport, documents: boolean): string {
   if (figures.length === 0) return `${shape.title}\n  nothing`;
   const { decimals } = report.installation;
+  const amounts = shape.amounts.filter(
+    ({ name, isRare }) => !isRare || figures.some(({ items }) => items.some((item) => !isZero(item.amounts[name]))),
+  );
   const details = documents ? [{ name: 'document', title: 'document' }, ...shape.facts] : [];
   const text = (cell: Cell | undefined) => (cell === null || cell === undefined ? '' : String(cell));
-  const money = (amounts: Item['amounts']) =>
-    shape.amounts.map(({ name }) => amountText(amounts[name] ?? zero, decimals));
-  const rows = figures.flatMap(({ keys, amounts, items }) => [
-    [...shape.keys.map(({ name }) => text(keys[name])), ...details.map(() => ''), ...money(amounts)],
+  const money = (of: Item['amounts']) => amounts.map(({ name }) => amountText(of[name] ?? zero, decimals));
+  const rows = figures.flatMap(({ keys, amounts: sum, items }) => [
+    [...shape.keys.map(({ name }) => text(keys[name])), ...details.map(() => ''), ...money(sum)],
     ...(documents ? items : []).map((item) => [
       ...shape.keys.map(() => ''),
       item.document,
@@ -97,11 +103,11 @@ function sectionText({ shape, figures, total }: Section, report: InstallationRep
     ]),
   ]);
   const first = shape.keys.length + details.length;
-  const header = [...shape.keys, ...details, ...shape.amounts].map(({ title }) => title);
+  const header = [...shape.keys, ...details, ...amounts].map(({ title }) => title);
   const sums = ['total', ...Array.from({ length: first - 1 }, () => ''), ...money(total)];
   const lines = columns(
     [header, ...rows, sums],
-    shape.amounts.map((_, index) => first + index),
+    amounts.map((_, index) => first + index),
   );
   return [shape.title, ...lines.map((line) => `  ${line}`)].join('\n');
 }
