@@ -77,6 +77,21 @@ export async function compareReports(world: World, expected: Expected): Promise<
   const days = [...received].filter(([, sum]) => !sum.isZero()).map(([key, sum]) => [key, sum.toFixed(2)]);
   compare('report clearing', days.toSorted(), [...now.received(month)].toSorted());
 
+  const prepayments = rowsOf(await report(`prepayments --as-of ${monthEnd}`), 'prepayments');
+  compare(
+    'report prepayments',
+    prepayments
+      .map(({ prepayment, customer, date_received, received, used, refunded, unused }) => ({
+        ...{ prepayment, customer, date_received, received, used, refunded, unused },
+      }))
+      .toSorted(byText),
+    [...now.prepayments(monthEnd)]
+      .map(([prepayment, { client, day, received, used, refunded, unused }]) => ({
+        ...{ prepayment, customer: partyOf(client), date_received: day, received, used, refunded, unused },
+      }))
+      .toSorted(byText),
+  );
+
   const vouchers = rowsOf(await report(`vouchers --as-of ${monthEnd}`), 'vouchers');
   compare(
     'report vouchers',
@@ -129,6 +144,8 @@ const lateOf = ({ late }: Sections) =>
 const closedChanges = (now: SourceFigures, closed: SourceFigures, invoices: number[]) =>
   [...now.vatChanges(closed, invoices)].toSorted();
 
+const byText = (a: unknown, b: unknown) => (textOf(a) < textOf(b) ? -1 : 1);
+
 const rowsOf = (of: Sections, name: string) => of[name]?.figures ?? [];
 
 const partyOf = (client: number | null) => (client === null ? 'CASH' : `client:${client}`);
@@ -137,7 +154,7 @@ const partyOf = (client: number | null) => (client === null ? 'CASH' : `client:$
 function balances(now: SourceFigures): Record<string, string> {
   const end = '9999-12-31';
   const cards = [...now.giftCards(end).values()].flatMap(({ sold, redeemed }) => [redeemed, `-${sold}`]);
-  const unused = [...now.prepaid(end).values()].map(({ unused: left }) => `-${left}`);
+  const unused = [...now.prepayments(end).values()].map(({ unused: left }) => `-${left}`);
   return {
     receivable: total(now.openItems(end).map(({ open }) => open)),
     prepayment_liability: total(unused),

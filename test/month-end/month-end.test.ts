@@ -60,7 +60,7 @@ const mutants: [what: string, mutate: (clinic: Clinic) => () => void, reports: s
       const { prepayments, zone } = clinic;
       return changed(prepayments.all().find(({ created }) => inOctober(zone.date(created)))!, { paid: '1.00' });
     },
-    ['report clearing', 'export, balances by role'],
+    ['report clearing', 'report prepayments', 'export, balances by role'],
   ],
   [
     'the row that was corrected late',

@@ -14,7 +14,7 @@ export interface SourceRecords {
   invoices: { all(): readonly Invoice[] };
   invoiceRows: { of(invoice: number): readonly InvoiceRow[] };
   invoicePayments: { all(): readonly InvoicePayment[] };
-  prepayments: { all(): readonly Prepayment[]; get(id: number): Prepayment | undefined };
+  prepayments: { all(): readonly Prepayment[] };
 }
 
 /** A clinic's records as they are now: what happens in it later changes nothing here. */
@@ -27,16 +27,8 @@ export function frozen(clinic: Clinic): SourceRecords {
     invoices: { all: () => invoices },
     invoiceRows: { of: (invoice) => rows.get(invoice) ?? [] },
     invoicePayments: { all: () => payments },
-    prepayments: { all: () => prepayments, get: (wanted) => prepayments.find(({ id }) => id === wanted) },
+    prepayments: { all: () => prepayments },
   };
-}
-
-/** What a client has paid in advance: received, used on invoices, refunded, and what is left of it. */
-export interface PrepaidByClient {
-  received: string;
-  used: string;
-  refunded: string;
-  unused: string;
 }
 
 export interface OpenItem {
@@ -139,34 +131,6 @@ export class SourceFigures {
       if (payment_type === giftCard) add(this.#day(date_added), 0, paid);
     return new Map(
       [...sums].map(([month, { sold, redeemed }]) => [month, { sold: sold.toFixed(2), redeemed: redeemed.toFixed(2) }]),
-    );
-  }
-
-  /** Prepayments of each client up to a day; a use counts for the client whose prepayment it was. Clients of whom there is nothing are left out. */
-  prepaid(through: string): Map<number, PrepaidByClient> {
-    const sums = new Map<number, { received: Decimal; used: Decimal; refunded: Decimal }>();
-    const add = (client: number, name: 'received' | 'used' | 'refunded', amount: Decimal) => {
-      const sum = sums.get(client) ?? { received: new Decimal(0), used: new Decimal(0), refunded: new Decimal(0) };
-      sums.set(client, { ...sum, [name]: sum[name].plus(amount) });
-    };
-    for (const { client, created, paid } of this.#money()) {
-      const amount = new Decimal(paid);
-      if (this.#day(created) > through) continue;
-      if (amount.isNegative()) add(client, 'refunded', amount.negated());
-      else add(client, 'received', amount);
-    }
-    for (const { date_added, paid, prepayment } of this.#clinic.invoicePayments.all()) {
-      const used = prepayment === null ? undefined : this.#clinic.prepayments.get(prepayment);
-      if (used && this.#day(date_added) <= through) add(used.client, 'used', new Decimal(paid));
-    }
-    return new Map(
-      [...sums].map(([client, { received, used, refunded }]) => [
-        client,
-        {
-          ...{ received: received.toFixed(2), used: used.toFixed(2), refunded: refunded.toFixed(2) },
-          unused: received.minus(used).minus(refunded).toFixed(2),
-        },
-      ]),
     );
   }
 
