@@ -171,12 +171,13 @@ class FactsReader {
       storedShape,
       `select id, parent_id as "parentId", raw, gone_at is not null as gone,
          coalesce(rows_source_time >= rows_fresh_from, not needs_rows) as "rowsFresh",
+         -- Asked once, by the index: the first import ends with the first window that closed.
          case when first_seen_at > (
-           select min(closed_at) from sync_window w
-           where w.installation = mirror_record.installation and w.kind = 'window' and w.outcome = 'closed')
+           select closed_at from sync_window
+           where installation = ? and kind = 'window' and outcome = 'closed' order by id limit 1)
          then first_seen_at end as "firstSeenAt"
        from mirror_record where installation = ? and kind = ? and ${condition} order by id`,
-      [this.#installation, kind, ids],
+      [this.#installation, this.#installation, kind, ids],
     );
     const read = (stored: RowOf<typeof storedShape>) => ({
       stored,
