@@ -6,14 +6,13 @@ import { firstOriginal } from '../posting/originals.ts';
 import type { DocumentFacts } from '../posting/types.ts';
 import { usedPrepayments } from '../prepayments/used.ts';
 import type { Dialect } from '../records/dialect.ts';
+import { prepaymentUse } from '../records/prepayment-words.ts';
 import type { RecordOf } from '../records/schema.ts';
 import type { DocumentRef, RecordKind } from '../terms.ts';
 import { redatedInvoices } from './late-decisions.ts';
 
 /** Payments by which a consolidated invoice's members are settled (practice-api: Invoice payment). */
 export const consolidatedPaymentType = 6;
-/** Payments from a prepayment. */
-const prepaymentType = 8;
 
 /**
  * The facts of documents as the mirror holds them, ready for posting. A constant number of statements for any number of
@@ -105,7 +104,7 @@ class FactsReader {
       this.#installation,
       invoices.map(({ record }) => record.id),
     );
-    const uses = payments.flatMap(({ record }) => (record.paymentType === prepaymentType ? record.id : []));
+    const uses = payments.flatMap(({ record }) => (record.paymentType === prepaymentUse ? record.id : []));
     const used = await usedPrepayments(this.#db, this.#installation, uses);
     return payments.map(({ record, stored }) => {
       const prepayment = used.get(record.id);

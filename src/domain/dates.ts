@@ -36,6 +36,16 @@ export function dateIn(timezone: string, instant: Date): CalendarDate {
   return dateOf(ms + offsetMs(ms, timezone));
 }
 
+/** An instant to the second as the clock of `timezone` shows it, with its offset: `2026-01-31 14:05:09 +02:00`. */
+export function localTimeOf(instant: Date, timezone: string): string {
+  const ms = instant.getTime();
+  const minutes = Math.round(offsetMs(ms, timezone) / minuteMs);
+  const local = new Date(ms + minutes * minuteMs).toISOString().slice(0, 19).replace('T', ' ');
+  const two = (part: number) => String(part).padStart(2, '0');
+  const offset = Math.abs(minutes);
+  return `${local} ${minutes < 0 ? '-' : '+'}${two(Math.floor(offset / 60))}:${two(offset % 60)}`;
+}
+
 /**
  * The instant of a timestamp of the source. Without an offset it is local time of `timezone`, and a plain date is midnight
  * there. A local time repeated at the end of daylight saving time is its first instant; one skipped at the start is shifted

@@ -52,19 +52,3 @@ export async function findDocuments(
       problem_code === null ? null : { code: problem_code, message: problem_message ?? '', since: problem_since },
   }));
 }
-
-/** Ids of the invoices whose journal entries carry this document number. */
-export async function invoicesNumbered(
-  db: Connection,
-  installations: readonly InstallationId[],
-  documentNumber: string,
-): Promise<number[]> {
-  const found = await rows(
-    db,
-    { invoice_id: integer },
-    `select distinct l.invoice_id from entry_line l join entry e on e.id = l.entry_id
-     where e.installation = any(?) and e.kind = 'invoice' and l.document_number = ? and l.invoice_id is not null`,
-    [installations, documentNumber],
-  );
-  return found.map(({ invoice_id }) => invoice_id);
-}

@@ -5,6 +5,7 @@ import type { InstallationConfig } from '../config/load.ts';
 import { bool, instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import type { LedgerEntry } from '../domain/entry.ts';
+import type { Money } from '../domain/money.ts';
 import { todoOf } from '../domain/problem-texts.ts';
 import { loadEntries } from '../ledger/journal/read.ts';
 import { type EntryRecord, entryRecords } from '../ledger/journal/records.ts';
@@ -12,6 +13,7 @@ import { summariesOf } from '../ledger/summaries/read.ts';
 import { departmentLocks } from '../mirror/department-locks.ts';
 import { judge } from '../posting/index.ts';
 import type { DocumentFacts, Judgement } from '../posting/types.ts';
+import { type KnownMatch, matchOfPayment, refundsOfPrepayment, usesOfPrepayment } from '../prepayments/matches.ts';
 import {
   type CalendarDate,
   type DocumentKind,
@@ -22,6 +24,7 @@ import {
 } from '../terms.ts';
 import { deliveriesOf, type UnitDelivery } from './deliveries.ts';
 import type { FoundDocument } from './documents.ts';
+import { type LikelyPair, likelyPairOf, noPair } from './explain-cancelled.ts';
 import { type Proof, proofsOf } from './explain-proofs.ts';
 
 /** Everything known of one document, from the source to the books. */
@@ -54,6 +57,15 @@ export interface Explanation {
   writeBack: WriteBack | null;
   /** An invoice's payments, original and members; a payment's invoice; a refund's original. */
   related: RelatedDocument[];
+  /** Of a prepayment: what was paid back and used of it. */
+  refunds: { id: number; amount: Money }[];
+  uses: KnownMatch[];
+  /** Of a payment of type 8: what it took, and how that is known. */
+  match: KnownMatch[];
+  /** Of a payment: its likely original or cancellation. */
+  pair: LikelyPair;
+  /** Times are told in it. */
+  timezone: string;
   /** Decimals of the installation's currency. */
   decimals: number;
 }
@@ -120,6 +132,11 @@ export async function explainDocument(
     writeBack:
       (await numberWriteBackOf(db, installationId, found)) ??
       (found.kind === 'prepayment' ? await writeBackOf(db, installationId, found.id) : null),
+    refunds: found.kind === 'prepayment' ? await refundsOfPrepayment(db, installationId, found.id) : [],
+    uses: found.kind === 'prepayment' ? await usesOfPrepayment(db, installationId, found.id) : [],
+    match: found.kind === 'payment' ? await matchOfPayment(db, installationId, found.id) : [],
+    pair: facts?.kind === 'payment' ? await likelyPairOf(db, installationId, dialect, facts.payment) : noPair,
+    timezone: installation.timezone,
     related: facts ? await relatedDocuments(db, installationId, relatedRefs(facts)) : [],
     decimals,
   };

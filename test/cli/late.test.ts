@@ -135,7 +135,7 @@ describe('documents that come after the close', () => {
 
   test('explain shows who decided what, when and why; exports show VAT period and lateness', async () => {
     const explained = await command('explain', 'invoice', String(redated));
-    expect(explained.stdout).toMatch(/decided +redate, by M\. Virtanen, .* UTC: so it was agreed/);
+    expect(explained.stdout).toMatch(/decided +redate, by M\. Virtanen, [-0-9]+ [:0-9]+ \+0[23]:00: so it was agreed/);
     expect(explained.stdout).toContain('VAT period 2026-01, late');
     const json = (await command('explain', 'invoice', String(redated), '--json')).json();
     expect(json).toMatchObject({

@@ -6,6 +6,8 @@ test.each([
   ['asked up to 2025-10-31 18:59:58 UTC', 'asked up to 2025-10-31 hh:mm:ss UTC'],
   ['since 2026-11-22 13:08:44 UTC', 'since yyyy-mm-dd hh:mm:ss UTC'],
   ['2030-01-02T03:04:05.678Z', 'yyyy-mm-dd hh:mm:ss UTC'],
+  ['changed 2025-11-04 11:00:00 +02:00', 'changed 2025-11-04 hh:mm:ss +02:00'],
+  ['recorded 2026-07-01 08:00:00 +03:00', 'recorded yyyy-mm-dd hh:mm:ss +hh:mm'],
   [`link 7, ${'0a'.repeat(32)}`, 'link 7, (hash)'],
   [`summary-head ${'0'.repeat(64)}`, `summary-head ${'0'.repeat(64)}`],
   ['hash 026580515974; mapping 1f596d85eb0b', 'hash (hash); mapping (hash)'],

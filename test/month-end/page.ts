@@ -8,6 +8,9 @@ const patterns: readonly [RegExp, string | ((text: string) => string)][] = [
   // The clinic's times are those of the month played, to the day; times of the books are those of the machine.
   [/\b(2025-\d\d-\d\d)[ T]\d\d:\d\d:\d\d(\.\d+)?( UTC|Z)/g, '$1 hh:mm:ss UTC'],
   [/\b20(?!25)\d\d-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?( UTC|Z)/g, 'yyyy-mm-dd hh:mm:ss UTC'],
+  // Local times; the offset of the machine's day depends on its season.
+  [/\b(2025-\d\d-\d\d) \d\d:\d\d:\d\d ([+-]\d\d:\d\d)/g, '$1 hh:mm:ss $2'],
+  [/\b20(?!25)\d\d-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d/g, 'yyyy-mm-dd hh:mm:ss +hh:mm'],
   [/\b[0-9a-f]{64}\b/g, (hash) => (/^0+$/.test(hash) ? hash : '(hash)')],
   [/\b(mapping[ :]|hash )[0-9a-f]{12}\b/g, '$1(hash)'],
 ];

@@ -1,32 +1,37 @@
+import type { InstallationConfig } from '../../config/load.ts';
 import { UserError } from '../../domain/errors.ts';
-import { type FoundDocument, findDocuments, invoicesNumbered } from '../../queries/documents.ts';
+import { findDocuments } from '../../queries/documents.ts';
 import { explainDocument } from '../../queries/explain.ts';
+import { type Candidate, documentOfCode, documentsWithId, invoicesNumbered } from '../../queries/find-document.ts';
 import { stringifyJson } from '../../records/json.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
-import { type DocumentRef, documentKinds } from '../../terms.ts';
+import { type DocumentKind, type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
 import { chosenBooks } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { explainText } from '../render/explain.ts';
 import { explanationDocument } from '../render/explain-json.ts';
 import { withApp } from '../with-app.ts';
 
-/** One document from the source to the books. `idText` is its id or, for an invoice, the number printed on it. */
+/** What a person asked for: a document by its code, or a text that may be an id or an invoice's number. */
+type Asked =
+  | { code: DocumentRef & { installation: InstallationId } }
+  | { kind: DocumentKind | null; text: string; id: number | null };
+
+/**
+ * One document from the source to the books. `names` are its kind and id (for an invoice also its number), or one of: an entry
+ * code, an id, a number.
+ */
 export async function explain(
   context: CommandContext,
   options: { installation?: number },
-  kindText: string,
-  idText: string,
+  names: readonly string[],
 ): Promise<number> {
-  const kind = documentKinds.find((known) => known === kindText);
-  if (!kind) throw usageError(`${kindText} is no kind of document; there are ${documentKinds.join(', ')}.`, 'explain');
-  const isId = /^\d{1,15}$/.test(idText);
-  // Every document number ends in digits.
-  if (!isId && (kind !== 'invoice' || !/\d/.test(idText)))
-    throw usageError(`${idText} is no id; give the id of the ${kind} in the practice software.`, 'explain');
+  const asked = askedFor(names);
   return withApp(context, { temporal: false }, async (app) => {
-    const chosen = (await chosenBooks(app, options.installation)).map((each) => each.id);
-    const id = isId ? Number(idText) : await onlyInvoiceNumbered(app, chosen, idText);
-    const found = await onlyDocument(app, chosen, { kind, id });
+    const chosen = await chosenBooks(app, 'code' in asked ? asked.code.installation : options.installation);
+    const document = 'code' in asked ? asked.code : await onlyCandidate(context, app, chosen, asked);
+    const [found] = await findDocuments(app.db, [document.installation], document);
+    if (found === undefined) throw unknown(`${document.kind} ${document.id}`, [document.installation]);
     const explanation = await explainDocument(app.db, installationOf(app.config, found.installation), found);
     if (context.json) await context.write(`${stringifyJson(explanationDocument(explanation))}\n`);
     else await context.write(`${explainText(explanation)}\n`);
@@ -34,33 +39,68 @@ export async function explain(
   });
 }
 
-async function onlyInvoiceNumbered(app: App, installations: number[], documentNumber: string): Promise<number> {
-  const [id, ...more] = await invoicesNumbered(app.db, installations, documentNumber);
-  if (id !== undefined && more.length === 0) return id;
-  throw new UserError(
-    'document_unknown',
-    id === undefined
-      ? `No invoice numbered ${documentNumber} is in the books.`
-      : `${1 + more.length} invoices are numbered ${documentNumber}.`,
-    'Give the id of the invoice in the practice software: one that is not posted is known by its id only.',
-    1,
-  );
+function askedFor([first = '', second = '']: readonly string[]): Asked {
+  const kind = documentKinds.find((known) => known === first) ?? null;
+  if (second === '' && kind !== null) throw usageError(`missing required argument 'id' of the ${kind}.`, 'explain');
+  if (second !== '' && kind === null)
+    throw usageError(`${first} is no kind of document; there are ${documentKinds.join(', ')}.`, 'explain');
+  const text = second === '' ? first : second;
+  const code = documentOfCode(text);
+  if (code !== null && (kind === null || kind === code.kind)) return { code };
+  const isId = /^\d{1,15}$/.test(text);
+  // Every document number ends in digits.
+  if (!isId && ((kind !== null && kind !== 'invoice') || !/\d/.test(text) || code !== null))
+    throw usageError(`${text} is no id; give the id of the ${kind ?? 'document'} in the practice software.`, 'explain');
+  return { kind, text, id: isId ? Number(text) : null };
 }
 
-async function onlyDocument(app: App, installations: number[], document: DocumentRef): Promise<FoundDocument> {
-  const { kind, id } = document;
-  const [found, ...more] = await findDocuments(app.db, installations, document);
-  if (found === undefined) {
-    throw new UserError(
-      'document_unknown',
-      `There is no ${kind} ${id} of installation ${installations.join(' or ')} here.`,
-      'Check the id; if the document is new, run `vetledger sync` first.',
-      1,
-    );
-  }
-  if (more.length > 0) {
-    const places = [found, ...more].map(({ installation }) => installation).join(' and ');
-    throw usageError(`There is a ${kind} ${id} in installations ${places}: say which with --installation.`, 'explain');
-  }
+/** With a kind, an id goes before a number, so that an id from `problems` or a script always means the same document. */
+async function onlyCandidate(
+  context: CommandContext,
+  app: App,
+  chosen: readonly InstallationConfig[],
+  { kind, text, id }: Exclude<Asked, { code: unknown }>,
+): Promise<Candidate> {
+  const installations = chosen.map((each) => each.id);
+  const withId = id === null ? [] : await documentsWithId(app.db, installations, kind, id);
+  const mayBeNumber = kind === null || kind === 'invoice';
+  const numbered = mayBeNumber ? await invoicesNumbered(app.db, chosen, text) : [];
+  const others = numbered.filter((one) => !withId.some((known) => isSame(one, known)));
+  const candidates = kind !== null && withId.length > 0 ? withId : [...withId, ...others];
+  const [found, ...more] = candidates;
+  if (found === undefined) throw unknown(`${kind ?? 'document'} ${text}`, installations);
+  if (more.length > 0) throw ambiguous(text, candidates, kind);
+  if (candidates === withId && others.length > 0)
+    context.note(`${text} is also the number of ${others.map(textOf).join('; ')}.`);
   return found;
+}
+
+function isSame(one: Candidate, other: Candidate): boolean {
+  return one.installation === other.installation && one.kind === other.kind && one.id === other.id;
+}
+
+function ambiguous(text: string, candidates: readonly Candidate[], kind: DocumentKind | null): Error {
+  const message = `${candidates.length} documents are meant by ${text}: ${candidates.map(textOf).join('; ')}.`;
+  const [{ installation, kind: first, id }] = candidates as [Candidate];
+  const todo = `Name one of them, like this: \`vetledger explain ${installation}/${first}/${id}\`.`;
+  const isSameId = candidates.every(({ number }) => number === null);
+  // As before: one id in several installations is wrong usage.
+  return isSameId && kind !== null
+    ? usageError(`${message} Say which with --installation.`, 'explain')
+    : new UserError('document_ambiguous', message, todo, 1);
+}
+
+function textOf({ installation, kind, id, number, documentDate, state }: Candidate): string {
+  const called = number === null ? '' : `, number ${number}`;
+  const dated = documentDate === null ? '' : ` of ${documentDate}`;
+  return `${installation}/${kind}/${id} (${state.replaceAll('_', ' ')}${dated}${called})`;
+}
+
+function unknown(name: string, installations: readonly InstallationId[]): UserError {
+  return new UserError(
+    'document_unknown',
+    `There is no ${name} of installation ${installations.join(' or ')} here.`,
+    'Check the id or number; if the document is new, run `vetledger sync` first.',
+    1,
+  );
 }

@@ -40,7 +40,7 @@ export function definer(io: Io, finished: (exitCode: number) => void): Define {
     examples.set(command, definition.examples);
     command.action(async () => {
       const options = command.opts<Options & CommonOptions>();
-      const names = command.processedArgs.flat().map(String);
+      const names = command.processedArgs.flat().flatMap((name) => (name === undefined ? [] : String(name)));
       finished(await definition.action(new CommandContext(io, options), options, names));
     });
     return command;

@@ -71,13 +71,13 @@ const stateTexts: Record<UnitDelivery['state'], string> = {
 };
 
 /** The lines of `explain` about an entry's way to the ERP; `what` says which one. */
-export function unitDeliveryLines(found: UnitDelivery, what = 'to the ERP'): string[] {
+export function unitDeliveryLines(found: UnitDelivery, what = 'to the ERP', at = instant): string[] {
   const { state, needsConsent, erpNumber, erpId, erpDate, settledAt, problem } = visibleIn(found);
   const parts = [
     state === 'pending' && needsConsent ? 'waits for `vetledger deliver --approve`' : stateTexts[state],
     ...(erpNumber === null ? (erpId === null ? [] : [`the ERP's record ${erpId}`]) : [`number ${erpNumber}`]),
     ...(erpDate === null ? [] : [`dated ${erpDate} there`]),
-    ...(settledAt === null ? [] : [instant(settledAt)]),
+    ...(settledAt === null ? [] : [at(settledAt)]),
   ];
   return [
     `    ${what}: ${parts.join(', ')}`,

@@ -4,6 +4,7 @@ import type { EntryRecord } from '../../ledger/journal/records.ts';
 import type { UnitDelivery } from '../../queries/deliveries.ts';
 import type { Explanation } from '../../queries/explain.ts';
 import { parseJson } from '../../records/json.ts';
+import type { DocumentKind } from '../../terms.ts';
 
 function deliveryOf([delivery, ...undos]: UnitDelivery[] = []): object | null {
   if (delivery === undefined) return null;
@@ -17,6 +18,10 @@ function deliveryOf([delivery, ...undos]: UnitDelivery[] = []): object | null {
     problem,
     ...(undos.length > 0 ? { undos: undos.map((undo) => deliveryOf([undo])) } : {}),
   };
+}
+
+function documentId(kind: DocumentKind, id: number | null): string | null {
+  return id === null ? null : `${kind} ${id}`;
 }
 
 function recordDocument(record: EntryRecord | undefined) {
@@ -43,6 +48,21 @@ export function explanationDocument(explanation: Explanation) {
       at,
       reason,
       holds,
+    })),
+    timezone: explanation.timezone,
+    likely_cancels: documentId('payment', explanation.pair.cancels),
+    likely_cancelled_by: documentId('payment', explanation.pair.cancelledBy),
+    refunds: explanation.refunds.map(({ id, amount }) => ({
+      document: `prepayment ${id}`,
+      amount: formatMoney(amount, decimals),
+    })),
+    uses: [...explanation.uses, ...explanation.match].map((use) => ({
+      document: `payment ${use.paymentId}`,
+      invoice: documentId('invoice', use.invoiceId),
+      prepayment: documentId('prepayment', use.prepaymentId),
+      amount: formatMoney(use.amount, decimals),
+      state: use.state,
+      ...{ set_by: use.setBy, set_at: use.setAt, set_reason: use.setReason },
     })),
     related: explanation.related.map(({ kind, id, state, problemCode, entryId }) => ({
       document: `${kind} ${id}`,

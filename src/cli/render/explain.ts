@@ -1,3 +1,4 @@
+import { instantOf, localTimeOf } from '../../domain/dates.ts';
 import type { LedgerEntry, Line } from '../../domain/entry.ts';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
@@ -8,7 +9,7 @@ import type { UnitDelivery } from '../../queries/deliveries.ts';
 import type { Explanation, RelatedDocument } from '../../queries/explain.ts';
 import { formatAmount } from '../../reconcile/report.ts';
 import { unitDeliveryLines } from './delivery.ts';
-import { instant, table } from './text.ts';
+import { type instant, table } from './text.ts';
 
 /** A document from the source to the books, as text. */
 export function explainText(found: Explanation): string {
@@ -18,20 +19,24 @@ export function explainText(found: Explanation): string {
     `${capital(document.kind)} ${document.id} of installation ${installation}: ${state.replaceAll('_', ' ')}`,
   ];
   if (documentDate) lines.push(`  document date ${documentDate}`);
+  lines.push(`  times         local time of ${explanation.timezone}`);
+  const at = localTime(explanation.timezone);
   if (problem) {
     lines.push(
-      `  problem       ${problem.code} since ${instant(problem.since)}`,
+      `  problem       ${problem.code} since ${at(problem.since)}`,
       `                ${problem.message}`,
       `  what to do    ${problem.todo}`,
     );
   }
-  for (const { decision, by, at, reason, holds } of explanation.decisions) {
+  for (const { decision, by, at: decidedAt, reason, holds } of explanation.decisions) {
     const past = holds ? '' : ' (about an earlier version, or posted since)';
-    lines.push(`  decided       ${decision.replaceAll('_', ' ')}, by ${by}, ${instant(at)}: ${reason}${past}`);
+    lines.push(`  decided       ${decision.replaceAll('_', ' ')}, by ${by}, ${at(decidedAt)}: ${reason}${past}`);
   }
   for (const report of reports) lines.push(`  remark        ${report.code}: ${report.message}`);
   lines.push('', 'Source', ...sourceLines(explanation));
   if (explanation.related.length > 0) lines.push('', 'Hangs together with', ...explanation.related.map(relatedLine));
+  const used = prepaymentLines(explanation);
+  if (used.length > 0) lines.push('', 'Prepayments used and refunded', ...used);
   lines.push('', 'Proofs', ...proofLines(explanation));
   lines.push('', 'Entries', ...entryLines(explanation));
   if (document.kind === 'prepayment' || explanation.writeBack !== null)
@@ -53,31 +58,76 @@ function typeName(type: number | null): string {
   return type === null ? 'no payment type' : paymentTypeName(type);
 }
 
-function sourceLines({ versions, facts, decimals }: Explanation): string[] {
+function sourceLines({ versions, facts, decimals, timezone, pair }: Explanation): string[] {
+  const at = localTime(timezone);
   const lines = versions.map(
     ({ version, modified, sourceTime, current, goneAt }) =>
-      `  version ${version}  changed ${instant(modified)}, read ${instant(sourceTime)}${current ? '  (current)' : ''}${goneAt ? `  (gone, found ${instant(goneAt)})` : ''}`,
+      `  version ${version}  changed ${at(modified)}, read ${at(sourceTime)}${current ? '  (current)' : ''}${goneAt ? `  (gone, found ${at(goneAt)})` : ''}`,
   );
-  return facts ? [...lines, ...factLines(facts, decimals)] : lines;
+  return facts ? [...lines, ...factLines(facts, decimals, timezone), ...pairLines(pair)] : lines;
 }
 
-function factLines(facts: DocumentFacts, decimals: number): string[] {
+/** Likely, because a cancellation names no original in the source. */
+function pairLines({ cancels, cancelledBy }: Explanation['pair']): string[] {
+  if (cancels !== null) return [`  likely cancels or pays back payment ${cancels} (same invoice, type and amount)`];
+  return cancelledBy === null ? [] : [`  likely cancelled or paid back by payment ${cancelledBy}`];
+}
+
+/** A prepayment's refunds and uses; a payment's match. */
+function prepaymentLines({ document, refunds, uses, match, decimals, timezone }: Explanation): string[] {
+  const at = localTime(timezone);
+  const known = ({ state, setBy, setAt, setReason }: Explanation['uses'][number]) =>
+    setBy === null ? stateTexts[state] : `set by ${setBy}, ${at(setAt)}: ${setReason ?? ''}`;
+  const refunded = refunds.map(({ id, amount }) => `  refund ${id}: ${formatAmount(amount, decimals)}`);
+  const used = [...uses, ...match].map((each) => {
+    const of = each.invoiceId === null ? '' : ` on invoice ${each.invoiceId}`;
+    const what =
+      document.kind === 'prepayment'
+        ? `payment ${each.paymentId}${of}`
+        : each.prepaymentId === null
+          ? 'which one is not known'
+          : `prepayment ${each.prepaymentId}`;
+    return `  ${what}: ${formatAmount(each.amount, decimals)}, ${known(each)}`;
+  });
+  return [...refunded, ...used];
+}
+
+const stateTexts = {
+  open: 'not matched',
+  matched: 'matched by what its unused amount dropped by',
+  set: 'set by a person',
+  cancelled: 'cancelled before it was matched',
+};
+
+/** Instants as the clock of a zone shows them, with the offset. */
+function localTime(timezone: string): (time: Date | string | null) => string {
+  return (time) => (time === null ? '-' : localTimeOf(new Date(time), timezone));
+}
+
+/** A date or time of the source: a time as the zone's clock shows it. */
+function localText(text: string | null, timezone: string): string {
+  if (text === null) return '-';
+  const instant = /[T ]\d/.test(text) ? instantOf(text, timezone) : null;
+  return instant === null ? text : localTimeOf(instant, timezone);
+}
+
+function factLines(facts: DocumentFacts, decimals: number, timezone: string): string[] {
   const text = (amount: Money | null) => (amount === null ? '-' : formatAmount(amount, decimals));
   if (facts.kind === 'payment') {
     const { payment } = facts;
     return [
-      `  ${text(payment.paid)} by ${typeName(payment.paymentType)} on ${payment.dateAdded ?? '-'} for invoice ${payment.invoiceId ?? '-'}${facts.invoice ? '' : ' (not in the mirror)'}`,
+      `  ${text(payment.paid)} by ${typeName(payment.paymentType)} on ${localText(payment.dateAdded, timezone)} for invoice ${payment.invoiceId ?? '-'}${facts.invoice ? '' : ' (not in the mirror)'}`,
     ];
   }
   if (facts.kind === 'prepayment') {
     const { prepayment } = facts;
     return [
-      `  ${text(prepayment.paid)} by ${typeName(prepayment.paymentType)}, ${prepayment.status ?? 'ready'}, created ${prepayment.created ?? '-'}, unused ${text(prepayment.unusedAmount)}, client ${prepayment.clientId ?? '-'}${prepayment.refundsId === null ? '' : `, refunds prepayment ${prepayment.refundsId}`}`,
+      `  ${text(prepayment.paid)} by ${typeName(prepayment.paymentType)}, ${prepayment.status ?? 'ready'}, created ${localText(prepayment.created, timezone)}, unused ${text(prepayment.unusedAmount)}, client ${prepayment.clientId ?? '-'}${prepayment.refundsId === null ? '' : `, refunds prepayment ${prepayment.refundsId}`}`,
     ];
   }
   const { invoice, rows, payments } = facts;
   const lines = [
-    `  number ${[invoice.prefix, invoice.number].filter(Boolean).join('-') || '-'}, status ${invoice.status ?? '-'}, dated ${invoice.invoiceDate ?? '-'}, client ${invoice.clientId ?? '-'}, department ${invoice.departmentId ?? '-'}`,
+    `  number ${[invoice.prefix, invoice.number].filter(Boolean).join('-') || '-'}, status ${invoice.status ?? '-'}, dated ${localText(invoice.invoiceDate, timezone)}, client ${invoice.clientId ?? '-'}, department ${invoice.departmentId ?? '-'}`,
     `  total ${text(invoice.total)} + VAT ${text(invoice.totalVat)} = ${text(invoice.totalWithVat)}, due ${text(invoice.dueSum)}`,
   ];
   if (rows.length > 0) {
@@ -103,7 +153,7 @@ function factLines(facts: DocumentFacts, decimals: number): string[] {
   }
   for (const payment of payments)
     lines.push(
-      `  payment ${payment.id}: ${text(payment.paid)} by ${typeName(payment.paymentType)} on ${payment.dateAdded ?? '-'}`,
+      `  payment ${payment.id}: ${text(payment.paid)} by ${typeName(payment.paymentType)} on ${localText(payment.dateAdded, timezone)}`,
     );
   return lines;
 }
@@ -117,24 +167,25 @@ function proofLines({ proofs, judgement }: Explanation): string[] {
   });
 }
 
-function entryLines({ entries, records, inForce, summaries, deliveries, decimals }: Explanation): string[] {
+function entryLines({ entries, records, inForce, summaries, deliveries, decimals, timezone }: Explanation): string[] {
+  const at = localTime(timezone);
   if (entries.length === 0) return ['  none'];
   return entries.flatMap((entry) => [
     entryHead(entry, entry.id === inForce),
-    ...recordLines(records.get(entry.id)),
+    ...recordLines(records.get(entry.id), at),
     ...toGeneralLedger(entry, summaries.get(entry.id)),
-    ...toErp(deliveries.get(summaries.get(entry.id) ?? entry.id)),
+    ...toErp(deliveries.get(summaries.get(entry.id) ?? entry.id), at),
     indented(lineTable(entry.lines, decimals)),
   ]);
 }
 
 /** Number, time, window and mapping of an entry. */
-function recordLines(record: EntryRecord | undefined): string[] {
+function recordLines(record: EntryRecord | undefined, at: typeof instant): string[] {
   if (record === undefined) return [];
   const { voucher, recordedAt, windowId, mapping } = record;
   const parts = [
     voucher === null ? 'no voucher number yet' : `voucher ${voucher}`,
-    `recorded ${instant(recordedAt)}${windowId === null ? ' outside a window' : ` by window ${windowId}`}`,
+    `recorded ${at(recordedAt)}${windowId === null ? ' outside a window' : ` by window ${windowId}`}`,
     ...(mapping === null ? [] : [`mapping ${mappingVersionText(mapping)}${approval(mapping)}`]),
   ];
   return [`    ${parts.join('; ')}`];
@@ -161,8 +212,8 @@ function toGeneralLedger(entry: LedgerEntry, summary: string | undefined): strin
   return [`    to the general ledger ${summary ? `in ${summary}` : `with the summary of ${entry.date}, not made yet`}`];
 }
 
-function toErp(deliveries: UnitDelivery[] = []): string[] {
-  return deliveries.flatMap((delivery, n) => unitDeliveryLines(delivery, undoTexts[n === 0 ? 0 : 2 - (n % 2)]));
+function toErp(deliveries: UnitDelivery[] = [], at: typeof instant): string[] {
+  return deliveries.flatMap((delivery, n) => unitDeliveryLines(delivery, undoTexts[n === 0 ? 0 : 2 - (n % 2)], at));
 }
 
 /** What a unit is, then what each of its undos is in turn. */
@@ -221,10 +272,11 @@ function carries(line: Line, decimals: number): string {
   return parts.filter((part) => part !== null).join(', ');
 }
 
-function writeBackLine({ writeBack }: Explanation): string {
+function writeBackLine({ writeBack, timezone }: Explanation): string {
+  const at = localTime(timezone);
   if (!writeBack) return 'nothing to write back yet';
   const { value, state, previousValue, error, writtenAt } = writeBack;
-  const parts = [`external_id ${value ?? 'as before'}: ${state}${writtenAt ? ` ${instant(writtenAt)}` : ''}`];
+  const parts = [`external_id ${value ?? 'as before'}: ${state}${writtenAt ? ` ${at(writtenAt)}` : ''}`];
   if (previousValue !== null) parts.push(`it replaced ${previousValue}`);
   if (error !== null) parts.push(error);
   return parts.join('; ');

@@ -1,0 +1,76 @@
+import { instant, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { Money } from '../domain/money.ts';
+import type { InstallationId } from '../terms.ts';
+import { useStates } from './track-uses.ts';
+
+/** What a payment of type 8 took from one prepayment, and how that is known. */
+export interface KnownMatch {
+  paymentId: number;
+  invoiceId: number | null;
+  /** Null where no match of the payment is known. */
+  prepaymentId: number | null;
+  /** Of the match, or of the payment where it has none; negative where it was given back. */
+  amount: Money;
+  /** `set`: by a person; `matched`: found out; `cancelled`: it and its cancellation, of which nothing is known. */
+  state: (typeof useStates)[number];
+  setBy: string | null;
+  setReason: string | null;
+  setAt: Date | null;
+}
+
+const shape = {
+  ...{ paymentId: integer, invoiceId: nullable(integer), prepaymentId: nullable(integer), amount: numeric },
+  ...{ state: oneOf(useStates), setBy: nullable(text), setReason: nullable(text), setAt: nullable(instant) },
+};
+const columns = `u.payment_id as "paymentId", u.invoice_id as "invoiceId", m.prepayment_id as "prepaymentId",
+  coalesce(m.amount, u.amount) as amount, u.state, u.set_by as "setBy", u.set_reason as "setReason", u.set_at as "setAt"`;
+
+/** The payments that are known to have used a prepayment, by id. */
+export async function usesOfPrepayment(
+  db: Connection,
+  installation: InstallationId,
+  prepayment: number,
+): Promise<KnownMatch[]> {
+  const found = await rows(
+    db,
+    shape,
+    `select ${columns} from prepayment_match m
+     join prepayment_use u on u.installation = m.installation and u.payment_id = m.payment_id
+     where m.installation = ? and m.prepayment_id = ? order by u.payment_id`,
+    [installation, prepayment],
+  );
+  return found.map((each) => ({ ...each, amount: new Money(each.amount) }));
+}
+
+/** What a payment of type 8 took, a line per prepayment; one line without a prepayment where that is not known. */
+export async function matchOfPayment(
+  db: Connection,
+  installation: InstallationId,
+  payment: number,
+): Promise<KnownMatch[]> {
+  const found = await rows(
+    db,
+    shape,
+    `select ${columns} from prepayment_use u
+     left join prepayment_match m on m.installation = u.installation and m.payment_id = u.payment_id
+     where u.installation = ? and u.payment_id = ? order by m.prepayment_id`,
+    [installation, payment],
+  );
+  return found.map((each) => ({ ...each, amount: new Money(each.amount) }));
+}
+
+/** Refunds that name a prepayment as their original, by id; amounts positive. */
+export async function refundsOfPrepayment(
+  db: Connection,
+  installation: InstallationId,
+  prepayment: number,
+): Promise<{ id: number; amount: Money }[]> {
+  const found = await rows(
+    db,
+    { id: integer, amount: numeric },
+    'select refund_id as id, amount from prepayment_refund where installation = ? and original_id = ? order by refund_id',
+    [installation, prepayment],
+  );
+  return found.map(({ id, amount }) => ({ id, amount: new Money(amount) }));
+}

@@ -1,0 +1,93 @@
+import { date, integer, nullable, oneOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import type { Dialect } from '../records/dialect.ts';
+import {
+  type CalendarDate,
+  type DocumentKind,
+  type DocumentRef,
+  type DocumentState,
+  documentKinds,
+  documentStates,
+  type InstallationId,
+} from '../terms.ts';
+
+/** A document that a text may mean. */
+export interface Candidate extends DocumentRef {
+  installation: InstallationId;
+  state: DocumentState;
+  documentDate: CalendarDate | null;
+  /** Number with prefix, as the source has it; null where it was found by its id. */
+  number: string | null;
+}
+
+export interface SearchedInstallation {
+  id: InstallationId;
+  dialect: Dialect;
+}
+
+/** Candidates that are looked for; more are not told apart. */
+const candidatesAtMost = 20;
+
+/** An entry code (`4711/invoice/1001/1`) or a document's id as `problems` prints it (`4711/invoice/1001`); null for another text. */
+export function documentOfCode(code: string): (DocumentRef & { installation: InstallationId }) | null {
+  const [, installation, kindText, id] = /^(\d{1,15})\/([a-z]+)\/(\d{1,15})(?:\/\d+)?$/.exec(code) ?? [];
+  const kind = documentKinds.find((known) => known === kindText);
+  return kind === undefined ? null : { installation: Number(installation), kind, id: Number(id) };
+}
+
+/**
+ * Invoices with this number, posted or not, by the mirror's records: with and without prefix, whatever stands between the two. Reads
+ * the records of all invoices of the installations, so it is for a person who asks, not for a window.
+ */
+export async function invoicesNumbered(
+  db: Connection,
+  installations: readonly SearchedInstallation[],
+  asked: string,
+): Promise<Candidate[]> {
+  const plain = asked.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
+  if (plain === '') return [];
+  const found: Candidate[] = [];
+  for (const { id: installation, dialect } of installations) {
+    const { number, prefix } = dialect.fields.invoice;
+    const invoices = await rows(
+      db,
+      { id: integer, state: oneOf(documentStates), documentDate: nullable(date), prefix: nullable(text), number: text },
+      `select d.id, d.state, d.document_date as "documentDate", n.prefix, n.number
+       from mirror_record m
+         cross join lateral (select m.raw #>> ?::text[] as prefix, m.raw #>> ?::text[] as number) n
+         join document d on d.installation = m.installation and d.kind = m.kind and d.id = m.id
+       where m.installation = ? and m.kind = 'invoice' and n.number is not null and ? in (
+         regexp_replace(upper(n.number), '[^[:alnum:]]', '', 'g'),
+         regexp_replace(upper(coalesce(n.prefix, '') || n.number), '[^[:alnum:]]', '', 'g'))
+       order by d.id limit ?`,
+      [prefix.split('.'), number.split('.'), installation, plain, candidatesAtMost],
+    );
+    found.push(
+      ...invoices.map(({ prefix: before, number: own, ...invoice }) => ({
+        ...{ ...invoice, kind: 'invoice' as const, installation },
+        number: before ? `${before}-${own}` : own,
+      })),
+    );
+  }
+  return found;
+}
+
+/** Documents with this id, of one kind or of any. */
+export async function documentsWithId(
+  db: Connection,
+  installations: readonly InstallationId[],
+  kind: DocumentKind | null,
+  id: number,
+): Promise<Candidate[]> {
+  const found = await rows(
+    db,
+    {
+      ...{ installation: integer, kind: oneOf(documentKinds), id: integer, state: oneOf(documentStates) },
+      documentDate: nullable(date),
+    },
+    `select installation, kind, id, state, document_date as "documentDate" from document
+     where installation = any(?) and kind = any(?::text[]) and id = ? order by installation, kind`,
+    [installations, kind === null ? [...documentKinds] : [kind], id],
+  );
+  return found.map((each) => ({ ...each, number: null }));
+}
