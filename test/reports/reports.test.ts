@@ -226,6 +226,38 @@ describe('report vat', () => {
       );
     }
   });
+
+  test('a prepayment with the id of an invoice is not taken for it', async () => {
+    const [{ id, month }] = (await clinic.rows(
+      `select document_id as id, to_char(entry_date, 'YYYY-MM') as month from entry e join entry_line l on l.entry_id = e.id
+       where kind = 'invoice' and l.role = 'vat' order by entry_date limit 1`,
+    )) as [{ id: number; month: string }];
+    const before = (await sections(`vat --month ${month}`)) as { vat: Figures };
+    await clinic.asOwner(
+      `insert into entry (id, installation, kind, document_id, n, seq, entry_date, document_date, reason, description,
+         idempotency_key, input_hash, previous_hash, hash, vat_period, is_late)
+       select 'taken', installation, 'prepayment', document_id, 98, 1000001, entry_date, '${month}-01', 'posted', 'taken',
+         'y', 'y', repeat('0', 64), repeat('1', 64), '${month}', false
+       from entry where kind = 'invoice' and document_id = ${id} and n = 1;
+       insert into entry_line (entry_id, line, account, role, side, amount, rule, mapped_by, vat_group, vat_rate, vat_base, has_vat)
+       select 'taken', line, account, role, side, amount, rule, mapped_by, vat_group, vat_rate, vat_base, has_vat
+       from entry_line where entry_id = (select id from entry where kind = 'invoice' and document_id = ${id} and n = 1)`,
+    );
+    try {
+      const { vat } = (await sections(`vat --month ${month}`)) as { vat: Figures };
+      isExplained(vat);
+      const ofInvoices = vat.figures.filter(({ documents_of }) => documents_of === 'invoices');
+      expect(ofInvoices).toEqual(before.vat.figures);
+      const ofPrepayments = vat.figures.filter(({ documents_of }) => documents_of === 'prepayments');
+      expect(ofPrepayments.length).toBeGreaterThan(0);
+      for (const { source_base, source_tax } of ofPrepayments)
+        expect([source_base, source_tax]).toEqual(['0.00', '0.00']);
+    } finally {
+      await clinic.asOwner(
+        `set session_replication_role = replica; delete from entry_line where entry_id = 'taken'; delete from entry where id = 'taken'`,
+      );
+    }
+  });
 });
 
 test('report eu-sales: the source’s rows of that group, by the buyer’s VAT number', async () => {
