@@ -288,11 +288,11 @@ function report(
     ['start until each had two windows', `${fixed(found.startSeconds, 0)} s`],
   ];
   writeSection(
-    `(h) ${installations} installations in one daemon`,
+    `(h) ${installations} installations in one daemon, Temporal ${found.temporal === 'dev' ? 'as its development server' : 'with PostgreSQL'}`,
     [
       ...machine(),
       '',
-      `A window every ${everySeconds} s, measured for ${fixed(seconds / 60, 1)} min; ${invoicesEach} invoices each, nothing happens; Temporal: ${found.temporal}.`,
+      `A window every ${everySeconds} s, measured for ${fixed(seconds / 60, 1)} min; ${invoicesEach} invoices each, nothing happens.`,
       `The practice server, PostgreSQL and Temporal run on the same machine.`,
       '',
       table(['', ''], lines),
