@@ -53,7 +53,7 @@ test('each entry keeps the mapping that it was posted by; history lists which po
   const explained = await command(`explain invoice ${invoice}`);
   expect(explained.stdout).toMatch(
     new RegExp(
-      `voucher 2026-S-\\d{6}; recorded .* UTC outside a window; mapping 2026-2 \\(${second.slice(0, 12)}\\), approved by A\\. Laine`,
+      `voucher 2026-S-\\d{6}; recorded .* [+-]\\d\\d:\\d\\d outside a window; mapping 2026-2 \\(${second.slice(0, 12)}\\), approved by A\\. Laine`,
     ),
   );
   expect((await command(`explain invoice ${invoice} --json`)).json().entries).toMatchObject([

@@ -41,7 +41,7 @@ async function walOf(work: () => Promise<unknown>): Promise<number> {
   const to = await at();
   // A commit that waits for the disk: what came before it can be read then.
   await superuser.query(`set synchronous_commit = on; select pg_logical_emit_message(true, 'read the log', '')`);
-  const { rows } = await superuser.query<{ bytes: string }>(
+  const read = superuser.query<{ bytes: string }>(
     `select coalesce(sum(bytes), 0) as bytes from (
        select max(record_length) - sum(coalesce(block_fpi_length, 0)) as bytes from pg_get_wal_block_info($1, $2) b
        where reldatabase = (select oid from pg_database where datname = current_database())
@@ -49,7 +49,12 @@ async function walOf(work: () => Promise<unknown>): Promise<number> {
        group by start_lsn) records`,
     [from, to],
   );
-  return Number(rows[0]!.bytes);
+  // A checkpoint for the other databases may have taken the segment away: then it is measured again.
+  const rows = await read.then(
+    (found) => found.rows,
+    (error: Error) => (/has already been removed/.test(error.message) ? null : Promise.reject(error)),
+  );
+  return rows === null ? walOf(work) : Number(rows[0]!.bytes);
 }
 
 /** Of this process: the daemon's part, and the sandbox's and the command's that wait for it. */
