@@ -18,6 +18,10 @@ function amountText(amount: Money, decimals: number): string {
   return (amount.isZero() ? zero : amount).toFixed(Math.max(decimals, amount.decimalPlaces()));
 }
 
+function cellText(cell: Cell | undefined): string {
+  return cell === null || cell === undefined ? '' : String(cell);
+}
+
 const csvSyntax = { separator: ',', decimalPoint: '.' } as const;
 
 /** What `report NAME --json` prints: each figure with its documents, whose amounts add up to it. */
@@ -91,14 +95,13 @@ function sectionText({ shape, figures, total }: Section, report: InstallationRep
     ({ name, isRare }) => !isRare || figures.some(({ items }) => items.some((item) => !isZero(item.amounts[name]))),
   );
   const details = documents ? [{ name: 'document', title: 'document' }, ...shape.facts] : [];
-  const text = (cell: Cell | undefined) => (cell === null || cell === undefined ? '' : String(cell));
   const money = (of: Item['amounts']) => amounts.map(({ name }) => amountText(of[name] ?? zero, decimals));
   const rows = figures.flatMap(({ keys, amounts: sum, items }) => [
-    [...shape.keys.map(({ name }) => text(keys[name])), ...details.map(() => ''), ...money(sum)],
+    [...shape.keys.map(({ name }) => cellText(keys[name])), ...details.map(() => ''), ...money(sum)],
     ...(documents ? items : []).map((item) => [
       ...shape.keys.map(() => ''),
       item.document,
-      ...shape.facts.map(({ name }) => text(item.facts[name])),
+      ...shape.facts.map(({ name }) => cellText(item.facts[name])),
       ...money(item.amounts),
     ]),
   ]);
@@ -139,7 +142,6 @@ export function* reportCsv(reports: readonly InstallationReport[]): Generator<st
     ],
     csvSyntax,
   );
-  const text = (cell: Cell | undefined) => (cell === null || cell === undefined ? '' : String(cell));
   for (const { installation, period, sections } of reports) {
     const own = [String(installation.id), period.from ?? '', period.through, installation.currency];
     for (const { shape, figures } of sections) {
@@ -150,9 +152,9 @@ export function* reportCsv(reports: readonly InstallationReport[]): Generator<st
           [
             ...own,
             shape.name,
-            ...keys.map((name) => text(item.keys[name])),
+            ...keys.map((name) => cellText(item.keys[name])),
             item.document,
-            ...facts.map((name) => text(item.facts[name])),
+            ...facts.map((name) => cellText(item.facts[name])),
             ...amounts.map((name) => money(item.amounts[name], name)),
           ],
           csvSyntax,
