@@ -21,6 +21,8 @@ export function proveVouchers(
     if (role === null) continue;
     found.add(group);
     const { name, rate } = group.vat;
+    // A group of exactly zero takes no part, whatever its rate (ACCOUNTING "Settling the cents", 1).
+    if (group.exact.isZero() && group.exactVat.isZero()) continue;
     if (group.exactVat.isZero() && (rate === null || rate.isZero())) continue;
     const at = `VAT group ${name ?? 'without a name'} at ${rate?.toFixed() ?? 'no'} %`;
     const of = `row ${group.rowIds.join(', ')} on account ${group.accountNumber ?? 'none'}`;

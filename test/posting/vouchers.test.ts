@@ -105,6 +105,20 @@ describe('a net group sent to a liability', () => {
     );
   });
 
+  test('with a rate and nothing else takes no part: it holds nothing', () => {
+    const facts = invoiceFacts(invoiceOf(['30.00', '0.00', '30.00']), [
+      card('30.00'),
+      rowOf('2411', '0.00', '0.00', '0.00', { vatGroup: vatGroup('24') }),
+    ]);
+    expect(render([judge(facts, context).entry!])).toBe(`2026-01-15 Invoice A-1001
+    1700  30.00
+    2411  [VAT0 0%]  -30.00`);
+    const nothing = invoiceFacts(invoiceOf(['0.00', '0.00', '0.00']), [
+      rowOf('2411', '0.00', '0.00', '0.00', { vatGroup: vatGroup('24') }),
+    ]);
+    expect(judge(nothing, context)).toMatchObject({ state: 'nothing_to_post', problem: null });
+  });
+
   test('changes no posted fact: a rule that only moves a cent reposts nothing by itself', () => {
     const facts = invoiceFacts(invoiceOf(['20.01', '0.00', '20.01']), [
       card('10.00', { id: 41 }),
