@@ -189,6 +189,7 @@ function damage(clinic: WatchedClinic, rng: Rng): string | null {
     ['invoice', 'total_vat', 'n/a', clinic.invoices],
     ['invoice', 'due_sum', undefined, clinic.invoices],
     ['invoice', 'status', 5, clinic.invoices],
+    ['invoice', 'created', undefined, clinic.invoices],
     ['invoice', 'invoice_date', '2026-02-30', clinic.invoices],
     ['invoice', 'invoice_due_date', '2026-13-01', clinic.invoices],
     ['row', 'sum', 'x', clinic.invoiceRows],

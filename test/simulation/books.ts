@@ -1,6 +1,6 @@
 // The in-memory ledger: appends what it is given without a question, so that the oracle sees every mistake.
 import type { DraftEntry } from '../../src/domain/entry.ts';
-import type { Decision, PostedBefore } from '../../src/posting/types.ts';
+import type { Decision, LateDecision, LateStanding, PostedBefore } from '../../src/posting/types.ts';
 import type { DocumentRef, DocumentState } from '../../src/terms.ts';
 
 export type BookedEntry = DraftEntry & { id: string };
@@ -13,6 +13,9 @@ export interface DocumentBook extends DocumentRef {
   dirty: boolean;
   wanted: boolean;
   entries: BookedEntry[];
+  late: LateStanding | null;
+  /** The newest first. */
+  decisions: LateDecision[];
 }
 
 export const keyOf = ({ kind, id }: DocumentRef): string => `${kind}/${id}`;
@@ -25,7 +28,10 @@ export class Books {
     let book = this.documents.get(key);
     if (!book) {
       const { kind, id } = document;
-      book = { kind, id, state: null, problem: null, documentDate: null, dirty: false, wanted: false, entries: [] };
+      book = {
+        ...{ kind, id, state: null, problem: null, documentDate: null, dirty: false, wanted: false },
+        ...{ entries: [], late: null, decisions: [] },
+      };
       this.documents.set(key, book);
     }
     return book;
@@ -41,6 +47,7 @@ export class Books {
     book.state = decision.state;
     book.problem = decision.problem?.code ?? null;
     book.documentDate = decision.documentDate ?? book.documentDate;
+    book.late = decision.late ?? null;
     book.dirty = false;
     book.wanted = false;
     return added;
@@ -59,5 +66,7 @@ export function postedBefore(book: DocumentBook): PostedBefore {
     everPosted: book.entries.length > 0,
     state: book.state,
     documentDate: book.documentDate,
+    late: book.late,
+    decisions: book.decisions,
   };
 }

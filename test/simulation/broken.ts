@@ -1,6 +1,7 @@
 import type { DocumentRef } from '../../src/terms.ts';
 import { keyOf } from './books.ts';
-import type { D } from './oracle-rules.ts';
+import type { D } from './oracle-cents.ts';
+import type { Decided } from './oracle-late.ts';
 
 /** Something does not hold: which check, about which documents. */
 export class Broken extends Error {
@@ -24,4 +25,9 @@ export interface Memory {
   /** Of a payment: which receivable it settles; of payments and prepayments the money line's tags. */
   receivable: string | null;
   tags: string;
+  /** It was late at a close, and waits. */
+  isLate: boolean;
+  /** What the last judgement was about, and what was decided, the newest last. */
+  version: string;
+  decisions: Decided[];
 }

@@ -30,6 +30,10 @@ export interface Setting {
   startDate: string | null;
   redate: boolean;
   followSourceLock: boolean;
+  /** A document dated more months before it was recorded is held. */
+  oldestMonths: number;
+  /** Its books are closed and opened again more often than anything else changes. */
+  closesOften: boolean;
   beginsAt: number;
 }
 
@@ -73,6 +77,8 @@ export function settingOf(seed: number): Setting {
     startDate: rng.chance(0.6) ? start : null,
     redate: rng.chance(0.5),
     followSourceLock: rng.chance(0.5),
+    oldestMonths: rng.chance(0.4) ? 1 : 24,
+    closesOften: rng.chance(0.5),
     beginsAt,
   };
 }

@@ -13,7 +13,7 @@ export interface MappingData {
   revenue: 'same' | Record<string, string>;
   vat: 'same' | Record<string, string>;
   payment_types: Record<string, Target & { departments?: Record<string, Target> }>;
-  policies: { locked_period: 'hold' | 'redate'; follow_source_lock: boolean };
+  policies: { locked_period: 'hold' | 'redate'; follow_source_lock: boolean; oldest_months: number };
   cash_customer: string | null;
   counterparties: Partial<Record<'insurance_receivable' | 'financing_receivable', string>>;
 }
@@ -30,6 +30,8 @@ export interface Conditions {
   /** Department id to its earliest open day in the source. */
   locks: Map<number, string>;
   startDate: string | null;
+  /** The day it is in the installation's zone. */
+  today: string;
   /** What posting is given of them. */
   context: PostingContext;
 }
@@ -50,21 +52,30 @@ export function firstMapping(setting: Setting): MappingData {
           '7': { role: 'card_clearing' },
           '4': { account: '1923', departments: { '12': { account: '1924' }, '13': { role: 'cash' } } },
         },
-    policies: { locked_period: setting.redate ? 'redate' : 'hold', follow_source_lock: setting.followSourceLock },
+    policies: {
+      locked_period: setting.redate ? 'redate' : 'hold',
+      follow_source_lock: setting.followSourceLock,
+      oldest_months: setting.oldestMonths,
+    },
     cash_customer: 'CASH',
     counterparties: rng.chance(0.5) ? { insurance_receivable: 'INSURANCE', financing_receivable: 'FINANCING' } : {},
   };
 }
 
+/** The same on another day. */
+export function onDay(conditions: Conditions, today: string): Conditions {
+  return { ...conditions, today, context: { ...conditions.context, today } };
+}
+
 export function conditionsOf(setting: Setting, parts: Omit<Conditions, 'context'>): Conditions {
   const parsed = parseMapping(parts.mapping);
   if ('errors' in parsed) throw new Error(`the simulation's mapping is refused: ${parsed.errors.join('; ')}`);
-  const { closedThrough, locks, startDate } = parts;
+  const { closedThrough, locks, startDate, today } = parts;
   const { timezone, currency, decimals } = setting;
   return {
     ...parts,
     context: contextOf({
-      ...{ timezone, currency, decimals, startDate, closedThrough },
+      ...{ timezone, currency, decimals, startDate, closedThrough, today },
       mapping: parsed.mapping,
       sourceLockDates: locks,
     }),

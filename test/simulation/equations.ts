@@ -5,7 +5,7 @@ import { type BookedEntry, type Books, type DocumentBook, inForce, keyOf } from 
 import { Broken, type Memory } from './broken.ts';
 import type { WatchedClinic } from './clinic.ts';
 import type { Mirror } from './mirror.ts';
-import { D } from './oracle-rules.ts';
+import { D } from './oracle-cents.ts';
 
 /** Keyed sums, debit positive; zero sums are left out. */
 class Sums {

@@ -10,6 +10,7 @@ import type { Conditions } from './conditions.ts';
 import type { LifeSummary } from './life.ts';
 import { type Delivery, Mirror } from './mirror.ts';
 import { Oracle } from './oracle.ts';
+import { decidable } from './oracle-late.ts';
 import { reconcileAgrees } from './reconciled.ts';
 
 export type Post = (facts: DocumentFacts, before: PostedBefore, context: PostingContext) => Decision;
@@ -20,6 +21,8 @@ export class Installation {
   readonly oracle: Oracle;
   /** Documents that a lock has ever moved or held: when they were seen decides about them. */
   readonly moved = new Set<string>();
+  /** Invoices that were decided to be posted on another day. */
+  readonly #decidedIn = new Set<number>();
   readonly #clinic: WatchedClinic;
   readonly #rng: Rng;
   readonly #post: Post;
@@ -47,6 +50,7 @@ export class Installation {
   window(now: Conditions, size: 'part' | 'whole'): void {
     const rng = this.#rng;
     const judged = new Set<DocumentBook>();
+    this.#daysCome();
     let queue = shuffled(rng, [...this.mirror.pending.values()]);
     if (size === 'part') {
       queue = queue.filter(() => rng.chance(0.5));
@@ -59,9 +63,41 @@ export class Installation {
       if (rng.chance(0.25)) this.#postAll(now, judged);
     }
     this.#postAll(now, judged);
+    this.mirror.isLoaded = true;
     if (rng.chance(0.2)) this.#postAgain([...judged], now);
     this.oracle.equations.step([...judged]);
     if (size === 'whole') this.oracle.equations.complete();
+  }
+
+  /** A person decides about some of what is late, as `late decide` does; tells what. */
+  decide(): string[] {
+    const late = [...this.books.documents.values()].filter(({ problem, late }) => late && decidable[problem ?? '']);
+    return shuffled(this.#rng, late)
+      .slice(0, this.#rng.int(1, 4))
+      .map((book) => {
+        const decision = this.#rng.pick(decidable[book.problem!]!);
+        book.decisions.unshift({ decision, version: book.late!.version });
+        book.dirty = true;
+        this.moved.add(keyOf(book));
+        if (book.kind === 'invoice') this.#paidFor(book.id, decision);
+        this.oracle.decided(book, decision);
+        return `${keyOf(book)} (${book.problem}) is decided: ${decision}`;
+      });
+  }
+
+  /** What pays an invoice that was decided to be posted settles it, and no opening balance. */
+  #paidFor(invoice: number, decision: string): void {
+    if (decision === 'redate') this.#decidedIn.add(invoice);
+    for (const payment of this.mirror.paymentsOf.get(invoice) ?? []) {
+      const book = this.books.of({ kind: 'payment', id: payment });
+      book.dirty = true;
+      this.moved.add(keyOf(book));
+    }
+  }
+
+  /** What is dated in the future is tried again as days come. */
+  #daysCome(): void {
+    for (const book of this.books.documents.values()) if (book.problem === 'date_in_future') book.dirty = true;
   }
 
   /** What a change of mapping or locks makes the next window judge again. */
@@ -144,7 +180,7 @@ export class Installation {
   }
 
   #decide(book: DocumentBook, now: Conditions): Decision {
-    return this.#post(this.mirror.facts(book), postedBefore(book), now.context);
+    return this.#post(this.mirror.facts(book, this.#decidedIn), postedBefore(book), now.context);
   }
 
   #save(book: DocumentBook, decision: Decision, now: Conditions, judged: Set<DocumentBook>): void {
@@ -152,8 +188,10 @@ export class Installation {
     const added = this.books.save(book, decision);
     this.#judgements += 1;
     judged.add(book);
-    const isMoved = book.problem === 'period_locked' || book.problem === 'change_held';
-    if (isMoved || added.some((entry) => entry.date !== entry.documentDate)) this.moved.add(keyOf(book));
+    const isMoved = book.problem !== null && book.problem in decidable;
+    const isOfDecided =
+      book.kind === 'payment' && this.#decidedIn.has(this.mirror.payments.get(book.id)!.source.invoice);
+    if (isMoved || isOfDecided || added.some((entry) => entry.date !== entry.documentDate)) this.moved.add(keyOf(book));
     this.oracle.judged(book, standing, added, now);
   }
 

@@ -4,7 +4,7 @@ import { addDays } from '../../sandbox/zone.ts';
 import { act } from './actions.ts';
 import { Broken } from './broken.ts';
 import { settingOf, WatchedClinic } from './clinic.ts';
-import { type Conditions, conditionsOf, firstMapping } from './conditions.ts';
+import { type Conditions, conditionsOf, firstMapping, onDay } from './conditions.ts';
 import { Installation, type Post, sameBooks } from './installation.ts';
 
 export interface LifeOptions {
@@ -68,6 +68,7 @@ export function live({
     closedThrough: null,
     locks: new Map(),
     startDate: setting.startDate,
+    today: clinic.today(),
   });
   const events: string[] = [];
   for (let step = 1; step <= steps; step++) {
@@ -78,7 +79,8 @@ export function live({
     };
     try {
       clinic.pass(rng.int(1, 1200) * minuteMs);
-      if (rng.chance(0.06)) {
+      conditions = onDay(conditions, clinic.today());
+      if (rng.chance(setting.closesOften ? 0.12 : 0.06)) {
         // Posted under the old conditions first, so that both installations meet the new ones alike.
         for (const one of both) one.window(conditions, 'whole');
         const change = changedConditions(conditions, clinic, rng);
@@ -86,6 +88,7 @@ export function live({
         tell(change.text);
         for (const one of both) one.conditionsChanged();
       } else tell(act(clinic, rng));
+      if (rng.chance(0.12)) for (const one of both) for (const text of one.decide()) tell(text);
       for (const one of both) one.step(conditions);
       if (step % fullEvery === 0 || step === steps) {
         for (const one of both) one.window(conditions, 'whole');
@@ -110,6 +113,7 @@ export function live({
 /** Books are closed, the source is locked, the mapping lacks something for a while or has another account for it. */
 function changedConditions(now: Conditions, clinic: WatchedClinic, rng: Rng): { conditions: Conditions; text: string } {
   const { mapping } = now;
+  const { closesOften } = clinic.setting;
   const whole = firstMapping(clinic.setting);
   const role = rng.pick(Object.keys(whole.roles));
   const today = clinic.today();
@@ -120,7 +124,16 @@ function changedConditions(now: Conditions, clinic: WatchedClinic, rng: Rng): { 
         const later = now.closedThrough === null || through > now.closedThrough ? through : now.closedThrough;
         return [`books closed through ${later}`, { closedThrough: later }];
       },
-      3,
+      closesOften ? 16 : 3,
+    ],
+    [
+      () => {
+        if (now.closedThrough === null) return ['nothing is closed', {}];
+        // Opened from a day in the closed time, or wholly.
+        const through = rng.chance(0.5) ? null : addDays(now.closedThrough, -rng.int(1, 20));
+        return [`books opened again after ${through ?? 'nothing'}`, { closedThrough: through }];
+      },
+      closesOften ? 16 : 3,
     ],
     [
       () => {

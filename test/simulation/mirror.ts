@@ -25,6 +25,8 @@ export interface Seen<Record, Source> {
   source: Source;
   damage: Damage | null;
   gone: boolean;
+  /** By the clinic's clock, epoch milliseconds; null: in the first load, which tells nothing. */
+  firstSeenAt: number | null;
 }
 
 export interface SeenRows {
@@ -47,6 +49,8 @@ export class Mirror {
   readonly prepayments = new Map<number, Seen<PrepaymentRecord, Prepayment>>();
   /** Changed in the clinic and not delivered yet, as texts `kind/id`, in order of the first change. */
   readonly pending = new Map<string, Delivery>();
+  /** The first load is over: what is seen from now on was made since. */
+  isLoaded = false;
   readonly #clinic: WatchedClinic;
   readonly #wire: Wire;
 
@@ -77,25 +81,29 @@ export class Mirror {
     return [{ kind, id }, ...(this.invoices.has(invoice) ? [{ kind: 'invoice' as const, id: invoice }] : [])];
   }
 
-  facts({ kind, id }: DocumentRef): DocumentFacts {
+  /** `decidedIn`: invoices dated before the cut-over that are posted all the same. */
+  facts({ kind, id }: DocumentRef, decidedIn: ReadonlySet<number>): DocumentFacts {
     if (kind === 'prepayment') {
       const { record, gone } = this.prepayments.get(id)!;
       const original = record.refundsId === null ? undefined : this.prepayments.get(record.refundsId);
       return { kind, prepayment: record, originalClientId: original?.record.clientId ?? null, gone };
     }
     if (kind === 'payment') {
-      const { record, gone, source } = this.payments.get(id)!;
+      const { record, gone, source, firstSeenAt } = this.payments.get(id)!;
       const invoice = this.invoices.get(source.invoice)?.record ?? null;
       // The match is the truth as soon as the prepayment was seen: how it is found has tests of its own.
       const prepayment = source.prepayment === null ? undefined : this.prepayments.get(source.prepayment);
       const used = prepayment && { clientId: prepayment.record.clientId, prepaymentIds: [prepayment.record.id] };
-      return { kind, payment: record, invoice, ...(used ? { prepayment: used } : {}), gone };
+      const seen = { firstSeenAt: dateOf(firstSeenAt), invoiceDecidedIn: decidedIn.has(source.invoice) };
+      return { kind, payment: record, invoice, ...seen, ...(used ? { prepayment: used } : {}), gone };
     }
-    const { record, source, gone } = this.invoices.get(id)!;
+    const { record, source, gone, firstSeenAt } = this.invoices.get(id)!;
     const rows = this.rowSets.get(id);
     return {
       kind,
       invoice: record,
+      firstSeenAt: dateOf(firstSeenAt),
+      originalDate: this.#firstOriginal(record)?.invoiceDate ?? null,
       rows: rows?.rows.map((row) => row.record) ?? [],
       rowsFresh: rows !== undefined && rows.at >= source.modified,
       payments: this.presentPayments(id).map((payment) => payment.record),
@@ -104,6 +112,16 @@ export class Mirror {
       ),
       gone,
     };
+  }
+
+  /** What a chain of credit notes begins with, as far as it was seen. */
+  #firstOriginal(record: InvoiceRecord): InvoiceRecord | null {
+    let found: InvoiceRecord | null = record;
+    for (let links = 0; found?.creditNote; links++) {
+      const original: number | null = found.originalInvoiceId;
+      found = original === null || links > 10 ? null : (this.invoices.get(original)?.record ?? null);
+    }
+    return found;
   }
 
   /** Payments of an invoice that were seen and are not known to be gone. */
@@ -119,7 +137,7 @@ export class Mirror {
     const known = this.invoices.get(id);
     if (source) {
       const record = this.#parsed('invoice', id, this.#wire.invoice(source));
-      this.invoices.set(id, { record, source: { ...source }, damage: this.#damage('invoice', id), gone: false });
+      this.invoices.set(id, { record, source: { ...source }, ...this.#seen('invoice', id, known) });
     } else if (known) known.gone = true;
     else return [];
     const payments = [...(this.paymentsOf.get(id) ?? [])].map((payment) => ({ kind: 'payment' as const, id: payment }));
@@ -130,8 +148,7 @@ export class Mirror {
     const rows = this.#clinic.invoiceRows.of(invoice).map((source) => ({
       record: this.#parsed('row', source.id, this.#wire.invoiceRow(source, this.#clinic.setting.exposeVatGroup)),
       source: { ...source },
-      damage: this.#damage('row', source.id),
-      gone: false,
+      ...this.#seen('row', source.id, undefined),
     }));
     this.rowSets.set(invoice, { rows, at: this.#clinic.clock() });
     return this.invoices.has(invoice) ? [{ kind: 'invoice', id: invoice }] : [];
@@ -142,7 +159,7 @@ export class Mirror {
     const known = this.payments.get(id);
     if (source) {
       const record = this.#parsed('payment', id, this.#wire.invoicePayment(source));
-      this.payments.set(id, { record, source: { ...source }, damage: this.#damage('payment', id), gone: false });
+      this.payments.set(id, { record, source: { ...source }, ...this.#seen('payment', id, known) });
     } else if (known) known.gone = true;
     else return [];
     const invoice = (source ?? known!.source).invoice;
@@ -159,7 +176,7 @@ export class Mirror {
     const known = this.prepayments.get(id);
     if (source) {
       const record = this.#parsed('prepayment', id, this.#wire.prepayment(source));
-      this.prepayments.set(id, { record, source: { ...source }, damage: this.#damage('prepayment', id), gone: false });
+      this.prepayments.set(id, { record, source: { ...source }, ...this.#seen('prepayment', id, known) });
     } else if (known) known.gone = true;
     else return [];
     const used = [...this.payments].filter(([, payment]) => payment.source.prepayment === id);
@@ -169,6 +186,11 @@ export class Mirror {
       ...used.map(([payment]) => ({ kind: 'payment' as const, id: payment })),
       ...refunds.map(([refund]) => ({ kind: 'prepayment' as const, id: refund })),
     ];
+  }
+
+  #seen(kind: RecordKind, id: number, known: Pick<Seen<unknown, unknown>, 'firstSeenAt'> | undefined) {
+    const now = this.isLoaded ? this.#clinic.clock() : null;
+    return { damage: this.#damage(kind, id), gone: false, firstSeenAt: known ? known.firstSeenAt : now };
   }
 
   #damage(kind: RecordKind, id: number): Damage | null {
@@ -181,3 +203,5 @@ export class Mirror {
     return parseRecord(kind, parseJson(encode(shown)), dialect);
   }
 }
+
+const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));

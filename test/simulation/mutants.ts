@@ -5,7 +5,8 @@ import type { DraftEntry } from '../../src/domain/entry.ts';
 import { lineOf, signed } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
 import { judge, post } from '../../src/posting/index.ts';
-import type { Decision } from '../../src/posting/types.ts';
+import { versionOf } from '../../src/posting/late.ts';
+import type { Decision, PostedBefore } from '../../src/posting/types.ts';
 import type { Post } from './installation.ts';
 
 /** Changes the entries of a third of the documents, always the same ones; reversals stay true to what they reverse. */
@@ -30,6 +31,12 @@ function centsOff(entry: DraftEntry, decimals: number, count: number): DraftEntr
   });
   return { ...entry, lines };
 }
+
+/** Posting that is told something else of what the books hold. */
+const remembering =
+  (change: (before: PostedBefore) => Partial<PostedBefore>): Post =>
+  (facts, before, context) =>
+    post(facts, { ...before, ...change(before) }, context);
 
 function withEntries(decision: Decision, entries: DraftEntry[]): Decision {
   return { ...decision, entries };
@@ -83,4 +90,32 @@ export const mutants: Record<string, Post> = {
     const policies = { ...context.mapping.policies, rounding_limit: new Money('1e9') };
     return post(facts, before, { ...context, mapping: { ...context.mapping, policies } });
   },
+  'late documents posted by a reopening': remembering(() => ({ late: null })),
+  'decisions not heeded': remembering(() => ({ decisions: [] })),
+  'a decision to wait not heeded': remembering(({ decisions = [] }) => ({
+    decisions: decisions.filter(({ decision }) => decision !== 'wait'),
+  })),
+  'a decision about another version': (facts, before, context) => {
+    const version = versionOf(judge(facts, context, before.documentDate), before);
+    const decisions = (before.decisions ?? []).map(({ decision }) => ({ decision, version }));
+    return post(facts, { ...before, decisions }, context);
+  },
+  'a redated document loses its own date': (facts, before, context) => {
+    const decision = post(facts, before, context);
+    return withEntries(
+      decision,
+      decision.entries.map((entry) => (entry.reverses === null ? { ...entry, documentDate: entry.date } : entry)),
+    );
+  },
+  'dates of the future': (facts, before, context) => post(facts, before, { ...context, today: null }),
+  'dates of years ago': (facts, before, context) => {
+    const policies = { ...context.mapping.policies, oldest_months: 10_000 };
+    return post(facts, before, { ...context, mapping: { ...context.mapping, policies } });
+  },
+  'made since the cut-over, and taken for older': (facts, before, context) =>
+    facts.kind === 'invoice'
+      ? post({ ...facts, firstSeenAt: null, invoice: { ...facts.invoice, created: null } }, before, context)
+      : post(facts, before, context),
+  'what pays an invoice that was decided in settles the opening balance': (facts, before, context) =>
+    post(facts.kind === 'payment' ? { ...facts, invoiceDecidedIn: false } : facts, before, context),
 };

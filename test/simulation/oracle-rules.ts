@@ -6,15 +6,15 @@ import type { DocumentRef } from '../../src/terms.ts';
 import type { Damage } from './clinic.ts';
 import type { MappingData } from './conditions.ts';
 import { accountOfPayment, accountOfRevenue, accountOfVat, roleSoldTo } from './oracle-accounts.ts';
-
-export const D = Decimal.clone({ precision: 60, rounding: Decimal.ROUND_HALF_EVEN, toExpNeg: -40, toExpPos: 60 });
-export type D = Decimal;
+import { D, type Group, grouped, settleCents, total0 } from './oracle-cents.ts';
 
 /** A record of the source as an installation last saw it. */
 export interface SeenRecord<Source> {
   source: Source;
   damage: Damage | null;
   gone: boolean;
+  /** When it was first seen, epoch milliseconds; absent or null: in the first load. */
+  firstSeenAt?: number | null;
 }
 
 /** The source's records, by id, as far as an installation has seen them. */
@@ -32,6 +32,14 @@ export interface SourceView {
 export interface RuleConditions {
   mapping: MappingData;
   startDate: string | null;
+  /** Invoices dated before the cut-over that are decided to be posted. */
+  decidedIn?: ReadonlySet<number>;
+}
+
+/** What the date of an entry is judged by: the day on which the source recorded the document, where that is known. */
+export interface Dating {
+  recorded: string | null;
+  mayBeOld: boolean;
 }
 
 export interface ExpectedLine {
@@ -52,7 +60,7 @@ export interface ExpectedLine {
 
 /** `entry` is wanted in the books; `held` keeps what is there; any other state wants nothing there. */
 export type Verdict =
-  | { state: 'posted'; date: string; lines: ExpectedLine[]; facts: string }
+  | { state: 'posted'; date: string; lines: ExpectedLine[]; facts: string; dating: Dating }
   | { state: 'held'; why: string }
   | { state: 'not_final' | 'voided' | 'not_money' | 'nothing_to_post' | 'before_start' | 'gone' };
 
@@ -84,11 +92,7 @@ export class Rules {
     now: RuleConditions,
     taken: string | null,
   ): { verdict: Verdict; taken: string | null } {
-    if (document.kind === 'invoice') {
-      const verdict = this.#invoice(document.id, now);
-      const isEarly = verdict.state === 'posted' && now.startDate !== null && verdict.date < now.startDate;
-      return { verdict: isEarly ? held('made since the cut-over') : verdict, taken: null };
-    }
+    if (document.kind === 'invoice') return { verdict: this.#invoice(document.id, now), taken: null };
     return document.kind === 'payment'
       ? this.#payment(document.id, now, taken)
       : this.#prepayment(document.id, now, taken);
@@ -102,18 +106,41 @@ export class Rules {
     if (status !== 3 && status !== 99) return held('unknown status');
     const date = damage?.field === 'invoice_date' ? null : source.invoice_date;
     if (date !== null && now.startDate !== null && date < now.startDate) {
-      // One made since is late: nobody decides anything in these lives, so it is held where it would be posted.
-      if (status === 99 || this.#dayOf(source.created) < now.startDate) return { state: 'before_start' };
+      // One made since is late: where it would be posted, somebody is to decide.
+      const { recorded } = this.#datingOf(id);
+      if (status === 99 || recorded === null || recorded < now.startDate) return { state: 'before_start' };
     }
     if (status === 99) return { state: 'voided' };
     if (date === null) return held('no date');
-    if (damage && damage.field !== 'due_sum') return held(`damaged ${damage.field}`);
+    if (damage && !['due_sum', 'created'].includes(damage.field)) return held(`damaged ${damage.field}`);
     const party = this.#partyOf(source, now);
     if (party === null) return held('no cash customer');
     const total = new D(source.total_with_vat);
     return source.consolidated_invoices.length > 0
       ? this.#collector(source, total, party, now)
       : this.#sale(source, total, party, now);
+  }
+
+  /** A credit note may be as old as the first original of its chain. */
+  #datingOf(id: number): Dating {
+    const { source, damage, firstSeenAt = null } = this.#mirror.invoices.get(id)!;
+    const created = damage?.field === 'created' ? firstSeenAt : source.created;
+    const original = this.#originalDate(id);
+    const mayBeOld = source.credit_note && original !== null && source.invoice_date >= original;
+    return { recorded: created === null ? null : this.#dayOf(created), mayBeOld };
+  }
+
+  /** The invoice date that the chain of a credit note begins with; null where that is not known. */
+  #originalDate(id: number): string | null {
+    const chain = new Set<number>();
+    for (let next: number | null = id; next !== null && !chain.has(next); ) {
+      chain.add(next);
+      const seen = this.#mirror.invoices.get(next);
+      if (seen === undefined) return null;
+      if (!seen.source.credit_note) return seen.damage?.field === 'invoice_date' ? null : seen.source.invoice_date;
+      next = seen.source.credit_note_original_invoice;
+    }
+    return null;
   }
 
   #collector(source: Invoice, total: D, party: string, now: RuleConditions): Verdict {
@@ -133,7 +160,7 @@ export class Rules {
         amount: total.negated(),
       }),
     ];
-    return this.#posted(source.invoice_date, lines, [creditOf(source)]);
+    return this.#posted(source, lines, [creditOf(source)]);
   }
 
   #sale(source: Invoice, total: D, party: string, now: RuleConditions): Verdict {
@@ -176,15 +203,18 @@ export class Rules {
       row.invoice_row_extra.reporting_dimension_1,
       row.invoice_row_extra.reporting_dimension_2,
     ];
-    const nets = grouped(ordered, (row) => [row.account_number.trim() || null, tagsOf(row), vatOf(row)], 'sum', tieOf);
-    const vats = grouped(ordered, vatOf, 'sum_vat', tieOf);
+    const netKey = (row: InvoiceRow) => [row.account_number.trim() || null, tagsOf(row), vatOf(row)];
+    const all = grouped(ordered, netKey, 'sum', tieOf);
+    const nets = all.filter(({ exact }) => !exact.isZero());
+    const vats = grouped(ordered, vatOf, 'sum_vat', tieOf).filter(({ exact }) => !exact.isZero());
     const signs = [total, tax, ...ordered.map((row) => new D(row.sum)), ...ordered.map((row) => new D(row.sum_vat))];
     const turn = signs.find((amount) => !amount.isZero())?.isNegative() ?? false;
     const soldTo = ({ rows: [row] }: Group) => roleSoldTo(now.mapping, row!.account_number.trim());
     const owed = nets.filter((group) => soldTo(group) !== null);
-    if (owed.some(({ rows: own }) => own.some((row) => !new D(row.sum_vat).isZero() || vatOf(row)[1] !== '0'))) {
-      return held('a voucher with VAT');
-    }
+    // VAT alone holds, too; only what has neither net nor VAT takes no part.
+    const hasVat = ({ rows: own, exact }: Group) =>
+      !total0(own.map((row) => row.sum_vat)).isZero() || (!exact.isZero() && vatOf(own[0]!)[1] !== '0');
+    if (all.some((group) => soldTo(group) !== null && hasVat(group))) return held('a voucher with VAT');
     // By the mapping: what is owed first, where it is whole units; the facts are what the source alone says.
     const asSource = nets.map((group) => ({ ...group }));
     const first = owed.filter(({ exact }) => exact.decimalPlaces() <= this.#decimals);
@@ -243,11 +273,12 @@ export class Rules {
       facts.push(['vat', group, rate, named, settled.toFixed()]);
     }
     if (missing.length > 0) return held(`unmapped: ${missing.join(', ')}`);
-    return lines.length === 0 ? { state: 'nothing_to_post' } : this.#posted(source.invoice_date, lines, facts);
+    return lines.length === 0 ? { state: 'nothing_to_post' } : this.#posted(source, lines, facts);
   }
 
   #payment(id: number, now: RuleConditions, before: string | null): { verdict: Verdict; taken: string | null } {
-    const { source, damage, gone } = this.#mirror.payments.get(id)!;
+    const { source, damage, gone, firstSeenAt = null } = this.#mirror.payments.get(id)!;
+    const recorded = firstSeenAt === null ? null : this.#dayOf(firstSeenAt);
     let taken = before ?? (damage?.field === 'date_added' ? null : this.#dayOf(source.date_added));
     const seen = this.#mirror.invoices.get(source.invoice);
     const answer = (verdict: Verdict) => ({ verdict, taken });
@@ -260,11 +291,13 @@ export class Rules {
     let role: 'receivable' | 'opening_receivable' = 'receivable';
     if (startDate !== null && (invoiceDate === null || invoiceDate < startDate || taken < startDate)) {
       if (invoiceDate === null && taken < startDate) return answer(held('its invoice has no date'));
-      if (invoiceDate !== null && invoiceDate < startDate && taken < startDate) {
+      const isLate = recorded !== null && recorded >= startDate;
+      if (invoiceDate !== null && invoiceDate < startDate && taken < startDate && !isLate) {
         return answer({ state: 'before_start' });
       }
-      if (invoiceDate !== null && invoiceDate < startDate) role = 'opening_receivable';
-      else if (taken < startDate) taken = invoiceDate!;
+      if (invoiceDate !== null && invoiceDate < startDate) {
+        if (!now.decidedIn?.has(source.invoice)) role = 'opening_receivable';
+      } else if (taken < startDate) taken = invoiceDate!;
     }
     if (damage && damage.field !== 'date_added') return answer(held(`damaged ${damage.field}`));
     const paid = new D(source.paid);
@@ -301,7 +334,8 @@ export class Rules {
       receivableOf(invoice),
       { liable },
     ];
-    return answer({ state: 'posted', date: taken, lines, facts: JSON.stringify([taken, facts]) });
+    const dating = { recorded, mayBeOld: source.payment_type === 12 };
+    return answer({ state: 'posted', date: taken, lines, facts: JSON.stringify([taken, facts]), dating });
   }
 
   /** R7: the client whose prepayment was used; the invoice's until that prepayment was seen. */
@@ -345,7 +379,8 @@ export class Rules {
       { ...plain, role: 'prepayment_liability', account, amount: paid.negated(), paymentType },
     ];
     const facts = [paymentType, paid.toFixed(), client, source.department];
-    return answer({ state: 'posted', date: taken, lines, facts: JSON.stringify([taken, facts]) });
+    const dating = { recorded: null, mayBeOld: true };
+    return answer({ state: 'posted', date: taken, lines, facts: JSON.stringify([taken, facts]), dating });
   }
 
   #moneyLine(
@@ -390,7 +425,7 @@ export class Rules {
     };
   }
 
-  #posted(date: string, lines: ExpectedLine[], facts: unknown[]): Verdict {
+  #posted({ id, invoice_date: date }: Invoice, lines: ExpectedLine[], facts: unknown[]): Verdict {
     const common = lines.map((line) => [
       line.party,
       line.snapshot,
@@ -403,6 +438,7 @@ export class Rules {
       date,
       lines,
       facts: JSON.stringify([date, facts.map((fact) => JSON.stringify(fact)).sort(), common[0]]),
+      dating: this.#datingOf(id),
     };
   }
 
@@ -416,15 +452,6 @@ interface Law {
   tax: D;
   unit: D;
 }
-
-interface Group {
-  rows: InvoiceRow[];
-  exact: D;
-  tie: number;
-  settled: D;
-}
-
-const total0 = (amounts: string[]): D => amounts.reduce((sum, amount) => sum.plus(amount), new D(0));
 
 const blank = (text: string): string | null => (text.trim() === '' ? null : text);
 
@@ -444,42 +471,3 @@ const creditOf = (invoice: Invoice): unknown => [
   invoice.credit_note,
   invoice.credit_note ? invoice.credit_note_original_invoice : null,
 ];
-
-/** Exact sums per group; groups of exactly zero take no part. */
-function grouped(
-  rows: InvoiceRow[],
-  keyOf: (row: InvoiceRow) => unknown,
-  field: 'sum' | 'sum_vat',
-  tieOf: (row: InvoiceRow) => number,
-): Group[] {
-  const groups = Map.groupBy(rows, (row) => JSON.stringify(keyOf(row)));
-  return [...groups.values()]
-    .map((own) => ({ rows: own, exact: total0(own.map((row) => row[field])), tie: tieOf(own[0]!), settled: new D(0) }))
-    .filter(({ exact }) => !exact.isZero());
-}
-
-/** "Settling the cents", 2 and 3, in whole minor units; false when the target is out of reach. */
-function settleCents(groups: Group[], target: D, unit: D, turn: boolean): boolean {
-  const sign = turn ? -1 : 1;
-  const parts = groups.map((group) => {
-    const exact = group.exact.times(sign).dividedBy(unit);
-    const down = exact.floor();
-    return { group, exact, down, rest: exact.minus(down), tie: group.tie };
-  });
-  let over = target
-    .times(sign)
-    .dividedBy(unit)
-    .minus(parts.reduce((sum, { down }) => sum.plus(down), new D(0)));
-  const give = over.greaterThan(0);
-  const queue = [...parts].sort((a, b) =>
-    give ? b.rest.comparedTo(a.rest) || a.tie - b.tie : a.rest.comparedTo(b.rest) || b.tie - a.tie,
-  );
-  for (const part of queue) {
-    if (over.isZero()) break;
-    part.down = part.down.plus(give ? 1 : -1);
-    over = over.minus(give ? 1 : -1);
-  }
-  if (!over.isZero() || parts.some(({ down, exact }) => down.minus(exact).abs().greaterThan(1))) return false;
-  for (const { group, down } of parts) group.settled = down.times(unit).times(sign).plus(0);
-  return true;
-}

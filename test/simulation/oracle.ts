@@ -8,14 +8,9 @@ import type { WatchedClinic } from './clinic.ts';
 import type { Conditions } from './conditions.ts';
 import { Equations } from './equations.ts';
 import type { Mirror } from './mirror.ts';
-import { D, type ExpectedLine, Rules, type Verdict } from './oracle-rules.ts';
-
-interface Wanted {
-  state: string;
-  reversalOn: string | null;
-  entryOn: string | null;
-  problem: string | boolean;
-}
+import { D } from './oracle-cents.ts';
+import { type LateDecision, versionAsked, wantedOf } from './oracle-late.ts';
+import { type ExpectedLine, Rules, type Verdict } from './oracle-rules.ts';
 
 const reasons: Record<string, string> = {
   voided: 'voided',
@@ -29,6 +24,8 @@ export class Oracle {
   readonly equations: Equations;
   readonly #rules: Rules;
   readonly #equationsOnly: boolean;
+  /** Invoices that were ever decided to be posted on another day: what pays them is no opening balance. */
+  readonly #decidedIn = new Set<number>();
 
   constructor(clinic: WatchedClinic, mirror: Mirror, books: Books, equationsOnly: boolean) {
     this.#equationsOnly = equationsOnly;
@@ -39,10 +36,12 @@ export class Oracle {
   /** Checks one judgement: `standing` is what was in force before it, `added` what it appended. */
   judged(book: DocumentBook, standing: BookedEntry | null, added: BookedEntry[], now: Conditions): void {
     const memory = this.#memoryOf(book);
-    const { verdict, taken } = this.#rules.verdict(book, now, memory.taken);
+    const { verdict, taken } = this.#rules.verdict(book, { ...now, decidedIn: this.#decidedIn }, memory.taken);
     memory.taken = taken ?? memory.taken;
     const everPosted = book.entries.length > added.length;
-    const wanted = wantedOf(verdict, standing, everPosted, memory.facts, now);
+    const wanted = wantedOf(verdict, standing, everPosted, memory, now);
+    memory.version = versionAsked(verdict, standing);
+    memory.isLate = wanted.isLate;
     const asks = 'why' in verdict ? `${verdict.state}: ${verdict.why}` : verdict.state;
     const fail = (message: string): void => {
       if (this.#equationsOnly) return;
@@ -67,9 +66,19 @@ export class Oracle {
     this.equations.appended(book, added);
   }
 
+  /** A person decided about a document as it was last judged. */
+  decided(document: DocumentRef, decision: LateDecision): void {
+    const memory = this.#memoryOf(document);
+    memory.decisions.push({ decision, version: memory.version });
+    if (document.kind === 'invoice' && decision === 'redate') this.#decidedIn.add(document.id);
+  }
+
   #memoryOf(document: DocumentRef): Memory {
     const key = keyOf(document);
-    const memory = this.memory.get(key) ?? { facts: null, taken: null, amount: new D(0), receivable: null, tags: '' };
+    const memory = this.memory.get(key) ?? {
+      ...{ facts: null, taken: null, amount: new D(0), receivable: null, tags: '' },
+      ...{ isLate: false, version: '', decisions: [] },
+    };
     this.memory.set(key, memory);
     return memory;
   }
@@ -80,70 +89,6 @@ function changeOf(before: string | null, now: string): string {
   const withoutLiable = (facts: string) =>
     JSON.stringify(JSON.parse(facts), (key, value: unknown) => (key === 'liable' ? null : value));
   return before !== null && withoutLiable(before) === withoutLiable(now) ? 'prepayment_matched' : 'source_changed';
-}
-
-/** R3, R8, "Locked": what the verdict means beside what is in force. */
-function wantedOf(
-  verdict: Verdict,
-  standing: BookedEntry | null,
-  everPosted: boolean,
-  facts: string | null,
-  now: Conditions,
-): Wanted {
-  const nothing = { reversalOn: null, entryOn: null };
-  const { redates, firstOpen } = locksOf(now);
-  if (verdict.state === 'held') return { ...nothing, state: standing ? 'posted' : 'held', problem: true };
-  if (verdict.state === 'posted') {
-    const departments = verdict.lines.map((line) => line.department);
-    const open = firstOpen(verdict.date, departments);
-    if (!standing) {
-      if (open !== verdict.date && !redates) return { ...nothing, state: 'held', problem: 'period_locked' };
-      return { state: 'posted', reversalOn: null, entryOn: open, problem: false };
-    }
-    if (facts === verdict.facts) return { ...nothing, state: 'posted', problem: false };
-    return corrected(standing, verdict, 'posted', now);
-  }
-  if (!standing) {
-    const state = everPosted && verdict.state !== 'before_start' ? 'reversed' : verdict.state;
-    return { ...nothing, state, problem: false };
-  }
-  return corrected(standing, null, verdict.state === 'before_start' ? 'before_start' : 'reversed', now);
-}
-
-function corrected(
-  standing: BookedEntry,
-  next: Extract<Verdict, { state: 'posted' }> | null,
-  state: string,
-  now: Conditions,
-): Wanted {
-  const { redates, firstOpen } = locksOf(now);
-  const before = standing.lines.map((line) => line.departmentId!);
-  const after = next?.lines.map((line) => line.department) ?? [];
-  const isLocked =
-    firstOpen(standing.date, before) !== standing.date || (next !== null && firstOpen(next.date, after) !== next.date);
-  if (!isLocked) return { state, reversalOn: standing.date, entryOn: next?.date ?? null, problem: false };
-  if (!redates) return { state: 'posted', reversalOn: null, entryOn: null, problem: 'change_held' };
-  const later = next !== null && next.date > standing.date ? next.date : standing.date;
-  const open = firstOpen(later, [...before, ...after]);
-  return { state, reversalOn: open, entryOn: next === null ? null : open, problem: false };
-}
-
-function locksOf({ mapping, closedThrough, locks }: Conditions) {
-  return {
-    redates: mapping.policies.locked_period === 'redate',
-    firstOpen(date: string, departments: number[]): string {
-      let open = date;
-      if (closedThrough !== null && closedThrough >= open) {
-        open = new Date(Date.parse(closedThrough) + 86_400_000).toISOString().slice(0, 10);
-      }
-      if (!mapping.policies.follow_source_lock) return open;
-      for (const department of departments) {
-        const lock = locks.get(department);
-        if (lock !== undefined && lock > open) open = lock;
-      }
-      return open;
-    },
-  };
 }
 
 function rememberedOf(book: DocumentBook, verdict: Extract<Verdict, { state: 'posted' }>): Partial<Memory> {

@@ -4,7 +4,7 @@ import { LifeFailure, live } from './life.ts';
 import { mutants } from './mutants.ts';
 
 /** Lives until an equation fails, at most so many seeds; the failure, or null. */
-function firstFailure(broken: typeof post, seeds = 12): LifeFailure | null {
+function firstFailure(broken: typeof post, seeds = 24): LifeFailure | null {
   for (let seed = 1; seed <= seeds; seed++) {
     try {
       live({ seed, steps: 80, post: broken });

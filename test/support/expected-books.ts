@@ -11,7 +11,8 @@ import { type Connection, rows } from '../../src/db/rows.ts';
 import { type DocumentRef, documentKinds } from '../../src/terms.ts';
 import type { MappingData } from '../simulation/conditions.ts';
 import { textOfExpected } from '../simulation/oracle.ts';
-import { D, Rules, type SeenRecord, type SourceView, type Verdict } from '../simulation/oracle-rules.ts';
+import { D } from '../simulation/oracle-cents.ts';
+import { Rules, type SeenRecord, type SourceView, type Verdict } from '../simulation/oracle-rules.ts';
 
 export interface BooksSetting {
   installation: number;
@@ -122,7 +123,7 @@ function readMapping(file: string): MappingData {
       counterparties: {},
     },
     ...written,
-    policies: { locked_period: 'hold', follow_source_lock: false, ...written.policies },
+    policies: { locked_period: 'hold', follow_source_lock: false, oldest_months: 24, ...written.policies },
   };
 }
 

@@ -1,0 +1,157 @@
+// The oracle's reading of R3, R8 and of "Dates" in ACCOUNTING: what a verdict means beside what is in force, with locked periods,
+// late documents and their decisions.
+import type { BookedEntry } from './books.ts';
+import type { Memory } from './broken.ts';
+import type { Conditions } from './conditions.ts';
+import type { Verdict } from './oracle-rules.ts';
+
+export type LateDecision = 'wait' | 'redate' | 'as_dated' | 'accept_date';
+
+/** What can be decided about each problem. */
+export const decidable: Record<string, readonly LateDecision[]> = {
+  period_locked: ['redate', 'as_dated', 'wait'],
+  change_held: ['redate', 'as_dated', 'wait'],
+  date_implausible: ['accept_date', 'redate', 'wait'],
+  dated_before_start: ['redate', 'wait'],
+};
+
+/** What was decided, and about what: the entry in force, with the facts or the state that ask for another. */
+export interface Decided {
+  decision: LateDecision;
+  version: string;
+}
+
+export interface Wanted {
+  state: string;
+  reversalOn: string | null;
+  entryOn: string | null;
+  problem: string | boolean;
+  /** It was late at a close of our own books and still waits: opening them again does not post it. */
+  isLate: boolean;
+}
+
+type Posted = Extract<Verdict, { state: 'posted' }>;
+
+export function versionAsked(verdict: Verdict, standing: BookedEntry | null): string {
+  return JSON.stringify([standing?.id ?? null, verdict.state === 'posted' ? verdict.facts : verdict.state]);
+}
+
+/** What a judgement must come to. `everPosted`: before it. */
+export function wantedOf(
+  verdict: Verdict,
+  standing: BookedEntry | null,
+  everPosted: boolean,
+  memory: Memory,
+  now: Conditions,
+): Wanted {
+  const nothing = { reversalOn: null, entryOn: null, problem: false, isLate: false };
+  if (verdict.state === 'held')
+    return { ...nothing, state: standing ? 'posted' : 'held', problem: true, isLate: memory.isLate };
+  if (verdict.state === 'posted' && standing && memory.facts === verdict.facts) return { ...nothing, state: 'posted' };
+  const decided = memory.decisions.filter(({ version }) => version === versionAsked(verdict, standing));
+  const lock = decided.map(({ decision }) => decision).findLast((decision) => decision !== 'accept_date') ?? null;
+  if (verdict.state !== 'posted') {
+    if (standing) {
+      const state = verdict.state === 'before_start' ? 'before_start' : 'reversed';
+      return corrected(standing, null, lock, state, memory, now);
+    }
+    const state = everPosted && verdict.state !== 'before_start' ? 'reversed' : verdict.state;
+    return { ...nothing, state };
+  }
+  const doubt = doubtOf(verdict, now);
+  let date = verdict.date;
+  if (doubt !== null) {
+    const accepted = doubt.problem === 'date_implausible' && (lock === 'as_dated' || decided.some(isAccepted));
+    if (doubt.from !== null && lock === 'redate') date = later(date, doubt.from);
+    else if (!accepted) {
+      const state = standing ? 'posted' : 'held';
+      return { ...nothing, state, problem: doubt.problem, isLate: memory.isLate };
+    }
+  }
+  if (standing) return corrected(standing, { ...verdict, date }, lock, 'posted', memory, now);
+  const departments = verdict.lines.map((line) => line.department);
+  const open = firstOpen(date, departments, now);
+  if (posts(open !== date, lock, memory, now)) return { ...nothing, state: 'posted', entryOn: open };
+  const isLate = memory.isLate || (open !== date && closedByUs(date, now));
+  return { ...nothing, state: 'held', problem: 'period_locked', isLate };
+}
+
+const isAccepted = ({ decision }: Decided): boolean => decision === 'accept_date';
+
+/** Whether it is posted now, on the first open day. */
+function posts(isLocked: boolean, decided: LateDecision | null, { isLate }: Memory, now: Conditions): boolean {
+  switch (decided) {
+    case 'redate':
+      return true;
+    case 'as_dated':
+      return !isLocked;
+    case 'wait':
+      return false;
+    default:
+      return isLocked ? now.mapping.policies.locked_period === 'redate' : !isLate;
+  }
+}
+
+function corrected(
+  standing: BookedEntry,
+  next: Posted | null,
+  decided: LateDecision | null,
+  state: string,
+  memory: Memory,
+  now: Conditions,
+): Wanted {
+  const before = standing.lines.map((line) => line.departmentId!);
+  const after = next?.lines.map((line) => line.department) ?? [];
+  const locked = [
+    ...(firstOpen(standing.date, before, now) === standing.date ? [] : [standing.date]),
+    ...(next === null || firstOpen(next.date, after, now) === next.date ? [] : [next.date]),
+  ];
+  if (!posts(locked.length > 0, decided, memory, now)) {
+    const isLate = memory.isLate || locked.some((date) => closedByUs(date, now));
+    return { state: 'posted', reversalOn: null, entryOn: null, problem: 'change_held', isLate };
+  }
+  if (locked.length === 0)
+    return { state, reversalOn: standing.date, entryOn: next?.date ?? null, problem: false, isLate: false };
+  const day = next === null ? standing.date : later(standing.date, next.date);
+  const open = firstOpen(day, [...before, ...after], now);
+  return { state, reversalOn: open, entryOn: next === null ? null : open, problem: false, isLate: false };
+}
+
+/** What keeps a date out of the books until somebody decides, and the day from which it would be posted instead. */
+function doubtOf({ date, dating }: Posted, now: Conditions): { problem: string; from: string | null } | null {
+  if (now.startDate !== null && date < now.startDate) return { problem: 'dated_before_start', from: now.startDate };
+  if (date > shifted(now.today, 1)) return { problem: 'date_in_future', from: null };
+  const { recorded, mayBeOld } = dating;
+  if (recorded === null || mayBeOld || date >= monthsBefore(recorded, now.mapping.policies.oldest_months)) return null;
+  return { problem: 'date_implausible', from: recorded };
+}
+
+function closedByUs(date: string, { closedThrough }: Conditions): boolean {
+  return closedThrough !== null && date <= closedThrough;
+}
+
+function firstOpen(date: string, departments: number[], { mapping, closedThrough, locks }: Conditions): string {
+  let open = date;
+  if (closedThrough !== null && closedThrough >= open) open = shifted(closedThrough, 1);
+  if (!mapping.policies.follow_source_lock) return open;
+  for (const department of departments) {
+    const lock = locks.get(department);
+    if (lock !== undefined && lock > open) open = lock;
+  }
+  return open;
+}
+
+const later = (one: string, other: string): string => [one, other].sort().at(-1)!;
+
+function shifted(date: string, days: number): string {
+  return new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** The same day of an earlier month; its last day where it has fewer. */
+function monthsBefore(date: string, months: number): string {
+  const first = new Date(`${date.slice(0, 7)}-01T00:00:00Z`);
+  first.setUTCMonth(first.getUTCMonth() - months + 1);
+  const last = new Date(first.getTime() - 86_400_000).toISOString().slice(0, 10);
+  const same = `${last.slice(0, 8)}${date.slice(8)}`;
+  return [same, last].sort()[0]!;
+}
