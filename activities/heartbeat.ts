@@ -43,7 +43,7 @@ export const stopWithinMs = statementTimeoutMs + 15_000;
 const unrenewed = new WeakSet<Db>();
 
 export interface Heartbeat {
-  /** Reports progress: it is sent now and with every heartbeat until the next report. */
+  /** Reports progress: it is sent with every heartbeat from now on, until the next report. */
   beat(progress: Omit<StepProgress, 'installation'>): void;
   /** Sleeps; rejects when the work is to stop. */
   pause(ms: number): Promise<void>;
@@ -126,8 +126,8 @@ export async function withHeartbeat<T>(
   const heartbeat: Heartbeat = {
     beat: (latest) => {
       progressed();
+      // Sent with the next heartbeat: Temporal's client would hold it back until then, after encoding it.
       note = { ...note, progress: latest };
-      send();
       deps.onProgress?.({ installation, ...latest });
     },
     pause: async (ms) => {

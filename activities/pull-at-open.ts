@@ -1,8 +1,8 @@
 import { countWaiting, hasMarked } from '../src/documents/count.ts';
 import { areDaysWaiting } from '../src/ledger/summaries/append.ts';
 import { isCensusDue } from '../src/mirror/installation-state.ts';
-import { readCursors } from '../src/sync/cursors.ts';
-import { pullStream } from '../src/sync/streams.ts';
+import type { CursorMove } from '../src/sync/cursors.ts';
+import { type KnownState, moveStreams, readStream } from '../src/sync/streams.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { RecordKind } from '../src/terms.ts';
 import { areWriteBacksWaiting } from '../src/writeback/store.ts';
@@ -32,36 +32,52 @@ export interface PulledAtOpen {
 /**
  * Pulls the lists of a window that has just opened, as its pull activities do, within a bound. Whatever keeps a list from being read,
  * a request that fails first of all, leaves it to its own activity, which tries again, tells of it and notes it: this never fails.
+ * The cursors of the lists that were read move together at the end: most windows find nothing, and need one transaction then.
  */
 export async function pullAtOpen(
   deps: ActivityDeps,
   input: WindowInput,
   heartbeat: Heartbeat,
   { transact }: LaneWriter,
-  window: OpenWindow,
+  { window, known }: { window: OpenWindow; known: KnownState },
 ): Promise<PulledAtOpen> {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(new Error('the lists are not read by now')), pullsAtMostMs);
   const limited: Heartbeat = { ...heartbeat, client: (of) => heartbeat.client(of, limit) };
   const { context, ports } = sourceAccess(deps, input, limited, transact);
   const streams: StreamReport[] = [];
-  try {
-    const cursors = await readCursors(deps.db, input.installation);
-    const pull = async (stream: RecordKind) => {
-      streams.push(reportOf(stream, await pullStream(context, stream, window, ports, cursors)));
-    };
-    const beside = await Promise.allSettled([pull('invoice'), pull('prepayment'), pull('payment')]);
-    const failed = beside.find(({ status }) => status === 'rejected');
-    if (failed?.status === 'rejected') throw failed.reason;
-    // No older than their invoices, as in the window's own steps.
-    await pull('row');
-    return { streams, idle: await idleState(deps, input) };
-  } catch (error) {
+  const moves: CursorMove[] = [];
+  const pull = async (stream: RecordKind) => {
+    const { counts, move } = await readStream(context, stream, window, ports, known);
+    streams.push(reportOf(stream, counts));
+    moves.push(move);
+  };
+  const left = (error: unknown) =>
     deps.log.debug({ err: error, installation: input.installation }, 'lists are left to activities of their own');
-    return { streams, idle: null };
+  try {
+    const isComplete = await pullAll(pull).then(
+      () => true,
+      (error: unknown) => {
+        left(error);
+        return false;
+      },
+    );
+    await moveStreams(context, moves);
+    return { streams, idle: isComplete ? await idleState(deps, input) : null };
+  } catch (error) {
+    left(error);
+    return { streams: [], idle: null };
   } finally {
     clearTimeout(timer);
   }
+}
+
+async function pullAll(pull: (stream: RecordKind) => Promise<void>): Promise<void> {
+  const beside = await Promise.allSettled([pull('invoice'), pull('prepayment'), pull('payment')]);
+  const failed = beside.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
+  // No older than their invoices, as in the window's own steps.
+  await pull('row');
 }
 
 /** What the steps after the pull would find; null where one of them has something to do. */

@@ -97,9 +97,9 @@ function walkWhole(context: PullContext, stream: RecordKind, fromDate: string | 
     case 'invoice':
       return walkInvoices(context, fromDate);
     case 'payment':
-      return walkOnce(context, stream, '', () => pullPayments(context, null));
+      return walkOnce(context, stream, '', (left) => pullPayments(context, null, { left }));
     case 'prepayment':
-      return walkOnce(context, stream, '', () => pullChanged(context, stream, null));
+      return walkOnce(context, stream, '', (left) => pullChanged(context, stream, null, { left }));
   }
 }
 

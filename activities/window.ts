@@ -1,23 +1,23 @@
 import { activityInfo } from '@temporalio/activity';
 import { markAfterChangedConditions } from '../src/bookkeeping/conditions.ts';
-import { changedIdentity, noteIdentityOfOldBooks } from '../src/bookkeeping/identity.ts';
+import { identityAtOpening } from '../src/bookkeeping/identity.ts';
 import { refreshLockDates } from '../src/bookkeeping/lock-dates.ts';
-import { movedStart } from '../src/bookkeeping/start-date.ts';
+import { startAtOpening } from '../src/bookkeeping/start-date.ts';
 import { type Lease, LeaseLost, releaseLease } from '../src/db/lease.ts';
-import type { Connection } from '../src/db/rows.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { agreedTime, type ReadAt, savedReadAt } from '../src/domain/read-at.ts';
 import type { Trouble } from '../src/domain/trouble.ts';
-import { isCensusDue, noteStartDate, takeNudge } from '../src/mirror/installation-state.ts';
+import { isCensusDue, takeNudge } from '../src/mirror/installation-state.ts';
 import { takeCensus } from '../src/sync/census.ts';
 import { clockRemarks } from '../src/sync/clock-remarks.ts';
-import { readCursors } from '../src/sync/cursors.ts';
+import { type Cursors, readCursors } from '../src/sync/cursors.ts';
 import { type Opening, openWithInvoices } from '../src/sync/opening.ts';
 import { windowPause } from '../src/sync/pauses.ts';
 import type { Span } from '../src/sync/replay/targets.ts';
 import { backfillStreams, openingStreams, replayStreams } from '../src/sync/replay/window-streams.ts';
-import { notePutBack } from '../src/sync/streams.ts';
+import { readWalks } from '../src/sync/saved-walks.ts';
+import { type KnownState, notePutBack } from '../src/sync/streams.ts';
 import { type OpenWindow, openWindowRow } from '../src/sync/sync-windows.ts';
 import { changedFrom } from '../src/sync/watermark.ts';
 import {
@@ -63,11 +63,17 @@ export function windowActivities(deps: ActivityDeps) {
         const lease = await leaseFor(deps, input, heartbeat);
         const writer = heartbeat.hold(lease);
         try {
-          const opened = await open(deps, input, heartbeat, writer);
+          const { known, ...opened } = await open(
+            deps,
+            input,
+            heartbeat,
+            writer,
+            pulls && activityInfo().attempt === 1,
+          );
           const { window } = opened;
           tellOpened(deps, { ...input, trigger: opened.trigger ?? input.trigger }, window);
-          if (!pulls || window.from === null || activityInfo().attempt > 1) return opened;
-          const pulled = await pullAtOpen(deps, input, heartbeat, writer, window);
+          if (known === null || window.from === null) return opened;
+          const pulled = await pullAtOpen(deps, input, heartbeat, writer, { window, known });
           return { ...opened, api: heartbeat.use(), pulled };
         } catch (error) {
           await releaseLease(deps.db, lease);
@@ -148,61 +154,71 @@ async function leaseFor(deps: ActivityDeps, input: WindowInput, heartbeat: Heart
   return input.kind === 'backfill' ? takeOverBackfill(deps, input, heartbeat) : waitForLease(deps, input, heartbeat);
 }
 
+/** Opens the window. `known` is what its pull need not read again, where it `pulls` in this activity; null where it does not. */
 async function open(
   deps: ActivityDeps,
   input: WindowInput,
   heartbeat: Heartbeat,
   { lease, transact }: LaneWriter,
-): Promise<OpenReport> {
+  pulls: boolean,
+): Promise<OpenReport & { known: KnownState | null }> {
   const { db } = deps;
   const installation = installationOf(deps, input.installation);
   const { id } = installation;
   const { workflowId, runId } = ownWorkflow();
   await failAbandoned(deps, input, transact);
   const { context } = sourceAccess(deps, input, heartbeat, transact);
-  await transact((trx) => noteIdentityOfOldBooks(trx, installation));
-  const wrong = (await changedIdentity(db, installation)) ?? (await movedStart(db, installation));
+  const books = { db, transact };
+  const wrong = (await identityAtOpening(books, installation)) ?? (await startAtOpening(books, installation));
   if (wrong) {
     deps.log.error({ installation: id, ...wrong }, 'the window could not be opened');
     throw fatal(wrong);
   }
-  await transact((trx) => noteStartDate(trx, id, installation.startDate));
   const isMirror = input.replay?.fromMirror === true;
-  const opened = isMirror ? unasked(deps.clock()) : await openWithInvoices(context, input.fromDate, input.replay?.span);
-  if (!isMirror) await refreshLockDates(db, installation, lockDates(deps, id, heartbeat, transact));
-  await transact((trx) => markAfterChangedConditions(trx, installation, deps.clock));
+  // Nobody else moves cursors or walks of the live lane from here on.
   const cursors = await readCursors(db, id);
+  const isFirst = cursors.invoice.value === null;
+  const known = pulls && !isFirst ? { cursors, walks: await readWalks(context) } : null;
+  const opened = isMirror
+    ? unasked(deps.clock())
+    : await openWithInvoices(context, input.fromDate, { span: input.replay?.span, known: known ?? undefined });
+  if (!isMirror) await refreshLockDates(db, installation, lockDates(deps, id, heartbeat, transact));
   const cursor = input.kind === 'window' ? cursors.invoice.value : null;
   const from = changedFrom(cursor, opened);
   const remarks = isMirror ? [] : clockRemarks(opened, cursor, installation.clockSkewLimitSeconds * 1000);
   for (const { code, message } of remarks) deps.log.warn({ installation: id, code }, message);
-  const row = await transact(async (trx) => {
-    if (input.kind === 'window') await notePutBack(trx, id, opened);
+  const { row, noted } = await transact(async (trx) => {
+    await markAfterChangedConditions(trx, installation, deps.clock);
+    const noted = input.kind === 'window' ? await notePutBack(trx, id, opened, cursors) : cursors;
     const isNudged = input.trigger === 'schedule' && (await takeNudge(trx, id));
     const interval = input.replay ? spanInterval(input.replay.span) : intervalOf(from, opened);
-    return openWindowRow(trx, {
+    const row = await openWindowRow(trx, {
       installation: id,
       kind: input.kind,
       trigger: isNudged ? 'webhook' : input.trigger,
       ...interval,
-      streams: await streamsOf(trx, input, interval.from, opened),
+      streams: streamsOf(input, noted, interval.from, opened),
       remarks,
       workflowId,
       runId,
     });
+    return { row, noted };
   });
   if (row === null) throw fatal(plainErrorOf(new LeaseLost(lease)));
   const api = addUse(heartbeat.usedBefore, heartbeat.use());
   // A second attempt finds the row of the first one, which has taken the nudge.
   const { trigger, ...window } = row;
-  return { window: { ...window, token: lease.token, opened: savedReadAt(opened), remarks }, api, trigger };
+  return {
+    ...{ window: { ...window, token: lease.token, opened: savedReadAt(opened), remarks }, api, trigger },
+    known: known && { ...known, cursors: noted },
+  };
 }
 
-function streamsOf(trx: Connection, input: WindowInput, from: string | null, opened: ReadAt): Promise<string> {
-  const { installation, replay } = input;
-  if (replay) return Promise.resolve(replayStreams(replay.span, replay.fromMirror));
-  if (input.kind === 'backfill') return backfillStreams(trx, installation, input.fromDate);
-  return openingStreams(trx, installation, { from, opened });
+function streamsOf(input: WindowInput, cursors: Cursors, from: string | null, opened: ReadAt): string {
+  const { replay } = input;
+  if (replay) return replayStreams(replay.span, replay.fromMirror);
+  if (input.kind === 'backfill') return backfillStreams(cursors, input.fromDate);
+  return openingStreams(cursors, { from, opened });
 }
 
 /** The opening of a window that asks the source nothing. */

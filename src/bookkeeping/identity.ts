@@ -1,5 +1,6 @@
 import type { InstallationConfig } from '../config/load.ts';
 import { bool, integer, text } from '../db/columns.ts';
+import type { Transact } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
 import { ConfigError, type PlainError } from '../domain/errors.ts';
@@ -91,8 +92,22 @@ function errorOf({ id }: InstallationConfig, changes: readonly IdentityChange[])
   };
 }
 
+/** As `changedIdentity`, for a window that opens: books that were begun before identities were kept get theirs. */
+export async function identityAtOpening(
+  { db, transact }: { db: Connection; transact: Transact },
+  installation: InstallationConfig,
+): Promise<PlainError | null> {
+  const noted = await readIdentity(db, installation.id);
+  if (noted === null) {
+    await transact((trx) => noteIdentityOfOldBooks(trx, installation));
+    return null;
+  }
+  const changes = changesOf(noted, identityOf(installation));
+  return changes.length === 0 ? null : errorOf(installation, changes);
+}
+
 /** Notes the identity of books that were begun before it was kept: what the configuration says now. */
-export async function noteIdentityOfOldBooks(db: Connection, installation: InstallationConfig): Promise<void> {
+async function noteIdentityOfOldBooks(db: Connection, installation: InstallationConfig): Promise<void> {
   const { posted } = await row(
     db,
     { posted: bool },

@@ -1,16 +1,21 @@
 import type { InstallationConfig } from '../config/load.ts';
 import { bool } from '../db/columns.ts';
+import type { Transact } from '../db/lease.ts';
 import { type Connection, row } from '../db/rows.ts';
 import { ConfigError, type PlainError } from '../domain/errors.ts';
-import { readStartDate } from '../mirror/installation-state.ts';
+import { noteStartDate, readStartDate } from '../mirror/installation-state.ts';
+import type { CalendarDate } from '../terms.ts';
 
 /**
  * What is wrong with a start date that was moved after something was posted, or null. `start_date` is the cut-over (ACCOUNTING
  * Dates): what lies between the old day and the new one would be posted a second time, beside the old books, or be taken out
  * of these.
  */
-export async function movedStart(db: Connection, installation: InstallationConfig): Promise<PlainError | null> {
-  const before = await readStartDate(db, installation.id);
+async function movedStart(
+  db: Connection,
+  installation: InstallationConfig,
+  before: CalendarDate | null | undefined,
+): Promise<PlainError | null> {
   if (before === undefined || before === installation.startDate) return null;
   const { posted } = await row(
     db,
@@ -28,8 +33,20 @@ export async function movedStart(db: Connection, installation: InstallationConfi
   };
 }
 
+/** What is wrong with the start date of a window that opens, or null: it is noted then. Most windows find it noted already. */
+export async function startAtOpening(
+  { db, transact }: { db: Connection; transact: Transact },
+  installation: InstallationConfig,
+): Promise<PlainError | null> {
+  const before = await readStartDate(db, installation.id);
+  if (before === installation.startDate) return null;
+  const moved = await movedStart(db, installation, before);
+  if (moved === null) await transact((trx) => noteStartDate(trx, installation.id, installation.startDate));
+  return moved;
+}
+
 /** Throws ConfigError where the start date was moved: no window opens then, so there is nothing to preview or to repost. */
 export async function requireStart(db: Connection, installation: InstallationConfig): Promise<void> {
-  const moved = await movedStart(db, installation);
+  const moved = await movedStart(db, installation, await readStartDate(db, installation.id));
   if (moved) throw new ConfigError(moved.code, `The ${moved.message}.`, `${moved.todo.replace(/^s/, 'S')}.`);
 }

@@ -17,8 +17,12 @@ const longestStepMs = 1000;
 const shortestStepMs = 20;
 /** How many of these pauses a background request makes in one. */
 const backgroundSteps = 2;
-/** Finished slots are reported with the next take, or after this time. */
-const reportAfterMs = 10;
+/**
+ * Finished slots are reported with the action's next take, or after this time, or a step where that is shorter: those of all actions in
+ * one statement, since a window asks several lists and most windows ask each of them once. Until then they count for other processes
+ * as requests under way.
+ */
+const reportAfterMs = 250;
 /** How much faster the database's clock may run than the server's: NTP slews by 0.05 % at most. */
 const clockDrift = 1.0005;
 /** A slot that takes longer than this to reach us is given back: it might expire before its request is answered. */
@@ -77,6 +81,7 @@ export class Budget {
   readonly #actions = new Map<string, ActionQueue>();
   readonly #stepMs: number;
   #isClosed = false;
+  #willReport = false;
 
   constructor(options: BudgetOptions) {
     this.#options = options;
@@ -136,10 +141,10 @@ export class Budget {
    * answered later expire by themselves.
    */
   async close(): Promise<void> {
-    for (const [action, { ordinary, background, finished }] of this.#actions) {
+    for (const { ordinary, background } of this.#actions.values()) {
       await Promise.all([ordinary.idle(), background.idle()]);
-      await this.#report(action, finished);
     }
+    await this.#report();
     this.#isClosed = true;
   }
 
@@ -217,19 +222,22 @@ export class Budget {
 
   #finish(action: string, slotId: number, keepSeconds: number): void {
     const { finished } = this.#action(action);
-    const slot = { slotId, untilMs: this.#clock.elapsed() + keepSeconds * 1000 };
-    finished.push(slot);
-    if (finished.length > 1) return;
-    void this.#clock.sleep(reportAfterMs).then(async () => {
-      // Unless a take has reported it meanwhile; those that came later have their own timer then.
-      if (finished[0] === slot) await this.#report(action, finished);
+    finished.push({ slotId, untilMs: this.#clock.elapsed() + keepSeconds * 1000 });
+    if (this.#willReport) return;
+    this.#willReport = true;
+    void this.#clock.sleep(Math.min(reportAfterMs, this.#stepMs)).then(async () => {
+      this.#willReport = false;
+      await this.#report();
     });
   }
 
-  /** A failure is ignored: the slots then expire by themselves, which is later. */
-  async #report(action: string, finished: FinishedSlot[]): Promise<void> {
-    if (finished.length === 0 || this.#isClosed) return;
-    await this.#store.finish(action, this.#drain(finished)).catch(() => undefined);
+  /** Reports what no take has reported. A failure is ignored: the slots then expire by themselves, which is later. */
+  async #report(): Promise<void> {
+    if (this.#isClosed) return;
+    const finished = [...this.#actions]
+      .filter(([, of]) => of.finished.length > 0)
+      .map(([action, of]) => ({ action, ...this.#drain(of.finished) }));
+    if (finished.length > 0) await this.#store.finish(finished).catch(() => undefined);
   }
 
   /** Empties the list. */

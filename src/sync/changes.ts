@@ -1,33 +1,30 @@
-import { readTimestampStyle } from './capabilities/server.ts';
+import { readListTraits } from './capabilities/list-traits.ts';
 import type { PullContext, PullResult } from './context.ts';
-import { pullList } from './pull-list.ts';
-import { sinceTimestamp } from './walk/timestamps.ts';
+import { type PullOptions, pullList } from './pull-list.ts';
+import { sinceTimestamp, type TimestampStyle } from './walk/timestamps.ts';
 
 /**
- * Pulls the invoices or prepayments that have changed since an instant, or all of them when it is null. The caller subtracts
+ * Pulls the invoices, prepayments or rows that have changed since an instant, or all of them when it is null. The caller subtracts
  * the overlap. `invoicedFrom` limits invoices to those dated from that day on.
  */
 export async function pullChanged(
   context: PullContext,
-  kind: 'invoice' | 'prepayment',
+  kind: 'invoice' | 'prepayment' | 'row',
   since: Date | null,
-  invoicedFrom: string | null = null,
+  { invoicedFrom = null, ...options }: { invoicedFrom?: string | null } & PullOptions = {},
 ): Promise<PullResult> {
-  const changed = since === null ? {} : await changedSinceFilter(context, since);
+  const { db, installation, dialect } = context;
+  const traits = await readListTraits(db, installation, kind, dialect);
+  const changed = since === null ? {} : changedSinceFilter(context, since, traits.style);
   const dated = kind === 'invoice' && invoicedFrom !== null ? { invoice_date__gte: invoicedFrom } : {};
-  return pullList(context, kind, { ...changed, ...dated }, null);
+  return pullList(context, kind, { ...changed, ...dated }, null, { ...options, traits });
 }
 
 /** The filter for records changed since an instant, in the server's own style of timestamps. */
-export async function changedSinceFilter(
-  {
-    db,
-    installation,
-    naiveTimesAreLocal,
-    timezone,
-  }: Pick<PullContext, 'db' | 'installation' | 'naiveTimesAreLocal' | 'timezone'>,
+export function changedSinceFilter(
+  { naiveTimesAreLocal, timezone }: Pick<PullContext, 'naiveTimesAreLocal' | 'timezone'>,
   since: Date,
-): Promise<Record<string, string>> {
-  const style = await readTimestampStyle(db, installation);
+  style: TimestampStyle,
+): Record<string, string> {
   return { modified__gte: sinceTimestamp(since, style, naiveTimesAreLocal ? [timezone] : [timezone, 'UTC']) };
 }

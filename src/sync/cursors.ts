@@ -44,26 +44,34 @@ export async function readCursors(db: Connection, installation: number): Promise
   return cursors;
 }
 
-/** Moves a cursor by compare-and-set on the revision that was read; false when another window has moved it since. */
-export async function moveCursor(
-  db: Connection,
-  installation: number,
-  stream: RecordKind,
-  value: CursorValue,
-  revision: number,
-): Promise<boolean> {
-  const moved =
-    revision === 0
-      ? await execute(
-          db,
-          'insert into sync_cursor (installation, stream, value) values (?, ?, ?::json) on conflict do nothing',
-          [installation, stream, JSON.stringify(value)],
-        )
-      : await execute(
-          db,
-          `update sync_cursor set value = ?::json, revision = revision + 1, moved_at = clock_timestamp()
-           where installation = ? and stream = ? and revision = ?`,
-          [JSON.stringify(value), installation, stream, revision],
-        );
-  return moved > 0;
+/** A cursor's new value, and the revision that it was read with. */
+export interface CursorMove {
+  stream: RecordKind;
+  value: CursorValue;
+  revision: number;
+}
+
+/** Moves cursors by compare-and-set on the revisions that were read; one that another window has moved since stays as it is. */
+export async function moveCursors(db: Connection, installation: number, moves: readonly CursorMove[]): Promise<void> {
+  const moved = moves.filter(({ revision }) => revision > 0);
+  if (moved.length > 0)
+    await execute(
+      db,
+      `update sync_cursor c set value = moved.value, revision = c.revision + 1, moved_at = clock_timestamp()
+       from unnest(?::text[], ?::json[], ?::bigint[]) as moved(stream, value, revision)
+       where c.installation = ? and c.stream = moved.stream and c.revision = moved.revision`,
+      [...columnsOf(moved), moved.map(({ revision }) => revision), installation],
+    );
+  const made = moves.filter(({ revision }) => revision === 0);
+  if (made.length > 0)
+    await execute(
+      db,
+      `insert into sync_cursor (installation, stream, value)
+       select ?, stream, value from unnest(?::text[], ?::json[]) as made(stream, value) on conflict do nothing`,
+      [installation, ...columnsOf(made)],
+    );
+}
+
+function columnsOf(moves: readonly CursorMove[]): [string[], string[]] {
+  return [moves.map(({ stream }) => stream), moves.map(({ value }) => JSON.stringify(value))];
 }

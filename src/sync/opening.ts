@@ -5,7 +5,7 @@ import type { PullContext, PullResult } from './context.ts';
 import { pullSpan } from './replay/pull.ts';
 import type { Span } from './replay/targets.ts';
 import { walkOnce } from './saved-walks.ts';
-import { walkChanged } from './streams.ts';
+import { type KnownState, walkChanged } from './streams.ts';
 
 /** The times of a window's first answer. */
 export type Opening = ReadSpan & Pick<ListAnswer, 'sourceTimeAtMost' | 'clock'>;
@@ -22,12 +22,12 @@ class FirstAnswerReceived extends Error {}
  * so.
  * The request is the first one of the invoices' pull, and its page is saved like any other of that walk. The pull resumes after
  * it, or finds itself complete, so that an idle window sends the request once. `fromDate` is a backfill's first invoice date,
- * `span` what a replay asks.
+ * `span` what a replay asks, `known` what the caller has read for a live window and learns of its walk.
  */
 export async function openWithInvoices(
   context: PullContext,
   fromDate: string | null,
-  span: Span | null = null,
+  { span = null, known }: { span?: Span | null | undefined; known?: KnownState | undefined } = {},
 ): Promise<Opening> {
   const answered: { first: Opening | null } = { first: null };
   const client: PullContext['client'] = {
@@ -40,7 +40,7 @@ export async function openWithInvoices(
   };
   try {
     if (span !== null) await pullSpan({ ...context, client }, 'invoice', span);
-    else if (context.owner === 'window') await walkChanged({ ...context, client }, 'invoice', null);
+    else if (context.owner === 'window') await walkChanged({ ...context, client }, 'invoice', null, known);
     else await walkInvoices({ ...context, client }, fromDate);
   } catch (error) {
     if (!(error instanceof FirstAnswerReceived)) throw error;
@@ -52,5 +52,7 @@ export async function openWithInvoices(
 
 /** Pulls a backfill's invoices: all, or those dated from a day on. */
 export function walkInvoices(context: PullContext, fromDate: string | null): Promise<PullResult> {
-  return walkOnce(context, 'invoice', fromDate ?? '', () => pullChanged(context, 'invoice', null, fromDate));
+  return walkOnce(context, 'invoice', fromDate ?? '', (left) =>
+    pullChanged(context, 'invoice', null, { invoicedFrom: fromDate, left }),
+  );
 }

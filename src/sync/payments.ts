@@ -2,11 +2,15 @@ import { integer, nullable } from '../db/columns.ts';
 import { row } from '../db/rows.ts';
 import { agreedTime, type ReadAt } from '../domain/read-at.ts';
 import type { PullContext, PullResult } from './context.ts';
-import { pullList } from './pull-list.ts';
+import { type PullOptions, pullList } from './pull-list.ts';
 
 /** Pulls the payments above the id `after`, or all when null. A payment never changes, so that its id serves as the cursor. */
-export async function pullPayments(context: PullContext, after: number | null): Promise<PullResult> {
-  return pullList(context, 'payment', {}, after);
+export async function pullPayments(
+  context: PullContext,
+  after: number | null,
+  options: PullOptions = {},
+): Promise<PullResult> {
+  return pullList(context, 'payment', {}, after, options);
 }
 
 /** Where no id has settled yet, the cursor stays below this many payments and below those of the last day. */

@@ -9,12 +9,12 @@ import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 import { pullByInvoice } from './by-invoice.ts';
 import { noteIgnored } from './capabilities/filters.ts';
-import { readListTraits } from './capabilities/list-traits.ts';
+import { type ListTraits, readListTraits } from './capabilities/list-traits.ts';
 import { observeServer } from './capabilities/observe.ts';
 import { refusedFilter } from './capabilities/refused.ts';
 import { noteRepeatsRecords, readDefaultPageSizes } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
-import { leftWalk, saveWalk } from './saved-walks.ts';
+import { type Left, type LeftWalk, leftWalk, saveWalk } from './saved-walks.ts';
 import { type Dimension, furtherDimensions } from './walk/dimensions.ts';
 import { contradictedFilter } from './walk/filter-check.ts';
 import { FilterIgnored, ListUnprovable, type WalkPorts, type WalkRequest, type WalkState } from './walk/types.ts';
@@ -23,6 +23,9 @@ import { walk } from './walk/walk.ts';
 export interface PullOptions {
   /** Saves the walk's progress with each page, so that it resumes after a kill; the default. */
   keepWalk?: boolean;
+  /** What earlier attempts have left of the walk, and what the list's server is known for, where the caller has read it. */
+  left?: Left;
+  traits?: ListTraits;
   /** Called for each page, in its transaction. */
   onSaved?: (saved: SaveResult) => void;
   /** How many records will come, as far as the mirror can tell: the first request asks for as many. Unknown unless given. */
@@ -45,7 +48,7 @@ export async function pullList(
   options: PullOptions = {},
 ): Promise<PullResult> {
   const { db, installation, dialect, timezone } = context;
-  const { ignored, style, defaultPageSize } = await readListTraits(db, installation, kind, dialect);
+  const { ignored, style, defaultPageSize } = options.traits ?? (await readListTraits(db, installation, kind, dialect));
   const dimensions = furtherDimensions(kind, { dialect, timezone, style });
   const honoured = Object.fromEntries(Object.entries(filters).filter(([filter]) => !ignored.has(filter)));
   const pull = new ListPull(context, kind, honoured, after, options, { ignored, dimensions, defaultPageSize });
@@ -79,6 +82,7 @@ class ListPull {
   readonly #filters: Record<string, string>;
   readonly #after: number | null;
   readonly #keepWalk: boolean;
+  #left: Left | null;
   readonly #onSaved: ((saved: SaveResult) => void) | undefined;
   readonly #expectedRecords: number | null;
   readonly #ignored: Set<string>;
@@ -106,6 +110,7 @@ class ListPull {
     this.#filters = { ...filters };
     this.#after = after;
     this.#keepWalk = options.keepWalk ?? true;
+    this.#left = options.left ?? null;
     this.#onSaved = options.onSaved;
     this.#expectedRecords = options.expectedRecords ?? null;
     this.#ignored = ignored;
@@ -133,7 +138,7 @@ class ListPull {
   async #walk(): Promise<PullResult> {
     const { dialect } = this.#context;
     const question = JSON.stringify([this.#filters, this.#after]);
-    const left = this.#keepWalk ? await leftWalk(this.#context, this.#kind, question) : null;
+    const left = this.#keepWalk ? await this.#leftOf(question) : null;
     const saved = left?.saved ?? null;
     this.#read = saved && readSpanOf(saved.read);
     if (left) {
@@ -153,6 +158,13 @@ class ListPull {
     const read = this.#read;
     if (read === null) throw new Error('a walk ended without an answer');
     return { seen: this.#received, pulled: this.#pulled, began, read };
+  }
+
+  /** What the caller has read is true of the first walk only. */
+  async #leftOf(question: string): Promise<LeftWalk> {
+    const left = this.#left ?? (await leftWalk(this.#context, this.#kind));
+    this.#left = null;
+    return left(question);
   }
 
   #ports(question: string, receivedBefore: number): WalkPorts {

@@ -5,7 +5,7 @@ import { settleRowSets } from '../mirror/row-sets.ts';
 import { readTimestampStyle } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { pullList } from './pull-list.ts';
-import { finishedWalk, forgetWalks, isWalkSaved, walkOnce } from './saved-walks.ts';
+import { finishedOf, forgetWalks, type KnownWalks, storedWalk, walkOnce } from './saved-walks.ts';
 import { stepToleranceMs } from './watermark.ts';
 
 /** Row sets settled in one transaction. */
@@ -19,16 +19,17 @@ const clockChangeMs = 3_600_000;
  * sets that the scan covers are settled by `completeScan`.
  */
 export function scanRows(context: PullContext): Promise<PullResult> {
-  return walkOnce(context, 'row', '', () => pullList(context, 'row', {}, null));
+  return walkOnce(context, 'row', '', (left) => pullList(context, 'row', {}, null, { left }));
 }
 
 /**
  * Settles the row sets that a scan beside the other lists covers, once those lists are read; an interrupted scan is completed
  * first. Null when there was no scan. The counts leave out what the scan's own activity has reported.
  */
-export async function completeScan(context: PullContext): Promise<PullResult | null> {
-  const finished = await finishedWalk(context, 'row', '');
-  if (!finished && !(await isWalkSaved(context, 'row'))) return null;
+export async function completeScan(context: PullContext, known?: KnownWalks): Promise<PullResult | null> {
+  const stored = await storedWalk(context, 'row', known);
+  if (stored === null) return null;
+  const finished = finishedOf(stored, context.run, '');
   const scan = finished ? { ...finished, seen: 0, pulled: 0 } : await scanRows(context);
   await settleCoveredSets(context, scan.read);
   return scan;
@@ -40,7 +41,7 @@ export async function completeScan(context: PullContext): Promise<PullResult | n
  */
 export async function scanStaleSets(context: PullContext): Promise<PullResult> {
   const { transact, installation, owner } = context;
-  await transact((trx) => forgetWalks(trx, installation, owner, 'row'));
+  await transact((trx) => forgetWalks(trx, installation, owner, ['row']));
   const versionsBefore = await finalInvoiceVersions(context);
   const scan = await scanRows(context);
   const changed = await invoicesWithRowsChangedAfter(context, agreedTime(scan.read));

@@ -5,9 +5,8 @@ import { doubtRowSets } from '../mirror/row-sets.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
 import { mayUse } from './capabilities/recheck.ts';
 import { readDefaultPageSizes } from './capabilities/server.ts';
-import { changedSinceFilter } from './changes.ts';
+import { pullChanged } from './changes.ts';
 import { addCounts, type PullContext, type PullCounts } from './context.ts';
-import { pullList } from './pull-list.ts';
 import { scanStaleSets } from './row-scan.ts';
 import { countStaleSets, pullStaleSets, staleSetsFreshFrom } from './row-sets.ts';
 
@@ -49,7 +48,9 @@ export async function pullRows(context: PullContext, since: Date | null, ports: 
       await doubtHeldSets(context);
     }
   }
-  if (await isScanLighter(context)) addCounts(total, await scanStaleSets(context));
+  const stale = await countStaleSets(context);
+  if (stale === 0) return total;
+  if (await isScanLighter(context, stale)) addCounts(total, await scanStaleSets(context));
   for (let round = 0; round < freshnessRounds && (await countStaleSets(context)) > 0; round++) {
     if (round > 0) await waitUntilFresh(context, ports);
     addCounts(total, await pullStaleSets(context));
@@ -72,7 +73,7 @@ async function waitUntilFresh(context: PullContext, ports: RowPorts): Promise<vo
  */
 async function pullChangedRows(context: PullContext, since: Date): Promise<PullCounts | null> {
   if (!(await mayUse(context, 'row', 'modified__gte'))) return null;
-  return pullList(context, 'row', await changedSinceFilter(context, since), null, { keepWalk: false });
+  return pullChanged(context, 'row', since, { keepWalk: false });
 }
 
 /**
@@ -125,10 +126,8 @@ async function doubtHeldSets({ db, transact, installation }: PullContext): Promi
  * Whether one scan of all rows weighs less than the requests for the stale sets. Rows are counted as far as the answer depends on
  * them, so that the cost follows from what is stale.
  */
-async function isScanLighter(context: PullContext): Promise<boolean> {
+async function isScanLighter(context: PullContext, stale: number): Promise<boolean> {
   const { db, dialect, installation } = context;
-  const stale = await countStaleSets(context);
-  if (stale === 0) return false;
   const pageSize = (await readDefaultPageSizes(db, installation, dialect)).row;
   const ignored = await ignoredFilters(db, installation, 'row');
   const isAskedSingly = ignored.has('invoice__in');

@@ -43,8 +43,40 @@ export interface LeftWalk {
 
 export const nothingLeft: LeftWalk = { saved: null, counted: { seen: 0, pulled: 0 } };
 
-export async function leftWalk(context: Scope, stream: RecordKind, question: string): Promise<LeftWalk> {
-  const { db, installation, owner, run } = context;
+/** A walk as it is saved, under way or finished; `isKept`: not too old to go on from. */
+export interface StoredWalk {
+  walk: SavedWalk | FinishedWalk;
+  isKept: boolean;
+}
+
+/**
+ * What is saved of an owner's walks, as far as one that works with them alone has read it, or left unsaved because it found nothing:
+ * null where nothing is. What is not in it is read from the database.
+ */
+export type KnownWalks = Map<RecordKind, StoredWalk | null>;
+
+/** The saved walks of an owner, in one statement. */
+export async function readWalks({ db, installation, owner }: Scope): Promise<KnownWalks> {
+  const found = await rows(
+    db,
+    { stream: oneOf(recordKinds), state: json, isKept: bool },
+    `select stream, state, saved_at > clock_timestamp() - make_interval(hours => ?) as "isKept" from sync_walk
+     where installation = ? and owner = ?`,
+    [keptForHours, installation, owner],
+  );
+  const known: KnownWalks = new Map(recordKinds.map((stream) => [stream, null]));
+  for (const { stream, state, isKept } of found) known.set(stream, { walk: JSON.parse(state), isKept });
+  return known;
+}
+
+/** The saved walk of a list; null where none is. */
+export async function storedWalk(
+  { db, installation, owner }: Scope,
+  stream: RecordKind,
+  known?: KnownWalks,
+): Promise<StoredWalk | null> {
+  const told = known?.get(stream);
+  if (told !== undefined) return told;
   const found = await maybeRow(
     db,
     { state: json, isKept: bool },
@@ -52,12 +84,26 @@ export async function leftWalk(context: Scope, stream: RecordKind, question: str
      where installation = ? and stream = ? and owner = ?`,
     [keptForHours, installation, stream, owner],
   );
-  if (found === null) return nothingLeft;
-  const walk: SavedWalk | FinishedWalk = JSON.parse(found.state);
-  const seen = 'received' in walk ? walk.received : walk.seen;
-  return {
-    saved: found.isKept && 'received' in walk && walk.question === question ? walk : null,
-    counted: walk.run === run ? { seen, pulled: walk.pulled } : nothingLeft.counted,
+  return found && { walk: JSON.parse(found.state), isKept: found.isKept };
+}
+
+/** What is left of earlier attempts to walk a list, by whatever is saved of them; the walk itself asks for it at most once. */
+export type Left = (question: string) => LeftWalk;
+
+/** What is left of the walk of a list. */
+export async function leftWalk(context: Scope, stream: RecordKind): Promise<Left> {
+  return leftOf(await storedWalk(context, stream), context.run);
+}
+
+function leftOf(stored: StoredWalk | null, run: string): Left {
+  return (question) => {
+    if (stored === null) return nothingLeft;
+    const { walk, isKept } = stored;
+    const seen = 'received' in walk ? walk.received : walk.seen;
+    return {
+      saved: isKept && 'received' in walk && walk.question === question ? walk : null,
+      counted: walk.run === run ? { seen, pulled: walk.pulled } : nothingLeft.counted,
+    };
   };
 }
 
@@ -77,58 +123,64 @@ export async function saveWalk(
 
 /**
  * Walks a list, unless a finished walk of the same `question` is saved, whose result is returned then: a backfill killed among
- * its rows does not read its invoices again. Without `keepsEmpty`, a walk that found nothing is not saved: another attempt asks its
- * one question again.
+ * its rows does not read its invoices again. A walk that found nothing is not saved unless `keepsEmpty` is: another attempt asks its
+ * one question again. `known` spares the question what is saved, and learns of a walk that found nothing.
  */
 export async function walkOnce(
   context: WriteScope,
   stream: RecordKind,
   question: string,
-  walk: () => Promise<PullResult>,
-  { keepsEmpty = true }: { keepsEmpty?: boolean } = {},
+  walk: (left: Left) => Promise<PullResult>,
+  { keepsEmpty = true, known }: { keepsEmpty?: boolean; known?: KnownWalks | undefined } = {},
 ): Promise<PullResult> {
-  const before = await finishedWalk(context, stream, question);
+  const stored = await storedWalk(context, stream, known);
+  const before = finishedOf(stored, context.run, question);
   if (before) return before;
-  const result = await walk();
-  if (!keepsEmpty && result.seen === 0) return result;
+  known?.delete(stream);
+  const result = await walk(leftOf(stored, context.run));
+  if (!keepsEmpty && result.seen === 0) {
+    known?.set(stream, { walk: finishedWalkOf(context, question, result), isKept: true });
+    return result;
+  }
   await context.transact((trx) => saveFinished(trx, context, stream, question, result));
   return result;
 }
 
-async function saveFinished(
-  trx: Connection,
-  { installation, owner, run }: Scope,
-  stream: RecordKind,
+function finishedWalkOf(
+  { run }: Pick<Scope, 'run'>,
   question: string,
   { seen, pulled, began, read }: PullResult,
-): Promise<void> {
-  const finished: FinishedWalk = {
+): FinishedWalk {
+  return {
     ...{ question: finishedQuestion(question), run, seen, pulled },
     ...{ began: savedReadAt(began), read: savedSpan(read) },
   };
+}
+
+async function saveFinished(
+  trx: Connection,
+  context: Scope,
+  stream: RecordKind,
+  question: string,
+  result: PullResult,
+): Promise<void> {
+  const { installation, owner } = context;
   await execute(
     trx,
     `insert into sync_walk (installation, stream, owner, state)
      values (?, ?, ?, ?::json)
      on conflict (installation, stream, owner) do update set state = excluded.state, saved_at = clock_timestamp()`,
-    [installation, stream, owner, JSON.stringify(finished)],
+    [installation, stream, owner, JSON.stringify(finishedWalkOf(context, question, result))],
   );
 }
 
-/** The result of a finished walk; its counts are 0 where another run made it, since that run has reported them. */
-export async function finishedWalk(context: Scope, stream: RecordKind, question: string): Promise<PullResult | null> {
-  const { db, installation, owner, run } = context;
-  const found = await maybeRow(
-    db,
-    { state: json },
-    `select state from sync_walk where installation = ? and stream = ? and owner = ? and state->>'question' = ?
-       and saved_at > clock_timestamp() - make_interval(hours => ?)`,
-    [installation, stream, owner, finishedQuestion(question), keptForHours],
-  );
-  if (found === null) return null;
-  const finished: FinishedWalk = JSON.parse(found.state);
-  const { seen, pulled } = finished.run === run ? finished : { seen: 0, pulled: 0 };
-  return { seen, pulled, began: readAtOf(finished.began), read: readSpanOf(finished.read) };
+/** The result of a walk that has finished, null of any other; its counts are 0 where another run made it, which has reported them. */
+export function finishedOf(stored: StoredWalk | null, run: string, question: string): PullResult | null {
+  if (stored === null || !stored.isKept || 'received' in stored.walk) return null;
+  const { walk } = stored;
+  if (walk.question !== finishedQuestion(question)) return null;
+  const { seen, pulled } = walk.run === run ? walk : { seen: 0, pulled: 0 };
+  return { seen, pulled, began: readAtOf(walk.began), read: readSpanOf(walk.read) };
 }
 
 interface FinishedWalk extends PullCounts {
@@ -138,22 +190,17 @@ interface FinishedWalk extends PullCounts {
   read: SavedSpan;
 }
 
-export async function isWalkSaved({ db, installation, owner }: Scope, stream: RecordKind): Promise<boolean> {
-  const sql = 'select from sync_walk where installation = ? and stream = ? and owner = ?';
-  return (await rows(db, {}, sql, [installation, stream, owner])).length > 0;
-}
-
-/** Deletes the saved walks of one list, or all of an owner. */
+/** Deletes the saved walks of some lists, or all of an owner. */
 export async function forgetWalks(
   db: Connection,
   installation: number,
   owner: PullOwner,
-  stream: RecordKind | null = null,
+  streams: readonly RecordKind[] = recordKinds,
 ): Promise<void> {
-  await execute(db, 'delete from sync_walk where installation = ? and owner = ? and stream = coalesce(?, stream)', [
+  await execute(db, 'delete from sync_walk where installation = ? and owner = ? and stream = any(?)', [
     installation,
     owner,
-    stream,
+    streams,
   ]);
 }
 

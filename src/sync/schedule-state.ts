@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { bool, instant, integer, nullable, type RowOf, text } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import type { InstallationId } from '../terms.ts';
@@ -80,12 +81,10 @@ export function watchedSchedules(
  * Notes the counters of a Schedule, and returns how many ticks opened no window since they were noted last; 0 the first time.
  * Writes nothing where nothing has changed. Counters that became smaller are of a new Schedule.
  */
-export async function noteSchedule(
-  db: Connection,
-  taskQueue: string,
-  { installation, missed, skipped, dropped, paused, note }: ScheduleCounters,
-): Promise<number> {
-  const [before] = await watchedSchedules(db, [installation], taskQueue);
+export async function noteSchedule(db: Connection, taskQueue: string, counters: ScheduleCounters): Promise<number> {
+  const [before] = await watchedSchedules(db, [counters.installation], taskQueue);
+  if (before && isDeepStrictEqual({ ...before, missedAt: null }, { ...counters, missedAt: null })) return 0;
+  const { installation, missed, skipped, dropped, paused, note } = counters;
   const grown = before === undefined ? 0 : Math.max(0, missed + dropped - before.missed - before.dropped);
   await execute(
     db,
@@ -93,9 +92,7 @@ export async function noteSchedule(
      values (?, ?, ?, ?, ?, case when ? > 0 then clock_timestamp() end, ?, ?)
      on conflict (installation, task_queue) do update set
        missed = excluded.missed, skipped = excluded.skipped, dropped = excluded.dropped,
-       missed_at = coalesce(excluded.missed_at, s.missed_at), paused = excluded.paused, note = excluded.note
-     where (s.missed, s.skipped, s.dropped, s.paused, s.note)
-       is distinct from (excluded.missed, excluded.skipped, excluded.dropped, excluded.paused, excluded.note)`,
+       missed_at = coalesce(excluded.missed_at, s.missed_at), paused = excluded.paused, note = excluded.note`,
     [installation, taskQueue, missed, skipped, dropped, grown, paused, note],
   );
   return grown;

@@ -3,11 +3,11 @@ import { type ReadAt, readAtOf } from '../domain/read-at.ts';
 import type { RecordKind } from '../terms.ts';
 import { pullChanged } from './changes.ts';
 import type { PullContext, PullCounts, PullResult } from './context.ts';
-import { type Cursors, type CursorValue, moveCursor, readCursors } from './cursors.ts';
+import { type CursorMove, type Cursors, type CursorValue, moveCursors, readCursors } from './cursors.ts';
 import { nextPaymentCursor, pullPayments } from './payments.ts';
 import { completeScan } from './row-scan.ts';
 import { pullRows, type RowPorts } from './rows.ts';
-import { forgetWalks, walkOnce } from './saved-walks.ts';
+import { forgetWalks, type KnownWalks, walkOnce } from './saved-walks.ts';
 import type { OpenWindow } from './sync-windows.ts';
 import { changedFrom, movedTo, wasPutBack } from './watermark.ts';
 
@@ -23,48 +23,71 @@ export function pullStep(stream: RecordKind): string {
   return `pulling ${streamNames[stream]}`;
 }
 
+/** What one who works alone on a live window has read since it opened: the cursors, and what is saved of its walks. */
+export interface KnownState {
+  cursors: Cursors;
+  walks: KnownWalks;
+}
+
+/** What a pull has received, and where its cursor may move now. */
+export interface PulledStream {
+  counts: PullCounts;
+  move: CursorMove;
+}
+
 /**
  * Pulls one stream of a live window from its cursor on, and moves the cursor when the walk is complete (DESIGN "Sync"). A move
- * by another window in the meantime is not overwritten. `known` are the cursors, where the caller has read them since the window opened.
+ * by another window in the meantime is not overwritten.
  */
 export async function pullStream(
   context: PullContext,
   stream: RecordKind,
   window: Pick<OpenWindow, 'to' | 'opened'>,
   ports: RowPorts,
-  known?: Cursors,
 ): Promise<PullCounts> {
-  const cursors = known ?? (await readCursors(context.db, context.installation));
+  const { counts, move } = await readStream(context, stream, window, ports);
+  await moveStreams(context, [move]);
+  return counts;
+}
+
+/** As `pullStream`, and leaves it to the caller to move the cursor. */
+export async function readStream(
+  context: PullContext,
+  stream: RecordKind,
+  window: Pick<OpenWindow, 'to' | 'opened'>,
+  ports: RowPorts,
+  known?: KnownState,
+): Promise<PulledStream> {
+  const cursors = known?.cursors ?? (await readCursors(context.db, context.installation));
+  const movedBy = (value: CursorValue) => ({ stream, value, revision: cursors[stream].revision });
   switch (stream) {
     case 'invoice':
     case 'prepayment': {
-      const result = await walkChanged(context, stream, openedOf(window), cursors);
-      await move(
-        context,
-        cursors,
-        stream,
-        movedTo(cursors[stream].value, firstOf(openedOf(window), result.began), context.overlapMs),
-      );
-      return result;
+      const counts = await walkChanged(context, stream, openedOf(window), { cursors, walks: known?.walks });
+      const began = firstOf(openedOf(window), counts.began);
+      return { counts, move: movedBy(movedTo(cursors[stream].value, began, context.overlapMs)) };
     }
     case 'payment': {
       const after = cursors.payment.value?.after ?? null;
-      const pull = () => pullPayments(context, after);
-      const result = await walkOnce(context, 'payment', context.run, pull, { keepsEmpty: false });
-      const next = await nextPaymentCursor(context, result.began);
-      await move(context, cursors, 'payment', { after: next === null ? after : Math.max(next, after ?? 0) });
-      return result;
+      const counts = await walkOnce(context, 'payment', context.run, (left) => pullPayments(context, after, { left }), {
+        keepsEmpty: false,
+        known: known?.walks,
+      });
+      const next = await nextPaymentCursor(context, counts.began);
+      return { counts, move: movedBy({ after: next === null ? after : Math.max(next, after ?? 0) }) };
     }
     case 'row': {
       // First the interrupted scan: half a scan would make the rest look lighter as sets, which request its rows again. Changed
       // rows are requested after it, since they make sets stale that the scan has settled.
-      const scan = await completeScan(context);
+      const scan = await completeScan(context, known?.walks);
       const opened = openedOf(window);
       const counts = await pullRows(context, sinceOf(context, cursors, 'row', opened), ports);
       // The next window requests what changes after this window's opening, or after the beginning of the scan.
       const began = scan ? firstOf(opened, scan.began) : opened;
-      await move(context, cursors, 'row', movedTo(cursors.row.value, began, context.overlapMs));
-      return { seen: counts.seen + (scan?.seen ?? 0), pulled: counts.pulled + (scan?.pulled ?? 0) };
+      return {
+        counts: { seen: counts.seen + (scan?.seen ?? 0), pulled: counts.pulled + (scan?.pulled ?? 0) },
+        move: movedBy(movedTo(cursors.row.value, began, context.overlapMs)),
+      };
     }
   }
 }
@@ -78,36 +101,54 @@ export async function walkChanged(
   context: PullContext,
   stream: 'invoice' | 'prepayment',
   opened: ReadAt | null,
-  cursors?: Cursors,
+  { cursors, walks }: { cursors?: Cursors; walks?: KnownWalks | undefined } = {},
 ): Promise<PullResult> {
   const from = sinceOf(context, cursors ?? (await readCursors(context.db, context.installation)), stream, opened);
-  const pull = () => pullChanged(context, stream, from);
-  // The opening's walk of the invoices is what their pull begins with.
-  const keepsEmpty = stream === 'invoice';
-  return walkOnce(context, stream, `${context.run} ${from?.toISOString() ?? ''}`, pull, { keepsEmpty });
+  return walkOnce(
+    context,
+    stream,
+    `${context.run} ${from?.toISOString() ?? ''}`,
+    (left) => pullChanged(context, stream, from, { left }),
+    // The opening's walk of the invoices is what their pull begins with: kept for an activity that cannot know of it.
+    { keepsEmpty: stream === 'invoice' && walks === undefined, known: walks },
+  );
 }
 
-/** Moves a cursor and forgets the walk that it now covers, in one transaction. */
-async function move(context: PullContext, cursors: Cursors, stream: RecordKind, value: CursorValue): Promise<void> {
+/** Moves cursors and forgets the walks that they now cover, in one transaction. */
+export async function moveStreams(context: PullContext, moves: readonly CursorMove[]): Promise<void> {
+  if (moves.length === 0) return;
   const { transact, installation, owner } = context;
   await transact(async (trx) => {
-    await moveCursor(trx, installation, stream, value, cursors[stream].revision);
-    await forgetWalks(trx, installation, owner, stream);
+    await moveCursors(trx, installation, moves);
+    await forgetWalks(
+      trx,
+      installation,
+      owner,
+      moves.map(({ stream }) => stream),
+    );
   });
 }
 
 /**
  * Notes with the cursors that the source's clock was put back, as far as the answer that opened a window shows: should that
- * window fail and the clock be put right, the next one would see nothing of it.
+ * window fail and the clock be put right, the next one would see nothing of it. Returns the cursors as they are then.
  */
-export async function notePutBack(trx: Connection, installation: number, opened: ReadAt): Promise<void> {
-  const cursors = await readCursors(trx, installation);
+export async function notePutBack(
+  trx: Connection,
+  installation: number,
+  opened: ReadAt,
+  cursors: Cursors,
+): Promise<Cursors> {
+  const moves: CursorMove[] = [];
   for (const stream of ['invoice', 'prepayment', 'row'] as const) {
     const { value, revision } = cursors[stream];
     const from = value && wasPutBack(value, opened) ? changedFrom(value, opened) : null;
     if (from === null) continue;
-    await moveCursor(trx, installation, stream, { ...value, askFrom: from.toISOString() }, revision);
+    moves.push({ stream, value: { ...value, askFrom: from.toISOString() }, revision });
   }
+  if (moves.length === 0) return cursors;
+  await moveCursors(trx, installation, moves);
+  return readCursors(trx, installation);
 }
 
 /** From when a stream may have changed since it was last read, the overlap taken off; null before the first walk. */

@@ -221,7 +221,7 @@ class Life {
     const rng = this.#rng;
     try {
       const opened = await this.#tried(() => this.#client.list('invoice', {}, null));
-      await notePutBack(this.#db, this.#installation, opened);
+      await notePutBack(this.#db, this.#installation, opened, await readCursors(this.#db, this.#installation));
       const window = { to: opened.sourceTime.toISOString(), opened: savedReadAt(opened) };
       const stream = (name: RecordKind) => (by: PullContext) =>
         pullStream(by, name, window, { pause: this.#pause, sourceNow: () => null });

@@ -105,7 +105,7 @@ test('an idle window is two activities, at most 30 events, and one question a li
   // Each workflow task and each statement costs processor time.
   expect(tasksIn(events)).toBe(3);
   expect(sent).toBeGreaterThan(20);
-  expect(sent).toBeLessThan(100);
+  expect(sent).toBeLessThan(55);
   const now = Object.entries(listRequests(clinic)).map(([action, n]) => [action, n - (asked[action] ?? 0)]);
   expect(Object.fromEntries(now)).toEqual({
     ...{ 'invoice.list': 1, 'unallocatedpayment.list': 1, 'invoicepayment.list': 1, 'invoicerow.list': 1 },

@@ -26,9 +26,9 @@ export async function pullSpan(
   span: Span,
 ): Promise<PullResult> {
   const after = kind === 'payment' ? span.payment.from : null;
-  return walkOnce(context, kind, `${context.run} ${JSON.stringify(span[kind])}`, async () => {
+  return walkOnce(context, kind, `${context.run} ${JSON.stringify(span[kind])}`, async (left) => {
     const { id__gt: _after, ...filters } = await filtersOf(context, kind, span);
-    return pullList(context, kind, filters, after);
+    return pullList(context, kind, filters, after, { left });
   });
 }
 
@@ -45,10 +45,10 @@ export async function filtersOf(scope: FilterScope, kind: RecordKind, span: Span
       ...(to === null || bound === null ? {} : { [bound]: String(bound === 'id__lt' ? to + 1 : to) }),
     };
   }
-  const since = from === null ? {} : await changedSinceFilter(scope, new Date(from - overlapMs));
+  const style = await readTimestampStyle(db, installation);
+  const since = from === null ? {} : changedSinceFilter(scope, new Date(from - overlapMs), style);
   const bound = to === null ? null : await upperBound(scope, kind, ['modified__lt', 'modified__lte']);
   if (to === null || bound === null) return since;
-  const style = await readTimestampStyle(db, installation);
   const zones: [string, ...string[]] = naiveTimesAreLocal ? [timezone] : [timezone, 'UTC'];
   return { ...since, [bound]: untilTimestamp(new Date(to), style, zones) };
 }

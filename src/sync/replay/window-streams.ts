@@ -27,12 +27,7 @@ type StoredStreams = Partial<Record<RecordKind, StoredStream>> & {
 };
 
 /** What a live window notes as it opens: where each cursor stands, by which it is told at the end what was read. */
-export async function openingStreams(
-  trx: Connection,
-  installation: InstallationId,
-  window: { from: string | null; opened: ReadAt },
-): Promise<string> {
-  const cursors = await readCursors(trx, installation);
+export function openingStreams(cursors: Cursors, window: { from: string | null; opened: ReadAt }): string {
   const streams: StoredStreams = {};
   for (const stream of changeStreams) {
     const { value, revision } = cursors[stream];
@@ -45,12 +40,7 @@ export async function openingStreams(
 }
 
 /** What a backfill notes: of payments it has read what had settled when it opened, of invoices nothing where they are cut off by date. */
-export async function backfillStreams(
-  trx: Connection,
-  installation: InstallationId,
-  fromDate: string | null,
-): Promise<string> {
-  const { payment } = await readCursors(trx, installation);
+export function backfillStreams({ payment }: Cursors, fromDate: string | null): string {
   const streams: StoredStreams = { payment: { from: null, to: payment.value?.after ?? null } };
   if (fromDate !== null) streams.invoice = { to: null };
   return JSON.stringify(streams);

@@ -30,18 +30,15 @@ export const mutants: Record<string, Mutant> = {
   'a watermark that moves too far': {
     faults: [
       inCursors({
-        moveCursor:
-          (real) =>
-          (db, installation, stream, { watermark, ...value }, revision) => {
-            const far = watermark && new Date(Date.parse(watermark) + tooFarMs).toISOString();
-            return real.moveCursor(
-              db,
-              installation,
-              stream,
-              { ...value, ...(far ? { watermark: far } : {}) },
-              revision,
-            );
-          },
+        moveCursors: (real) => (db, installation, moves) =>
+          real.moveCursors(
+            db,
+            installation,
+            moves.map(({ value: { watermark, ...value }, ...move }) => {
+              const far = watermark && new Date(Date.parse(watermark) + tooFarMs).toISOString();
+              return { ...move, value: { ...value, ...(far ? { watermark: far } : {}) } };
+            }),
+          ),
       }),
     ],
     erp: null,
