@@ -1,7 +1,36 @@
-// Bearer tokens and the client-credentials endpoint (practice-api: Authentication; field notes: OAuth2).
+// Who asks, and what they may: OAuth2 applications with client credentials, permission groups and scopes, and the legacy API key
+// (practice-api: Authentication; field notes: OAuth2).
 import { createHash } from 'node:crypto';
-import type { Answer } from './http.ts';
+import { type Answer, unauthorized } from './http/answer.ts';
 
+/** The permissions that the specification names, and one per part of the API for those it does not show. */
+export const permissions = [
+  'Financial: End of day and accounting reports',
+  'Financial: Invoices',
+  'Financial: Payment links',
+  'General: Patients and clients',
+  'General: Consultations',
+  'General: Appointments',
+  'General: E-prescriptions',
+  'Settings: Items',
+  'Settings: Departments',
+] as const;
+export type Permission = (typeof permissions)[number];
+export type Scope = 'read write' | 'wholesaler';
+
+/** An OAuth2 application: an integration that is registered with the service. */
+export interface Application {
+  clientId: string;
+  clientSecret: string;
+  name: string;
+  /** What its permission group allows. */
+  permissions: readonly Permission[];
+  scopes: readonly Scope[];
+  /** The legacy API key of the clinic is no application: it owns nothing. */
+  isLegacyKey?: boolean;
+}
+
+/** The application of the accounting integration, which has every permission. `token` never expires. */
 export interface Credentials {
   token: string;
   clientId: string;
@@ -10,39 +39,57 @@ export interface Credentials {
 
 export class Auth {
   readonly #credentials: Credentials;
-  /** Issued tokens with their expiry. */
-  readonly #issued = new Map<string, number>();
+  readonly #others: readonly Application[];
+  readonly #legacyKey: string | null;
+  /** Issued tokens: whose they are, and their expiry. */
+  readonly #issued = new Map<string, { clientId: string; expiresMs: number }>();
 
-  constructor(credentials: Credentials) {
+  constructor(credentials: Credentials, others: readonly Application[] = [], legacyKey: string | null = null) {
     this.#credentials = credentials;
+    this.#others = others;
+    this.#legacyKey = legacyKey;
   }
 
-  /** Null if the header carries a valid token, otherwise the refusal. */
-  refusal(header: string | undefined, nowMs: number): Answer | null {
+  /** The application whose valid token the header carries, or the refusal. */
+  identify(header: string | undefined, nowMs: number): Application | Answer {
+    if (this.#legacyKey !== null && header === `Token ${this.#legacyKey}`) {
+      return { ...this.#main(), clientId: '', name: 'legacy API key', scopes: ['read write'], isLegacyKey: true };
+    }
     const token = /^Bearer (\S+)$/i.exec(header ?? '')?.[1];
     if (token === undefined) return unauthorized('Authentication credentials were not provided.');
-    if (token === this.#credentials.token) return null;
-    const expires = this.#issued.get(token);
-    return expires !== undefined && nowMs < expires ? null : unauthorized('Invalid or expired token.');
+    if (token === this.#credentials.token) return this.#main();
+    const issued = this.#issued.get(token);
+    const owner = issued && nowMs < issued.expiresMs ? this.#application(issued.clientId) : undefined;
+    return owner ?? unauthorized('Invalid or expired token.');
   }
 
   /** POST oauth2/token/: client credentials in a Basic header, form-encoded body. */
   issue(header: string | undefined, body: Record<string, unknown>, nowMs: number, lifeSeconds: number): Answer {
     const encoded = /^Basic (\S+)$/i.exec(header ?? '')?.[1] ?? '';
-    const { clientId, clientSecret } = this.#credentials;
-    if (Buffer.from(encoded, 'base64').toString('utf8') !== `${clientId}:${clientSecret}`) {
+    const given = Buffer.from(encoded, 'base64').toString('utf8');
+    const application = this.#all().find((known) => given === `${known.clientId}:${known.clientSecret}`);
+    if (!application) {
       return { status: 401, body: { error: 'invalid_client' }, headers: { 'www-authenticate': 'Basic' } };
     }
     if (body.grant_type !== 'client_credentials') return { status: 400, body: { error: 'unsupported_grant_type' } };
+    const { clientId, clientSecret } = application;
     const serial = this.#issued.size + 1;
     const access_token = createHash('sha256').update(`${clientSecret}/${serial}/${nowMs}`).digest('hex').slice(0, 40);
-    this.#issued.set(access_token, nowMs + lifeSeconds * 1000);
-    return { status: 200, body: { access_token, token_type: 'Bearer', expires_in: lifeSeconds, scope: 'read write' } };
+    this.#issued.set(access_token, { clientId, expiresMs: nowMs + lifeSeconds * 1000 });
+    const scope = application.scopes.join(' ');
+    return { status: 200, body: { access_token, token_type: 'Bearer', expires_in: lifeSeconds, scope } };
+  }
+
+  #main(): Application {
+    const { clientId, clientSecret } = this.#credentials;
+    return { clientId, clientSecret, name: 'accounting', permissions, scopes: ['read write'] };
+  }
+
+  #all(): Application[] {
+    return [this.#main(), ...this.#others];
+  }
+
+  #application(clientId: string): Application | undefined {
+    return this.#all().find((application) => application.clientId === clientId);
   }
 }
-
-export const unauthorized = (detail: string): Answer => ({
-  status: 401,
-  body: { detail },
-  headers: { 'www-authenticate': 'Bearer realm="api"' },
-});

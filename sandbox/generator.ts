@@ -3,6 +3,7 @@ import { departments, inventClient, revenueAccounts, vatGroups } from './catalog
 import type { Clinic } from './clinic.ts';
 import { History, type PlanKind, planKinds } from './history.ts';
 import { dec, fixed } from './money.ts';
+import { openRegisters } from './opening.ts';
 import { Rng } from './rng.ts';
 
 const dayMs = 86_400_000;
@@ -24,6 +25,7 @@ export const generate = (clinic: Clinic, options: HistoryOptions): void => {
   const startMs = options.endMs - options.historyDays * dayMs;
   clinic.clock = () => startMs;
   openClinic(clinic, rng);
+  openRegisters(clinic, options.seed);
   const history = new History(clinic, rng, startMs, options.endMs);
   for (const kind of drawPlans(rng, options.invoices)) history.plan(kind);
   history.play();

@@ -1,25 +1,26 @@
 // The sandbox: the accounting part of the practice API as a stateful HTTP server on a clinic generated from a seed.
-import { Api } from './api.ts';
-import { Auth } from './auth.ts';
+import { type Application, Auth } from './auth.ts';
 import { Clinic } from './clinic.ts';
 import { FaultInjector, type Faults } from './faults.ts';
 import { generate } from './generator.ts';
+import { createApp } from './http/app.ts';
+import { RateLimits } from './http/rate.ts';
+import { type Stats, StatsKeeper } from './http/stats.ts';
 import { type LiveEvent, live } from './live.ts';
 import { loadClinic, Saver, saveClinic } from './persist.ts';
 import { defaultQuirks, type Quirks } from './quirks.ts';
-import { RateLimits } from './rate.ts';
-import { createServer } from './server.ts';
-import { type Stats, StatsKeeper } from './stats.ts';
+import { routes } from './resources/index.ts';
 import { WebhookSender, type WebhookTarget } from './webhooks.ts';
 import { Zone } from './zone.ts';
 
+export type { Application } from './auth.ts';
 export type { Clinic } from './clinic.ts';
 export type { FaultSwitch, Faults } from './faults.ts';
+export type { ActionStats, Stats } from './http/stats.ts';
 export type { InvoiceInput, PaymentInput, PrepaymentInput, RowInput } from './inputs.ts';
 export type { LiveEvent } from './live.ts';
 export type { Quirks } from './quirks.ts';
 export type { Invoice, InvoicePayment, InvoiceRow, Prepayment, VatGroup } from './records.ts';
-export type { ActionStats, Stats } from './stats.ts';
 export type { WebhookTarget } from './webhooks.ts';
 
 const saveEveryMs = 2000;
@@ -37,6 +38,10 @@ export interface SandboxOptions {
   token?: string;
   clientId?: string;
   clientSecret?: string;
+  /** Other OAuth2 applications, with client credentials, permissions and scopes of their own. */
+  applications?: Application[];
+  /** The clinic's legacy API key, sent as `Authorization: Token <key>`. Default: none. */
+  legacyKey?: string;
   timezone?: string;
   /** Decimals of the currency. */
   decimals?: number;
@@ -50,6 +55,8 @@ export interface SandboxOptions {
   faults?: Partial<Faults>;
   /** Receiver of webhooks for record changes. Default: none. */
   webhooks?: WebhookTarget | null;
+  /** Answer 500 where an answer does not fit its schema: for tests. */
+  checkAnswers?: boolean;
 }
 
 export interface Sandbox {
@@ -95,7 +102,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   const faults = new FaultInjector(seed, options.faults ?? {});
   const stats = new StatsKeeper();
   const limits = new RateLimits(options.rateWindowSeconds ?? 60);
-  const auth = new Auth({ token, clientId, clientSecret });
+  const auth = new Auth({ token, clientId, clientSecret }, options.applications, options.legacyKey ?? null);
   const latencyMs = options.latencyMs ?? 0;
   const controls = {
     live: (events = 1) => live(clinic, events),
@@ -103,8 +110,10 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
     setFaults: (changes: Partial<Faults>) => faults.set(changes),
     setQuirks: (changes: Partial<Quirks>) => void Object.assign(quirks, changes),
   };
-  const api = new Api({ installation, clinic, quirks, auth, limits, faults, stats, latencyMs });
-  const app = createServer({ api, controls, quirks, clock });
+  const only = { installation, clinic, quirks, auth, limits, faults, stats, latencyMs };
+  const installationOf = (id: number) => (id === installation ? only : null);
+  const { checkAnswers = false } = options;
+  const app = await createApp({ routes, installationOf, controls, quirks, clock, checkAnswers });
   await app.listen({ port: options.port ?? 0, host });
   const address = app.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;

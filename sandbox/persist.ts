@@ -3,7 +3,6 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, w
 import { dirname } from 'node:path';
 import type { Clinic } from './clinic.ts';
 import type { Department, RecordBase, VatGroup } from './records.ts';
-import type { Table } from './table.ts';
 
 interface Header {
   version: 1;
@@ -13,25 +12,9 @@ interface Header {
   live_rng: number;
 }
 
-const tablesOf = (clinic: Clinic): Record<string, Table<RecordBase>> => {
-  const tables = {
-    invoice: clinic.invoices,
-    invoicerow: clinic.invoiceRows,
-    invoicepayment: clinic.invoicePayments,
-    unallocatedpayment: clinic.prepayments,
-    client: clinic.clients,
-    accountnumber: clinic.accountNumbers,
-    alternative_payer: clinic.alternativePayers,
-    alternativepricing: clinic.alternativePricings,
-    accountingreport: clinic.accountingReports,
-  };
-  // Records are copied unchanged, so their types do not matter here.
-  return tables as unknown as Record<string, Table<RecordBase>>;
-};
-
 /** Writes a new file and renames it into place, so that a reader sees the old or the new one, whole. */
 export const saveClinic = (clinic: Clinic, file: string): void => {
-  const tables = Object.entries(tablesOf(clinic));
+  const tables = [...clinic.tables];
   const header: Header = {
     version: 1,
     next_ids: Object.fromEntries(tables.map(([name, table]) => [name, table.nextId])),
@@ -64,7 +47,7 @@ export const saveClinic = (clinic: Clinic, file: string): void => {
 export const loadClinic = (clinic: Clinic, file: string): boolean => {
   if (!existsSync(file)) return false;
   const bytes = readFileSync(file);
-  const tables = tablesOf(clinic);
+  const tables = clinic.tables;
   let start = 0;
   let isHeader = true;
   for (let end = bytes.indexOf(10, start); end !== -1; end = bytes.indexOf(10, start)) {
@@ -72,7 +55,7 @@ export const loadClinic = (clinic: Clinic, file: string): boolean => {
     start = end + 1;
     if (!isHeader) {
       const [name, record] = line as [string, RecordBase];
-      tables[name]?.add(record);
+      tables.get(name)?.add(record);
       continue;
     }
     isHeader = false;
@@ -81,7 +64,10 @@ export const loadClinic = (clinic: Clinic, file: string): boolean => {
     for (const department of header.departments) clinic.departments.set(department.id, department);
     clinic.vatGroups.push(...header.vat_groups);
     clinic.liveRng.state = header.live_rng;
-    for (const [name, id] of Object.entries(header.next_ids)) if (tables[name]) tables[name].nextId = id;
+    for (const [name, id] of Object.entries(header.next_ids)) {
+      const table = tables.get(name);
+      if (table) table.nextId = id;
+    }
   }
   if (isHeader) throw new Error(`${file} is not a sandbox state file; remove it to start anew`);
   return true;

@@ -173,9 +173,10 @@ export interface Department {
 export class ValidationProblem extends Error {
   readonly fields: Record<string, string[]>;
 
-  constructor(field: string, message: string) {
+  /** `more`: other fields that the same message is about. */
+  constructor(field: string, message: string, more: readonly string[] = []) {
     super(`${field}: ${message}`);
-    this.fields = { [field]: [message] };
+    this.fields = Object.fromEntries([field, ...more].map((name) => [name, [message]]));
   }
 }
 

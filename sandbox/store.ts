@@ -17,7 +17,9 @@ import type {
 } from './records.ts';
 import { NotFound, ValidationProblem } from './records.ts';
 import { Rng } from './rng.ts';
-import { Table } from './table.ts';
+import { registerTables } from './state/registers.ts';
+import { Tables } from './state/tables.ts';
+import type { Table } from './table.ts';
 import type { Zone } from './zone.ts';
 
 export interface StoreOptions {
@@ -28,22 +30,26 @@ export interface StoreOptions {
   clock: () => number;
 }
 
-/** A record that a transaction created or changed, of a kind that webhooks report. May occur more than once. */
+/** A record that a transaction created or changed. May occur more than once. */
 export interface ChangedRecord {
-  kind: 'invoice' | 'invoicepayment' | 'unallocatedpayment';
+  /** The name of the record's table, which is the name of its resource. */
+  kind: string;
   id: number;
 }
 
 export class Store {
-  readonly invoices = new Table<Invoice>(10_001);
-  readonly invoiceRows = new Table<InvoiceRow>(50_001, (row) => row.invoice);
-  readonly invoicePayments = new Table<InvoicePayment>(30_001, (payment) => payment.invoice);
-  readonly prepayments = new Table<Prepayment>(701);
-  readonly clients = new Table<Client>(2001);
-  readonly accountNumbers = new Table<AccountNumber>(101);
-  readonly alternativePayers = new Table<AlternativePayer>(301);
-  readonly alternativePricings = new Table<AlternativePricing>(401);
-  readonly accountingReports = new Table<AccountingReport>(801);
+  readonly #tables = new Tables();
+  readonly invoices = this.#tables.add<Invoice>('invoice', 10_001);
+  readonly invoiceRows = this.#tables.add<InvoiceRow>('invoicerow', 50_001, (row) => row.invoice);
+  readonly invoicePayments = this.#tables.add<InvoicePayment>('invoicepayment', 30_001, (payment) => payment.invoice);
+  readonly prepayments = this.#tables.add<Prepayment>('unallocatedpayment', 701);
+  readonly clients = this.#tables.add<Client>('client', 2001);
+  readonly accountNumbers = this.#tables.add<AccountNumber>('accountnumber', 101);
+  readonly alternativePayers = this.#tables.add<AlternativePayer>('alternative_payer', 301);
+  readonly alternativePricings = this.#tables.add<AlternativePricing>('alternativepricing', 401);
+  readonly accountingReports = this.#tables.add<AccountingReport>('accountingreport', 801);
+  /** Registers that the other parts refer to: users, items, patients and their code lists. */
+  readonly registers = registerTables(this.#tables);
   readonly departments = new Map<number, Department>();
   readonly vatGroups: VatGroup[] = [];
   readonly zone: Zone;
@@ -115,16 +121,13 @@ export class Store {
     return table.change(record, changes, this.#visibleAt);
   }
 
-  #note(table: unknown, id: number): void {
-    const kind =
-      table === this.invoices
-        ? 'invoice'
-        : table === this.invoicePayments
-          ? 'invoicepayment'
-          : table === this.prepayments
-            ? 'unallocatedpayment'
-            : null;
-    if (kind) this.#changed.push({ kind, id });
+  #note<T extends RecordBase>(table: Table<T>, id: number): void {
+    this.#changed.push({ kind: this.#tables.nameOf(table), id });
+  }
+
+  /** All tables by the names of their resources. */
+  get tables(): ReadonlyMap<string, Table<RecordBase>> {
+    return this.#tables.byName;
   }
 
   invoice(id: number): Invoice {

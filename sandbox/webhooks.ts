@@ -8,6 +8,8 @@ export interface WebhookTarget {
   format?: 'form' | 'json';
 }
 
+/** The kinds of records whose changes are sent. */
+const sent = new Set(['invoice', 'invoicepayment', 'unallocatedpayment']);
 const maxAttempts = 10;
 const pauseMs = 1_000;
 const timeoutMs = 5_000;
@@ -27,7 +29,9 @@ export class WebhookSender {
   /** Sends one webhook per record, without waiting for the answers. */
   send(changed: ChangedRecord[]): void {
     if (this.#target === null) return;
-    const named = new Map(changed.map((record) => [`${record.kind} ${record.id}`, record]));
+    const named = new Map(
+      changed.filter(({ kind }) => sent.has(kind)).map((record) => [`${record.kind} ${record.id}`, record]),
+    );
     for (const { kind, id } of named.values()) void this.#deliver(this.#target, `${kind}_id`, id);
   }
 

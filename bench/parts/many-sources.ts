@@ -1,15 +1,15 @@
 // The practice APIs of many installations in one process: one server, a clinic for each. The parent forks this file.
 import { randomBytes } from 'node:crypto';
-import { Api, type Delivery, type IncomingRequest } from '../../sandbox/api.ts';
 import { Auth } from '../../sandbox/auth.ts';
 import { Clinic } from '../../sandbox/clinic.ts';
 import { FaultInjector } from '../../sandbox/faults.ts';
 import { generate } from '../../sandbox/generator.ts';
+import { createApp } from '../../sandbox/http/app.ts';
+import { RateLimits } from '../../sandbox/http/rate.ts';
+import { StatsKeeper } from '../../sandbox/http/stats.ts';
 import { live } from '../../sandbox/live.ts';
 import { defaultQuirks } from '../../sandbox/quirks.ts';
-import { RateLimits } from '../../sandbox/rate.ts';
-import { createServer } from '../../sandbox/server.ts';
-import { StatsKeeper } from '../../sandbox/stats.ts';
+import { routes } from '../../sandbox/resources/index.ts';
 import { Zone } from '../../sandbox/zone.ts';
 
 export interface ManySources {
@@ -29,30 +29,15 @@ const clinics = Array.from({ length: installations }, (_, n) => {
   generate(clinic, { seed: n + 1, invoices, historyDays: 30, endMs: Date.now() - 2 * 86_400_000 });
   return clinic;
 });
-const apis = clinics.map(
-  (clinic, n) =>
-    new Api({
-      ...{ installation: first + n, clinic, quirks, auth, latencyMs: 0, stats: new StatsKeeper() },
-      limits: new RateLimits(60),
-      faults: new FaultInjector(n + 1, {}),
-    }),
-);
-const nobody: Delivery = { answer: { status: 404, body: { detail: 'Not found.' } }, delayMs: 0, damage: null };
-const api = {
-  answer: async (request: IncomingRequest): Promise<Delivery> => {
-    const own = apis[Number(request.target.split('/')[1]) - first];
-    return own ? own.answer(request) : nobody;
-  },
-} as Api;
-const none = () => {
-  throw new Error('this server has no control');
-};
-const server = createServer({
-  ...{ api, quirks, clock: Date.now },
-  controls: { live: none, stats: none, setFaults: none, setQuirks: none },
-});
-await server.listen({ port: 0, host: '127.0.0.1' });
-const address = server.server.address();
+const apis = clinics.map((clinic, n) => ({
+  ...{ installation: first + n, clinic, quirks, auth, latencyMs: 0, stats: new StatsKeeper() },
+  limits: new RateLimits(60),
+  faults: new FaultInjector(n + 1, {}),
+}));
+const installationOf = (id: number) => apis[id - first] ?? null;
+const app = await createApp({ routes, installationOf, quirks, clock: Date.now });
+await app.listen({ port: 0, host: '127.0.0.1' });
+const address = app.server.address();
 process.on('message', ({ events }: { events: number }) => {
   for (let n = 0; n < events; n += 1) live(clinics[Math.floor(Math.random() * clinics.length)]!, 1);
 });

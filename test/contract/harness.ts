@@ -49,7 +49,7 @@ export const callApi = (sandbox: Sandbox): TestApi => {
 export const useSandbox = (options: SandboxOptions = {}): (() => TestApi) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = callApi(await startSandbox({ invoices: 150, rateWindowSeconds: 0, ...options }));
+    api = callApi(await startSandbox({ invoices: 150, rateWindowSeconds: 0, checkAnswers: true, ...options }));
   });
   afterAll(() => api.sandbox.stop());
   return () => api;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { RateLimits } from '../../sandbox/http/rate.ts';
 import { dec, fixed, negated } from '../../sandbox/money.ts';
-import { RateLimits } from '../../sandbox/rate.ts';
 import type { RecordBase } from '../../sandbox/records.ts';
 import { Table } from '../../sandbox/table.ts';
 import { Zone } from '../../sandbox/zone.ts';

@@ -8,7 +8,7 @@ import { callApi, exactly, type TestApi } from '../contract/harness.ts';
 
 const started: Sandbox[] = [];
 const start = async (options: SandboxOptions = {}): Promise<TestApi> => {
-  const sandbox = await startSandbox({ invoices: 60, rateWindowSeconds: 0, ...options });
+  const sandbox = await startSandbox({ invoices: 60, rateWindowSeconds: 0, checkAnswers: true, ...options });
   started.push(sandbox);
   return callApi(sandbox);
 };

@@ -1,16 +1,17 @@
 // The sandbox without a network, in simulated time: a transport for each process, on which requests and answers are lost.
 
-import { Api, type Delivery } from '../../../sandbox/api.ts';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { Auth } from '../../../sandbox/auth.ts';
 import { Clinic } from '../../../sandbox/clinic.ts';
 import { FaultInjector } from '../../../sandbox/faults.ts';
 import { generate } from '../../../sandbox/generator.ts';
+import { createApp } from '../../../sandbox/http/app.ts';
+import { RateLimits } from '../../../sandbox/http/rate.ts';
+import { StatsKeeper } from '../../../sandbox/http/stats.ts';
 import { type LiveEvent, live } from '../../../sandbox/live.ts';
 import { defaultQuirks } from '../../../sandbox/quirks.ts';
-import { RateLimits } from '../../../sandbox/rate.ts';
+import { routes } from '../../../sandbox/resources/index.ts';
 import type { Rng } from '../../../sandbox/rng.ts';
-import { StatsKeeper } from '../../../sandbox/stats.ts';
-import { encode } from '../../../sandbox/wire.ts';
 import { Zone } from '../../../sandbox/zone.ts';
 import { PracticeError } from '../../../src/domain/practice-error.ts';
 import type { HttpAnswer, HttpRequest, NoAnswer, Transport } from '../../../src/practice/http.ts';
@@ -32,7 +33,7 @@ export class SimulatedPractice {
   readonly askedAtMs: number[] = [];
   /** What becomes of every request; null: what chance brings (`faults`). */
   down: PracticeFault | null = null;
-  readonly #api: Api;
+  readonly #app: Promise<FastifyInstance>;
   readonly #time: SimulatedTime;
   readonly #rng: Rng;
   /** Share of requests that go wrong. */
@@ -58,12 +59,14 @@ export class SimulatedPractice {
     this.#rng = rng;
     this.clinic = new Clinic({ seed, zone: new Zone('Europe/Helsinki'), decimals: 2, quirks, clock });
     generate(this.clinic, { seed, invoices, historyDays: 20, endMs: time.nowMs });
-    this.#api = new Api({
+    const only = {
       ...{ installation, clinic: this.clinic, quirks, limits: new RateLimits(0), latencyMs: 0 },
       auth: new Auth(this.credentials),
       faults: new FaultInjector(seed, {}),
       stats: new StatsKeeper(),
-    });
+    };
+    const installationOf = (id: number) => (id === installation ? only : null);
+    this.#app = createApp({ routes, installationOf, quirks, clock });
   }
 
   live(events: number): LiveEvent[] {
@@ -116,22 +119,24 @@ export class SimulatedPractice {
     const end = this.#time.begin();
     const date = new Date(this.#time.nowMs).toUTCString();
     const failed = { status: 500, headers: { date }, body: '{"detail": "Server error."}' };
-    let delivery: Delivery | null = null;
+    let answer: LightMyRequestResponse | null = null;
     try {
-      if (fault !== '500')
-        delivery = await this.#api.answer({
-          ...{ method, origin: baseUrl, target, authorization: headers.authorization ?? headers.Authorization },
-          ...{ contentType: 'application/json', body: body === undefined ? undefined : Buffer.from(body) },
+      if (fault !== '500') {
+        const app = await this.#app;
+        answer = await app.inject({
+          ...{ method: method as 'GET', url: target, headers: { ...headers, host: new URL(baseUrl).host } },
+          ...(body === undefined ? {} : { payload: body }),
         });
+      }
     } finally {
       end();
     }
     await process.step(`during ${what}`, false);
     await this.#time.sleep(backMs);
-    if (delivery === null || fault === '500 though done') return failed;
+    if (answer === null || fault === '500 though done') return failed;
     if (fault === 'answer lost') return broken;
-    const { status, headers: told = {}, body: said } = delivery.answer;
-    const text = said === undefined ? '' : encode(said);
-    return { status, headers: { ...told, date }, body: fault === 'cut' ? text.slice(0, text.length / 2) : text };
+    const { statusCode: status, headers: told, payload: text } = answer;
+    const texts = Object.fromEntries(Object.entries(told).map(([name, value]) => [name, String(value)]));
+    return { status, headers: { ...texts, date }, body: fault === 'cut' ? text.slice(0, text.length / 2) : text };
   }
 }

@@ -1,12 +1,16 @@
 // Paginated lists: filters, order, envelope, and the highest offset (practice-api: Conventions 5-8, Limits).
 
-import { type AppliedFilter, type FilterFields, parseFilters } from './filters.ts';
-import type { Answer, ApiRequest } from './http.ts';
-import type { Quirks } from './quirks.ts';
-import type { RecordBase } from './records.ts';
-import { Rng } from './rng.ts';
-import type { Selection, Table } from './table.ts';
-import type { WireRecord } from './wire.ts';
+import { z } from 'zod';
+import type { Permission } from '../auth.ts';
+import type { Quirks } from '../quirks.ts';
+import type { RecordBase } from '../records.ts';
+import { Rng } from '../rng.ts';
+import type { Selection, Table } from '../table.ts';
+import type { WireRecord } from '../wire.ts';
+import type { Answer } from './answer.ts';
+import { answer, integer } from './fields.ts';
+import { type AppliedFilter, type FilterFields, filterQuery, parseFilters } from './filters.ts';
+import { type ApiRequest, type RouteSpec, route } from './route.ts';
 
 /** The largest offset that is served. */
 const maxOffset = 10_000;
@@ -14,6 +18,8 @@ const maxOffset = 10_000;
 export interface Listing<T> {
   filters: FilterFields<T>;
   wire: (record: T) => WireRecord;
+  /** The records that the list is about. Default: all of the table. */
+  about?: (record: T) => boolean;
   /** The field whose ids the table groups by, if any. */
   group?: string;
   /** Fields whose filters are combined with OR if the query contains `filter_type=or`. */
@@ -21,8 +27,8 @@ export interface Listing<T> {
 }
 
 /** Records per page: `page_size` if it is a positive number, at most the maximum. */
-export const pageSize = (query: URLSearchParams, quirks: Quirks): number => {
-  const asked = Number(query.get('page_size'));
+export const pageSize = (search: URLSearchParams, quirks: Quirks): number => {
+  const asked = Number(search.get('page_size'));
   if (!Number.isInteger(asked) || asked <= 0) return quirks.defaultPageSize;
   return Math.min(asked, quirks.maxPageSize);
 };
@@ -35,19 +41,78 @@ export const modifiedFilter: FilterFields<RecordBase> = {
   modified: { kind: 'time', operators: ['gte', 'lt'], value: (record) => record.modified },
 };
 
+/** The paging of every list. `page_size` above the maximum counts as the maximum. */
+const paging = {
+  page: integer({ min: 1, max: 1_000_000_000 }).optional().meta({ description: 'Page number, from 1' }),
+  page_size: integer({ min: 1 }).optional().meta({ description: 'Results per page, at most 1000' }),
+};
+
+/** The query of a list: paging, its filters, and its bare flags. */
+export const listQuery = <T>(filters: FilterFields<T>, flags: readonly string[] = []) =>
+  z.object({
+    ...paging,
+    ...filterQuery(filters),
+    ...Object.fromEntries(flags.map((flag) => [flag, z.string().optional()])),
+  });
+
+/** The envelope of a list of such records (practice-api: Conventions 5). */
+export const envelope = (record: z.ZodType) =>
+  answer({
+    count: z.union([z.int(), z.string().regex(/^\d+$/)]),
+    num_pages: z.int().min(1),
+    next: z.string().nullable(),
+    previous: z.string().nullable(),
+    results: z.array(record),
+  });
+
+export interface ListRoute<T> {
+  path: string;
+  action: string;
+  section: string;
+  summary: string;
+  permission?: Permission;
+  table: (request: ApiRequest) => Table<T & RecordBase>;
+  filters: FilterFields<T>;
+  record: z.ZodType;
+  wire: (request: ApiRequest, record: T) => WireRecord;
+  about?: (request: ApiRequest, record: T) => boolean;
+  group?: string;
+  orFields?: readonly string[];
+  /** Bare query flags besides the filters. */
+  flags?: readonly string[];
+}
+
+/** The endpoint of a list. */
+export const listRoute = <T extends RecordBase>(spec: ListRoute<T>): RouteSpec => {
+  const { path, action, section, summary, permission, table, filters, record, wire, about, group, orFields } = spec;
+  return route({
+    ...{ method: 'GET', path, action, section, summary },
+    ...(permission === undefined ? {} : { permission }),
+    query: listQuery(filters, [...(spec.flags ?? []), ...(orFields ? ['filter_type'] : [])]),
+    answers: { 200: envelope(record) },
+    handle: (request) =>
+      list(request, table(request), {
+        filters,
+        wire: (one) => wire(request, one),
+        ...(about ? { about: (one: T) => about(request, one) } : {}),
+        ...(group === undefined ? {} : { group }),
+        ...(orFields === undefined ? {} : { orFields }),
+      }),
+  });
+};
+
 export const list = <T extends RecordBase>(request: ApiRequest, table: Table<T>, listing: Listing<T>): Answer => {
-  const { query, quirks, clinic } = request;
-  const size = pageSize(query, quirks);
-  const page = Number(query.get('page') ?? '1');
-  if (!Number.isInteger(page) || page < 1) return { status: 404, body: { detail: 'Invalid page.' } };
+  const { search, quirks, clinic } = request;
+  const size = pageSize(search, quirks);
+  const page = Number(search.get('page') || '1');
   const offset = (page - 1) * size;
   if (offset > maxOffset) {
     const detail = `Offset ${offset} is above ${maxOffset}. Filter by date range or id__gt instead.`;
     return { status: 400, body: { detail } };
   }
   const { ignoredFilters: ignored, refusedFilters: refused } = quirks;
-  const filters = parseFilters(query, listing.filters, { ignored, refused, zone: clinic.zone });
-  const matching = find(table, filters, listing, query.get('filter_type') === 'or', clinic.clock());
+  const filters = parseFilters(search, listing.filters, { ignored, refused, zone: clinic.zone });
+  const matching = find(table, filters, listing, search.get('filter_type') === 'or', clinic.clock());
   const count = matching.length;
   const pages = Math.max(1, Math.ceil(count / size));
   if (page > pages) return { status: 404, body: { detail: 'Invalid page.' } };
@@ -74,6 +139,7 @@ const find = <T extends RecordBase>(
   const either = anyName ? filters.filter((filter) => listing.orFields?.includes(filter.field)) : [];
   const all = filters.filter((filter) => !either.includes(filter));
   const matches = (record: T): boolean =>
+    (listing.about?.(record) ?? true) &&
     all.every((filter) => filter.matches(record)) &&
     (either.length === 0 || either.some((filter) => filter.matches(record)));
   const found: T[] = [];

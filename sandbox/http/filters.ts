@@ -1,8 +1,10 @@
 // `<field>__<operator>` query parameters. Like the service, ignores filters that a resource does not declare.
-import { ValidationProblem } from './records.ts';
-import { isDate, type Zone } from './zone.ts';
+import { z } from 'zod';
+import { ValidationProblem } from '../records.ts';
+import { isDate, type Zone } from '../zone.ts';
+import { withoutNul } from './fields.ts';
 
-type Operator = 'is' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'icontains';
+type Operator = 'is' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'icontains' | 'is_null';
 type Kind = 'integer' | 'boolean' | 'date' | 'time' | 'text';
 type Value = number | string | boolean | null;
 
@@ -22,6 +24,36 @@ export interface AppliedFilter<T> {
   matches: (record: T) => boolean;
 }
 
+const patterns: Record<Kind, RegExp> = {
+  integer: /^(https?:\/\/.*\/)?-?\d{1,15}\/?$/,
+  boolean: /^(true|false|True|False|1|0)$/,
+  date: /^\d{4}-\d{2}-\d{2}(\S*)$/,
+  time: /^\d{4}-\d{2}-\d{2}(\S*)$/,
+  text: withoutNul,
+};
+
+const messages: Record<Kind, string> = {
+  integer: 'Enter a number.',
+  boolean: 'Must be a valid boolean.',
+  date: 'Enter a valid date.',
+  time: 'Enter a valid date/time.',
+  text: 'Null characters are not allowed.',
+};
+
+/** The schemas of the declared filters. An empty value is no filter. */
+export const filterQuery = <T>(fields: FilterFields<T>): Record<string, z.ZodType> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, { kind, operators }]) =>
+      operators.map((operator) => [`${name}__${operator}`, schemaOf(kind, operator).optional()]),
+    ),
+  );
+
+const schemaOf = (kind: Kind, operator: Operator): z.ZodType => {
+  const one = patterns[operator === 'is_null' ? 'boolean' : kind].source.replace(/^\^|\$$/g, '');
+  const pattern = new RegExp(operator === 'in' ? `^((${one})(,(${one}))*)?$` : `^(${one})?$`);
+  return z.string().regex(pattern, messages[operator === 'is_null' ? 'boolean' : kind]);
+};
+
 /** The filters of a query that the resource declares and no quirk ignores. Throws ValidationProblem for a refused one. */
 export const parseFilters = <T>(
   query: URLSearchParams,
@@ -36,6 +68,11 @@ export const parseFilters = <T>(
     const operator = name.slice(split + 2) as Operator;
     const known = Object.hasOwn(fields, field) ? fields[field] : undefined;
     if (split < 1 || !known?.operators.includes(operator) || options.ignored.includes(name) || text === '') continue;
+    if (operator === 'is_null') {
+      const operand = parseValue(name, text, 'boolean', options.zone);
+      applied.push({ name, field, operator, operand, matches: (record) => (known.value(record) === null) === operand });
+      continue;
+    }
     const read = (part: string): Value => parseValue(name, part.trim(), known.kind, options.zone);
     const operand = operator === 'in' ? text.split(',').map(read) : read(text);
     applied.push({ name, field, operator, operand, matches: matcher(known.value, operator, operand) });
@@ -48,22 +85,22 @@ const parseValue = (name: string, text: string, kind: Kind, zone: Zone): Value =
     case 'integer': {
       // A url-reference is accepted for the id at its end.
       const digits = /^(?:https?:\/\/.*\/)?(-?\d{1,15})\/?$/.exec(text)?.[1];
-      if (digits === undefined) throw new ValidationProblem(name, 'Enter a number.');
+      if (digits === undefined) throw new ValidationProblem(name, messages[kind]);
       return Number(digits);
     }
     case 'boolean':
       if (/^(true|1)$/i.test(text)) return true;
       if (/^(false|0)$/i.test(text)) return false;
-      throw new ValidationProblem(name, 'Must be a valid boolean.');
+      throw new ValidationProblem(name, messages[kind]);
     case 'date': {
       if (isDate(text)) return text;
       const instant = zone.parse(text);
-      if (instant === null) throw new ValidationProblem(name, 'Enter a valid date.');
+      if (instant === null) throw new ValidationProblem(name, messages[kind]);
       return zone.date(instant);
     }
     case 'time': {
       const instant = zone.parse(text);
-      if (instant === null) throw new ValidationProblem(name, 'Enter a valid date/time.');
+      if (instant === null) throw new ValidationProblem(name, messages[kind]);
       return instant;
     }
     case 'text':
@@ -71,7 +108,7 @@ const parseValue = (name: string, text: string, kind: Kind, zone: Zone): Value =
   }
 };
 
-const matcher = <T>(value: (record: T) => Value, operator: Operator, operand: Value | Value[]) => {
+const matcher = <T>(value: (record: T) => Value, operator: Exclude<Operator, 'is_null'>, operand: Value | Value[]) => {
   if (operator === 'in') {
     const wanted = new Set(operand as Value[]);
     return (record: T) => wanted.has(value(record));

@@ -1,0 +1,392 @@
+// The HTTP server of one or many installations. Fastify finds the route and validates the request with the route's schemas; hooks
+// apply what holds for every endpoint: redirect, authentication, permission, limits. Faults of the transport are applied here.
+import accepts from '@fastify/accepts';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { hasZodFastifySchemaValidationErrors, validatorCompiler } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Application, Auth, Permission } from '../auth.ts';
+import type { Clinic } from '../clinic.ts';
+import type { FaultInjector } from '../faults.ts';
+import type { Quirks } from '../quirks.ts';
+import { NotFound, ValidationProblem } from '../records.ts';
+import { encode, Wire } from '../wire.ts';
+import { type Answer, forbidden, methodNotAllowed, unauthorized } from './answer.ts';
+import { BadBody, decodeForm, decodeJson } from './body.ts';
+import { type Controls, registerControls } from './control.ts';
+import { pageSize } from './listing.ts';
+import { described, registerDocs } from './openapi.ts';
+import type { RateLimits } from './rate.ts';
+import type { ApiRequest, Method, RouteSpec } from './route.ts';
+import type { StatsKeeper } from './stats.ts';
+
+/** What the API of one installation needs. */
+export interface Installation {
+  installation: number;
+  clinic: Clinic;
+  quirks: Quirks;
+  auth: Auth;
+  limits: RateLimits;
+  faults: FaultInjector;
+  stats: StatsKeeper;
+  latencyMs: number;
+}
+
+export interface AppParts {
+  routes: readonly RouteSpec[];
+  /** The installation of an id; null where there is none. */
+  installationOf: (id: number) => Installation | null;
+  /** The clock of the Date header, and whether it is sent. */
+  clock: () => number;
+  quirks: Quirks;
+  controls?: Controls;
+  /** Checks every answer against its schema and fails with 500: for tests. */
+  checkAnswers?: boolean;
+}
+
+type Damage = 'reset' | 'truncate' | 'truncateHonestly' | 'html';
+
+/** An answer and the faults to apply while sending it. */
+interface Delivery {
+  answer: Answer;
+  delayMs: number;
+  damage: Damage | null;
+}
+
+interface RouteConfig {
+  action: string;
+  permission: Permission | null;
+  scope: 'read write' | 'wholesaler';
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig extends Partial<RouteConfig> {}
+  interface FastifyRequest {
+    installation: Installation | null;
+    application: Application | null;
+  }
+}
+
+const bodyLimit = 5_000_000;
+const apiPath = '/:installation/api/0.1/';
+const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const htmlPage = '<!DOCTYPE html><html><head><title>Please wait</title></head><body><h1>Maintenance</h1></body></html>';
+const notFound: Answer = { status: 404, body: { detail: 'Not found.' } };
+const idOf = z.coerce.number().int().min(0).max(999_999_999_999_999);
+
+export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
+  const app = fastify({
+    forceCloseConnections: true,
+    bodyLimit,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 200 },
+  });
+  app.setValidatorCompiler(validatorCompiler as never);
+  app.setSerializerCompiler(() => encode);
+  app.setReplySerializer((payload) => encode(payload));
+  app.decorateRequest('installation', null);
+  app.decorateRequest('application', null);
+  addParsers(app);
+  await app.register(accepts);
+  await registerDocs(app);
+  app.addHook('onRequest', async (request, reply) => {
+    // From the clinic's clock, which tests can inject, and not from this machine's.
+    reply.raw.sendDate = false;
+    if (parts.quirks.dateHeader) reply.header('date', new Date(parts.clock()).toUTCString());
+    const id = Number(request.url.split('/')[1]);
+    request.installation = Number.isInteger(id) ? parts.installationOf(id) : null;
+  });
+  app.setErrorHandler((error, request, reply) => deliver(request, reply, whole(refusalOf(error))));
+  app.setNotFoundHandler((request, reply) => {
+    const [path = '', search] = request.url.split('?');
+    const isKnown =
+      request.installation !== null && !path.endsWith('/') && paths.some((known) => known.test(`${path}/`));
+    const location = `${path}/${search === undefined ? '' : `?${search}`}`;
+    return deliver(request, reply, whole(isKnown ? { status: 301, headers: { location } } : notFound));
+  });
+  const paths = [...new Set(parts.routes.map((route) => route.path))].map(
+    (path) => new RegExp(`^/\\d+/api/0\\.1/${path.replace(/:[a-z_]+/g, '\\d+')}$`),
+  );
+  let serial = 0;
+  for (const route of parts.routes) addRoute(app, route, parts, () => serial++);
+  refuseOtherMethods(app, parts.routes);
+  addTokenEndpoint(app);
+  if (parts.controls) registerControls(app, parts.controls);
+  await app.ready();
+  return app;
+};
+
+const addParsers = (app: FastifyInstance): void => {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    decodeJson(body),
+  );
+  const forms = ['application/x-www-form-urlencoded', 'multipart/form-data'];
+  app.addContentTypeParser(forms, { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
+    decodeForm(body, request.headers['content-type'] ?? ''),
+  );
+};
+
+/** The parameters of a path, in order, with the installation's first. */
+const paramsOf = (path: string): string[] => [...path.matchAll(/:([a-z_]+)/g)].map((match) => match[1] as string);
+
+const addRoute = (app: FastifyInstance, route: RouteSpec, parts: AppParts, serialOf: () => number): void => {
+  const names = paramsOf(route.path);
+  app.route({
+    method: route.method,
+    url: `${apiPath}${route.path}`,
+    config: { action: route.action, permission: route.permission ?? null, scope: route.scope ?? 'read write' },
+    schema: described(route, z.object(Object.fromEntries(names.map((name) => [name, idOf])))) as never,
+    preParsing: async (request) => admit(request),
+    preValidation: async (request) => {
+      if (route.body && request.body === undefined) throw missingBody(route.body);
+      if (isForm(request) && !route.form) throw new UnsupportedMediaType(request.headers['content-type'] ?? '');
+      const query = request.query as Record<string, unknown>;
+      for (const name of request.installation?.quirks.ignoredFilters ?? []) delete query[name];
+    },
+    handler: async (request, reply) => {
+      const { clinic, faults, latencyMs, installation, quirks } = request.installation as Installation;
+      const [path = '', search = ''] = splitOnce(request.url, '?');
+      const origin = `http://${request.headers.host ?? 'localhost'}`;
+      const asked: ApiRequest = {
+        ids: names.map((name) => (request.params as Record<string, number>)[name] as number),
+        query: request.query,
+        search: new URLSearchParams(search),
+        body: request.body,
+        clinic,
+        quirks,
+        wire: new Wire(`${origin}/${installation}/api/0.1`, quirks, clinic.zone),
+        application: request.application as Application,
+        serial: serialOf(),
+        origin,
+        pageUrl: (page) => {
+          const paged = new URLSearchParams(search);
+          paged.set('page', String(page));
+          return `${origin}${path}?${paged}`;
+        },
+      };
+      const handle = route.handle as (asked: ApiRequest) => Answer;
+      const run = (): Answer =>
+        answerOf(() => (route.method === 'GET' ? handle(asked) : clinic.commit(() => handle(asked), 'request')));
+      const delivery = withFaults(faults, route.action, latencyMs, () => checked(route, run(), parts));
+      return deliver(request, reply, delivery);
+    },
+  });
+};
+
+/** The refusal of a request without a body: names the fields that are required. */
+const missingBody = (schema: z.ZodType): ValidationProblem => {
+  const fields = schema.safeParse({}).error?.issues.map(({ path }) => String(path[0])) ?? [];
+  return new ValidationProblem(fields[0] ?? 'non_field_errors', 'This field is required.', fields);
+};
+
+/** What holds before an endpoint runs: who asks, what they may, and the limits. Throws a Refusal. */
+const admit = (request: FastifyRequest): void => {
+  const { action, permission, scope } = request.routeOptions.config as RouteConfig;
+  if (request.installation === null) throw new Refusal(notFound);
+  const { auth, clinic, faults, limits, quirks, stats } = request.installation;
+  const nowMs = clinic.clock();
+  const who = auth.identify(request.headers.authorization, nowMs);
+  if ('status' in who) throw new Refusal(who);
+  request.application = who;
+  if (scope === 'wholesaler' && who.isLegacyKey)
+    throw new Refusal(unauthorized('An OAuth 2.0 access token is required.'));
+  if (!who.scopes.includes(scope)) throw new Refusal(forbidden());
+  if (permission !== null && !who.permissions.includes(permission)) throw new Refusal(forbidden());
+  if (faults.strikes('unauthorizedOnce', action)) throw new Refusal(unauthorized('Invalid or expired token.'));
+  const spurious = faults.strikes('spurious429', action);
+  if (spurious) {
+    stats.throttled(action);
+    const seconds = spurious.seconds ?? 1;
+    const date = new Date(nowMs + seconds * 1000).toUTCString();
+    throw new Refusal(throttled({ seconds: String(seconds), date, missing: null }[spurious.retryAfter ?? 'seconds']));
+  }
+  const search = new URLSearchParams(splitOnce(request.url, '?')[1]);
+  const weight = action.endsWith('.list') ? Math.ceil(pageSize(search, quirks) / quirks.defaultPageSize) : 1;
+  const taken = limits.take(action, weight, nowMs);
+  if (!taken.granted) {
+    stats.throttled(action);
+    throw new Refusal(throttled(String(taken.retryAfterSeconds)));
+  }
+  stats.granted(action, weight);
+};
+
+/** Answers 405 for the methods that a known path does not have, once it is known who asks. */
+const refuseOtherMethods = (app: FastifyInstance, routes: readonly RouteSpec[]): void => {
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const own = routes.filter((route) => route.path === path).map((route) => route.method);
+    const others = methods.filter((method) => !own.includes(method));
+    if (others.length === 0) continue;
+    app.route({
+      method: others,
+      url: `${apiPath}${path}`,
+      schema: { hide: true } as never,
+      preParsing: async ({ installation, headers }) => {
+        if (installation === null) throw new Refusal(notFound);
+        const who = installation.auth.identify(headers.authorization, installation.clinic.clock());
+        if ('status' in who) throw new Refusal(who);
+      },
+      handler: (request, reply) => {
+        const allow = own.join(', ');
+        return deliver(request, reply, whole({ ...methodNotAllowed(request.method), headers: { allow } }));
+      },
+    });
+  }
+};
+
+/** Client credentials (field notes: OAuth2). */
+const addTokenEndpoint = (app: FastifyInstance): void => {
+  app.route({
+    method: [...methods],
+    url: '/:installation/oauth2/token/',
+    schema: { hide: true } as never,
+    handler: (request, reply) => {
+      if (request.installation === null) return deliver(request, reply, whole(notFound));
+      if (request.method !== 'POST') return deliver(request, reply, whole(methodNotAllowed(request.method)));
+      const { auth, clinic, quirks, faults, latencyMs } = request.installation;
+      const body = (request.body ?? {}) as Record<string, unknown>;
+      const issue = (): Answer => auth.issue(request.headers.authorization, body, clinic.clock(), quirks.tokenSeconds);
+      return deliver(request, reply, withFaults(faults, 'oauth2.token', latencyMs, issue));
+    },
+  });
+};
+
+const withFaults = (faults: FaultInjector, action: string, latencyMs: number, act: () => Answer): Delivery => {
+  const delivery: Delivery = { answer: notFound, delayMs: latencyMs, damage: null };
+  if (strike(faults, action, 'before', delivery)) return delivery;
+  delivery.answer = act();
+  if (strike(faults, action, 'after', delivery)) return delivery;
+  const hang = faults.strikes('timeoutMs', action);
+  if (hang) delivery.delayMs += hang.ms ?? 30_000;
+  const cut = faults.strikes('truncatedBody', action);
+  if (cut) delivery.damage = cut.honestLength ? 'truncateHonestly' : 'truncate';
+  else if (faults.strikes('notJson', action)) return { ...delivery, answer: { status: 200 }, damage: 'html' };
+  return delivery;
+};
+
+/** Replaces the answer by an injected failure, if one strikes now. */
+const strike = (faults: FaultInjector, action: string, when: 'before' | 'after', delivery: Delivery): boolean => {
+  if (faults.strikes('connectionReset', action, when)) delivery.damage = 'reset';
+  else if (faults.strikes('http500', action, when))
+    delivery.answer = { status: 500, body: { detail: 'Server error.' } };
+  else if (faults.strikes('http503Html', action, when)) {
+    delivery.answer = { status: 503 };
+    delivery.damage = 'html';
+  } else return false;
+  return true;
+};
+
+const deliver = async (request: FastifyRequest, reply: FastifyReply, delivery: Delivery): Promise<FastifyReply> => {
+  const { answer, damage, delayMs } = delivery;
+  if (delayMs > 0) await delay(delayMs);
+  reply.code(answer.status).headers(answer.headers ?? {});
+  if (damage === 'html') return reply.type('text/html; charset=utf-8').serializer(String).send(htmlPage);
+  if (damage === 'reset') {
+    reply.hijack();
+    reply.raw.socket?.resetAndDestroy();
+    return reply;
+  }
+  if (answer.body === undefined) return reply.send();
+  const text = encode(answer.body);
+  if (damage === null && request.accepts().type(['json', 'html']) === 'html') {
+    return reply.type('text/html; charset=utf-8').serializer(String).send(htmlOf(text));
+  }
+  reply.type('application/json').serializer(String);
+  if (damage === 'truncateHonestly') return reply.send(text.slice(0, text.length / 2));
+  if (damage === 'truncate') {
+    const bytes = Buffer.from(text);
+    reply.hijack();
+    reply.raw.writeHead(answer.status, { 'content-type': 'application/json', 'content-length': bytes.length });
+    reply.raw.write(bytes.subarray(0, bytes.length / 2), () => reply.raw.socket?.destroy());
+    return reply;
+  }
+  return reply.send(text);
+};
+
+/** The answer as a page for browsers, which ask for text/html (practice-api: Conventions 3). */
+const htmlOf = (json: string): string => {
+  const escaped = JSON.stringify(JSON.parse(json), null, 2).replace(/&/g, '&amp;').replace(/</g, '&lt;');
+  return `<!DOCTYPE html><html><head><title>Practice API</title></head><body><pre>${escaped}</pre></body></html>`;
+};
+
+/** The answer, or with `checkAnswers` a 500 that says how it breaks its schema. */
+const checked = (route: RouteSpec, answer: Answer, { checkAnswers, quirks }: AppParts): Answer => {
+  if (!checkAnswers || quirks.extraFields || answer.status >= 400) return answer;
+  const schema = route.answers[answer.status];
+  if (schema === undefined)
+    return { status: 500, body: { detail: `${route.action} does not declare ${answer.status}` } };
+  if (schema === null) return answer;
+  const result = schema.safeParse(JSON.parse(encode(answer.body)));
+  if (result.success) return answer;
+  return { status: 500, body: { detail: `${route.action}: ${z.prettifyError(result.error)}` } };
+};
+
+/** An answer that ends a request before its handler. */
+class Refusal extends Error {
+  readonly answer: Answer;
+
+  constructor(answer: Answer) {
+    super(`refused with ${answer.status}`);
+    this.answer = answer;
+  }
+}
+
+class UnsupportedMediaType extends Error {}
+
+/** Runs a handler and turns what it throws into an answer. */
+const answerOf = (act: () => Answer): Answer => {
+  try {
+    return act();
+  } catch (error) {
+    return refusalOf(error);
+  }
+};
+
+/** The answer that an error stands for. Throws what is a mistake of the sandbox itself. */
+const refusalOf = (error: unknown): Answer => {
+  if (error instanceof Refusal) return error.answer;
+  if (error instanceof ValidationProblem) return { status: 400, body: error.fields };
+  if (error instanceof BadBody) return { status: 400, body: { detail: error.message } };
+  if (error instanceof NotFound) return notFound;
+  if (error instanceof UnsupportedMediaType) {
+    return { status: 415, body: { detail: `Unsupported media type "${error.message}" in request.` } };
+  }
+  if (hasZodFastifySchemaValidationErrors(error)) return invalid(error);
+  const { statusCode, message } = error as { statusCode?: number; message?: string };
+  if (statusCode !== undefined && statusCode < 500) return { status: statusCode, body: { detail: message } };
+  return { status: 500, body: { detail: error instanceof Error ? (error.stack ?? error.message) : String(error) } };
+};
+
+/** `{"<field>": ["message"]}` for what the schemas refuse; a malformed id in the path is an unknown path, a page that is none too. */
+const invalid = (error: {
+  validationContext?: string;
+  validation: { instancePath: string; message?: string }[];
+}): Answer => {
+  const where = error.validationContext;
+  if (where === 'params') return notFound;
+  const fields: Record<string, string[]> = {};
+  for (const issue of error.validation) {
+    const field = issue.instancePath.split('/')[1] || 'non_field_errors';
+    if (where === 'querystring' && field === 'page') return { status: 404, body: { detail: 'Invalid page.' } };
+    fields[field] = [...(fields[field] ?? []), issue.message ?? 'Invalid.'];
+  }
+  return { status: 400, body: fields };
+};
+
+const isForm = (request: FastifyRequest): boolean =>
+  /^(application\/x-www-form-urlencoded|multipart\/form-data)/i.test(request.headers['content-type'] ?? '');
+
+const throttled = (retryAfter: string | null): Answer => ({
+  status: 429,
+  body: { detail: 'Request was throttled.' },
+  headers: retryAfter === null ? {} : { 'retry-after': retryAfter },
+});
+
+const whole = (answer: Answer): Delivery => ({ answer, delayMs: 0, damage: null });
+
+const splitOnce = (text: string, separator: string): [string, string] => {
+  const at = text.indexOf(separator);
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+};
+
+/** Waits without keeping the process alive. */
+const delay = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());

@@ -1,0 +1,50 @@
+// Control endpoints, for this machine only: events, statistics, quirks and faults of a sandbox in another process.
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { Faults } from '../faults.ts';
+import type { LiveEvent } from '../live.ts';
+import type { Quirks } from '../quirks.ts';
+import { decodeJson } from './body.ts';
+import type { Stats } from './stats.ts';
+
+export interface Controls {
+  live: (events: number) => LiveEvent[];
+  stats: () => Stats;
+  setQuirks: (quirks: Partial<Quirks>) => void;
+  setFaults: (faults: Partial<Faults>) => void;
+}
+
+const maxEvents = 10_000;
+const eventsQuery = z.object({
+  events: z.coerce.number().int().min(0).max(maxEvents, `A whole number from 0 to ${maxEvents}.`).default(1),
+});
+
+/** POST live?events=N, GET stats, POST quirks, POST faults; unknown to every other machine. */
+export const registerControls = (app: FastifyInstance, controls: Controls): void => {
+  const hidden = { hide: true } as const;
+  app.register(
+    async (scope) => {
+      scope.addHook('onRequest', async (request, reply) => {
+        if (!isLoopback(request.ip)) return reply.callNotFound();
+      });
+      scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+        decodeJson(body),
+      );
+      scope.post('/live', { schema: { ...hidden, querystring: eventsQuery } as never }, async (request) => ({
+        events: controls.live((request.query as z.output<typeof eventsQuery>).events),
+      }));
+      scope.get('/stats', { schema: hidden as never }, async () => controls.stats());
+      scope.post('/quirks', { schema: hidden as never }, async (request) => {
+        controls.setQuirks((request.body ?? {}) as Partial<Quirks>);
+        return {};
+      });
+      scope.post('/faults', { schema: hidden as never }, async (request) => {
+        controls.setFaults((request.body ?? {}) as Partial<Faults>);
+        return {};
+      });
+    },
+    { prefix: '/sandbox' },
+  );
+};
+
+export const isLoopback = (address: string): boolean => /^(127\.|::1$|::ffff:127\.)/.test(address);

@@ -1,0 +1,102 @@
+// The OpenAPI 3.1 description, generated from the schemas that the server validates with, and the pages that show it.
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { answer } from './fields.ts';
+import type { RouteSpec } from './route.ts';
+
+const apiPath = '/:installation/api/0.1/';
+const detail = answer({ detail: z.string() });
+/** `{"<field>": ["message"]}`, or `{"detail": "message"}` where no field is at fault. */
+const problems = z.record(z.string(), z.unknown());
+
+/** The schema of a route as fastify takes it: what is validated, and what is told in the description. */
+export const described = (route: RouteSpec, params: z.ZodObject): FastifySchema => {
+  const both = (schema: z.ZodType) => ({
+    content: { 'application/json': { schema }, 'text/html': { schema } },
+  });
+  const told = (status: number, description: string, schema: z.ZodType) => [status, { description, ...both(schema) }];
+  const answers = Object.entries(route.answers).map(([status, schema]) =>
+    schema === null
+      ? [status, z.undefined().describe('Done; the answer has no body')]
+      : told(Number(status), route.summary, schema),
+  );
+  const hasInput = route.body !== undefined || route.query !== undefined;
+  const refusals = [
+    ...(hasInput || route.path.includes(':') || route.method !== 'GET' ? [told(400, 'Refused', problems)] : []),
+    told(401, 'No valid token', detail),
+    told(403, 'The permission group or the scope of the application does not allow it', detail),
+    ...(route.path.includes(':') || route.query ? [told(404, 'No such record or page', detail)] : []),
+    ...(route.method === 'GET' ? [] : [told(405, 'Not allowed on this installation', detail)]),
+    ...(route.body ? [told(415, 'Unsupported media type', detail)] : []),
+    told(429, 'A limit is reached; Retry-After says how many seconds to wait', detail),
+  ];
+  return {
+    tags: [route.section],
+    summary: route.summary,
+    operationId: route.action.replaceAll('.', '_'),
+    description: notes(route),
+    security: [{ oauth2: [route.scope ?? 'read write'] }],
+    ...(route.form
+      ? { consumes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'] }
+      : {}),
+    params,
+    ...(route.query ? { querystring: route.query } : {}),
+    ...(route.body ? { body: route.body } : {}),
+    response: Object.fromEntries([...refusals, ...answers]),
+  } as unknown as FastifySchema;
+};
+
+const notes = (route: RouteSpec): string =>
+  route.permission === undefined ? '' : `Needs the permission '${route.permission}'.`;
+
+export const registerDocs = async (app: FastifyInstance): Promise<void> => {
+  const toJson = createJsonSchemaTransform({});
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Veterinary practice management API (sandbox)',
+        version: '0.1',
+        description: 'Generated from the schemas that the sandbox validates with.',
+      },
+      servers: [
+        {
+          url: '{base_url}/{installation_id}/api/0.1',
+          variables: { base_url: { default: 'http://127.0.0.1:8090' }, installation_id: { default: '4711' } },
+        },
+      ],
+      components: {
+        securitySchemes: {
+          oauth2: {
+            type: 'oauth2',
+            flows: {
+              clientCredentials: {
+                tokenUrl: '/4711/oauth2/token/',
+                scopes: { 'read write': 'the Open API', wholesaler: 'the wholesaler integration' },
+              },
+            },
+          },
+        },
+      },
+    },
+    transform: ((document: Parameters<typeof toJson>[0]) => {
+      const { schema, url } = toJson(document) as { schema: FastifySchema; url: string };
+      return { schema, url: url.startsWith(apiPath) ? url.slice(apiPath.length - 1) : url };
+    }) as never,
+  });
+  await app.register(swaggerUi, { routePrefix: '/docs' });
+  app.get('/schema/', { schema: { hide: true } as never }, async (request, reply) => {
+    const origin = `http://${request.headers.host ?? 'localhost'}`;
+    return reply.send(documentOf(app, origin));
+  });
+};
+
+/** The description; with an origin, for the server there. */
+export const documentOf = (app: FastifyInstance, origin?: string): object => {
+  const document = app.swagger();
+  if (origin === undefined) return document;
+  return { ...document, servers: [{ url: `${origin}/4711/api/0.1` }] };
+};

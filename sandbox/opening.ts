@@ -1,0 +1,97 @@
+// What an invented clinic starts with besides its history: staff, the items it sells, and its clients' animals. All is drawn from a
+// stream of random numbers of its own, so that the history of a seed stays what it is.
+import { items, vatGroups } from './catalogue.ts';
+import type { Clinic } from './clinic.ts';
+import { dec, fixed } from './money.ts';
+import { Rng } from './rng.ts';
+import { itemTypes } from './state/registers.ts';
+
+const staff = [
+  ['Iida', 'Vuorela', true],
+  ['Otso', 'Rantala', true],
+  ['Tuuli', 'Saarinen', true],
+  ['Elias', 'Kuusela', false],
+] as const;
+const animals = [
+  'Rekku',
+  'Misse',
+  'Tassu',
+  'Musti',
+  'Viiru',
+  'Halla',
+  'Nuppu',
+  'Turre',
+  'Sulo',
+  'Pilvi',
+  'Kaneli',
+  'Ruska',
+];
+
+/** The type of an item, by the account that it is sold on. */
+const typeOf = (account: string): number => {
+  if (account === '3100') return itemTypes.medicine;
+  if (account === '3110' || account === '3130') return itemTypes.supply;
+  if (account === '3120') return itemTypes.food;
+  return account === '3020' ? itemTypes.laboratory : itemTypes.procedure;
+};
+
+/** Fills the registers of an empty clinic. The same seed gives the same. */
+export const openRegisters = (clinic: Clinic, seed: number): void => {
+  const rng = new Rng(seed, 'registers');
+  const { users, items: table, patients } = clinic.registers;
+  const departments = [...clinic.departments.keys()];
+  for (const [first_name, last_name, is_veterinarian] of staff) {
+    const email = `${first_name}.${last_name}@kuusikko.example`.toLowerCase();
+    clinic.insert(users, { first_name, last_name, email, is_veterinarian, department: rng.pick(departments) });
+  }
+  for (const item of items) {
+    clinic.insert(table, {
+      name: item.name,
+      type_code: typeOf(item.account),
+      price_with_vat: fixed(dec(rng.int(item.from * 100, item.to * 100)).div(100), 2),
+      vat_percentage: item.vat.percentage,
+      account_number: item.account,
+      reporting_dimension_1: item.dimension ?? null,
+      shop: item.shop ?? false,
+      archived: false,
+    });
+  }
+  clinic.insert(table, {
+    ...{
+      name: 'Prescription fee',
+      type_code: itemTypes.procedure,
+      price_with_vat: '12.55',
+      shop: true,
+      archived: false,
+    },
+    ...{ vat_percentage: vatGroups.general.percentage, account_number: '3300', reporting_dimension_1: null },
+  });
+  for (const client of clinic.clients.all()) {
+    const count = rng.weighted([
+      [1, 70],
+      [2, 22],
+      [3, 8],
+    ] as const);
+    for (let n = 0; n < count; n++) {
+      clinic.insert(patients, {
+        client: client.id,
+        name: rng.pick(animals),
+        official_name: '',
+        species_code: rng.weighted([
+          [1, 55],
+          [2, 35],
+          [3, 10],
+        ] as const),
+        breed_code: null,
+        gender_code: rng.int(1, 4),
+        weight: fixed(dec(rng.int(20, 450)).div(10), 1),
+        date_of_birth: `${rng.int(2012, 2024)}-0${rng.int(1, 9)}-1${rng.int(0, 9)}`,
+        deceased: null,
+        microchip: rng.chance(0.6) ? `2460980${rng.int(10_000_000, 99_999_999)}` : null,
+        archived: false,
+        home_department: rng.chance(0.7) ? rng.pick(departments) : null,
+        herd_size: null,
+      });
+    }
+  }
+};

@@ -1,0 +1,39 @@
+// practice-api: Account number. A create request that equals an existing record in number, description and department returns it.
+import { z } from 'zod';
+import { crudRoutes } from '../http/crud.ts';
+import { answer, boolean, id, optionalText, reference, text, time, url } from '../http/fields.ts';
+import { type AccountNumber, ValidationProblem } from '../records.ts';
+
+/** A department, or none: forms send an empty field. */
+const department = () => z.union([reference(), z.null(), z.literal('').transform(() => null)]);
+
+export const accountNumberRoutes = crudRoutes<AccountNumber, z.ZodObject>({
+  name: 'accountnumber',
+  noun: 'account number',
+  section: 'Accounting reports, account numbers, alternative payers, alternative pricings',
+  permission: 'Financial: Invoices',
+  table: ({ clinic }) => clinic.accountNumbers,
+  record: answer({
+    ...{ id: id(), url: url(), created: time(), modified: time() },
+    ...{ number: z.string(), description: z.string(), department: url().nullable(), archived: z.boolean() },
+  }),
+  wire: ({ wire }, account) => wire.accountNumber(account),
+  body: z.object({
+    number: text(63),
+    description: optionalText(255).optional(),
+    department: department().optional(),
+    archived: boolean().optional(),
+  }),
+  defaults: { description: '', department: null, archived: false },
+  check: ({ clinic }, { department }) => {
+    if (department != null && !clinic.departments.has(department)) {
+      throw new ValidationProblem('department', 'Invalid hyperlink - Object does not exist.');
+    }
+  },
+  existing: ({ clinic }, { number, description, department }) => {
+    const same = clinic.accountNumbers
+      .all()
+      .find((one) => one.number === number && one.description === description && one.department === department);
+    return same?.archived ? clinic.update(clinic.accountNumbers, same, { archived: false }) : same;
+  },
+});

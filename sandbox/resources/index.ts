@@ -1,0 +1,23 @@
+// Every endpoint of the API.
+import type { RouteSpec } from '../http/route.ts';
+import { accountNumberRoutes } from './account-numbers.ts';
+import { accountingReportRoutes } from './accounting-reports.ts';
+import { alternativePayerRoutes } from './alternative-payers.ts';
+import { alternativePricingRoutes } from './alternative-pricings.ts';
+import { clientRoutes } from './clients.ts';
+import { invoiceRoutes } from './invoices.ts';
+import { paymentRoutes } from './payments.ts';
+import { prepaymentRoutes } from './prepayments.ts';
+import { settingsRoutes } from './settings.ts';
+
+export const routes: readonly RouteSpec[] = [
+  ...accountingReportRoutes,
+  ...accountNumberRoutes,
+  ...alternativePayerRoutes,
+  ...alternativePricingRoutes,
+  ...clientRoutes,
+  ...invoiceRoutes,
+  ...paymentRoutes,
+  ...prepaymentRoutes,
+  ...settingsRoutes,
+];

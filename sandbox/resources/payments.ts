@@ -1,0 +1,93 @@
+// practice-api: Invoice payment; States: Invoice status; Errors.
+import { z } from 'zod';
+import {
+  amount,
+  answer,
+  choice,
+  decimal,
+  id,
+  optionalText,
+  reference,
+  text,
+  time,
+  timestamp,
+  url,
+} from '../http/fields.ts';
+import { idFilter, listRoute } from '../http/listing.ts';
+import { instant, pathId, type RouteSpec, route } from '../http/route.ts';
+import { type InvoicePayment, paymentTypes, ValidationProblem } from '../records.ts';
+
+const section = 'Invoices, payments, prepayments';
+const permission = 'Financial: Invoices';
+
+const record = answer({
+  id: id(),
+  url: url(),
+  invoice: url(),
+  payment_type: z.literal(paymentTypes),
+  paid: amount(),
+  date_added: time(),
+  info: z.string(),
+});
+
+/** A payment type that may be written: any but 8 (Prepayment). */
+export const paymentType = () => choice([0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 15]);
+
+export const paymentRoutes: RouteSpec[] = [
+  listRoute<InvoicePayment>({
+    path: 'invoicepayment/',
+    action: 'invoicepayment.list',
+    summary: 'Payments on invoices',
+    ...{ section, permission, record },
+    table: ({ clinic }) => clinic.invoicePayments,
+    filters: {
+      ...idFilter,
+      invoice: { kind: 'integer', operators: ['is', 'in'], value: (payment) => payment.invoice },
+    },
+    wire: ({ wire }, payment) => wire.invoicePayment(payment),
+    group: 'invoice',
+  }),
+  route({
+    method: 'POST',
+    path: 'invoicepayment/',
+    action: 'invoicepayment.create',
+    summary: 'Record a payment on a finalized invoice',
+    ...{ section, permission },
+    body: z.object({
+      invoice: reference(),
+      payment_type: paymentType(),
+      paid: decimal(4),
+      date_added: timestamp(),
+      info: optionalText(1000).optional(),
+    }),
+    answers: { 201: record },
+    handle: (request) => {
+      const { body, clinic, wire } = request;
+      if (!clinic.invoices.get(body.invoice)) throw new ValidationProblem('invoice', 'Object does not exist.');
+      const payment = clinic.pay(body.invoice, {
+        payment_type: body.payment_type,
+        paid: clinic.money(body.paid, 'paid'),
+        date_added: instant(request, body.date_added, 'date_added'),
+        info: body.info ?? '',
+      });
+      return { status: 201, body: wire.invoicePayment(payment) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: 'invoicepayment/:id/cancel_payment/',
+    action: 'invoicepayment.cancel_payment',
+    summary: 'Cancel a payment by a negative one',
+    ...{ section, permission },
+    body: z.object({ info: text(1000), cancel_date: timestamp() }),
+    answers: { 201: record },
+    handle: (request) => {
+      const { info, cancel_date } = request.body;
+      const when = instant(request, cancel_date, 'cancel_date');
+      return {
+        status: 201,
+        body: request.wire.invoicePayment(request.clinic.cancelPayment(pathId(request), info, when)),
+      };
+    },
+  }),
+];

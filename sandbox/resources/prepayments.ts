@@ -1,0 +1,166 @@
+// practice-api: Unallocated payment. Writing external_info is a PATCH of the record, or (a quirk) its own sub-resource.
+import { z } from 'zod';
+import { methodNotAllowed } from '../http/answer.ts';
+import { amount, answer, anyObject, decimal, id, optionalText, reference, time, url } from '../http/fields.ts';
+import { envelope, idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
+import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
+import { dec, negated } from '../money.ts';
+import { NotFound, type Prepayment, paymentTypes, ValidationProblem } from '../records.ts';
+import { paymentType } from './payments.ts';
+
+const section = 'Invoices, payments, prepayments';
+const permission = 'Financial: Invoices';
+
+const record = answer({
+  id: id(),
+  url: url(),
+  created: time(),
+  modified: time(),
+  department: url(),
+  client: url(),
+  payment_type: z.literal(paymentTypes),
+  paid: amount(),
+  description: z.string(),
+  refunds: url().nullable(),
+  unused_amount: amount(),
+  fully_used: z.boolean(),
+  status: z.enum(['Ready', 'Pending', 'Fully used', 'Failed', 'Aborted']),
+  external_info: anyObject(),
+});
+
+/** `external_id` is text; every other key is the caller's own. */
+const externalInfo = z.looseObject({ external_id: z.string().max(255).nullish() });
+const infoRecord = z.looseObject({ id: id() });
+
+const create = (request: ApiRequest<unknown, z.output<typeof createBody>>): Prepayment => {
+  const { body, clinic } = request;
+  const paid = clinic.money(body.paid, 'paid');
+  const { department, client, payment_type, description } = body;
+  const input = { department, client, payment_type, ...(description === undefined ? {} : { description }) };
+  if (!clinic.departments.has(department)) throw new ValidationProblem('department', 'Object does not exist.');
+  if (dec(paid).isZero()) throw new ValidationProblem('paid', 'The amount may not be zero.');
+  if (dec(paid).isPositive()) return clinic.takePrepayment({ ...input, paid });
+  if (body.refunds == null) throw new ValidationProblem('refunds', 'This field is required.');
+  if (!clinic.prepayments.get(body.refunds)) throw new ValidationProblem('refunds', 'Object does not exist.');
+  return clinic.refundPrepayment(body.refunds, negated(paid), input);
+};
+
+const createBody = z.object({
+  department: reference(),
+  client: reference(),
+  payment_type: paymentType(),
+  paid: decimal(4),
+  description: optionalText(1000).optional(),
+  refunds: reference().nullish(),
+});
+
+const shown = (request: ApiRequest): Prepayment => {
+  const { clinic } = request;
+  const visible = clinic.prepayments.visible(clinic.prepayment(pathId(request)), clinic.clock());
+  if (!visible) throw new NotFound();
+  return visible;
+};
+
+/** external_info as a resource of its own, one per prepayment that has any. Only with the `subresource` quirk. */
+const subResource = (request: ApiRequest, prepayment: Prepayment): Record<string, unknown> | null => {
+  if (request.quirks.externalInfo !== 'subresource') throw new NotFound();
+  const isEmpty = Object.values(prepayment.external_info).every((value) => value === null);
+  return isEmpty ? null : { ...prepayment.external_info, id: 5_000_000 + prepayment.id };
+};
+
+const one = 'unallocatedpayment/:id/';
+
+export const prepaymentRoutes: RouteSpec[] = [
+  listRoute<Prepayment>({
+    path: 'unallocatedpayment/',
+    action: 'unallocatedpayment.list',
+    summary: 'Prepayments',
+    ...{ section, permission, record },
+    table: ({ clinic }) => clinic.prepayments,
+    filters: {
+      ...idFilter,
+      ...modifiedFilter,
+      client: { kind: 'integer', operators: ['is'], value: (prepayment) => prepayment.client },
+    },
+    wire: ({ wire }, prepayment) => wire.prepayment(prepayment),
+  }),
+  route({
+    method: 'POST',
+    path: 'unallocatedpayment/',
+    action: 'unallocatedpayment.create',
+    summary: 'Record a prepayment, or refund one',
+    ...{ section, permission },
+    body: createBody,
+    answers: { 201: record },
+    handle: (request) => ({ status: 201, body: request.wire.prepayment(create(request)) }),
+  }),
+  route({
+    method: 'GET',
+    path: one,
+    action: 'unallocatedpayment.retrieve',
+    summary: 'One prepayment',
+    ...{ section, permission },
+    answers: { 200: record },
+    handle: (request) => ({ status: 200, body: request.wire.prepayment(shown(request)) }),
+  }),
+  route({
+    method: 'PATCH',
+    path: one,
+    action: 'unallocatedpayment.partial_update',
+    summary: "Write back the external document's id",
+    ...{ section, permission },
+    body: z.object({ external_info: externalInfo.optional() }),
+    answers: { 200: record },
+    handle: (request) => {
+      const { body, clinic, quirks, wire } = request;
+      if (quirks.externalInfo !== 'patch') return methodNotAllowed('PATCH');
+      const prepayment = clinic.prepayment(pathId(request));
+      if (body.external_info !== undefined) clinic.mergeExternalInfo(prepayment.id, body.external_info);
+      return { status: 200, body: wire.prepayment(prepayment) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${one}external_info/`,
+    action: 'external_info.list',
+    summary: 'external_info as a resource of its own, on installations that have it',
+    ...{ section, permission },
+    answers: { 200: envelope(infoRecord) },
+    handle: (request) => {
+      const info = subResource(request, shown(request));
+      const results = info ? [info] : [];
+      return { status: 200, body: { count: results.length, num_pages: 1, next: null, previous: null, results } };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${one}external_info/`,
+    action: 'external_info.create',
+    summary: 'Create external_info, on installations that have it as a resource',
+    ...{ section, permission },
+    body: externalInfo,
+    answers: { 201: infoRecord },
+    handle: (request) => {
+      const prepayment = request.clinic.prepayment(pathId(request));
+      if (subResource(request, prepayment)) throw new ValidationProblem('non_field_errors', 'It exists already.');
+      request.clinic.mergeExternalInfo(prepayment.id, request.body);
+      return { status: 201, body: subResource(request, prepayment) };
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: `${one}external_info/:info_id/`,
+    action: 'external_info.partial_update',
+    summary: 'Change keys of external_info, on installations that have it as a resource',
+    ...{ section, permission },
+    body: externalInfo,
+    answers: { 200: infoRecord },
+    handle: (request) => {
+      const prepayment = request.clinic.prepayment(pathId(request));
+      const info = subResource(request, prepayment);
+      if (!info || info.id !== request.ids[1]) throw new NotFound();
+      request.clinic.mergeExternalInfo(prepayment.id, request.body);
+      return { status: 200, body: subResource(request, prepayment) };
+    },
+  }),
+];

@@ -1,0 +1,54 @@
+// Registers that the other parts refer to (practice-api: Patient; Consultation items; `user`, `item`: fields not shown).
+import type { Amount } from '../money.ts';
+import type { RecordBase } from '../records.ts';
+import type { Tables } from './tables.ts';
+
+/** A member of staff, or the virtual user of an OAuth2 application. */
+export interface User extends RecordBase {
+  first_name: string;
+  last_name: string;
+  email: string;
+  department: number | null;
+  is_veterinarian: boolean;
+}
+
+/** practice-api, `type_code` of consultationitem. */
+export const itemTypes = { procedure: 1, medicine: 2, supply: 3, food: 4, laboratory: 5, panel: 6 } as const;
+
+/** Something that the clinic sells. */
+export interface CatalogueItem extends RecordBase {
+  name: string;
+  type_code: number;
+  /** Price per unit with VAT. */
+  price_with_vat: Amount;
+  vat_percentage: Amount;
+  account_number: string;
+  reporting_dimension_1: string | null;
+  /** Sold over the counter as well. */
+  shop: boolean;
+  archived: boolean;
+}
+
+/** practice-api: Patient. Codes are ids of the code lists. */
+export interface Patient extends RecordBase {
+  client: number;
+  name: string;
+  official_name: string;
+  species_code: number;
+  breed_code: number | null;
+  gender_code: number;
+  weight: Amount | null;
+  date_of_birth: string | null;
+  deceased: string | null;
+  microchip: string | null;
+  archived: boolean;
+  home_department: number | null;
+  /** Animals of a herd; the multiplier of quantities on farm visits. */
+  herd_size: number | null;
+}
+
+export const registerTables = (tables: Tables) => ({
+  users: tables.add<User>('user', 1),
+  items: tables.add<CatalogueItem>('item', 6001),
+  patients: tables.add<Patient>('patient', 20_001, (patient) => patient.client),
+});
