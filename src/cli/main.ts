@@ -1,6 +1,6 @@
 import { Console } from 'node:console';
 import { readFileSync } from 'node:fs';
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { ConfigError, type UserError } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
 import { visibleLines } from '../domain/text.ts';
@@ -28,19 +28,24 @@ export async function main(args: string[], io: Io): Promise<number> {
       io.stderr.write('interrupted\n');
       return interruptedCode;
     }
-    const known = error instanceof CommanderError ? usageErrorOf(error, args) : toUserError(error);
+    const known = error instanceof CommanderError ? usageErrorOf(error, program, args) : toUserError(error);
     printError(known, args, io);
     return known.exitCode;
   }
 }
 
-function usageErrorOf(error: CommanderError, args: string[]): UserError {
+function usageErrorOf(error: CommanderError, program: Command, args: string[]): UserError {
   // Without a command, commander gives the help instead of a message.
   const message = error.code === 'commander.help' ? 'No command was given.' : error.message.replace(/^error: /, '');
-  const command = args.find((arg) => !arg.startsWith('-'));
-  const help =
-    command && error.code !== 'commander.unknownCommand' ? `vetledger ${command} --help` : 'vetledger --help';
+  const help = ['vetledger', ...commandPath(program, args), '--help'].join(' ');
   return new ConfigError('usage', message, `Run \`${help}\` for how it is used.`);
+}
+
+/** The names of the command that was meant: `ledger`, `close`; as far as there is one. */
+function commandPath(program: Command, args: readonly string[]): string[] {
+  const [name, ...rest] = args.filter((arg) => !arg.startsWith('-'));
+  const command = program.commands.find((one) => one.name() === name);
+  return command === undefined ? [] : [command.name(), ...commandPath(command, rest)];
 }
 
 function printError(error: UserError, args: string[], io: Io): void {

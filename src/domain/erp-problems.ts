@@ -14,44 +14,44 @@ export const erpProblemCatalogue = {
   vat_code_unmapped: {
     retried: true,
     sentence: 'The mapping gives no tax code of the ERP for a VAT group and rate.',
-    todo: 'Add it under `erp.vat_codes` in the mapping file; the entry is sent by itself.',
+    todo: 'Add it under `erp.vat_codes` in the mapping file and run `vetledger sync`, which takes it into use; the entry is sent by itself.',
   },
   dimension_unmapped: {
     retried: true,
     sentence: 'The mapping gives no value of the ERP for a dimension.',
-    todo: 'Add it under `erp.dimensions` in the mapping file; the entry is sent by itself.',
+    todo: 'Add it under `erp.dimensions` in the mapping file and run `vetledger sync`, which takes it into use; the entry is sent by itself.',
   },
   journal_unmapped: {
     retried: true,
     sentence: 'The mapping names no journal of the ERP for this kind of document.',
-    todo: 'Add it under `erp.journals` in the mapping file; the entry is sent by itself.',
+    todo: 'Add it under `erp.journals` in the mapping file and run `vetledger sync`, which takes it into use; the entry is sent by itself.',
   },
   party_unmapped: {
     retried: true,
     sentence: 'A line needs a party, and the mapping names no collective one.',
-    todo: 'Set `erp.collective_party` in the mapping file; the entry is sent by itself.',
+    todo: 'Set `erp.collective_party` in the mapping file and run `vetledger sync`, which takes it into use; the entry is sent by itself.',
   },
 
   // What the ERP refuses
   erp_account_unknown: {
     retried: false,
     sentence: 'The ERP has no such account, or it is closed or not postable.',
-    todo: 'Create or open the account in the ERP, or change the mapping; then `vetledger deliver retry`.',
+    todo: 'Create or open the account in the ERP, or change the mapping file and run `vetledger sync`; then `vetledger deliver retry`.',
   },
   erp_tax_unknown: {
     retried: false,
     sentence: 'The ERP has no such tax code.',
-    todo: 'Correct `erp.vat_codes` in the mapping file, or create the tax in the ERP; then `vetledger deliver retry`.',
+    todo: 'Create the tax in the ERP, or correct `erp.vat_codes` in the mapping file and run `vetledger sync`; then `vetledger deliver retry`.',
   },
   erp_dimension_unknown: {
     retried: false,
     sentence: 'The ERP has no such value of a dimension.',
-    todo: 'Create it in the ERP, or correct `erp.dimensions` in the mapping file; then `vetledger deliver retry`.',
+    todo: 'Create it in the ERP, or correct `erp.dimensions` in the mapping file and run `vetledger sync`; then `vetledger deliver retry`.',
   },
   erp_journal_unknown: {
     retried: false,
     sentence: 'The ERP has no such journal.',
-    todo: 'Correct `erp.journals` in the mapping file, or create the journal in the ERP; then `vetledger deliver retry`.',
+    todo: 'Create the journal in the ERP, or correct `erp.journals` in the mapping file and run `vetledger sync`; then `vetledger deliver retry`.',
   },
   erp_party_refused: {
     retried: false,

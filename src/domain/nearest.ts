@@ -1,12 +1,20 @@
-/** The known word closest to `word`, for hints in error messages; null when none is close. */
+/** The known word closest to `word`, for hints in error messages: of equally close ones that with the same beginning. Null when none is close. */
 export function nearest(word: string, known: Iterable<string>): string | null {
   let best: string | null = null;
   let bestDistance = Math.max(2, Math.floor(word.length / 2)) + 1;
   for (const candidate of known) {
     const distance = editDistance(word.toLowerCase().replaceAll('-', '_'), candidate.toLowerCase());
-    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+    const isCloser =
+      distance === bestDistance && best !== null && sameLetters(word, candidate) > sameLetters(word, best);
+    if (distance < bestDistance || isCloser) [best, bestDistance] = [candidate, distance];
   }
   return best;
+}
+
+/** How many letters two words begin with alike. */
+function sameLetters(word: string, other: string): number {
+  const at = [...word].findIndex((letter, index) => letter !== other[index]);
+  return at === -1 ? word.length : at;
 }
 
 /** Whether two words differ by one letter at most, or by upper and lower case. */

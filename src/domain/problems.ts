@@ -142,39 +142,39 @@ export const problemCatalogue = {
   voucher_with_vat: {
     holds: true,
     sentence: 'The mapping sends a row to a liability for gift cards or vouchers, and the row has VAT (R1).',
-    todo: 'A voucher whose VAT is known when it is sold is revenue: take its account out of the rule in `revenue_rules`, or correct the VAT of the row in the practice software.',
+    todo: 'A voucher whose VAT is known when it is sold is revenue: take its account out of the rule in `revenue_rules` of the mapping file and run `vetledger sync`; or correct the VAT of the row in the practice software.',
   },
   rounding_too_large: {
     holds: true,
     sentence: 'A payment of type 3 (rounding) is larger than any rounding of cash (R4).',
-    todo: 'Correct the payment in the practice software; if your currency rounds to larger coins, raise policies.rounding_limit in the mapping file.',
+    todo: 'Correct the payment in the practice software; if your currency rounds to larger coins, raise policies.rounding_limit in the mapping file and run `vetledger sync`.',
   },
 
   // Mapping (P4)
   role_unmapped: {
     holds: true,
     sentence: 'The mapping gives no account for a role that the document needs.',
-    todo: 'Add the account under `roles` in the mapping file; the document posts by itself in the next window.',
+    todo: 'Add the account under `roles` in the mapping file and run `vetledger sync`, which takes it into use; the document posts then.',
   },
   account_unmapped: {
     holds: true,
     sentence: "The mapping gives no account for a row's revenue account.",
-    todo: 'Add it under `revenue` in the mapping file, or give the row an account in the practice software.',
+    todo: 'Add it under `revenue` in the mapping file and run `vetledger sync`, which takes it into use; or give the row an account in the practice software.',
   },
   vat_group_unmapped: {
     holds: true,
     sentence: 'The mapping gives no account for a VAT group, or the source names more than one.',
-    todo: 'Add the group under `vat` in the mapping file; the document posts by itself in the next window.',
+    todo: 'Add the group under `vat` in the mapping file and run `vetledger sync`, which takes it into use; the document posts then.',
   },
   payment_type_unmapped: {
     holds: true,
     sentence: 'The payment type has no role.',
-    todo: 'Say under `payment_types` in the mapping file to which role this type belongs.',
+    todo: 'Say under `payment_types` in the mapping file to which role this type belongs, and run `vetledger sync`, which takes it into use.',
   },
   cash_customer_unmapped: {
     holds: true,
     sentence: 'The sale has no client, and the mapping names no cash customer.',
-    todo: 'Set `cash_customer` in the mapping file; the document posts by itself in the next window.',
+    todo: 'Set `cash_customer` in the mapping file and run `vetledger sync`, which takes it into use; the document posts then.',
   },
 
   // Dates, periods and changes

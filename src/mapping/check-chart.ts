@@ -47,7 +47,7 @@ export function checkAgainstChart(accounts: readonly WrittenAccount[], chart: Ch
     const found = chart.get(account);
     const fault = (code: ChartFaultCode, message: string) => [{ code, path, account, message }];
     if (found === undefined)
-      return fault('account_unknown', `account ${account} is not in the chart${hint(account, chart)}`);
+      return fault('account_unknown', `account ${account} is not in the chart${hint(account, role, chart)}`);
     const called = `account ${account}${found.name ? ` (${found.name})` : ''}`;
     if (!found.isOpen) return fault('account_closed', `${called} is closed in the chart`);
     const wanted = typesOf[role];
@@ -61,8 +61,13 @@ export function checkAgainstChart(accounts: readonly WrittenAccount[], chart: Ch
   return [...byPlace.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-function hint(account: string, chart: Chart): string {
-  const near = nearest(account, chart.keys());
+/** An account that the role could have: another one would be a wrong turn. */
+function hint(account: string, role: LineRole, chart: Chart): string {
+  const fitting = [...chart].filter(([, { isOpen, type }]) => isOpen && typesOf[role].includes(type));
+  const near = nearest(
+    account,
+    fitting.map(([number]) => number),
+  );
   const name = near === null ? '' : chart.get(near)?.name;
   return near === null ? '' : `; did you mean ${near}${name ? ` (${name})` : ''}?`;
 }

@@ -130,9 +130,17 @@ function lineAmounts(lines: readonly Line[]): Map<string, Money> {
     const { account, dimensions, internal, vat } = line;
     const what = line.role === 'vat' ? 'VAT' : 'net';
     const tags = [...dimensions, internal.account, internal.dimension1, internal.dimension2].filter(Boolean);
-    const group = vat && [vat.group, vat.rate === null ? null : `${vat.rate.toFixed()} %`].filter(Boolean).join(' ');
-    const field = [`${what} on ${account}`, ...tags, ...(group ? [group] : [])].join(', ');
+    const group = vat ? groupText(vat.group, vat.rate?.toFixed() ?? null) : '';
+    const of = [...tags, ...(group ? [group] : [])].join(', ');
+    const field = `${what} on ${account}${of && ` (${of})`}`;
     amounts.set(field, (amounts.get(field) ?? zero).minus(signed(line)));
   }
   return amounts;
+}
+
+/** A VAT group's name, and its rate where the name does not say it: `VAT 25.5 %`, `Standard 25.5 %`. */
+function groupText(name: string | null, rate: string | null): string {
+  if (rate === null) return name ?? '';
+  const said: string[] = name?.replaceAll(',', '.').match(/\d+(?:\.\d+)?/g) ?? [];
+  return said.includes(rate) ? (name ?? '') : [name, `${rate} %`].filter(Boolean).join(' ');
 }

@@ -154,7 +154,7 @@ export function correct(
     const fields = successor ? changesText(changedFields(inForce, successor, context.decimals)) : '';
     const effect = effectText(effectOf(inForce, successor), context.decimals);
     const what = `${change(reason)}${fields && ` (${fields})`}`;
-    const message = `${inForce.description}: ${what}, but ${why}; ${inForce.id} stays in force. The correction would do ${effect || 'nothing'} to the accounts${first}${asDecided(late)}`;
+    const message = `${inForce.description}: ${what}, but ${why}; ${inForce.id} stays in force. The correction would change ${effect || 'no account'}${first}${asDecided(late)}`;
     return { ...keep(judgement, 'posted'), problem: problem('change_held', inForce.document, message), late };
   }
   const dateOf = (entry: DraftEntry) => (locked.length > 0 ? open : entry.date);

@@ -202,7 +202,7 @@ async function balancesAt(
      from entry e join entry_line l on l.entry_id = e.id
      where e.installation = ? and e.entry_date <= ?::date and l.role = any(?)
      group by l.account, l.role having sum(case l.side when 'debit' then l.amount else -l.amount end) <> 0
-     order by l.role, l.account`,
+     order by l.account, l.role`,
     [installation, through, [...clearingRoles, ...liabilityRoles]],
   );
   return found.map(({ account, role, balance }) => ({

@@ -27,6 +27,12 @@ import type { FoundDocument } from './documents.ts';
 import { type LikelyPair, likelyPairOf, noPair } from './explain-cancelled.ts';
 import { type Proof, proofsOf } from './explain-proofs.ts';
 
+/**
+ * Whether a decision about a late document is heeded: `replaced` by a newer one about the same version; about an `earlier_version` of
+ * the document; `late_no_more`: carried out, or what was late has gone.
+ */
+export type DecisionStanding = 'holds' | 'replaced' | 'earlier_version' | 'late_no_more';
+
 /** Everything known of one document, from the source to the books. */
 export interface Explanation {
   installation: number;
@@ -43,7 +49,7 @@ export interface Explanation {
   judgement: Judgement | null;
   proofs: Proof[];
   /** What persons decided about it, the newest first; `holds`: about its present version. */
-  decisions: (RecordedDecision & { holds: boolean })[];
+  decisions: (RecordedDecision & { holds: boolean; standing: DecisionStanding })[];
   /** In the order in which they were appended. */
   entries: LedgerEntry[];
   /** What is recorded of them, by id. */
@@ -155,7 +161,19 @@ async function decisionsAbout(
     'select late_version as version from document where installation = ? and kind = ? and id = ?',
     [installation, document.kind, document.id],
   );
-  return decisions.map((each) => ({ ...each, holds: each.version === late?.version }));
+  // The newest decision is about the version that was late last; where nothing is late any more, that one is settled.
+  const last = late?.version ?? decisions[0]?.version;
+  return decisions.map((each, index) => {
+    const isReplaced = decisions.slice(0, index).some(({ version }) => version === each.version);
+    const standing = isReplaced
+      ? 'replaced'
+      : each.version !== last
+        ? 'earlier_version'
+        : late?.version
+          ? 'holds'
+          : 'late_no_more';
+    return { ...each, holds: standing === 'holds', standing };
+  });
 }
 
 /** Judged by the lock dates that the source gave last: explaining asks nothing of the source. */

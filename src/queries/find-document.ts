@@ -20,6 +20,12 @@ export interface Candidate extends DocumentRef {
   number: string | null;
 }
 
+/** The document that a code names; `entry` is the code where it is an entry's. */
+export interface CodedDocument extends DocumentRef {
+  installation: InstallationId;
+  entry: string | null;
+}
+
 export interface SearchedInstallation {
   id: InstallationId;
   dialect: Dialect;
@@ -29,10 +35,12 @@ export interface SearchedInstallation {
 const candidatesAtMost = 20;
 
 /** An entry code (`4711/invoice/1001/1`) or a document's id as `problems` prints it (`4711/invoice/1001`); null for another text. */
-export function documentOfCode(code: string): (DocumentRef & { installation: InstallationId }) | null {
-  const [, installation, kindText, id] = /^(\d{1,15})\/([a-z]+)\/(\d{1,15})(?:\/\d+)?$/.exec(code) ?? [];
+export function documentOfCode(code: string): CodedDocument | null {
+  const [, installation, kindText, id, n] = /^(\d{1,15})\/([a-z]+)\/(\d{1,15})(?:\/(\d+))?$/.exec(code) ?? [];
   const kind = documentKinds.find((known) => known === kindText);
-  return kind === undefined ? null : { installation: Number(installation), kind, id: Number(id) };
+  return kind === undefined
+    ? null
+    : { installation: Number(installation), kind, id: Number(id), entry: n === undefined ? null : code };
 }
 
 /**

@@ -6,6 +6,7 @@ import { isNoMoney, prepaymentUse } from '../records/prepayment-words.ts';
 import type { RecordOf } from '../records/schema.ts';
 import { finalInvoicesBefore, paymentsBefore, recordsBefore } from './before-start.ts';
 import { openingVouchers } from './opening-vouchers.ts';
+import { customerNames } from './prepayment-records.ts';
 import { type Item, type ReportInput, type Section, type SectionShape, section } from './report.ts';
 import type { VatInput } from './vat.ts';
 
@@ -17,7 +18,7 @@ const customer = [
 const receivablesShape: SectionShape = {
   name: 'receivables',
   title: 'Open invoices at the cut-over, to be the opening balance of opening_receivable',
-  keys: customer.slice(0, 1),
+  keys: customer,
   facts: [
     { name: 'number', title: 'number' },
     { name: 'date', title: 'date' },
@@ -33,7 +34,7 @@ const receivablesShape: SectionShape = {
 const prepaymentsShape: SectionShape = {
   name: 'prepayments',
   title: 'Unused prepayments at the cut-over, to be the opening balance of prepayment_liability',
-  keys: customer.slice(0, 1),
+  keys: customer,
   facts: [{ name: 'date', title: 'date' }],
   amounts: [
     { name: 'received', title: 'received' },
@@ -50,6 +51,8 @@ const prepaymentsShape: SectionShape = {
 export async function cutover(db: Connection, input: VatInput): Promise<Section[]> {
   const open: Item[] = [];
   const uses: Item[] = [];
+  /** By customer, as the latest invoice of before the cut-over has it; a prepayment names nobody. */
+  const names = new Map<string, string>();
   for await (const owed of finalInvoicesBefore(db, input)) {
     const ids = owed.map(({ id }) => id);
     const payments = await paymentsBefore(db, input, ids);
@@ -61,6 +64,8 @@ export async function cutover(db: Connection, input: VatInput): Promise<Section[
       used.map(({ id }) => id),
     );
     for (const invoice of owed) {
+      const key = clientKey(invoice.clientId);
+      if (key !== null && invoice.payer.name !== null) names.set(key, invoice.payer.name);
       const own = byInvoice.get(invoice.id) ?? [];
       const item = openInvoice(invoice, own, input);
       if (!item.amounts.open?.isZero()) open.push(item);
@@ -83,24 +88,35 @@ export async function cutover(db: Connection, input: VatInput): Promise<Section[
   }
   const unused = section(prepaymentsShape, inOrder([...prepayments, ...uses]));
   const left = unused.figures.filter(({ amounts }) => !amounts.unused?.isZero());
+  const later = await customerNames(db, input, missing([...open, ...left.flatMap(({ items }) => items)], names));
+  const named = (items: readonly Item[]) =>
+    items.map(({ keys, ...item }): Item => {
+      const code = String(keys.customer ?? '');
+      return { ...item, keys: { ...keys, name: names.get(code) ?? later.get(code) ?? null } };
+    });
   return [
-    section(receivablesShape, inOrder(open)),
-    section(
-      prepaymentsShape,
-      left.flatMap(({ items }) => items),
-    ),
+    section(receivablesShape, named(inOrder(open))),
+    section(prepaymentsShape, named(left.flatMap(({ items }) => items))),
     await openingVouchers(db, input, 'vouchers'),
   ];
+}
+
+/** The customers that no invoice of before the cut-over has named. */
+function missing(items: readonly Item[], names: ReadonlyMap<string, string>): string[] {
+  const codes = items.flatMap(({ keys: { customer: code } }) =>
+    typeof code === 'string' && !names.has(code) ? [code] : [],
+  );
+  return [...new Set(codes)];
 }
 
 function openInvoice(invoice: RecordOf<'invoice'>, payments: RecordOf<'payment'>[], input: ReportInput): Item {
   const total = invoice.totalWithVat ?? zero;
   const paid = sum(payments.map((payment) => payment.paid ?? zero));
   return {
-    keys: { customer: clientKey(invoice.clientId), name: null },
+    keys: { customer: clientKey(invoice.clientId) },
     document: `invoice ${invoice.id}`,
     facts: {
-      number: [invoice.prefix, invoice.number].filter((part) => part !== null).join('') || null,
+      number: [invoice.prefix, invoice.number].filter(Boolean).join('-') || null,
       date: dayOf(invoice.invoiceDate, input),
       due_date: dayOf(invoice.dueDate, input),
     },

@@ -350,7 +350,7 @@ async function refuseStale(
   throw new ConfigError(
     'mapping_stale',
     `The mapping of installation ${id} in ${mappingPath} is an older one: ${nameOf(newer)} works by a newer one, and this one, ${nameOf(own)}, would go back to it.`,
-    `Bring the mapping file up to date; or, to go back to the older mapping, stop the other one first. ${gone}`,
+    `Bring the mapping file up to date. Where it is meant to hold again what it held before, give it another \`version:\`: it is a new mapping then. Or stop the other one first. ${gone}`,
   );
 }
 

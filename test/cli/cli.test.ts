@@ -120,6 +120,17 @@ describe('wrong usage ends with exit code 2, says what and what to do', () => {
     expect(plain.stderr).not.toMatch(/^\s+at /m);
   });
 
+  test.each([
+    ['ledger close', 'vetledger ledger close --help'],
+    ['report vat --month 2026-13', 'vetledger report vat --help'],
+    ['late decide 4711/invoice/1 --redate', 'vetledger late decide --help'],
+    ['sync --installation abc', 'vetledger sync --help'],
+    ['reprot vat', 'vetledger --help'],
+    ['ledger clsoe', 'vetledger ledger --help'],
+  ])('vetledger %s: the help of that very command is named', async (line, help) => {
+    expect((await vetledger(line.split(' '))).stderr).toContain(`what to do: Run \`${help}\``);
+  });
+
   test('with --json stdout is one error document', async () => {
     const { code, stderr, json } = await vetledger(['export', '--format', 'xls', '--json']);
     expect({ code, stderr }).toEqual({ code: 2, stderr: '' });

@@ -31,8 +31,8 @@ describe('the likely original of a payment', () => {
 });
 
 test.each([
-  ['4711/invoice/1001/1', { installation: 4711, kind: 'invoice', id: 1001 }],
-  ['4711/payment/12', { installation: 4711, kind: 'payment', id: 12 }],
+  ['4711/invoice/1001/1', { installation: 4711, kind: 'invoice', id: 1001, entry: '4711/invoice/1001/1' }],
+  ['4711/payment/12', { installation: 4711, kind: 'payment', id: 12, entry: null }],
   ['4711/bill/12/1', null],
   ['invoice/12', null],
   ['H-1001', null],
@@ -98,6 +98,11 @@ describe('vetledger explain', () => {
     const { installation } = clinic.sandbox;
     expect(await documentOf(`${installation}/invoice/${ids.posted}/1`)).toEqual({ kind: 'invoice', id: ids.posted });
     expect(await documentOf('payment', String(ids.use))).toEqual({ kind: 'payment', id: ids.use });
+    const none = await explain(`${installation}/invoice/${ids.posted}/9`);
+    expect([none.code, none.stderr]).toEqual([
+      1,
+      expect.stringMatching(/There is no entry .*\/9 of invoice \d+: it has .*\/1\./),
+    ]);
     const wrong = await explain('payment', `${installation}/invoice/${ids.posted}/1`);
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/is no id/)]);
   });

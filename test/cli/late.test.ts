@@ -133,13 +133,37 @@ describe('documents that come after the close', () => {
     expect(await stateOf(changed)).toMatchObject({ state: 'posted', problem: null });
   });
 
+  test('explain tells which decision holds, and why the others do not', async () => {
+    await decide(`${id}/invoice/${waiting}`, '--as-dated');
+    await decide(`${id}/invoice/${waiting}`, '--wait');
+    const standings = async (document: number) =>
+      (await command('explain', 'invoice', String(document), '--json'))
+        .json()
+        .decisions.map((one: Record<string, unknown>) => [one.decision, one.holds, one.standing]);
+    expect(await standings(waiting)).toEqual([
+      ['wait', true, 'holds'],
+      ['as_dated', false, 'replaced'],
+      ['wait', false, 'replaced'],
+    ]);
+    expect(await standings(changed)).toEqual([
+      ['as_dated', false, 'late_no_more'],
+      ['as_dated', false, 'earlier_version'],
+    ]);
+    const text = (await command('explain', 'invoice', String(changed))).stdout;
+    expect(text).toMatch(
+      /decided .*agreed \(the document is late no more\)\n.*agreed \(about an earlier version of it\)/,
+    );
+  });
+
   test('explain shows who decided what, when and why; exports show VAT period and lateness', async () => {
     const explained = await command('explain', 'invoice', String(redated));
     expect(explained.stdout).toMatch(/decided +redate, by M\. Virtanen, [-0-9]+ [:0-9]+ \+0[23]:00: so it was agreed/);
     expect(explained.stdout).toContain('VAT period 2026-01, late');
     const json = (await command('explain', 'invoice', String(redated), '--json')).json();
     expect(json).toMatchObject({
-      decisions: [{ decision: 'redate', by: 'M. Virtanen', reason: 'so it was agreed', holds: false }],
+      decisions: [
+        { decision: 'redate', by: 'M. Virtanen', reason: 'so it was agreed', holds: false, standing: 'late_no_more' },
+      ],
       entries: [{ vat_period: '2026-01', late: true }],
     });
     const csv = (await command('export', '--format', 'csv')).stdout.split('\n');

@@ -58,6 +58,9 @@ describe('accounts against the chart', () => {
     ['cash', '1900', null],
     ['cash', '19000', 'account 19000 is not in the chart; did you mean 1900 (Cash)?'],
     ['cash', '7', 'account 7 is not in the chart'],
+    // What is near, but closed, or of a type that the role cannot have, is no help.
+    ['bank_clearing', '1911', 'account 1911 is not in the chart; did you mean 1900 (Cash)?'],
+    ['vat', '3001', 'account 3001 is not in the chart'],
     ['bank_clearing', '1910', 'account 1910 (Bank) is closed in the chart'],
     ['cash', '2411', 'account 2411 (Gift cards) is of type liability in the chart; cash needs asset'],
     [

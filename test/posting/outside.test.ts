@@ -55,8 +55,8 @@ describe('what is not in the books', () => {
       'a row on another account: the amounts are the same',
       [
         'change_held 0.00 VAT 0.00',
-        'net on 3000, SURG, VAT24 24 %: 100.00 → none',
-        'net on 3005, SURG, VAT24 24 %: none → 100.00',
+        'net on 3000 (SURG, VAT24): 100.00 → none',
+        'net on 3005 (SURG, VAT24): none → 100.00',
         '3000 100.00',
         '3005 -100.00',
       ],
@@ -123,10 +123,25 @@ describe('what is not in the books', () => {
     expect(outsideOf(facts, before, context)).toEqual(expected);
   });
 
+  test.each([
+    ['VAT 25.5 %', '25.5', 'VAT 25.5 %'],
+    ['ALV 25,5 %', '25.5', 'ALV 25,5 %'],
+    ['VAT 25.5 %', '5.5', 'VAT 25.5 % 5.5 %'],
+    ['VAT 14 %', '4', 'VAT 14 % 4 %'],
+    ['Standard', '25.5', 'Standard 25.5 %'],
+  ])('a VAT group %s at %s is told as %s: its rate once', (name, rate, told) => {
+    const of = (net: string) =>
+      invoiceFacts(invoiceOf([net, '0.00', net]), [
+        rowOf('3000', net, '0.00', net, { vatGroup: { name, rate: money(rate), account: null } }),
+      ]);
+    const lines = outsideOf(of('2.00'), posted(of('1.00')));
+    expect(lines).toContain(`net on 3000 (${told}): 1.00 → 2.00`);
+  });
+
   test('the message says the same, and bounds it', () => {
     const { problem } = post(invoice1001({}, '3005'), posted(invoice1001()), closed);
     expect(problem?.message).toBe(
-      'Invoice A-1001: changed in the source (net on 3000, SURG, VAT24 24 % 100.00 → none, net on 3005, SURG, VAT24 24 % none → 100.00), but 2026-01-15 is closed; 4711/invoice/1/1 stays in force. The correction would do 3000 +100.00, 3005 -100.00 to the accounts. The first open day is 2026-02-01',
+      'Invoice A-1001: changed in the source (net on 3000 (SURG, VAT24) 100.00 → none, net on 3005 (SURG, VAT24) none → 100.00), but 2026-01-15 is closed; 4711/invoice/1/1 stays in force. The correction would change 3000 +100.00, 3005 -100.00. The first open day is 2026-02-01',
     );
     const rows = (prefix: string) =>
       Array.from({ length: 30 }, (_, n) => rowOf(`${prefix}${n}`, '1.00', '0.00', '1.00', { vatGroup: null }));

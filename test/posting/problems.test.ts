@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { erpProblemCatalogue } from '../../src/domain/erp-problems.ts';
 import { type ProblemCode, problemCatalogue } from '../../src/domain/problems.ts';
 import { Findings } from '../../src/posting/findings.ts';
 import { judge, post } from '../../src/posting/index.ts';
@@ -461,6 +462,15 @@ describe('each problem, reproduced', () => {
     expect(decision).toMatchObject({ state: 'posted', entries: [], problem: { code: 'rows_stale' }, refetch: true });
   });
 });
+
+test.each(Object.entries({ ...problemCatalogue, ...erpProblemCatalogue }))(
+  'what to do about %s: whoever changes the mapping file is told what takes it into use',
+  (_, { todo }) => {
+    // A daemon goes on with the mapping that it has read until a command begins with another one.
+    if (/(Add|Set|Say|raise|change|Correct `erp|out of the rule).*mapping/.test(todo))
+      expect(todo).toContain('`vetledger sync`');
+  },
+);
 
 describe('proofs that hold', () => {
   test.each([

@@ -212,7 +212,7 @@ describe('locked periods', () => {
         problem: {
           code: 'change_held',
           message: expect.stringContaining(
-            'mapped differently (net on 3010, VAT14 14 % 50.00 → none, net on 3011, VAT14 14 % none → 50.00), but 2026-01-15 is closed',
+            'mapped differently (net on 3010 (VAT14) 50.00 → none, net on 3011 (VAT14) none → 50.00), but 2026-01-15 is closed',
           ),
         },
       },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { reportText } from '../../src/cli/render/report.ts';
 import { Money } from '../../src/domain/money.ts';
 import { section } from '../../src/reports/report.ts';
 import { vetledger } from '../cli/support.ts';
@@ -30,6 +31,34 @@ test('figures are sums of their documents, and the total is the sum of the figur
     [null, '-3.00', 1],
   ]);
   expect(made.total.open?.toFixed(2)).toBe('-1.00');
+});
+
+test('as text, a figure whose documents offset each other stands only with its documents', () => {
+  const shape = {
+    ...{ name: 's', title: 'Open items', facts: [] },
+    keys: [{ name: 'customer', title: 'customer' }],
+    amounts: [{ name: 'open', title: 'open' }],
+  };
+  const item = (customer: string, id: number, open: string) => ({
+    ...{ keys: { customer }, document: `invoice ${id}`, facts: {}, amounts: { open: new Money(open) } },
+  });
+  const made = section(shape, [item('a', 1, '1.00'), item('b', 2, '-3'), item('b', 3, '3.00')]);
+  const installation = { id: 4711, name: null, currency: 'EUR', decimals: 2 };
+  const report = { report: 's', installation, period: { from: null, through: farDay }, of: 'day' as const };
+  const text = (sections: (typeof made)[], documents: boolean) => reportText([{ ...report, sections }], { documents });
+  expect(text([made], false)).toBe(
+    `Installation 4711, at the end of ${farDay}, EUR
+
+Open items
+  customer  open
+  a         1.00
+  total     1.00
+  1 line of 0.00 not shown: \`--documents\` has what offsets each other`,
+  );
+  expect(text([made], true)).toContain('b                     0.00\n            invoice 2  -3.00\n');
+  expect(text([section(shape, [item('b', 2, '-3'), item('b', 3, '3.00')])], false)).toMatch(
+    /nothing\n {2}1 line of 0\.00/,
+  );
 });
 
 let clinic: TestClinic;
@@ -72,6 +101,12 @@ function isExplained({ figures, total }: Figures): void {
       const [source, difference, notCompared] = explained as [Money, Money, Money];
       expect(source.plus(difference).plus(notCompared).toFixed()).toBe(of(row, name).toFixed());
     }
+}
+
+/** The payer's name on the client's latest invoice, by the source's own records. */
+function payerOf({ sandbox }: TestClinic, client: number): string | null {
+  const own = sandbox.clinic.invoices.all().filter((invoice) => invoice.client === client);
+  return own.at(-1)?.payer_organization_name || own.at(-1)?.payer_name || null;
 }
 
 describe('report receivables', () => {
@@ -319,6 +354,11 @@ test('report cutover: what the source had open on the evening before start_date'
       unused!,
     ]);
     expect(new Map(unused)).toEqual(new Map([...asked.unused].toSorted(([a], [b]) => a - b)));
+    // Who it is, and the number as it is printed: the opening balances are entered by them.
+    for (const { customer, name, documents } of receivables!.figures) {
+      if (customer !== null) expect(name).toBe(payerOf(later, Number(customer!.replace('client:', ''))));
+      for (const { number } of documents) expect(number).toMatch(/^[A-Z]+-\d+$/);
+    }
     expect(asked.open.size).toBeGreaterThan(0);
     expect(asked.unused.size).toBeGreaterThan(0);
     const { vouchers } = (await sections('cutover', later)) as Record<string, Figures>;

@@ -1,8 +1,14 @@
 import type { InstallationConfig } from '../../config/load.ts';
 import { UserError } from '../../domain/errors.ts';
 import { findDocuments } from '../../queries/documents.ts';
-import { explainDocument } from '../../queries/explain.ts';
-import { type Candidate, documentOfCode, documentsWithId, invoicesNumbered } from '../../queries/find-document.ts';
+import { type Explanation, explainDocument } from '../../queries/explain.ts';
+import {
+  type Candidate,
+  type CodedDocument,
+  documentOfCode,
+  documentsWithId,
+  invoicesNumbered,
+} from '../../queries/find-document.ts';
 import { stringifyJson } from '../../records/json.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { type DocumentKind, type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
@@ -13,9 +19,7 @@ import { explanationDocument } from '../render/explain-json.ts';
 import { withApp } from '../with-app.ts';
 
 /** What a person asked for: a document by its code, or a text that may be an id or an invoice's number. */
-type Asked =
-  | { code: DocumentRef & { installation: InstallationId } }
-  | { kind: DocumentKind | null; text: string; id: number | null };
+type Asked = { code: CodedDocument } | { kind: DocumentKind | null; text: string; id: number | null };
 
 /**
  * One document from the source to the books. `names` are its kind and id (for an invoice also its number), or one of: an entry
@@ -33,6 +37,8 @@ export async function explain(
     const [found] = await findDocuments(app.db, [document.installation], document);
     if (found === undefined) throw unknown(`${document.kind} ${document.id}`, [document.installation]);
     const explanation = await explainDocument(app.db, installationOf(app.config, found.installation), found);
+    const entry = 'code' in asked ? asked.code.entry : null;
+    if (entry !== null && !explanation.entries.some(({ id }) => id === entry)) throw noSuchEntry(entry, explanation);
     if (context.json) await context.write(`${stringifyJson(explanationDocument(explanation))}\n`);
     else await context.write(`${explainText(explanation)}\n`);
     return 0;
@@ -94,6 +100,16 @@ function textOf({ installation, kind, id, number, documentDate, state }: Candida
   const called = number === null ? '' : `, number ${number}`;
   const dated = documentDate === null ? '' : ` of ${documentDate}`;
   return `${installation}/${kind}/${id} (${state.replaceAll('_', ' ')}${dated}${called})`;
+}
+
+function noSuchEntry(entry: string, { document: { kind, id }, entries }: Explanation): UserError {
+  const theirs = entries.length === 0 ? 'it has none' : `it has ${entries.map((each) => each.id).join(', ')}`;
+  return new UserError(
+    'document_unknown',
+    `There is no entry ${entry} of ${kind} ${id}: ${theirs}.`,
+    `\`vetledger explain ${kind} ${id}\` shows the document.`,
+    1,
+  );
 }
 
 function unknown(name: string, installations: readonly InstallationId[]): UserError {

@@ -102,8 +102,9 @@ export function closedText(
   },
 ): string {
   const { installation, closed_through: through, entries, checklist } = closed;
-  const was = checklist === null ? 'was closed before' : `closed by ${persons(closed)}`;
-  return `Installation ${installation}: closed through ${through}, after ${entries} entries; ${was}.\n${headText(closed.head, closed.summary_head)}`;
+  if (checklist === null)
+    return `Installation ${installation}: was closed through ${through} before (\`vetledger ledger closes\` says by whom); nothing is written.\n${headText(closed.head, closed.summary_head)}`;
+  return `Installation ${installation}: closed through ${through}, after ${entries} entries; closed by ${persons(closed)}.\n${headText(closed.head, closed.summary_head)}`;
 }
 
 export function reopenedText(

@@ -42,12 +42,13 @@ export function explanationDocument(explanation: Explanation) {
     document_date: explanation.documentDate,
     problem: explanation.problem,
     reports: explanation.reports,
-    decisions: explanation.decisions.map(({ decision, by, at, reason, holds }) => ({
+    decisions: explanation.decisions.map(({ decision, by, at, reason, holds, standing }) => ({
       decision,
       by,
       at,
       reason,
       holds,
+      standing,
     })),
     timezone: explanation.timezone,
     likely_cancels: documentId('payment', explanation.pair.cancels),

@@ -28,9 +28,9 @@ export function explainText(found: Explanation): string {
       `  what to do    ${problem.todo}`,
     );
   }
-  for (const { decision, by, at: decidedAt, reason, holds } of explanation.decisions) {
-    const past = holds ? '' : ' (about an earlier version, or posted since)';
-    lines.push(`  decided       ${decision.replaceAll('_', ' ')}, by ${by}, ${at(decidedAt)}: ${reason}${past}`);
+  for (const { decision, by, at: decidedAt, reason, standing } of explanation.decisions) {
+    const what = decision.replaceAll('_', ' ');
+    lines.push(`  decided       ${what}, by ${by}, ${at(decidedAt)}: ${reason}${standingTexts[standing]}`);
   }
   for (const report of reports) lines.push(`  remark        ${report.code}: ${report.message}`);
   lines.push('', 'Source', ...sourceLines(explanation));
@@ -43,6 +43,13 @@ export function explainText(found: Explanation): string {
     lines.push('', 'Write-back', `  ${writeBackLine(explanation)}`);
   return lines.join('\n');
 }
+
+const standingTexts = {
+  holds: '',
+  replaced: ' (replaced by a newer decision)',
+  earlier_version: ' (about an earlier version of it)',
+  late_no_more: ' (the document is late no more)',
+};
 
 /** A related document with its own state: a held invoice does not hold its payments, nor do they hold the invoice. */
 function relatedLine({ kind, id, state, problemCode, entryId }: RelatedDocument): string {

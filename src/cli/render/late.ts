@@ -67,7 +67,7 @@ export function redatedText(redated: readonly Redated[]): string[] {
 const effects: Record<LateDecisionKind, string> = {
   redate: 'the next window posts it on the first open day',
   as_dated: 'it posts on its own date once the period is open',
-  wait: 'it stays out of the books until it is decided otherwise',
+  wait: 'nothing of it is posted until it is decided otherwise',
   accept_date: 'the next window posts it on its own date, if that is open',
 };
 

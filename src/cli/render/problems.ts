@@ -1,3 +1,4 @@
+import { Money } from '../../domain/money.ts';
 import { sentenceOf } from '../../domain/problem-texts.ts';
 import { visibleIn } from '../../domain/text.ts';
 import type { DocumentProblem } from '../../queries/problems.ts';
@@ -63,16 +64,22 @@ function factsOf({ id, name = null, outside, since }: Shown): string[] {
   const label = `${id}${name === null ? '' : ` (${name})`}`;
   if (outside === undefined) return [label, '', '', '', '', '', `since ${instant(since)}`];
   const { date, customer, department, amount, vat, posted } = outside;
-  const difference = posted ? 'differs by ' : '';
   return [
     label,
     date ?? 'no date',
     customer ?? 'no customer',
     department === null ? '' : `department ${department}`,
-    amount === null ? 'amount not known' : `${difference}${amount}`,
+    amountText(amount, posted),
     vat === null ? '' : `VAT ${vat}`,
     `since ${instant(since)}`,
   ];
+}
+
+/** A posted document differs from its entry: by an amount, or in other facts alone. */
+function amountText(amount: string | null, posted: boolean): string {
+  if (amount === null) return 'amount not known';
+  if (!posted) return amount;
+  return new Money(amount).isZero() ? 'same amount' : `differs by ${amount}`;
 }
 
 /** What is said of this document alone. */
@@ -81,7 +88,8 @@ function more({ message, outside }: Shown): string[] {
   const { causes, changes, effect } = outside;
   const [first, ...others] = causes;
   const told = [changesLine(changes), effectLine(effect)].filter((line) => line !== null);
-  if (told.length > 0) return told;
+  // Without a change of the document the message alone says why: the mapping was changed.
+  if (told.length > 0) return changes.length > 0 ? told : [message];
   // The cause is told above; what else the document lacks is told here.
   if (first !== undefined && message.endsWith(`: ${causes.join('; ')}`)) return others.map((other) => `also ${other}`);
   return [message];

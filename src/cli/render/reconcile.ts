@@ -128,7 +128,7 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
       'Gift cards and vouchers',
       listed.vouchers.map(
         (each) =>
-          `${each.role}: sold ${each.sold}, redeemed ${each.redeemed}, balance ${each.balance}; sold before start_date and open then: ${each.opening}`,
+          `${each.role}: sold ${each.sold}, redeemed ${negated(each.redeemed)}, unused ${each.balance}${/[1-9]/.test(each.opening) ? `; unused of before start_date ${each.opening}` : ''}`,
       ),
     ],
     [
@@ -179,4 +179,10 @@ function bullets(lines: string[], omitted: number, indent: string): string[] {
 function indentedTable(header: string[], rows: string[][], firstNumber: number): string[] {
   const rightAligned = header.flatMap((_, column) => (column >= firstNumber ? [column] : []));
   return columns([header, ...rows], rightAligned).map((line) => `  ${line}`);
+}
+
+/** The amount with the other sign: the document has all of E9 credit positive, `report vouchers` what was redeemed as it is. */
+function negated(amount: string): string {
+  if (amount.startsWith('-')) return amount.slice(1);
+  return /[1-9]/.test(amount) ? `-${amount}` : amount;
 }

@@ -3,7 +3,7 @@ import { labelOf } from '../../domain/installation-name.ts';
 import { type Money, zero } from '../../domain/money.ts';
 import { csvRow } from '../../ledger/export/csv-cell.ts';
 import type { Cell, Column, Item, Period, Section } from '../../reports/report.ts';
-import { columns } from './text.ts';
+import { columns, count } from './text.ts';
 
 export interface InstallationReport {
   report: string;
@@ -88,8 +88,15 @@ function isZero(amount: Money | undefined): boolean {
   return amount === undefined || amount.isZero();
 }
 
-function sectionText({ shape, figures, total }: Section, report: InstallationReport, documents: boolean): string {
-  if (figures.length === 0) return `${shape.title}\n  nothing`;
+/**
+ * A section as text. A figure whose documents offset each other in every column stands only with its documents: alone it says nothing.
+ */
+function sectionText({ shape, figures: all, total }: Section, report: InstallationReport, documents: boolean): string {
+  const figures = documents ? all : all.filter(({ amounts }) => !Object.values(amounts).every(isZero));
+  const left = all.length - figures.length;
+  const note =
+    left === 0 ? [] : [`  ${count(left, 'line')} of 0.00 not shown: \`--documents\` has what offsets each other`];
+  if (figures.length === 0) return [shape.title, '  nothing', ...note].join('\n');
   const { decimals } = report.installation;
   const amounts = shape.amounts.filter(
     ({ name, isRare }) => !isRare || figures.some(({ items }) => items.some((item) => !isZero(item.amounts[name]))),
@@ -112,7 +119,7 @@ function sectionText({ shape, figures, total }: Section, report: InstallationRep
     [header, ...rows, sums],
     amounts.map((_, index) => first + index),
   );
-  return [shape.title, ...lines.map((line) => `  ${line}`)].join('\n');
+  return [shape.title, ...lines.map((line) => `  ${line}`), ...note].join('\n');
 }
 
 /** A line for each document of each figure: the documents of a figure add up to it. */

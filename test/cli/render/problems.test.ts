@@ -85,3 +85,28 @@ erp_refused (1)
 test('nothing', () => {
   expect(problemsText([], 0)).toBe('Nothing is held or refused.');
 });
+
+test('a posted document that a changed mapping would post otherwise has its message, and no difference of 0.00', () => {
+  const message =
+    'Cash rounding 5 on invoice A-1: mapped differently, but 2026-01-15 is closed; 4711/payment/5/1 stays in force.';
+  const text = problemsText(
+    [
+      {
+        ...{ id: '4711/payment/5', installation: 4711, document: 'payment 5', code: 'change_held', since },
+        ...{ message, todo: 'Decide.' },
+        outside: {
+          ...{ ...facts, amount: '0.00', vat: null, posted: true },
+          effect: [
+            { account: '3990', amount: '0.02' },
+            { account: '3991', amount: '-0.02' },
+          ],
+        },
+      },
+    ],
+    0,
+  );
+  expect(text.split('\n').slice(-2)).toEqual([
+    '  4711/payment/5  2026-01-15  Aino Harjula  department 11  same amount    since 2026-02-01 08:00:00 UTC',
+    `      ${message}`,
+  ]);
+});
