@@ -26,8 +26,15 @@ export interface OutsideGroup {
   oldest: CalendarDate | null;
 }
 
-/** What is not in the books of these installations: one statement for any number of them, over indexes of what has a problem. */
-export function outsideBooks(db: Connection, installations: readonly InstallationId[]): Promise<OutsideGroup[]> {
+/**
+ * What is not in the books of these installations: one statement for any number of them, over indexes of what has a problem. With
+ * `dated` only documents dated in it, and those whose date is not known.
+ */
+export function outsideBooks(
+  db: Connection,
+  installations: readonly InstallationId[],
+  dated: { from: CalendarDate | null; through: CalendarDate } | null = null,
+): Promise<OutsideGroup[]> {
   return rows(
     db,
     {
@@ -51,8 +58,10 @@ export function outsideBooks(db: Connection, installations: readonly Installatio
      select installation, kind, reason, count(*)::int as count,
        (count(*) filter (where outside_amount is null))::int as unknown,
        sum(outside_amount) as amount, sum(outside_vat) as vat, min(document_date) as oldest
-     from outside group by installation, kind, reason order by installation, kind, reason`,
-    [lateProblems, installations, installations],
+     from outside where document_date is null
+       or document_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')
+     group by installation, kind, reason order by installation, kind, reason`,
+    [lateProblems, installations, installations, dated?.from ?? null, dated?.through ?? null],
   );
 }
 

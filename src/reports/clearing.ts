@@ -3,6 +3,7 @@ import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { documentKinds, lineRoles } from '../terms.ts';
 import { type Item, type Period, type ReportInput, type Section, type SectionShape, section } from './report.ts';
+import { debitLessCredit } from './signed.ts';
 
 const shape: SectionShape = {
   name: 'clearing',
@@ -35,14 +36,14 @@ export async function clearing(db: Connection, input: ReportInput, { from, throu
       ...{ entry_date: date, kind: oneOf(documentKinds), document_id: integer, amount: numeric },
     },
     `select l.account, l.role, l.payment_type, l.department_id, e.entry_date, e.kind, e.document_id,
-       sum(case l.side when 'debit' then l.amount else -l.amount end) as amount
+       ${debitLessCredit()} as amount
      from entry e join entry_line l on l.entry_id = e.id
      where e.installation = ? and e.entry_date between coalesce(?::date, '-infinity') and ?::date
        and (l.role = 'consolidation_clearing' or l.payment_type is not null
          and l.role not in ('receivable', 'opening_receivable')
          and not (e.kind = 'prepayment' and l.role = 'prepayment_liability'))
      group by l.account, l.role, l.payment_type, l.department_id, e.entry_date, e.kind, e.document_id
-     having sum(case l.side when 'debit' then l.amount else -l.amount end) <> 0
+     having ${debitLessCredit()} <> 0
      order by l.account, l.role, l.payment_type, l.department_id, e.entry_date, e.kind, e.document_id`,
     [input.id, from, through],
   );

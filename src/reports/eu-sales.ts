@@ -4,7 +4,8 @@ import { Money } from '../domain/money.ts';
 import { vatPeriodOf } from '../domain/vat-period.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
 import { documentKinds } from '../terms.ts';
-import { type Item, type Period, type Section, type SectionShape, section } from './report.ts';
+import { type Item, type Period, type Section, type SectionShape, timelyAndLate } from './report.ts';
+import { creditLessDebit } from './signed.ts';
 import type { VatInput } from './vat.ts';
 
 const keys = [
@@ -43,12 +44,12 @@ export async function euSales(
     },
     `select e.kind, e.document_id, l.vat_group, l.vat_rate, l.party_vat_number as number, l.party_country_code as country,
        e.vat_period, coalesce(e.is_late, false) as is_late, e.document_date,
-       sum(case l.side when 'credit' then l.vat_base else -l.vat_base end) as base
+       ${creditLessDebit('l.vat_base')} as base
      from entry e join entry_line l on l.entry_id = e.id
      where e.installation = ? and e.entry_date between ?::date and ?::date and l.vat_base is not null
      group by e.kind, e.document_id, l.vat_group, l.vat_rate, l.party_vat_number, l.party_country_code,
        e.vat_period, coalesce(e.is_late, false), e.document_date
-     having sum(case l.side when 'credit' then l.vat_base else -l.vat_base end) <> 0
+     having ${creditLessDebit('l.vat_base')} <> 0
      order by l.party_country_code, l.party_vat_number, e.document_date, e.document_id`,
     [id, from ?? '0001-01-01', through],
   );
@@ -65,6 +66,5 @@ export async function euSales(
     };
     return [{ isLate: row.is_late, item }];
   });
-  const of = (isLate: boolean) => items.flatMap((each) => (each.isLate === isLate ? [each.item] : []));
-  return [section(onTime, of(false)), section(late, of(true))];
+  return timelyAndLate([onTime, late], items);
 }

@@ -8,6 +8,7 @@ import { takenByUses } from '../prepayments/taken.ts';
 import { notedUses } from '../prepayments/used.ts';
 import { isNoMoney } from '../records/prepayment-words.ts';
 import { type CalendarDate, type DocumentKind, documentKinds } from '../terms.ts';
+import { creditLessDebit, debitLessCredit } from './signed.ts';
 import type { VatInput } from './vat.ts';
 
 const pageSize = 500;
@@ -110,10 +111,10 @@ export async function bookedOnPrepayments(
     db,
     { kind: oneOf(documentKinds), id: integer, amount: numeric, party: nullable(text) },
     `select e.kind, e.document_id as id, min(l.party_code) as party,
-       sum(case l.side when 'credit' then l.amount else -l.amount end) as amount
+       ${creditLessDebit()} as amount
      from entry e join entry_line l on l.entry_id = e.id
      where e.installation = ? and e.entry_date <= ?::date and l.role = 'prepayment_liability'
-     group by e.kind, e.document_id having sum(case l.side when 'credit' then l.amount else -l.amount end) <> 0
+     group by e.kind, e.document_id having ${creditLessDebit()} <> 0
      order by e.kind, e.document_id`,
     [installation, through],
   );
@@ -132,12 +133,12 @@ export async function bookedOnPrepayments(
   const vats = await rows(
     db,
     { id: integer, vat: numeric },
-    `select e.document_id as id, sum(case l.side when 'debit' then l.amount else -l.amount end) as vat
+    `select e.document_id as id, ${debitLessCredit()} as vat
      from entry e join entry_line l on l.entry_id = e.id
      where e.installation = ? and e.entry_date <= ?::date and e.kind = 'prepayment' and l.role = 'prepayment_vat'
        and not exists (select from entry_share s join entry o on o.id = s.entry_id
          where o.installation = e.installation and o.kind = e.kind and o.document_id = e.document_id)
-     group by e.document_id having sum(case l.side when 'debit' then l.amount else -l.amount end) <> 0
+     group by e.document_id having ${debitLessCredit()} <> 0
      order by e.document_id`,
     [installation, through],
   );

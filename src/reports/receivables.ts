@@ -4,6 +4,7 @@ import { daysBetween } from '../domain/dates.ts';
 import { Money } from '../domain/money.ts';
 import type { CalendarDate } from '../terms.ts';
 import { type Item, type Period, type ReportInput, type Section, type SectionShape, section } from './report.ts';
+import { debitLessCredit } from './signed.ts';
 
 /** Days after the due date, each with the column that an open amount of that age stands in. */
 const ages = [
@@ -45,11 +46,11 @@ export async function receivables(db: Connection, input: ReportInput, { through 
     },
     `with open as (
        select l.role, l.party_code, l.invoice_id,
-         sum(case l.side when 'debit' then l.amount else -l.amount end) as amount
+         ${debitLessCredit()} as amount
        from entry e join entry_line l on l.entry_id = e.id
        where e.installation = ? and e.entry_date <= ?::date and l.role in ('receivable', 'opening_receivable')
        group by l.role, l.party_code, l.invoice_id
-       having sum(case l.side when 'debit' then l.amount else -l.amount end) <> 0
+       having ${debitLessCredit()} <> 0
      )
      select o.role, o.party_code, o.invoice_id, o.amount, i.document_number as number, i.document_date, i.due_date, i.name
      from open o

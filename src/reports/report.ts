@@ -72,6 +72,15 @@ export function section(shape: SectionShape, items: readonly Item[]): Section {
   return { shape, figures, total: added(shape, figures) };
 }
 
+/** Items of a period, and those posted after their VAT period was first closed (ACCOUNTING "Dates"): a section of each. */
+export function timelyAndLate(
+  [timely, late]: readonly [SectionShape, SectionShape],
+  items: readonly { isLate: boolean; item: Item }[],
+): Section[] {
+  const of = (isLate: boolean) => items.flatMap((each) => (each.isLate === isLate ? [each.item] : []));
+  return [section(timely, of(false)), section(late, of(true))];
+}
+
 function added(shape: SectionShape, of: readonly { amounts: Item['amounts'] }[]): Record<string, Money> {
   return Object.fromEntries(
     shape.amounts.map(({ name }) => [name, sum(of.flatMap(({ amounts }) => amounts[name] ?? []))]),

@@ -8,7 +8,8 @@ import { vatKindOf } from '../mapping/vat-groups.ts';
 import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { type CalendarDate, documentKinds } from '../terms.ts';
-import { type Item, type Period, type ReportInput, type Section, type SectionShape, section } from './report.ts';
+import { type Item, type Period, type ReportInput, type Section, type SectionShape, timelyAndLate } from './report.ts';
+import { creditLessDebit } from './signed.ts';
 
 export interface VatInput extends ReportInput {
   dialect: Dialect;
@@ -83,8 +84,7 @@ export async function vat(db: Connection, input: VatInput, period: Period): Prom
   const items = found
     .map((one) => ({ isLate: one.isLate, item: itemOf(one, source, input) }))
     .filter(({ item: { amounts } }) => Object.values(amounts).some((amount) => !amount.isZero()));
-  const of = (isLate: boolean) => inOrder(items.flatMap((each) => (each.isLate === isLate ? [each.item] : [])));
-  return [section(onTime, of(false)), section(late, of(true))];
+  return timelyAndLate([onTime, late], inOrder(items));
 }
 
 /** By document, VAT group and original period: base and tax of entries dated in the period. */
@@ -99,8 +99,8 @@ async function vatOfDocuments(db: Connection, { id, mapping }: VatInput, { from,
     // A reversal has the document date of the entry that it reverses.
     `select e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, coalesce(e.is_late, false) as is_late, e.document_date,
        string_agg(distinct e.id, ' ' order by e.id) as entries, string_agg(distinct e.reverses, ' ') as reverses,
-       coalesce(sum(case l.side when 'credit' then l.vat_base else -l.vat_base end), 0) as base,
-       coalesce(sum(case l.side when 'credit' then l.amount else -l.amount end) filter (where l.role = 'vat'), 0) as tax,
+       coalesce(${creditLessDebit('l.vat_base')}, 0) as base,
+       coalesce(${creditLessDebit()} filter (where l.role = 'vat'), 0) as tax,
        bool_or(e.reverses is null and not exists (select from entry r where r.reverses = e.id)) as in_force
      from entry e join entry_line l on l.entry_id = e.id
      where e.installation = ? and e.entry_date between ?::date and ?::date and (l.vat_base is not null or l.role = 'vat')
@@ -184,7 +184,7 @@ function keyOf({ document, group, rate }: { document: number | null; group: stri
   return JSON.stringify([document, group, rate]);
 }
 
-function inOrder(items: readonly Item[]): Item[] {
-  const text = ({ keys: of }: Item) => keys.map(({ name }) => String(of[name] ?? '')).join('\u0000');
+function inOrder<Each extends { item: Item }>(items: readonly Each[]): Each[] {
+  const text = ({ item: { keys: of } }: Each) => keys.map(({ name }) => String(of[name] ?? '')).join('\u0000');
   return items.toSorted((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0));
 }

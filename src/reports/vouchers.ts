@@ -4,6 +4,7 @@ import { Money, zero } from '../domain/money.ts';
 import { documentKinds } from '../terms.ts';
 import { openingVouchers } from './opening-vouchers.ts';
 import { type Item, type Period, type Section, type SectionShape, section } from './report.ts';
+import { creditLessDebit } from './signed.ts';
 import type { VatInput } from './vat.ts';
 
 const shape: SectionShape = {
@@ -35,11 +36,11 @@ export async function vouchers(db: Connection, input: VatInput, { through }: Per
       ...{ kind: oneOf(documentKinds), document_id: integer, amount: numeric },
     },
     `select l.role, l.account, e.entry_date, e.kind, e.document_id,
-       sum(case l.side when 'credit' then l.amount else -l.amount end) as amount
+       ${creditLessDebit()} as amount
      from entry e join entry_line l on l.entry_id = e.id
      where e.installation = ? and e.entry_date <= ?::date and l.role in ('gift_card_liability', 'voucher_liability')
      group by l.role, l.account, e.entry_date, e.kind, e.document_id
-     having sum(case l.side when 'credit' then l.amount else -l.amount end) <> 0
+     having ${creditLessDebit()} <> 0
      order by l.role, l.account, e.entry_date, e.kind, e.document_id`,
     [input.id, through],
   );

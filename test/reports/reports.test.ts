@@ -44,7 +44,13 @@ test('as text, a figure whose documents offset each other stands only with its d
   });
   const made = section(shape, [item('a', 1, '1.00'), item('b', 2, '-3'), item('b', 3, '3.00')]);
   const installation = { id: 4711, name: null, currency: 'EUR', decimals: 2 };
-  const report = { report: 's', installation, period: { from: null, through: farDay }, of: 'day' as const };
+  const report = {
+    report: 's',
+    installation,
+    period: { from: null, through: farDay },
+    of: 'day' as const,
+    outside: {},
+  };
   const text = (sections: (typeof made)[], documents: boolean) => reportText([{ ...report, sections }], { documents });
   expect(text([made], false)).toBe(
     `Installation 4711, at the end of ${farDay}, EUR
@@ -308,6 +314,47 @@ test('report eu-sales: the source’s rows of that group, by the buyer’s VAT n
     sales += shown.length;
   }
   expect(sales).toBeGreaterThan(0);
+});
+
+test('what is held is in no figure, and each report that lacks it says so; those of other months do not', async () => {
+  const own = await startTestClinic({ seed: 31, invoices: 5 });
+  try {
+    expect(await own.sync()).toMatchObject({ outcome: 'closed' });
+    const { clinic: practice } = own.sandbox;
+    const sale = practice.createInvoice({
+      invoice_date: '2026-02-10',
+      rows: [{ sum: '100.00', vat_percentage: '14', account_number: '3000' }],
+    });
+    // Proof P1 fails: the totals are not those of the rows.
+    practice.update(practice.invoices, practice.invoice(sale.id), {
+      total: '90.00',
+      total_vat: '14.00',
+      total_with_vat: '104.00',
+    });
+    expect(await own.sync()).toMatchObject({ outcome: 'closed', held: 1 });
+    const told =
+      'Not in these figures, because not in the books of 4711: 1 invoice (104.00, VAT 14.00, oldest 2026-02-10), dated';
+    for (const [line, dated] of [
+      ['vat --month 2026-02', 'from 2026-02-01 to 2026-02-28'],
+      ['eu-sales --month 2026-02', 'from 2026-02-01 to 2026-02-28'],
+      ['receivables --as-of 2026-02-10', 'up to 2026-02-10'],
+      ['vouchers --as-of 2026-12-31', 'up to 2026-12-31'],
+    ]) {
+      const ran = await command(`report ${line}`, own);
+      expect(ran.stdout).toContain(`${told} ${dated} or without a date yet; \`vetledger problems\``);
+    }
+    for (const line of ['vat --month 2026-03', 'receivables --as-of 2026-02-09', 'clearing --month 2026-02'])
+      expect((await command(`report ${line}`, own)).stdout).not.toContain('Not in these figures');
+    const json = (await command('report vat --month 2026-02 --json', own)).json();
+    expect(json.installations[0].not_in_books).toMatchObject({
+      invoices: { documents: 1, amount: '104.00', vat: '14.00' },
+    });
+    const csv = await command('report vat --month 2026-02 --csv', own);
+    expect(csv.stdout).not.toContain('Not in');
+    expect(csv.stderr).toContain(told);
+  } finally {
+    await own.stop();
+  }
 });
 
 test('report clearing: what the source received of each type on each day of a month', async () => {

@@ -1,10 +1,13 @@
+import type { InstallationConfig } from '../../config/load.ts';
+import type { Connection } from '../../db/rows.ts';
+import { outsideBooks, outsideByKind } from '../../documents/outside.ts';
 import { dateIn, daysFrom, monthBounds } from '../../domain/dates.ts';
 import { UserError } from '../../domain/errors.ts';
 import { type ReportKind, type ReportName, reports } from '../../reports/index.ts';
 import type { Period } from '../../reports/report.ts';
 import { chosenBooks } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { type InstallationReport, reportCsv, reportDocument, reportText } from '../render/report.ts';
+import { type InstallationReport, missingLines, reportCsv, reportDocument, reportText } from '../render/report.ts';
 import { withApp } from '../with-app.ts';
 
 export interface ReportOptions {
@@ -33,19 +36,34 @@ export function report(context: CommandContext, name: ReportName, options: Repor
         );
       }
       const period = periodOf(kind.of, options, dateIn(timezone, app.clock()), startDate);
-      const sections = await app.db.transaction((trx) => kind.make(trx, installation, period), {
-        isolationLevel: 'repeatable read',
-        readOnly: true,
-      });
-      made.push({ report: name, installation, period, of: kind.of, sections });
+      const found = await app.db.transaction(
+        async (trx) => ({
+          sections: await kind.make(trx, installation, period),
+          outside: await outsideOf(trx, installation, kind, period),
+        }),
+        { isolationLevel: 'repeatable read', readOnly: true },
+      );
+      made.push({ report: name, installation, period, of: kind.of, ...found });
     }
-    if (options.csv) for (const piece of reportCsv(made)) await context.writeFile(piece);
-    else
+    if (options.csv) {
+      for (const piece of reportCsv(made)) await context.writeFile(piece);
+      for (const each of made) for (const line of missingLines(each)) context.note(line);
+    } else
       await context.result(reportDocument(name, made), () =>
         reportText(made, { documents: options.documents === true }),
       );
     return 0;
   });
+}
+
+/** What is not in the books of the kinds that the figures are made of, dated in the period or without a known date. */
+async function outsideOf(db: Connection, { id, decimals }: InstallationConfig, kind: ReportKind, period: Period) {
+  if (kind.documents.length === 0) return {};
+  const groups = await outsideBooks(db, [id], period);
+  return outsideByKind(
+    groups.filter((group) => kind.documents.includes(group.kind)),
+    decimals,
+  );
 }
 
 /** A month's report is of the last month that is over, and a day's of today, where nothing else is asked for. */

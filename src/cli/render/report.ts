@@ -1,9 +1,11 @@
 import type { InstallationConfig } from '../../config/load.ts';
+import type { Outside } from '../../documents/outside.ts';
 import { labelOf } from '../../domain/installation-name.ts';
 import { type Money, zero } from '../../domain/money.ts';
 import { csvRow } from '../../ledger/export/csv-cell.ts';
 import type { Cell, Column, Item, Period, Section } from '../../reports/report.ts';
 import { columns, count } from './text.ts';
+import { outsideText } from './verdict.ts';
 
 export interface InstallationReport {
   report: string;
@@ -11,6 +13,8 @@ export interface InstallationReport {
   period: Period;
   of: 'month' | 'day' | 'start';
   sections: readonly Section[];
+  /** What the figures lack, because it is not in the books. */
+  outside: Outside;
 }
 
 /** With the currency's decimals; sums of the source's rows may have more, and are told as they are. */
@@ -28,12 +32,13 @@ const csvSyntax = { separator: ',', decimalPoint: '.' } as const;
 export function reportDocument(name: string, reports: readonly InstallationReport[]) {
   return {
     report: name,
-    installations: reports.map(({ installation, period, sections }) => ({
+    installations: reports.map(({ installation, period, sections, outside }) => ({
       installation: installation.id,
       name: installation.name,
       currency: installation.currency,
       from: period.from,
       through: period.through,
+      not_in_books: outside,
       sections: Object.fromEntries(
         sections.map(({ shape, figures, total }) => [
           shape.name,
@@ -72,9 +77,22 @@ export function reportText(reports: readonly InstallationReport[], { documents }
   if (reports.length === 0) return 'No installation has a start_date, so there is no cut-over.';
   return reports
     .map((report) =>
-      [heading(report), ...report.sections.map((section) => sectionText(section, report, documents))].join('\n\n'),
+      [
+        heading(report),
+        ...report.sections.map((section) => sectionText(section, report, documents)),
+        ...missingLines(report),
+      ].join('\n\n'),
     )
     .join('\n\n');
+}
+
+/** A line about what is not in the books and so in no figure; none where everything is. */
+export function missingLines({ outside, period, of, installation }: InstallationReport): string[] {
+  if (Object.keys(outside).length === 0) return [];
+  const dated = of === 'month' ? `from ${period.from} to ${period.through}` : `up to ${period.through}`;
+  return [
+    `Not in these figures, because not in the books of ${labelOf(installation)}: ${outsideText(outside)}, dated ${dated} or without a date yet; \`vetledger problems\``,
+  ];
 }
 
 function heading({ installation, period: { from, through }, of }: InstallationReport): string {
