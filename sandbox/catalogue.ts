@@ -77,6 +77,9 @@ export const departments = (): Department[] => {
     automatic_financial_period_lock_day: 10,
     payment_cancel_set_date: true,
     enable_communication_preferences: false,
+    // The mobile practice takes payment on the spot only.
+    allow_nhp_processing: id !== 13,
+    prescription_fee_item: null,
   });
   return [
     department(11, 'Kuusikko Animal Hospital', 'KU'),

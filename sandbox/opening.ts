@@ -27,6 +27,9 @@ const animals = [
   'Ruska',
 ];
 
+/** Why clients come: what an appointment can be booked for. */
+const reasons = ['Vaccination', 'Check-up', 'Limping', 'Skin or ears', 'Teeth', 'Surgery', 'Emergency'];
+
 /** The type of an item, by the account that it is sold on. */
 const typeOf = (account: string): number => {
   if (account === '3100') return itemTypes.medicine;
@@ -44,6 +47,7 @@ export const openRegisters = (clinic: Clinic, seed: number): void => {
     const email = `${first_name}.${last_name}@kuusikko.example`.toLowerCase();
     clinic.insert(users, { first_name, last_name, email, is_veterinarian, department: rng.pick(departments) });
   }
+  for (const name of reasons) clinic.insert(clinic.online.reasons, { name, archived: false });
   for (const item of items) {
     clinic.insert(table, {
       name: item.name,
@@ -56,7 +60,7 @@ export const openRegisters = (clinic: Clinic, seed: number): void => {
       archived: false,
     });
   }
-  clinic.insert(table, {
+  const fee = clinic.insert(table, {
     ...{
       name: 'Prescription fee',
       type_code: itemTypes.procedure,
@@ -66,6 +70,7 @@ export const openRegisters = (clinic: Clinic, seed: number): void => {
     },
     ...{ vat_percentage: vatGroups.general.percentage, account_number: '3300', reporting_dimension_1: null },
   });
+  for (const department of clinic.departments.values()) department.prescription_fee_item = fee.id;
   for (const client of clinic.clients.all()) {
     const count = rng.weighted([
       [1, 70],

@@ -10,7 +10,12 @@ interface Header {
   departments: Department[];
   vat_groups: VatGroup[];
   live_rng: number;
+  /** Absent in files of before. */
+  online_rng?: number;
 }
+
+/** Settings of departments that files of before do not have. */
+const laterSettings = { allow_nhp_processing: true, prescription_fee_item: null };
 
 /** Writes a new file and renames it into place, so that a reader sees the old or the new one, whole. */
 export const saveClinic = (clinic: Clinic, file: string): void => {
@@ -21,6 +26,7 @@ export const saveClinic = (clinic: Clinic, file: string): void => {
     departments: [...clinic.departments.values()],
     vat_groups: clinic.vatGroups,
     live_rng: clinic.liveRng.state,
+    online_rng: clinic.onlineRng.state,
   };
   mkdirSync(dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}.tmp`;
@@ -61,9 +67,12 @@ export const loadClinic = (clinic: Clinic, file: string): boolean => {
     isHeader = false;
     const header = line as Header;
     if (header.version !== 1) throw new Error(`${file} is not a sandbox state file; remove it to start anew`);
-    for (const department of header.departments) clinic.departments.set(department.id, department);
+    for (const department of header.departments) {
+      clinic.departments.set(department.id, { ...laterSettings, ...department });
+    }
     clinic.vatGroups.push(...header.vat_groups);
     clinic.liveRng.state = header.live_rng;
+    if (header.online_rng !== undefined) clinic.onlineRng.state = header.online_rng;
     for (const [name, id] of Object.entries(header.next_ids)) {
       const table = tables.get(name);
       if (table) table.nextId = id;

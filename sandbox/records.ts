@@ -167,6 +167,10 @@ export interface Department {
   automatic_financial_period_lock_day: number;
   payment_cancel_set_date: boolean;
   enable_communication_preferences: boolean;
+  /** practice-api: Department settings. Whether payment links may be made. */
+  allow_nhp_processing: boolean;
+  /** The item that the fee of an online prescription is sold as; null where the clinic takes none. */
+  prescription_fee_item: number | null;
 }
 
 /** An invalid request, answered with `{"<field>": ["message"]}` as Django REST Framework does. */

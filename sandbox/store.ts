@@ -17,6 +17,7 @@ import type {
 } from './records.ts';
 import { NotFound, ValidationProblem } from './records.ts';
 import { Rng } from './rng.ts';
+import { onlineTables } from './state/online.ts';
 import { registerTables } from './state/registers.ts';
 import { Tables } from './state/tables.ts';
 import type { Table } from './table.ts';
@@ -50,6 +51,8 @@ export class Store {
   readonly accountingReports = this.#tables.add<AccountingReport>('accountingreport', 801);
   /** Registers that the other parts refer to: users, items, patients and their code lists. */
   readonly registers = registerTables(this.#tables);
+  /** Payment links, prescriptions, appointments, and the messages sent about them. */
+  readonly online = onlineTables(this.#tables);
   readonly departments = new Map<number, Department>();
   readonly vatGroups: VatGroup[] = [];
   readonly zone: Zone;
@@ -57,6 +60,8 @@ export class Store {
   readonly quirks: Quirks;
   /** Random numbers of live events; its state is saved with the clinic. */
   readonly liveRng: Rng;
+  /** Random numbers of payment links, prescriptions and bookings; saved with the clinic. */
+  readonly onlineRng: Rng;
   readonly #lateRng: Rng;
   /** The current time in epoch milliseconds. The generator sets it to the time of each event. */
   clock: () => number;
@@ -72,6 +77,7 @@ export class Store {
     this.quirks = options.quirks;
     this.clock = options.clock;
     this.liveRng = new Rng(options.seed, 'live');
+    this.onlineRng = new Rng(options.seed, 'online');
     this.#lateRng = new Rng(options.seed, 'late commits');
   }
 

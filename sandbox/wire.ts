@@ -165,7 +165,8 @@ export class Wire {
   }
 
   settings(department: Department, lockDate: string | null): WireRecord {
-    const { id, name, prefix, next_invoice_number, ...settings } = department;
+    const { id, name, prefix, next_invoice_number, allow_nhp_processing, prescription_fee_item, ...settings } =
+      department;
     const url = this.ref('settings/department', id);
     const owner = this.ref('department', id);
     return this.#record({ id, url, department: owner, ...settings, financial_period_lock_date: lockDate });

@@ -5,6 +5,7 @@ import { accountingReportRoutes } from './accounting-reports.ts';
 import { alternativePayerRoutes } from './alternative-payers.ts';
 import { alternativePricingRoutes } from './alternative-pricings.ts';
 import { clientRoutes } from './clients.ts';
+import { departmentRoutes } from './departments.ts';
 import { invoiceRoutes } from './invoices.ts';
 import { paymentRoutes } from './payments.ts';
 import { prepaymentRoutes } from './prepayments.ts';
@@ -16,6 +17,7 @@ export const routes: readonly RouteSpec[] = [
   ...alternativePayerRoutes,
   ...alternativePricingRoutes,
   ...clientRoutes,
+  ...departmentRoutes,
   ...invoiceRoutes,
   ...paymentRoutes,
   ...prepaymentRoutes,
