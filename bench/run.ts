@@ -16,6 +16,7 @@
 //     window-cost      (g) blocks of PostgreSQL that a window looks at, after a short and a long history
 //     many-installations   (h) 300 installations in one daemon for an hour: windows, fairness, processor time, WAL, growth.
 //                      --installations 300 --minutes 60 --every 300 --temporal dev|postgres
+//     sandbox-read     (i) a bare read of 100,000 records from the sandbox beside that of an earlier revision (--against REVISION)
 //
 // Without a name all of them run, one after the other: an hour and a half. Each writes its section of bench/RESULTS.md; --quick
 // runs small versions within a few minutes to prove that the harness works, and writes nothing. The sandbox is a process of its
@@ -32,6 +33,7 @@ import { idle } from './scenarios/idle.ts';
 import { killed } from './scenarios/killed.ts';
 import { lateCommits } from './scenarios/late-commits.ts';
 import { manyInstallations } from './scenarios/many-installations.ts';
+import { sandboxRead } from './scenarios/sandbox-read.ts';
 import { throttled, throttledAtTrueWindow } from './scenarios/throttled.ts';
 import { twoWorkers } from './scenarios/two-workers.ts';
 import { windowCost } from './scenarios/window-cost.ts';
@@ -67,6 +69,12 @@ const alone: Record<string, (quick: boolean) => Promise<void>> = {
     }),
 };
 
+/** Scenarios that run when they are named only. */
+const named: Record<string, (quick: boolean) => Promise<void>> = {
+  'sandbox-read': (quick) =>
+    sandboxRead({ against: values.against ?? 'HEAD~1', records: quick ? 5_000 : 100_000, turns: quick ? 2 : 7 }),
+};
+
 /** A benchmark that is a program of its own. */
 async function script(file: string, args: string[]): Promise<void> {
   const program = fileURLToPath(new URL(file, import.meta.url));
@@ -82,12 +90,14 @@ const { positionals, values } = parseArgs({
     minutes: { type: 'string' },
     every: { type: 'string' },
     temporal: { type: 'string' },
+    against: { type: 'string' },
   },
 });
 const names = [...Object.keys(scenarios), ...Object.keys(alone)];
-const unknown = positionals.filter((name) => !names.includes(name));
+const known = [...names, ...Object.keys(named)];
+const unknown = positionals.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
-  console.error(`error: no scenario ${unknown.join(', ')}; there are ${names.join(', ')}`);
+  console.error(`error: no scenario ${unknown.join(', ')}; there are ${known.join(', ')}`);
   process.exit(2);
 }
 writesSections(!values.quick);
@@ -101,7 +111,7 @@ try {
     try {
       const scenario = scenarios[name];
       if (scenario && services) await scenario(services, values.quick);
-      else await alone[name]?.(values.quick);
+      else await (alone[name] ?? named[name])?.(values.quick);
       console.error(`${name}: done in ${Math.round((performance.now() - started) / 1000)} s`);
     } catch (error) {
       // The others still have something to tell.

@@ -24,8 +24,12 @@ export interface Source {
   stop(): void;
 }
 
-export async function startSource(settings: SandboxSettings): Promise<Source> {
-  const child = fork(new URL('./sandbox-process.ts', import.meta.url), [JSON.stringify(settings)], {
+/** Starts one; `program` is another revision's sandbox-process.ts. */
+export async function startSource(
+  settings: SandboxSettings,
+  program: string | URL = new URL('./sandbox-process.ts', import.meta.url),
+): Promise<Source> {
+  const child = fork(program, [JSON.stringify(settings)], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const ready = await answerOf<Pick<Source, 'url' | 'installation' | 'token' | 'counts'> & { ready: true }>(

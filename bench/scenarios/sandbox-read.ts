@@ -1,0 +1,84 @@
+// (i) A bare read of 100,000 records from the sandbox: of this checkout beside that of an earlier revision, in turns.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checkOut } from '../../test/upgrade/revision.ts';
+import { writeSection } from '../measure.ts';
+import { count, median, table } from '../parts/figures.ts';
+import { type Source, startSource } from '../parts/sandbox.ts';
+
+/** Invoices with 3 rows and a payment each, so that their lists hold 5 records an invoice. */
+const recordsPerInvoice = 5;
+const lists = ['invoice/', 'invoicerow/', 'invoicepayment/'];
+
+export interface SandboxReadSettings {
+  /** The revision to compare with. */
+  against: string;
+  records: number;
+  turns: number;
+}
+
+export async function sandboxRead({ against, records, turns }: SandboxReadSettings): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'vetledger-bench-'));
+  const sources: Source[] = [];
+  try {
+    const revision = checkOut(against, join(folder, 'before'));
+    if (typeof revision === 'string') throw new Error(`${against} cannot be started here: ${revision}`);
+    const settings = { invoices: Math.ceil(records / recordsPerInvoice), rateWindowSeconds: 0, latencyMs: 0 };
+    sources.push(await startSource(settings, join(revision.folder, 'bench/parts/sandbox-process.ts')));
+    sources.push(await startSource(settings));
+    const seconds = sources.map(() => [] as number[]);
+    let read = 0;
+    for (let turn = 0; turn <= turns; turn += 1) {
+      // The order alternates, so that neither is always the first; the first turn warms up.
+      for (const at of turn % 2 === 0 ? [0, 1] : [1, 0]) {
+        const started = performance.now();
+        read = await readAll(sources[at]!, records);
+        if (turn > 0) seconds[at]!.push((performance.now() - started) / 1000);
+      }
+      console.error(
+        `turn ${turn} of ${turns}: ${seconds.map((taken) => taken.at(-1)?.toFixed(2) ?? '–').join(' s, ')} s`,
+      );
+    }
+    const [before, now] = seconds.map((taken) => median(taken)) as [number, number];
+    const ratios = seconds[1]!.map((taken, turn) => taken / seconds[0]![turn]!);
+    writeSection(
+      '(i) The sandbox alone',
+      [
+        `A bare read of ${count(read)} records (invoices, rows, payments) in pages of 1,000 over one connection, ${turns} times in turns; medians.`,
+        '',
+        table(
+          ['sandbox', 'seconds', 'records per second'],
+          [
+            [revision.name, before.toFixed(2), count(Math.round(read / before))],
+            ['this checkout', now.toFixed(2), count(Math.round(read / now))],
+          ],
+        ),
+        '',
+        `Time of this checkout over that of the revision: median of the pairs ${median(ratios).toFixed(2)}.`,
+      ].join('\n'),
+    );
+  } finally {
+    for (const source of sources) source.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Reads the lists from the beginning by `id__gt`, until `records` are read. Returns how many there were. */
+async function readAll({ api, token }: Source, records: number): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  let read = 0;
+  for (const list of lists) {
+    for (let after = 0; read < records; ) {
+      const answer = await fetch(`${api}${list}?page_size=1000&id__gt=${after}`, { headers });
+      if (!answer.ok) throw new Error(`${list} answered ${answer.status}`);
+      const text = await answer.text();
+      // Ids stand in each record under "id" only; parsing the JSON would measure the reader.
+      const ids = text.match(/"id":\d+/g) ?? [];
+      if (ids.length === 0) break;
+      read += ids.length;
+      after = Number(ids.at(-1)!.slice(5));
+    }
+  }
+  return read;
+}
