@@ -24,15 +24,20 @@ export class JsonNumber {
   }
 }
 
-/** JSON text of a value; JsonNumbers are written as they are. */
+/** JSON text of a value; JsonNumbers are written as they are. Loops, because a page has tens of thousands of members. */
 export const encode = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
   if (value instanceof JsonNumber) return value.text;
-  if (Array.isArray(value)) return `[${value.map(encode).join(',')}]`;
-  if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).filter(([, member]) => member !== undefined);
-    return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${encode(member)}`).join(',')}}`;
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const member of value) text += text === '' ? encode(member) : `,${encode(member)}`;
+    return `[${text}]`;
   }
-  return JSON.stringify(value ?? null);
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key];
+    if (member !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${encode(member)}`;
+  }
+  return `{${text}}`;
 };
 
 export type WireRecord = Record<string, unknown>;

@@ -21,6 +21,8 @@ export interface Source {
   latencySeconds: number;
   ask<Result>(order: string, argument?: number): Promise<Result>;
   marks(): Promise<Mark[]>;
+  /** Of the process. */
+  pid: number;
   stop(): void;
 }
 
@@ -49,7 +51,15 @@ export async function startSource(
     return (await answer).result;
   }
   const api = `${ready.url}/${ready.installation}/api/0.1/`;
-  const source = { ...ready, settings, api, ask, marks: () => ask<Mark[]>('marks'), stop: () => child.disconnect() };
+  const source = {
+    ...ready,
+    settings,
+    api,
+    pid: child.pid!,
+    ask,
+    marks: () => ask<Mark[]>('marks'),
+    stop: () => child.disconnect(),
+  };
   const latencySeconds = await probe(api, ready.token, settings.rateWindowSeconds);
   await source.marks();
   return { ...source, latencySeconds };

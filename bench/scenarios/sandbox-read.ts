@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { checkOut } from '../../test/upgrade/revision.ts';
 import { writeSection } from '../measure.ts';
 import { count, median, table } from '../parts/figures.ts';
+import { usageOf } from '../parts/processes.ts';
 import { type Source, startSource } from '../parts/sandbox.ts';
 
 /** Invoices with 3 rows and a payment each, so that their lists hold 5 records an invoice. */
@@ -28,34 +29,39 @@ export async function sandboxRead({ against, records, turns }: SandboxReadSettin
     sources.push(await startSource(settings, join(revision.folder, 'bench/parts/sandbox-process.ts')));
     sources.push(await startSource(settings));
     const seconds = sources.map(() => [] as number[]);
+    const processor = sources.map(() => [] as number[]);
     let read = 0;
     for (let turn = 0; turn <= turns; turn += 1) {
       // The order alternates, so that neither is always the first; the first turn warms up.
       for (const at of turn % 2 === 0 ? [0, 1] : [1, 0]) {
-        const started = performance.now();
-        read = await readAll(sources[at]!, records);
-        if (turn > 0) seconds[at]!.push((performance.now() - started) / 1000);
+        const source = sources[at]!;
+        const [started, used] = [performance.now(), usageOf(source.pid)];
+        read = await readAll(source, records);
+        if (turn === 0) continue;
+        seconds[at]!.push((performance.now() - started) / 1000);
+        processor[at]!.push(usageOf(source.pid) - used);
       }
       console.error(
         `turn ${turn} of ${turns}: ${seconds.map((taken) => taken.at(-1)?.toFixed(2) ?? '–').join(' s, ')} s`,
       );
     }
-    const [before, now] = seconds.map((taken) => median(taken)) as [number, number];
-    const ratios = seconds[1]!.map((taken, turn) => taken / seconds[0]![turn]!);
+    const row = (name: string, at: number) => {
+      const [taken, used] = [median(seconds[at]!), median(processor[at]!)];
+      return [name, taken.toFixed(2), count(Math.round(read / taken)), used.toFixed(2)];
+    };
+    const ratio = (figures: number[][]) => median(figures[1]!.map((now, turn) => now / figures[0]![turn]!)).toFixed(2);
     writeSection(
       '(i) The sandbox alone',
       [
         `A bare read of ${count(read)} records (invoices, rows, payments) in pages of 1,000 over one connection, ${turns} times in turns; medians.`,
         '',
         table(
-          ['sandbox', 'seconds', 'records per second'],
-          [
-            [revision.name, before.toFixed(2), count(Math.round(read / before))],
-            ['this checkout', now.toFixed(2), count(Math.round(read / now))],
-          ],
+          ['sandbox', 'seconds', 'records per second', "seconds of the server's processor time"],
+          [row(revision.name, 0), row('this checkout', 1)],
         ),
         '',
-        `Time of this checkout over that of the revision: median of the pairs ${median(ratios).toFixed(2)}.`,
+        'This checkout over that revision, median of the pairs:',
+        `time ${ratio(seconds)}, processor time ${ratio(processor)}.`,
       ].join('\n'),
     );
   } finally {
