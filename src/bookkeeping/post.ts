@@ -18,7 +18,7 @@ import { holdIdentity } from './identity.ts';
 import { judgeDocuments, judgingBatch } from './judge.ts';
 import { holdMapping } from './mapping-generation.ts';
 import type { ContextFor } from './posting-context.ts';
-import { holdSharesIfGiven, markUsesWithoutVat, postsVatAtReceipt } from './prepayment-shares.ts';
+import { holdSharesIfGiven, markUsesOfOtherVat, postsVatAtReceipt } from './prepayment-shares.ts';
 
 /** Statistics are brought up to date again when so many times the documents have been judged. */
 const refreshGrowth = 4;
@@ -162,7 +162,7 @@ async function postClaimed(
       reports: one.decision.reports,
     })),
   );
-  await markUsesWithoutVat(
+  await markUsesOfOtherVat(
     trx,
     installation,
     appended.map(({ document: { kind, id }, decision }) => ({ facts: kind, id, decision })),

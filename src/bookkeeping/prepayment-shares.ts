@@ -6,7 +6,7 @@ import { type Line, signed } from '../domain/entry.ts';
 import { Money, sum, zero } from '../domain/money.ts';
 import { holdShares, sharesInForce } from '../ledger/journal/shares.ts';
 import type { Decision, DocumentFacts, PostedBefore, PrepaymentShare } from '../posting/types.ts';
-import { type Taken, takenByUses } from '../prepayments/taken.ts';
+import { type Taken, type Taker, takenByUses, takersOf } from '../prepayments/taken.ts';
 import { prepaymentUse } from '../records/prepayment-words.ts';
 import { type DocumentKind, type InstallationId, lineRoles, sides } from '../terms.ts';
 
@@ -85,31 +85,37 @@ export class PrepaymentShares {
 }
 
 /**
- * Marks what was taken from prepayments before their own entry had VAT: it is posted anew, and gives back its part.
+ * Marks what was taken from prepayments whose entry has VAT now, and gave none of it back, and the other way round: it is posted anew.
  */
-export async function markUsesWithoutVat(
+export async function markUsesOfOtherVat(
   trx: Connection,
   installation: InstallationConfig,
   decided: readonly { facts: DocumentFacts['kind']; id: number; decision: Decision }[],
 ): Promise<void> {
   if (!postsVatAtReceipt(installation)) return;
-  const received = decided.flatMap(({ facts, id, decision }) => {
+  const hasVat = new Map<number, boolean>();
+  for (const { facts, id, decision } of decided) {
     const last = decision.entries.at(-1);
-    return facts === 'prepayment' && last && last.reverses === null && vatOf(last.lines) !== null ? [id] : [];
-  });
-  const shares = await sharesInForce(trx, installation.id, received);
-  const waiting = shares.filter(({ hasVat }) => !hasVat).map(({ document }) => document);
+    if (facts === 'prepayment' && last) hasVat.set(id, last.reverses === null && vatOf(last.lines) !== null);
+  }
+  const ids = [...hasVat.keys()];
+  const takers = await takersOf(trx, installation.id, ids);
+  const shares = await sharesInForce(trx, installation.id, takers.length === 0 ? [] : ids);
+  const gaveBack = new Set(shares.filter((share) => share.hasVat).map(keyOf));
+  const waiting = takers.filter((taker) => hasVat.get(taker.prepaymentId) !== gaveBack.has(keyOf(taker)));
   for (const kind of ['payment', 'prepayment'] satisfies DocumentKind[]) {
-    const ids = [...new Set(waiting.filter((each) => each.kind === kind).map(({ id }) => id))];
-    if (ids.length > 0)
+    const own = new Set(waiting.flatMap(({ document }) => (document.kind === kind ? document.id : [])));
+    if (own.size > 0)
       await markKnown(
         trx,
         installation.id,
         kind,
-        ids.sort((a, b) => a - b),
+        [...own].sort((a, b) => a - b),
       );
   }
 }
+
+const keyOf = ({ prepaymentId, document: { kind, id } }: Taker): string => `${prepaymentId} ${kind}/${id}`;
 
 async function takenBy(
   db: Connection,

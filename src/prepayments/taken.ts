@@ -1,7 +1,7 @@
-import { integer, numeric } from '../db/columns.ts';
+import { integer, numeric, oneOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
-import type { InstallationId } from '../terms.ts';
+import type { DocumentRef, InstallationId } from '../terms.ts';
 
 /** What a document takes from prepayments, by their ids; negative where it gives back. */
 export type Taken = ReadonlyMap<number, Money>;
@@ -27,4 +27,31 @@ export async function takenByUses(
       new Map(its.map(({ prepayment, amount }) => [prepayment, new Money(amount)])),
     ]),
   );
+}
+
+/** A document that takes from a prepayment. */
+export interface Taker {
+  prepaymentId: number;
+  document: DocumentRef;
+}
+
+/** What takes from these prepayments: payments of type 8 that are matched with them, and refunds that name them. */
+export async function takersOf(
+  db: Connection,
+  installation: InstallationId,
+  prepayments: readonly number[],
+): Promise<Taker[]> {
+  if (prepayments.length === 0) return [];
+  const found = await rows(
+    db,
+    { prepayment: integer, kind: oneOf(['payment', 'prepayment']), id: integer },
+    `select prepayment_id as prepayment, 'payment' as kind, payment_id as id from prepayment_match
+     where installation = ? and prepayment_id = any(?::bigint[])
+     union all
+     select original_id, 'prepayment', refund_id from prepayment_refund
+     where installation = ? and original_id = any(?::bigint[])
+     order by kind, id`,
+    [installation, prepayments, installation, prepayments],
+  );
+  return found.map(({ prepayment, ...document }) => ({ prepaymentId: prepayment, document }));
 }

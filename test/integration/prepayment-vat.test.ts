@@ -98,3 +98,68 @@ test('what a clinic takes in advance has its VAT at receipt, and gives it back w
   expect(lines!.total.vat_left?.toFixed(2)).toBe(left.toFixed(2));
   expect(left.minus(expected).abs().lessThan(new Decimal(received).times('0.01'))).toBe(true);
 });
+
+/** A prepayment of 200.00 by mobile, 119.00 of it used on an invoice of its client, and 30.00 paid back. */
+function used(clinic: MirroredClinic) {
+  const { clinic: source } = clinic;
+  const { id: client } = source.clients.all()[0]!;
+  const invoice = source.createInvoice({
+    ...{ department: 11, client, invoice_date: '2026-03-10', status: 3 },
+    rows: [{ sum: '200.00', vat_percentage: '0.00', account_number: '3000' }],
+  });
+  const prepayment = source.takePrepayment({
+    department: 11,
+    client,
+    payment_type: 7,
+    paid: '200.00',
+    status: 'Ready',
+  });
+  const payment = source.applyPrepayment(prepayment.id, invoice.id, '119.00');
+  const refund = source.refundPrepayment(prepayment.id, '30.00', {});
+  return { prepayment, payment, refund };
+}
+
+/** VAT of the entries in force of a document, by role, debit positive. */
+async function vatOf(installation: number, kind: string, id: number): Promise<string> {
+  const found = await rows(
+    db,
+    { role: text, balance: text },
+    `select l.role, round(sum(case l.side when 'debit' then l.amount else -l.amount end), 2)::text as balance
+     from document d join entry_line l on l.entry_id = d.entry_id
+     where d.installation = ? and d.kind = ? and d.id = ? and l.role in ('vat', 'prepayment_vat') group by l.role order by l.role`,
+    [installation, kind, id],
+  );
+  return found.map(({ role, balance }) => `${role} ${balance}`).join(', ');
+}
+
+test('what was used before its prepayment had VAT gives it back once it has; and takes it again when that is gone', async () => {
+  const clinic = new MirroredClinic(db, url, { id: 4802, seed: 6, invoices: 5 });
+  clinics.push(clinic);
+  // The prepayment is held, and what takes from it is posted, at a time when nobody asks for VAT.
+  await clinic.configure(demo.replace('mobile_clearing: "1921"', 'mobile_clearing: ""'));
+  const { prepayment, payment, refund } = used(clinic);
+  clinic.clinic.update(clinic.clinic.prepayments, refund, { payment_type: 1 });
+  await clinic.pull();
+  await clinic.post();
+  const all = async () => [
+    await vatOf(4802, 'prepayment', prepayment.id),
+    await vatOf(4802, 'payment', payment.id),
+    await vatOf(4802, 'prepayment', refund.id),
+  ];
+  expect(await all()).toEqual(['', '', '']);
+  await clinic.configure(withVat);
+  await clinic.post();
+  // 200.00 × 25.5 / 125.5 = 40.64; of 119.00 24.18, of 30.00 6.10, of both 30.28.
+  expect(await all()).toEqual([
+    'prepayment_vat 40.64, vat -40.64',
+    'prepayment_vat -24.18, vat 24.18',
+    'prepayment_vat -6.10, vat 6.10',
+  ]);
+  expect((await suspended(4802)).toFixed(2)).toBe('10.36');
+
+  clinic.clinic.update(clinic.clinic.prepayments, prepayment, { status: 'Aborted' });
+  await clinic.pull();
+  await clinic.post();
+  expect(await all()).toEqual(['', '', '']);
+  expect((await suspended(4802)).toFixed(2)).toBe('0.00');
+});

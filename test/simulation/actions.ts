@@ -100,7 +100,11 @@ function create(
     countersale: counter,
     invoice_date: dateNear(clinic, rng),
     rows: more.rows ?? rowsOf(clinic, rng),
-    ...(rng.chance(0.1) ? { payer: { payer_vat_number: 'DE123', payer_country_code: 'DE' } } : {}),
+    ...rng.weighted([
+      [{}, 7],
+      [{ payer: { payer_vat_number: 'DE123', payer_country_code: 'DE' } }, 1],
+      [{ payer: { payer_register_number: 'R0' } }, 2],
+    ]),
     ...more,
   });
   return `${nameOf(invoice)} of ${invoice.total_with_vat} with status ${invoice.status}`;
@@ -156,6 +160,7 @@ function editHeader(clinic: WatchedClinic, invoice: Invoice, rng: Rng): string {
     [{ invoice_due_date: addDays(invoice.invoice_date, rng.int(1, 60)) }, 2],
     [{ additional_reference: `ref ${rng.int(1, 99)}` }, 3],
     [{ payer_name: 'Renamed Payer', payer_organization_name: '' }, 2],
+    [{ payer_register_number: `R${rng.int(1, 9)}` }, 3],
     [{ client: null, countersale: true }, 1],
     [{ total: fixed(dec(invoice.total).plus(unit), clinic.decimals) }, 2],
     [{ credit_note: !invoice.credit_note }, 1],

@@ -34,6 +34,11 @@ export interface Setting {
   oldestMonths: number;
   /** Its books are closed and opened again more often than anything else changes. */
   closesOften: boolean;
+  /** The day on which the mapping's rules and validities change; null: it has none by date. */
+  changeOn: string | null;
+  holdsExpired: boolean;
+  /** Prepayments are posted with VAT from that day on; null: never. */
+  prepaymentVatFrom: string | null;
   beginsAt: number;
 }
 
@@ -50,7 +55,8 @@ export function settingOf(seed: number): Setting {
   // Beginnings before both changes of clocks, so that a life of some months lives through one.
   const beginsAt =
     Date.parse(rng.pick(['2026-01-20', '2026-02-25', '2026-09-20', '2025-12-10'])) + rng.int(0, 23) * 3_600_000;
-  const start = new Date(beginsAt + rng.int(1, 20) * dayMs).toISOString().slice(0, 10);
+  const later = (from: number, to: number) => new Date(beginsAt + rng.int(from, to) * dayMs).toISOString().slice(0, 10);
+  const start = later(1, 20);
   return {
     seed,
     decimals,
@@ -79,6 +85,9 @@ export function settingOf(seed: number): Setting {
     followSourceLock: rng.chance(0.5),
     oldestMonths: rng.chance(0.4) ? 1 : 24,
     closesOften: rng.chance(0.5),
+    changeOn: rng.chance(0.6) ? later(5, 30) : null,
+    holdsExpired: rng.chance(0.3),
+    prepaymentVatFrom: rng.chance(0.6) ? later(0, 12) : null,
     beginsAt,
   };
 }

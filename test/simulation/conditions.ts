@@ -1,6 +1,7 @@
 // What posting depends on besides the documents: mapping, locks, cut-over. Plain data, read by the oracle as it stands.
 
 import { Rng } from '../../sandbox/rng.ts';
+import { addDays } from '../../sandbox/zone.ts';
 import { parseMapping } from '../../src/mapping/parse.ts';
 import type { PostingContext } from '../../src/posting/types.ts';
 import { contextOf } from '../posting/support.ts';
@@ -9,13 +10,48 @@ import type { Setting } from './clinic.ts';
 
 export interface MappingData {
   roles: Record<string, string>;
-  revenue_rules: { when: { account: string }; role: string }[];
+  revenue_rules: RevenueRule[];
   revenue: 'same' | Record<string, string>;
   vat: 'same' | Record<string, string>;
   payment_types: Record<string, Target & { departments?: Record<string, Target> }>;
-  policies: { locked_period: 'hold' | 'redate'; follow_source_lock: boolean; oldest_months: number };
+  vat_groups?: VatGroupData[];
+  country?: string | null;
+  policies: {
+    locked_period: 'hold' | 'redate';
+    follow_source_lock: boolean;
+    oldest_months: number;
+    vat_rate_expired?: 'remark' | 'hold';
+    prepayment_vat?: 'listed' | PrepaymentVat;
+  };
   cash_customer: string | null;
   counterparties: Partial<Record<'insurance_receivable' | 'financing_receivable', string>>;
+}
+
+export interface RevenueRule {
+  when: { account?: string; vat_kind?: string; from?: string; to?: string };
+  role?: string;
+  account?: string;
+}
+
+export interface VatGroupData {
+  group?: string;
+  rate?: number | string;
+  kind: string;
+  account?: string;
+  from?: string;
+  to?: string;
+}
+
+export interface PrepaymentGroup {
+  name: string;
+  rate: string;
+}
+
+export interface PrepaymentVat {
+  at_receipt: string;
+  group?: PrepaymentGroup;
+  payment_types?: Record<string, PrepaymentGroup>;
+  departments?: Record<string, PrepaymentGroup>;
 }
 
 export interface Target {
@@ -39,13 +75,21 @@ export interface Conditions {
 /** A complete mapping, of one of the forms that a mapping can have. */
 export function firstMapping(setting: Setting): MappingData {
   const rng = new Rng(setting.seed, 'mapping');
+  const { changeOn, prepaymentVatFrom } = setting;
   const vatTable = { 'VAT 25.5 %': '2931', 'VAT 14 %': '2932', '*': '2939' };
   return {
     roles: { ...accountsByRole },
     revenue: rng.chance(0.6) ? 'same' : { '3000': '4000', '3010': '4010', '3020': 'same', '*': '4900' },
-    revenue_rules: [{ when: { account: '2411' }, role: 'gift_card_liability' }],
+    // By account for what is owed; the others by date and kind, as ready mappings have them.
+    revenue_rules: [
+      ...(changeOn === null ? [] : rulesByDate(changeOn)),
+      { when: { account: '2411' }, role: 'gift_card_liability' },
+      { when: { account: '2410' }, role: 'voucher_liability' },
+    ],
+    ...(changeOn === null ? {} : { vat_groups: groupsByDate(changeOn), country: rng.pick(['FI', 'DE']) }),
     // Rows without a group name no account of their own.
-    vat: setting.exposeVatGroup && rng.chance(0.6) ? 'same' : vatTable,
+    // Nor does the group of a prepayment.
+    vat: setting.exposeVatGroup && prepaymentVatFrom === null && rng.chance(0.6) ? 'same' : vatTable,
     payment_types: rng.chance(0.5)
       ? {}
       : {
@@ -56,11 +100,38 @@ export function firstMapping(setting: Setting): MappingData {
       locked_period: setting.redate ? 'redate' : 'hold',
       follow_source_lock: setting.followSourceLock,
       oldest_months: setting.oldestMonths,
+      ...(changeOn === null ? {} : { vat_rate_expired: setting.holdsExpired ? 'hold' : 'remark' }),
+      ...(prepaymentVatFrom === null ? {} : { prepayment_vat: vatFrom(prepaymentVatFrom) }),
     },
     cash_customer: 'CASH',
     counterparties: rng.chance(0.5) ? { insurance_receivable: 'INSURANCE', financing_receivable: 'FINANCING' } : {},
   };
 }
+
+const rulesByDate = (changeOn: string): RevenueRule[] => [
+  { when: { account: '3100', from: changeOn }, account: '4101' },
+  { when: { account: '3020', to: changeOn }, account: '4021' },
+  { when: { account: '3010', vat_kind: 'eu_services' }, account: '4019' },
+];
+
+/** A rate with another account from a day on, one that ends and one that begins then; kinds of no VAT told apart by name. */
+const groupsByDate = (changeOn: string): VatGroupData[] => [
+  { group: 'VAT 25.5 %', rate: 25.5, kind: 'domestic', account: '2936', to: addDays(changeOn, -1) },
+  { group: 'VAT 25.5 %', rate: 25.5, kind: 'domestic', account: '2937', from: changeOn },
+  { group: 'VAT 14 %', rate: 14, kind: 'domestic', to: changeOn },
+  { group: 'VAT 10 %', rate: 10, kind: 'domestic', from: changeOn },
+  { group: 'VAT 0 %', kind: 'eu_services' },
+  { group: 'Odd VAT', kind: 'outside' },
+  { group: 'Odd VAT', rate: 14, kind: 'reverse_charge' },
+  { kind: 'exempt' },
+];
+
+const vatFrom = (day: string): PrepaymentVat => ({
+  at_receipt: day,
+  group: { name: 'VAT 25.5 %', rate: '25.5' },
+  payment_types: { '2': { name: 'VAT 14 %', rate: '14' } },
+  departments: { '13': { name: 'VAT 10 %', rate: '10' } },
+});
 
 /** The same on another day. */
 export function onDay(conditions: Conditions, today: string): Conditions {

@@ -32,19 +32,28 @@ interface Accumulated {
   receivables: Sums;
   /** Per document key: its money lines under their tags. */
   money: Map<string, Sums>;
-  liability: D;
+  /** `prepayment_liability` by party, debit positive. */
+  liability: Sums;
+  /** By role: what is balanced over all books. */
+  roles: Sums;
+  /** `prepayment_vat` by document. */
+  suspended: Sums;
 }
+
+export const voucherRoles = ['gift_card_liability', 'voucher_liability'];
 
 const fresh = (): Accumulated => ({
   accounts: new Sums(),
   receivables: new Sums(),
   money: new Map(),
-  liability: new D(0),
+  liability: new Sums(),
+  roles: new Sums(),
+  suspended: new Sums(),
 });
 
 export class Equations {
-  /** How often E2 and E3 could be held against the source's own due_sum and unused_amount. */
-  readonly proved = { E2: 0, E3: 0 };
+  /** How often E2, E3 and E8 could be held against the source's own due_sum and unused_amount. */
+  readonly proved = { E2: 0, E3: 0, E8: 0 };
   readonly #clinic: WatchedClinic;
   readonly #mirror: Mirror;
   readonly #books: Books;
@@ -75,12 +84,14 @@ export class Equations {
     }
     for (const invoice of invoices) this.#receivable(invoice);
     this.#trialBalance();
+    this.#vouchersAndVat();
   }
 
-  /** E3 and E6 against the source; true only when everything has been delivered. */
+  /** E3, E6 and E8 against the source; true only when everything has been delivered. */
   complete(): void {
     this.#liability();
     this.#nothingLost();
+    this.#prepaymentVat();
   }
 
   /** Everything from nothing. */
@@ -90,7 +101,7 @@ export class Equations {
     for (const book of this.#books.documents.values()) {
       for (const entry of book.entries) accumulate(this.#sums, book, entry);
     }
-    for (const part of ['accounts', 'receivables'] as const) {
+    for (const part of ['accounts', 'receivables', 'liability', 'roles', 'suspended'] as const) {
       if (kept[part].text() !== this.#sums[part].text())
         throw new Broken('append-only', [], `the ${part} changed behind the entries`);
     }
@@ -179,38 +190,110 @@ export class Equations {
     );
   }
 
+  /** E3 per client: the sandbox knows which prepayment each payment used, so nothing is unproven. */
   #liability(): void {
     const stateOf = (kind: string, id: number) => this.#books.documents.get(`${kind}/${id}`);
     const isMoney = (status: string) => status === 'Ready' || status === 'Fully used';
-    let expected = new D(0);
-    for (const { id, status, refunds, paid, unused_amount } of this.#clinic.prepayments.all()) {
+    const { prepayments, invoicePayments } = this.#clinic;
+    const clientOf = (id: number | null, own: number) => (id === null ? own : (prepayments.get(id)?.client ?? own));
+    const expected = new Sums();
+    const expect = (client: number | string, amount: D) =>
+      expected.add(typeof client === 'string' ? client : `client:${client}`, amount);
+    const presentOf = new Map<string, { client: number; paid: string }>();
+    for (const { id, client: own, status, refunds, paid, unused_amount } of prepayments.all()) {
       if (!isMoney(status)) continue;
-      if (refunds === null) expected = expected.plus(unused_amount);
-      else if (!this.#clinic.quirks.refundLowersUnused) expected = expected.plus(paid);
-      if (stateOf('prepayment', id)?.state !== 'posted') expected = expected.minus(paid);
+      const client = clientOf(refunds, own);
+      presentOf.set(`prepayment/${id}`, { client, paid });
+      if (refunds === null) expect(client, new D(unused_amount));
+      else if (!this.#clinic.quirks.refundLowersUnused) expect(client, new D(paid));
+      if (stateOf('prepayment', id)?.state !== 'posted') expect(client, new D(paid).negated());
     }
-    for (const { id, payment_type, paid } of this.#clinic.invoicePayments.all()) {
-      if (payment_type === 8 && stateOf('payment', id)?.state !== 'posted') expected = expected.plus(paid);
+    for (const { id, payment_type, paid, prepayment, invoice } of invoicePayments.all()) {
+      if (payment_type !== 8) continue;
+      const client = clientOf(prepayment, this.#clinic.invoices.get(invoice)?.client ?? 0);
+      presentOf.set(`payment/${id}`, { client, paid });
+      if (stateOf('payment', id)?.state !== 'posted') expect(client, new D(paid));
     }
     // Facts as posted, where a change is held.
     for (const book of this.#books.documents.values()) {
-      if (book.state !== 'posted' || book.problem === null || book.kind === 'invoice') continue;
-      const posted = this.#memory.get(keyOf(book))!.amount;
-      if (book.kind === 'prepayment') {
-        const now = this.#clinic.prepayments.get(book.id);
-        expected = expected.plus(posted).minus(now && isMoney(now.status) ? now.paid : 0);
-      } else if (this.#mirror.payments.get(book.id)!.source.payment_type === 8) {
-        expected = expected.minus(posted).plus(this.#clinic.invoicePayments.get(book.id)?.paid ?? 0);
-      }
+      const posted = this.#memory.get(keyOf(book));
+      if (book.state !== 'posted' || book.problem === null || book.kind === 'invoice' || !posted?.client) continue;
+      const sign = book.kind === 'prepayment' ? 1 : -1;
+      const present = presentOf.get(keyOf(book));
+      expect(posted.client, posted.amount.times(sign));
+      if (present) expect(present.client, new D(present.paid).times(-sign));
     }
     this.proved.E3 += 1;
-    const ledger = this.#sums.liability.negated();
-    if (!ledger.equals(expected)) {
-      const documents = this.#clinic.prepayments.all().map(({ id }) => `prepayment/${id}`);
+    for (const client of new Set([...expected.figures.keys(), ...this.#sums.liability.figures.keys()])) {
+      const ledger = this.#sums.liability.of(client).negated();
+      if (ledger.equals(expected.of(client))) continue;
+      const documents = prepayments.all().filter((each) => `client:${each.client}` === client);
       throw new Broken(
         'E3',
-        documents,
-        `prepayment_liability is ${ledger.toFixed()}, the source asks for ${expected.toFixed()}`,
+        documents.map(({ id }) => `prepayment/${id}`),
+        `prepayment_liability of ${client} is ${ledger.toFixed()}, the source asks for ${expected.of(client).toFixed()}`,
+      );
+    }
+  }
+
+  /** E9 and the second half of E8, over what stands in the books. */
+  #vouchersAndVat(): void {
+    const standing = [...this.#memory.values()];
+    for (const role of voucherRoles) {
+      const expected = standing.reduce((sum, { vouchers }) => sum.plus(vouchers[role] ?? 0), new D(0));
+      const ledger = this.#sums.roles.of(role).negated();
+      if (!ledger.equals(expected))
+        throw new Broken('E9', [], `${role} is ${ledger.toFixed()}, sold and redeemed make ${expected.toFixed()}`);
+    }
+    const owed = standing.reduce((sum, { vat }) => sum.plus(vat), new D(0));
+    const suspended = this.#sums.roles.of('prepayment_vat');
+    const ledger = this.#sums.roles.of('vat').negated();
+    if (ledger.equals(owed.plus(suspended))) return;
+    const asked = `invoices owe ${owed.toFixed()}, and ${suspended.toFixed()} stands on prepayment_vat`;
+    throw new Broken('E8', [], `vat is ${ledger.toFixed()}, while ${asked}`);
+  }
+
+  /**
+   * E8 per original: its VAT × unused / paid, to half a unit for each use before and after it; against the source's unused amount
+   * where nothing that was taken from it is doubtful.
+   */
+  #prepaymentVat(): void {
+    const unit = new D(10).pow(-this.#clinic.decimals);
+    for (const { id, unused_amount } of this.#clinic.prepayments.all()) {
+      const uses = this.#clinic.invoicePayments.all().filter(({ prepayment }) => prepayment === id);
+      const users = uses.map((payment) => `payment/${payment.id}`);
+      const refunds = this.#clinic.prepayments.all().filter((refund) => refund.refunds === id);
+      users.push(...refunds.map((refund) => `prepayment/${refund.id}`));
+      const books = [`prepayment/${id}`, ...users].map((key) => this.#books.documents.get(key));
+      const original = this.#memory.get(`prepayment/${id}`)?.received ?? null;
+      const gone = [...this.#memory].filter(([key, { share }]) => share?.prepayment === id && !users.includes(key));
+      const doubtful = books.some((book) => book?.state !== 'posted' || book.problem !== null || book.dirty);
+      if (original === null || doubtful || gone.length > 0) continue;
+      const shares = users.map((key) => this.#memory.get(key)!.share);
+      if (shares.some((share) => share === null || !share.hasVat)) continue;
+      const ledger = [`prepayment/${id}`, ...users].reduce(
+        (sum, key) => sum.plus(this.#sums.suspended.of(key)),
+        new D(0),
+      );
+      const kept = this.#clinic.quirks.refundLowersUnused ? [] : refunds.map(({ paid }) => paid);
+      // Where a refund leaves the unused amount as it is, more may be taken than was paid in.
+      const unused = D.max(
+        0,
+        kept.reduce((sum, paid) => sum.plus(paid), new D(unused_amount)),
+      );
+      const exact = original.vat.times(unused).dividedBy(original.paid);
+      this.proved.E8 += 1;
+      if (
+        ledger
+          .minus(exact)
+          .abs()
+          .lessThanOrEqualTo(unit.times(users.length + 0.5))
+      )
+        continue;
+      throw new Broken(
+        'E8',
+        [`prepayment/${id}`, ...users],
+        `${ledger.toFixed()} of the VAT of prepayment ${id} is left, ${exact.toFixed()} belongs to what is unused`,
       );
     }
   }
@@ -286,15 +369,19 @@ function accumulate(sums: Accumulated, book: DocumentBook, entry: BookedEntry): 
     const amount = new D(line.amount.toFixed()).times(line.side === 'debit' ? 1 : -1);
     total = total.plus(amount);
     sums.accounts.add(line.account, amount);
-    if (line.role === 'prepayment_liability') sums.liability = sums.liability.plus(amount);
+    if (line.role === 'prepayment_liability') sums.liability.add(String(line.party?.code), amount);
+    sums.roles.add(line.role, amount);
+    if (line.role === 'prepayment_vat') sums.suspended.add(keyOf(book), amount);
     if (line.role === 'receivable' || line.role === 'opening_receivable') {
       sums.receivables.add(`${line.role} ${line.invoiceId}`, amount);
       sums.receivables.add(`${line.role} ${line.invoiceId} ${line.party?.code}`, amount);
     }
     const isMoneySide =
-      book.kind === 'payment'
+      book.kind !== 'invoice' &&
+      !['vat', 'prepayment_vat'].includes(line.role) &&
+      (book.kind === 'payment'
         ? line.role !== 'receivable' && line.role !== 'opening_receivable'
-        : book.kind === 'prepayment' && line.role !== 'prepayment_liability';
+        : line.role !== 'prepayment_liability');
     if (isMoneySide) {
       const own = sums.money.get(keyOf(book)) ?? new Sums();
       own.add(JSON.stringify([line.paymentType, line.departmentId, entry.documentDate]), amount);

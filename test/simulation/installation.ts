@@ -12,6 +12,7 @@ import { type Delivery, Mirror } from './mirror.ts';
 import { Oracle } from './oracle.ts';
 import { decidable } from './oracle-late.ts';
 import { reconcileAgrees } from './reconciled.ts';
+import { usesOtherwise, withShares } from './shares.ts';
 
 export type Post = (facts: DocumentFacts, before: PostedBefore, context: PostingContext) => Decision;
 
@@ -123,7 +124,7 @@ export class Installation {
       .join('\n');
   }
 
-  /** Paid before the cut-over: it keeps the date that its invoice had when it was first posted. */
+  /** Paid before the cut-over: it keeps the date that its invoice had when it was first judged. */
   takesItsInvoicesDate({ kind, id }: DocumentRef): boolean {
     const paidAt = kind === 'payment' ? this.mirror.payments.get(id)?.source.date_added : undefined;
     const { startDate } = this.#clinic.setting;
@@ -162,7 +163,13 @@ export class Installation {
     for (const document of this.mirror.deliver(delivery)) this.books.of(document).dirty = true;
   }
 
+  /** Judges what waits; and again what that has marked, a few times at most. */
   #postAll(now: Conditions, judged: Set<DocumentBook>): void {
+    for (let round = 0; round < 4 && [...this.books.documents.values()].some(({ dirty }) => dirty); round++)
+      this.#postOnce(now, judged);
+  }
+
+  #postOnce(now: Conditions, judged: Set<DocumentBook>): void {
     const waiting = shuffled(
       this.#rng,
       [...this.books.documents.values()].filter((book) => book.dirty),
@@ -180,7 +187,10 @@ export class Installation {
   }
 
   #decide(book: DocumentBook, now: Conditions): Decision {
-    return this.#post(this.mirror.facts(book, this.#decidedIn), postedBefore(book), now.context);
+    const facts = this.mirror.facts(book, this.#decidedIn);
+    const isVatPosted = (now.mapping.policies.prepayment_vat ?? 'listed') !== 'listed';
+    const told = isVatPosted ? withShares(facts, book, this.books, this.mirror) : facts;
+    return this.#post(told, postedBefore(book), now.context);
   }
 
   #save(book: DocumentBook, decision: Decision, now: Conditions, judged: Set<DocumentBook>): void {
@@ -192,6 +202,8 @@ export class Installation {
     const isOfDecided =
       book.kind === 'payment' && this.#decidedIn.has(this.mirror.payments.get(book.id)!.source.invoice);
     if (isMoved || isOfDecided || added.some((entry) => entry.date !== entry.documentDate)) this.moved.add(keyOf(book));
+    if (book.kind === 'prepayment' && added.length > 0)
+      for (const use of usesOtherwise(book, this.books, this.mirror)) use.dirty = true;
     this.oracle.judged(book, standing, added, now);
   }
 
@@ -248,21 +260,24 @@ function isCut({ mapping }: Conditions): boolean {
 export function sameBooks(first: Installation, second: Installation): void {
   for (const key of new Set([...first.books.documents.keys(), ...second.books.documents.keys()])) {
     const [a, b] = [first.books.documents.get(key), second.books.documents.get(key)];
+    if ([a, b].some((book) => book && first.takesItsInvoicesDate(book))) continue;
     if (first.moved.has(key) || second.moved.has(key) || [a, b].some((book) => book?.problem)) continue;
-    const [left, right] = [standingText(first, a), standingText(second, b)];
+    const [left, right] = [standingText(a), standingText(b)];
     if (left === right) continue;
     throw new Broken('order', [key], `${key} depends on the order of windows:\n${left}\nor\n${right}`);
   }
 }
 
 /** Without accounts, which follow the mapping of the moment, and payers' names, of which a change alone posts nothing. */
-function standingText(installation: Installation, book: DocumentBook | undefined): string {
+function standingText(book: DocumentBook | undefined): string {
   const entry = book && inForce(book)[0];
   if (!entry) return 'nothing in force';
-  const lines = entry.lines.map(({ account: _account, mappedBy: _mappedBy, rowIds: _rowIds, party, ...line }) =>
+  // Who took first decides about the cents of a prepayment's VAT.
+  const own = entry.lines.filter(({ role }) => book.kind === 'invoice' || !['vat', 'prepayment_vat'].includes(role));
+  const lines = own.map(({ account: _account, mappedBy: _mappedBy, rowIds: _rowIds, party, ...line }) =>
     JSON.stringify({ ...line, party: party && { ...party, name: null } }),
   );
-  return [installation.takesItsInvoicesDate(book) ? '' : entry.documentDate, ...lines.sort()].join('\n');
+  return [entry.documentDate, ...lines.sort()].join('\n');
 }
 
 function shuffled<T>(rng: Rng, items: T[]): T[] {

@@ -26,7 +26,7 @@ export interface LifeSummary {
   judgements: number;
   problems: Record<string, number>;
   states: Record<string, number>;
-  proved: { E2: number; E3: number };
+  proved: { E2: number; E3: number; E8: number };
 }
 
 /** An equation failed: seed and step reproduce it. */
@@ -154,6 +154,13 @@ function changedConditions(now: Conditions, clinic: WatchedClinic, rng: Rng): { 
         { mapping: { ...mapping, roles: { ...mapping.roles, [role]: `${whole.roles[role]}9` } } },
       ],
       2,
+    ],
+    [
+      () => [
+        'roles.prepayment_vat is 24019',
+        { mapping: { ...mapping, roles: { ...mapping.roles, prepayment_vat: '24019' } } },
+      ],
+      clinic.setting.prepaymentVatFrom === null ? 0 : 4,
     ],
     [() => ['the mapping lacks most revenue accounts', { mapping: { ...mapping, revenue: { '3000': '4000' } } }], 1],
     [() => ['the mapping lacks most VAT groups', { mapping: { ...mapping, vat: { 'VAT 14 %': '2932' } } }], 1],

@@ -4,9 +4,10 @@ import { addDays } from '../../sandbox/zone.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { lineOf, signed } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
+import type { Mapping } from '../../src/mapping/schema.ts';
 import { judge, post } from '../../src/posting/index.ts';
 import { versionOf } from '../../src/posting/late.ts';
-import type { Decision, PostedBefore } from '../../src/posting/types.ts';
+import type { Decision, DocumentFacts, PostedBefore, PrepaymentShare } from '../../src/posting/types.ts';
 import type { Post } from './installation.ts';
 
 /** Changes the entries of a third of the documents, always the same ones; reversals stay true to what they reverse. */
@@ -38,10 +39,24 @@ const remembering =
   (facts, before, context) =>
     post(facts, { ...before, ...change(before) }, context);
 
+/** Posting that is told something else of what was taken from a prepayment. */
+const withShare =
+  (change: (share: PrepaymentShare) => PrepaymentShare): Post =>
+  (facts, before, context) =>
+    facts.kind === 'invoice' || facts.shares === undefined
+      ? post(facts, before, context)
+      : post({ ...facts, shares: facts.shares.map(change) }, before, context);
+
+const withMapping =
+  (change: (mapping: Mapping) => Partial<Mapping>): Post =>
+  (facts, before, context) =>
+    post(facts, before, { ...context, mapping: { ...context.mapping, ...change(context.mapping) } });
+
 function withEntries(decision: Decision, entries: DraftEntry[]): Decision {
   return { ...decision, entries };
 }
 
+/** Found within a few short lives. */
 export const mutants: Record<string, Post> = {
   'sides swapped': spoiling((entry) => ({
     ...entry,
@@ -90,16 +105,7 @@ export const mutants: Record<string, Post> = {
     const policies = { ...context.mapping.policies, rounding_limit: new Money('1e9') };
     return post(facts, before, { ...context, mapping: { ...context.mapping, policies } });
   },
-  'late documents posted by a reopening': remembering(() => ({ late: null })),
   'decisions not heeded': remembering(() => ({ decisions: [] })),
-  'a decision to wait not heeded': remembering(({ decisions = [] }) => ({
-    decisions: decisions.filter(({ decision }) => decision !== 'wait'),
-  })),
-  'a decision about another version': (facts, before, context) => {
-    const version = versionOf(judge(facts, context, before.documentDate), before);
-    const decisions = (before.decisions ?? []).map(({ decision }) => ({ decision, version }));
-    return post(facts, { ...before, decisions }, context);
-  },
   'a redated document loses its own date': (facts, before, context) => {
     const decision = post(facts, before, context);
     return withEntries(
@@ -108,14 +114,72 @@ export const mutants: Record<string, Post> = {
     );
   },
   'dates of the future': (facts, before, context) => post(facts, before, { ...context, today: null }),
-  'dates of years ago': (facts, before, context) => {
-    const policies = { ...context.mapping.policies, oldest_months: 10_000 };
-    return post(facts, before, { ...context, mapping: { ...context.mapping, policies } });
-  },
   'made since the cut-over, and taken for older': (facts, before, context) =>
     facts.kind === 'invoice'
       ? post({ ...facts, firstSeenAt: null, invoice: { ...facts.invoice, created: null } }, before, context)
       : post(facts, before, context),
   'what pays an invoice that was decided in settles the opening balance': (facts, before, context) =>
     post(facts.kind === 'payment' ? { ...facts, invoiceDecidedIn: false } : facts, before, context),
+  'VAT of a prepayment never given back': withShare((share) => ({ ...share, vat: null })),
+  'VAT on top of a prepayment': (facts, before, context) => {
+    const { prepayment_vat } = context.mapping.policies;
+    if (prepayment_vat === 'listed') return post(facts, before, context);
+    // V = amount × rate / 100 is what a rate of 100 rate / (100 - rate) would give.
+    const group = { name: 'VAT 25.5 %', rate: new Money(2550).dividedBy('74.5').toFixed() };
+    const policies = { ...context.mapping.policies, prepayment_vat: { ...prepayment_vat, group } };
+    return post(facts, before, { ...context, mapping: { ...context.mapping, policies } });
+  },
+  'rules by date hold on every day': withMapping((mapping) => ({
+    revenue_rules: mapping.revenue_rules.map(({ when: { from: _from, to: _to, ...when }, ...rule }) => ({
+      ...rule,
+      when,
+    })),
+  })),
+  'VAT groups valid on every day': withMapping((mapping) => ({
+    vat_groups: mapping.vat_groups.map(({ from: _from, to: _to, ...line }) => line),
+  })),
+  'what is outside VAT in the return': withMapping((mapping) => ({
+    vat_groups: mapping.vat_groups.map((line) => (line.kind === 'outside' ? { ...line, kind: 'exempt' } : line)),
+  })),
+  'a register number that is no posted fact': (facts, before, context) => {
+    if (facts.kind === 'prepayment' || facts.invoice === null) return post(facts, before, context);
+    const payer = { ...facts.invoice.payer, registerNumber: null };
+    return post({ ...facts, invoice: { ...facts.invoice, payer } } as DocumentFacts, before, context);
+  },
+};
+
+/** That make a difference only where several things come together. */
+export const rareMutants: Record<string, Post> = {
+  'late documents posted by a reopening': remembering(() => ({ late: null })),
+  'a decision to wait not heeded': remembering(({ decisions = [] }) => ({
+    decisions: decisions.filter(({ decision }) => decision !== 'wait'),
+  })),
+  'a decision about another version': (facts, before, context) => {
+    const version = versionOf(judge(facts, context, before.documentDate), before);
+    const decisions = (before.decisions ?? []).map(({ decision }) => ({ decision, version }));
+    return post(facts, { ...before, decisions }, context);
+  },
+  'dates of years ago': (facts, before, context) => {
+    const policies = { ...context.mapping.policies, oldest_months: 10_000 };
+    return post(facts, before, { ...context, mapping: { ...context.mapping, policies } });
+  },
+  'VAT of a prepayment given back as if nothing had been used before': withShare((share) => ({
+    ...share,
+    usedBefore: new Money(0),
+  })),
+  'VAT of a prepayment given back from where the mapping has it now': (facts, before, context) =>
+    withShare((share) => ({
+      ...share,
+      vat: share.vat && { ...share.vat, suspendedAccount: context.mapping.roles.prepayment_vat ?? '' },
+    }))(facts, before, context),
+  'VAT on prepayments from before its day': (facts, before, context) => {
+    const { prepayment_vat } = context.mapping.policies;
+    if (prepayment_vat === 'listed') return post(facts, before, context);
+    const policies = { ...context.mapping.policies, prepayment_vat: { ...prepayment_vat, from: '0001-01-01' } };
+    return post(facts, before, { ...context, mapping: { ...context.mapping, policies } });
+  },
+  'rules by date follow a credit note’s own date': (facts, before, context) =>
+    facts.kind === 'invoice' && facts.invoice.creditNote
+      ? post({ ...facts, originalDate: facts.invoice.invoiceDate }, before, context)
+      : post(facts, before, context),
 };

@@ -1,5 +1,6 @@
 // The oracle's own reading of a mapping (DESIGN "A short mapping file"); empty where it gives no account.
 import type { MappingData } from './conditions.ts';
+import { D } from './oracle-cents.ts';
 
 const roleOfType: Record<number, string> = {
   0: 'card_clearing',
@@ -18,18 +19,54 @@ const roleOfType: Record<number, string> = {
   15: 'insurance_receivable',
 };
 
-/** The role that rows on an account are sold to instead of revenue, if any. */
-export function roleSoldTo({ revenue_rules }: MappingData, number: string): string | null {
-  return revenue_rules.find(({ when }) => when.account === number)?.role ?? null;
+/** A VAT group of the source: name and rate in per cent. */
+export interface GroupKey {
+  group: string | null;
+  rate: string;
 }
 
-export function accountOfRevenue({ revenue }: MappingData, number: string): string {
+/** The role that rows on an account are sold to instead of revenue, if any. */
+export function roleSoldTo({ revenue_rules }: MappingData, number: string): string | null {
+  return revenue_rules.find(({ when, role }) => role && when.account === number)?.role ?? null;
+}
+
+/** `day`: of the document; for a credit note of the first original of its chain, where that is known. */
+export function accountOfRevenue(mapping: MappingData, number: string, vat: GroupKey, day: string): string {
+  const { revenue, revenue_rules } = mapping;
+  const rule = revenue_rules.find(
+    ({ when, role }) =>
+      !role &&
+      (when.account === undefined || when.account === number) &&
+      (when.vat_kind === undefined || when.vat_kind === lineOfGroup(mapping, vat, day)?.kind) &&
+      isWithin(when, day),
+  );
+  if (rule?.account) return rule.account;
   if (revenue === 'same') return number;
   const found = revenue[number] ?? revenue['*'] ?? '';
   return found === 'same' ? number : found;
 }
 
-export function accountOfVat({ vat }: MappingData, group: string | null, named: string[]): string {
+/** The line of `vat_groups` for a group on a day: a valid one, else the last before it, else the first after it. */
+export function lineOfGroup({ vat_groups = [] }: MappingData, { group, rate }: GroupKey, day: string) {
+  const atRate = vat_groups.filter((line) => new D(line.rate ?? 0).equals(rate));
+  const named = atRate.filter((line) => line.group !== undefined && line.group === group);
+  const lines = (named.length > 0 ? named : atRate.filter((line) => line.group === undefined)).toSorted((a, b) =>
+    (a.from ?? '') < (b.from ?? '') ? -1 : 1,
+  );
+  const valid = lines.find((line) => isWithin(line, day));
+  const found = valid ?? lines.findLast((line) => (line.to ?? day) < day) ?? lines[0];
+  return found && { ...found, isValid: valid !== undefined };
+}
+
+function isWithin({ from, to }: { from?: string; to?: string }, day: string): boolean {
+  return (from === undefined || from <= day) && (to === undefined || day <= to);
+}
+
+export function accountOfVat(mapping: MappingData, key: GroupKey, named: string[], day: string): string {
+  const own = lineOfGroup(mapping, key, day)?.account;
+  if (own) return own;
+  const { vat } = mapping;
+  const { group } = key;
   if (vat === 'same') return named.length === 1 ? named[0]! : '';
   return (group === null ? undefined : vat[group]) ?? vat['*'] ?? '';
 }

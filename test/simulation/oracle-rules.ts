@@ -5,8 +5,16 @@ import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sand
 import type { DocumentRef } from '../../src/terms.ts';
 import type { Damage } from './clinic.ts';
 import type { MappingData } from './conditions.ts';
-import { accountOfPayment, accountOfRevenue, accountOfVat, roleSoldTo } from './oracle-accounts.ts';
+import {
+  accountOfPayment,
+  accountOfRevenue,
+  accountOfVat,
+  type GroupKey,
+  lineOfGroup,
+  roleSoldTo,
+} from './oracle-accounts.ts';
 import { D, type Group, grouped, settleCents, total0 } from './oracle-cents.ts';
+import { type Received, type ReceivedVat, type Share, shareOf, vatAtReceipt, vatLines } from './oracle-shares.ts';
 
 /** A record of the source as an installation last saw it. */
 export interface SeenRecord<Source> {
@@ -34,6 +42,8 @@ export interface RuleConditions {
   startDate: string | null;
   /** Invoices dated before the cut-over that are decided to be posted. */
   decidedIn?: ReadonlySet<number>;
+  /** Of prepayments, where their VAT is posted at receipt; absent: none is given back. */
+  received?: Received;
 }
 
 /** What the date of an entry is judged by: the day on which the source recorded the document, where that is known. */
@@ -60,9 +70,21 @@ export interface ExpectedLine {
 
 /** `entry` is wanted in the books; `held` keeps what is there; any other state wants nothing there. */
 export type Verdict =
-  | { state: 'posted'; date: string; lines: ExpectedLine[]; facts: string; dating: Dating }
+  | Posted
   | { state: 'held'; why: string }
   | { state: 'not_final' | 'voided' | 'not_money' | 'nothing_to_post' | 'before_start' | 'gone' };
+
+interface Posted {
+  state: 'posted';
+  date: string;
+  lines: ExpectedLine[];
+  facts: string;
+  dating: Dating;
+  /** Of a prepayment received with VAT. */
+  received?: ReceivedVat | null;
+  /** Of a use or refund of one. */
+  share?: Share | null;
+}
 
 const held = (why: string): Verdict => ({ state: 'held', why });
 const noTags = [null, null, null, null, null, null];
@@ -209,12 +231,20 @@ export class Rules {
     const vats = grouped(ordered, vatOf, 'sum_vat', tieOf).filter(({ exact }) => !exact.isZero());
     const signs = [total, tax, ...ordered.map((row) => new D(row.sum)), ...ordered.map((row) => new D(row.sum_vat))];
     const turn = signs.find((amount) => !amount.isZero())?.isNegative() ?? false;
+    const validOn = source.credit_note ? this.#originalDate(source.id) : source.invoice_date;
+    const day = validOn ?? source.invoice_date;
+    const keyOf = (row: InvoiceRow): GroupKey => ({ group: vatOf(row)[0]!, rate: vatOf(row)[1]! });
     const soldTo = ({ rows: [row] }: Group) => roleSoldTo(now.mapping, row!.account_number.trim());
     const owed = nets.filter((group) => soldTo(group) !== null);
     // VAT alone holds, too; only what has neither net nor VAT takes no part.
     const hasVat = ({ rows: own, exact }: Group) =>
       !total0(own.map((row) => row.sum_vat)).isZero() || (!exact.isZero() && vatOf(own[0]!)[1] !== '0');
     if (all.some((group) => soldTo(group) !== null && hasVat(group))) return held('a voucher with VAT');
+    const taking = [...nets.filter((group) => soldTo(group) === null), ...vats].map(({ rows: [row] }) => keyOf(row!));
+    const isExpired = taking.some(
+      (key) => validOn !== null && lineOfGroup(now.mapping, key, validOn)?.isValid === false,
+    );
+    if (isExpired && now.mapping.policies.vat_rate_expired === 'hold') return held('a VAT group that has expired');
     // By the mapping: what is owed first, where it is whole units; the facts are what the source alone says.
     const asSource = nets.map((group) => ({ ...group }));
     const first = owed.filter(({ exact }) => exact.decimalPlaces() <= this.#decimals);
@@ -243,9 +273,14 @@ export class Rules {
       const row = own[0]!;
       const number = row.account_number.trim();
       const role = soldTo(group);
-      const account = role ? (now.mapping.roles[role] ?? '') : number ? accountOfRevenue(now.mapping, number) : '';
+      const account = role
+        ? (now.mapping.roles[role] ?? '')
+        : number
+          ? accountOfRevenue(now.mapping, number, keyOf(row), day)
+          : '';
       if (!account) missing.push(`revenue ${number}`);
-      const base = role || taxed.has(JSON.stringify(vatOf(row))) ? null : settled.abs().toFixed();
+      const isOutside = lineOfGroup(now.mapping, keyOf(row), day)?.kind === 'outside';
+      const base = role || isOutside || taxed.has(JSON.stringify(vatOf(row))) ? null : settled.abs().toFixed();
       const vat = { group: vatOf(row)[0]!, rate: vatOf(row)[1]!, base };
       const tags = tagsOf(row);
       lines.push(this.#line(source, party, { role: role ?? 'revenue', account, amount: settled.negated(), tags, vat }));
@@ -261,7 +296,7 @@ export class Rules {
       const named = this.#exposed
         ? [...new Set(own.map((row) => row.vat_group.account_number.trim()).filter(Boolean))].sort()
         : [];
-      const account = accountOfVat(now.mapping, group!, named);
+      const account = accountOfVat(now.mapping, keyOf(own[0]!), named, day);
       if (!account) missing.push(`VAT ${group}`);
       const mine = nets.filter(
         (net) => !soldTo(net) && JSON.stringify(vatOf(net.rows[0]!)) === JSON.stringify([group, rate]),
@@ -323,19 +358,24 @@ export class Rules {
         receivable: receivableOf(invoice),
       }),
     ];
+    const used = liable === null ? null : source.prepayment;
+    const back = this.#givenBack(`payment/${id}`, used, paid, { party: own, department: invoice.department }, now);
     const facts = [
       paymentType,
       paid.toFixed(),
       role,
       invoice.id,
       party,
-      snapshotOf(invoice),
+      keysOf(invoice),
       invoice.department,
       receivableOf(invoice),
-      { liable },
+      { liable, shares: back.facts },
     ];
     const dating = { recorded, mayBeOld: source.payment_type === 12 };
-    return answer({ state: 'posted', date: taken, lines, facts: JSON.stringify([taken, facts]), dating });
+    return answer({
+      ...{ state: 'posted', date: taken, lines: [...lines, ...back.lines] },
+      ...{ facts: JSON.stringify([taken, facts]), dating, share: back.share },
+    });
   }
 
   /** R7: the client whose prepayment was used; the invoice's until that prepayment was seen. */
@@ -378,9 +418,35 @@ export class Rules {
       { ...this.#moneyLine(source.department, target, party, [null, null], paid, now), paymentType },
       { ...plain, role: 'prepayment_liability', account, amount: paid.negated(), paymentType },
     ];
-    const facts = [paymentType, paid.toFixed(), client, source.department];
+    const received = vatAtReceipt(source, taken, now.mapping, this.#decimals);
+    if (received === 'unmapped') return answer(held('no account for its VAT'));
+    const common = { party, department: source.department };
+    const refunded = paid.isNegative() ? source.refunds : null;
+    const back = this.#givenBack(`prepayment/${id}`, refunded, paid.negated(), common, now);
+    const own = received === null ? [] : vatLines(received.vat, paid, received, common);
+    const facts = [paymentType, paid.toFixed(), client, source.department, { shares: back.facts }];
     const dating = { recorded: null, mayBeOld: true };
-    return answer({ state: 'posted', date: taken, lines, facts: JSON.stringify([taken, facts]), dating });
+    return answer({
+      ...{ state: 'posted', date: taken, lines: [...lines, ...own, ...back.lines] },
+      ...{ facts: JSON.stringify([taken, facts]), dating, share: back.share, received },
+    });
+  }
+
+  /** R5: the VAT that is given back for what is taken from a prepayment; nothing where that was not seen. */
+  #givenBack(
+    document: string,
+    prepayment: number | null,
+    amount: D,
+    common: Pick<ExpectedLine, 'party' | 'department'>,
+    { received, mapping }: RuleConditions,
+  ): { lines: ExpectedLine[]; facts: unknown[]; share: Share | null } {
+    const isPosted = (mapping.policies.prepayment_vat ?? 'listed') !== 'listed';
+    const isKnown = document.startsWith('prepayment/') || this.#mirror.prepayments.has(prepayment ?? 0);
+    if (prepayment === null || !received || !isPosted || !isKnown) return { lines: [], facts: [], share: null };
+    const { share, vat, of } = shareOf(document, prepayment, amount, this.#decimals, received);
+    if (of === null) return { lines: [], facts: [], share };
+    const lines = vatLines(vat.negated(), amount.negated(), of, common);
+    return { lines, facts: [[prepayment, amount.toFixed()]], share };
   }
 
   #moneyLine(
@@ -425,10 +491,11 @@ export class Rules {
     };
   }
 
-  #posted({ id, invoice_date: date }: Invoice, lines: ExpectedLine[], facts: unknown[]): Verdict {
+  #posted(invoice: Invoice, lines: ExpectedLine[], facts: unknown[]): Verdict {
+    const { id, invoice_date: date } = invoice;
     const common = lines.map((line) => [
       line.party,
-      line.snapshot,
+      keysOf(invoice),
       line.department,
       line.receivable,
       line.role === 'receivable' ? line.amount.toFixed() : '',
@@ -458,6 +525,14 @@ const blank = (text: string): string | null => (text.trim() === '' ? null : text
 const snapshotOf = (invoice: Invoice): (string | null)[] => [
   blank(invoice.payer_vat_number),
   blank(invoice.payer_country_code),
+];
+
+/** What of the payer is a posted fact: the register number only where there is no VAT number. */
+const keysOf = (invoice: Invoice): unknown[] => [
+  ...snapshotOf(invoice),
+  blank(invoice.payer_vat_number) === null && blank(invoice.payer_register_number) !== null
+    ? { register: invoice.payer_register_number }
+    : null,
 ];
 
 const receivableOf = (invoice: Invoice): (string | number | null)[] => {

@@ -6,11 +6,12 @@ import { type BookedEntry, type Books, type DocumentBook, keyOf } from './books.
 import { Broken, type Memory } from './broken.ts';
 import type { WatchedClinic } from './clinic.ts';
 import type { Conditions } from './conditions.ts';
-import { Equations } from './equations.ts';
+import { Equations, voucherRoles } from './equations.ts';
 import type { Mirror } from './mirror.ts';
 import { D } from './oracle-cents.ts';
-import { type LateDecision, versionAsked, wantedOf } from './oracle-late.ts';
+import { isSame, type LateDecision, versionAsked, wantedOf } from './oracle-late.ts';
 import { type ExpectedLine, Rules, type Verdict } from './oracle-rules.ts';
+import type { Received } from './oracle-shares.ts';
 
 const reasons: Record<string, string> = {
   voided: 'voided',
@@ -27,6 +28,16 @@ export class Oracle {
   /** Invoices that were ever decided to be posted on another day: what pays them is no opening balance. */
   readonly #decidedIn = new Set<number>();
 
+  /** Of the entries in force. */
+  readonly #received: Received = {
+    vatOf: (prepayment) => this.memory.get(`prepayment/${prepayment}`)?.received ?? null,
+    shareOf: (document) => this.memory.get(document)?.share ?? null,
+    takenFrom: (prepayment) => {
+      const shares = [...this.memory.values()].flatMap(({ share }) => share ?? []);
+      return shares.reduce((sum, share) => (share.prepayment === prepayment ? sum.plus(share.amount) : sum), new D(0));
+    },
+  };
+
   constructor(clinic: WatchedClinic, mirror: Mirror, books: Books, equationsOnly: boolean) {
     this.#equationsOnly = equationsOnly;
     this.#rules = new Rules(mirror, clinic.setting);
@@ -36,7 +47,11 @@ export class Oracle {
   /** Checks one judgement: `standing` is what was in force before it, `added` what it appended. */
   judged(book: DocumentBook, standing: BookedEntry | null, added: BookedEntry[], now: Conditions): void {
     const memory = this.#memoryOf(book);
-    const { verdict, taken } = this.#rules.verdict(book, { ...now, decidedIn: this.#decidedIn }, memory.taken);
+    const { verdict, taken } = this.#rules.verdict(
+      book,
+      { ...now, decidedIn: this.#decidedIn, received: this.#received },
+      memory.taken,
+    );
     memory.taken = taken ?? memory.taken;
     const everPosted = book.entries.length > added.length;
     const wanted = wantedOf(verdict, standing, everPosted, memory, now);
@@ -57,7 +72,7 @@ export class Oracle {
     if (wanted.reversalOn !== null) {
       const reason = verdict.state === 'posted' ? changeOf(memory.facts, verdict.facts) : reasons[verdict.state];
       if (added[0]) reversal(standing!, added[0], wanted.reversalOn, reason ?? 'source_changed', fail);
-      memory.facts = null;
+      Object.assign(memory, { facts: null, received: null, share: null, vat: new D(0), vouchers: {}, client: null });
     }
     if (wanted.entryOn !== null && verdict.state === 'posted') {
       if (added.length > 0) sameEntry(added.at(-1)!, verdict, wanted.entryOn, fail);
@@ -77,7 +92,8 @@ export class Oracle {
     const key = keyOf(document);
     const memory = this.memory.get(key) ?? {
       ...{ facts: null, taken: null, amount: new D(0), receivable: null, tags: '' },
-      ...{ isLate: false, version: '', decisions: [] },
+      ...{ vat: new D(0), vouchers: {}, client: null },
+      ...{ isLate: false, version: '', decisions: [], received: null, share: null },
     };
     this.memory.set(key, memory);
     return memory;
@@ -86,20 +102,27 @@ export class Oracle {
 
 /** Why a posted document is posted anew: for nothing but whose prepayment was used, or for another fact. */
 function changeOf(before: string | null, now: string): string {
-  const withoutLiable = (facts: string) =>
-    JSON.stringify(JSON.parse(facts), (key, value: unknown) => (key === 'liable' ? null : value));
-  return before !== null && withoutLiable(before) === withoutLiable(now) ? 'prepayment_matched' : 'source_changed';
+  const without = (facts: string, names: string[]) =>
+    JSON.stringify(JSON.parse(facts), (key, value: unknown) => (names.includes(key) ? null : value));
+  if (!before?.includes('"liable"')) return 'source_changed';
+  const ofMatch = before.includes('"shares":[[') ? ['liable'] : ['liable', 'shares'];
+  return isSame(without(before, ofMatch), without(now, ofMatch)) ? 'prepayment_matched' : 'source_changed';
 }
 
 function rememberedOf(book: DocumentBook, verdict: Extract<Verdict, { state: 'posted' }>): Partial<Memory> {
-  const { lines, facts, date } = verdict;
+  const { lines, facts, date, received = null, share = null } = verdict;
   const [first, second] = lines;
   const total = lines
     .filter((line) => line.role === 'receivable')
     .reduce((sum, line) => sum.plus(line.amount), new D(0));
-  if (book.kind === 'invoice') return { facts, amount: total };
+  const credited = (role: string) =>
+    lines.reduce((sum, line) => (line.role === role ? sum.minus(line.amount) : sum), new D(0));
+  const vouchers = Object.fromEntries(voucherRoles.map((role) => [role, credited(role)]));
+  if (book.kind === 'invoice') return { facts, amount: total, vat: credited('vat'), vouchers };
   const tags = JSON.stringify([first!.paymentType, first!.department, date]);
-  return { facts, amount: first!.amount, tags, receivable: book.kind === 'payment' ? second!.role : null };
+  const receivable = book.kind === 'payment' ? second!.role : null;
+  const client = lines.find(({ role }) => role === 'prepayment_liability')?.party ?? null;
+  return { facts, amount: first!.amount, tags, receivable, received, share, client, vouchers };
 }
 
 function reversal(

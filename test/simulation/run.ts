@@ -1,13 +1,17 @@
 // npm run simulate -- --faults …: lives of an installation with faults between any two calls, test/simulation/faults/run.ts
 // npm run simulate -- --seeds 200 [--steps 300] [--seed N] [--reconcile] [--verbose]
+// npm run simulate -- --mutants: which life finds each mutant of posting
 import { parseArgs } from 'node:util';
 import { post } from '../../src/posting/index.ts';
 import { LifeFailure, type LifeSummary, live } from './life.ts';
+import { runMutants } from './run-mutants.ts';
 
 if (process.argv.includes('--faults')) {
   const { run } = await import('./faults/run.ts');
   process.exit(await run(process.argv.slice(2)));
 }
+
+if (process.argv.includes('--mutants')) process.exit(runMutants(120));
 
 const { values } = parseArgs({
   options: {
@@ -37,7 +41,7 @@ const totals: LifeSummary = {
   judgements: 0,
   problems: {},
   states: {},
-  proved: { E2: 0, E3: 0 },
+  proved: { E2: 0, E3: 0, E8: 0 },
 };
 const failures: LifeFailure[] = [];
 for (const [at, seed] of seeds.entries()) {
@@ -70,7 +74,8 @@ console.log(`${seeds.length} lives of ${steps} steps in ${seconds()} s: ${failur
 console.log(`documents ${totals.documents}, judgements ${totals.judgements}, entries ${totals.entries}`);
 console.log(`states: ${list(totals.states)}`);
 console.log(`problems: ${list(totals.problems)}`);
-console.log(`held against the source: due_sum ${totals.proved.E2} times, unused_amount ${totals.proved.E3} times`);
+const { E2, E3, E8 } = totals.proved;
+console.log(`held against the source: due_sum ${E2} times, unused_amount ${E3} times, VAT of a prepayment ${E8} times`);
 if (failures.length > 0) {
   console.log(
     `failed seeds: ${failures.map(({ seed, step, equation }) => `${seed} (step ${step}, ${equation})`).join(', ')}`,

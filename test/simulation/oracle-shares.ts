@@ -1,0 +1,95 @@
+// The oracle's reading of R5 with `at_receipt`: VAT of a prepayment when it is received, and back with each use and refund of it.
+import type { Prepayment } from '../../sandbox/records.ts';
+import type { MappingData, PrepaymentGroup } from './conditions.ts';
+import { accountOfVat } from './oracle-accounts.ts';
+import { D } from './oracle-cents.ts';
+import type { ExpectedLine } from './oracle-rules.ts';
+
+/** The VAT of a prepayment's entry in force. */
+export interface ReceivedVat {
+  vat: D;
+  paid: D;
+  account: string;
+  suspended: string;
+  group: string;
+  rate: string;
+}
+
+/** What an entry in force took from a prepayment; negative where it gave back. */
+export interface Share {
+  prepayment: number;
+  amount: D;
+  usedBefore: D;
+  hasVat: boolean;
+}
+
+/** What the books hold of prepayments, as the oracle has them. */
+export interface Received {
+  vatOf(prepayment: number): ReceivedVat | null;
+  /** The share of a document's entry in force. */
+  shareOf(document: string): Share | null;
+  /** What all entries in force took from a prepayment. */
+  takenFrom(prepayment: number): D;
+}
+
+/** The VAT that a prepayment is to be posted with; null: none; `unmapped`: there is no account for it. */
+export function vatAtReceipt(
+  { payment_type, department, paid }: Prepayment,
+  date: string,
+  mapping: MappingData,
+  decimals: number,
+): ReceivedVat | 'unmapped' | null {
+  const policy = mapping.policies.prepayment_vat;
+  if (policy === undefined || policy === 'listed' || date < policy.at_receipt || new D(paid).isNegative()) return null;
+  const group: PrepaymentGroup | undefined =
+    policy.departments?.[department] ?? policy.payment_types?.[payment_type] ?? policy.group;
+  if (group === undefined) return null;
+  const vat = new D(paid).times(group.rate).dividedBy(new D(group.rate).plus(100)).toDecimalPlaces(decimals);
+  const account = accountOfVat(mapping, { group: group.name, rate: group.rate }, [], date);
+  const suspended = mapping.roles.prepayment_vat ?? '';
+  if (!account || !suspended) return 'unmapped';
+  return { vat, paid: new D(paid), account, suspended, group: group.name, rate: group.rate };
+}
+
+/** Lines of VAT, debit positive on `prepayment_vat`; `gross` is what it is part of. */
+export function vatLines(
+  vat: D,
+  gross: D,
+  { account, suspended, group, rate }: Pick<ReceivedVat, 'account' | 'suspended' | 'group' | 'rate'>,
+  common: Pick<ExpectedLine, 'party' | 'department'>,
+): ExpectedLine[] {
+  if (vat.isZero()) return [];
+  const none = {
+    snapshot: [null, null],
+    tags: [null, null, null, null, null, null],
+    paymentType: null,
+    receivable: null,
+  };
+  const base = gross.minus(vat).abs().toFixed();
+  return [
+    { ...common, ...none, role: 'prepayment_vat', account: suspended, amount: vat, vat: { group, rate, base: null } },
+    { ...common, ...none, role: 'vat', account, amount: vat.negated(), vat: { group, rate, base } },
+  ];
+}
+
+/** What a document takes from a prepayment now, and the VAT of it. */
+export function shareOf(
+  document: string,
+  prepayment: number,
+  amount: D,
+  decimals: number,
+  received: Received,
+): { share: Share; vat: D; of: ReceivedVat | null } {
+  const own = received.shareOf(document);
+  const isSame = own !== null && own.prepayment === prepayment && own.amount.equals(amount);
+  const others = received.takenFrom(prepayment).minus(own?.prepayment === prepayment ? own.amount : 0);
+  const usedBefore = isSame ? own.usedBefore : others;
+  const of = received.vatOf(prepayment);
+  const share = { prepayment, amount, usedBefore, hasVat: of !== null };
+  if (of === null) return { share, vat: new D(0), of };
+  const upTo = (used: D) => {
+    const within = D.max(0, D.min(used, of.paid));
+    return of.vat.times(within).dividedBy(of.paid).toDecimalPlaces(decimals);
+  };
+  return { share, vat: upTo(usedBefore.plus(amount)).minus(upTo(usedBefore)), of };
+}

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { rareMutants } from './mutants.ts';
+import { firstFailure } from './run-mutants.ts';
+
+/** Of longer lives than those of simulation.test.ts, and more of them. */
+const [seeds, steps] = [60, 120];
+
+test.each(Object.entries(rareMutants))(
+  'the oracle finds posting that is broken where several things come together: %s',
+  (_name, broken) => {
+    expect(firstFailure(broken, seeds, steps)?.message).toMatch(/^seed \d+, step \d+\n.+: .+\nwhat happened last:\n/s);
+  },
+);

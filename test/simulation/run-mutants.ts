@@ -1,0 +1,33 @@
+// npm run simulate -- --mutants: each mutant of posting, and the life that finds it; fails where one is not found.
+import { LifeFailure, live } from './life.ts';
+import { mutants, rareMutants } from './mutants.ts';
+
+const mostSeeds = 60;
+
+/** The exit code: 1 where a mutant survives all lives. */
+export function runMutants(steps: number): number {
+  let survivors = 0;
+  for (const [name, post] of Object.entries({ ...mutants, ...rareMutants })) {
+    const began = performance.now();
+    const found = firstFailure(post, mostSeeds, steps);
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    const where = found ? `seed ${found.seed}, step ${found.step}, ${found.equation}` : 'NOT FOUND';
+    console.log(`${name}: ${where} (${seconds} s)`);
+    if (!found) survivors += 1;
+  }
+  console.log(`${survivors} mutants not found`);
+  return survivors === 0 ? 0 : 1;
+}
+
+/** Lives until something does not hold, at most so many seeds; the failure, or null. */
+export function firstFailure(post: (typeof mutants)[string], seeds: number, steps: number): LifeFailure | null {
+  for (let seed = 1; seed <= seeds; seed++) {
+    try {
+      live({ seed, steps, post });
+    } catch (error) {
+      if (error instanceof LifeFailure) return error;
+      throw error;
+    }
+  }
+  return null;
+}

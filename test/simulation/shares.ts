@@ -1,0 +1,68 @@
+// What an installation tells posting of the prepayments that a payment of type 8 or a refund takes from, as src/bookkeeping does from
+// the database: from its books in memory.
+import { type Line, signed } from '../../src/domain/entry.ts';
+import { Money, sum, zero } from '../../src/domain/money.ts';
+import type { DocumentFacts, PrepaymentShare } from '../../src/posting/types.ts';
+import type { DocumentRef } from '../../src/terms.ts';
+import { type Books, type DocumentBook, inForce, keyOf } from './books.ts';
+import type { Mirror } from './mirror.ts';
+
+/** The prepayment that a document takes from, and how much of it; null where it takes from none that was seen. */
+export function takenBy({ kind, id }: DocumentRef, mirror: Mirror): { prepaymentId: number; amount: Money } | null {
+  if (kind === 'invoice') return null;
+  const { prepayment, paid } =
+    kind === 'payment' ? mirror.payments.get(id)!.source : refundOf(mirror.prepayments.get(id)!.source);
+  // Nobody knows which prepayment a payment used before that was seen; a refund names it.
+  if (prepayment === null || (kind === 'payment' && !mirror.prepayments.has(prepayment))) return null;
+  const amount = new Money(paid);
+  return { prepaymentId: prepayment, amount: kind === 'payment' ? amount : amount.negated() };
+}
+
+function refundOf({ refunds, paid }: { refunds: number | null; paid: string }) {
+  return { prepayment: new Money(paid).isNegative() ? refunds : null, paid };
+}
+
+/** The facts of a document, with its share. */
+export function withShares(facts: DocumentFacts, book: DocumentBook, books: Books, mirror: Mirror): DocumentFacts {
+  const taken = takenBy(book, mirror);
+  if (taken === null || facts.kind === 'invoice') return facts;
+  const { prepaymentId, amount } = taken;
+  const own = inForce(book)[0]?.shares?.find((share) => share.prepaymentId === prepaymentId);
+  const others = usersOf(prepaymentId, books, mirror).filter((other) => keyOf(other) !== keyOf(book));
+  const used = others.flatMap((other) => inForce(other)[0]?.shares ?? []).map((share) => share.amount);
+  const original = books.documents.get(keyOf({ kind: 'prepayment', id: prepaymentId }));
+  const share: PrepaymentShare = {
+    ...{ prepaymentId, amount },
+    usedBefore: own?.amount.equals(amount) ? own.usedBefore : sum(used),
+    vat: vatOf((original && inForce(original)[0]?.lines) ?? []),
+  };
+  return { ...facts, shares: [share] };
+}
+
+/** Entries in force that took from a prepayment and gave VAT back although it has none now, or none although it has. */
+export function usesOtherwise(prepayment: DocumentBook, books: Books, mirror: Mirror): DocumentBook[] {
+  const hasVat = vatOf(inForce(prepayment)[0]?.lines ?? []) !== null;
+  return usersOf(prepayment.id, books, mirror).filter((user) => {
+    const [entry] = inForce(user);
+    return entry !== undefined && (entry.shares?.[0]?.hasVat ?? false) !== hasVat;
+  });
+}
+
+function usersOf(prepayment: number, books: Books, mirror: Mirror): DocumentBook[] {
+  return [...books.documents.values()].filter((book) => takenBy(book, mirror)?.prepaymentId === prepayment);
+}
+
+function vatOf(lines: readonly Line[]): PrepaymentShare['vat'] {
+  const suspended = lines.find(({ role, side }) => role === 'prepayment_vat' && side === 'debit');
+  const owed = lines.find(({ role }) => role === 'vat');
+  if (suspended === undefined || owed === undefined) return null;
+  const liability = lines.filter(({ role }) => role === 'prepayment_liability');
+  return {
+    account: owed.account,
+    suspendedAccount: suspended.account,
+    group: owed.vat?.group ?? null,
+    rate: owed.vat?.rate ?? null,
+    amount: suspended.amount,
+    paid: zero.minus(sum(liability.map(signed))),
+  };
+}
