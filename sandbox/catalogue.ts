@@ -167,6 +167,7 @@ export const inventClient = (rng: Rng, serial: number): NewClient => {
     no_sms: rng.chance(0.1),
     no_email: rng.chance(0.05),
     archived: rng.chance(0.03),
+    preferences_stated_at: null,
     payer: {
       payer_name: customer_type === 0 ? `${firstname} ${lastname}` : '',
       payer_organization_name: organization_name,

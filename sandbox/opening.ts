@@ -1,8 +1,9 @@
-// What an invented clinic starts with besides its history: staff, the items it sells, and its clients' animals. All is drawn from a
-// stream of random numbers of its own, so that the history of a seed stays what it is.
+// What an invented clinic starts with besides its history: staff, the items it sells, and what belongs to its clients
+// (opening-people.ts). All is drawn from streams of random numbers of its own, so that the history of a seed stays what it is.
 import { items, vatGroups } from './catalogue.ts';
 import type { Clinic } from './clinic.ts';
 import { dec, fixed } from './money.ts';
+import { openPeople } from './opening-people.ts';
 import { Rng } from './rng.ts';
 import { itemTypes } from './state/registers.ts';
 
@@ -12,20 +13,6 @@ const staff = [
   ['Tuuli', 'Saarinen', true],
   ['Elias', 'Kuusela', false],
 ] as const;
-const animals = [
-  'Rekku',
-  'Misse',
-  'Tassu',
-  'Musti',
-  'Viiru',
-  'Halla',
-  'Nuppu',
-  'Turre',
-  'Sulo',
-  'Pilvi',
-  'Kaneli',
-  'Ruska',
-];
 
 /** Why clients come: what an appointment can be booked for. */
 const reasons = ['Vaccination', 'Check-up', 'Limping', 'Skin or ears', 'Teeth', 'Surgery', 'Emergency'];
@@ -41,7 +28,7 @@ const typeOf = (account: string): number => {
 /** Fills the registers of an empty clinic. The same seed gives the same. */
 export const openRegisters = (clinic: Clinic, seed: number): void => {
   const rng = new Rng(seed, 'registers');
-  const { users, items: table, patients } = clinic.registers;
+  const { users, items: table } = clinic.registers;
   const departments = [...clinic.departments.keys()];
   for (const [first_name, last_name, is_veterinarian] of staff) {
     const email = `${first_name}.${last_name}@kuusikko.example`.toLowerCase();
@@ -71,32 +58,5 @@ export const openRegisters = (clinic: Clinic, seed: number): void => {
     ...{ vat_percentage: vatGroups.general.percentage, account_number: '3300', reporting_dimension_1: null },
   });
   for (const department of clinic.departments.values()) department.prescription_fee_item = fee.id;
-  for (const client of clinic.clients.all()) {
-    const count = rng.weighted([
-      [1, 70],
-      [2, 22],
-      [3, 8],
-    ] as const);
-    for (let n = 0; n < count; n++) {
-      clinic.insert(patients, {
-        client: client.id,
-        name: rng.pick(animals),
-        official_name: '',
-        species_code: rng.weighted([
-          [1, 55],
-          [2, 35],
-          [3, 10],
-        ] as const),
-        breed_code: null,
-        gender_code: rng.int(1, 4),
-        weight: fixed(dec(rng.int(20, 450)).div(10), 1),
-        date_of_birth: `${rng.int(2012, 2024)}-0${rng.int(1, 9)}-1${rng.int(0, 9)}`,
-        deceased: null,
-        microchip: rng.chance(0.6) ? `2460980${rng.int(10_000_000, 99_999_999)}` : null,
-        archived: false,
-        home_department: rng.chance(0.7) ? rng.pick(departments) : null,
-        herd_size: null,
-      });
-    }
-  }
+  openPeople(clinic, seed);
 };

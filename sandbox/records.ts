@@ -120,6 +120,8 @@ export interface Client extends RecordBase {
   no_sms: boolean;
   no_email: boolean;
   archived: boolean;
+  /** When the client last said whether SMS and e-mail may be sent; null before. Not in answers. */
+  preferences_stated_at: number | null;
   /** For the payer snapshot. Not in answers, because the specification does not name these fields. */
   payer: Payer;
 }

@@ -18,6 +18,7 @@ import type {
 import { NotFound, ValidationProblem } from './records.ts';
 import { Rng } from './rng.ts';
 import { onlineTables } from './state/online.ts';
+import { peopleTables } from './state/people.ts';
 import { registerTables } from './state/registers.ts';
 import { Tables } from './state/tables.ts';
 import type { Table } from './table.ts';
@@ -49,10 +50,12 @@ export class Store {
   readonly alternativePayers = this.#tables.add<AlternativePayer>('alternative_payer', 301);
   readonly alternativePricings = this.#tables.add<AlternativePricing>('alternativepricing', 401);
   readonly accountingReports = this.#tables.add<AccountingReport>('accountingreport', 801);
-  /** Registers that the other parts refer to: users, items, patients and their code lists. */
+  /** Registers that the other parts refer to: users, items, patients. */
   readonly registers = registerTables(this.#tables);
   /** Payment links, prescriptions, appointments, and the messages sent about them. */
   readonly online = onlineTables(this.#tables);
+  /** What belongs to clients and patients: phone numbers, custom fields, code lists. */
+  readonly people = peopleTables(this.#tables);
   readonly departments = new Map<number, Department>();
   readonly vatGroups: VatGroup[] = [];
   readonly zone: Zone;

@@ -89,9 +89,25 @@ export class Table<T extends RecordBase> {
       this.#late.delete(record.id);
     }
     const before = record.modified;
+    const group = this.#groupOf?.(record);
     Object.assign(record, changes);
+    if (group !== undefined) this.#regroup(record, group);
     if (record.modified !== before) this.#noteChange(record);
     return record;
+  }
+
+  /** Moves a record that has changed its parent; the members of a parent stay in order of id. */
+  #regroup(record: T, from: number): void {
+    const to = this.#groupOf?.(record) ?? from;
+    if (to === from) return;
+    this.#groups.set(
+      from,
+      this.of(from).filter((member) => member !== record),
+    );
+    this.#groups.set(
+      to,
+      [...this.of(to), record].sort((a, b) => a.id - b.id),
+    );
   }
 
   delete(id: number): void {

@@ -141,7 +141,7 @@ export class Wire {
   }
 
   client(client: Client): WireRecord {
-    const { payer, created, ...rest } = client;
+    const { payer, created, preferences_stated_at, ...rest } = client;
     const url = this.ref('client', client.id);
     return this.#record({ ...rest, url, modified: this.time(client.modified), fields_rel: [] });
   }

@@ -1,5 +1,6 @@
 // `<field>__<operator>` query parameters. Like the service, ignores filters that a resource does not declare.
 import { z } from 'zod';
+import type { Clinic } from '../clinic.ts';
 import { ValidationProblem } from '../records.ts';
 import { isDate, type Zone } from '../zone.ts';
 import { withoutNul } from './fields.ts';
@@ -11,7 +12,8 @@ type Value = number | string | boolean | null;
 export interface FilterField<T> {
   kind: Kind;
   operators: readonly Operator[];
-  value: (record: T) => Value;
+  /** What the filter compares. Of several values, one has to match. */
+  value: (record: T, clinic: Clinic) => Value | readonly Value[];
 }
 
 export type FilterFields<T> = Record<string, FilterField<T>>;
@@ -58,9 +60,10 @@ const schemaOf = (kind: Kind, operator: Operator): z.ZodType => {
 export const parseFilters = <T>(
   query: URLSearchParams,
   fields: FilterFields<T>,
-  options: { ignored: readonly string[]; refused: readonly string[]; zone: Zone },
+  options: { ignored: readonly string[]; refused: readonly string[]; clinic: Clinic },
 ): AppliedFilter<T>[] => {
   const applied: AppliedFilter<T>[] = [];
+  const { clinic } = options;
   for (const [name, text] of query) {
     if (options.refused.includes(name)) throw new ValidationProblem(name, 'This filter is not supported.');
     const split = name.lastIndexOf('__');
@@ -69,13 +72,14 @@ export const parseFilters = <T>(
     const known = Object.hasOwn(fields, field) ? fields[field] : undefined;
     if (split < 1 || !known?.operators.includes(operator) || options.ignored.includes(name) || text === '') continue;
     if (operator === 'is_null') {
-      const operand = parseValue(name, text, 'boolean', options.zone);
-      applied.push({ name, field, operator, operand, matches: (record) => (known.value(record) === null) === operand });
+      const operand = parseValue(name, text, 'boolean', clinic.zone);
+      const matches = (record: T) => (known.value(record, clinic) === null) === operand;
+      applied.push({ name, field, operator, operand, matches });
       continue;
     }
-    const read = (part: string): Value => parseValue(name, part.trim(), known.kind, options.zone);
+    const read = (part: string): Value => parseValue(name, part.trim(), known.kind, clinic.zone);
     const operand = operator === 'in' ? text.split(',').map(read) : read(text);
-    applied.push({ name, field, operator, operand, matches: matcher(known.value, operator, operand) });
+    applied.push({ name, field, operator, operand, matches: matcher(known, operator, operand, clinic) });
   }
   return applied;
 };
@@ -108,16 +112,29 @@ const parseValue = (name: string, text: string, kind: Kind, zone: Zone): Value =
   }
 };
 
-const matcher = <T>(value: (record: T) => Value, operator: Exclude<Operator, 'is_null'>, operand: Value | Value[]) => {
+const matcher = <T>(
+  known: FilterField<T>,
+  operator: Exclude<Operator, 'is_null'>,
+  operand: Value | Value[],
+  clinic: Clinic,
+): ((record: T) => boolean) => {
+  const compare = comparison(operator, operand);
+  return (record) => {
+    const value = known.value(record, clinic);
+    return Array.isArray(value) ? value.some(compare) : compare(value as Value);
+  };
+};
+
+const comparison = (operator: Exclude<Operator, 'is_null'>, operand: Value | Value[]): ((value: Value) => boolean) => {
   if (operator === 'in') {
     const wanted = new Set(operand as Value[]);
-    return (record: T) => wanted.has(value(record));
+    return (value) => wanted.has(value);
   }
-  if (operator === 'is') return (record: T) => value(record) === operand;
+  if (operator === 'is') return (value) => value === operand;
   if (operator === 'icontains') {
     const wanted = String(operand).toLowerCase();
-    return (record: T) =>
-      String(value(record) ?? '')
+    return (value) =>
+      String(value ?? '')
         .toLowerCase()
         .includes(wanted);
   }
@@ -129,8 +146,5 @@ const matcher = <T>(value: (record: T) => Value, operator: Exclude<Operator, 'is
     lt: (other: number | string) => other < bound,
     lte: (other: number | string) => other <= bound,
   }[operator];
-  return (record: T) => {
-    const other = value(record);
-    return other !== null && compare(other as number | string);
-  };
+  return (value) => value !== null && compare(value as number | string);
 };

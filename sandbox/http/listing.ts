@@ -111,7 +111,7 @@ export const list = <T extends RecordBase>(request: ApiRequest, table: Table<T>,
     return { status: 400, body: { detail } };
   }
   const { ignoredFilters: ignored, refusedFilters: refused } = quirks;
-  const filters = parseFilters(search, listing.filters, { ignored, refused, zone: clinic.zone });
+  const filters = parseFilters(search, listing.filters, { ignored, refused, clinic });
   const matching = find(table, filters, listing, search.get('filter_type') === 'or', clinic.clock());
   const count = matching.length;
   const pages = Math.max(1, Math.ceil(count / size));

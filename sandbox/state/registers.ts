@@ -1,6 +1,7 @@
-// Registers that the other parts refer to (practice-api: Patient; Consultation items; `user`, `item`: fields not shown).
+// Registers that the other parts refer to (practice-api: Consultation items; `user`, `item`: fields not shown). Patients: people.ts.
 import type { Amount } from '../money.ts';
 import type { RecordBase } from '../records.ts';
+import type { Patient } from './people.ts';
 import type { Tables } from './tables.ts';
 
 /** A member of staff, or the virtual user of an OAuth2 application. */
@@ -27,24 +28,6 @@ export interface CatalogueItem extends RecordBase {
   /** Sold over the counter as well. */
   shop: boolean;
   archived: boolean;
-}
-
-/** practice-api: Patient. Codes are ids of the code lists. */
-export interface Patient extends RecordBase {
-  client: number;
-  name: string;
-  official_name: string;
-  species_code: number;
-  breed_code: number | null;
-  gender_code: number;
-  weight: Amount | null;
-  date_of_birth: string | null;
-  deceased: string | null;
-  microchip: string | null;
-  archived: boolean;
-  home_department: number | null;
-  /** Animals of a herd; the multiplier of quantities on farm visits. */
-  herd_size: number | null;
 }
 
 export const registerTables = (tables: Tables) => ({
