@@ -25,8 +25,8 @@ export interface StuckTimes {
   idleMs: number;
 }
 
-/** Together less than a minute: the next window begins within `window_timeout_minutes` and 60 s. */
-const usualTimes: StuckTimes = { everyMs: 15_000, failingMs: 25_000, idleMs: 120_000 };
+/** `everyMs` and `failingMs` are less than a minute together: the next window begins within `window_timeout_minutes` and 60 s. */
+export const usualTimes: StuckTimes = { everyMs: 15_000, failingMs: 25_000, idleMs: 120_000 };
 /** A window may wait so much longer than its time-out for another one (activities/taking-over.ts). */
 const openingGraceMs = 180_000;
 /** Scrubs and deliveries live for long: so many are asked in a round, in turns. */
@@ -56,12 +56,24 @@ export type Stuck = 'failing' | 'idle';
 /** Whether a workflow stands still as it was found now; whether it does so for long enough is told by the next looks. */
 export function stuckNow(seen: Seen, timeoutMs: number): Stuck | null {
   const isFailing = (seen.taskAttempt ?? 0) > 1;
-  if (seen.ageMs < timeoutMs) return null;
   if (seen.kind !== 'sync-window') return isFailing ? 'failing' : null;
   if (seen.isFirstLoad && seen.holdsLease) return null;
   if (isFailing) return 'failing';
   if (seen.holdsLease) return null;
   return seen.isOpen || seen.ageMs > 2 * timeoutMs + openingGraceMs ? 'idle' : null;
+}
+
+/**
+ * Whether a workflow that was found so at every look for so long is ended: once it is older than a window may be. What stands still is
+ * looked at for some minutes before that, so that nobody waits for them afterwards.
+ */
+export function isToEnd(
+  stuck: Stuck,
+  { ageMs, foundForMs }: { ageMs: number; foundForMs: number },
+  { failingMs, idleMs }: StuckTimes,
+  timeoutMs: number,
+): boolean {
+  return ageMs >= timeoutMs && foundForMs >= (stuck === 'failing' ? failingMs : idleMs);
 }
 
 interface Run {
@@ -100,7 +112,8 @@ export function startStuckWatch(app: App, engine: Engine, times: StuckTimes = us
   };
 }
 
-class StuckWatch {
+/** One look after another; without a clock of its own, so that tests look when they want. */
+export class StuckWatch {
   readonly #app: App;
   readonly #engine: Engine;
   readonly #times: StuckTimes;
@@ -124,10 +137,12 @@ class StuckWatch {
     }
   }
 
-  /** Windows, scrubs and deliveries of this daemon's queues that are older than a window may be. */
+  /** Windows, scrubs and deliveries of this daemon's queues that are older than a window may be, or are so within some looks. */
   async #runs(): Promise<Run[]> {
     const { client, taskQueue, backfillQueue, deliveryQueue } = this.#engine;
-    const latest = new Date(this.#now() - this.#timeoutMs()).toISOString();
+    const { idleMs, everyMs } = this.#times;
+    const soonMs = idleMs + 2 * everyMs;
+    const latest = new Date(this.#now() - Math.max(0, this.#timeoutMs() - soonMs)).toISOString();
     const queues = [taskQueue, backfillQueue, deliveryQueue].map((queue) => `'${queue}'`).join(', ');
     const query =
       `ExecutionStatus = 'Running' and TaskQueue in (${queues}) ` +
@@ -169,8 +184,8 @@ class StuckWatch {
       this.#found.set(run.runId, { stuck, since: now });
       return;
     }
-    const { failingMs, idleMs } = this.#times;
-    if (now - found.since < (stuck === 'failing' ? failingMs : idleMs)) return;
+    const times = { ageMs: now - run.startedAt.getTime(), foundForMs: now - found.since };
+    if (!isToEnd(stuck, times, this.#times, this.#timeoutMs())) return;
     await this.#end(run, stuck);
     this.#found.delete(run.runId);
   }

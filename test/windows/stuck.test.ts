@@ -2,7 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { TimedEvent } from '../../src/domain/events.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
-import { type Seen, stuckNow } from '../../src/windows/stuck.ts';
+import { isToEnd, type Seen, type Stuck, StuckWatch, stuckNow, usualTimes } from '../../src/windows/stuck.ts';
 import { UnopenedWatch } from '../../src/windows/unopened.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { waitFor, windowRows } from '../workflows/support.ts';
@@ -18,7 +18,7 @@ test.each<[string, Partial<Seen>, 'failing' | 'idle' | null]>([
   ['works', {}, null],
   ['its task waits for a worker', { taskAttempt: 1 }, null],
   ['its task fails', { taskAttempt: 2 }, 'failing'],
-  ['its task fails, and it may still take its time', { taskAttempt: 9, ageMs: 29 * minute }, null],
+  ['its task fails, and it may still take its time', { taskAttempt: 9, ageMs: 29 * minute }, 'failing'],
   ['its task fails while it still opens', { taskAttempt: 2, isOpen: false, holdsLease: false }, 'failing'],
   ['nothing of it works', { holdsLease: false }, 'idle'],
   ['it waits for another window', { isOpen: false, holdsLease: false }, null],
@@ -32,6 +32,18 @@ test.each<[string, Partial<Seen>, 'failing' | 'idle' | null]>([
   ['a scrub whose task fails', { kind: 'scrub', taskAttempt: 4, holdsLease: false }, 'failing'],
 ])('%s', (_name, seen, stuck) => {
   expect(stuckNow({ ...works, ...seen }, 30 * minute)).toBe(stuck);
+});
+
+const looksAt = { everyMs: 15_000, failingMs: 25_000, idleMs: 120_000 };
+test.each<[string, Stuck, { ageMs: number; foundForMs: number }, boolean]>([
+  ['failing for long enough', 'failing', { ageMs: 31 * minute, foundForMs: 25_000 }, true],
+  ['failing for a moment', 'failing', { ageMs: 31 * minute, foundForMs: 24_000 }, false],
+  ['failing for long enough, within its time', 'failing', { ageMs: 29 * minute, foundForMs: 600_000 }, false],
+  ['idle for two minutes when its time is over', 'idle', { ageMs: 30 * minute, foundForMs: 120_000 }, true],
+  ['idle for less than two minutes', 'idle', { ageMs: 40 * minute, foundForMs: 119_000 }, false],
+  ['idle for two minutes, within its time', 'idle', { ageMs: 29 * minute, foundForMs: 120_000 }, false],
+])('%s: is it ended?', (_name, stuck, found, isEnded) => {
+  expect(isToEnd(stuck, found, looksAt, 30 * minute)).toBe(isEnded);
 });
 
 let clinic: TestClinic;
@@ -192,3 +204,65 @@ test.each([
     }
   },
 );
+
+/** Temporal as the watch asks it: one workflow, of which only the state can be asked, and which can be terminated. */
+function temporalWith(run: { workflowId: string; runId: string; startTime: Date }) {
+  const terminated: string[] = [];
+  const isListed = (query: string) => run.startTime < new Date(/StartTime < '(.*?)'/.exec(query)![1]!);
+  const workflow = {
+    list: async function* ({ query }: { query: string }) {
+      if (terminated.length === 0 && isListed(query)) yield run;
+    },
+    getHandle: () => ({
+      describe: async () => ({ status: { name: 'RUNNING' }, raw: {} }),
+      terminate: async (why: string) => {
+        terminated.push(why);
+      },
+    }),
+  };
+  return { terminated, client: { workflow, withDeadline: async (_until: number, work: () => unknown) => work() } };
+}
+
+test.each([
+  ['from its beginning', 0],
+  ['for three minutes when its time is over', 27],
+])('a first load that stands still %s is ended within a minute after its time-out', async (_since, stillFrom) => {
+  const startTime = new Date('2026-03-02T08:00:00Z');
+  const run = {
+    workflowId: `sync-window/4712-${clinic.app.temporalName}/${stillFrom}`,
+    runId: `run ${stillFrom}`,
+    startTime,
+  };
+  await clinic.rows(
+    `insert into sync_window (installation, kind, trigger, from_time, to_time, workflow_id, run_id)
+     values (4712, 'window', 'schedule', null, ?, ?, ?)`,
+    [startTime.toISOString(), run.workflowId, run.runId],
+  );
+  const leaseUntil = (minutes: number) =>
+    clinic.rows(
+      `insert into lease (installation, lane, token, holder, expires_at)
+       values (4712, 'live', 1, ?, case when ? > 0 then 'infinity'::timestamptz else '-infinity' end)
+       on conflict (installation, lane) do update set holder = excluded.holder, expires_at = excluded.expires_at`,
+      [`${run.workflowId}/${run.runId}`, minutes],
+    );
+  let now = startTime.getTime();
+  const { client, terminated } = temporalWith(run);
+  const app = {
+    ...clinic.app,
+    clock: () => new Date(now),
+    config: { ...clinic.app.config, windowTimeoutMinutes: 30 },
+  };
+  const watch = new StuckWatch(app, { ...clinic.engine, client } as unknown as typeof clinic.engine, usualTimes);
+  const signal = new AbortController().signal;
+  while (terminated.length === 0 && now < startTime.getTime() + 60 * minute) {
+    now += usualTimes.everyMs;
+    await leaseUntil(now < startTime.getTime() + stillFrom * minute ? 1 : 0);
+    await watch.look(signal);
+  }
+  const seconds = (now - startTime.getTime()) / 1000;
+  expect(terminated).toEqual([expect.stringContaining('none of its activities works any more')]);
+  expect(seconds).toBeGreaterThanOrEqual(30 * 60);
+  expect(seconds).toBeLessThanOrEqual(31 * 60);
+  const row = (await windowRows(clinic)).find(({ run_id }) => run_id === run.runId)!;
+  expect(row.outcome).toBe('failed');
+});
