@@ -10,11 +10,12 @@ import { spreadShare } from '../domain/intervals.ts';
 import { noteNudge } from '../mirror/installation-state.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
-import { windowPause } from '../sync/pauses.ts';
+import { type PauseState, windowPause } from '../sync/pauses.ts';
 import type { ScheduleCounters } from '../sync/schedule-state.ts';
 import { followPause, pauseNote } from './pausing.ts';
 import { staticDetails, windowInput, windowSummary } from './run-window.ts';
 import { orphanNote, scheduleId } from './schedule-names.ts';
+import { updateSchedule } from './schedule-update.ts';
 
 /**
  * How late a tick may still open its window, at least: a server that is busy or restarts makes up for what it could not do. Ticks
@@ -88,14 +89,7 @@ export async function ensureSchedule(
     return { paused: held !== null };
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    const pause = await followPause(app, engine.client, installation);
-    const state = pause ? { paused: true, note: pauseNote(pause) } : { paused: false };
-    await scheduleHandle(app, engine, installation).update((previous) => ({
-      ...previous,
-      ...timing,
-      action: action as typeof previous.action,
-      state,
-    }));
+    const pause = await adopt(app, engine, installation, { ...timing, action });
     if (pause)
       app.log.warn(
         { installation, schedule: scheduled, by: pause.actedBy, reason: pause.reason },
@@ -105,10 +99,36 @@ export async function ensureSchedule(
   }
 }
 
+/** Somebody who pauses and resumes the schedule the whole time is not waited for. */
+const followedAtMost = 5;
+
+/** Sets a schedule that is there to the configuration, as paused as somebody wants it at that moment; gives the pause. */
+async function adopt(
+  app: App,
+  engine: Engine,
+  installation: number,
+  wanted: Timing & Pick<ScheduleOptions, 'action'>,
+): Promise<PauseState | null> {
+  for (let times = 0; times < followedAtMost; times++) {
+    const pause = await followPause(app, engine.client, installation);
+    const state = pause ? { paused: true, note: pauseNote(pause) } : { paused: false };
+    const isDone = await updateSchedule(engine.client, scheduleId(app, installation), (now) =>
+      // Paused or resumed in Temporal since it was followed: that is followed first.
+      now.state.paused === state.paused
+        ? { ...now, ...wanted, action: wanted.action as typeof now.action, state }
+        : null,
+    );
+    if (isDone) return pause;
+  }
+  throw new Error(
+    `the schedule of installation ${installation} was paused and resumed ${followedAtMost} times while it was set up`,
+  );
+}
+
 /** Sets how often the schedule of an installation opens a window. */
 export async function setInterval(app: App, engine: Engine, installation: number, everySeconds: number): Promise<void> {
   const timing = timingOf(app, installation, everySeconds);
-  await scheduleHandle(app, engine, installation).update((previous) => ({ ...previous, ...timing }));
+  await updateSchedule(engine.client, scheduleId(app, installation), (now) => ({ ...now, ...timing }));
 }
 
 /** Opens a window now, or lets one more follow the running one. */
