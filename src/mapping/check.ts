@@ -1,6 +1,6 @@
 import { type Money, sum, zero } from '../domain/money.ts';
 import type { ProblemCode } from '../domain/problems.ts';
-import type { CalendarDate } from '../terms.ts';
+import { type CalendarDate, soldRoles } from '../terms.ts';
 import {
   isUnmapped,
   type LookUp,
@@ -11,7 +11,7 @@ import {
   vatAccount,
 } from './look-ups.ts';
 
-import { paymentTypeName } from './payment-types.ts';
+import { defaultPaymentRole, paymentTypeName } from './payment-types.ts';
 import type { Mapping } from './schema.ts';
 import type { SourceUsage } from './source-usage.ts';
 import { vatGroupOf } from './vat-groups.ts';
@@ -35,7 +35,10 @@ export interface MappingGap {
 export interface UnnamedValue {
   message: string;
   count: number;
+  /** What they are of: the net of rows, the amounts of payments. */
   net: Money;
+  /** What is counted. */
+  unit: 'row' | 'payment';
 }
 
 interface Use {
@@ -144,12 +147,20 @@ const ruleDimensions = [
 
 /** Values of tested dimensions that no rule names, perhaps since a rule was forgotten; and VAT groups of no known kind. */
 export function unnamedValues(usage: SourceUsage, mapping: Mapping): UnnamedValue[] {
-  const found = [...unnamedDimensions(usage, mapping), ...unnamedVatGroups(usage, mapping)];
+  const found = [
+    ...unnamedDimensions(usage, mapping),
+    ...unnamedVatGroups(usage, mapping),
+    ...neverSold(usage, mapping),
+  ];
   return found.sort((a, b) => b.count - a.count || (a.message < b.message ? -1 : 1));
 }
 
 function unnamedVatGroups({ rows }: SourceUsage, mapping: Mapping): UnnamedValue[] {
-  if (mapping.vat_groups.length === 0) return [];
+  if (mapping.vat_groups.length === 0) {
+    const message =
+      'there are no vat_groups, so reports know the kind of no VAT group, and `report eu-sales` finds nothing';
+    return rows.length === 0 ? [] : [ofRows(message, rows)];
+  }
   const unnamed = rows.filter(
     ({ account, department, dimensions, internal, vat }) =>
       vatGroupOf(mapping, vat) === null &&
@@ -159,11 +170,27 @@ function unnamedVatGroups({ rows }: SourceUsage, mapping: Mapping): UnnamedValue
     const at = rate === null ? 'no rate' : `${rate.toFixed()} %`;
     return name === null ? `rows at ${at} that name no VAT group` : `VAT group ${name} at ${at}`;
   });
-  return [...groups].map(([called, its]) => ({
-    message: `vat_groups has no line for ${called}, so its kind is not known`,
-    count: its.reduce((total, { count }) => total + count, 0),
-    net: sum(its.map(({ net }) => net)),
-  }));
+  return [...groups].map(([called, its]) =>
+    ofRows(`vat_groups has no line for ${called}, so its kind is not known`, its),
+  );
+}
+
+function ofRows(message: string, rows: SourceUsage['rows']): UnnamedValue {
+  const count = rows.reduce((total, row) => total + row.count, 0);
+  return { message, count, net: sum(rows.map(({ net }) => net)), unit: 'row' };
+}
+
+/** Gift cards and vouchers that are taken as payment although, by the mapping, none is ever sold: the sale would be revenue. */
+function neverSold({ money }: SourceUsage, { revenue_rules: rules }: Mapping): UnnamedValue[] {
+  return soldRoles.flatMap((role): UnnamedValue[] => {
+    const taken = money.filter(
+      ({ kind, type }) => kind === 'payment' && type !== null && defaultPaymentRole(type) === role,
+    );
+    if (taken.length === 0 || rules.some((rule) => rule.role === role)) return [];
+    const message = `no rule of revenue_rules has the role ${role}: where the practice sells what these payments are made with, the sale is posted as revenue`;
+    const count = taken.reduce((total, use) => total + use.count, 0);
+    return [{ message, count, net: sum(taken.map(({ paid }) => paid)), unit: 'payment' }];
+  });
 }
 
 function unnamedDimensions({ rows }: SourceUsage, { revenue_rules: rules }: Mapping): UnnamedValue[] {
@@ -177,11 +204,7 @@ function unnamedDimensions({ rows }: SourceUsage, { revenue_rules: rules }: Mapp
       if (value !== null && !named.includes(value)) unnamed.set(value, [...(unnamed.get(value) ?? []), row]);
     }
     for (const [value, its] of unnamed) {
-      found.push({
-        message: `rules look at ${dimension}, and none names ${value}`,
-        count: its.reduce((total, { count }) => total + count, 0),
-        net: sum(its.map(({ net }) => net)),
-      });
+      found.push(ofRows(`rules look at ${dimension}, and none names ${value}`, its));
     }
   }
   return found;

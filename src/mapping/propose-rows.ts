@@ -1,31 +1,47 @@
 import { sum } from '../domain/money.ts';
 import type { AccountNumber } from '../records/types.ts';
-import { commented, groupBy, key, mark, money, oneLine, rowTally } from './propose-text.ts';
+import type { SoldRole } from '../terms.ts';
+import { commented, groupBy, key, mark, money, oneLine, quoted, rowTally } from './propose-text.ts';
 import type { RowUse } from './source-usage.ts';
 
-/** The `revenue` section, and a rule for rows without an account number. Adds the marked places to `toChoose`. */
-export function revenueLines(rows: RowUse[], accounts: AccountNumber[], toChoose: string[]): string[] {
+/** The `revenue` section, and rules for what is sold and owed, and for rows without an account number. Adds the marked places to `toChoose`. */
+export function revenueLines(
+  rows: RowUse[],
+  accounts: AccountNumber[],
+  sold: ReadonlyMap<string, SoldRole>,
+  toChoose: string[],
+): string[] {
   const used = groupBy(rows, ({ account }) => account);
   const listed = groupBy(accounts, ({ number }) => number);
-  const numbers = [...new Set([...used.keys(), ...listed.keys()])].sort();
+  const numbers = [...new Set([...used.keys(), ...listed.keys()])].filter((number) => !sold.has(number)).sort();
+  const of = (number: string) => {
+    const uses = used.get(number);
+    const names = describeAccounts(listed.get(number) ?? []);
+    return `${names || 'not in the account number list'} · ${uses ? rowTally(uses) : 'not used so far'}`;
+  };
   const lines = [
     '# Revenue by the account number of the row: `same` posts to that number itself; write another one instead.',
     numbers.length === 0 ? 'revenue: same' : 'revenue:',
-    ...numbers.map((number) => {
-      const its = listed.get(number) ?? [];
-      const names = describeAccounts(its);
-      const uses = used.get(number);
-      const of = uses ? rowTally(uses) : 'not used so far';
-      return commented(`${key('  ', number)} same`, 19, `${names || 'not in the account number list'} · ${of}`);
-    }),
+    ...numbers.map((number) => commented(`${key('  ', number)} same`, 19, of(number))),
   ];
   const nameless = rows.filter(({ account, hasNet }) => account === null && hasNet);
-  if (nameless.length > 0) {
-    toChoose.push('revenue_rules.0.account');
+  if (sold.size > 0 || nameless.length > 0) lines.push('', 'revenue_rules:');
+  if (sold.size > 0) {
     lines.push(
-      '',
-      '# Rows that name no account number; better still, give their items one in the practice software.',
-      'revenue_rules:',
+      '  # By their names these are gift cards and vouchers: their sale is owed until they are used, and is no revenue. One that is for a',
+      '  # single rate of VAT is revenue when it is sold: move its account to `revenue`.',
+      ...[...sold]
+        .sort()
+        .flatMap(([number, role]) => [
+          commented(`  - when: {account: ${quoted(number)}}`, 29, of(number)),
+          `    role: ${role}`,
+        ]),
+    );
+  }
+  if (nameless.length > 0) {
+    toChoose.push(`revenue_rules.${sold.size}.account`);
+    lines.push(
+      '  # Rows that name no account number; better still, give their items one in the practice software.',
       '  - when: {account: null}',
       `    account:            # ${mark} · ${rowTally(nameless)}`,
     );

@@ -41,9 +41,14 @@ const longestPlainKey = 500;
 
 /** A YAML key that reads back as `text`, whatever characters it contains, with its colon. */
 export function key(indent: string, text: string): string {
+  const name = quoted(text);
+  return name.length > longestPlainKey ? `${indent}? ${name}\n${indent}:` : `${indent}${name}:`;
+}
+
+/** A YAML text that reads back as `text`, whatever characters it contains. */
+export function quoted(text: string): string {
   // JSON allows characters in a text that YAML reads as the end of a line, or not at all.
-  const quoted = JSON.stringify(text).replace(/[^\x20-\x7e\p{L}\p{M}\p{N}\p{P}\p{S}]/gu, escapeOf);
-  return quoted.length > longestPlainKey ? `${indent}? ${quoted}\n${indent}:` : `${indent}${quoted}:`;
+  return JSON.stringify(text).replace(/[^\x20-\x7e\p{L}\p{M}\p{N}\p{P}\p{S}]/gu, escapeOf);
 }
 
 function escapeOf(character: string): string {

@@ -1,9 +1,11 @@
 import { type Money, sum } from '../domain/money.ts';
 import type { AccountNumber } from '../records/types.ts';
-import { type Role, roles } from '../terms.ts';
+import { type Role, roles, type SoldRole } from '../terms.ts';
 import { defaultPaymentRole, paymentTypeName } from './payment-types.ts';
 import { revenueLines, vatLines } from './propose-rows.ts';
+import { soldAccounts } from './propose-sold.ts';
 import { commented, countOf, groupBy, mark, money } from './propose-text.ts';
+import { vatGroupLines } from './propose-vat-groups.ts';
 import { roleMeanings } from './role-meanings.ts';
 import type { SourceUsage } from './source-usage.ts';
 
@@ -28,6 +30,7 @@ export interface Proposal {
  */
 export function propose({ installation, schemaPath, accounts, uses }: ProposalInput): Proposal {
   const toChoose: string[] = [];
+  const sold = soldAccounts(uses.rows, accounts ?? []);
   const final = uses.invoices.reduce((total, { count }) => total + count, 0);
   const seen = final === 0 ? 'The mirror holds no final invoice yet: run `vetledger sync`, then this again.' : '';
   const listed = accounts === null ? 'the account number list could not be read' : `${accounts.length} account numbers`;
@@ -36,14 +39,21 @@ export function propose({ installation, schemaPath, accounts, uses }: ProposalIn
     '#',
     `# Proposed by \`vetledger mapping init\` for installation ${installation}: ${listed}, ${final} final invoices.`,
     ...(seen ? [`# ${seen}`] : []),
-    `# Fill in each place marked ${mark}; until then the documents that need it are held, and nothing else. Then:`,
+    `# Fill in each place marked ${mark}; until then the documents that need an account are held, and nothing else. Then:`,
     '#   vetledger mapping check FILE',
     '',
-    ...roleLines(uses, toChoose),
+    '# version: "2026-1"      # what this mapping is called, and who approved it: every entry keeps both',
+    '# approved_by: "…"',
+    '# chart: charts/yours.csv   # the chart of accounts (number, name, type, open) that `mapping check` compares with; or `erp`',
     '',
-    ...revenueLines(uses.rows, accounts ?? [], toChoose),
+    ...roleLines(uses, sold, toChoose),
+    '',
+    ...revenueLines(uses.rows, accounts ?? [], sold, toChoose),
     '',
     ...vatLines(uses.rows, toChoose),
+    '',
+    '# country: FI            # our own country: a sale to another EU country must not name a VAT number of it',
+    ...vatGroupLines(uses.rows, toChoose),
     '',
     ...paymentTypeLines(uses, toChoose),
     '',
@@ -61,8 +71,8 @@ interface Tally {
   gross: Money;
 }
 
-function roleLines(uses: SourceUsage, toChoose: string[]): string[] {
-  const used = roleTallies(uses);
+function roleLines(uses: SourceUsage, sold: ReadonlyMap<string, SoldRole>, toChoose: string[]): string[] {
+  const used = roleTallies(uses, sold);
   return [
     'roles:',
     ...roles.map((role) => {
@@ -75,7 +85,10 @@ function roleLines(uses: SourceUsage, toChoose: string[]): string[] {
   ];
 }
 
-function roleTallies({ invoices, money: moneyUses }: SourceUsage): Map<Role, Tally> {
+function roleTallies(
+  { rows, invoices, money: moneyUses }: SourceUsage,
+  sold: ReadonlyMap<string, SoldRole>,
+): Map<Role, Tally> {
   const tallies = new Map<Role, Tally>();
   const add = (role: Role | null, count: number, gross: Money) => {
     if (!role) return;
@@ -93,6 +106,8 @@ function roleTallies({ invoices, money: moneyUses }: SourceUsage): Map<Role, Tal
     if (kind === 'prepayment') add('prepayment_liability', count, paid);
     if (type !== null) add(defaultPaymentRole(type), count, paid);
   }
+  for (const { account, hasNet, count, gross } of rows)
+    if (hasNet && account !== null) add(sold.get(account) ?? null, count, gross);
   return tallies;
 }
 

@@ -179,8 +179,36 @@ describe('mapping check', () => {
         message: 'vat_groups has no line for VAT group V at 14 %, so its kind is not known',
         count: 6,
         net: money('60'),
+        unit: 'row',
       },
     ]);
-    expect(unnamedValues(rows, mappingOf())).toEqual([]);
+  });
+
+  test('tells once that there are no VAT groups in the mapping at all', () => {
+    const rows = usage(use('V', '14', null), use('Any', '0', null));
+    expect(unnamedValues(rows, mappingOf()).map(({ message, count }) => [message, count])).toEqual([
+      ['there are no vat_groups, so reports know the kind of no VAT group, and `report eu-sales` finds nothing', 6],
+    ]);
+    expect(unnamedValues(usage(), mappingOf())).toEqual([]);
+  });
+
+  test('tells of gift cards that are taken as payment and, by the mapping, never sold', () => {
+    const paid = (type: number) => ({
+      kind: 'payment' as const,
+      type,
+      department: 11,
+      opening: false,
+      count: 2,
+      paid: money('30'),
+    });
+    const taken = { rows: [], money: [paid(9), paid(9), paid(5), paid(0)], invoices: [] };
+    const rule = { when: { account: '2410' }, role: 'voucher_liability' as const };
+    expect(unnamedValues(taken, mappingOf({ revenue_rules: [rule] }))).toEqual([
+      {
+        message:
+          'no rule of revenue_rules has the role gift_card_liability: where the practice sells what these payments are made with, the sale is posted as revenue',
+        ...{ count: 4, net: money('60'), unit: 'payment' },
+      },
+    ]);
   });
 });

@@ -37,7 +37,7 @@ export function defineSetupCommands(program: Command, define: Define): void {
   define<{ installation?: number; out?: string }>(mapping, 'init', {
     summary: 'propose a mapping from what the source uses',
     description:
-      'Reads the account number list of the practice software, and the VAT groups, payment types and departments that the mirror holds. What only the accountant can choose is left empty and marked; until it is filled in, the documents that need it are held.',
+      'Reads the account number list of the practice software, and the VAT groups, payment types and departments that the mirror holds. Accounts that are called gift cards or vouchers are taken for what is owed, not earned. What only the accountant can choose is left empty and marked; until it is filled in, the documents that need it are held.',
     options: [
       installation,
       new Option('--out <file>', 'write to this file, which must not exist yet (default: stdout)'),

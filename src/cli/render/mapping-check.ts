@@ -84,8 +84,9 @@ export function comparisonText(comparison: MappingComparison): string {
       table(['records', 'net', 'VAT', 'gross', 'code', 'what is missing, and where it is used'], rows),
     );
   }
-  for (const { message, count: rows, net } of unnamed) {
-    lines.push(`Installation ${installation}, a remark: ${message} (${count(rows, 'row')}, net ${net.toFixed()}).`);
+  for (const { message, count: records, net, unit } of unnamed) {
+    const amount = `${unit === 'row' ? 'net ' : ''}${net.toFixed()}`;
+    lines.push(`Installation ${installation}, a remark: ${message} (${count(records, unit)}, ${amount}).`);
   }
   return lines.join('\n');
 }
