@@ -76,10 +76,12 @@ export function vatGivenBack(
   return { lines, shares: kept, facts: facts.length === 0 ? [] : ['VAT of prepayments', ...facts] };
 }
 
-/** The part of an original's VAT that belongs to what is used of it. More than all of it gives back no more than all. */
+/**
+ * The part of an original's VAT that belongs to what is used of it. More than all of it where a use is seen before the one that it
+ * replaces is known to be gone: that one's reversal brings the rest back.
+ */
 function partOf(vat: Money, used: Money, paid: Money, decimals: number): Money {
-  const within = Money.max(zero, Money.min(used, paid));
-  return roundHalfEven(vat.times(within).dividedBy(paid), decimals);
+  return roundHalfEven(vat.times(used).dividedBy(paid), decimals);
 }
 
 interface Accounts {

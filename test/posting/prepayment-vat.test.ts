@@ -122,6 +122,15 @@ test('half a cent goes to the even one', () => {
   expect([vat('0.06'), vat('0.10'), vat('0.14')].map((amount) => amount.toFixed(2))).toEqual(['0.04', '0.08', '0.10']);
 });
 
+test('a use that is seen before the one it replaces is known to be gone gives back its own part', () => {
+  // 200.00 were used; that payment is removed in the practice software and entered anew. The new one is posted first, with all used
+  // before it; then the old one is reversed. Nothing is left: 40.64 - 40.64 - 40.64 + 40.64.
+  const [first, again] = [used('200.00', share('200.00', '0')), used('200.00', share('200.00', '200.00'))];
+  const vatOf = (facts: typeof first) =>
+    balances([judge({ ...facts, payment: { ...facts.payment, id: 51 } }, context).entry!])['2401'];
+  expect([vatOf(first), vatOf(again)]).toEqual(['-40.64', '-40.64']);
+});
+
 test('an original without VAT gives nothing back, and that is kept', () => {
   const { entry } = judge(used('50.00', share('50.00', '0', null)), context);
   expect(balances([entry!])).toEqual({ '1700': '-50.00', '2400': '50.00' });

@@ -275,12 +275,9 @@ export class Equations {
         (sum, key) => sum.plus(this.#sums.suspended.of(key)),
         new D(0),
       );
-      const kept = this.#clinic.quirks.refundLowersUnused ? [] : refunds.map(({ paid }) => paid);
       // Where a refund leaves the unused amount as it is, more may be taken than was paid in.
-      const unused = D.max(
-        0,
-        kept.reduce((sum, paid) => sum.plus(paid), new D(unused_amount)),
-      );
+      const kept = this.#clinic.quirks.refundLowersUnused ? [] : refunds.map(({ paid }) => paid);
+      const unused = kept.reduce((sum, paid) => sum.plus(paid), new D(unused_amount));
       const exact = original.vat.times(unused).dividedBy(original.paid);
       this.proved.E8 += 1;
       if (

@@ -87,9 +87,6 @@ export function shareOf(
   const of = received.vatOf(prepayment);
   const share = { prepayment, amount, usedBefore, hasVat: of !== null };
   if (of === null) return { share, vat: new D(0), of };
-  const upTo = (used: D) => {
-    const within = D.max(0, D.min(used, of.paid));
-    return of.vat.times(within).dividedBy(of.paid).toDecimalPlaces(decimals);
-  };
+  const upTo = (used: D) => of.vat.times(used).dividedBy(of.paid).toDecimalPlaces(decimals);
   return { share, vat: upTo(usedBefore.plus(amount)).minus(upTo(usedBefore)), of };
 }
