@@ -120,7 +120,7 @@ export class Wire {
       url: this.ref('invoicepayment', payment.id),
       invoice: this.ref('invoice', payment.invoice),
       payment_type: payment.payment_type,
-      paid: this.#text(payment.paid),
+      paid: this.text(payment.paid),
       date_added: this.time(payment.date_added),
       info: payment.info,
     });
@@ -132,9 +132,9 @@ export class Wire {
       url: this.ref('unallocatedpayment', prepayment.id),
       department: this.ref('department', prepayment.department),
       client: this.ref('client', prepayment.client),
-      paid: this.#text(prepayment.paid),
+      paid: this.text(prepayment.paid),
       refunds: this.ref('unallocatedpayment', prepayment.refunds),
-      unused_amount: this.#text(prepayment.unused_amount),
+      unused_amount: this.text(prepayment.unused_amount),
       created: this.time(prepayment.created),
       modified: this.time(prepayment.modified),
     });
@@ -156,16 +156,16 @@ export class Wire {
   }
 
   alternativePricing(pricing: AlternativePricing): WireRecord {
-    return this.#record({ ...this.#dated('alternativepricing', pricing), percentage: this.#text(pricing.percentage) });
+    return this.#record({ ...this.#dated('alternativepricing', pricing), percentage: this.text(pricing.percentage) });
   }
 
   accountingReport(report: AccountingReport): WireRecord {
     return this.#record({
       ...this.#dated('accountingreport', report),
       department: this.ref('department', report.department),
-      total: this.#text(report.total),
-      total_vat: this.#text(report.total_vat),
-      total_with_vat: this.#text(report.total_with_vat),
+      total: this.text(report.total),
+      total_vat: this.text(report.total_vat),
+      total_with_vat: this.text(report.total_with_vat),
     });
   }
 
@@ -179,6 +179,11 @@ export class Wire {
 
   time(instantMs: number): string {
     return this.#zone.timestamp(instantMs, this.#quirks.timestamps);
+  }
+
+  /** The address of a payment page: `{payment_link_base_url}/<string>`. */
+  payPage(token: string): string {
+    return `${this.#api.replace(/\/api\/0\.1$/, '/pay')}/${token}`;
   }
 
   #dated(path: string, record: { id: number; created: number; modified: number }): WireRecord {
@@ -196,7 +201,7 @@ export class Wire {
   }
 
   /** A decimal that the service writes as a string by default. */
-  #text(amount: Amount): JsonNumber | string {
+  text(amount: Amount): JsonNumber | string {
     return this.#quirks.decimals === 'number' ? new JsonNumber(amount) : amount;
   }
 

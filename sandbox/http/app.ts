@@ -15,6 +15,7 @@ import { BadBody, decodeForm, decodeJson } from './body.ts';
 import { type Controls, registerControls } from './control.ts';
 import { pageSize } from './listing.ts';
 import { described, registerDocs } from './openapi.ts';
+import { registerPayPages } from './pay.ts';
 import type { RateLimits } from './rate.ts';
 import type { ApiRequest, Method, RouteSpec } from './route.ts';
 import type { StatsKeeper } from './stats.ts';
@@ -110,6 +111,7 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   for (const route of parts.routes) addRoute(app, route, parts, () => serial++);
   refuseOtherMethods(app, parts.routes);
   addTokenEndpoint(app);
+  registerPayPages(app);
   if (parts.controls) registerControls(app, parts.controls);
   await app.ready();
   return app;

@@ -12,6 +12,7 @@ export interface Controls {
   stats: () => Stats;
   setQuirks: (quirks: Partial<Quirks>) => void;
   setFaults: (faults: Partial<Faults>) => void;
+  messages: (origin: string, after: number) => object[];
 }
 
 const maxEvents = 10_000;
@@ -19,7 +20,9 @@ const eventsQuery = z.object({
   events: z.coerce.number().int().min(0).max(maxEvents, `A whole number from 0 to ${maxEvents}.`).default(1),
 });
 
-/** POST live?events=N, GET stats, POST quirks, POST faults; unknown to every other machine. */
+const messagesQuery = z.object({ after: z.coerce.number().int().min(0).default(0) });
+
+/** POST live?events=N, GET messages?after=ID, GET stats, POST quirks, POST faults; unknown to every other machine. */
 export const registerControls = (app: FastifyInstance, controls: Controls): void => {
   const hidden = { hide: true } as const;
   app.register(
@@ -33,6 +36,10 @@ export const registerControls = (app: FastifyInstance, controls: Controls): void
       scope.post('/live', { schema: { ...hidden, querystring: eventsQuery } as never }, async (request) => ({
         events: controls.live((request.query as z.output<typeof eventsQuery>).events),
       }));
+      scope.get('/messages', { schema: { ...hidden, querystring: messagesQuery } as never }, async (request) => {
+        const { after } = request.query as z.output<typeof messagesQuery>;
+        return { messages: controls.messages(`http://${request.headers.host ?? 'localhost'}`, after) };
+      });
       scope.get('/stats', { schema: hidden as never }, async () => controls.stats());
       scope.post('/quirks', { schema: hidden as never }, async (request) => {
         controls.setQuirks((request.body ?? {}) as Partial<Quirks>);

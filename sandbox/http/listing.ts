@@ -22,6 +22,8 @@ export interface Listing<T> {
   about?: (record: T) => boolean;
   /** The field whose ids the table groups by, if any. */
   group?: string;
+  /** The parent whose records the list is about, in a table that is grouped by it. */
+  parent?: number;
   /** Fields whose filters are combined with OR if the query contains `filter_type=or`. */
   orFields?: readonly string[];
 }
@@ -143,7 +145,9 @@ const find = <T extends RecordBase>(
     all.every((filter) => filter.matches(record)) &&
     (either.length === 0 || either.some((filter) => filter.matches(record)));
   const found: T[] = [];
-  for (const candidate of table.select(selection(all, listing.group))) {
+  const selected = selection(all, listing.group);
+  if (listing.parent !== undefined) selected.groups = [listing.parent];
+  for (const candidate of table.select(selected)) {
     const record = table.visible(candidate, nowMs);
     if (record && matches(record)) found.push(record);
   }

@@ -8,6 +8,7 @@ import { clientRoutes } from './clients.ts';
 import { departmentRoutes } from './departments.ts';
 import { invoiceRoutes } from './invoices.ts';
 import { paymentRoutes } from './payments.ts';
+import { postransactionRoutes } from './postransactions.ts';
 import { prepaymentRoutes } from './prepayments.ts';
 import { settingsRoutes } from './settings.ts';
 
@@ -20,6 +21,7 @@ export const routes: readonly RouteSpec[] = [
   ...departmentRoutes,
   ...invoiceRoutes,
   ...paymentRoutes,
+  ...postransactionRoutes,
   ...prepaymentRoutes,
   ...settingsRoutes,
 ];

@@ -1,0 +1,179 @@
+// practice-api: Postransaction (payment link); Endpoints: Payment links.
+// Not shown, and chosen: an invoice's links are listed at /invoice/{id}/postransactions/, and one is read at /postransaction/{id}/.
+// `creator` defaults to the application's virtual user. `department` must be the invoice's, or prepayment_data's. `duration` is at most
+// a year. `return_url` must be https; http is allowed on this machine's own names. `aborted` says whether the payer aborted;
+// `payment_method` is card or mobile; `cashier_desk` and `refunded_transaction` stay null for links.
+import { z } from 'zod';
+import { amount, answer, choice, decimal, id, integer, optionalText, reference, time, url } from '../http/fields.ts';
+import { envelope, list, listQuery } from '../http/listing.ts';
+import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
+import { dec, fixed } from '../money.ts';
+import { createLink, statusOf } from '../online/payment-links.ts';
+import { userOf } from '../people.ts';
+import { NotFound, ValidationProblem } from '../records.ts';
+import { type Postransaction, paymentStatus } from '../state/online.ts';
+import type { WireRecord } from '../wire.ts';
+import { emailAddress, phoneNumber, returnUrl } from './contact-fields.ts';
+
+const section = 'Payment links';
+const permission = 'Financial: Payment links';
+const minutesOfYear = 366 * 24 * 60;
+
+const record = answer({
+  id: id(),
+  task_id: z.uuid(),
+  created: time(),
+  modified: time(),
+  amount: amount(),
+  terminal_id: z.literal(0),
+  payment_type: z.literal(5003),
+  transaction_type: z.literal(4),
+  creator: url().nullable(),
+  department: url(),
+  invoice: url().nullable(),
+  prepayment_data: answer({ client_id: id(), department_id: id(), description: z.string() }).nullable(),
+  aborted: z.boolean(),
+  cashier_desk: z.null(),
+  payment_method: z.enum(['card', 'mobile']).nullable(),
+  payment: url().nullable(),
+  unallocated_payment: url().nullable(),
+  refunded_transaction: z.null(),
+  payment_link: answer({
+    external_id: z.uuid(),
+    url: z.string(),
+    expiration_time: time(),
+    payment_status: z.literal([1, 2, 3, 4, 5]),
+    delivery_status: z.literal([1, 2, 3]),
+  }),
+});
+
+const createBody = z.object({
+  amount: decimal(4),
+  terminal_id: choice([0]),
+  payment_type: choice([5003]),
+  transaction_type: choice([4]),
+  creator: reference().nullish(),
+  department: reference(),
+  invoice: reference().nullish(),
+  payment_link_data: z.object({
+    duration: integer({ min: 1, max: minutesOfYear }),
+    delivery_method: choice([0, 1, 2, 3]).default(1),
+    email: emailAddress().optional(),
+    phone: phoneNumber().optional(),
+    description: optionalText(1000).optional(),
+    return_url: returnUrl().nullish(),
+    invoice_id: integer({ min: 1 }).nullish(),
+    tokenize: z.enum(['yes', 'no', 'ask'], 'Not a valid choice.').optional(),
+    recurring_model: z.enum(['subscription', 'one-off'], 'Not a valid choice.').optional(),
+  }),
+  prepayment_data: z
+    .object({
+      client_id: integer({ min: 1 }),
+      department_id: integer({ min: 1 }),
+      description: optionalText(1000).default(''),
+    })
+    .nullish(),
+});
+
+const wired = ({ clinic, wire }: ApiRequest, transaction: Postransaction): WireRecord => {
+  const { link } = transaction;
+  const status = statusOf(transaction, clinic.clock());
+  return {
+    id: transaction.id,
+    task_id: transaction.task_id,
+    created: wire.time(transaction.created),
+    modified: wire.time(transaction.modified),
+    amount: wire.text(transaction.amount),
+    terminal_id: 0,
+    payment_type: 5003,
+    transaction_type: 4,
+    creator: wire.ref('user', transaction.creator),
+    department: wire.ref('department', transaction.department),
+    invoice: wire.ref('invoice', transaction.invoice),
+    prepayment_data: transaction.prepayment_data,
+    aborted: status === paymentStatus.aborted,
+    cashier_desk: null,
+    payment_method: transaction.payment_method,
+    payment: wire.ref('invoicepayment', transaction.payment),
+    unallocated_payment: wire.ref('unallocatedpayment', transaction.unallocated_payment),
+    refunded_transaction: null,
+    payment_link: {
+      external_id: link.external_id,
+      url: wire.payPage(link.token),
+      expiration_time: wire.time(link.expires),
+      payment_status: status,
+      delivery_status: link.delivery_status,
+    },
+  };
+};
+
+/** An invoice link names its invoice twice; a prepayment link has `prepayment_data` and no invoice. */
+const requireOneSubject = ({ invoice, prepayment_data, payment_link_data }: z.output<typeof createBody>): void => {
+  const { invoice_id } = payment_link_data;
+  if (prepayment_data != null) {
+    if (invoice != null || invoice_id != null) {
+      throw new ValidationProblem('prepayment_data', 'Send either an invoice or prepayment_data.');
+    }
+    return;
+  }
+  if (invoice == null) throw new ValidationProblem('invoice', 'This field is required for an invoice link.');
+  if (invoice_id == null) throw new ValidationProblem('payment_link_data', 'invoice_id: this field is required.');
+  if (invoice_id !== invoice) throw new ValidationProblem('payment_link_data', 'invoice_id: is not the invoice.');
+};
+
+const create = (request: ApiRequest<unknown, z.output<typeof createBody>>): Postransaction => {
+  const { application, body, clinic } = request;
+  requireOneSubject(body);
+  if (body.creator != null && !clinic.registers.users.get(body.creator)) {
+    throw new ValidationProblem('creator', 'Object does not exist.');
+  }
+  const { invoice_id, ...data } = body.payment_link_data;
+  return createLink(clinic, {
+    ...data,
+    amount: fixed(dec(clinic.money(body.amount, 'amount')), clinic.decimals),
+    creator: body.creator ?? userOf(clinic, application).id,
+    department: body.department,
+    invoice: body.invoice ?? null,
+    prepayment_data: body.prepayment_data ?? null,
+  });
+};
+
+export const postransactionRoutes: RouteSpec[] = [
+  route({
+    ...{ method: 'POST', path: 'postransaction/', action: 'postransaction.create', section, permission },
+    summary: 'Make a payment link for an invoice or a prepayment',
+    body: createBody,
+    answers: { 201: record },
+    handle: (request) => ({ status: 201, body: wired(request, create(request)) }),
+  }),
+  route({
+    ...{ method: 'GET', path: 'postransaction/:id/', action: 'postransaction.retrieve', section, permission },
+    summary: 'One payment link',
+    answers: { 200: record },
+    handle: (request) => {
+      const transaction = request.clinic.online.postransactions.get(pathId(request));
+      if (!transaction) throw new NotFound();
+      return { status: 200, body: wired(request, transaction) };
+    },
+  }),
+  route({
+    ...{
+      method: 'GET',
+      path: 'invoice/:id/postransactions/',
+      action: 'invoice.postransactions.list',
+      section,
+      permission,
+    },
+    summary: 'The payment links of an invoice',
+    query: listQuery<Postransaction>({}),
+    answers: { 200: envelope(record) },
+    handle: (request) => {
+      const invoice = request.clinic.invoice(pathId(request));
+      return list<Postransaction>(request, request.clinic.online.postransactions, {
+        filters: {},
+        parent: invoice.id,
+        wire: (transaction) => wired(request, transaction),
+      });
+    },
+  }),
+];
