@@ -122,7 +122,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
     const { stdout } = await command('problems');
     expect(stdout).toContain(id);
     expect(stdout).toContain(
-      `${heldBySync} documents with a problem:\n  ${heldBySync}  role_unmapped  the mapping has no account for roles.gift_card_liability\n`,
+      `${heldBySync} ${heldBySync === 1 ? 'document' : 'documents'} with a problem:\n  ${heldBySync}  role_unmapped  the mapping has no account for roles.gift_card_liability\n`,
     );
   });
 

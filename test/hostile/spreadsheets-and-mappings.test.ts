@@ -171,7 +171,8 @@ describe('the file that `mapping init` makes', () => {
           const document = parseDocument(yaml);
           expect(document.errors).toEqual([]);
           const data = document.toJS() as Record<string, Record<string, unknown>>;
-          expect(Object.keys(data)).toEqual(['roles', 'revenue', 'vat', 'policies']);
+          expect(Object.keys(data)).toEqual(['roles', 'revenue', 'vat', 'vat_groups', 'policies']);
+          expect(data.vat_groups).toEqual([{ group: isNamed ? name : null, rate: 24, kind: 'domestic' }]);
           expect(Object.keys(data.revenue ?? {})).toEqual([number]);
           expect(Object.keys(data.vat ?? {})).toEqual([isNamed ? name : '*']);
           expect(data.roles).toEqual({ receivable: null });
