@@ -91,7 +91,8 @@ export function remoteErp({
       throw error instanceof ErpError ? error : noAnswer(error);
     }
     const answer = readAnswer(text);
-    if ('result' in answer) return answer.result as Result;
+    // A method without a result answers without `result`.
+    if (!('error' in answer)) return answer.result as Result;
     const { means, message, problem, keys, retryAfterMs } = answer.error;
     throw new ErpError(means, message, { ...(problem === null ? {} : { problem }), keys, retryAfterMs });
   };

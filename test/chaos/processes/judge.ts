@@ -3,7 +3,7 @@
 
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startSandbox } from '../../../sandbox/index.ts';
+import { type Clinic, startSandbox } from '../../../sandbox/index.ts';
 import { type InstallationConfig, loadConfig } from '../../../src/config/load.ts';
 import { type Db, openDatabase } from '../../../src/db/pool.ts';
 import { Money } from '../../../src/domain/money.ts';
@@ -56,6 +56,7 @@ export async function judge(outcome: Outcome): Promise<string[]> {
       const [{ timezone, decimals, startDate }] = disturbed.config.installations as [InstallationConfig];
       const setting = { installation, timezone, decimals, startDate, mapping };
       wrong.push(...(await wrongBooks(db, sandbox.clinic, setting)).map((one) => `the books: ${one}`));
+      wrong.push(...(await wrongPrepaymentClients(db, sandbox.clinic)));
       wrong.push(...(await wrongWriteBacks(db, installation, held, sandbox.clinic.prepayments.all())));
       const { installations } = await reconcileWithSource(disturbed, disturbed.config.installations, () => undefined);
       for (const [name, { ok, documents }] of installations.flatMap((one) => Object.entries(one.equations)))
@@ -88,6 +89,25 @@ async function openedApp({ folder, mapping, token }: Outcome, sandboxUrl: string
   return openApp(config, { temporal: false, progress: () => undefined, env });
 }
 
+/** A payment that is matched with a prepayment takes it from the liability of the client whose prepayment the clinic says it was. */
+async function wrongPrepaymentClients(db: Db, clinic: Clinic): Promise<string[]> {
+  const posted = await query<{ payment: string; party: string }>(
+    db,
+    `select e.document_id as payment, l.party_code as party from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = ? and e.kind = 'payment' and l.role = 'prepayment_liability' and e.reverses is null
+       and not exists (select from entry r where r.reverses = e.id)
+       and exists (select from prepayment_match m where m.installation = e.installation and m.payment_id = e.document_id)`,
+    [installation],
+  );
+  return posted.flatMap(({ payment, party }) => {
+    const used = clinic.invoicePayments.get(Number(payment))?.prepayment;
+    const client = used == null ? undefined : clinic.prepayments.get(used)?.client;
+    return client === undefined || party === `client:${client}`
+      ? []
+      : [`payment ${payment} uses a prepayment of ${party}; the clinic says client:${client}`];
+  });
+}
+
 /** Entries in force with all that is posted of a document, one text a line; nothing of when it was recorded. */
 const inForce = `
   select e.kind || '/' || e.document_id as document, concat_ws(' · ', e.entry_date, e.document_date, e.posting_mode, l.account,
@@ -115,15 +135,41 @@ async function differencesFromUndisturbed(outcome: Outcome, sandboxUrl: string):
       const { outcome: end, error } = await runner.run({ limitMs: 120_000 });
       if (end !== 'closed') return [`the undisturbed run ${end}: ${error?.message}`];
     }
-    return differencesOf(await linesOf(outcome.db), await linesOf(owner));
+    const unmatched = new Set([...(await unmatchedIn(outcome.db)), ...(await unmatchedIn(owner))]);
+    return differencesOf(await linesOf(outcome.db, unmatched), await linesOf(owner, unmatched));
   } finally {
     await owner.destroy();
     await app.close();
   }
 }
 
-async function linesOf(db: Db): Promise<Map<string, string>> {
-  const lines = await query<{ document: string; line: string }>(db, inForce, [installation]);
+/**
+ * Payments with prepayments of which it is not known whose prepayment they used. Their liability stands under the client that their
+ * invoice had when they were first posted (ACCOUNTING R7), and that depends on when that was.
+ */
+async function unmatchedIn(db: Db): Promise<string[]> {
+  const found = await query<{ document: string }>(
+    db,
+    `select distinct e.kind || '/' || e.document_id as document
+     from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = ? and e.kind = 'payment' and l.role = 'prepayment_liability' and not exists (
+       select from prepayment_match m where m.installation = e.installation and m.payment_id = e.document_id)`,
+    [installation],
+  );
+  return found.map(({ document }) => document);
+}
+
+/** The lines in force by document; of an unmatched payment the liability is under no client. */
+async function linesOf(db: Db, unmatched: ReadonlySet<string>): Promise<Map<string, string>> {
+  const lines = (await query<{ document: string; line: string }>(db, inForce, [installation])).map(
+    ({ document, line }) => ({
+      document,
+      line:
+        unmatched.has(document) && line.includes(' · prepayment_liability · ')
+          ? line.replace(/ · client:\d+ · /, ' · client:? · ')
+          : line,
+    }),
+  );
   const byDocument = Map.groupBy(lines, ({ document }) => document);
   return new Map([...byDocument].map(([document, its]) => [document, its.map(({ line }) => line).join('\n  ')]));
 }
