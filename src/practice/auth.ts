@@ -1,13 +1,15 @@
 import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { keepSecret } from '../domain/redact.ts';
+import { requestIds } from '../domain/request-ids.ts';
 import { inSlices } from '../domain/slices.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { isJsonObject } from '../records/json.ts';
 import { readSmall } from '../records/list-body.ts';
 import { integer } from '../records/values.ts';
 import { readAnswer } from './answers.ts';
-import type { Transport } from './http.ts';
+import type { HttpAnswer, Transport } from './http.ts';
+import { type Log, newRequestId } from './log.ts';
 import { backoffMs, longestPauseMs, maxAttempts } from './retry.ts';
 import { fixedSecret, type Secret } from './secret.ts';
 
@@ -43,6 +45,7 @@ export interface ClientCredentialsOptions {
   dialect: Dialect;
   transport: Transport;
   clock: Clock;
+  log: Log;
   random?: () => number;
 }
 
@@ -98,6 +101,9 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undef
   }
 }
 
+/** As the lines of the log call it, beside the actions of the rate budget. */
+const action = 'token';
+
 /** Fetches a token; a secret that is refused is read anew once, where it is from a file. */
 async function fetchWithSecret(options: ClientCredentialsOptions, secret: Secret) {
   try {
@@ -112,23 +118,28 @@ async function fetchToken(
   options: ClientCredentialsOptions,
   clientSecret: string,
 ): Promise<{ token: string; lifeMs: number }> {
-  const { clock, random = Math.random } = options;
+  const { clock, log, random = Math.random } = options;
+  const id = newRequestId();
   for (let attempt = 1; ; attempt++) {
     try {
-      return await fetchTokenOnce(options, clientSecret);
+      return await fetchTokenOnce(options, clientSecret, id);
     } catch (error) {
-      if (!(error instanceof PracticeError) || !error.retryable || attempt >= maxAttempts) throw error;
-      if ((error.retryAfterMs ?? 0) > longestPauseMs) throw error;
+      if (!(error instanceof PracticeError)) throw error;
+      error.requestIds ??= requestIds(id);
+      // Who waits for the token tells of the last one.
+      if (!error.retryable || attempt >= maxAttempts || (error.retryAfterMs ?? 0) > longestPauseMs) throw error;
+      const { code, status, requestIds: ids } = error;
+      log.warn({ ...ids, action, code, status }, `${error.message}; trying again`);
       await clock.sleep(Math.max(backoffMs(attempt, random), error.retryAfterMs ?? 0));
     }
   }
 }
 
 async function fetchTokenOnce(
-  options: ClientCredentialsOptions,
+  { baseUrl, installation, clientId, dialect, transport, clock, log }: ClientCredentialsOptions,
   clientSecret: string,
+  id: string,
 ): Promise<{ token: string; lifeMs: number }> {
-  const { baseUrl, installation, clientId, dialect, transport, clock } = options;
   const url = `${baseUrl.replace(/\/+$/, '')}/${installation}/${dialect.paths.token}`;
   const path = new URL(url).pathname;
   // RFC 6749, 2.3.1: id and secret are form-encoded before they are joined.
@@ -141,6 +152,19 @@ async function fetchTokenOnce(
     body: 'grant_type=client_credentials',
   });
   if ('error' in answer) throw answer.error;
+  const ids = requestIds(id, answer.headers);
+  const { status, durationMs } = answer;
+  log.debug({ ...ids, action, method: 'POST', path, status, ms: Math.round(durationMs) }, 'practice API');
+  try {
+    return await readToken(answer, path, clock.now());
+  } catch (error) {
+    if (error instanceof PracticeError) error.requestIds = ids;
+    throw error;
+  }
+}
+
+/** The token of an answer, and how long it holds. Throws PracticeError. */
+async function readToken(answer: HttpAnswer, path: string, nowMs: number): Promise<{ token: string; lifeMs: number }> {
   // RFC 6749, 5.2: 400 for an unknown client, treated as 401. The body is left out of the error: it may quote the client.
   if ([400, 401, 403].includes(answer.status)) {
     throw new PracticeError('unauthorized', `the client id and secret were not accepted (${answer.status})`, {
@@ -149,7 +173,7 @@ async function fetchTokenOnce(
       status: answer.status,
     });
   }
-  const value = await readAnswer(answer, 'POST', path, clock.now(), [], (body) => inSlices(readSmall('token', body)));
+  const value = await readAnswer(answer, 'POST', path, nowMs, [], (body) => inSlices(readSmall('token', body)));
   const token = isJsonObject(value) ? value.access_token : undefined;
   if (!isJsonObject(value) || typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) {
     throw new PracticeError('malformed_response', 'the answer holds no usable access_token', { method: 'POST', path });

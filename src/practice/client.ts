@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '../domain/clock.ts';
 import { isCalendarDate } from '../domain/dates.ts';
 import { PracticeError } from '../domain/practice-error.ts';
@@ -10,9 +9,10 @@ import type { CalendarDate, DocumentKind, DocumentRef } from '../terms.ts';
 import type { Auth } from './auth.ts';
 import { type OnWait, priorities, type RateBudget } from './budget.ts';
 import { CounterSet, type Counters } from './counters.ts';
-import { type Asked, type ExchangeContext, type Exchanged, exchange, type Log, type OnOutcome } from './exchange.ts';
+import { type Asked, type ExchangeContext, type Exchanged, exchange, type OnOutcome } from './exchange.ts';
 import { type ExternalIdToWrite, type ExternalInfoPorts, readExternalId, writeExternalId } from './external-info.ts';
 import { dateOf, type HttpAnswer, type Method, type Transport } from './http.ts';
+import { type Log, newRequestId } from './log.ts';
 import { type RawRecord, rawRecord, readerOf } from './raw-record.ts';
 import { createTransport, defaultTimeouts, type Timeouts } from './transport.ts';
 
@@ -120,7 +120,7 @@ export function createPracticeClient(options: PracticeClientOptions): PracticeCl
     transport: options.transport ?? createTransport({ timeouts, clock }),
     clock,
     random: options.random ?? Math.random,
-    newRequestId: () => randomUUID().slice(0, 8),
+    newRequestId,
     log: options.log,
     counters: new CounterSet(),
     signal: options.signal,

@@ -7,16 +7,11 @@ import type { Auth } from './auth.ts';
 import type { OnWait, RateBudget } from './budget.ts';
 import type { CounterSet } from './counters.ts';
 import type { HttpAnswer, Method, Transport } from './http.ts';
+import type { Log } from './log.ts';
 import { backoffMs, longestPauseMs, maxAttempts } from './retry.ts';
 
 /** 429s after which a request fails; each one halves the limit and waits for Retry-After. */
 const maxThrottles = 8;
-
-/** The methods of a pino logger that are used. */
-export interface Log {
-  debug(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
 
 /** What all requests of a client share. */
 export interface ExchangeContext {

@@ -11,8 +11,8 @@ import { type Delivery, openDelivery } from '../erp/delivery.ts';
 import { type Auth, clientCredentials, staticToken } from '../practice/auth.ts';
 import { Budget } from '../practice/budget.ts';
 import { createPracticeClient, type PracticeClient } from '../practice/client.ts';
-import type { Log } from '../practice/exchange.ts';
 import type { Transport } from '../practice/http.ts';
+import type { Log } from '../practice/log.ts';
 import { fileSecret, fixedSecret, type Secret } from '../practice/secret.ts';
 import { pacedSignIn } from '../practice/sign-in.ts';
 import { signInStore } from '../practice/sign-in-store.ts';
@@ -219,7 +219,7 @@ function makePractice(installation: InstallationConfig, ports: PracticePorts): P
   });
   const transport = createTransport({ timeouts: defaultTimeouts, clock: systemClock });
   const secret = secretOf(installation);
-  const auth = pacedSignIn(authOf(installation, transport, secret), {
+  const auth = pacedSignIn(authOf(installation, { transport, secret, log: logOf(log, id) }), {
     secret,
     markKey: ports.databaseId,
     store: signInStore(db, id),
@@ -251,16 +251,15 @@ function logOf(log: Logger, installation: number): Log {
 }
 
 /** The configured authentication of an installation: a token, or client credentials. */
-export function authOf(
+function authOf(
   installation: InstallationConfig,
-  transport: Transport,
-  secret: Secret = secretOf(installation),
+  { transport, secret, log }: { transport: Transport; secret: Secret; log: Log },
 ): Auth {
   const { auth, id, baseUrl, dialect } = installation;
   if ('token' in auth) return staticToken(secret);
   const { clientId } = auth;
   return clientCredentials({
-    ...{ clientId, clientSecret: secret, installation: id, baseUrl, dialect, transport },
+    ...{ clientId, clientSecret: secret, installation: id, baseUrl, dialect, transport, log },
     clock: systemClock,
   });
 }

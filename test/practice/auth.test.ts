@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { type Auth, clientCredentials, staticToken } from '../../src/practice/auth.ts';
 import { createTransport } from '../../src/practice/transport.ts';
-import { type Handler, hastyClock, json, startServer } from '../support/practice-fakes.ts';
+import { type Handler, hastyClock, json, keptLog, startServer } from '../support/practice-fakes.ts';
 
 const secret = 's3cret/+%';
 const cleanups: (() => Promise<void> | void)[] = [];
@@ -15,7 +15,9 @@ async function setup(...handlers: Handler[]) {
   const server = await startServer(...handlers);
   const clock = { ...hastyClock(), at: 0, elapsed: () => clock.at };
   const transport = createTransport({ timeouts: { connectMs: 500, responseMs: 300, requestMs: 600 }, clock });
+  const log = keptLog();
   const auth = clientCredentials({
+    log,
     baseUrl: `${server.url}/`,
     installation: 4711,
     clientId: 'vet ledger',
@@ -26,7 +28,7 @@ async function setup(...handlers: Handler[]) {
     random: () => 0.5,
   });
   cleanups.push(transport.close, server.close);
-  return { auth, server, clock };
+  return { auth, server, clock, log };
 }
 
 /** Token number 1, 2, … */
@@ -105,6 +107,32 @@ describe('client credentials', () => {
     expect(await auth.token()).toBe('t1');
   });
 
+  test('a request for a token has one id in all its lines and in its failure, with that of the server for each answer', async () => {
+    const named = (id: string, status: number) => json('{}', status, { 'x-request-id': id });
+    const { auth, log } = await setup(named('server-1', 500), named('server-2', 401));
+    const error = await failureOf(auth);
+    const lines = log.lines.map(fieldsOf);
+    const [{ request } = {}] = lines;
+    expect(request).toMatch(/^[0-9a-f]{8}$/);
+    const answers = [
+      { request, server_request: 'server-1', action: 'token', status: 500 },
+      { request, server_request: 'server-2', action: 'token', status: 401 },
+    ];
+    expect(lines.filter(({ code }) => code === undefined)).toMatchObject(answers);
+    expect(lines.filter(({ code }) => code !== undefined)).toMatchObject([{ ...answers[0], code: 'server_error' }]);
+    expect(error).toMatchObject({ requestIds: { request, server_request: 'server-2' } });
+    expect(log.lines.join()).not.toContain(secret);
+    await failureOf(auth);
+    expect(fieldsOf(log.lines.at(-1)!).request).not.toBe(request);
+  });
+
+  test('without an answer its failure has our id', async () => {
+    const { auth, log } = await setup(() => {});
+    const error = await failureOf(auth);
+    const [{ request } = {}] = log.lines.map(fieldsOf);
+    expect(error).toMatchObject({ code: 'timeout', requestIds: { request } });
+  });
+
   test('a signal ends the waiting', async () => {
     const { auth } = await setup(() => {});
     const stop = new AbortController();
@@ -132,6 +160,10 @@ describe('client credentials', () => {
     expect(server.requests).toHaveLength(requests);
   });
 });
+
+function fieldsOf(line: string): Record<string, unknown> {
+  return JSON.parse(line.slice(0, line.lastIndexOf('}') + 1));
+}
 
 async function failureOf(auth: Auth): Promise<Error> {
   try {

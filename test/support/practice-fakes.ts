@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { RateBudget } from '../../src/practice/budget.ts';
-import type { Log } from '../../src/practice/exchange.ts';
+import type { Log } from '../../src/practice/log.ts';
 
 export interface SeenRequest {
   method: string;
