@@ -13,6 +13,8 @@ import type { WindowOutcome } from '../workflows/messages.ts';
 /** What the activities are made from; everything from outside comes in here. */
 export interface ActivityDeps {
   db: Db;
+  /** Short statements that may not wait for a connection behind long ones; default: `db`. */
+  promptDb?: Db;
   installations: ReadonlyMap<number, InstallationConfig>;
   practice(installation: number): PracticeClient;
   /** For health signals to the activity's own workflow, and to learn how another one ended. */

@@ -105,7 +105,7 @@ export async function withHeartbeat<T>(
   };
   const renew = async (lease: Lease) => {
     try {
-      if (!(await renewLease(deps.db, lease))) stop.abort(new LeaseLost(lease));
+      if (!(await renewLease(deps.promptDb ?? deps.db, lease))) stop.abort(new LeaseLost(lease));
       unrenewed.delete(deps.db);
     } catch (error) {
       const level = unrenewed.has(deps.db) ? 'debug' : 'warn';

@@ -23,10 +23,13 @@ types.setTypeParser(1231, (text) => (text === '{}' ? [] : text.slice(1, -1).spli
 
 /**
  * Connections of a process for this number of installations: 10 and 2 for each, at most 60. More would only wait inside
- * PostgreSQL; no connection is held while waiting for a rate budget.
+ * PostgreSQL; no connection is held while waiting for a rate budget. `work` is for everything that may take long; `prompt` for short
+ * statements that may not wait behind it, because nothing would go on without them: renewals of leases, and the rate budget.
  */
-export function poolSize(installations: number): number {
-  return Math.min(60, 10 + 2 * installations);
+export function poolSizes(installations: number): { work: number; prompt: number } {
+  const all = Math.min(60, 10 + 2 * installations);
+  const prompt = Math.min(10, 2 + Math.floor(installations / 10));
+  return { work: all - prompt, prompt };
 }
 
 /** Nothing that one statement does takes longer. */

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Config, InstallationConfig } from '../config/load.ts';
 import { readSecretFile } from '../config/secret-files.ts';
 import { text } from '../db/columns.ts';
-import { type Db, openDatabase, poolSize } from '../db/pool.ts';
+import { type Db, openDatabase, poolSizes } from '../db/pool.ts';
 import { row } from '../db/rows.ts';
 import { ConfigError } from '../domain/errors.ts';
 import { ServiceError } from '../embedded/errors.ts';
@@ -28,7 +28,9 @@ import { systemClock } from './system-clock.ts';
 export interface App {
   config: Config;
   db: Db;
-  /** One connection beside the pool: heartbeats do not wait for it. */
+  /** A small pool beside it, for short statements that may not wait for long ones: renewals of leases, and the rate budget. */
+  promptDb: Db;
+  /** One connection beside the pools: heartbeats do not wait for them. */
   presenceDb: Db;
   /** Part of the keys of entries in ERPs: a database that takes another's place keeps it. */
   databaseId: string;
@@ -110,21 +112,25 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     const { currentUrl } = postgres.value;
     // Each connection that cannot be made is reported; an outage that is known is told by itself.
     const report = (line: string) => log[outages.of('postgres') === null ? 'warn' : 'debug']({ database: true }, line);
-    const db = openDatabase(currentUrl, { max: poolSize(config.installations.length), report });
+    const sizes = poolSizes(config.installations.length);
+    const db = openDatabase(currentUrl, { max: sizes.work, report });
     opened.push(() => db.destroy());
+    const promptDb = openDatabase(currentUrl, { max: sizes.prompt, report });
+    opened.push(() => promptDb.destroy());
     const presenceDb = openDatabase(currentUrl, { max: 1, acquireTimeoutMs: 10_000, report });
     opened.push(() => presenceDb.destroy());
     const newer = await prepareSchema(postgres.value, db, options.upgradesEmbedded === true);
     if (newer.length > 0)
       log.info({ migrations: newer }, 'a newer version has expanded the database; this one works on');
     const databaseId = await readDatabaseId(db);
-    const practices = practicesOf(config, { db, log, databaseId, pacesSignIn: options.pacesSignIn === true });
+    const practices = practicesOf(config, { db, promptDb, log, databaseId, pacesSignIn: options.pacesSignIn === true });
     opened.push(() => practices.close());
     const delivery = openDelivery({ db, databaseId, clock: systemClock, log });
     opened.push(() => delivery.close());
     return {
       config,
       db,
+      promptDb,
       presenceDb,
       databaseId,
       temporalName: await temporalName(db, databaseId),
@@ -175,6 +181,7 @@ interface Practice {
 /** What every installation's client is made with. */
 interface PracticePorts {
   db: Db;
+  promptDb: Db;
   log: Logger;
   /** Key of the marks of refused secrets. */
   databaseId: string;
@@ -209,7 +216,7 @@ function makePractice(installation: InstallationConfig, ports: PracticePorts): P
   const { db, log } = ports;
   const { id, baseUrl, dialect, rateWindowSeconds } = installation;
   const budget = new Budget({
-    db,
+    db: ports.promptDb,
     installation: id,
     dialect,
     windowSeconds: rateWindowSeconds,

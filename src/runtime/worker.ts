@@ -131,6 +131,7 @@ async function startWorkers(
   const requestDelivery = deliveryRequests(app, client, { taskQueue: deliveryQueue, searchAttributes });
   const activities = createActivities({
     db: app.db,
+    promptDb: app.promptDb,
     installations,
     practice: (id) => app.practice(id),
     workflows: client.workflow,
