@@ -65,7 +65,7 @@ test('a daemon lives from the start, is ready once its workers poll, and tells o
   expect(seen.get('vetledger_windows_total{installation="4711",outcome="failed"}')).toBe(0);
   expect(seen.get('vetledger_dependency_up{dependency="temporal"}')).toBe(1);
   expect(seen.get('vetledger_api_requests_total{installation="4711"}')).toBeGreaterThan(3);
-  expect(seen.get('vetledger_database_pool_limit')).toBe(12);
+  expect(seen.get('vetledger_database_pool_limit')).toBe(10);
   expect([...seen.keys()].some((name) => name.startsWith('vetledger_nodejs_eventloop_lag_seconds'))).toBe(true);
 });
 
