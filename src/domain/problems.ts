@@ -104,6 +104,17 @@ export const problemCatalogue = {
     sentence: 'What is due on the invoice is not its total minus its payments (P3).',
     todo: 'Nothing, usually: its payments are fetched again. If it stays so, compare them in the practice software.',
   },
+  overpaid: {
+    holds: false,
+    sentence: 'More was paid on the invoice than it asks for: its due_sum is below zero.',
+    todo: 'Pay the rest back to the client, or settle another invoice with it, in the practice software; if a payment was entered twice, cancel it there.',
+  },
+  negative_without_original: {
+    holds: false,
+    sentence:
+      'An invoice or credit note with a negative total, or a refund of a prepayment, names no original that it credits or pays back. It is posted as it is.',
+    todo: 'Find out what it is for. Credit notes and refunds that are made from their original in the practice software name it.',
+  },
   prepayment_unmatched: {
     holds: false,
     sentence:

@@ -8,7 +8,7 @@ import { capitalised, Findings, invoiceName } from './findings.ts';
 import { hashOfPosted, type PostedFacts } from './hash.ts';
 import { isSinceStart } from './late.ts';
 import { type InvoiceParty, invoiceParty } from './party.ts';
-import { reviewCollector, reviewDueSum } from './proofs.ts';
+import { reviewCollector, reviewDueSum, reviewOverpaid } from './proofs.ts';
 import { type Posting, sell } from './sale.ts';
 import type { Dating, InvoiceFacts, Judgement, PostingContext } from './types.ts';
 
@@ -57,6 +57,7 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
       : sell(facts, totalWithVat, shared, context, findings);
   if (!posting) return findings.held();
   reviewDueSum(invoice, totalWithVat, facts.payments, findings);
+  reviewOverpaid(invoice, totalWithVat, findings);
 
   const defect = posting.lines.length === 0 ? null : entryDefect(posting, context.decimals);
   if (defect) {
@@ -64,6 +65,8 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
     return findings.held();
   }
   const original = originalOf(invoice);
+  if (totalWithVat.lessThan(0) && original === null)
+    findings.report('negative_without_original', `its total is ${totalWithVat.toFixed()}, and it names no original`);
   const of = original ? ` of invoice id ${original.id}` : '';
   const postedFacts: PostedFacts = {
     before: ['invoice', invoice.id, findings.documentDate, invoice.creditNote, original?.id ?? null],

@@ -72,6 +72,8 @@ export function judgePrepayment(
     findings.hold('entry_unbalanced', defect);
     return findings.held();
   }
+  if (paid.lessThan(0) && prepayment.refundsId === null)
+    findings.report('negative_without_original', `${paid.toFixed()} was paid back, and it names no prepayment`);
   const of = prepayment.refundsId === null ? '' : ` of prepayment ${prepayment.refundsId}`;
   return findings.posted({
     document: { kind: 'prepayment', id: prepayment.id },

@@ -69,6 +69,15 @@ export function reviewCollector(totalWithVat: Money, memberPayments: PaymentReco
   );
 }
 
+/** Remark `overpaid`: due_sum is below zero, and not because the total itself is (an open credit note). */
+export function reviewOverpaid({ dueSum }: InvoiceRecord, totalWithVat: Money, findings: Findings): void {
+  if (dueSum === null || !dueSum.lessThan(0) || dueSum.greaterThanOrEqualTo(totalWithVat)) return;
+  findings.report(
+    'overpaid',
+    `${dueSum.toFixed()} is due of ${totalWithVat.toFixed()}: more was paid than it asks for`,
+  );
+}
+
 /** P3: the source's due sum, where there is one, is the total minus the payments. Reported, does not hold. */
 export function reviewDueSum(
   invoice: InvoiceRecord,

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { Decimal } from 'decimal.js';
 import { afterAll, expect, test } from 'vitest';
 import { text } from '../../src/db/columns.ts';
-import { rows } from '../../src/db/rows.ts';
+import { execute, rows } from '../../src/db/rows.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
 import { prepayments } from '../../src/reports/prepayments.ts';
 import { useDatabase } from '../support/database.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 
-const { db, url } = useDatabase();
+const { db, owner, url } = useDatabase();
 const demo = readFileSync(new URL('../../mappings/demo.yaml', import.meta.url), 'utf8');
 const withVat = demo
   .replace(', rate: 25.5, kind: domestic}', ', rate: 25.5, kind: domestic, account: "2931"}')
@@ -162,4 +162,35 @@ test('what was used before its prepayment had VAT gives it back once it has; and
   await clinic.post();
   expect(await all()).toEqual(['', '', '']);
   expect((await suspended(4802)).toFixed(2)).toBe('0.00');
+});
+
+test('E8 names the prepayment whose VAT is not what belongs to its rest', async () => {
+  const clinic = new MirroredClinic(db, url, { id: 4803, seed: 7, invoices: 5 });
+  clinics.push(clinic);
+  await clinic.configure(withVat);
+  const { prepayment, payment } = used(clinic);
+  await clinic.pull();
+  await clinic.post();
+  expect((await reportOf(clinic)).equations.E8).toMatchObject({ ok: true });
+  // Behind the program's back: the use gave back 20.00 instead of 24.18, and the journal says so, too.
+  await owner.transaction(async (trx) => {
+    await execute(trx, 'set local session_replication_role = replica');
+    const entry = `(select entry_id from document where installation = 4803 and kind = 'payment' and id = ${payment.id})`;
+    await execute(trx, `update entry_share set vat = 20.00 where entry_id = ${entry}`);
+    await execute(
+      trx,
+      `update entry_line set amount = 20.00 where entry_id = ${entry} and role in ('vat', 'prepayment_vat')`,
+    );
+  });
+  // Left: 40.64 - 20.00 - 6.10 = 14.54; of 200.00 are 51.00 unused: 10.36.
+  expect((await reportOf(clinic)).equations.E8).toMatchObject({
+    ok: false,
+    difference: '4.18',
+    documents: [
+      {
+        document: `prepayment ${prepayment.id}`,
+        message: '14.54 of its VAT is left, while 10.36 belongs to the 51.00 that is unused',
+      },
+    ],
+  });
 });

@@ -7,6 +7,7 @@ import type { PrepaymentShare } from '../../src/posting/types.ts';
 import { accountsByRole } from '../support/accounts.ts';
 import {
   balances,
+  booksAfter,
   contextOf,
   invoice1001,
   mappingOf,
@@ -149,6 +150,29 @@ test('example 14: the liability and the VAT stay with A, whose prepayment it was
   expect(lines).toEqual([
     '2400 [client:1] 119.00',
     '1700 [client:2] -119.00',
+    '2401 [client:1] -24.18',
+    'vat [client:1] 24.18',
+  ]);
+});
+
+test('example 14: the payer becomes C later, and the liability and its VAT stay with A', () => {
+  const usedOn = (payer: number) =>
+    paymentFacts(paymentOf(8, '119.00'), invoice1001({ clientId: payer }).invoice, {
+      shares: [share('119.00', '0')],
+      prepayment: { clientId: 1, prepaymentIds: [90] },
+    });
+  const before = booksAfter(post(usedOn(2), nothingBefore, context));
+  const { entries } = post(usedOn(3), before, context);
+  const lines = entries.flatMap((entry) =>
+    entry.lines.map((line) => `${line.account} [${line.party!.code}] ${signedAmount(line).toFixed(2)}`),
+  );
+  expect(lines).toEqual([
+    '2400 [client:1] -119.00',
+    '1700 [client:2] 119.00',
+    '2401 [client:1] 24.18',
+    'vat [client:1] -24.18',
+    '2400 [client:1] 119.00',
+    '1700 [client:3] -119.00',
     '2401 [client:1] -24.18',
     'vat [client:1] 24.18',
   ]);

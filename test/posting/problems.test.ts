@@ -5,7 +5,7 @@ import { Findings } from '../../src/posting/findings.ts';
 import { judge, post } from '../../src/posting/index.ts';
 import { proveTotals } from '../../src/posting/proofs.ts';
 import type { DocumentFacts, PostedBefore, PostingContext } from '../../src/posting/types.ts';
-import type { Defect } from '../../src/records/types.ts';
+import type { Defect, InvoiceRecord } from '../../src/records/types.ts';
 import {
   booksAfter,
   contextOf,
@@ -288,6 +288,50 @@ const cases: Case[] = [
     refetch: true,
   },
   {
+    code: 'overpaid',
+    what: 'an invoice paid twice',
+    facts: {
+      ...invoice1001({ dueSum: money('-181.00') }),
+      payments: [paymentOf(0, '181.00'), paymentOf(1, '181.00', { id: 51 })],
+    },
+    says: 'Invoice A-1001 (id 1): -181 is due of 181: more was paid than it asks for',
+  },
+  {
+    code: 'overpaid',
+    what: 'a credit note that was paid as if it were an invoice',
+    facts: {
+      ...invoiceFacts(
+        invoiceOf(['-100.00', '-24.00', '-124.00'], {
+          ...{ creditNote: true, originalInvoiceId: 2, dueSum: money('-248.00') },
+        }),
+        oneRow('-100.00', '-24.00', '-124.00'),
+      ),
+      payments: [paymentOf(0, '124.00')],
+    },
+    says: '-248 is due of -124',
+  },
+  {
+    code: 'negative_without_original',
+    what: 'a negative invoice that is no credit note',
+    facts: invoiceFacts(invoiceOf(['-100.00', '-24.00', '-124.00']), oneRow('-100.00', '-24.00', '-124.00')),
+    says: 'Invoice A-1001 (id 1): its total is -124, and it names no original',
+  },
+  {
+    code: 'negative_without_original',
+    what: 'a credit note of nothing',
+    facts: invoiceFacts(
+      invoiceOf(['-100.00', '-24.00', '-124.00'], { creditNote: true }),
+      oneRow('-100.00', '-24.00', '-124.00'),
+    ),
+    says: 'Credit note A-1001 (id 1): its total is -124, and it names no original',
+  },
+  {
+    code: 'negative_without_original',
+    what: 'a refund of no prepayment',
+    facts: prepaymentFacts(7, '-50.00'),
+    says: 'Prepayment 90: -50 was paid back, and it names no prepayment',
+  },
+  {
     code: 'vat_rate_disagrees',
     what: 'a row with the VAT of another rate',
     facts: invoiceFacts(invoiceOf(['100.00', '14.00', '114.00']), oneRow('100.00', '14.00', '114.00')),
@@ -481,7 +525,8 @@ describe('proofs that hold', () => {
     ['three decimals', ['10.005', '2.401', '12.406'], ['10.005', '2.4012', '12.4062'], 3],
   ] as [string, Totals, Totals, number][])('P1: %s', (_, totals, row, decimals) => {
     const rate = { vatGroup: null };
-    const facts = invoiceFacts(invoiceOf(totals), [rowOf('3000', ...row, rate)]);
+    const invoice = invoiceOf(totals, { creditNote: true, originalInvoiceId: 2 });
+    const facts = invoiceFacts(invoice, [rowOf('3000', ...row, rate)]);
     expect(judge(facts, contextOf({ decimals }))).toMatchObject({ state: 'posted', reports: [], refetch: false });
   });
 
@@ -493,6 +538,22 @@ describe('proofs that hold', () => {
     const payments = paid.map((amount) => paymentOf(0, amount));
     const facts = { ...invoice1001({ dueSum: dueSum === null ? null : money(dueSum) }), payments };
     expect(judge(facts, contextOf())).toMatchObject({ state: 'posted', reports: [], refetch: false });
+  });
+
+  const creditOf57 = (changes: Partial<InvoiceRecord>) =>
+    invoiceFacts(invoiceOf(['-50.00', '-7.00', '-57.00'], { creditNote: true, originalInvoiceId: 2, ...changes }), [
+      rowOf('3010', '-50.00', '-7.00', '-57.00', { vatGroup: vatGroup('14') }),
+    ]);
+  test.each<[string, DocumentFacts]>([
+    ['nothing due', { ...invoice1001({ dueSum: money('0') }), payments: [paymentOf(0, '181.00')] }],
+    ['a credit note that nobody has paid back', creditOf57({ dueSum: money('-57.00') })],
+    [
+      'a credit note paid back in part',
+      { ...creditOf57({ dueSum: money('-17.00') }), payments: [paymentOf(0, '-40.00')] },
+    ],
+    ['a refund that names its prepayment', prepaymentFacts(7, '-50.00', { refundsId: 89 })],
+  ])('neither overpaid nor without original: %s', (_, facts) => {
+    expect(judge(facts, contextOf())).toMatchObject({ state: 'posted', reports: [] });
   });
 
   test('a VAT one cent from its rate is not told', () => {
