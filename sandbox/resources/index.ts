@@ -10,6 +10,7 @@ import { invoiceRoutes } from './invoices.ts';
 import { paymentRoutes } from './payments.ts';
 import { postransactionRoutes } from './postransactions.ts';
 import { prepaymentRoutes } from './prepayments.ts';
+import { prescriptionRoutes } from './prescriptions.ts';
 import { settingsRoutes } from './settings.ts';
 
 export const routes: readonly RouteSpec[] = [
@@ -23,5 +24,6 @@ export const routes: readonly RouteSpec[] = [
   ...paymentRoutes,
   ...postransactionRoutes,
   ...prepaymentRoutes,
+  ...prescriptionRoutes,
   ...settingsRoutes,
 ];

@@ -1,0 +1,112 @@
+// Online prescriptions: written for a client's animals, sent and accepted elsewhere, their fee sold over the counter
+// (practice-api: Online prescription; States: Prescription status).
+// Not shown, and chosen: any status may follow any other, because the specification shows no refusal; `issue_time` is when it was first
+// Sent or Accepted. A prescription that is sent with its items has a set of its own. Items are valid until today or later.
+import type { Clinic } from '../clinic.ts';
+import { type Invoice, NotFound, ValidationProblem } from '../records.ts';
+import { type Prescription, type PrescriptionItem, prescriptionStatus } from '../state/online.ts';
+import { uuid } from './ids.ts';
+
+export interface PrescriptionItemInput {
+  name: string;
+  patients: number[];
+  strength: string;
+  instructions: string;
+  quantity_packages: number;
+  valid_until: string;
+  repeat_number: number;
+}
+
+export interface PrescriptionInput {
+  client: number;
+  department: number;
+  prescriber: number;
+  consultation: number | null;
+  status: number;
+  remarks: string;
+  items: PrescriptionItemInput[];
+  /** Who writes it into the system. */
+  user: number | null;
+}
+
+/** The statuses of a prescription that has been issued. */
+const issued: readonly number[] = [prescriptionStatus.sent, prescriptionStatus.accepted, prescriptionStatus.warned];
+
+/** Writes a prescription with its items. Throws ValidationProblem, before anything is changed. */
+export const createPrescription = (clinic: Clinic, input: PrescriptionInput): Prescription =>
+  clinic.commit(() => {
+    requireKnown(clinic, input);
+    const { client, department, prescriber, consultation, status, remarks, user } = input;
+    const prescription = clinic.insert(clinic.online.prescriptions, {
+      ...{ client, department, prescriber, consultation, status, remarks },
+      uuid: uuid(clinic.onlineRng),
+      prescription_set_uuid: uuid(clinic.onlineRng),
+      invoice: null,
+      is_payment: false,
+      issue_time: issued.includes(status) ? clinic.clock() : null,
+      archived: false,
+      created_user: user,
+      modified_user: user,
+    });
+    for (const item of input.items) {
+      const patients = [...new Set(item.patients)];
+      const row_id = uuid(clinic.onlineRng);
+      const fields = { ...item, patients, row_id, prescription: prescription.id, created_user: user };
+      clinic.insert(clinic.online.prescriptionItems, fields);
+    }
+    return prescription;
+  });
+
+const requireKnown = (clinic: Clinic, input: PrescriptionInput): void => {
+  const { client, department, prescriber, consultation } = input;
+  const missing = 'Object does not exist.';
+  if (!clinic.clients.get(client)) throw new ValidationProblem('client_id', missing);
+  if (!clinic.departments.has(department)) throw new ValidationProblem('department_id', missing);
+  const user = clinic.registers.users.get(prescriber);
+  if (!user) throw new ValidationProblem('prescriber_id', missing);
+  if (!user.is_veterinarian) throw new ValidationProblem('prescriber_id', 'Only a veterinarian can prescribe.');
+  if (consultation !== null) {
+    const held = clinic.tables.get('consultation')?.get(consultation) as { client: number } | undefined;
+    if (!held) throw new ValidationProblem('consultation_id', missing);
+    if (held.client !== client) throw new ValidationProblem('consultation_id', 'It is of another client.');
+  }
+  for (const item of input.items) {
+    const isTheirs = (id: number): boolean => clinic.registers.patients.get(id)?.client === client;
+    if (!item.patients.every(isTheirs)) {
+      throw new ValidationProblem('items', 'patients: not all of them exist and belong to the client.');
+    }
+    if (item.valid_until < clinic.today()) {
+      throw new ValidationProblem('items', 'valid_until: the date is past.');
+    }
+  }
+};
+
+/** Changes the status or the remarks. */
+export const changePrescription = (
+  clinic: Clinic,
+  prescription: Prescription,
+  changes: { status?: number | undefined; remarks?: string | undefined },
+  user: number | null,
+): Prescription =>
+  clinic.commit(() => {
+    const { status = prescription.status, remarks = prescription.remarks } = changes;
+    const issue_time = prescription.issue_time ?? (issued.includes(status) ? clinic.clock() : null);
+    const { prescriptions } = clinic.online;
+    return clinic.update(prescriptions, prescription, { status, remarks, issue_time, modified_user: user });
+  });
+
+/** Notes the counter sale by which the client paid the fee. */
+export const notePrescriptionFee = (clinic: Clinic, prescription: Prescription, sale: Invoice): Prescription =>
+  clinic.commit(() => {
+    const is_payment = sale.date_paid !== null;
+    return clinic.update(clinic.online.prescriptions, prescription, { invoice: sale.id, is_payment });
+  });
+
+export const prescriptionOf = (clinic: Clinic, id: number): Prescription => {
+  const prescription = clinic.online.prescriptions.get(id);
+  if (!prescription) throw new NotFound();
+  return prescription;
+};
+
+export const itemsOf = (clinic: Clinic, { id }: Prescription): readonly PrescriptionItem[] =>
+  clinic.online.prescriptionItems.of(id);
