@@ -26,6 +26,8 @@ export interface Application {
   /** What its permission group allows. */
   permissions: readonly Permission[];
   scopes: readonly Scope[];
+  /** A bearer token that never expires. Default: none. */
+  token?: string;
   /** The legacy API key of the clinic is no application: it owns nothing. */
   isLegacyKey?: boolean;
 }
@@ -37,6 +39,21 @@ export interface Credentials {
   clientSecret: string;
 }
 
+/**
+ * Applications that every sandbox has besides the accounting one: a wholesaler's integration, and one that may do everything, to try the
+ * API with.
+ */
+export const builtInApplications: readonly Application[] = [
+  {
+    ...{ clientId: 'wholesaler-client', clientSecret: 'wholesaler-secret', token: 'wholesaler-token' },
+    ...{ name: 'wholesaler', permissions: [], scopes: ['wholesaler'] },
+  },
+  {
+    ...{ clientId: 'explorer-client', clientSecret: 'explorer-secret', token: 'explorer-token' },
+    ...{ name: 'explorer', permissions, scopes: ['read write', 'wholesaler'] },
+  },
+];
+
 export class Auth {
   readonly #credentials: Credentials;
   readonly #others: readonly Application[];
@@ -46,7 +63,7 @@ export class Auth {
 
   constructor(credentials: Credentials, others: readonly Application[] = [], legacyKey: string | null = null) {
     this.#credentials = credentials;
-    this.#others = others;
+    this.#others = [...builtInApplications, ...others];
     this.#legacyKey = legacyKey;
   }
 
@@ -57,7 +74,8 @@ export class Auth {
     }
     const token = /^Bearer (\S+)$/i.exec(header ?? '')?.[1];
     if (token === undefined) return unauthorized('Authentication credentials were not provided.');
-    if (token === this.#credentials.token) return this.#main();
+    const known = this.#all().find((application) => application.token === token);
+    if (known) return known;
     const issued = this.#issued.get(token);
     const owner = issued && nowMs < issued.expiresMs ? this.#application(issued.clientId) : undefined;
     return owner ?? unauthorized('Invalid or expired token.');
@@ -81,8 +99,8 @@ export class Auth {
   }
 
   #main(): Application {
-    const { clientId, clientSecret } = this.#credentials;
-    return { clientId, clientSecret, name: 'accounting', permissions, scopes: ['read write'] };
+    const { clientId, clientSecret, token } = this.#credentials;
+    return { clientId, clientSecret, token, name: 'accounting', permissions, scopes: ['read write'] };
   }
 
   #all(): Application[] {

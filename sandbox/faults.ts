@@ -28,6 +28,8 @@ export interface Faults {
   spurious429: (FaultSwitch & { retryAfter?: 'seconds' | 'date' | 'missing'; seconds?: number }) | null;
   /** Refuses a valid token once (or `count` times). */
   unauthorizedOnce: FaultSwitch | null;
+  /** Answers a request for a catalog upload URL with 503, because it cannot be generated. */
+  catalogUrl503: FaultSwitch | null;
 }
 
 export const noFaults: Faults = {
@@ -39,6 +41,7 @@ export const noFaults: Faults = {
   connectionReset: null,
   spurious429: null,
   unauthorizedOnce: null,
+  catalogUrl503: null,
 };
 
 export class FaultInjector {

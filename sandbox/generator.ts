@@ -5,6 +5,7 @@ import { History, type PlanKind, planKinds } from './history.ts';
 import { dec, fixed } from './money.ts';
 import { openRegisters } from './opening.ts';
 import { Rng } from './rng.ts';
+import { openSupply } from './supply/opening.ts';
 
 const dayMs = 86_400_000;
 const clientCount = 400;
@@ -26,6 +27,7 @@ export const generate = (clinic: Clinic, options: HistoryOptions): void => {
   clinic.clock = () => startMs;
   openClinic(clinic, rng);
   openRegisters(clinic, options.seed);
+  openSupply(clinic, options.seed);
   const history = new History(clinic, rng, startMs, options.endMs);
   for (const kind of drawPlans(rng, options.invoices)) history.plan(kind);
   history.play();

@@ -11,6 +11,7 @@ import { shownMessages } from './online/messages.ts';
 import { loadClinic, Saver, saveClinic } from './persist.ts';
 import { defaultQuirks, type Quirks } from './quirks.ts';
 import { routes } from './resources/index.ts';
+import { Courier } from './supply/delivery.ts';
 import { WebhookSender, type WebhookTarget } from './webhooks.ts';
 import { Zone } from './zone.ts';
 
@@ -39,7 +40,7 @@ export interface SandboxOptions {
   token?: string;
   clientId?: string;
   clientSecret?: string;
-  /** Other OAuth2 applications, with client credentials, permissions and scopes of their own. */
+  /** OAuth2 applications besides the built-in ones, with client credentials, permissions and scopes of their own. */
   applications?: Application[];
   /** The clinic's legacy API key, sent as `Authorization: Token <key>`. Default: none. */
   legacyKey?: string;
@@ -95,9 +96,11 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   const saver = stateFile === undefined ? null : new Saver(() => saveClinic(clinic, stateFile), saveEveryMs);
   if (!isLoaded) saver?.finish();
   const webhooks = new WebhookSender(options.webhooks ?? null);
+  const courier = new Courier(clinic);
   clinic.onChange = (changed) => {
     saver?.changed();
     webhooks.send(changed);
+    courier.changed(changed);
   };
 
   const faults = new FaultInjector(seed, options.faults ?? {});
@@ -106,6 +109,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   const auth = new Auth({ token, clientId, clientSecret }, options.applications, options.legacyKey ?? null);
   const latencyMs = options.latencyMs ?? 0;
   const controls = {
+    clinic,
     live: (events = 1) => live(clinic, events),
     stats: () => stats.read(),
     setFaults: (changes: Partial<Faults>) => faults.set(changes),
@@ -126,11 +130,11 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
     token,
     clientId,
     clientSecret,
-    clinic,
     ...controls,
     setWebhooks: (target) => webhooks.setTarget(target),
     stop: async () => {
       webhooks.stop();
+      courier.stop();
       await app.close();
       clinic.onChange = () => {};
       saver?.finish();

@@ -34,6 +34,8 @@ export interface Quirks {
   urlReferences: 'absolute' | 'query' | 'otherHost';
   /** Lifetime of tokens issued from now on; default 10 h. */
   tokenSeconds: number;
+  /** Whether a wholesaler's webhook_callback_url may be a loopback address, by http too. For tests; the service refuses them. */
+  loopbackCallbacks: boolean;
 }
 
 export const defaultQuirks: Quirks = {
@@ -56,4 +58,5 @@ export const defaultQuirks: Quirks = {
   departmentSettings: 'ok',
   urlReferences: 'absolute',
   tokenSeconds: 36_000,
+  loopbackCallbacks: false,
 };

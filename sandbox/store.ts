@@ -20,6 +20,7 @@ import { Rng } from './rng.ts';
 import { onlineTables } from './state/online.ts';
 import { peopleTables } from './state/people.ts';
 import { registerTables } from './state/registers.ts';
+import { supplyTables } from './state/supply.ts';
 import { Tables } from './state/tables.ts';
 import type { Table } from './table.ts';
 import type { Zone } from './zone.ts';
@@ -56,6 +57,8 @@ export class Store {
   readonly online = onlineTables(this.#tables);
   /** What belongs to clients and patients: phone numbers, custom fields, code lists. */
   readonly people = peopleTables(this.#tables);
+  /** Wholesalers, their catalogs, orders and receipts. */
+  readonly supply = supplyTables(this.#tables);
   readonly departments = new Map<number, Department>();
   readonly vatGroups: VatGroup[] = [];
   readonly zone: Zone;

@@ -19,6 +19,7 @@ import { registerPayPages } from './pay.ts';
 import type { RateLimits } from './rate.ts';
 import type { ApiRequest, Method, RouteSpec } from './route.ts';
 import type { StatsKeeper } from './stats.ts';
+import { registerStorage } from './storage.ts';
 
 /** What the API of one installation needs. */
 export interface Installation {
@@ -112,6 +113,7 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
   refuseOtherMethods(app, parts.routes);
   addTokenEndpoint(app);
   registerPayPages(app);
+  await registerStorage(app, parts.installationOf);
   if (parts.controls) registerControls(app, parts.controls);
   await app.ready();
   return app;
@@ -158,8 +160,10 @@ const addRoute = (app: FastifyInstance, route: RouteSpec, parts: AppParts, seria
         quirks,
         wire: new Wire(`${origin}/${installation}/api/0.1`, quirks, clinic.zone),
         application: request.application as Application,
+        strikes: (fault) => faults.strikes(fault, route.action) !== null,
         serial: serialOf(),
         origin,
+        installation,
         pageUrl: (page) => {
           const paged = new URLSearchParams(search);
           paged.set('page', String(page));

@@ -1,13 +1,16 @@
 // Control endpoints, for this machine only: events, statistics, quirks and faults of a sandbox in another process.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import type { Clinic } from '../clinic.ts';
 import type { Faults } from '../faults.ts';
 import type { LiveEvent } from '../live.ts';
 import type { Quirks } from '../quirks.ts';
 import { decodeJson } from './body.ts';
+import { registerStaffControls } from './control-supply.ts';
 import type { Stats } from './stats.ts';
 
 export interface Controls {
+  clinic: Clinic;
   live: (events: number) => LiveEvent[];
   stats: () => Stats;
   setQuirks: (quirks: Partial<Quirks>) => void;
@@ -22,7 +25,7 @@ const eventsQuery = z.object({
 
 const messagesQuery = z.object({ after: z.coerce.number().int().min(0).default(0) });
 
-/** POST live?events=N, GET messages?after=ID, GET stats, POST quirks, POST faults; unknown to every other machine. */
+/** POST live?events=N, GET messages?after=ID, GET stats, POST quirks, POST faults, and what staff do; unknown to every other machine. */
 export const registerControls = (app: FastifyInstance, controls: Controls): void => {
   const hidden = { hide: true } as const;
   app.register(
@@ -49,6 +52,7 @@ export const registerControls = (app: FastifyInstance, controls: Controls): void
         controls.setFaults((request.body ?? {}) as Partial<Faults>);
         return {};
       });
+      registerStaffControls(scope, controls.clinic);
     },
     { prefix: '/sandbox' },
   );

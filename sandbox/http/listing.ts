@@ -1,7 +1,7 @@
 // Paginated lists: filters, order, envelope, and the highest offset (practice-api: Conventions 5-8, Limits).
 
 import { z } from 'zod';
-import type { Permission } from '../auth.ts';
+import type { Permission, Scope } from '../auth.ts';
 import type { Quirks } from '../quirks.ts';
 import type { RecordBase } from '../records.ts';
 import { Rng } from '../rng.ts';
@@ -73,6 +73,7 @@ export interface ListRoute<T> {
   section: string;
   summary: string;
   permission?: Permission;
+  scope?: Scope;
   table: (request: ApiRequest) => Table<T & RecordBase>;
   filters: FilterFields<T>;
   record: z.ZodType;
@@ -86,10 +87,12 @@ export interface ListRoute<T> {
 
 /** The endpoint of a list. */
 export const listRoute = <T extends RecordBase>(spec: ListRoute<T>): RouteSpec => {
-  const { path, action, section, summary, permission, table, filters, record, wire, about, group, orFields } = spec;
+  const { path, action, section, summary, permission, scope } = spec;
+  const { table, filters, record, wire, about, group, orFields } = spec;
   return route({
     ...{ method: 'GET', path, action, section, summary },
     ...(permission === undefined ? {} : { permission }),
+    ...(scope === undefined ? {} : { scope }),
     query: listQuery(filters, [...(spec.flags ?? []), ...(orFields ? ['filter_type'] : [])]),
     answers: { 200: envelope(record) },
     handle: (request) =>

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Application, Permission, Scope } from '../auth.ts';
 import type { Clinic } from '../clinic.ts';
+import type { Faults } from '../faults.ts';
 import type { Quirks } from '../quirks.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import type { Wire } from '../wire.ts';
@@ -23,10 +24,13 @@ export interface ApiRequest<Q = unknown, B = unknown> {
   wire: Wire;
   /** Who asks. */
   application: Application;
+  /** Whether an injected fault of this endpoint strikes now. */
+  strikes: (fault: keyof Faults) => boolean;
   /** Number of requests since the start. */
   serial: number;
   /** `http://host:port`, as the client addressed it. */
   origin: string;
+  installation: number;
   /** The URL of this request with another page. */
   pageUrl: (page: number) => string;
 }

@@ -4,6 +4,7 @@ import { accountNumberRoutes } from './account-numbers.ts';
 import { accountingReportRoutes } from './accounting-reports.ts';
 import { alternativePayerRoutes } from './alternative-payers.ts';
 import { alternativePricingRoutes } from './alternative-pricings.ts';
+import { availableWholesalerRoutes } from './available-wholesalers.ts';
 import { clientRoutes } from './clients.ts';
 import { departmentRoutes } from './departments.ts';
 import { invoiceRoutes } from './invoices.ts';
@@ -12,12 +13,14 @@ import { postransactionRoutes } from './postransactions.ts';
 import { prepaymentRoutes } from './prepayments.ts';
 import { prescriptionRoutes } from './prescriptions.ts';
 import { settingsRoutes } from './settings.ts';
+import { wholesalerRoutes } from './wholesalers.ts';
 
 export const routes: readonly RouteSpec[] = [
   ...accountingReportRoutes,
   ...accountNumberRoutes,
   ...alternativePayerRoutes,
   ...alternativePricingRoutes,
+  ...availableWholesalerRoutes,
   ...clientRoutes,
   ...departmentRoutes,
   ...invoiceRoutes,
@@ -26,4 +29,5 @@ export const routes: readonly RouteSpec[] = [
   ...prepaymentRoutes,
   ...prescriptionRoutes,
   ...settingsRoutes,
+  ...wholesalerRoutes,
 ];

@@ -1,0 +1,176 @@
+// Object storage: where catalog files are uploaded by a signed form, as to S3 (practice-api: Catalog upload URL request; Errors:
+// object-storage upload), and where reports of rejected rows are fetched. Not part of the API: no token, XML errors. Not shown, and
+// chosen here: 204 for a file that is stored; the codes of refusals that are not listed; that a second file for a finished upload is
+// taken and changes nothing.
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import multipart, { type MultipartFile } from '@fastify/multipart';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clinic } from '../clinic.ts';
+import { NotFound } from '../records.ts';
+import type { CatalogUpload } from '../state/supply.ts';
+import { admitForm, maxCatalogBytes, processCatalog, StorageError } from '../supply/uploads.ts';
+
+type InstallationOf = (id: number) => { clinic: Clinic } | null;
+
+/** The address of an installation's storage. */
+export const storageUrl = (origin: string, installation: number): string => `${origin}/storage/${installation}/`;
+
+const hidden = { hide: true } as never;
+const originOf = (request: FastifyRequest): string => `http://${request.headers.host ?? 'localhost'}`;
+
+/** POST storage/<installation>/ takes a form; GET storage/<installation>/reports/<secret>.csv gives a report. */
+export const registerStorage = async (app: FastifyInstance, installationOf: InstallationOf): Promise<void> => {
+  await app.register(
+    async (scope) => {
+      scope.removeAllContentTypeParsers();
+      await scope.register(multipart, {
+        throwFileSizeLimit: false,
+        limits: { fileSize: maxCatalogBytes, files: 1, fields: 40, fieldSize: 100_000, parts: 50 },
+      });
+      // Whatever else is sent is no form; it is not read.
+      scope.addContentTypeParser('*', (_request, payload, done) => {
+        payload.resume();
+        done(null);
+      });
+      const clinicOf = (request: FastifyRequest): Clinic => {
+        const found = installationOf(Number((request.params as { installation: string }).installation));
+        if (!found) throw new NotFound();
+        return found.clinic;
+      };
+      const reading = new Reading();
+      scope.addHook('onClose', () => reading.done());
+      scope.post('/:installation/', { schema: hidden }, async (request, reply) => {
+        try {
+          const clinic = clinicOf(request);
+          const landed = await takeFile(clinic, request);
+          if (landed) reading.start(clinic, landed, `${originOf(request)}${request.url}`);
+          return reply.code(204).send();
+        } catch (error) {
+          return refuse(reply, error);
+        }
+      });
+      scope.get('/:installation/reports/:name', { schema: hidden }, async (request, reply) => {
+        const clinic = clinicOf(request);
+        const { name } = request.params as { name: string };
+        const report = clinic.supply.uploads.all().find((upload) => `${upload.report?.token}.csv` === name)?.report;
+        if (!report) throw new NotFound();
+        return reply.type('text/csv; charset=utf-8').serializer(String).send(report.csv);
+      });
+    },
+    { prefix: '/storage' },
+  );
+};
+
+interface Landed {
+  upload: CatalogUpload;
+  file: string;
+}
+
+/** Stores the file of a form in a temporary file; null where the upload has one already. Throws StorageError. */
+const takeFile = async (clinic: Clinic, request: FastifyRequest): Promise<Landed | null> => {
+  const startedMs = clinic.clock();
+  if (!request.isMultipart()) {
+    throw new StorageError(412, 'PreconditionFailed', 'Bucket POST must be of the enclosure-type multipart/form-data');
+  }
+  const form = new Map<string, string>();
+  let landed: Landed | null = null;
+  let refusal: unknown = new StorageError(400, 'InvalidArgument', 'POST requires exactly one file upload per request.');
+  for await (const part of formParts(request)) {
+    if (part.type === 'field') {
+      form.set(part.fieldname, String(part.value));
+      continue;
+    }
+    // The rest of a refused request is read and dropped, so that the client gets to read the answer.
+    try {
+      landed = await storeFile(clinic, admitForm(clinic, form, startedMs), part);
+      refusal = null;
+    } catch (error) {
+      part.file.resume();
+      refusal = error;
+    }
+  }
+  if (refusal !== null) throw refusal;
+  return landed;
+};
+
+/** The parts of a form. Throws StorageError where it is malformed. */
+async function* formParts(request: FastifyRequest) {
+  try {
+    yield* request.parts();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new StorageError(400, 'MalformedPOSTRequest', message);
+  }
+}
+
+const storeFile = async (clinic: Clinic, upload: CatalogUpload, part: MultipartFile): Promise<Landed | null> => {
+  const file = join(tmpdir(), `catalog-${randomUUID()}.csv`);
+  try {
+    const bytes = new ByteCount();
+    await pipeline(part.file as Readable, bytes.count, createWriteStream(file, { mode: 0o600 }));
+    if (part.file.truncated) {
+      throw new StorageError(400, 'EntityTooLarge', 'Your proposed upload exceeds the maximum allowed size');
+    }
+    if (bytes.total === 0) {
+      throw new StorageError(400, 'EntityTooSmall', 'Your proposed upload is smaller than the minimum allowed size');
+    }
+    if (upload.status === 'pending' && !upload.landed) {
+      clinic.commit(() => clinic.update(clinic.supply.uploads, upload, { landed: true }), 'request');
+      return { upload, file };
+    }
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  }
+  await rm(file, { force: true });
+  return null;
+};
+
+class ByteCount {
+  total = 0;
+
+  readonly count = async function* (this: ByteCount, chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      this.total += chunk.length;
+      yield chunk;
+    }
+  }.bind(this);
+}
+
+/** The files that are being validated. */
+class Reading {
+  readonly #running = new Set<Promise<void>>();
+
+  start(clinic: Clinic, { upload, file }: Landed, storage: string): void {
+    const reportUrl = (token: string): string => `${storage}reports/${token}.csv`;
+    const run = processCatalog(clinic, upload, file, reportUrl)
+      .catch(() => {
+        // The file could not be read back from disk: the upload is pending again, so that another can be sent.
+        clinic.commit(() => clinic.update(clinic.supply.uploads, upload, { landed: false }), 'request');
+      })
+      .finally(() => rm(file, { force: true }));
+    this.#running.add(run);
+    void run.finally(() => this.#running.delete(run));
+  }
+
+  async done(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+}
+
+/** An error as object storage writes it. */
+const refuse = (reply: FastifyReply, error: unknown): FastifyReply => {
+  if (!(error instanceof StorageError)) throw error;
+  const { status, code, message } = error;
+  const size = code.startsWith('Entity') ? `<MaxSizeAllowed>${maxCatalogBytes}</MaxSizeAllowed>` : '';
+  const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${escaped(message)}</Message>${size}</Error>`;
+  return reply.code(status).type('application/xml').serializer(String).send(xml);
+};
+
+const escaped = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');

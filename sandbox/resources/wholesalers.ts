@@ -1,0 +1,168 @@
+// practice-api: Wholesaler integration: catalog upload URLs, receipts, and the two actions on orders; Errors. Not shown, and chosen
+// here: the answer to a receipt line that has no usable `id` (null), and the detail of 503.
+import { z } from 'zod';
+import type { Answer } from '../http/answer.ts';
+import { answer, id, text, time, withoutNul } from '../http/fields.ts';
+import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
+import { storageUrl } from '../http/storage.ts';
+import { NotFound } from '../records.ts';
+import { type Order, orderStatus, type Wholesaler } from '../state/supply.ts';
+import { expectedColumns } from '../supply/catalog-csv.ts';
+import { integrationOf } from '../supply/events.ts';
+import { isOrderOf, markDelivered, orderOf, setReference } from '../supply/orders.ts';
+import { rejections, takeReceipts } from '../supply/receipts.ts';
+import { formFields, maxCatalogBytes, objectKey, pendingUpload } from '../supply/uploads.ts';
+import { notYours } from './available-wholesalers.ts';
+
+const section = 'Wholesaler integration';
+const scope = 'wholesaler';
+
+const fileRequest = z.object({
+  filename: z
+    .string({ error: (issue) => (issue.input === undefined ? 'This field is required.' : 'Not a valid string.') })
+    .max(255, 'Ensure this field has no more than 255 characters.')
+    .regex(/\.[cC][sS][vV]\s*$/, "The filename must end in '.csv'.")
+    .regex(/^[^/\\]*$/, "The filename must not contain '/' or '\\'.")
+    .regex(withoutNul, 'Null characters are not allowed.')
+    .regex(/^(?![\s\S]*\.\.)/, "The filename must not contain '..'.")
+    .transform((name) => name.trim()),
+  content_type: z.enum(['text/csv', 'application/csv'], { error: 'Not a valid choice.' }).optional(),
+});
+
+const descriptor = answer({
+  upload_id: id(),
+  catalog_id: z.uuid(),
+  filename: z.string(),
+  object_key: z.string(),
+  url: z.url(),
+  fields: z.record(z.string(), z.string()),
+  expected_columns: z.array(z.string()),
+  content_type: z.enum(['text/csv', 'application/csv']),
+  max_size_bytes: z.literal(maxCatalogBytes),
+});
+
+const maxLines = 500;
+const lines = z.object({
+  receipt_lines: z
+    .array(
+      z.unknown().meta({
+        description:
+          'An object with id, quantity, product_number or barcode, and optionally product_name, order_id, invoice_number, invoice_date, batch_number and expiry_date. A line that is none is rejected by itself.',
+        examples: [{ id: 'r-1', quantity: '2.000', product_number: 'AB-100', order_id: 6101, batch_number: 'B7' }],
+      }),
+      { error: (issue) => (issue.input === undefined ? 'This field is required.' : 'Expected a list of items.') },
+    )
+    .min(1, 'This list may not be empty.')
+    .max(maxLines, `Ensure this list has no more than ${maxLines} lines.`),
+});
+
+const summary = answer({
+  lines_total: z.int(),
+  lines_accepted: z.int(),
+  lines_rejected: z.int(),
+  lines_duplicate: z.int(),
+  receipt_lines: z.array(
+    answer({
+      id: z.string().nullable(),
+      status: z.enum(['accepted', 'rejected', 'duplicate']),
+      reason: z.enum(rejections).optional(),
+      order_id: id().nullable(),
+      matched_item: z.boolean(),
+      matched_by: z.enum(['product_code', 'barcode']).nullable(),
+    }),
+  ),
+});
+
+/** Acts on an active credential set of the caller's integration. 404 for any other, 403 for that of another application. */
+const own = (request: ApiRequest, act: (wholesaler: Wholesaler) => Answer): Answer => {
+  const wholesaler = request.clinic.supply.wholesalers.get(pathId(request));
+  const integration = wholesaler && !wholesaler.archived ? integrationOf(request.clinic, wholesaler) : undefined;
+  if (!wholesaler || !integration) throw new NotFound();
+  return integration.owner === request.application.clientId ? act(wholesaler) : notYours();
+};
+
+/** Acts on an order that went to the caller's integration. */
+const ownOrder = (request: ApiRequest, act: (order: Order) => Answer): Answer => {
+  const order = orderOf(request.clinic, pathId(request));
+  return isOrderOf(request.clinic, order, request.application.clientId) ? act(order) : notYours();
+};
+
+export const wholesalerRoutes: RouteSpec[] = [
+  route({
+    ...{ method: 'POST', path: 'wholesaler/:wholesaler_pk/catalog_upload_url/', section, scope },
+    ...{ action: 'wholesaler.catalog_upload_url', summary: 'A form for uploading the complete catalog' },
+    body: fileRequest,
+    answers: { 200: descriptor, 503: answer({ detail: z.string() }) },
+    handle: (request) =>
+      own(request, (wholesaler) => {
+        const { clinic, origin } = request;
+        if (request.strikes('catalogUrl503')) {
+          return { status: 503, body: { detail: 'The upload URL cannot be generated now. Try again.' } };
+        }
+        const { filename, content_type = 'text/csv' } = request.body;
+        const upload = pendingUpload(clinic, wholesaler, { filename, content_type });
+        return {
+          status: 200,
+          body: {
+            ...{ upload_id: upload.id, catalog_id: upload.catalog_id, filename: upload.filename },
+            object_key: objectKey(upload),
+            url: storageUrl(origin, request.installation),
+            fields: formFields(clinic, upload),
+            expected_columns: expectedColumns,
+            ...{ content_type: upload.content_type, max_size_bytes: maxCatalogBytes },
+          },
+        };
+      }),
+  }),
+  route({
+    ...{ method: 'POST', path: 'wholesaler/:wholesaler_pk/receipts/', section, scope },
+    ...{ action: 'wholesaler.receipts', summary: 'Report what was delivered, line by line' },
+    body: lines,
+    answers: { 200: summary },
+    handle: (request) =>
+      own(request, (wholesaler) => {
+        const receipt_lines = takeReceipts(request.clinic, wholesaler, request.body.receipt_lines);
+        const count = (status: string): number => receipt_lines.filter((line) => line.status === status).length;
+        return {
+          status: 200,
+          body: {
+            lines_total: receipt_lines.length,
+            lines_accepted: count('accepted'),
+            lines_rejected: count('rejected'),
+            lines_duplicate: count('duplicate'),
+            receipt_lines,
+          },
+        };
+      }),
+  }),
+  route({
+    ...{ method: 'POST', path: 'order/:order_id/set_wholesaler_reference_number/', section, scope },
+    ...{ action: 'order.set_wholesaler_reference_number', summary: "Set the wholesaler's own number of an order" },
+    body: z.object({ wholesaler_reference_number: text(63) }),
+    answers: { 200: answer({ status: z.literal('ok'), wholesaler_reference_number: z.string() }) },
+    handle: (request) =>
+      ownOrder(request, (order) => {
+        const { wholesaler_reference_number } = request.body;
+        setReference(request.clinic, order, wholesaler_reference_number);
+        return { status: 200, body: { status: 'ok', wholesaler_reference_number } };
+      }),
+  }),
+  route({
+    ...{ method: 'POST', path: 'order/:order_id/mark_delivered/', section, scope },
+    ...{ action: 'order.mark_delivered', summary: 'Mark an order delivered' },
+    answers: {
+      200: answer({
+        status: z.literal('ok'),
+        order_status: z.literal(orderStatus.delivered),
+        all_delivered: z.boolean(),
+        delivery_date: time(),
+      }),
+    },
+    handle: (request) =>
+      ownOrder(request, ({ id: order }) => {
+        const { status: order_status, delivery_date } = markDelivered(request.clinic, order);
+        const when = request.wire.time(delivery_date ?? 0);
+        return { status: 200, body: { status: 'ok', order_status, all_delivered: true, delivery_date: when } };
+      }),
+  }),
+];

@@ -1,0 +1,65 @@
+// Where webhooks of wholesalers may go (practice-api: `webhook_callback_url` is HTTPS only, and its host publicly reachable).
+// Hosts are judged as they are written; no name is looked up, so that no answer depends on a network.
+import { BlockList, isIP } from 'node:net';
+import type { Quirks } from '../quirks.ts';
+import { ValidationProblem } from '../records.ts';
+
+/** Addresses that are not public: private, loopback, link-local, shared, documentation, benchmarks, multicast, reserved. */
+const notPublic = new BlockList();
+for (const [network, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const) {
+  notPublic.addSubnet(network, prefix, 'ipv4');
+}
+/** Of IPv6 only 2000::/3 is public, without documentation addresses and those that contain an IPv4 address. */
+const publicIpv6 = new BlockList();
+publicIpv6.addSubnet('2000::', 3, 'ipv6');
+for (const [network, prefix] of [
+  ['2001:db8::', 32],
+  ['2001::', 32],
+  ['2002::', 16],
+] as const) {
+  notPublic.addSubnet(network, prefix, 'ipv6');
+}
+
+/** Names that mean no host of the internet (RFC 6761, RFC 6762, RFC 9476, RFC 8375, and what ICANN keeps for private use). */
+const privateNames = /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa|alt|onion)$/;
+
+const isPublic = (host: string): boolean => {
+  const address = host.replace(/^\[|\]$/g, '');
+  const version = isIP(address);
+  if (version === 4) return !notPublic.check(address, 'ipv4');
+  if (version === 6) return publicIpv6.check(address, 'ipv6') && !notPublic.check(address, 'ipv6');
+  const name = host.replace(/\.$/, '');
+  return name.includes('.') && !privateNames.test(name);
+};
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || host.startsWith('127.');
+
+/**
+ * Refuses a callback address that webhooks may not go to. With the quirk `loopbackCallbacks`, http and https to this machine are
+ * allowed as well. Throws ValidationProblem.
+ */
+export const checkCallback = (text: string, quirks: Quirks): void => {
+  const problem = (message: string) => new ValidationProblem('webhook_callback_url', message);
+  if (!URL.canParse(text)) throw problem('Enter a valid URL.');
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username !== '' || password !== '') throw problem('A URL with a user name or password is not accepted.');
+  if (quirks.loopbackCallbacks && isLoopback(hostname) && /^https?:$/.test(protocol)) return;
+  if (protocol !== 'https:') throw problem('Only HTTPS is accepted.');
+  if (isPublic(hostname)) return;
+  const hint = isLoopback(hostname) ? " (The sandbox accepts it for tests with its quirk 'loopbackCallbacks'.)" : '';
+  throw problem(`The host must be publicly reachable.${hint}`);
+};

@@ -1,0 +1,128 @@
+// Delivers events to wholesalers (practice-api: Events; Authentication 6). Not shown, and chosen here: each delivery carries
+// `X-Webhook-Timestamp`, seconds since 1970, and `X-Webhook-Signature`, `v1=` and the HMAC-SHA256 in hex of timestamp, '.' and body,
+// keyed by the verification_salt as UTF-8; any 2xx answer within ten seconds is a delivery; there are ten attempts, with pauses of 1,
+// 2, 4 ... 256 seconds; the events of one credential set arrive in their order, so that one waits for those before it.
+import { createHmac } from 'node:crypto';
+import type { Clinic } from '../clinic.ts';
+import type { WholesalerEvent } from '../state/supply.ts';
+import type { ChangedRecord } from '../store.ts';
+
+const maxAttempts = 10;
+const firstPauseMs = 1000;
+const timeoutMs = 10_000;
+
+export interface OutgoingWebhook {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** What the courier needs of the world. */
+export interface World {
+  /** Sends and resolves to the HTTP status; rejects where there is no answer. */
+  send: (webhook: OutgoingWebhook, signal: AbortSignal) => Promise<number>;
+  /** Calls `act` after `ms`. Returns how to call that off. */
+  after: (ms: number, act: () => void) => () => void;
+}
+
+/** The value of `X-Webhook-Signature`. `timestamp`: seconds since 1970, as sent. */
+export const signatureOf = (salt: string, timestamp: string, body: string): string =>
+  `v1=${createHmac('sha256', Buffer.from(salt, 'utf8')).update(`${timestamp}.${body}`).digest('hex')}`;
+
+export const realWorld: World = {
+  send: async ({ url, headers, body }, signal) => {
+    const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: both });
+    await answer.body?.cancel();
+    return answer.status;
+  },
+  after: (ms, act) => {
+    const timer = setTimeout(act, ms);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+export class Courier {
+  readonly #clinic: Clinic;
+  readonly #world: World;
+  readonly #stopped = new AbortController();
+  /** Events to deliver, by credential set, the first being delivered. */
+  readonly #queues = new Map<number, WholesalerEvent[]>();
+  readonly #timers = new Set<() => void>();
+  #lastSeen = 0;
+
+  /** Takes up the events that wait in a loaded clinic. */
+  constructor(clinic: Clinic, world: World = realWorld) {
+    this.#clinic = clinic;
+    this.#world = world;
+    this.#enqueue(clinic.supply.events.all());
+  }
+
+  /** Takes new events from a transaction. */
+  changed(changed: readonly ChangedRecord[]): void {
+    if (!changed.some(({ kind, id }) => kind === 'wholesaler_event' && id > this.#lastSeen)) return;
+    this.#enqueue(this.#clinic.supply.events.select({ idGreaterThan: this.#lastSeen }));
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+    for (const cancel of this.#timers) cancel();
+    this.#timers.clear();
+  }
+
+  #enqueue(events: readonly WholesalerEvent[]): void {
+    for (const event of events) {
+      this.#lastSeen = Math.max(this.#lastSeen, event.id);
+      if (event.state !== 'waiting') continue;
+      const queue = this.#queues.get(event.wholesaler);
+      if (queue) {
+        queue.push(event);
+      } else {
+        this.#queues.set(event.wholesaler, [event]);
+        void this.#attempt(event);
+      }
+    }
+  }
+
+  /** One attempt, with the address and the salt as they are now, read together. */
+  async #attempt(event: WholesalerEvent): Promise<void> {
+    const receiver = this.#clinic.supply.available.get(event.available_wholesaler);
+    if (!receiver) {
+      // Its registration is deleted.
+      this.#note(event, 'given up');
+      return;
+    }
+    const timestamp = String(Math.floor(this.#clinic.clock() / 1000));
+    const headers = {
+      'content-type': 'application/json',
+      'x-webhook-timestamp': timestamp,
+      'x-webhook-signature': signatureOf(receiver.verification_salt, timestamp, event.body),
+    };
+    const webhook = { url: receiver.webhook_callback_url, headers, body: event.body };
+    const status = await this.#world.send(webhook, this.#stopped.signal).catch(() => 0);
+    if (this.#stopped.signal.aborted) return;
+    if (status >= 200 && status < 300) this.#note(event, 'delivered');
+    else this.#note(event, event.attempts + 1 >= maxAttempts ? 'given up' : 'waiting');
+  }
+
+  /** Records an attempt; then comes the next event of the credential set, or after a pause the next attempt. */
+  #note(event: WholesalerEvent, state: WholesalerEvent['state']): void {
+    const attempts = event.attempts + 1;
+    const clinic = this.#clinic;
+    clinic.commit(() => clinic.update(clinic.supply.events, event, { attempts, state }), 'request');
+    if (state === 'waiting') {
+      const cancel = this.#world.after(firstPauseMs * 2 ** (attempts - 1), () => {
+        this.#timers.delete(cancel);
+        void this.#attempt(event);
+      });
+      this.#timers.add(cancel);
+      return;
+    }
+    const queue = this.#queues.get(event.wholesaler);
+    queue?.shift();
+    const next = queue?.[0];
+    if (next) void this.#attempt(next);
+    else this.#queues.delete(event.wholesaler);
+  }
+}

@@ -1,0 +1,138 @@
+// Purchase orders (practice-api: States: Order; Set reference number; Mark delivered). Staff place them; the integration writes its
+// reference and marks them delivered. Not shown, and chosen here: the codes 0 Ordering in process and 1 Ordered (2 is shown); that an
+// order can be sent again, with changes, while it is Ordered; and what comes into stock.
+import type { Clinic } from '../clinic.ts';
+import { type Amount, dec, fixed, sumOf } from '../money.ts';
+import { NotFound, ValidationProblem } from '../records.ts';
+import { type Order, type OrderLine, orderStatus } from '../state/supply.ts';
+import { setFor, wholesalerOf } from './credentials.ts';
+import { emitOrder, integrationOf } from './events.ts';
+
+export interface OrderLineInput extends Pick<OrderLine, 'product_number' | 'product_name' | 'quantity'> {
+  item?: number | null | undefined;
+  unit?: string | null | undefined;
+  barcode?: string | null | undefined;
+  notes?: string | null | undefined;
+}
+
+export interface OrderInput {
+  /** The credential set that is ordered with. */
+  wholesaler: number;
+  /** Default: the location of the credential set, else the organisation's default department. */
+  department?: number | undefined;
+  notes?: string | null | undefined;
+  purchaser?: number | null | undefined;
+  lines: OrderLineInput[];
+}
+
+export const orderOf = (clinic: Clinic, id: number): Order => {
+  const order = clinic.supply.orders.get(id);
+  if (!order) throw new NotFound();
+  return order;
+};
+
+const linesOf = (lines: OrderLineInput[]): OrderLine[] => {
+  if (lines.length === 0) throw new ValidationProblem('lines', 'This list may not be empty.');
+  return lines.map(({ item = null, unit = null, barcode = null, notes = null, ...line }) => ({
+    ...line,
+    ...{ item, unit, barcode, notes },
+  }));
+};
+
+/** An order that staff are still writing: Ordering in process. */
+export const draftOrder = (clinic: Clinic, input: OrderInput): Order =>
+  clinic.commit(() => {
+    const wholesaler = wholesalerOf(clinic, input.wholesaler);
+    if (wholesaler.archived) throw new ValidationProblem('wholesaler', 'The wholesaler is archived.');
+    const department =
+      input.department ?? wholesaler.department ?? defaultDepartment(clinic) ?? firstDepartment(clinic);
+    return clinic.insert(clinic.supply.orders, {
+      wholesaler: wholesaler.id,
+      department: clinic.department(department).id,
+      status: orderStatus.ordering,
+      notes: input.notes ?? null,
+      purchaser: input.purchaser ?? clinic.registers.users.all()[0]?.id ?? null,
+      wholesaler_reference_number: '',
+      delivery_date: null,
+      lines: linesOf(input.lines),
+    });
+  }, 'request');
+
+/**
+ * Sends the purchase order: `order.placed` to an integration, nothing to another type of wholesaler. An order that is Ordered already can be sent again, with
+ * changes: the same order id with a new event id.
+ */
+export const sendOrder = (
+  clinic: Clinic,
+  id: number,
+  changes: Partial<Pick<OrderInput, 'notes' | 'lines'>> = {},
+): Order =>
+  clinic.commit(() => {
+    const order = orderOf(clinic, id);
+    if (order.status === orderStatus.delivered)
+      throw new ValidationProblem('status', 'The order is delivered already.');
+    const { orders } = clinic.supply;
+    clinic.update(orders, order, {
+      status: orderStatus.ordered,
+      ...(changes.notes === undefined ? {} : { notes: changes.notes }),
+      ...(changes.lines === undefined ? {} : { lines: linesOf(changes.lines) }),
+    });
+    const wholesaler = wholesalerOf(clinic, order.wholesaler);
+    const ofLocation = setFor(clinic, wholesaler.available_wholesaler ?? 0, order.department);
+    const clinicWide = setFor(clinic, wholesaler.available_wholesaler ?? 0, null);
+    const number = ofLocation?.customer_number || wholesaler.customer_number || clinicWide?.customer_number || null;
+    emitOrder(clinic, wholesaler, order, number);
+    return order;
+  }, 'request');
+
+/** Whether the order went to this OAuth2 application's integration. */
+export const isOrderOf = (clinic: Clinic, order: Order, clientId: string): boolean =>
+  integrationOf(clinic, wholesalerOf(clinic, order.wholesaler))?.owner === clientId;
+
+export const setReference = (clinic: Clinic, order: Order, wholesaler_reference_number: string): Order => {
+  if (order.status === orderStatus.ordering) {
+    throw new ValidationProblem('non_field_errors', 'The order is still in Ordering in process.');
+  }
+  if (order.wholesaler_reference_number === wholesaler_reference_number) return order;
+  return clinic.update(clinic.supply.orders, order, { wholesaler_reference_number });
+};
+
+/** The clinic's own button, and the integration's call: what was ordered and has not come in by accepted batches is in stock now. */
+export const markDelivered = (clinic: Clinic, id: number): Order =>
+  clinic.commit(() => {
+    const order = orderOf(clinic, id);
+    if (order.status !== orderStatus.ordered) {
+      throw new ValidationProblem('non_field_errors', "The order must be in 'Ordered' status.");
+    }
+    const { orders, stock } = clinic.supply;
+    for (const { item, quantity } of order.lines) {
+      if (item === null) continue;
+      const came = sumOf(stockOfOrder(clinic, order.id, item));
+      const rest = dec(quantity).minus(came);
+      if (!rest.greaterThan(0)) continue;
+      clinic.insert(stock, {
+        ...{ item, department: order.department, quantity: fixed(rest, 3), order: order.id, receipt_line: null },
+        ...{ batch_number: null, expiry_date: null },
+      });
+    }
+    return clinic.update(orders, order, { status: orderStatus.delivered, delivery_date: clinic.clock() });
+  }, 'request');
+
+/** What has come into stock of an item on an order. */
+const stockOfOrder = (clinic: Clinic, order: number, item: number): Amount[] =>
+  clinic.supply.stock.of(order).flatMap((entry) => (entry.item === item ? [entry.quantity] : []));
+
+/** Where goods go that no order and no location settles; null where the organisation has no such department. */
+export const defaultDepartment = (clinic: Clinic): number | null => {
+  const organisation = clinic.supply.organisations.all()[0];
+  return organisation ? organisation.default_department : firstDepartment(clinic);
+};
+
+const firstDepartment = (clinic: Clinic): number => [...clinic.departments.keys()][0] ?? 0;
+
+export const setDefaultDepartment = (clinic: Clinic, department: number | null): void =>
+  clinic.commit(() => {
+    const organisation = clinic.supply.organisations.all()[0];
+    if (!organisation) throw new NotFound();
+    clinic.update(clinic.supply.organisations, organisation, { default_department: department });
+  }, 'request');

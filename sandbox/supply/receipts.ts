@@ -1,0 +1,218 @@
+// Receipt lines (practice-api: Receipts request, response and matching rules; Receipt line rejection reasons). Not shown, and chosen
+// here: the reason codes but `department_unresolved`; that `barcode` is the other value of `matched_by`; that an identifier is unique
+// per available wholesaler, so also over its credential sets; that a rejected line is not stored, so that it can be sent again
+// corrected; that an `order_id` of no order of the caller leaves the line unlinked, whatever its invoice number; and what staff do
+// with lines afterwards.
+import type { Clinic } from '../clinic.ts';
+import { NotFound, ValidationProblem } from '../records.ts';
+import { type Order, orderStatus, type ReceiptLine, receiptGroup, type Wholesaler } from '../state/supply.ts';
+import { isDate } from '../zone.ts';
+import { defaultDepartment } from './orders.ts';
+
+export const rejections = [
+  'missing_product_code',
+  'invalid_quantity',
+  'invalid_field',
+  'invalid_line',
+  'department_unresolved',
+] as const;
+export type Rejection = (typeof rejections)[number];
+
+/** What becomes of one line, as it is answered. */
+export interface LineOutcome {
+  id: string | null;
+  status: 'accepted' | 'rejected' | 'duplicate';
+  reason?: Rejection;
+  order_id: number | null;
+  matched_item: boolean;
+  matched_by: 'product_code' | 'barcode' | null;
+}
+
+/** A line whose values are usable. */
+interface Line {
+  id: string;
+  quantity: string;
+  product_number: string | null;
+  barcode: string | null;
+  product_name: string | null;
+  order_id: number | null;
+  invoice_number: string | null;
+  invoice_date: string | null;
+  batch_number: string | null;
+  expiry_date: string | null;
+}
+
+class Rejected extends Error {
+  readonly reason: Rejection;
+
+  constructor(reason: Rejection) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** Takes lines that were posted to a credential set; each stands for itself. */
+export const takeReceipts = (clinic: Clinic, wholesaler: Wholesaler, lines: readonly unknown[]): LineOutcome[] =>
+  lines.map((line) => takeLine(clinic, wholesaler, line));
+
+const takeLine = (clinic: Clinic, wholesaler: Wholesaler, sent: unknown): LineOutcome => {
+  const available = wholesaler.available_wholesaler ?? 0;
+  const id = idOf(sent);
+  const known = id === null ? undefined : storedLine(clinic, available, id.trim());
+  if (known) return { ...outcomeOf(known, id), status: 'duplicate' };
+  try {
+    return outcomeOf(store(clinic, wholesaler, read(sent)), id);
+  } catch (error) {
+    if (!(error instanceof Rejected)) throw error;
+    return { id, status: 'rejected', reason: error.reason, order_id: null, matched_item: false, matched_by: null };
+  }
+};
+
+const idOf = (sent: unknown): string | null => {
+  const id = typeof sent === 'object' && sent !== null ? (sent as { id?: unknown }).id : undefined;
+  return typeof id === 'string' ? id : null;
+};
+
+/** The line that is stored under an identifier, compared without regard to case. */
+const storedLine = (clinic: Clinic, available: number, id: string): ReceiptLine | undefined =>
+  clinic.supply.receiptLines
+    .of(receiptGroup(available, id))
+    .find((line) => line.available_wholesaler === available && line.line_id.toLowerCase() === id.toLowerCase());
+
+const outcomeOf = (line: ReceiptLine, id: string | null): LineOutcome => ({
+  id,
+  status: 'accepted',
+  order_id: line.order,
+  matched_item: line.item !== null,
+  matched_by: line.matched_by,
+});
+
+/** Reads the values of a line. Throws Rejected. */
+const read = (sent: unknown): Line => {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) throw new Rejected('invalid_line');
+  const fields = sent as Record<string, unknown>;
+  const id = text(fields.id, 255);
+  if (id === null) throw new Rejected('invalid_field');
+  const product_number = text(fields.product_number, 63);
+  const barcode = text(fields.barcode, 30);
+  if (product_number === null && barcode === null) throw new Rejected('missing_product_code');
+  const quantity = String(fields.quantity ?? '').trim();
+  if (!/^(string|number)$/.test(typeof fields.quantity) || !/^\d{1,9}(\.\d{1,3})?$/.test(quantity)) {
+    throw new Rejected('invalid_quantity');
+  }
+  return {
+    ...{ id, quantity, product_number, barcode },
+    product_name: text(fields.product_name, 255),
+    order_id: wholeNumber(fields.order_id),
+    invoice_number: text(fields.invoice_number, 63),
+    invoice_date: calendarDate(fields.invoice_date),
+    batch_number: text(fields.batch_number, 63),
+    expiry_date: calendarDate(fields.expiry_date),
+  };
+};
+
+/** Trimmed text; null where it is absent or blank. */
+const text = (value: unknown, max: number): string | null => {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'string' || value.includes('\0')) throw new Rejected('invalid_field');
+  const trimmed = value.trim();
+  if (trimmed.length > max) throw new Rejected('invalid_line');
+  return trimmed === '' ? null : trimmed;
+};
+
+const wholeNumber = (value: unknown): number | null => {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'string' ? !/^\d{1,15}$/.test(value) : !Number.isSafeInteger(value)) {
+    throw new Rejected('invalid_field');
+  }
+  return Number(value);
+};
+
+/** A calendar date; one with a time or an offset is absent. */
+const calendarDate = (value: unknown): string | null => {
+  if (value === undefined || value === null || value === '') return null;
+  if (typeof value !== 'string') throw new Rejected('invalid_field');
+  if (/^\d{4}-\d{2}-\d{2}([Tt ]\d[\d:.,]*)?( ?([Zz]|[+-]\d{2}:?\d{2}))?$/.test(value) && value.length > 10) return null;
+  if (!isDate(value)) throw new Rejected('invalid_field');
+  return value;
+};
+
+const store = (clinic: Clinic, wholesaler: Wholesaler, line: Line): ReceiptLine => {
+  const available = wholesaler.available_wholesaler ?? 0;
+  const order = linkedOrder(clinic, available, line);
+  const department = order?.department ?? wholesaler.department ?? defaultDepartment(clinic);
+  if (department === null) throw new Rejected('department_unresolved');
+  const { id, order_id, ...fields } = line;
+  return clinic.insert(clinic.supply.receiptLines, {
+    ...fields,
+    ...{ available_wholesaler: available, wholesaler: wholesaler.id, line_id: id },
+    ...{ order: order?.id ?? null, department, batch_accepted: false },
+    ...matchedItem(clinic, available, line),
+  });
+};
+
+/** The caller's own order: by its id, or where no id is given by the only one with that invoice number. */
+const linkedOrder = (clinic: Clinic, available: number, line: Line): Order | undefined => {
+  const { orders, wholesalers } = clinic.supply;
+  if (line.order_id !== null) {
+    const order = orders.get(line.order_id);
+    const isOwn = order && wholesalers.get(order.wholesaler)?.available_wholesaler === available;
+    return isOwn && order.status !== orderStatus.ordering ? order : undefined;
+  }
+  if (line.invoice_number === null) return undefined;
+  const named = wholesalers
+    .of(available)
+    .flatMap((set) => orders.of(set.id))
+    .filter((order) => order.wholesaler_reference_number === line.invoice_number);
+  return named.length === 1 ? named[0] : undefined;
+};
+
+/** The item that the clinic recorded as supplied by the caller: by product number, then by barcode; no match where it is ambiguous. */
+const matchedItem = (
+  clinic: Clinic,
+  available: number,
+  { product_number, barcode }: Line,
+): Pick<ReceiptLine, 'item' | 'matched_by'> => {
+  const { suppliedItems, wholesalers } = clinic.supply;
+  const supplied = wholesalers.of(available).flatMap((set) => suppliedItems.of(set.id));
+  const only = (items: { item: number }[]): number | null => {
+    const ids = new Set(items.map(({ item }) => item));
+    return ids.size === 1 ? ([...ids][0] as number) : null;
+  };
+  if (product_number !== null) {
+    // Against the primary codes, then the secondary, then the tertiary ones.
+    const level = [0, 1, 2].find((at) => supplied.some(({ codes }) => codes[at] === product_number));
+    const item = level === undefined ? null : only(supplied.filter(({ codes }) => codes[level] === product_number));
+    if (item !== null) return { item, matched_by: 'product_code' };
+  }
+  const item = barcode === null ? null : only(supplied.filter((one) => one.barcode === barcode));
+  return item === null ? { item: null, matched_by: null } : { item, matched_by: 'barcode' };
+};
+
+const receiptLine = (clinic: Clinic, id: number): ReceiptLine => {
+  const line = clinic.supply.receiptLines.get(id);
+  if (!line) throw new NotFound();
+  return line;
+};
+
+/** Staff match a line by hand. */
+export const matchReceipt = (clinic: Clinic, id: number, item: number): ReceiptLine =>
+  clinic.commit(() => {
+    if (!clinic.registers.items.get(item)) throw new ValidationProblem('item', 'There is no such item.');
+    return clinic.update(clinic.supply.receiptLines, receiptLine(clinic, id), { item });
+  }, 'request');
+
+/** Staff accept the batch of a matched line into stock. That of an order marked delivered adds nothing: the order has. */
+export const acceptBatch = (clinic: Clinic, id: number): ReceiptLine =>
+  clinic.commit(() => {
+    const line = receiptLine(clinic, id);
+    if (line.item === null) throw new ValidationProblem('item', 'The line must be matched with an item first.');
+    if (line.batch_accepted) throw new ValidationProblem('non_field_errors', 'The batch is accepted already.');
+    const { item, department, order, batch_number, expiry_date } = line;
+    const isDelivered = order !== null && clinic.supply.orders.get(order)?.status === orderStatus.delivered;
+    const quantity = isDelivered ? '0.000' : line.quantity;
+    clinic.insert(clinic.supply.stock, {
+      ...{ item, department, quantity, order, receipt_line: line.id, batch_number, expiry_date },
+    });
+    return clinic.update(clinic.supply.receiptLines, line, { batch_accepted: true });
+  }, 'request');
