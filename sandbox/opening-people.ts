@@ -3,9 +3,10 @@
 import type { Clinic } from './clinic.ts';
 import { breedList, diagnosisList, speciesList } from './code-lists.ts';
 import { dec, fixed } from './money.ts';
+import { type NewPatient, newPatient } from './people.ts';
 import type { Client } from './records.ts';
 import { Rng } from './rng.ts';
-import type { CodeListEntry, Patient } from './state/people.ts';
+import type { CodeListEntry } from './state/people.ts';
 import type { Table } from './table.ts';
 import { addDays } from './zone.ts';
 
@@ -140,49 +141,4 @@ const inventHerd = (clinic: Clinic, rng: Rng, client: number): NewPatient => ({
   breed_code: byCode(clinic.people.breeds, 'CAL1').id,
   herd_size: rng.int(8, 90),
   holding_place_number: `FI${rng.int(10_000_000, 99_999_999)}`,
-});
-
-export type NewPatient = Omit<Patient, 'id' | 'created' | 'modified'>;
-
-/** A patient of whom nothing more is known. */
-export const newPatient = (client: number, name: string, species_code: number): NewPatient => ({
-  client,
-  name,
-  species_code,
-  official_name: '',
-  breed_code: null,
-  gender_code: 0,
-  weight: null,
-  date_of_birth: null,
-  deceased: null,
-  microchip: null,
-  microchip_date: null,
-  archived: false,
-  home_department: null,
-  herd_size: null,
-  old_patient_id: '',
-  remarks: '',
-  critical_notes: '',
-  date_of_registration: null,
-  insurance: '',
-  insurance_company: '',
-  color: '',
-  additional_identification: '',
-  reason_of_death: '',
-  stable_name: '',
-  street_address: '',
-  street_address_2: '',
-  zip_code: '',
-  city: '',
-  not_for_food: false,
-  passport_number: '',
-  register_number: '',
-  date_imported: null,
-  imported: false,
-  holding_place_number: '',
-  animal_code: '',
-  private: false,
-  visible_departments: [],
-  last_consultation: null,
-  tags: [],
 });

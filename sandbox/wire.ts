@@ -140,10 +140,11 @@ export class Wire {
     });
   }
 
-  client(client: Client): WireRecord {
+  /** `fields_rel`: the values of its custom fields. */
+  client(client: Client, fields_rel: WireRecord[]): WireRecord {
     const { payer, created, preferences_stated_at, ...rest } = client;
     const url = this.ref('client', client.id);
-    return this.#record({ ...rest, url, modified: this.time(client.modified), fields_rel: [] });
+    return this.#record({ ...rest, url, modified: this.time(client.modified), fields_rel });
   }
 
   accountNumber(account: AccountNumber): WireRecord {

@@ -1,9 +1,15 @@
 // practice-api: Client; Endpoints: Clients, phone numbers, custom fields.
+// Not shown, and chosen: the names of the filters organization_name__icontains, email__is, phone_number__icontains, archived__is and
+// has_living_patient__is; create answers 201; a client needs one of its three names; the country is FI without one; one client is
+// read at /client/{id}/. `no_sms` and `no_email` are the communication preferences: writing one of them makes them valid.
 import { z } from 'zod';
-import { answer, id, time, url } from '../http/fields.ts';
+import { answer, boolean, choice, id, optionalText, time, url } from '../http/fields.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
-import type { RouteSpec } from '../http/route.ts';
-import type { Client } from '../records.ts';
+import { fieldEntries, fieldValueAnswer } from '../http/people-fields.ts';
+import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
+import { addClient, type ClientInput, changeClient, countryName } from '../people.ts';
+import { type Client, NotFound } from '../records.ts';
+import { clientRecord } from '../wire/people.ts';
 
 const section = 'Clients, phone numbers, custom fields';
 const permission = 'General: Patients and clients';
@@ -21,8 +27,41 @@ const record = answer({
   no_email: z.boolean(),
   archived: z.boolean(),
   modified: time(),
-  fields_rel: z.array(z.unknown()),
+  fields_rel: z.array(fieldValueAnswer),
 });
+
+const body = z.object({
+  firstname: optionalText(255).optional(),
+  lastname: optionalText(255).optional(),
+  organization_name: optionalText(255).optional(),
+  email: z
+    .string({ error: 'Enter a valid email address.' })
+    .max(254)
+    .regex(/^(?:[\x21-\x3f\x41-\x7e]{1,64}@[A-Za-z0-9.-]+\.[A-Za-z]{2,63})?$/, 'Enter a valid email address.')
+    .optional(),
+  country: z
+    .string({ error: 'Not a country of ISO 3166-1.' })
+    .regex(/^[A-Z]{2}$/, 'Not a country of ISO 3166-1.')
+    .refine((code) => countryName(code) !== undefined, 'Not a country of ISO 3166-1.')
+    .optional(),
+  customer_type: choice([0, 1, 2, 3, 4]).optional(),
+  no_sms: boolean().optional(),
+  no_email: boolean().optional(),
+  archived: boolean().optional(),
+  fields_rel: fieldEntries(),
+});
+
+const clientOf = (request: ApiRequest): Client => {
+  const client = request.clinic.clients.get(pathId(request));
+  if (!client) throw new NotFound();
+  return client;
+};
+
+/** The fields that a request sends. */
+const sent = (fields: z.output<typeof body>): ClientInput =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+const one = 'client/:id/';
 
 export const clientRoutes: RouteSpec[] = [
   listRoute<Client>({
@@ -38,9 +77,41 @@ export const clientRoutes: RouteSpec[] = [
       lastname: { kind: 'text', operators: ['icontains'], value: (client) => client.lastname },
       organization_name: { kind: 'text', operators: ['icontains'], value: (client) => client.organization_name },
       email: { kind: 'text', operators: ['is'], value: (client) => client.email },
+      phone_number: {
+        kind: 'text',
+        operators: ['icontains'],
+        value: ({ id }, { people }) => people.phoneNumbers.of(id).map((number) => number.phone_number),
+      },
       archived: { kind: 'boolean', operators: ['is'], value: (client) => client.archived },
+      has_living_patient: {
+        kind: 'boolean',
+        operators: ['is'],
+        value: ({ id }, { registers }) =>
+          registers.patients.of(id).some(({ archived, deceased }) => !archived && deceased === null),
+      },
     },
-    wire: ({ wire }, client) => wire.client(client),
+    wire: clientRecord,
     orFields: ['firstname', 'lastname', 'organization_name'],
+  }),
+  route({
+    ...{ method: 'GET', path: one, action: 'client.retrieve', summary: 'One client', section, permission },
+    answers: { 200: record },
+    handle: (request) => ({ status: 200, body: clientRecord(request, clientOf(request)) }),
+  }),
+  route({
+    ...{ method: 'POST', path: 'client/', action: 'client.create', summary: 'Create a client', section, permission },
+    body,
+    answers: { 201: record },
+    handle: (request) => ({ status: 201, body: clientRecord(request, addClient(request.clinic, sent(request.body))) }),
+  }),
+  route({
+    ...{ method: 'PATCH', path: one, action: 'client.partial_update', section, permission },
+    summary: 'Change a client; archived=true removes it from active use',
+    body,
+    answers: { 200: record },
+    handle: (request) => {
+      const changed = changeClient(request.clinic, clientOf(request), sent(request.body));
+      return { status: 200, body: clientRecord(request, changed) };
+    },
   }),
 ];

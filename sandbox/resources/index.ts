@@ -6,9 +6,13 @@ import { alternativePayerRoutes } from './alternative-payers.ts';
 import { alternativePricingRoutes } from './alternative-pricings.ts';
 import { availableWholesalerRoutes } from './available-wholesalers.ts';
 import { clientRoutes } from './clients.ts';
+import { codeListRoutes } from './code-lists.ts';
+import { customFieldRoutes } from './custom-fields.ts';
 import { departmentRoutes } from './departments.ts';
 import { invoiceRoutes } from './invoices.ts';
+import { patientRoutes } from './patients.ts';
 import { paymentRoutes } from './payments.ts';
+import { phoneNumberRoutes } from './phone-numbers.ts';
 import { postransactionRoutes } from './postransactions.ts';
 import { prepaymentRoutes } from './prepayments.ts';
 import { prescriptionRoutes } from './prescriptions.ts';
@@ -22,10 +26,14 @@ export const routes: readonly RouteSpec[] = [
   ...alternativePricingRoutes,
   ...availableWholesalerRoutes,
   ...clientRoutes,
+  ...codeListRoutes,
+  ...customFieldRoutes,
   ...departmentRoutes,
   ...invoiceRoutes,
+  ...patientRoutes,
   ...paymentRoutes,
   ...postransactionRoutes,
+  ...phoneNumberRoutes,
   ...prepaymentRoutes,
   ...prescriptionRoutes,
   ...settingsRoutes,
