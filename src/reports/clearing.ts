@@ -1,7 +1,7 @@
 import { date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
-import { documentKinds, lineRoles } from '../terms.ts';
+import { documentKinds, type LineRole, lineRoles } from '../terms.ts';
 import { type Item, type Period, type ReportInput, type Section, type SectionShape, section } from './report.ts';
 import { debitLessCredit } from './signed.ts';
 
@@ -23,10 +23,23 @@ const shape: SectionShape = {
   ],
 };
 
+const perAccount: SectionShape = {
+  name: 'accounts',
+  title: 'Accounts: before the month, moved by payments and by other entries, and at its end as in the trial balance',
+  keys: shape.keys.slice(0, 2),
+  facts: [],
+  amounts: [
+    { name: 'before', title: 'before' },
+    ...shape.amounts.slice(0, 2),
+    { name: 'other', title: 'other entries' },
+    { name: 'balance', title: 'balance' },
+  ],
+};
+
 /**
  * What payments and prepayments (R4-R7, R10) have put on their accounts, by the date of the entry: received, paid back (cancelled and
  * refunded), and what is open, which is what a payout, a bank statement or a cash count has to match. What the ERP has booked against
- * it is not in our books. The sum of an account is what it moved by.
+ * it is not in our books. The sum of an account is what it moved by: its balances before and after stand above.
  */
 export async function clearing(db: Connection, input: ReportInput, { from, through }: Period): Promise<Section[]> {
   const found = await rows(
@@ -57,5 +70,58 @@ export async function clearing(db: Connection, input: ReportInput, { from, throu
       amounts: { received: isReceived ? amount : zero, paid_back: isReceived ? zero : amount.negated(), open: amount },
     } satisfies Item;
   });
-  return [section(shape, items)];
+  return [await balances(db, input, { from, through }, items), section(shape, items)];
+}
+
+/** What money comes to before a statement, a payout or a count shows it, and what has to come to zero. */
+const cleared: readonly LineRole[] = [
+  'insurance_receivable',
+  'financing_receivable',
+  'cash',
+  'bank_clearing',
+  'card_clearing',
+  'mobile_clearing',
+  'cheque_clearing',
+  'other_clearing',
+  'consolidation_clearing',
+  'credit_settlement',
+];
+
+/**
+ * The accounts of these items, and those to be cleared that have a balance; a figure has one item, since the documents of the month
+ * are those of the other section.
+ */
+async function balances(
+  db: Connection,
+  { id }: ReportInput,
+  { from, through }: Period,
+  items: readonly Item[],
+): Promise<Section> {
+  const moved = new Map(
+    section({ ...shape, keys: perAccount.keys }, items).figures.map(({ keys, amounts }) => [keyOf(keys), amounts]),
+  );
+  const found = await rows(
+    db,
+    { account: text, role: oneOf(lineRoles), before: numeric, balance: numeric },
+    `select l.account, l.role, ${debitLessCredit()} as balance,
+       coalesce(${debitLessCredit()} filter (where e.entry_date < ?::date), 0) as before
+     from entry e join entry_line l on l.entry_id = e.id
+     where e.installation = ? and e.entry_date <= ?::date and (l.account = any(?::text[]) or l.role = any(?::text[]))
+     group by l.account, l.role order by l.account, l.role`,
+    [from, id, through, [...new Set(items.map(({ keys }) => String(keys.account)))], cleared],
+  );
+  const figures = found.flatMap(({ account, role, ...row }): Item[] => {
+    const keys = { account, role };
+    const own = moved.get(keyOf(keys));
+    const [before, balance] = [new Money(row.before), new Money(row.balance)];
+    if (own === undefined && (balance.isZero() || !cleared.includes(role))) return [];
+    const { received = zero, paid_back = zero } = own ?? {};
+    const other = balance.minus(before).minus(received).plus(paid_back);
+    return [{ keys, document: 'every entry', facts: {}, amounts: { before, received, paid_back, other, balance } }];
+  });
+  return section(perAccount, figures);
+}
+
+function keyOf({ account, role }: Item['keys']): string {
+  return `${account} ${role}`;
 }

@@ -64,7 +64,7 @@ export const reports = {
   clearing: {
     summary: 'payments by account, type, department and day',
     description:
-      'What payments and prepayments have put on each account in a month, received and paid back: what a payout, a bank statement or a cash count has to match. What the ERP has booked against it is not in these books.',
+      'The balance of each account before and after the month, and what payments and prepayments have put on it, received and paid back: what a payout, a bank statement or a cash count has to match. What the ERP has booked against it is not in these books.',
     of: 'month',
     documents: ['payment', 'prepayment'],
     make: clearing,

@@ -537,8 +537,35 @@ describe('the commands', () => {
     const again = await command('repost --all');
     expect(again).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/0 documents corrected by 0 entries; \d+ the same/),
+      stdout: expect.stringMatching(
+        /0 documents would be corrected by 0 entries; \d+ the same\.[\s\S]*Nothing is to be posted anew/,
+      ),
     });
+  });
+
+  test('repost prints its summary, each document only with --details, and each cause of what it keeps', async () => {
+    const file = clinic.file('no-card.yaml', otherCard.replace(/card_clearing: .*/, ''));
+    const kept = (await command(`preview --mapping ${file}`)).stdout;
+    expect(kept).toMatch(
+      /\d+ documents? kept as they are: not to be posted by this mapping or as they are:\n +\d+ {2}the mapping has no account for roles\.card_clearing\n/,
+    );
+    const short = (await command('repost --dry-run')).stdout;
+    expect(short).toMatch(/^Dry run: nothing is posted\.\n\nInstallation .*\n\n\d+ documents? would be corrected/);
+    expect(short).not.toContain('in force: ');
+    const long = (await command('repost --dry-run --details')).stdout;
+    expect(long).toContain(short.split('\n\n').at(-1)!.trim());
+  });
+
+  test('repost with nothing to post takes no mapping into use: a faulty file is only compared', async () => {
+    await clinic.configure(otherCard.replace(/card_clearing: .*/, ''));
+    const inForce = () => query(db, 'select mapping_hash from mapping_generation where superseded_at is null');
+    const [before, seq] = [await inForce(), await lastSeq(clinic)];
+    const ran = await command('repost --all --json');
+    expect(ran.code).toBe(0);
+    const [{ counts }] = ran.json().installations;
+    expect([ran.json().dry_run, counts.corrected, counts.held > 0]).toEqual([false, 0, true]);
+    expect([await inForce(), await lastSeq(clinic)]).toEqual([before, seq]);
+    await clinic.configure(otherCard);
   });
 
   test('a start date that was moved once something is posted is refused, as a window refuses it', async () => {

@@ -11,7 +11,7 @@ import {
 } from '../../queries/find-document.ts';
 import { stringifyJson } from '../../records/json.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
-import { type DocumentKind, type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
+import { type DocumentKind, documentKinds, type InstallationId } from '../../terms.ts';
 import { chosenBooks } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { explainText } from '../render/explain.ts';

@@ -25,6 +25,7 @@ export interface RepostCommandOptions {
   installation?: number;
   dryRun?: true;
   yes?: true;
+  details?: true;
 }
 
 interface NamedDocument extends DocumentRef {
@@ -47,14 +48,16 @@ export async function repost(context: CommandContext, options: RepostCommandOpti
     if (named) await checkKnown(app, named, chosen);
     const isDry = options.dryRun === true;
     await noteOtherMappings(context, app, chosen);
-    if (!isDry && !(await isAgreed(context, app, options, { named, chosen }))) {
+    const answer = isDry ? 'agreed' : await isAgreed(context, app, options, { named, chosen });
+    if (answer === 'refused') {
       await context.result({ dry_run: false, reposted: false, installations: [] }, () => 'Nothing was posted.');
       return 0;
     }
+    const mode = isDry ? 'dry' : answer === 'nothing' ? 'compared' : 'posted';
     // Daemons learn from this that there is a newer mapping, before anything is posted by it.
-    const presence = isDry ? null : await enter(app, { command: 'repost', taskQueue: null });
+    const presence = mode === 'posted' ? await enter(app, { command: 'repost', taskQueue: null }) : null;
     try {
-      await repostAll(context, app, options, { named, chosen, isDry });
+      await repostAll(context, app, options, { named, chosen, mode });
     } finally {
       await presence?.end();
     }
@@ -62,15 +65,18 @@ export async function repost(context: CommandContext, options: RepostCommandOpti
   });
 }
 
-/** Says what would be posted, and asks; nothing is asked where there is nothing to post. */
+/** `compared`: nothing is to be posted, so that no process takes the mapping into use for it. */
+type Mode = 'dry' | 'compared' | 'posted';
+
+/** Says what would be posted, and asks; nothing is asked where there is nothing to post, or to decide. */
 async function isAgreed(
   context: CommandContext,
   app: App,
   options: RepostCommandOptions,
   { named, chosen }: { named: NamedDocument[] | null; chosen: InstallationConfig[] },
-): Promise<boolean> {
-  if (options.yes === true) return true;
-  let corrected = 0;
+): Promise<'agreed' | 'refused' | 'nothing'> {
+  if (options.yes === true) return 'agreed';
+  let asked = 0;
   for (const installation of chosen) {
     const selection = selectionOf(installation, options, named);
     if (selection === null) continue;
@@ -80,13 +86,14 @@ async function isAgreed(
     const total = await countInForce(app.db, id, selection);
     for await (const batch of withProgress(context, 'comparing', total, remapped))
       for (const one of batch) summary.add(one);
-    corrected += summary.document().counts.corrected;
-    context.note(`Installation ${id}, mapping ${mappingPath}\n${summary.text()}\n`);
+    const { corrected, change_held } = summary.document().counts;
+    asked += corrected + change_held;
+    if (corrected + change_held > 0) context.note(`Installation ${id}, mapping ${mappingPath}\n${summary.text()}\n`);
   }
-  if (corrected === 0) return true;
+  if (asked === 0) return 'nothing';
   const answer = await context.confirm(`Post these corrections? Entries stay in the books for ever.`);
   if (answer === null) throw usageError('Without a terminal to ask on, --yes is needed.', 'repost');
-  return answer;
+  return answer ? 'agreed' : 'refused';
 }
 
 /** What is asked of an installation; null where nothing of it is named. */
@@ -103,19 +110,21 @@ async function repostAll(
   context: CommandContext,
   app: App,
   options: RepostCommandOptions,
-  { named, chosen, isDry }: { named: NamedDocument[] | null; chosen: InstallationConfig[]; isDry: boolean },
+  { named, chosen, mode }: { named: NamedDocument[] | null; chosen: InstallationConfig[]; mode: Mode },
 ): Promise<void> {
   const result = new StreamedResult(context);
-  result.json(`{"dry_run":${isDry},"installations":[`);
-  if (isDry) result.text('Dry run: nothing is posted.');
+  result.json(`{"dry_run":${mode === 'dry'},"installations":[`);
+  if (mode === 'dry') result.text('Dry run: nothing is posted.');
   let isFirst = true;
   for (const installation of chosen) {
     const selection = selectionOf(installation, options, named);
     if (selection === null) continue;
     if (!isFirst) result.json(',');
     isFirst = false;
-    await repostOne(context, app, installation, selection, isDry, result);
+    const details = context.json || options.details === true || named !== null;
+    await repostOne(context, app, installation, selection, { isDry: mode !== 'posted', details }, result);
   }
+  if (mode === 'compared') result.text('Nothing is to be posted anew.');
   result.json(']}');
   await result.end();
 }
@@ -125,7 +134,7 @@ async function repostOne(
   app: App,
   installation: InstallationConfig,
   selection: DocumentSelection,
-  isDry: boolean,
+  { isDry, details }: { isDry: boolean; details: boolean },
   result: StreamedResult,
 ): Promise<void> {
   const { id, mappingPath, decimals } = installation;
@@ -146,7 +155,9 @@ async function repostOne(
   if (!isDry) context.signal.addEventListener('abort', onAbort, { once: true });
   const total = await countInForce(app.db, id, selection);
   const shown = withProgress(context, isDry ? 'comparing' : 'reposting', total, batches);
-  await result.list(changeItems(shown, id, decimals, summary));
+  const items = changeItems(shown, id, decimals, summary);
+  if (details) await result.list(items);
+  else for await (const _ of items);
   result.json(`,${membersOf(summary.document())}}`);
   result.text(summary.text());
 }

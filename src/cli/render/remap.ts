@@ -65,6 +65,8 @@ export class RemapSummary {
   readonly #outcomes: Record<RemapOutcome, number> = { same: 0, corrected: 0, change_held: 0, held: 0, left: 0 };
   readonly #before = new AccountTotals();
   readonly #after = new AccountTotals();
+  /** What keeps documents as they are, by its text, with their number. */
+  readonly #kept = new Map<string, number>();
   #entries = 0;
 
   constructor(decimals: number, mode: 'preview' | 'posted') {
@@ -74,6 +76,12 @@ export class RemapSummary {
 
   add({ document, remap }: RemappedDocument): void {
     this.#outcomes[remap.outcome] += 1;
+    if (remap.outcome === 'held') {
+      // What many documents lack alike is told once.
+      const { problem } = remap.decision;
+      for (const cause of problem?.causes ?? [problem?.code ?? 'unknown'])
+        this.#kept.set(cause, (this.#kept.get(cause) ?? 0) + 1);
+    }
     if (remap.outcome !== 'corrected') return;
     this.#entries += remap.decision.entries.length;
     this.#before.add(entryInForce(document).lines);
@@ -111,7 +119,13 @@ export class RemapSummary {
       );
     }
     if (held > 0)
-      lines.push(`${count(held, 'document')} kept as they are: not to be posted by this mapping or as they are.`);
+      lines.push(
+        `${count(held, 'document')} kept as they are: not to be posted by this mapping or as they are:`,
+        ...columns(
+          [...this.#kept].sort(([, a], [, b]) => b - a).map(([cause, n]) => [String(n), visible(cause)]),
+          [0],
+        ).map((line) => `  ${line}`),
+      );
     if (left > 0) lines.push(`${count(left, 'document')} changed in the source, too: left to the next window.`);
     const moved = this.#moved().map(({ account, in_force, instead, change }) => [account, in_force, instead, change]);
     if (moved.length > 0) {
