@@ -26,7 +26,7 @@ const run = z.object({
 });
 const line = z.object({
   product_number: text.min(1),
-  product_name: text,
+  product_name: text.optional(),
   quantity: z.string().regex(/^\d{1,9}(\.\d{1,3})?$/),
   item: number.nullish(),
   unit: text.nullish(),

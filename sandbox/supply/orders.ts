@@ -2,13 +2,16 @@
 // reference and marks them delivered. Not shown, and chosen here: the codes 0 Ordering in process and 1 Ordered (2 is shown); that an
 // order can be sent again, with changes, while it is Ordered; and what comes into stock.
 import type { Clinic } from '../clinic.ts';
-import { type Amount, dec, fixed, sumOf } from '../money.ts';
+import { type Amount, fixed, sumOf } from '../money.ts';
 import { NotFound, ValidationProblem } from '../records.ts';
 import { type Order, type OrderLine, orderStatus } from '../state/supply.ts';
 import { setFor, wholesalerOf } from './credentials.ts';
 import { emitOrder, integrationOf } from './events.ts';
 
-export interface OrderLineInput extends Pick<OrderLine, 'product_number' | 'product_name' | 'quantity'> {
+export interface OrderLineInput extends Pick<OrderLine, 'product_number' | 'quantity'> {
+  /** Default: the name of the item that the wholesaler supplies under this number. */
+  product_name?: string | undefined;
+  /** Default: that item. */
   item?: number | null | undefined;
   unit?: string | null | undefined;
   barcode?: string | null | undefined;
@@ -31,12 +34,15 @@ export const orderOf = (clinic: Clinic, id: number): Order => {
   return order;
 };
 
-const linesOf = (lines: OrderLineInput[]): OrderLine[] => {
+const linesOf = (clinic: Clinic, wholesaler: number, lines: OrderLineInput[]): OrderLine[] => {
   if (lines.length === 0) throw new ValidationProblem('lines', 'This list may not be empty.');
-  return lines.map(({ item = null, unit = null, barcode = null, notes = null, ...line }) => ({
-    ...line,
-    ...{ item, unit, barcode, notes },
-  }));
+  const supplied = clinic.supply.suppliedItems.of(wholesaler);
+  return lines.map(({ product_number, quantity, unit = null, barcode = null, notes = null, ...line }) => {
+    const known = supplied.find(({ codes }) => codes[0] === product_number);
+    const item = line.item === undefined ? (known?.item ?? null) : line.item;
+    const product_name = line.product_name ?? known?.name ?? '';
+    return { product_number, quantity, unit, barcode, notes, item, product_name };
+  });
 };
 
 /** An order that staff are still writing: Ordering in process. */
@@ -54,7 +60,7 @@ export const draftOrder = (clinic: Clinic, input: OrderInput): Order =>
       purchaser: input.purchaser ?? clinic.registers.users.all()[0]?.id ?? null,
       wholesaler_reference_number: '',
       delivery_date: null,
-      lines: linesOf(input.lines),
+      lines: linesOf(clinic, wholesaler.id, input.lines),
     });
   }, 'request');
 
@@ -75,7 +81,7 @@ export const sendOrder = (
     clinic.update(orders, order, {
       status: orderStatus.ordered,
       ...(changes.notes === undefined ? {} : { notes: changes.notes }),
-      ...(changes.lines === undefined ? {} : { lines: linesOf(changes.lines) }),
+      ...(changes.lines === undefined ? {} : { lines: linesOf(clinic, order.wholesaler, changes.lines) }),
     });
     const wholesaler = wholesalerOf(clinic, order.wholesaler);
     const ofLocation = setFor(clinic, wholesaler.available_wholesaler ?? 0, order.department);
@@ -105,10 +111,9 @@ export const markDelivered = (clinic: Clinic, id: number): Order =>
       throw new ValidationProblem('non_field_errors', "The order must be in 'Ordered' status.");
     }
     const { orders, stock } = clinic.supply;
-    for (const { item, quantity } of order.lines) {
-      if (item === null) continue;
-      const came = sumOf(stockOfOrder(clinic, order.id, item));
-      const rest = dec(quantity).minus(came);
+    for (const item of new Set(order.lines.flatMap((line) => line.item ?? []))) {
+      const ordered = sumOf(order.lines.flatMap((line) => (line.item === item ? [line.quantity] : [])));
+      const rest = ordered.minus(sumOf(stockOfOrder(clinic, order.id, item)));
       if (!rest.greaterThan(0)) continue;
       clinic.insert(stock, {
         ...{ item, department: order.department, quantity: fixed(rest, 3), order: order.id, receipt_line: null },
