@@ -7,6 +7,7 @@ import { createApp } from './http/app.ts';
 import { RateLimits } from './http/rate.ts';
 import { type Stats, StatsKeeper } from './http/stats.ts';
 import { type LiveEvent, live } from './live.ts';
+import { sendDueReminders } from './online/bookings.ts';
 import { shownMessages } from './online/messages.ts';
 import { loadClinic, Saver, saveClinic } from './persist.ts';
 import { defaultQuirks, type Quirks } from './quirks.ts';
@@ -114,7 +115,10 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
     stats: () => stats.read(),
     setFaults: (changes: Partial<Faults>) => faults.set(changes),
     setQuirks: (changes: Partial<Quirks>) => void Object.assign(quirks, changes),
-    messages: (origin: string, after: number) => shownMessages(clinic, `${origin}/${installation}/pay`, after),
+    messages: (origin: string, after: number) => {
+      sendDueReminders(clinic);
+      return shownMessages(clinic, `${origin}/${installation}/pay`, after);
+    },
   };
   const only = { installation, clinic, quirks, auth, limits, faults, stats, latencyMs };
   const installationOf = (id: number) => (id === installation ? only : null);

@@ -4,12 +4,14 @@ import { accountNumberRoutes } from './account-numbers.ts';
 import { accountingReportRoutes } from './accounting-reports.ts';
 import { alternativePayerRoutes } from './alternative-payers.ts';
 import { alternativePricingRoutes } from './alternative-pricings.ts';
+import { appointmentRoutes } from './appointments.ts';
 import { availableWholesalerRoutes } from './available-wholesalers.ts';
 import { clientRoutes } from './clients.ts';
 import { codeListRoutes } from './code-lists.ts';
 import { customFieldRoutes } from './custom-fields.ts';
 import { departmentRoutes } from './departments.ts';
 import { invoiceRoutes } from './invoices.ts';
+import { onlineBookingRoutes } from './online-booking.ts';
 import { patientRoutes } from './patients.ts';
 import { paymentRoutes } from './payments.ts';
 import { phoneNumberRoutes } from './phone-numbers.ts';
@@ -17,6 +19,7 @@ import { postransactionRoutes } from './postransactions.ts';
 import { prepaymentRoutes } from './prepayments.ts';
 import { prescriptionRoutes } from './prescriptions.ts';
 import { settingsRoutes } from './settings.ts';
+import { userRoutes } from './users.ts';
 import { wholesalerRoutes } from './wholesalers.ts';
 
 export const routes: readonly RouteSpec[] = [
@@ -25,12 +28,14 @@ export const routes: readonly RouteSpec[] = [
   ...alternativePayerRoutes,
   ...alternativePricingRoutes,
   ...availableWholesalerRoutes,
+  ...appointmentRoutes,
   ...clientRoutes,
   ...codeListRoutes,
   ...customFieldRoutes,
   ...departmentRoutes,
   ...invoiceRoutes,
   ...patientRoutes,
+  ...onlineBookingRoutes,
   ...paymentRoutes,
   ...postransactionRoutes,
   ...phoneNumberRoutes,
@@ -38,4 +43,5 @@ export const routes: readonly RouteSpec[] = [
   ...prescriptionRoutes,
   ...settingsRoutes,
   ...wholesalerRoutes,
+  ...userRoutes,
 ];
