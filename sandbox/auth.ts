@@ -3,7 +3,10 @@
 import { createHash } from 'node:crypto';
 import { type Answer, unauthorized } from './http/answer.ts';
 
-/** The permissions that the specification names, and one per part of the API for those it does not show. */
+/**
+ * The permissions that the specification names, and one per part of the API for those it does not show. Endpoints with the scope
+ * `wholesaler` need none.
+ */
 export const permissions = [
   'Financial: End of day and accounting reports',
   'Financial: Invoices',
@@ -54,12 +57,22 @@ export const builtInApplications: readonly Application[] = [
   },
 ];
 
+interface IssuedToken {
+  clientId: string;
+  scopes: readonly Scope[];
+  expiresMs: number;
+}
+
+/** Tokens that are kept at once; from then on each new one ends the oldest. */
+const maxTokens = 1000;
+
 export class Auth {
   readonly #credentials: Credentials;
   readonly #others: readonly Application[];
   readonly #legacyKey: string | null;
-  /** Issued tokens: whose they are, and their expiry. */
-  readonly #issued = new Map<string, { clientId: string; expiresMs: number }>();
+  /** Issued tokens that have not expired, in order of issue. */
+  readonly #issued = new Map<string, IssuedToken>();
+  #issues = 0;
 
   constructor(credentials: Credentials, others: readonly Application[] = [], legacyKey: string | null = null) {
     this.#credentials = credentials;
@@ -78,10 +91,13 @@ export class Auth {
     if (known) return known;
     const issued = this.#issued.get(token);
     const owner = issued && nowMs < issued.expiresMs ? this.#application(issued.clientId) : undefined;
-    return owner ?? unauthorized('Invalid or expired token.');
+    return issued && owner ? { ...owner, scopes: issued.scopes } : unauthorized('Invalid or expired token.');
   }
 
-  /** POST oauth2/token/: client credentials in a Basic header, form-encoded body. */
+  /**
+   * POST oauth2/token/: client credentials in a Basic header, form-encoded body. `scope` asks for some of the application's scopes;
+   * without it the token has them all.
+   */
   issue(header: string | undefined, body: Record<string, unknown>, nowMs: number, lifeSeconds: number): Answer {
     const encoded = /^Basic (\S+)$/i.exec(header ?? '')?.[1] ?? '';
     const given = Buffer.from(encoded, 'base64').toString('utf8');
@@ -90,12 +106,22 @@ export class Auth {
       return { status: 401, body: { error: 'invalid_client' }, headers: { 'www-authenticate': 'Basic' } };
     }
     if (body.grant_type !== 'client_credentials') return { status: 400, body: { error: 'unsupported_grant_type' } };
+    const scopes = grantedScopes(application.scopes, body.scope);
+    if (scopes.length === 0) return { status: 400, body: { error: 'invalid_scope' } };
     const { clientId, clientSecret } = application;
-    const serial = this.#issued.size + 1;
-    const access_token = createHash('sha256').update(`${clientSecret}/${serial}/${nowMs}`).digest('hex').slice(0, 40);
-    this.#issued.set(access_token, { clientId, expiresMs: nowMs + lifeSeconds * 1000 });
-    const scope = application.scopes.join(' ');
+    const text = `${clientSecret}/${++this.#issues}/${nowMs}`;
+    const access_token = createHash('sha256').update(text).digest('hex').slice(0, 40);
+    this.#forget(nowMs);
+    this.#issued.set(access_token, { clientId, scopes, expiresMs: nowMs + lifeSeconds * 1000 });
+    const scope = scopes.join(' ');
     return { status: 200, body: { access_token, token_type: 'Bearer', expires_in: lifeSeconds, scope } };
+  }
+
+  /** Makes room for one token: removes those that have expired, and the oldest where there are too many. */
+  #forget(nowMs: number): void {
+    for (const [token, { expiresMs }] of this.#issued) {
+      if (expiresMs <= nowMs || this.#issued.size >= maxTokens) this.#issued.delete(token);
+    }
   }
 
   #main(): Application {
@@ -111,3 +137,12 @@ export class Auth {
     return this.#all().find((application) => application.clientId === clientId);
   }
 }
+
+/** The scopes that were asked for, none where one of them is not the application's. */
+const grantedScopes = (scopes: readonly Scope[], asked: unknown): readonly Scope[] => {
+  if (typeof asked !== 'string' || asked.trim() === '') return scopes;
+  const words = asked.trim().split(/\s+/);
+  const granted = scopes.filter((scope) => scope.split(' ').every((word) => words.includes(word)));
+  const known = granted.flatMap((scope) => scope.split(' '));
+  return words.every((word) => known.includes(word)) ? granted : [];
+};

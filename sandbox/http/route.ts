@@ -49,7 +49,7 @@ export interface RouteSpec<
   /** The section of practice-api that specifies it; the tag in the OpenAPI description. */
   section: string;
   summary: string;
-  /** Who may call it. Default: any application. */
+  /** What the application's permission group must allow. Absent only with the scope `wholesaler`, which needs no permission. */
   permission?: Permission;
   /** The scope that the token must have. Default: that of the Open API. */
   scope?: Scope;

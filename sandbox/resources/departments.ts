@@ -31,6 +31,7 @@ const shown = ({ clinic, wire }: ApiRequest, departmentId: number): WireRecord =
 export const departmentRoutes: RouteSpec[] = [
   route({
     ...{ method: 'GET', path: 'department/:id/', action: 'department.retrieve', section },
+    permission: 'Settings: Departments',
     summary: 'A department; whether it allows payment links',
     answers: { 200: record },
     handle: (request) => ({ status: 200, body: shown(request, pathId(request)) }),
