@@ -59,7 +59,7 @@ export class Invoicing extends Store {
     });
   }
 
-  /** Finalises a draft: sets the department's prefix, the next number and its bank reference. */
+  /** Finalises an invoice: sets the department's prefix, the next number and its bank reference. */
   finalise(id: number): Invoice {
     return this.commit(() => {
       const invoice = this.invoice(id);
@@ -72,6 +72,32 @@ export class Invoicing extends Store {
         reference_number: bankReference(invoice_number),
         ...(dec(invoice.due_sum).isZero() ? { date_paid: this.clock() } : {}),
       });
+    });
+  }
+
+  /** Finalises a draft on request. Throws ValidationProblem where it is none, or its date is in a locked period. */
+  finaliseDraft(id: number): Invoice {
+    return this.commit(() => {
+      const invoice = this.invoice(id);
+      if (invoice.status !== invoiceStatus.draft) {
+        throw new ValidationProblem('non_field_errors', 'Only a draft can be finalized.');
+      }
+      this.requireUnlocked(invoice.department, invoice.invoice_date, 'invoice_date');
+      return this.finalise(id);
+    });
+  }
+
+  /** Changes the dates of an invoice, as the API allows: the business date of drafts only, and into no locked period. */
+  redate(id: number, dates: Partial<Pick<Invoice, 'invoice_date' | 'invoice_due_date'>>): Invoice {
+    return this.commit(() => {
+      const invoice = this.invoice(id);
+      if (dates.invoice_date !== undefined) {
+        if (invoice.status !== invoiceStatus.draft) {
+          throw new ValidationProblem('invoice_date', 'The date of a draft only can be changed.');
+        }
+        this.requireUnlocked(invoice.department, dates.invoice_date, 'invoice_date');
+      }
+      return this.update(this.invoices, invoice, dates);
     });
   }
 
@@ -143,7 +169,10 @@ export class Invoicing extends Store {
   protected settle(invoice: Invoice): void {
     const paid = sumOf(this.invoicePayments.of(invoice.id).map((payment) => payment.paid));
     const due_sum = fixed(dec(invoice.total_with_vat).minus(paid), this.decimals);
-    const isPaid = invoice.status === invoiceStatus.final && dec(due_sum).isZero();
+    const due = dec(due_sum);
+    // An invoice that was paid more than it is of is paid, too.
+    const isOverpaid = due.isNegative() !== dec(invoice.total_with_vat).isNegative();
+    const isPaid = invoice.status === invoiceStatus.final && (due.isZero() || isOverpaid);
     const date_paid = isPaid ? (invoice.date_paid ?? this.clock()) : null;
     if (this.quirks.paymentTouchesInvoice) this.update(this.invoices, invoice, { due_sum, date_paid });
     else this.updateQuietly(this.invoices, invoice, { due_sum, date_paid });

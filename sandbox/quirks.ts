@@ -30,6 +30,8 @@ export interface Quirks {
   /** How `external_info` is written: PATCH of the prepayment, or its own sub-resource. */
   externalInfo: 'patch' | 'subresource';
   departmentSettings: 'ok' | '403';
+  /** What finalising a consultation makes: an invoice that is final at once, or a draft that staff finalise. */
+  consultationInvoice: 'final' | 'draft';
   /** `query`: url-references end in `?format=json`. `otherHost`: they name an internal host behind a proxy. */
   urlReferences: 'absolute' | 'query' | 'otherHost';
   /** Lifetime of tokens issued from now on; default 10 h. */
@@ -56,6 +58,7 @@ export const defaultQuirks: Quirks = {
   refundLowersUnused: true,
   externalInfo: 'patch',
   departmentSettings: 'ok',
+  consultationInvoice: 'final',
   urlReferences: 'absolute',
   tokenSeconds: 36_000,
   loopbackCallbacks: false,

@@ -17,6 +17,7 @@ import type {
 } from './records.ts';
 import { NotFound, ValidationProblem } from './records.ts';
 import { Rng } from './rng.ts';
+import { careTables } from './state/care.ts';
 import { onlineTables } from './state/online.ts';
 import { peopleTables } from './state/people.ts';
 import { registerTables } from './state/registers.ts';
@@ -53,6 +54,8 @@ export class Store {
   readonly accountingReports = this.#tables.add<AccountingReport>('accountingreport', 801);
   /** Registers that the other parts refer to: users, items, patients. */
   readonly registers = registerTables(this.#tables);
+  /** Consultations and what is recorded in them. */
+  readonly care = careTables(this.#tables);
   /** Payment links, prescriptions, appointments, and the messages sent about them. */
   readonly online = onlineTables(this.#tables);
   /** What belongs to clients and patients: phone numbers, custom fields, code lists. */
@@ -158,12 +161,16 @@ export class Store {
     return found(this.departments.get(id));
   }
 
-  /** The lock date in force: the one set manually, or with automatic locking the first of this month from the configured day on. */
+  /**
+   * The lock date in force: the one set manually, or with automatic locking the first of this month from the configured day on, and
+   * of the month before until then. A day that the month does not have is its last day.
+   */
   lockDate(department: Department): string | null {
     if (!department.automatic_financial_period_lock_enabled) return department.financial_period_lock_date;
     const today = this.today();
     const [year, month, day] = today.split('-').map(Number) as [number, number, number];
-    const advanced = day >= department.automatic_financial_period_lock_day;
+    const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
+    const advanced = day >= Math.min(department.automatic_financial_period_lock_day, lastDay);
     return new Date(Date.UTC(year, month - (advanced ? 1 : 2), 1)).toISOString().slice(0, 10);
   }
 

@@ -178,6 +178,11 @@ export class Wire {
     return this.#record({ id, url, department: owner, ...settings, financial_period_lock_date: lockDate });
   }
 
+  /** A record as the installation sends it: with unknown fields where a quirk adds them. */
+  record(record: WireRecord): WireRecord {
+    return this.#record(record);
+  }
+
   time(instantMs: number): string {
     return this.#zone.timestamp(instantMs, this.#quirks.timestamps);
   }

@@ -8,9 +8,14 @@ import { appointmentRoutes } from './appointments.ts';
 import { availableWholesalerRoutes } from './available-wholesalers.ts';
 import { clientRoutes } from './clients.ts';
 import { codeListRoutes } from './code-lists.ts';
+import { consultationItemRoutes } from './consultation-items.ts';
+import { consultationRecordRoutes } from './consultation-records.ts';
+import { consultationRoutes } from './consultations.ts';
+import { counterSaleRoutes } from './counter-sales.ts';
 import { customFieldRoutes } from './custom-fields.ts';
 import { departmentRoutes } from './departments.ts';
 import { invoiceRoutes } from './invoices.ts';
+import { itemRoutes } from './items.ts';
 import { onlineBookingRoutes } from './online-booking.ts';
 import { patientRoutes } from './patients.ts';
 import { paymentRoutes } from './payments.ts';
@@ -31,9 +36,14 @@ export const routes: readonly RouteSpec[] = [
   ...appointmentRoutes,
   ...clientRoutes,
   ...codeListRoutes,
+  ...consultationItemRoutes,
+  ...consultationRecordRoutes,
+  ...consultationRoutes,
+  ...counterSaleRoutes,
   ...customFieldRoutes,
   ...departmentRoutes,
   ...invoiceRoutes,
+  ...itemRoutes,
   ...patientRoutes,
   ...onlineBookingRoutes,
   ...paymentRoutes,

@@ -1,6 +1,7 @@
-// practice-api: Invoice, Invoice row; Endpoints: Invoices, payments, prepayments.
+// practice-api: Invoice, Invoice row; Endpoints: Invoices, payments, prepayments. Choices where nothing is shown: `invoice_date` (of
+// drafts) and `invoice_due_date` are written by PATCH of the invoice, which is not read there; other fields are ignored.
 import { z } from 'zod';
-import { amount, answer, boolean, day, id, reference, time, url } from '../http/fields.ts';
+import { amount, answer, boolean, date, day, id, reference, time, url } from '../http/fields.ts';
 import type { FilterFields } from '../http/filters.ts';
 import { idFilter, listRoute, modifiedFilter } from '../http/listing.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
@@ -24,7 +25,7 @@ const payer = {
   payer_country_code: z.string(),
 };
 
-const invoiceRecord = answer({
+export const invoiceRecord = answer({
   id: id(),
   url: url(),
   ...payer,
@@ -54,7 +55,7 @@ const invoiceRecord = answer({
 
 const dimension = z.string().nullable();
 
-const rowRecord = answer({
+export const rowRecord = answer({
   id: id(),
   url: url(),
   invoice: url(),
@@ -120,6 +121,23 @@ export const invoiceRoutes: RouteSpec[] = [
     filters: invoiceFilters,
     record: invoiceRecord,
     wire: ({ wire }, invoice) => wire.invoice(invoice),
+  }),
+  route({
+    method: 'PATCH',
+    path: 'invoice/:id/',
+    action: 'invoice.partial_update',
+    summary: 'Change the due date; of a draft, the business date too',
+    ...{ section, permission },
+    body: z.object({ invoice_date: date().optional(), invoice_due_date: date().optional() }),
+    answers: { 200: invoiceRecord },
+    handle: (request) => {
+      const { invoice_date, invoice_due_date } = request.body;
+      const invoice = request.clinic.redate(pathId(request), {
+        ...(invoice_date === undefined ? {} : { invoice_date }),
+        ...(invoice_due_date === undefined ? {} : { invoice_due_date }),
+      });
+      return { status: 200, body: request.wire.invoice(invoice) };
+    },
   }),
   route({
     method: 'POST',

@@ -1,7 +1,9 @@
-// practice-api: Department settings; Endpoints: Settings; Errors (period lock).
+// practice-api: Department settings; Endpoints: Settings; Errors (period lock). Choices where nothing is shown: the day on which the
+// automatic lock advances is `automatic_financial_period_lock_day`, and can be written; from that day on (the last of a shorter month)
+// the lock date is the first of the month, before it that of the month before; a date that was reached stays when it is switched off.
 import { z } from 'zod';
 import { type Answer, forbidden } from '../http/answer.ts';
-import { answer, boolean, date, id, url } from '../http/fields.ts';
+import { answer, boolean, date, id, integer, url } from '../http/fields.ts';
 import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
 import { ValidationProblem } from '../records.ts';
 
@@ -23,6 +25,7 @@ const record = answer({
 const changes = z.object({
   financial_period_lock_date: date().nullish(),
   automatic_financial_period_lock_enabled: boolean().optional(),
+  automatic_financial_period_lock_day: integer({ min: 1, max: 31 }).optional(),
   payment_cancel_set_date: boolean().optional(),
   enable_communication_preferences: boolean().optional(),
 });
@@ -45,6 +48,8 @@ const change = ({ ids, body, clinic }: ApiRequest<unknown, z.output<typeof chang
       throw new ValidationProblem('financial_period_lock_date', 'Automatic financial period locking is enabled.');
     }
     department.financial_period_lock_date = lockDate;
+  } else if (department.automatic_financial_period_lock_enabled && !willLockItself) {
+    department.financial_period_lock_date = clinic.lockDate(department);
   }
   for (const [flag, value] of Object.entries(flags))
     if (value !== undefined) Object.assign(department, { [flag]: value });

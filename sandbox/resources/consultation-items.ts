@@ -1,0 +1,141 @@
+// practice-api: Consultation items; Endpoints: Consultations. Choices where nothing is shown: `usage_type` and `usage_size` may be
+// left out and are null then; a quantity is above 0 and is answered as multiplied; an item must be of the path's kind, its patients of
+// the consultation; a consultation that is finalized takes no more items; the lists of one kind are paginated like every list.
+import { z } from 'zod';
+import { addItem, consultationOf } from '../care.ts';
+import { amount, answer, boolean, choice, decimal, id, optionalText, reference, time, url } from '../http/fields.ts';
+import type { FilterFields } from '../http/filters.ts';
+import { envelope, idFilter, list, listQuery, listRoute, modifiedFilter } from '../http/listing.ts';
+import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
+import { dec } from '../money.ts';
+import { ValidationProblem } from '../records.ts';
+import type { ConsultationItem } from '../state/care.ts';
+import { itemTypes } from '../state/registers.ts';
+import { wireConsultationItem } from '../wire/care.ts';
+
+const section = 'Consultations';
+const permission = 'General: Consultations';
+
+const record = answer({
+  id: id(),
+  url: url(),
+  created: time(),
+  modified: time(),
+  consultation: url(),
+  type_code: z.literal([1, 2, 3, 4, 5, 6]),
+  patients: z.array(url()),
+  item: url(),
+  quantity: amount(),
+  vat_percentage: amount(),
+  usage_type: z.literal([1, 2, 3, 4]).nullable(),
+  usage_size: z.literal([1, 2]).nullable(),
+  instructions: z.string(),
+});
+
+/** A reference to the generic `/item/<id>/`; a type-specific URL is none. */
+export const itemReference = () =>
+  z
+    .union([z.int().min(0).max(999_999_999_999_999), z.string().regex(/(?:^|\/)item\/\d{1,15}\/?$/)], {
+      error: ({ input }) => (input === undefined ? 'This field is required.' : 'Invalid hyperlink - No URL match.'),
+    })
+    .transform((value) => Number(/(\d+)\/?$/.exec(String(value))?.[1]));
+
+const common = {
+  consultation: reference(),
+  patients: z
+    .array(reference(), { error: 'This field is required: a list of patients.' })
+    .min(1, 'This list may not be empty.')
+    .max(200),
+  item: itemReference(),
+  quantity: decimal(4),
+  vat_percentage: decimal(2),
+};
+const usage = { usage_type: choice([1, 2, 3, 4]).nullish(), usage_size: choice([1, 2]).nullish() };
+
+/** The four kinds of items that can be added: their paths, and what their payload holds besides the common fields. */
+const kinds = [
+  ['medicines', 'medicine', itemTypes.medicine, { ...usage, instructions: optionalText().optional() }],
+  ['procedures', 'procedure', itemTypes.procedure, {}],
+  ['supplies', 'supply', itemTypes.supply, usage],
+  ['foods', 'food', itemTypes.food, {}],
+] as const;
+
+const createQuery = z.object({ no_multiplier: boolean().optional() });
+const itemBody = z.object({ ...common, ...usage, instructions: optionalText().optional() });
+type Create = ApiRequest<z.output<typeof createQuery>, z.output<typeof itemBody>>;
+
+const create = (request: Create, typeCode: number) => {
+  const { body, clinic, query, wire } = request;
+  const consultation = consultationOf(clinic, pathId(request));
+  const { instructions, usage_type = null, usage_size = null, ...rest } = body;
+  if (body.consultation !== consultation.id) throw new ValidationProblem('consultation', 'It differs from the path.');
+  if (!dec(body.quantity).greaterThan(0)) throw new ValidationProblem('quantity', 'It must be greater than 0.');
+  const input = { ...rest, patients: [...new Set(body.patients)], usage_type, usage_size };
+  const options = { typeCode, noMultiplier: query.no_multiplier ?? false };
+  return {
+    status: 201,
+    body: wireConsultationItem(
+      wire,
+      addItem(clinic, consultation, { ...input, instructions: instructions ?? '' }, options),
+    ),
+  };
+};
+
+const flatFilters: FilterFields<ConsultationItem> = {
+  ...idFilter,
+  ...modifiedFilter,
+  consultation: { kind: 'integer', operators: ['is', 'in'], value: (item) => item.consultation },
+};
+
+export const consultationItemRoutes: RouteSpec[] = [
+  ...kinds.flatMap(([path, noun, typeCode, own]) => [
+    listRoute<ConsultationItem>({
+      path: `consultation/:id/${path}/`,
+      action: `consultation_${path}.list`,
+      summary: `Items of one consultation: ${path}`,
+      ...{ section, permission, record },
+      table: (request) => {
+        consultationOf(request.clinic, pathId(request));
+        return request.clinic.care.items;
+      },
+      filters: idFilter,
+      about: (request, item) => item.consultation === pathId(request) && item.type_code === typeCode,
+      wire: ({ wire }, item) => wireConsultationItem(wire, item),
+    }),
+    route({
+      method: 'POST',
+      path: `consultation/:id/${path}/`,
+      action: `consultation_${path}.create`,
+      summary: `Add a ${noun} to a consultation`,
+      ...{ section, permission },
+      query: createQuery,
+      body: z.object({ ...common, ...own }),
+      answers: { 201: record },
+      handle: (request) => create(request as Create, typeCode),
+    }),
+  ]),
+  route({
+    method: 'GET',
+    path: 'consultationitem/',
+    action: 'consultationitem.list',
+    summary: 'Items of all consultations and kinds',
+    ...{ section, permission },
+    query: listQuery(flatFilters).extend({
+      type_code: z
+        .string()
+        .regex(/^[1-6]?$/, 'Not a valid choice.')
+        .optional(),
+    }),
+    answers: { 200: envelope(record) },
+    handle: (request) => {
+      const { clinic, query, wire } = request;
+      const wanted = query.type_code || null;
+      return list(request, clinic.care.items, {
+        filters: flatFilters,
+        group: 'consultation',
+        about: (item) => wanted === null || item.type_code === Number(wanted),
+        wire: (item) => wireConsultationItem(wire, item),
+      });
+    },
+  }),
+];

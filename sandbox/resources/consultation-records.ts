@@ -1,0 +1,130 @@
+// practice-api: Consultation diagnosis; Consultation note and discharge instruction. Choices where nothing is shown: a GET lists what was
+// recorded in the consultation; `code` and `name` are as sent and empty where they were not; `category`, and both kinds of `type`, are 0
+// by default; a finalized consultation still takes records; any `/listitem/<id>/` is a diagnosis of the clinic's own.
+import { z } from 'zod';
+import { consultationOf, requirePatients } from '../care.ts';
+import type { Clinic } from '../clinic.ts';
+import { answer, choice, id, integer, optionalText, reference, text, time, url } from '../http/fields.ts';
+import { idFilter, listRoute } from '../http/listing.ts';
+import { type ApiRequest, pathId, type RouteSpec, route } from '../http/route.ts';
+import { type RecordBase, ValidationProblem } from '../records.ts';
+import type { Consultation } from '../state/care.ts';
+import type { Table } from '../table.ts';
+import { wireDiagnosis, wireInstruction, wireNote } from '../wire/care.ts';
+import type { Wire, WireRecord } from '../wire.ts';
+
+const base = { section: 'Consultations', permission: 'General: Consultations' } as const;
+
+const about = { consultation: reference().optional(), patient: reference() };
+const entry = { id: id(), url: url(), created: time(), modified: time(), consultation: url(), patient: url() };
+
+/** The consultation of the path, whose record the body is. Throws ValidationProblem where the body speaks of another or of a stranger. */
+const consultationFor = (
+  request: ApiRequest<unknown, { consultation?: number | undefined; patient: number }>,
+): Consultation => {
+  const consultation = consultationOf(request.clinic, pathId(request));
+  const { consultation: named = consultation.id, patient } = request.body;
+  if (named !== consultation.id) throw new ValidationProblem('consultation', 'It differs from the path.');
+  requirePatients(consultation, [patient], 'patient');
+  return consultation;
+};
+
+const listOf = <T extends RecordBase & { consultation: number }>(
+  name: string,
+  summary: string,
+  record: z.ZodType,
+  table: (clinic: Clinic) => Table<T>,
+  wire: (wire: Wire, record: T) => WireRecord,
+): RouteSpec =>
+  listRoute<T>({
+    ...{ path: `consultation/:id/${name}/`, action: `${name}.list`, summary, ...base, record },
+    filters: idFilter,
+    table: (request) => {
+      consultationOf(request.clinic, pathId(request));
+      return table(request.clinic);
+    },
+    about: (request, one) => one.consultation === pathId(request),
+    wire: (request, one) => wire(request.wire, one),
+  });
+
+const creation = (name: string, summary: string) =>
+  ({ method: 'POST', path: `consultation/:id/${name}/`, action: `${name}.create`, summary, ...base }) as const;
+
+const listItem = /(?:^|\/)listitem\/(\d{1,15})\/?$/;
+
+const diagnosisAnswer = answer({
+  ...entry,
+  diagnosis: z.union([z.int(), url()]),
+  ...{ code: z.string(), name: z.string(), category: z.literal([0, 1]), type: z.literal([0, 1]) },
+});
+const noteAnswer = answer({ ...entry, text: z.string(), type: z.literal([0, 1, 2]) });
+const instructionAnswer = answer({ ...entry, text: z.string() });
+
+export const consultationRecordRoutes: RouteSpec[] = [
+  listOf(
+    'consultationdiagnosis',
+    'Diagnoses of one consultation',
+    diagnosisAnswer,
+    (clinic) => clinic.care.diagnoses,
+    wireDiagnosis,
+  ),
+  route({
+    ...creation('consultationdiagnosis', 'Record a diagnosis'),
+    body: z.object({
+      ...about,
+      // An entry of the code list by its id, or one that the clinic created by its URL.
+      diagnosis: z.union([integer({ min: 0 }), z.string().regex(listItem)], {
+        error: ({ input }) => (input === undefined ? 'This field is required.' : 'Not a valid diagnosis.'),
+      }),
+      code: optionalText(63).optional(),
+      name: optionalText(255).optional(),
+      category: choice([0, 1]).optional(),
+      type: choice([0, 1]).optional(),
+    }),
+    answers: { 201: diagnosisAnswer },
+    handle: (request) => {
+      const { clinic, body, wire } = request;
+      const { patient, code = '', name = '', category = 0, type = 0 } = body;
+      const consultation = consultationFor(request).id;
+      const own = listItem.exec(String(body.diagnosis))?.[1];
+      const diagnosis = Number(own ?? body.diagnosis);
+      if (own === undefined && !clinic.people.diagnoses.get(diagnosis)) {
+        throw new ValidationProblem('diagnosis', `The code list has no diagnosis ${diagnosis}.`);
+      }
+      const isOwn = own !== undefined;
+      const fields = { consultation, patient, diagnosis, isOwn, code, name, category, type };
+      return { status: 201, body: wireDiagnosis(wire, clinic.insert(clinic.care.diagnoses, fields)) };
+    },
+  }),
+  listOf('consultationnote', 'Notes of one consultation', noteAnswer, (clinic) => clinic.care.notes, wireNote),
+  route({
+    ...creation('consultationnote', 'Write a note'),
+    body: z.object({ ...about, text: text(), type: choice([0, 1, 2]).optional() }),
+    answers: { 201: noteAnswer },
+    handle: (request) => {
+      const { clinic, body, wire } = request;
+      const consultation = consultationFor(request).id;
+      const { patient, type = 0 } = body;
+      const note = clinic.insert(clinic.care.notes, { consultation, patient, text: body.text, type });
+      return { status: 201, body: wireNote(wire, note) };
+    },
+  }),
+  listOf(
+    'consultationdischargeinstruction',
+    'Discharge instructions of one consultation',
+    instructionAnswer,
+    (clinic) => clinic.care.instructions,
+    wireInstruction,
+  ),
+  route({
+    ...creation('consultationdischargeinstruction', 'Write a discharge instruction'),
+    body: z.object({ ...about, text: text() }),
+    answers: { 201: instructionAnswer },
+    handle: (request) => {
+      const { clinic, body, wire } = request;
+      const consultation = consultationFor(request).id;
+      const fields = { consultation, patient: body.patient, text: body.text };
+      return { status: 201, body: wireInstruction(wire, clinic.insert(clinic.care.instructions, fields)) };
+    },
+  }),
+];
