@@ -16,6 +16,7 @@ import type { Connection } from '../db/rows.ts';
 import type { DocumentCursor, StoredDocument } from '../documents/document.ts';
 import { internalError } from '../documents/hold.ts';
 import { type DocumentSelection, documentsInForce } from '../documents/in-force.ts';
+import { type ReportedDocument, saveReports } from '../documents/reports.ts';
 import { saveRemapped } from '../documents/save.ts';
 import { divideFailed } from '../domain/divide.ts';
 import { UserError } from '../domain/errors.ts';
@@ -128,8 +129,18 @@ async function repostLocked(
   const toSave = remapped.filter(isToSave).map((one) => ({ ...one, decision: one.remap.decision }));
   const appended = await appendDecided(trx, installation, toSave, null);
   await saveRemapped(trx, installation.id, appended.map(stateAfter));
+  await saveReports(trx, installation.id, remapped.filter(isProven).map(reportsOf));
   const entryIds = new Map(appended.map((one) => [one.document, one.entryIds]));
   return remapped.map((one) => ({ ...one, entryIds: entryIds.get(one.document) ?? [] }));
+}
+
+/** Whether the mapping and the parts at hand say all that there is to remark; of others the next window says it. */
+function isProven({ remap: { outcome, decision } }: Pick<RemappedDocument, 'remap'>): boolean {
+  return outcome !== 'left' && outcome !== 'held' && !decision.refetch;
+}
+
+function reportsOf({ document: { kind, id }, remap }: Pick<RemappedDocument, 'document' | 'remap'>): ReportedDocument {
+  return { kind, id, reports: remap.decision.reports };
 }
 
 /** A document whose correction fails keeps its entry, its marks and its state, with the problem. */

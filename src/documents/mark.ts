@@ -1,4 +1,5 @@
 import { type Connection, execute, rows } from '../db/rows.ts';
+import type { ProblemCode } from '../domain/problems.ts';
 import { lockProblems } from '../domain/problems.ts';
 import { type CalendarDate, type DocumentKind, documentKinds } from '../terms.ts';
 
@@ -87,8 +88,18 @@ async function markLocked(
  */
 export const dependsOnConditions = `(problem_code is not null or state = 'before_start')`;
 
-/** Marks every document that may be posted under changed conditions. */
+/** Remarks that the mapping decides: the days and the kind of a VAT group. */
+const mappingRemarks: readonly ProblemCode[] = ['vat_rate_expired', 'eu_without_vat_number'];
+
+/** Marks every document that may be posted under changed conditions, and those with a remark that another mapping may not make. */
 export async function markForChangedConditions(trx: Connection, installation: number): Promise<void> {
+  await execute(
+    trx,
+    `update document d set dirty = true, dirty_mark = dirty_mark + 1 from document_report r
+     where r.installation = ? and r.code = any(?) and d.installation = r.installation and d.kind = r.kind and d.id = r.id
+       and not d.dirty`,
+    [installation, mappingRemarks],
+  );
   await execute(
     trx,
     `update document set dirty = true, dirty_mark = dirty_mark + 1 where installation = ? and ${dependsOnConditions}`,

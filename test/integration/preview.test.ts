@@ -301,6 +301,41 @@ describe('repost after a changed mapping', () => {
     expect(Object.values(report.equations).map(({ ok }) => ok)).not.toContain(false);
   });
 
+  test('remarks follow the mapping: a repost makes the new ones, a window takes away those that it does not make', async () => {
+    const clinic = await posted({ seed: 12, invoices: 40 });
+    const remarked = () =>
+      query<{ id: number }>(
+        db,
+        `select id::int from document_report where installation = ? and kind = 'invoice' and code = 'vat_rate_expired' order by id`,
+        [clinic.id],
+      );
+    const before = await remarked();
+    const usual = readFileSync(clinic.installation.mappingPath, 'utf8');
+    await clinic.configure(
+      usual.replace(
+        '{group: "VAT 14 %", rate: 14, kind: domestic}',
+        '{group: "VAT 14 %", rate: 14, kind: domestic, to: 2020-12-31}',
+      ),
+    );
+    expect(Object.keys(outcomes(await all(reposting(clinic))))).toEqual(['same']);
+    const taxed = await query<{ id: number }>(
+      db,
+      `select distinct e.document_id::int as id from entry e join entry_line l on l.entry_id = e.id
+         join document d on d.installation = e.installation and d.kind = e.kind and d.entry_id = e.id
+       where e.installation = ? and e.kind = 'invoice' and l.vat_group = 'VAT 14 %' order by 1`,
+      [clinic.id],
+    );
+    expect(before).toEqual([]);
+    expect(taxed.length).toBeGreaterThan(3);
+    expect(await remarked()).toEqual(taxed);
+    await clinic.post();
+    expect(await remarked()).toEqual(taxed);
+    await clinic.configure(usual);
+    await clinic.post();
+    expect(await remarked()).toEqual([]);
+    expect(await clinic.wrongBooks()).toEqual([]);
+  });
+
   test('documents whose correction PostgreSQL refuses stay as they are, by name; every other one is corrected', async () => {
     const clinic = await posted({ seed: 12, invoices: 300 });
     await clinic.configure(otherCard);

@@ -100,7 +100,7 @@ export function defineDocumentCommands(program: Command, define: Define): void {
   define<RepostCommandOptions>(program, 'repost', {
     summary: 'post corrections after a changed mapping',
     description:
-      'A changed mapping by itself changes nothing that is in the books. This reverses each document whose lines come out differently by the configured mapping and posts it anew, both with the reason `mapping_changed`. Closed periods are heeded as `policies.locked_period` says. It never runs beside a window; posting again posts nothing. It says first what it will post, and asks; without a terminal, --yes is needed. Where there is nothing to post, nothing is asked and the mapping is not taken into use. A daemon at work then reads the changed mapping file again by itself; one that works by another mapping is named.',
+      'A changed mapping by itself changes nothing that is in the books. This reverses each document whose lines come out differently by the configured mapping and posts it anew, both with the reason `mapping_changed`. Closed periods are heeded as `policies.locked_period` says. It never runs beside a window; posting again posts nothing. It says first what it will post, and asks; without a terminal, --yes is needed. Where there is nothing to post, nothing is asked and the mapping is not taken into use; with --yes the remarks beside the documents are renewed all the same. A daemon at work then reads the changed mapping file again by itself; one that works by another mapping is named.',
     options: [
       new Option('--document <document...>', 'only these (invoice 123, or 4711/invoice/123; several may follow)'),
       option('--from <date>', 'only documents dated from this day on (YYYY-MM-DD)', calendarDate),
