@@ -21,6 +21,9 @@ type InstallationOf = (id: number) => { clinic: Clinic } | null;
 /** The address of an installation's storage. */
 export const storageUrl = (origin: string, installation: number): string => `${origin}/storage/${installation}/`;
 
+/** A form around a file takes little; what is far above the largest file is not read to its end. */
+const maxRequestBytes = maxCatalogBytes + 10_000_000;
+
 const hidden = { hide: true } as never;
 const originOf = (request: FastifyRequest): string => `http://${request.headers.host ?? 'localhost'}`;
 
@@ -48,8 +51,8 @@ export const registerStorage = async (app: FastifyInstance, installationOf: Inst
       scope.post('/:installation/', { schema: hidden }, async (request, reply) => {
         try {
           const clinic = clinicOf(request);
-          const landed = await takeFile(clinic, request);
-          if (landed) reading.start(clinic, landed, `${originOf(request)}${request.url}`);
+          const { upload, file } = await takeFile(clinic, request);
+          await reading.start(clinic, upload, file, `${originOf(request)}${request.url}`);
           return reply.code(204).send();
         } catch (error) {
           return refuse(reply, error);
@@ -72,12 +75,13 @@ interface Landed {
   file: string;
 }
 
-/** Stores the file of a form in a temporary file; null where the upload has one already. Throws StorageError. */
-const takeFile = async (clinic: Clinic, request: FastifyRequest): Promise<Landed | null> => {
+/** Stores the file of a form in a temporary file. Throws StorageError. */
+const takeFile = async (clinic: Clinic, request: FastifyRequest): Promise<Landed> => {
   const startedMs = clinic.clock();
   if (!request.isMultipart()) {
     throw new StorageError(412, 'PreconditionFailed', 'Bucket POST must be of the enclosure-type multipart/form-data');
   }
+  limitBody(request);
   const form = new Map<string, string>();
   let landed: Landed | null = null;
   let refusal: unknown = new StorageError(400, 'InvalidArgument', 'POST requires exactly one file upload per request.');
@@ -88,16 +92,27 @@ const takeFile = async (clinic: Clinic, request: FastifyRequest): Promise<Landed
     }
     // The rest of a refused request is read and dropped, so that the client gets to read the answer.
     try {
-      landed = await storeFile(clinic, admitForm(clinic, form, startedMs), part);
-      refusal = null;
+      landed = await storeFile(admitForm(clinic, form, startedMs), part);
     } catch (error) {
       part.file.resume();
       refusal = error;
     }
   }
-  if (refusal !== null) throw refusal;
+  if (landed === null) throw refusal;
   return landed;
 };
+
+/** Refuses a request that says it is far too large, and breaks the connection of one that becomes so. */
+const limitBody = ({ raw }: FastifyRequest): void => {
+  if (Number(raw.headers['content-length'] ?? 0) > maxRequestBytes) throw tooLarge();
+  let bytes = 0;
+  raw.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxRequestBytes) raw.destroy();
+  });
+};
+
+const tooLarge = () => new StorageError(400, 'EntityTooLarge', 'Your proposed upload exceeds the maximum allowed size');
 
 /** The parts of a form. Throws StorageError where it is malformed. */
 async function* formParts(request: FastifyRequest) {
@@ -109,27 +124,20 @@ async function* formParts(request: FastifyRequest) {
   }
 }
 
-const storeFile = async (clinic: Clinic, upload: CatalogUpload, part: MultipartFile): Promise<Landed | null> => {
+const storeFile = async (upload: CatalogUpload, part: MultipartFile): Promise<Landed> => {
   const file = join(tmpdir(), `catalog-${randomUUID()}.csv`);
   try {
     const bytes = new ByteCount();
     await pipeline(part.file as Readable, bytes.count, createWriteStream(file, { mode: 0o600 }));
-    if (part.file.truncated) {
-      throw new StorageError(400, 'EntityTooLarge', 'Your proposed upload exceeds the maximum allowed size');
-    }
+    if (part.file.truncated) throw tooLarge();
     if (bytes.total === 0) {
       throw new StorageError(400, 'EntityTooSmall', 'Your proposed upload is smaller than the minimum allowed size');
     }
-    if (upload.status === 'pending' && !upload.landed) {
-      clinic.commit(() => clinic.update(clinic.supply.uploads, upload, { landed: true }), 'request');
-      return { upload, file };
-    }
+    return { upload, file };
   } catch (error) {
     await rm(file, { force: true });
     throw error;
   }
-  await rm(file, { force: true });
-  return null;
 };
 
 class ByteCount {
@@ -143,24 +151,30 @@ class ByteCount {
   }.bind(this);
 }
 
-/** The files that are being validated. */
+/** The files that are being validated, by upload. */
 class Reading {
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Map<CatalogUpload, Promise<void>>();
 
-  start(clinic: Clinic, { upload, file }: Landed, storage: string): void {
+  /** Validates a file and removes it. One for an upload that is finished or has a file already is removed unread. */
+  async start(clinic: Clinic, upload: CatalogUpload, file: string, storage: string): Promise<void> {
+    if (upload.status !== 'pending' || this.#running.has(upload)) {
+      await rm(file, { force: true });
+      return;
+    }
     const reportUrl = (token: string): string => `${storage}reports/${token}.csv`;
-    const run = processCatalog(clinic, upload, file, reportUrl)
-      .catch(() => {
-        // The file could not be read back from disk: the upload is pending again, so that another can be sent.
-        clinic.commit(() => clinic.update(clinic.supply.uploads, upload, { landed: false }), 'request');
-      })
-      .finally(() => rm(file, { force: true }));
-    this.#running.add(run);
-    void run.finally(() => this.#running.delete(run));
+    const run = processCatalog(clinic, upload, file, reportUrl).finally(() => {
+      this.#running.delete(upload);
+      return rm(file, { force: true });
+    });
+    // A file that cannot be read back from disk leaves the upload pending, so that another can be sent.
+    this.#running.set(
+      upload,
+      run.catch(() => {}),
+    );
   }
 
   async done(): Promise<void> {
-    await Promise.all(this.#running);
+    await Promise.all(this.#running.values());
   }
 }
 
@@ -170,6 +184,7 @@ const refuse = (reply: FastifyReply, error: unknown): FastifyReply => {
   const { status, code, message } = error;
   const size = code.startsWith('Entity') ? `<MaxSizeAllowed>${maxCatalogBytes}</MaxSizeAllowed>` : '';
   const xml = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${escaped(message)}</Message>${size}</Error>`;
+  reply.header('connection', 'close');
   return reply.code(status).type('application/xml').serializer(String).send(xml);
 };
 

@@ -35,7 +35,7 @@ const body = z.object({
   name: text(255),
   email: optionalText(255).nullish(),
   register_number: optionalText(63).nullish(),
-  webhook_callback_url: text(2000).regex(/^[!-~]+$/, 'Enter a valid URL.'),
+  webhook_callback_url: text(2000).regex(/^https?:\/\/[A-Za-z0-9.:[\]-]+([/?#][!-~]*)?$/, 'Enter a valid URL.'),
   verification_salt: salt,
 });
 

@@ -56,8 +56,6 @@ export interface CatalogUpload extends RecordBase {
   filename: string;
   content_type: string;
   status: UploadStatus;
-  /** The file is in storage: it is validated, or was. */
-  landed: boolean;
   /** CSV text of the rejected rows and the secret part of its link; null where all errors were sent. */
   report: { token: string; csv: string } | null;
 }

@@ -55,8 +55,7 @@ const isLoopback = (host: string): boolean => host === 'localhost' || host === '
 export const checkCallback = (text: string, quirks: Quirks): void => {
   const problem = (message: string) => new ValidationProblem('webhook_callback_url', message);
   if (!URL.canParse(text)) throw problem('Enter a valid URL.');
-  const { protocol, hostname, username, password } = new URL(text);
-  if (username !== '' || password !== '') throw problem('A URL with a user name or password is not accepted.');
+  const { protocol, hostname } = new URL(text);
   if (quirks.loopbackCallbacks && isLoopback(hostname) && /^https?:$/.test(protocol)) return;
   if (protocol !== 'https:') throw problem('Only HTTPS is accepted.');
   if (isPublic(hostname)) return;

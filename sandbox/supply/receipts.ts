@@ -52,16 +52,18 @@ class Rejected extends Error {
 }
 
 /** Takes lines that were posted to a credential set; each stands for itself. */
-export const takeReceipts = (clinic: Clinic, wholesaler: Wholesaler, lines: readonly unknown[]): LineOutcome[] =>
-  lines.map((line) => takeLine(clinic, wholesaler, line));
+export const takeReceipts = (clinic: Clinic, wholesaler: Wholesaler, lines: readonly unknown[]): LineOutcome[] => {
+  const products = new Products(clinic, wholesaler.available_wholesaler ?? 0);
+  return lines.map((line) => takeLine(clinic, wholesaler, products, line));
+};
 
-const takeLine = (clinic: Clinic, wholesaler: Wholesaler, sent: unknown): LineOutcome => {
+const takeLine = (clinic: Clinic, wholesaler: Wholesaler, products: Products, sent: unknown): LineOutcome => {
   const available = wholesaler.available_wholesaler ?? 0;
   const id = idOf(sent);
   const known = id === null ? undefined : storedLine(clinic, available, id.trim());
   if (known) return { ...outcomeOf(known, id), status: 'duplicate' };
   try {
-    return outcomeOf(store(clinic, wholesaler, read(sent)), id);
+    return outcomeOf(store(clinic, wholesaler, products, read(sent)), id);
   } catch (error) {
     if (!(error instanceof Rejected)) throw error;
     return { id, status: 'rejected', reason: error.reason, order_id: null, matched_item: false, matched_by: null };
@@ -137,7 +139,7 @@ const calendarDate = (value: unknown): string | null => {
   return value;
 };
 
-const store = (clinic: Clinic, wholesaler: Wholesaler, line: Line): ReceiptLine => {
+const store = (clinic: Clinic, wholesaler: Wholesaler, products: Products, line: Line): ReceiptLine => {
   const available = wholesaler.available_wholesaler ?? 0;
   const order = linkedOrder(clinic, available, line);
   const department = order?.department ?? wholesaler.department ?? defaultDepartment(clinic);
@@ -147,7 +149,7 @@ const store = (clinic: Clinic, wholesaler: Wholesaler, line: Line): ReceiptLine 
     ...fields,
     ...{ available_wholesaler: available, wholesaler: wholesaler.id, line_id: id },
     ...{ order: order?.id ?? null, department, batch_accepted: false },
-    ...matchedItem(clinic, available, line),
+    ...products.match(line),
   });
 };
 
@@ -167,27 +169,41 @@ const linkedOrder = (clinic: Clinic, available: number, line: Line): Order | und
   return named.length === 1 ? named[0] : undefined;
 };
 
-/** The item that the clinic recorded as supplied by the caller: by product number, then by barcode; no match where it is ambiguous. */
-const matchedItem = (
-  clinic: Clinic,
-  available: number,
-  { product_number, barcode }: Line,
-): Pick<ReceiptLine, 'item' | 'matched_by'> => {
-  const { suppliedItems, wholesalers } = clinic.supply;
-  const supplied = wholesalers.of(available).flatMap((set) => suppliedItems.of(set.id));
-  const only = (items: { item: number }[]): number | null => {
-    const ids = new Set(items.map(({ item }) => item));
-    return ids.size === 1 ? ([...ids][0] as number) : null;
-  };
-  if (product_number !== null) {
-    // Against the primary codes, then the secondary, then the tertiary ones.
-    const level = [0, 1, 2].find((at) => supplied.some(({ codes }) => codes[at] === product_number));
-    const item = level === undefined ? null : only(supplied.filter(({ codes }) => codes[level] === product_number));
-    if (item !== null) return { item, matched_by: 'product_code' };
+/** The items that the clinic recorded as supplied by the caller, by code and barcode. */
+class Products {
+  readonly #items = new Map<string, Set<number>>();
+
+  constructor(clinic: Clinic, available: number) {
+    const { suppliedItems, wholesalers } = clinic.supply;
+    for (const { id } of wholesalers.of(available)) {
+      for (const { item, codes, barcode } of suppliedItems.of(id)) {
+        for (const [level, code] of codes.entries()) this.#add(`${level}/${code}`, item);
+        if (barcode !== null) this.#add(`barcode/${barcode}`, item);
+      }
+    }
   }
-  const item = barcode === null ? null : only(supplied.filter((one) => one.barcode === barcode));
-  return item === null ? { item: null, matched_by: null } : { item, matched_by: 'barcode' };
-};
+
+  /** By product number, as primary, else secondary, else tertiary code; then by barcode. No match where it is ambiguous. */
+  match({ product_number, barcode }: Line): Pick<ReceiptLine, 'item' | 'matched_by'> {
+    const keys = [0, 1, 2].map((level) => `${level}/${product_number}`);
+    const level = product_number === null ? undefined : keys.find((key) => this.#items.has(key));
+    const byCode = level === undefined ? null : this.#only(level);
+    if (byCode !== null) return { item: byCode, matched_by: 'product_code' };
+    const byBarcode = barcode === null ? null : this.#only(`barcode/${barcode}`);
+    return byBarcode === null ? { item: null, matched_by: null } : { item: byBarcode, matched_by: 'barcode' };
+  }
+
+  #add(key: string, item: number): void {
+    const items = this.#items.get(key);
+    if (items) items.add(item);
+    else this.#items.set(key, new Set([item]));
+  }
+
+  #only(key: string): number | null {
+    const items = this.#items.get(key);
+    return items?.size === 1 ? ([...items][0] as number) : null;
+  }
+}
 
 const receiptLine = (clinic: Clinic, id: number): ReceiptLine => {
   const line = clinic.supply.receiptLines.get(id);

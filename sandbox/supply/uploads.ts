@@ -24,7 +24,7 @@ export const pendingUpload = (
     uploads.of(wholesaler.id).find((upload) => upload.status === 'pending') ??
     clinic.insert(uploads, {
       ...{ wholesaler: wholesaler.id, catalog_id: uuid(), ...file },
-      ...{ status: 'pending', landed: false, report: null },
+      ...{ status: 'pending', report: null },
     })
   );
 };

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { archiveWholesaler, connectWholesaler } from '../../sandbox/supply/credentials.ts';
 import { importProducts, offeredProducts, recordSupplied } from '../../sandbox/supply/imports.ts';
@@ -205,6 +207,19 @@ describe('practice-api "Errors": object-storage upload', () => {
       status: 'rejected',
       errors: [{ row: null, code: 'invalid_file', field: null }],
     });
+  });
+
+  test('a request that says it is far larger is refused before it is read', async () => {
+    const { url } = await descriptorOf((await connected()).id);
+    const request = httpRequest(url, {
+      ...{ method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=b', 'content-length': 2e9 } },
+    });
+    request.flushHeaders();
+    const [answer] = (await once(request, 'response')) as [IncomingMessage];
+    let text = '';
+    for await (const chunk of answer) text += chunk;
+    request.on('error', () => {}).destroy();
+    expect([answer.statusCode, text]).toEqual([400, coded('EntityTooLarge', '')]);
   });
 
   test('a URL older than five minutes is refused; a transfer begun in time completes', async () => {
