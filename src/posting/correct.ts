@@ -70,8 +70,10 @@ function isMatchedOnly({ entry, postedFacts }: Judgement, inForce: InForce): boo
   if (!entry || !postedFacts || line === undefined) return false;
   const client = /^client:(\d+)$/.exec(line.party?.code ?? '')?.[1];
   const [invoiceClient = null] = postedFacts.payer;
-  if (client === undefined || (invoiceClient !== null && typeof invoiceClient !== 'number')) return false;
-  const before = { ...postedFacts, after: usedPrepaymentFacts(Number(client), invoiceClient) };
+  if (invoiceClient !== null && typeof invoiceClient !== 'number') return false;
+  // Without a match, a use on a counter sale stands under the cash customer.
+  const liable = client === undefined ? null : Number(client);
+  const before = { ...postedFacts, after: usedPrepaymentFacts(liable, invoiceClient) };
   return isHashOf(inForce.inputHash, before, payerName(inForce));
 }
 

@@ -183,6 +183,26 @@ test('14 without VAT: a prepayment of client A used on the invoice of payer B; t
   expect(post(used(2, ofA), booksAfter(first), contextOf()).entries).toEqual([]);
 });
 
+test('a use on a counter sale stands under the cash customer until it is known whose prepayment it was', () => {
+  const counter = invoice1001({ clientId: null, countersale: true }).invoice;
+  const used = (prepayment: { clientId: number | null; prepaymentIds: number[] }) =>
+    paymentFacts(paymentOf(8, '119.00'), counter, { prepayment });
+  const unmatched = post(used({ clientId: null, prepaymentIds: [] }), nothingBefore, contextOf());
+  const matched = post(used({ clientId: 1, prepaymentIds: [90] }), booksAfter(unmatched), contextOf());
+  expect(
+    [...unmatched.entries, ...matched.entries].flatMap(({ reason, lines }) =>
+      lines.map((line) => `${reason}: ${line.account} [${line.party?.code}] ${signedAmount(line).toFixed(2)}`),
+    ),
+  ).toEqual([
+    'posted: 2400 [CASH] 119.00',
+    'posted: 1700 [CASH] -119.00',
+    'prepayment_matched: 2400 [CASH] -119.00',
+    'prepayment_matched: 1700 [CASH] 119.00',
+    'prepayment_matched: 2400 [client:1] 119.00',
+    'prepayment_matched: 1700 [CASH] -119.00',
+  ]);
+});
+
 test('a linked refund takes the client of its original', () => {
   const refund = prepaymentFacts(7, '-119.00', { id: 91, refundsId: 90, clientId: 8 });
   const parties = (facts: typeof refund) => posted(facts).flatMap(({ lines }) => lines.map(({ party }) => party?.code));

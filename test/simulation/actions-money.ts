@@ -99,6 +99,17 @@ const applyPrepayment: Action = (clinic, rng) => {
   return `${payment.paid} of prepayment ${prepayment.id} used on invoice ${invoice.id} by payment ${payment.id}`;
 };
 
+/** A prepayment that is used as soon as it is taken. */
+const takeAndUse: Action = (clinic, rng) => {
+  const invoice = pick(rng, clinic.invoices.all(), (each) => isFinal(each) && dec(each.due_sum).greaterThan(0));
+  if (!invoice) return null;
+  const { id } = clinic.takePrepayment({
+    ...{ department: invoice.department, client: pick(rng, clinic.clients.all())!.id, payment_type: 7 },
+    ...{ paid: invoice.due_sum, status: 'Ready' },
+  });
+  return `prepayment ${id} taken and used by payment ${clinic.applyPrepayment(id, invoice.id).id}`;
+};
+
 const refundPrepayment: Action = (clinic, rng) => {
   const prepayment = usable(clinic, rng);
   if (!prepayment) return null;
@@ -152,6 +163,7 @@ export const moneyActions: [number, Action][] = [
   [2, settleCredit],
   [12, takePrepayment],
   [16, applyPrepayment],
+  [4, takeAndUse],
   [6, refundPrepayment],
   [2, changeStatus],
   [1, removePrepayment],

@@ -1,6 +1,6 @@
 // The in-memory ledger: appends what it is given without a question, so that the oracle sees every mistake.
 import type { DraftEntry } from '../../src/domain/entry.ts';
-import type { Decision, LateDecision, LateStanding, PostedBefore } from '../../src/posting/types.ts';
+import type { Decision, LateDecision, LateStanding, Outside, PostedBefore } from '../../src/posting/types.ts';
 import type { DocumentRef, DocumentState } from '../../src/terms.ts';
 
 export type BookedEntry = DraftEntry & { id: string };
@@ -13,6 +13,10 @@ export interface DocumentBook extends DocumentRef {
   dirty: boolean;
   wanted: boolean;
   entries: BookedEntry[];
+  /** Codes of what was remarked when it was last judged, each once. */
+  remarks: string[];
+  /** What its problem keeps out of the books. */
+  outside: Outside | null;
   late: LateStanding | null;
   /** The newest first. */
   decisions: LateDecision[];
@@ -30,7 +34,7 @@ export class Books {
       const { kind, id } = document;
       book = {
         ...{ kind, id, state: null, problem: null, documentDate: null, dirty: false, wanted: false },
-        ...{ entries: [], late: null, decisions: [] },
+        ...{ entries: [], remarks: [], outside: null, late: null, decisions: [] },
       };
       this.documents.set(key, book);
     }
@@ -47,6 +51,8 @@ export class Books {
     book.state = decision.state;
     book.problem = decision.problem?.code ?? null;
     book.documentDate = decision.documentDate ?? book.documentDate;
+    book.remarks = [...new Set(decision.reports.map(({ code }) => code))].sort();
+    book.outside = decision.outside ?? null;
     book.late = decision.late ?? null;
     book.dirty = false;
     book.wanted = false;

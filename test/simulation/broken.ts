@@ -26,6 +26,8 @@ export interface Memory {
   /** VAT and what was sold to a liability, as posted; credit positive. By role: what was redeemed is negative. */
   vat: D;
   vouchers: Partial<Record<string, D>>;
+  /** What the payer is called in the entry in force. */
+  name: string | null;
   /** Whose prepayment liability it stands under, as posted; null: none. */
   client: string | null;
   /** Of a payment: which receivable it settles; of payments and prepayments the money line's tags. */

@@ -24,6 +24,8 @@ export class Installation {
   readonly moved = new Set<string>();
   /** Invoices that were decided to be posted on another day. */
   readonly #decidedIn = new Set<number>();
+  /** Of payments posted before it was known which prepayment they used: the client of their invoice then. */
+  readonly #firstClients = new Map<number, number | null>();
   readonly #clinic: WatchedClinic;
   readonly #rng: Rng;
   readonly #post: Post;
@@ -54,7 +56,8 @@ export class Installation {
     this.#daysCome();
     let queue = shuffled(rng, [...this.mirror.pending.values()]);
     if (size === 'part') {
-      queue = queue.filter(() => rng.chance(0.5));
+      // Prepayments more rarely, so that what used one is now and then seen long before it.
+      queue = queue.filter(({ kind }) => rng.chance(kind === 'prepayment' ? 0.2 : 0.5));
       if (rng.chance(0.1)) this.#loseSight();
     }
     while (queue.length > 0) {
@@ -187,7 +190,7 @@ export class Installation {
   }
 
   #decide(book: DocumentBook, now: Conditions): Decision {
-    const facts = this.mirror.facts(book, this.#decidedIn);
+    const facts = this.mirror.facts(book, this.#decidedIn, this.#firstClients);
     const isVatPosted = (now.mapping.policies.prepayment_vat ?? 'listed') !== 'listed';
     const told = isVatPosted ? withShares(facts, book, this.books, this.mirror) : facts;
     return this.#post(told, postedBefore(book), now.context);
@@ -199,6 +202,11 @@ export class Installation {
     this.#judgements += 1;
     judged.add(book);
     const isMoved = book.problem !== null && book.problem in decidable;
+    const isUnmatched = book.remarks.includes('prepayment_unmatched') && book.state === 'posted';
+    if (isUnmatched && added.length > 0 && !this.#firstClients.has(book.id)) {
+      const { invoice } = this.mirror.payments.get(book.id)!.source;
+      this.#firstClients.set(book.id, this.mirror.invoices.get(invoice)!.source.client);
+    }
     const isOfDecided =
       book.kind === 'payment' && this.#decidedIn.has(this.mirror.payments.get(book.id)!.source.invoice);
     if (isMoved || isOfDecided || added.some((entry) => entry.date !== entry.documentDate)) this.moved.add(keyOf(book));

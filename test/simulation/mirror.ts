@@ -81,8 +81,15 @@ export class Mirror {
     return [{ kind, id }, ...(this.invoices.has(invoice) ? [{ kind: 'invoice' as const, id: invoice }] : [])];
   }
 
-  /** `decidedIn`: invoices dated before the cut-over that are posted all the same. */
-  facts({ kind, id }: DocumentRef, decidedIn: ReadonlySet<number>): DocumentFacts {
+  /**
+   * `decidedIn`: invoices dated before the cut-over that are posted all the same. `firstClients`: of the invoices of payments that were
+   * posted before it was known which prepayment they used.
+   */
+  facts(
+    { kind, id }: DocumentRef,
+    decidedIn: ReadonlySet<number>,
+    firstClients: ReadonlyMap<number, number | null>,
+  ): DocumentFacts {
     if (kind === 'prepayment') {
       const { record, gone } = this.prepayments.get(id)!;
       const original = record.refundsId === null ? undefined : this.prepayments.get(record.refundsId);
@@ -93,7 +100,9 @@ export class Mirror {
       const invoice = this.invoices.get(source.invoice)?.record ?? null;
       // The match is the truth as soon as the prepayment was seen: how it is found has tests of its own.
       const prepayment = source.prepayment === null ? undefined : this.prepayments.get(source.prepayment);
-      const used = prepayment && { clientId: prepayment.record.clientId, prepaymentIds: [prepayment.record.id] };
+      const matched = prepayment && { clientId: prepayment.record.clientId, prepaymentIds: [prepayment.record.id] };
+      const unmatched = { clientId: firstClients.get(id) ?? null, prepaymentIds: [] };
+      const used = source.payment_type === 8 ? (matched ?? unmatched) : undefined;
       const seen = { firstSeenAt: dateOf(firstSeenAt), invoiceDecidedIn: decidedIn.has(source.invoice) };
       return { kind, payment: record, invoice, ...seen, ...(used ? { prepayment: used } : {}), gone };
     }

@@ -7,6 +7,7 @@ import { Money } from '../../src/domain/money.ts';
 import type { Mapping } from '../../src/mapping/schema.ts';
 import { judge, post } from '../../src/posting/index.ts';
 import { versionOf } from '../../src/posting/late.ts';
+import { weigh } from '../../src/posting/outside.ts';
 import type { Decision, DocumentFacts, PostedBefore, PrepaymentShare } from '../../src/posting/types.ts';
 import type { Post } from './installation.ts';
 
@@ -51,6 +52,29 @@ const withMapping =
   (change: (mapping: Mapping) => Partial<Mapping>): Post =>
   (facts, before, context) =>
     post(facts, before, { ...context, mapping: { ...context.mapping, ...change(context.mapping) } });
+
+const remarks = [
+  'overpaid',
+  'due_sum_disagrees',
+  'vat_rate_disagrees',
+  'eu_without_vat_number',
+  'vat_rate_expired',
+  'collector_disagrees',
+  'negative_without_original',
+  'payer_name_changed',
+  'prepayment_unmatched',
+];
+
+/** One for each remark, which it never makes. */
+const withoutRemarks = Object.fromEntries(
+  remarks.map((code): [string, Post] => [
+    `the remark ${code} never made`,
+    (facts, before, context) => {
+      const decision = post(facts, before, context);
+      return { ...decision, reports: decision.reports.filter((report) => report.code !== code) };
+    },
+  ]),
+);
 
 function withEntries(decision: Decision, entries: DraftEntry[]): Decision {
   return { ...decision, entries };
@@ -120,6 +144,12 @@ export const mutants: Record<string, Post> = {
       : post(facts, before, context),
   'what pays an invoice that was decided in settles the opening balance': (facts, before, context) =>
     post(facts.kind === 'payment' ? { ...facts, invoiceDecidedIn: false } : facts, before, context),
+  ...withoutRemarks,
+  'a held change kept out whole': (facts, before, context) => {
+    const decision = post(facts, before, context);
+    const judgement = judge(facts, context, before.documentDate);
+    return decision.outside ? weigh(facts, judgement, { ...before, inForce: null }, decision, context) : decision;
+  },
   'VAT of a prepayment never given back': withShare((share) => ({ ...share, vat: null })),
   'VAT on top of a prepayment': (facts, before, context) => {
     const { prepayment_vat } = context.mapping.policies;

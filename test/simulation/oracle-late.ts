@@ -3,7 +3,7 @@
 import type { BookedEntry } from './books.ts';
 import type { Memory } from './broken.ts';
 import type { Conditions } from './conditions.ts';
-import type { Verdict } from './oracle-rules.ts';
+import type { Verdict } from './oracle-terms.ts';
 
 export type LateDecision = 'wait' | 'redate' | 'as_dated' | 'accept_date';
 

@@ -1,10 +1,8 @@
 // What ACCOUNTING says that a document is, worked out anew from the source's own records: nothing of src/posting or
 // src/reconcile is used. Amounts are debit positive.
 import { Decimal } from 'decimal.js';
-import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/records.ts';
+import type { Invoice, InvoicePayment, InvoiceRow } from '../../sandbox/records.ts';
 import type { DocumentRef } from '../../src/terms.ts';
-import type { Damage } from './clinic.ts';
-import type { MappingData } from './conditions.ts';
 import {
   accountOfPayment,
   accountOfRevenue,
@@ -14,77 +12,19 @@ import {
   roleSoldTo,
 } from './oracle-accounts.ts';
 import { D, type Group, grouped, settleCents, total0 } from './oracle-cents.ts';
-import { type Received, type ReceivedVat, type Share, shareOf, vatAtReceipt, vatLines } from './oracle-shares.ts';
-
-/** A record of the source as an installation last saw it. */
-export interface SeenRecord<Source> {
-  source: Source;
-  damage: Damage | null;
-  gone: boolean;
-  /** When it was first seen, epoch milliseconds; absent or null: in the first load. */
-  firstSeenAt?: number | null;
-}
-
-/** The source's records, by id, as far as an installation has seen them. */
-export interface SourceView {
-  invoices: ReadonlyMap<number, SeenRecord<Invoice>>;
-  /** Row sets by invoice; `at` says when a set was fetched, epoch milliseconds of the source's clock. */
-  rowSets: ReadonlyMap<number, { rows: Pick<SeenRecord<InvoiceRow>, 'source' | 'damage'>[]; at: number }>;
-  payments: ReadonlyMap<number, SeenRecord<InvoicePayment>>;
-  prepayments: ReadonlyMap<number, SeenRecord<Prepayment>>;
-  /** The party of a payment's prepayment, where it is not known which it used; otherwise that of the prepayment. */
-  unmatched?: ReadonlyMap<number, string>;
-}
-
-/** What a verdict depends on besides the records. */
-export interface RuleConditions {
-  mapping: MappingData;
-  startDate: string | null;
-  /** Invoices dated before the cut-over that are decided to be posted. */
-  decidedIn?: ReadonlySet<number>;
-  /** Of prepayments, where their VAT is posted at receipt; absent: none is given back. */
-  received?: Received;
-}
-
-/** What the date of an entry is judged by: the day on which the source recorded the document, where that is known. */
-export interface Dating {
-  recorded: string | null;
-  mayBeOld: boolean;
-}
-
-export interface ExpectedLine {
-  role: string;
-  account: string;
-  amount: D;
-  party: string;
-  /** What of the payer snapshot is a posted fact: VAT number, country; empty for a party known by its code alone. */
-  snapshot: (string | null)[];
-  department: number;
-  /** Reporting dimensions 1-3, internal account, internal dimensions 1-2. */
-  tags: (string | null)[];
-  vat: { group: string | null; rate: string; base: string | null } | null;
-  paymentType: number | null;
-  /** What opens or settles a receivable: invoice, document number, due date, bank reference. */
-  receivable: (string | number | null)[] | null;
-}
-
-/** `entry` is wanted in the books; `held` keeps what is there; any other state wants nothing there. */
-export type Verdict =
-  | Posted
-  | { state: 'held'; why: string }
-  | { state: 'not_final' | 'voided' | 'not_money' | 'nothing_to_post' | 'before_start' | 'gone' };
-
-interface Posted {
-  state: 'posted';
-  date: string;
-  lines: ExpectedLine[];
-  facts: string;
-  dating: Dating;
-  /** Of a prepayment received with VAT. */
-  received?: ReceivedVat | null;
-  /** Of a use or refund of one. */
-  share?: Share | null;
-}
+import { invoiceRemarks, payerName, saleRemarks } from './oracle-remarks.ts';
+import { type Share, shareOf, vatAtReceipt, vatLines } from './oracle-shares.ts';
+import {
+  creditOf,
+  type Dating,
+  type ExpectedLine,
+  keysOf,
+  type RuleConditions,
+  receivableOf,
+  type SourceView,
+  snapshotOf,
+  type Verdict,
+} from './oracle-terms.ts';
 
 const held = (why: string): Verdict => ({ state: 'held', why });
 const noTags = [null, null, null, null, null, null];
@@ -182,7 +122,7 @@ export class Rules {
         amount: total.negated(),
       }),
     ];
-    return this.#posted(source, lines, [creditOf(source)]);
+    return this.#posted(source, lines, [creditOf(source)], []);
   }
 
   #sale(source: Invoice, total: D, party: string, now: RuleConditions): Verdict {
@@ -254,6 +194,9 @@ export class Rules {
     if (!settleCents(others, left, unit, turn) || !settleCents(vats, tax, unit, turn)) return held('cents unsettled');
     if (!settleCents(asSource, total.minus(tax), unit, turn)) throw new Error('settled by the mapping only');
 
+    const sold = nets.filter((group) => soldTo(group) === null).map(({ rows: [row] }) => keyOf(row!));
+    const rateOf = (row: InvoiceRow) => vatOf(row)[1]!;
+    const remarks = saleRemarks(source, rows, rateOf, { sold, isExpired, day, unit }, now.mapping);
     const lines: ExpectedLine[] = [];
     const facts: unknown[] = [creditOf(source)];
     const missing: string[] = [];
@@ -308,7 +251,7 @@ export class Rules {
       facts.push(['vat', group, rate, named, settled.toFixed()]);
     }
     if (missing.length > 0) return held(`unmapped: ${missing.join(', ')}`);
-    return lines.length === 0 ? { state: 'nothing_to_post' } : this.#posted(source, lines, facts);
+    return lines.length === 0 ? { state: 'nothing_to_post' } : this.#posted(source, lines, facts, remarks);
   }
 
   #payment(id: number, now: RuleConditions, before: string | null): { verdict: Verdict; taken: string | null } {
@@ -344,7 +287,9 @@ export class Rules {
     const target = accountOfPayment(mapping, source.payment_type, invoice.department);
     const account = mapping.roles[role];
     if (!target || !account) return answer(held('unmapped'));
-    const liable = source.payment_type === 8 ? this.#liable(source, invoice) : null;
+    const isUse = source.payment_type === 8;
+    const liable = isUse ? this.#liable(source, invoice, now) : null;
+    const isUnmatched = isUse && !this.#isMatched(source);
     const own = liable ?? party;
     const snapshot = liable === null ? snapshotOf(invoice) : [null, null];
     const paymentType = source.payment_type;
@@ -374,17 +319,23 @@ export class Rules {
     const dating = { recorded, mayBeOld: source.payment_type === 12 };
     return answer({
       ...{ state: 'posted', date: taken, lines: [...lines, ...back.lines] },
-      ...{ facts: JSON.stringify([taken, facts]), dating, share: back.share },
+      ...{ facts: JSON.stringify([taken, facts]), dating, share: back.share, name: payerName(invoice) },
+      remarks: isUnmatched ? ['prepayment_unmatched'] : [],
+      ...(isUnmatched ? { unmatched: invoice.client } : {}),
     });
   }
 
   /** R7: the client whose prepayment was used; the invoice's until that prepayment was seen. */
-  #liable(payment: InvoicePayment, invoice: Invoice): string | null {
+  #liable(payment: InvoicePayment, invoice: Invoice, now: RuleConditions): string | null {
     const unmatched = this.#mirror.unmatched?.get(payment.id);
     if (unmatched !== undefined) return unmatched;
     const used = payment.prepayment === null ? undefined : this.#mirror.prepayments.get(payment.prepayment);
-    const client = used?.source.client ?? invoice.client;
+    const client = used?.source.client ?? now.firstClients?.get(payment.id) ?? invoice.client;
     return client === null ? null : `client:${client}`;
+  }
+
+  #isMatched({ prepayment }: InvoicePayment): boolean {
+    return prepayment !== null && this.#mirror.prepayments.has(prepayment);
   }
 
   #prepayment(id: number, now: RuleConditions, before: string | null): { verdict: Verdict; taken: string | null } {
@@ -428,7 +379,8 @@ export class Rules {
     const dating = { recorded: null, mayBeOld: true };
     return answer({
       ...{ state: 'posted', date: taken, lines: [...lines, ...own, ...back.lines] },
-      ...{ facts: JSON.stringify([taken, facts]), dating, share: back.share, received },
+      ...{ facts: JSON.stringify([taken, facts]), dating, share: back.share, received, name: null },
+      remarks: paid.isNegative() && source.refunds === null ? ['negative_without_original'] : [],
     });
   }
 
@@ -491,7 +443,7 @@ export class Rules {
     };
   }
 
-  #posted(invoice: Invoice, lines: ExpectedLine[], facts: unknown[]): Verdict {
+  #posted(invoice: Invoice, lines: ExpectedLine[], facts: unknown[], remarks: string[]): Verdict {
     const { id, invoice_date: date } = invoice;
     const common = lines.map((line) => [
       line.party,
@@ -506,6 +458,8 @@ export class Rules {
       lines,
       facts: JSON.stringify([date, facts.map((fact) => JSON.stringify(fact)).sort(), common[0]]),
       dating: this.#datingOf(id),
+      remarks: [...remarks, ...invoiceRemarks(this.#mirror.invoices.get(id)!, this.#mirror)],
+      name: payerName(invoice),
     };
   }
 
@@ -519,30 +473,3 @@ interface Law {
   tax: D;
   unit: D;
 }
-
-const blank = (text: string): string | null => (text.trim() === '' ? null : text);
-
-const snapshotOf = (invoice: Invoice): (string | null)[] => [
-  blank(invoice.payer_vat_number),
-  blank(invoice.payer_country_code),
-];
-
-/** What of the payer is a posted fact: the register number only where there is no VAT number. */
-const keysOf = (invoice: Invoice): unknown[] => [
-  ...snapshotOf(invoice),
-  blank(invoice.payer_vat_number) === null && blank(invoice.payer_register_number) !== null
-    ? { register: invoice.payer_register_number }
-    : null,
-];
-
-const receivableOf = (invoice: Invoice): (string | number | null)[] => {
-  const number =
-    invoice.invoice_number === null ? String(invoice.id) : `${invoice.invoice_prefix}-${invoice.invoice_number}`;
-  return [invoice.id, number, invoice.invoice_due_date, blank(invoice.reference_number)];
-};
-
-const creditOf = (invoice: Invoice): unknown => [
-  'credit',
-  invoice.credit_note,
-  invoice.credit_note ? invoice.credit_note_original_invoice : null,
-];

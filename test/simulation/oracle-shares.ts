@@ -3,7 +3,7 @@ import type { Prepayment } from '../../sandbox/records.ts';
 import type { MappingData, PrepaymentGroup } from './conditions.ts';
 import { accountOfVat } from './oracle-accounts.ts';
 import { D } from './oracle-cents.ts';
-import type { ExpectedLine } from './oracle-rules.ts';
+import type { ExpectedLine } from './oracle-terms.ts';
 
 /** The VAT of a prepayment's entry in force. */
 export interface ReceivedVat {
@@ -48,6 +48,8 @@ export function vatAtReceipt(
   const account = accountOfVat(mapping, { group: group.name, rate: group.rate }, [], date);
   const suspended = mapping.roles.prepayment_vat ?? '';
   if (!account || !suspended) return 'unmapped';
+  // Less than half a unit: an entry without VAT, which gives nothing back.
+  if (vat.isZero()) return null;
   return { vat, paid: new D(paid), account, suspended, group: group.name, rate: group.rate };
 }
 

@@ -10,8 +10,9 @@ import { Equations, voucherRoles } from './equations.ts';
 import type { Mirror } from './mirror.ts';
 import { D } from './oracle-cents.ts';
 import { isSame, type LateDecision, versionAsked, wantedOf } from './oracle-late.ts';
-import { type ExpectedLine, Rules, type Verdict } from './oracle-rules.ts';
+import { Rules } from './oracle-rules.ts';
 import type { Received } from './oracle-shares.ts';
+import type { ExpectedLine, Verdict } from './oracle-terms.ts';
 
 const reasons: Record<string, string> = {
   voided: 'voided',
@@ -27,6 +28,7 @@ export class Oracle {
   readonly #equationsOnly: boolean;
   /** Invoices that were ever decided to be posted on another day: what pays them is no opening balance. */
   readonly #decidedIn = new Set<number>();
+  readonly #firstClients = new Map<number, number | null>();
 
   /** Of the entries in force. */
   readonly #received: Received = {
@@ -49,7 +51,7 @@ export class Oracle {
     const memory = this.#memoryOf(book);
     const { verdict, taken } = this.#rules.verdict(
       book,
-      { ...now, decidedIn: this.#decidedIn, received: this.#received },
+      { ...now, decidedIn: this.#decidedIn, received: this.#received, firstClients: this.#firstClients },
       memory.taken,
     );
     memory.taken = taken ?? memory.taken;
@@ -67,6 +69,12 @@ export class Oracle {
     const hasProblem =
       typeof wanted.problem === 'string' ? book.problem === wanted.problem : (book.problem !== null) === wanted.problem;
     if (!hasProblem) fail(`has problem ${book.problem}, should have ${wanted.problem}`);
+    if (verdict.state === 'posted') {
+      const asked = remarksAsked(verdict, memory, standing, wanted.problem === false && wanted.entryOn === null);
+      if (asked.join() !== book.remarks.join())
+        fail(`has the remarks ${book.remarks.join(', ') || 'none'}, should have ${asked.join(', ') || 'none'}`);
+    }
+    if (book.problem !== null && verdict.state !== 'held') this.#outside(book, verdict, memory, fail);
     const count = Number(wanted.reversalOn !== null) + Number(wanted.entryOn !== null);
     if (added.length !== count) fail(`got ${added.length} entries, should get ${count}`);
     if (wanted.reversalOn !== null) {
@@ -77,8 +85,21 @@ export class Oracle {
     if (wanted.entryOn !== null && verdict.state === 'posted') {
       if (added.length > 0) sameEntry(added.at(-1)!, verdict, wanted.entryOn, fail);
       Object.assign(memory, rememberedOf(book, verdict));
+      if (verdict.unmatched !== undefined && !this.#firstClients.has(book.id))
+        this.#firstClients.set(book.id, verdict.unmatched);
     }
     this.equations.appended(book, added);
+  }
+
+  /** What a problem keeps out of the books: the difference of what is asked and what stands there. */
+  #outside(book: DocumentBook, verdict: Verdict, memory: Memory, fail: (message: string) => void): void {
+    const asked = verdict.state === 'posted' ? rememberedOf(book, verdict) : null;
+    const standing = memory.facts === null ? null : memory;
+    const apart = (field: 'amount' | 'vat') => new D(asked?.[field] ?? 0).minus(standing?.[field] ?? 0).toFixed();
+    const expected = [apart('amount'), book.kind === 'invoice' ? apart('vat') : null];
+    const told = [book.outside?.amount?.toFixed(), book.outside?.vat?.toFixed() ?? null];
+    if (JSON.stringify(told) !== JSON.stringify(expected))
+      fail(`keeps out ${told.join(' and ')}, should keep out ${expected.join(' and ')}`);
   }
 
   /** A person decided about a document as it was last judged. */
@@ -92,12 +113,23 @@ export class Oracle {
     const key = keyOf(document);
     const memory = this.memory.get(key) ?? {
       ...{ facts: null, taken: null, amount: new D(0), receivable: null, tags: '' },
-      ...{ vat: new D(0), vouchers: {}, client: null },
+      ...{ vat: new D(0), vouchers: {}, client: null, name: null },
       ...{ isLate: false, version: '', decisions: [], received: null, share: null },
     };
     this.memory.set(key, memory);
     return memory;
   }
+}
+
+/** The remarks of a posted document; another name of the payer only where nothing else has changed. */
+function remarksAsked(
+  { remarks, name }: Extract<Verdict, { state: 'posted' }>,
+  memory: Memory,
+  standing: BookedEntry | null,
+  isUnchanged: boolean,
+): string[] {
+  const isRenamed = standing !== null && isUnchanged && name !== null && memory.name !== null && name !== memory.name;
+  return [...new Set([...remarks, ...(isRenamed ? ['payer_name_changed'] : [])])].sort();
 }
 
 /** Why a posted document is posted anew: for nothing but whose prepayment was used, or for another fact. */
@@ -110,7 +142,7 @@ function changeOf(before: string | null, now: string): string {
 }
 
 function rememberedOf(book: DocumentBook, verdict: Extract<Verdict, { state: 'posted' }>): Partial<Memory> {
-  const { lines, facts, date, received = null, share = null } = verdict;
+  const { lines, facts, date, name, received = null, share = null } = verdict;
   const [first, second] = lines;
   const total = lines
     .filter((line) => line.role === 'receivable')
@@ -118,11 +150,11 @@ function rememberedOf(book: DocumentBook, verdict: Extract<Verdict, { state: 'po
   const credited = (role: string) =>
     lines.reduce((sum, line) => (line.role === role ? sum.minus(line.amount) : sum), new D(0));
   const vouchers = Object.fromEntries(voucherRoles.map((role) => [role, credited(role)]));
-  if (book.kind === 'invoice') return { facts, amount: total, vat: credited('vat'), vouchers };
+  if (book.kind === 'invoice') return { facts, amount: total, vat: credited('vat'), vouchers, name };
   const tags = JSON.stringify([first!.paymentType, first!.department, date]);
   const receivable = book.kind === 'payment' ? second!.role : null;
   const client = lines.find(({ role }) => role === 'prepayment_liability')?.party ?? null;
-  return { facts, amount: first!.amount, tags, receivable, received, share, client, vouchers };
+  return { facts, amount: first!.amount, tags, receivable, received, share, client, vouchers, name };
 }
 
 function reversal(

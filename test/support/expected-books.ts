@@ -12,7 +12,8 @@ import { type DocumentRef, documentKinds } from '../../src/terms.ts';
 import type { MappingData } from '../simulation/conditions.ts';
 import { textOfExpected } from '../simulation/oracle.ts';
 import { D } from '../simulation/oracle-cents.ts';
-import { Rules, type SeenRecord, type SourceView, type Verdict } from '../simulation/oracle-rules.ts';
+import { Rules } from '../simulation/oracle-rules.ts';
+import type { SeenRecord, SourceView, Verdict } from '../simulation/oracle-terms.ts';
 
 export interface BooksSetting {
   installation: number;
