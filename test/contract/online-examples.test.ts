@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { useSandbox } from './harness.ts';
+
+const api = useSandbox();
+
+const run = async (example: string): Promise<string[]> => {
+  const { stdout } = await promisify(execFile)(process.execPath, [`examples/${example}.ts`, api().sandbox.url]);
+  return stdout.trimEnd().split('\n');
+};
+
+test('examples/payment-link.ts: a link for an invoice is paid once, one for a prepayment is aborted', async () => {
+  const { clinic } = api().sandbox;
+  const invoice = clinic.createInvoice({ department: 11, client: 2001, rows: [{ sum: '64.50' }] });
+  for (const open of clinic.invoices.all()) {
+    if (open.id !== invoice.id && open.status === 3 && Number(open.due_sum) > 0)
+      clinic.pay(open.id, { payment_type: 2 });
+  }
+  const client = clinic.clients.get(2001);
+  if (client) clinic.update(clinic.clients, client, { no_sms: false, no_email: false });
+  expect(await run('payment-link')).toEqual([
+    `invoice ${invoice.id}: 64.5 due; links allowed: true`,
+    'payment link of 64.50: Pending',
+    '  the page says: Thank you, the payment was accepted',
+    '  the page says: Thank you, the payment was accepted',
+    'payment link: Accepted',
+    'payments by the link: 64.50',
+    'prepayment link of 50.00: Pending',
+    '  the page says: The payment was aborted',
+    'prepayment link: Aborted',
+    'sent by email to payer@example.org',
+    'sent by sms to +358401234567',
+  ]);
+  expect(clinic.invoice(invoice.id).due_sum).toBe('0.00');
+});
+
+test('examples/online-booking.ts: a visit is booked on the web site, confirmed, and reminded of', async () => {
+  const { clinic } = api().sandbox;
+  expect(await run('online-booking')).toEqual([
+    'appointment made, request_hash of 40 digits',
+    'confirmation before anybody is connected: 400',
+    `connected: Minea Harjula with Halla, species ${clinic.people.species.all()[0]?.label}`,
+    'confirmation with another hash: 400',
+    'confirmation: e-mail sent, SMS not sent',
+    'reminder by SMS planned, delivery_status 1',
+    'sent by email to minea.harjula@example.org: Your appointment is confirmed',
+  ]);
+});
