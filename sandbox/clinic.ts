@@ -141,7 +141,7 @@ export class Clinic extends Invoicing {
     });
   }
 
-  /** Deletes a record without a trace; an invoice with its rows and payments. */
+  /** Deletes a record without a trace, but for the webhook of a row; an invoice with its rows and payments. */
   deleteRecord(kind: 'invoice' | 'invoicerow' | 'invoicepayment' | 'unallocatedpayment', id: number): void {
     this.commit(() => {
       if (kind === 'invoice') {
@@ -150,7 +150,7 @@ export class Clinic extends Invoicing {
         this.invoices.delete(id);
       } else if (kind === 'invoicerow') {
         const invoiceId = this.invoiceRows.get(id)?.invoice;
-        this.invoiceRows.delete(id);
+        this.remove(this.invoiceRows, id);
         if (invoiceId !== undefined) this.retotal(invoiceId);
       } else if (kind === 'invoicepayment') {
         const invoiceId = this.invoicePayments.get(id)?.invoice;

@@ -13,7 +13,7 @@ import { loadClinic, Saver, saveClinic } from './persist.ts';
 import { defaultQuirks, type Quirks } from './quirks.ts';
 import { routes } from './resources/index.ts';
 import { Courier } from './supply/delivery.ts';
-import { WebhookSender, type WebhookTarget } from './webhooks.ts';
+import { type WebhookCounts, WebhookSender, type WebhookTarget } from './webhooks.ts';
 import { Zone } from './zone.ts';
 
 export type { Application } from './auth.ts';
@@ -24,7 +24,7 @@ export type { InvoiceInput, PaymentInput, PrepaymentInput, RowInput } from './in
 export type { LiveEvent } from './live.ts';
 export type { Quirks } from './quirks.ts';
 export type { Invoice, InvoicePayment, InvoiceRow, Prepayment, VatGroup } from './records.ts';
-export type { WebhookTarget } from './webhooks.ts';
+export type { Trigger, WebhookCounts, WebhookTarget } from './webhooks.ts';
 
 const saveEveryMs = 2000;
 
@@ -56,8 +56,8 @@ export interface SandboxOptions {
   stateFile?: string;
   quirks?: Partial<Quirks>;
   faults?: Partial<Faults>;
-  /** Receiver of webhooks for record changes. Default: none. */
-  webhooks?: WebhookTarget | null;
+  /** Receivers of webhooks for record changes. Default: none. */
+  webhooks?: WebhookTarget | readonly WebhookTarget[] | null;
   /** Answer 500 where an answer does not fit its schema: for tests. */
   checkAnswers?: boolean;
 }
@@ -78,7 +78,9 @@ export interface Sandbox {
   /** Sets the named faults and leaves the others; null switches one off. */
   setFaults(faults: Partial<Faults>): void;
   setQuirks(quirks: Partial<Quirks>): void;
-  setWebhooks(target: WebhookTarget | null): void;
+  /** Replaces all receivers of webhooks for record changes. */
+  setWebhooks(targets: WebhookTarget | readonly WebhookTarget[] | null): void;
+  webhookCounts(): WebhookCounts;
   /** Saves the state and closes the server with all connections. */
   stop(): Promise<void>;
 }
@@ -96,7 +98,8 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   }
   const saver = stateFile === undefined ? null : new Saver(() => saveClinic(clinic, stateFile), saveEveryMs);
   if (!isLoaded) saver?.finish();
-  const webhooks = new WebhookSender(options.webhooks ?? null);
+  const webhooks = new WebhookSender(clinic, installation);
+  webhooks.subscribe(options.webhooks ?? null);
   const courier = new Courier(clinic);
   clinic.onChange = (changed) => {
     saver?.changed();
@@ -115,6 +118,8 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
     stats: () => stats.read(),
     setFaults: (changes: Partial<Faults>) => faults.set(changes),
     setQuirks: (changes: Partial<Quirks>) => void Object.assign(quirks, changes),
+    setWebhooks: (targets: WebhookTarget | readonly WebhookTarget[] | null) => webhooks.subscribe(targets),
+    webhookCounts: () => webhooks.counts(),
     messages: (origin: string, after: number) => {
       sendDueReminders(clinic);
       return shownMessages(clinic, `${origin}/${installation}/pay`, after);
@@ -135,7 +140,6 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
     clientId,
     clientSecret,
     ...controls,
-    setWebhooks: (target) => webhooks.setTarget(target),
     stop: async () => {
       webhooks.stop();
       courier.stop();

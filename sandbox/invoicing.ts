@@ -116,9 +116,12 @@ export class Invoicing extends Store {
     return this.updateInvoice(id, { client: client.id, ...client.payer });
   }
 
+  /** Adds a row; on a final invoice it is an extra fee after finalization. */
   addRow(invoiceId: number, row: RowInput): InvoiceRow {
     return this.commit(() => {
-      const added = this.#insertRow(this.invoice(invoiceId).id, row);
+      const invoice = this.invoice(invoiceId);
+      const added = this.#insertRow(invoice.id, row);
+      if (invoice.status === invoiceStatus.final) this.noteChange('extra_fee', invoice.id);
       this.retotal(invoiceId);
       return added;
     });

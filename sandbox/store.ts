@@ -34,11 +34,12 @@ export interface StoreOptions {
   clock: () => number;
 }
 
-/** A record that a transaction created or changed. May occur more than once. */
+/** A record that a transaction created, changed or deleted. May occur more than once. */
 export interface ChangedRecord {
-  /** The name of the record's table, which is the name of its resource. */
+  /** The name of the record's table, which is the name of its resource; or `department`, or `extra_fee` with the invoice's id. */
   kind: string;
   id: number;
+  isDeleted?: boolean;
 }
 
 export class Store {
@@ -134,6 +135,17 @@ export class Store {
   /** Changes a record and leaves its `modified`. */
   updateQuietly<T extends RecordBase>(table: Table<T>, record: NoInfer<T>, changes: Partial<NoInfer<T>>): T {
     return table.change(record, changes, this.#visibleAt);
+  }
+
+  /** Deletes a record for good. */
+  remove<T extends RecordBase>(table: Table<T>, id: number): void {
+    if (table.get(id)) this.#changed.push({ kind: this.#tables.nameOf(table), id, isDeleted: true });
+    table.delete(id);
+  }
+
+  /** Notes a change that no table shows. */
+  noteChange(kind: 'department' | 'extra_fee', id: number): void {
+    this.#changed.push({ kind, id });
   }
 
   #note<T extends RecordBase>(table: Table<T>, id: number): void {

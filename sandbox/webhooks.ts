@@ -1,57 +1,225 @@
-// Webhooks for record changes, as in the field notes: a POST with the record's id only, repeated until the answer is 200, at most
-// ten times.
+// Webhooks for record changes, as in the field notes: a POST with the record's id only, repeated until the answer is 200, at most ten
+// times. Not shown, and chosen: the numbers of the triggers 1 client, 2 patient and 70 installation; the names client_id, patient_id,
+// accountingreport_id, invoicerow_id, department_id and installation_id; `installation` fires when a definition of custom fields or an
+// entry of a code list is added or changed, `extraFee` when a row is added to an invoice that is final; a transaction sends one webhook
+// per trigger and record; the webhooks of one record arrive in order, so that one waits for those before it; the pause after attempt n
+// is n seconds; a subscription sends eight at once, and drops what comes while 10,000 wait.
+import type { Clinic } from './clinic.ts';
+import { realWorld, type World } from './outgoing.ts';
+import { invoiceStatus } from './records.ts';
 import type { ChangedRecord } from './store.ts';
 
+/** The trigger types (field notes: Webhooks for record changes). */
+export const triggers = {
+  client: 1,
+  patient: 2,
+  invoice: 9,
+  draft: 10,
+  payment: 11,
+  prepayment: 12,
+  accountingReport: 14,
+  rowDeleted: 23,
+  extraFee: 60,
+  departmentSettings: 63,
+  installation: 70,
+} as const;
+export type Trigger = (typeof triggers)[keyof typeof triggers];
+export const triggerTypes: readonly Trigger[] = Object.values(triggers);
+
+/** One subscription. */
 export interface WebhookTarget {
   url: string;
   /** Default `form`. */
   format?: 'form' | 'json';
+  /** The trigger types that it is sent. Default: invoices, drafts, payments and prepayments. */
+  triggers?: readonly Trigger[];
 }
 
-/** The kinds of records whose changes are sent. */
-const sent = new Set(['invoice', 'invoicepayment', 'unallocatedpayment']);
+export interface WebhookCounts {
+  /** Answered with 200. */
+  delivered: number;
+  /** Without 200 after the last attempt. */
+  givenUp: number;
+  /** Not sent, because too many waited. */
+  dropped: number;
+  /** Not delivered yet. */
+  waiting: number;
+}
+
+const accounting: readonly Trigger[] = [triggers.invoice, triggers.draft, triggers.payment, triggers.prepayment];
 const maxAttempts = 10;
 const pauseMs = 1_000;
-const timeoutMs = 5_000;
+const maxRunning = 8;
+const maxWaiting = 10_000;
+
+/** A webhook to send: its trigger, and the one field that it carries. */
+interface Fired {
+  trigger: Trigger;
+  field: string;
+  id: number;
+}
+
+/** Triggers by kind of record, for those that need no look at the record. */
+const byKind: Readonly<Record<string, readonly [Trigger, string]>> = {
+  client: [triggers.client, 'client_id'],
+  patient: [triggers.patient, 'patient_id'],
+  invoicepayment: [triggers.payment, 'invoicepayment_id'],
+  unallocatedpayment: [triggers.prepayment, 'unallocatedpayment_id'],
+  accountingreport: [triggers.accountingReport, 'accountingreport_id'],
+  extra_fee: [triggers.extraFee, 'invoice_id'],
+  department: [triggers.departmentSettings, 'department_id'],
+};
+
+/** Kinds of records that are settings of the installation. */
+const ofInstallation = new Set(['custom_fields', 'species', 'breed', 'diagnosis', 'tag']);
+
+const firedBy = ({ kind, id, isDeleted }: ChangedRecord, clinic: Clinic, installation: number): Fired | null => {
+  if (isDeleted) return kind === 'invoicerow' ? { trigger: triggers.rowDeleted, field: 'invoicerow_id', id } : null;
+  if (ofInstallation.has(kind)) return { trigger: triggers.installation, field: 'installation_id', id: installation };
+  if (kind === 'invoice') {
+    const isDraft = clinic.invoices.get(id)?.status === invoiceStatus.draft;
+    return { trigger: isDraft ? triggers.draft : triggers.invoice, field: 'invoice_id', id };
+  }
+  const [trigger, field] = byKind[kind] ?? [null, ''];
+  return trigger === null ? null : { trigger, field, id };
+};
 
 export class WebhookSender {
-  #target: WebhookTarget | null;
+  readonly #clinic: Clinic;
+  readonly #installation: number;
+  readonly #world: World;
+  readonly #counts: WebhookCounts = { delivered: 0, givenUp: 0, dropped: 0, waiting: 0 };
+  #subscriptions: Subscription[] = [];
+
+  constructor(clinic: Clinic, installation: number, world: World = realWorld) {
+    this.#clinic = clinic;
+    this.#installation = installation;
+    this.#world = world;
+  }
+
+  /** Replaces all subscriptions. What waits for those of before is not sent any more. */
+  subscribe(targets: WebhookTarget | readonly WebhookTarget[] | null): void {
+    this.stop();
+    const all = targets === null ? [] : 'url' in targets ? [targets] : targets;
+    this.#subscriptions = all.map((target) => new Subscription(target, this.#world, this.#counts));
+  }
+
+  /** Sends what a transaction changed, without waiting for the answers. */
+  send(changed: readonly ChangedRecord[]): void {
+    if (this.#subscriptions.length === 0) return;
+    const fired = new Map<string, Fired>();
+    for (const record of changed) {
+      const one = firedBy(record, this.#clinic, this.#installation);
+      if (one) fired.set(`${one.trigger} ${one.id}`, one);
+    }
+    for (const one of fired.values()) for (const subscription of this.#subscriptions) subscription.add(one);
+  }
+
+  counts(): WebhookCounts {
+    return { ...this.#counts };
+  }
+
+  stop(): void {
+    for (const subscription of this.#subscriptions) subscription.stop();
+  }
+}
+
+/** The webhooks of one record that one subscription has yet to get, the first being sent or waiting for its next attempt. */
+interface Line {
+  key: string;
+  bodies: string[];
+  attempts: number;
+}
+
+class Subscription {
+  readonly #target: WebhookTarget;
+  readonly #world: World;
+  readonly #counts: WebhookCounts;
+  readonly #wanted: ReadonlySet<Trigger>;
+  readonly #lines = new Map<string, Line>();
+  /** Lines whose first webhook can be sent now. */
+  readonly #ready: Line[] = [];
+  readonly #timers = new Set<() => void>();
   readonly #stopped = new AbortController();
+  #running = 0;
+  #waiting = 0;
 
-  constructor(target: WebhookTarget | null) {
+  constructor(target: WebhookTarget, world: World, counts: WebhookCounts) {
     this.#target = target;
+    this.#world = world;
+    this.#counts = counts;
+    this.#wanted = new Set(target.triggers ?? accounting);
   }
 
-  setTarget(target: WebhookTarget | null): void {
-    this.#target = target;
-  }
-
-  /** Sends one webhook per record, without waiting for the answers. */
-  send(changed: ChangedRecord[]): void {
-    if (this.#target === null) return;
-    const named = new Map(
-      changed.filter(({ kind }) => sent.has(kind)).map((record) => [`${record.kind} ${record.id}`, record]),
-    );
-    for (const { kind, id } of named.values()) void this.#deliver(this.#target, `${kind}_id`, id);
+  add({ trigger, field, id }: Fired): void {
+    if (!this.#wanted.has(trigger)) return;
+    if (this.#waiting >= maxWaiting) {
+      this.#counts.dropped++;
+      return;
+    }
+    this.#count(1);
+    const body = this.#target.format === 'json' ? JSON.stringify({ [field]: id }) : `${field}=${id}`;
+    const key = `${field} ${id}`;
+    const line = this.#lines.get(key);
+    if (line) {
+      line.bodies.push(body);
+      return;
+    }
+    const first = { key, bodies: [body], attempts: 0 };
+    this.#lines.set(key, first);
+    this.#ready.push(first);
+    this.#sendReady();
   }
 
   stop(): void {
     this.#stopped.abort();
+    for (const cancel of this.#timers) cancel();
+    this.#count(-this.#waiting);
   }
 
-  async #deliver({ url, format }: WebhookTarget, name: string, id: number): Promise<void> {
-    const type = format === 'json' ? 'application/json' : 'application/x-www-form-urlencoded';
-    const body = format === 'json' ? JSON.stringify({ [name]: id }) : `${name}=${id}`;
-    for (let attempt = 1; attempt <= maxAttempts && !this.#stopped.signal.aborted; attempt++) {
-      try {
-        const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(timeoutMs)]);
-        const answer = await fetch(url, { method: 'POST', headers: { 'content-type': type }, body, signal });
-        await answer.body?.cancel();
-        if (answer.status === 200) return;
-      } catch {
-        // No connection or no answer in time: treated like an answer other than 200.
-      }
-      await new Promise((resolve) => void setTimeout(resolve, pauseMs * attempt).unref());
+  #count(change: number): void {
+    this.#waiting += change;
+    this.#counts.waiting += change;
+  }
+
+  #sendReady(): void {
+    while (this.#running < maxRunning && !this.#stopped.signal.aborted) {
+      const line = this.#ready.shift();
+      if (!line) return;
+      this.#running++;
+      void this.#attempt(line);
     }
+  }
+
+  async #attempt(line: Line): Promise<void> {
+    const type = this.#target.format === 'json' ? 'application/json' : 'application/x-www-form-urlencoded';
+    const webhook = { url: this.#target.url, headers: { 'content-type': type }, body: line.bodies[0] as string };
+    const status = await this.#world.send(webhook, this.#stopped.signal).catch(() => 0);
+    this.#running--;
+    if (this.#stopped.signal.aborted) return;
+    line.attempts++;
+    if (status === 200) this.#counts.delivered++;
+    else if (line.attempts >= maxAttempts) this.#counts.givenUp++;
+    else this.#retryLater(line);
+    if (status === 200 || line.attempts >= maxAttempts) this.#next(line);
+    this.#sendReady();
+  }
+
+  #retryLater(line: Line): void {
+    const cancel = this.#world.after(pauseMs * line.attempts, () => {
+      this.#timers.delete(cancel);
+      this.#ready.push(line);
+      this.#sendReady();
+    });
+    this.#timers.add(cancel);
+  }
+
+  /** Goes on to the next webhook of the record. */
+  #next(line: Line): void {
+    this.#count(-1);
+    line.bodies.shift();
+    line.attempts = 0;
+    if (line.bodies.length > 0) this.#ready.push(line);
+    else this.#lines.delete(line.key);
   }
 }

@@ -65,6 +65,10 @@ export const settingsRoutes: RouteSpec[] = [
     ...{ method: 'PATCH', path, action: 'settings.partial_update', summary: 'Change settings', section, permission },
     body: changes,
     answers: { 200: record },
-    handle: (request) => guarded(request, () => change(request)),
+    handle: (request) =>
+      guarded(request, () => {
+        change(request);
+        request.clinic.noteChange('department', pathId(request));
+      }),
   }),
 ];

@@ -4,44 +4,16 @@
 // 2, 4 ... 256 seconds; the events of one credential set arrive in their order, so that one waits for those before it.
 import { createHmac } from 'node:crypto';
 import type { Clinic } from '../clinic.ts';
+import { realWorld, type World } from '../outgoing.ts';
 import type { WholesalerEvent } from '../state/supply.ts';
 import type { ChangedRecord } from '../store.ts';
 
 const maxAttempts = 10;
 const firstPauseMs = 1000;
-const timeoutMs = 10_000;
-
-export interface OutgoingWebhook {
-  url: string;
-  headers: Record<string, string>;
-  body: string;
-}
-
-/** What the courier needs of the world. */
-export interface World {
-  /** Sends and resolves to the HTTP status; rejects where there is no answer. */
-  send: (webhook: OutgoingWebhook, signal: AbortSignal) => Promise<number>;
-  /** Calls `act` after `ms`. Returns how to call that off. */
-  after: (ms: number, act: () => void) => () => void;
-}
 
 /** The value of `X-Webhook-Signature`. `timestamp`: seconds since 1970, as sent. */
 export const signatureOf = (salt: string, timestamp: string, body: string): string =>
   `v1=${createHmac('sha256', Buffer.from(salt, 'utf8')).update(`${timestamp}.${body}`).digest('hex')}`;
-
-export const realWorld: World = {
-  send: async ({ url, headers, body }, signal) => {
-    const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: both });
-    await answer.body?.cancel();
-    return answer.status;
-  },
-  after: (ms, act) => {
-    const timer = setTimeout(act, ms);
-    timer.unref();
-    return () => clearTimeout(timer);
-  },
-};
 
 export class Courier {
   readonly #clinic: Clinic;

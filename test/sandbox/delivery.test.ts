@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { departments } from '../../sandbox/catalogue.ts';
 import { Clinic } from '../../sandbox/clinic.ts';
+import type { OutgoingWebhook } from '../../sandbox/outgoing.ts';
 import { defaultQuirks } from '../../sandbox/quirks.ts';
 import { changeCredentials, connectWholesaler } from '../../sandbox/supply/credentials.ts';
-import { Courier, type OutgoingWebhook, signatureOf } from '../../sandbox/supply/delivery.ts';
+import { Courier, signatureOf } from '../../sandbox/supply/delivery.ts';
 import { Zone } from '../../sandbox/zone.ts';
 
 /** A world whose receiver answers as told, and whose time moves only when the test says so. */

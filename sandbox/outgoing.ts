@@ -1,0 +1,31 @@
+// Requests that the clinic sends, and the timers between them: what tests replace.
+
+const timeoutMs = 10_000;
+
+export interface OutgoingWebhook {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** What senders of webhooks need of the world. */
+export interface World {
+  /** Sends and resolves to the HTTP status; rejects where there is no answer. */
+  send: (webhook: OutgoingWebhook, signal: AbortSignal) => Promise<number>;
+  /** Calls `act` after `ms`. Returns how to call that off. */
+  after: (ms: number, act: () => void) => () => void;
+}
+
+export const realWorld: World = {
+  send: async ({ url, headers, body }, signal) => {
+    const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: both });
+    await answer.body?.cancel();
+    return answer.status;
+  },
+  after: (ms, act) => {
+    const timer = setTimeout(act, ms);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
