@@ -69,7 +69,7 @@ function sourceLines({ versions, facts, decimals, timezone, pair }: Explanation)
   const at = localTime(timezone);
   const lines = versions.map(
     ({ version, modified, sourceTime, current, goneAt }) =>
-      `  version ${version}  changed ${at(modified)}, read ${at(sourceTime)}${current ? '  (current)' : ''}${goneAt ? `  (gone, found ${at(goneAt)})` : ''}`,
+      `  version ${version}  changed ${at(modified)}, last read ${at(sourceTime)}${current ? '  (current)' : ''}${goneAt ? `  (gone, found ${at(goneAt)})` : ''}`,
   );
   return facts ? [...lines, ...factLines(facts, decimals, timezone), ...pairLines(pair)] : lines;
 }
