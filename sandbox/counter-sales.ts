@@ -1,6 +1,7 @@
 // Sales over the counter: a draft invoice that takes items and is finalised.
 import type { Clinic } from './clinic.ts';
 import type { Amount } from './money.ts';
+import { noteFeeSold } from './online/prescriptions.ts';
 import { chargeOf } from './pricing.ts';
 import { type Invoice, type InvoiceRow, invoiceStatus, NotFound, ValidationProblem } from './records.ts';
 
@@ -30,7 +31,9 @@ export const finaliseCounterSale = (clinic: Clinic, id: number): Invoice => {
   if (clinic.invoiceRows.of(sale.id).length === 0) {
     throw new ValidationProblem('non_field_errors', 'A counter sale without items cannot be finalized.');
   }
-  return clinic.finaliseDraft(sale.id);
+  const finalised = clinic.finaliseDraft(sale.id);
+  noteFeeSold(clinic, finalised);
+  return finalised;
 };
 
 const draftSale = (clinic: Clinic, id: number): Invoice => {

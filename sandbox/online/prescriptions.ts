@@ -1,7 +1,8 @@
 // Online prescriptions: written for a client's animals, sent and accepted elsewhere, their fee sold over the counter
 // (practice-api: Online prescription; States: Prescription status).
 // Not shown, and chosen: any status may follow any other, because the specification shows no refusal; `issue_time` is when it was first
-// Sent or Accepted. A prescription that is sent with its items has a set of its own. Items are valid until today or later.
+// Sent or Accepted. A counter sale that sells the fee to a client is the fee of that client's newest prescription that has none yet and was
+// neither rejected nor canceled. A prescription that is sent with its items has a set of its own. Items are valid until today or later.
 import type { Clinic } from '../clinic.ts';
 import { type Invoice, NotFound, ValidationProblem } from '../records.ts';
 import { type Prescription, type PrescriptionItem, prescriptionStatus } from '../state/online.ts';
@@ -42,7 +43,6 @@ export const createPrescription = (clinic: Clinic, input: PrescriptionInput): Pr
       uuid: uuid(clinic.onlineRng),
       prescription_set_uuid: uuid(clinic.onlineRng),
       invoice: null,
-      is_payment: false,
       issue_time: issued.includes(status) ? clinic.clock() : null,
       archived: false,
       created_user: user,
@@ -66,7 +66,7 @@ const requireKnown = (clinic: Clinic, input: PrescriptionInput): void => {
   if (!user) throw new ValidationProblem('prescriber_id', missing);
   if (!user.is_veterinarian) throw new ValidationProblem('prescriber_id', 'Only a veterinarian can prescribe.');
   if (consultation !== null) {
-    const held = clinic.tables.get('consultation')?.get(consultation) as { client: number } | undefined;
+    const held = clinic.care.consultations.get(consultation);
     if (!held) throw new ValidationProblem('consultation_id', missing);
     if (held.client !== client) throw new ValidationProblem('consultation_id', 'It is of another client.');
   }
@@ -95,12 +95,17 @@ export const changePrescription = (
     return clinic.update(prescriptions, prescription, { status, remarks, issue_time, modified_user: user });
   });
 
-/** Notes the counter sale by which the client paid the fee. */
-export const notePrescriptionFee = (clinic: Clinic, prescription: Prescription, sale: Invoice): Prescription =>
-  clinic.commit(() => {
-    const is_payment = sale.date_paid !== null;
-    return clinic.update(clinic.online.prescriptions, prescription, { invoice: sale.id, is_payment });
-  });
+/** What a fee is not taken for. */
+const withoutFee: readonly number[] = [prescriptionStatus.rejected, prescriptionStatus.canceled];
+
+/** Notes a counter sale that sold the department's fee item to a client: on the client's newest prescription without a sale. */
+export const noteFeeSold = (clinic: Clinic, sale: Invoice): void => {
+  const fee = clinic.registers.items.get(clinic.department(sale.department).prescription_fee_item ?? 0);
+  if (!fee || sale.client === null || !clinic.invoiceRows.of(sale.id).some(({ name }) => name === fee.name)) return;
+  const theirs = clinic.online.prescriptions.of(sale.client);
+  const prescription = theirs.findLast(({ invoice, status }) => invoice === null && !withoutFee.includes(status));
+  if (prescription) clinic.update(clinic.online.prescriptions, prescription, { invoice: sale.id });
+};
 
 export const prescriptionOf = (clinic: Clinic, id: number): Prescription => {
   const prescription = clinic.online.prescriptions.get(id);

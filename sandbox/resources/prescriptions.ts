@@ -133,7 +133,7 @@ const wired = ({ clinic, wire }: ApiRequest, prescription: Prescription): WireRe
     modified_session: null,
     issue_time: prescription.issue_time === null ? null : wire.time(prescription.issue_time),
     is_order: false,
-    is_payment: prescription.is_payment,
+    is_payment: sale !== undefined && sale.date_paid !== null,
     prescription_order: null,
     payment_details: sale ? { invoice, total_with_vat: sale.total_with_vat, paid: sale.date_paid !== null } : null,
   };

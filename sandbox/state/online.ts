@@ -91,7 +91,6 @@ export interface Prescription extends RecordBase {
   prescription_set_uuid: string;
   /** The counter sale of the fee. */
   invoice: number | null;
-  is_payment: boolean;
   issue_time: number | null;
   archived: boolean;
   created_user: number | null;
@@ -180,7 +179,7 @@ export interface AppointmentReminder extends RecordBase {
 export const onlineTables = (tables: Tables) => ({
   postransactions: tables.add<Postransaction>('postransaction', 90_001, (link) => link.invoice ?? 0),
   messages: tables.add<Message>('message', 1),
-  prescriptions: tables.add<Prescription>('prescription', 3001),
+  prescriptions: tables.add<Prescription>('prescription', 3001, (prescription) => prescription.client),
   prescriptionItems: tables.add<PrescriptionItem>('prescription_item', 4001, (item) => item.prescription),
   reasons: tables.add<Reason>('reason', 1),
   appointments: tables.add<Appointment>('appointment', 70_001),

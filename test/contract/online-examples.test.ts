@@ -47,3 +47,18 @@ test('examples/online-booking.ts: a visit is booked on the web site, confirmed, 
     'sent by email to minea.harjula@example.org: Your appointment is confirmed',
   ]);
 });
+
+test('examples/prescription.ts: written, sent, accepted, and its fee collected over the counter', async () => {
+  const { clinic } = api().sandbox;
+  const veterinarian = clinic.registers.users.all().find((user) => user.is_veterinarian);
+  const patient = clinic.registers.patients.all().find(({ archived, deceased }) => !archived && deceased === null);
+  expect(await run('prescription')).toEqual([
+    `prescription for ${patient?.name} by ${veterinarian?.first_name} ${veterinarian?.last_name}: status 1`,
+    'item: Kivuton 50 mg, dispensed 1 time',
+    'status 2',
+    'status 3',
+    'status 4',
+    "the fee's counter sale: KU, 12.55",
+    'the prescription names its sale: true, paid: true',
+  ]);
+});

@@ -129,6 +129,26 @@ describe('practice-api "Online prescription"', () => {
     expect((await api().get(second)).json.repeat_number).toBe(3);
   });
 
+  test('a prescription of a consultation of the same client', async () => {
+    const { consultations } = clinic().care;
+    const patients = [patientOf(2001)];
+    const [times, status] = [
+      { started: nowMs, finished: null, admitted_time: nowMs, first_entry: null, ended: null },
+      8,
+    ];
+    const held = clinic().insert(consultations, {
+      ...{ ...times, status, client: 2001, patients, complaint: '', type: 1, invoice: null, department: 11 },
+      ...{ supervising_veterinarian: veterinarian(), reporting_dimension_1: null, reporting_dimension_2: null },
+    });
+    const made = await create({ client_id: held.client, consultation_id: held.id, items: [item({ patients })] });
+    expect(made.consultation).toBe(api().ref('consultation', held.id));
+    const others = clinic()
+      .clients.all()
+      .find((client) => client.id !== held.client)?.id;
+    const refused = await api().send('POST', path, body({ client_id: others, consultation_id: held.id, items: [] }));
+    expect(refused.json).toEqual({ consultation_id: [expect.any(String)] });
+  });
+
   test.each<[string, object, string]>([
     ['no client_id', { client_id: undefined }, 'client_id'],
     ['an unknown client', { client_id: 1 }, 'client_id'],
@@ -234,18 +254,24 @@ describe('practice-api "Prescription status" and "Endpoints: Online prescription
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
   });
 
-  test('the sale of the fee is named once it is made', async () => {
-    const { url } = await create();
-    const prescription = clinic().online.prescriptions.all().at(-1);
-    if (!prescription) throw new Error('no prescription');
-    const sale = clinic().createInvoice({ department: 11, client: 2001, countersale: true, rows: [{ sum: '10.00' }] });
-    clinic().pay(sale.id, { payment_type: 0 });
-    const { notePrescriptionFee } = await import('../../sandbox/online/prescriptions.ts');
-    notePrescriptionFee(clinic(), prescription, sale);
+  test('a counter sale of the fee is named by the newest prescription that has none, and whether it is paid', async () => {
+    const [, url] = [await create(), (await create()).url];
+    await create({ status: 6 });
+    const fee = clinic().department(11).prescription_fee_item;
+    const draft = (await api().send('POST', 'countersale/', { department: 11, client: 2001 })).json;
+    await api().send('POST', `countersale/${draft.id}/items/`, { item: fee, quantity: 1 });
+    expect((await api().get(at(url))).json).toMatchObject({ invoice: null, is_payment: false, payment_details: null });
+    const sale = await api().send('POST', `countersale/${draft.id}/finalize/`);
+    expect([sale.status, sale.json.total_with_vat]).toEqual([200, 12.55]);
+    const details = { invoice: sale.json.url, total_with_vat: '12.55' };
     expect((await api().get(at(url))).json).toMatchObject({
-      invoice: api().ref('invoice', sale.id),
-      is_payment: true,
-      payment_details: { invoice: api().ref('invoice', sale.id), total_with_vat: '10.00', paid: true },
+      ...{ invoice: sale.json.url, is_payment: false },
+      payment_details: { ...details, paid: false },
+    });
+    clinic().pay(sale.json.id, { payment_type: 0 });
+    expect((await api().get(at(url))).json).toMatchObject({
+      ...{ invoice: sale.json.url, is_payment: true },
+      payment_details: { ...details, paid: true },
     });
   });
 });
