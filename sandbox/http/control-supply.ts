@@ -6,7 +6,7 @@ import type { Order, Wholesaler } from '../state/supply.ts';
 import { productTypes } from '../supply/catalog-csv.ts';
 import { archiveWholesaler, changeCredentials, connectWholesaler, wholesalerOf } from '../supply/credentials.ts';
 import { importProducts, offeredProducts } from '../supply/imports.ts';
-import { draftOrder, orderOf, sendOrder } from '../supply/orders.ts';
+import { draftOrder, markDelivered, orderOf, sendOrder } from '../supply/orders.ts';
 import { acceptBatch, matchReceipt } from '../supply/receipts.ts';
 
 const number = z.int().min(0);
@@ -83,6 +83,7 @@ export const registerStaffControls = (scope: FastifyInstance, clinic: Clinic): v
   add('POST', '/orders/:id/send', changes, ({ notes, lines }, id) =>
     sendOrder(clinic, id, { ...(notes === undefined ? {} : { notes }), ...(lines === undefined ? {} : { lines }) }),
   );
+  add('POST', '/orders/:id/deliver', null, (_, id) => markDelivered(clinic, id));
   add('GET', '/receipts', null, () => supply.receiptLines.all().slice(-1000));
   add('POST', '/receipts/:id/match', match, ({ item }, id) => matchReceipt(clinic, id, item));
   add('POST', '/receipts/:id/accept', null, (_, id) => acceptBatch(clinic, id));

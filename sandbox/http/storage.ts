@@ -127,10 +127,9 @@ async function* formParts(request: FastifyRequest) {
 const storeFile = async (upload: CatalogUpload, part: MultipartFile): Promise<Landed> => {
   const file = join(tmpdir(), `catalog-${randomUUID()}.csv`);
   try {
-    const bytes = new ByteCount();
-    await pipeline(part.file as Readable, bytes.count, createWriteStream(file, { mode: 0o600 }));
+    await pipeline(part.file as Readable, createWriteStream(file, { mode: 0o600 }));
     if (part.file.truncated) throw tooLarge();
-    if (bytes.total === 0) {
+    if (part.file.bytesRead === 0) {
       throw new StorageError(400, 'EntityTooSmall', 'Your proposed upload is smaller than the minimum allowed size');
     }
     return { upload, file };
@@ -139,17 +138,6 @@ const storeFile = async (upload: CatalogUpload, part: MultipartFile): Promise<La
     throw error;
   }
 };
-
-class ByteCount {
-  total = 0;
-
-  readonly count = async function* (this: ByteCount, chunks: AsyncIterable<Buffer>) {
-    for await (const chunk of chunks) {
-      this.total += chunk.length;
-      yield chunk;
-    }
-  }.bind(this);
-}
 
 /** The files that are being validated, by upload. */
 class Reading {

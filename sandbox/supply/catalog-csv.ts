@@ -47,16 +47,16 @@ const maxRowBytes = 100_000;
 export class CatalogErrors {
   readonly kept: CatalogError[] = [];
   readonly #counts = new Map<string, number>();
-  #total = 0;
+  #found = 0;
 
   add(error: CatalogError): void {
-    this.#total++;
+    this.#found++;
     this.#counts.set(error.code, (this.#counts.get(error.code) ?? 0) + 1);
     if (this.kept.length < maxReported) this.kept.push(error);
   }
 
   get isTooMany(): boolean {
-    return this.#total > maxErrors;
+    return this.#found > maxErrors;
   }
 
   /** The exact number of errors of each code. */
@@ -70,7 +70,7 @@ export class CatalogErrors {
     const lines = this.kept.map(
       ({ row, code, field, detail }) => `${row ?? ''},${code},${field ?? ''},${quote(detail)}`,
     );
-    const left = this.#total - this.kept.length;
+    const left = this.#found - this.kept.length;
     if (left > 0) lines.push(`,,,${quote(`${left} more errors are not listed.`)}`);
     return `${['row,code,field,detail', ...lines].join('\n')}\n`;
   }
@@ -139,7 +139,7 @@ class Reading {
   readonly #errors = new CatalogErrors();
   readonly #products = new Map<string, CatalogProduct>();
   #columns: (Column | null)[] | null = null;
-  #total = 0;
+  #rows = 0;
   #accepted = 0;
 
   row(values: string[], lastLine: number): void {
@@ -147,7 +147,7 @@ class Reading {
       this.#columns = headerOf(values);
       return;
     }
-    this.#total++;
+    this.#rows++;
     const row = lastLine - values.reduce((lines, value) => lines + (value.match(/\n/g)?.length ?? 0), 0);
     const problems: CatalogError[] = [];
     const product = productOf(new Cells(this.#columns, values, row, problems));
@@ -161,8 +161,8 @@ class Reading {
 
   end(): CatalogOutcome {
     if (this.#columns === null) throw new Unusable(ofFile('missing_header', 'The file has no header row.'));
-    if (this.#total === 0) throw new Unusable(ofFile('no_rows', 'The file has no data rows.'));
-    const isWhole = this.#accepted === this.#total;
+    if (this.#rows === 0) throw new Unusable(ofFile('no_rows', 'The file has no data rows.'));
+    const isWhole = this.#accepted === this.#rows;
     return this.#outcome(isWhole ? 'accepted' : this.#accepted > 0 ? 'partially_accepted' : 'rejected');
   }
 
@@ -176,9 +176,9 @@ class Reading {
   #outcome(status: CatalogOutcome['status']): CatalogOutcome {
     return {
       status,
-      rows_total: this.#total,
+      rows_total: this.#rows,
       rows_accepted: this.#accepted,
-      rows_rejected: this.#total - this.#accepted,
+      rows_rejected: this.#rows - this.#accepted,
       products: status === 'rejected' ? [] : [...this.#products.values()],
       errors: this.#errors,
     };

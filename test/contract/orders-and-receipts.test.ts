@@ -441,3 +441,39 @@ describe('practice-api "Receipts"', () => {
     ]);
   });
 });
+
+describe('control endpoints of the sandbox', () => {
+  // biome-ignore lint/suspicious/noExplicitAny: a contract test reads whatever the wire brings.
+  const staff = async (method: string, path: string, sent?: object): Promise<any> => {
+    const init = { method, ...(sent ? { body: JSON.stringify(sent) } : {}) };
+    return (await fetch(`${api().sandbox.url}/sandbox/${path}`, init)).json();
+  };
+
+  test('staff write, send and receive an order, and accept the batch of a receipt line', async () => {
+    const set = await connected();
+    expect(await staff('GET', `wholesalers/${set.id}/products`)).toEqual([]);
+    const lines = [{ product_number: 'AB-1', quantity: '2', item: 6001 }];
+    const draft = await staff('POST', 'orders', { wholesaler: set.id, lines, send: false });
+    expect([draft.status, orderEvents(draft.id)]).toEqual([0, []]);
+    const changed = [{ ...lines[0], quantity: '3' }];
+    expect((await staff('POST', `orders/${draft.id}/send`, { lines: changed })).status).toBe(1);
+    expect(orderEvents(draft.id)[0].order.items[0].quantity).toBe('3');
+    const webhooks: { event: string }[] = await staff('GET', 'webhooks');
+    expect(webhooks.at(-1)?.event).toBe('order.placed');
+
+    await callAs(api()).send('POST', `wholesaler/${set.id}/receipts/`, {
+      receipt_lines: [{ id: 'by-hand', quantity: '1', barcode: '1', order_id: draft.id }],
+    });
+    const receipt = (await staff('GET', 'receipts')).at(-1);
+    expect(receipt).toMatchObject({ line_id: 'by-hand', item: null, batch_accepted: false });
+    expect(await staff('POST', `receipts/${receipt.id}/accept`)).toHaveProperty('item');
+    await staff('POST', `receipts/${receipt.id}/match`, { item: 6001 });
+    expect((await staff('POST', `receipts/${receipt.id}/accept`)).batch_accepted).toBe(true);
+    expect((await staff('POST', `orders/${draft.id}/deliver`)).status).toBe(2);
+    expect((await staff('GET', `orders/${draft.id}`)).status).toBe(2);
+    const stock: { order: number; quantity: string }[] = await staff('GET', 'stock');
+    expect(stock.filter(({ order }) => order === draft.id).map(({ quantity }) => quantity)).toEqual(['1', '2.000']);
+    expect(await staff('POST', `orders/${draft.id}/deliver`)).toHaveProperty('non_field_errors');
+    expect(await staff('POST', 'orders', { wholesaler: set.id, lines: [] })).toHaveProperty('lines');
+  });
+});

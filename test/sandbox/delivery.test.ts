@@ -134,4 +134,16 @@ describe('practice-api "Events": delivery', () => {
     await pass();
     expect([sent.length, clinic.supply.events.all()[0]?.state]).toEqual([1, 'given up']);
   });
+
+  test('of events that are delivered the last thousand are kept', async () => {
+    const { clinic, available, sent, start, pass } = world(() => 204);
+    start();
+    const { id } = connectWholesaler(clinic, available.id);
+    for (let n = 1; n < 1050; n++) {
+      changeCredentials(clinic, id, { customer_number: String(n) });
+      if (n % 100 === 0) await pass();
+    }
+    await pass();
+    expect([sent.length, clinic.supply.events.size]).toEqual([1050, 1000]);
+  });
 });
