@@ -3,7 +3,7 @@ import { type Application, Auth } from './auth.ts';
 import { Clinic } from './clinic.ts';
 import { FaultInjector, type Faults } from './faults.ts';
 import { generate } from './generator.ts';
-import { createApp } from './http/app.ts';
+import { type AppParts, createApp } from './http/app.ts';
 import { RateLimits } from './http/rate.ts';
 import { type Stats, StatsKeeper } from './http/stats.ts';
 import { type LiveEvent, live } from './live.ts';
@@ -60,6 +60,8 @@ export interface SandboxOptions {
   webhooks?: WebhookTarget | readonly WebhookTarget[] | null;
   /** Answer 500 where an answer does not fit its schema: for tests. */
   checkAnswers?: boolean;
+  /** Told of every answer, for tests that look for what no test asks. */
+  onAnswer?: AppParts['onAnswer'];
 }
 
 export interface Sandbox {
@@ -128,7 +130,8 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   const only = { installation, clinic, quirks, auth, limits, faults, stats, latencyMs };
   const installationOf = (id: number) => (id === installation ? only : null);
   const { checkAnswers = false } = options;
-  const app = await createApp({ routes, installationOf, controls, quirks, clock, checkAnswers });
+  const told = options.onAnswer ? { onAnswer: options.onAnswer } : {};
+  const app = await createApp({ routes, installationOf, controls, quirks, clock, checkAnswers, ...told });
   await app.listen({ port: options.port ?? 0, host });
   const address = app.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;

@@ -13,7 +13,7 @@ export const longTests = [
   'test/hostile/*.test.ts',
   'test/integration/redate-summaries.test.ts',
   'test/month-end/month-end.test.ts',
-  'test/sandbox/fuzz/fuzz.test.ts',
+  'test/sandbox/{coverage,fuzz/fuzz}.test.ts',
   'test/simulation/{outages,rare-mutants}.test.ts',
   'test/sync/by-invoice.test.ts',
   'test/workflows/{kill,pausing}.test.ts',

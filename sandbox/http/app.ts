@@ -43,6 +43,15 @@ export interface AppParts {
   controls?: Controls;
   /** Checks every answer against its schema and fails with 500: for tests. */
   checkAnswers?: boolean;
+  /** Told of every answer: which tests prove which endpoint. */
+  onAnswer?: (answered: Answered) => void;
+}
+
+export interface Answered {
+  method: string;
+  /** The route as declared, relative to the API where it is part of it, for example `/invoice/:id/full_refund/`. */
+  path: string;
+  status: number;
 }
 
 type Damage = 'reset' | 'truncate' | 'truncateHonestly' | 'html';
@@ -97,6 +106,13 @@ export const createApp = async (parts: AppParts): Promise<FastifyInstance> => {
     const id = Number(request.url.split('/')[1]);
     request.installation = Number.isInteger(id) ? parts.installationOf(id) : null;
   });
+  if (parts.onAnswer) {
+    const told = parts.onAnswer;
+    app.addHook('onResponse', async (request, reply) => {
+      const path = (request.routeOptions.url ?? '').replace(apiPath, '/');
+      told({ method: request.method, path, status: reply.statusCode });
+    });
+  }
   app.setErrorHandler((error, request, reply) => deliver(request, reply, whole(refusalOf(error))));
   app.setNotFoundHandler((request, reply) => {
     const [path = '', search] = request.url.split('?');

@@ -1,6 +1,8 @@
 // A sandbox over real HTTP, and the few calls the contract tests make of it.
+import { appendFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { parse } from 'lossless-json';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts';
 
 export interface Reply {
@@ -45,11 +47,26 @@ export const callApi = (sandbox: Sandbox): TestApi => {
   };
 };
 
+/** Where `test/sandbox/coverage.test.ts` wants to know which test calls which endpoint. */
+const traceFolder = process.env.VETLEDGER_CONTRACT_TRACE;
+const onAnswer: NonNullable<SandboxOptions['onAnswer']> = (answered) => {
+  const { currentTestName: test, testPath } = expect.getState();
+  if (test === undefined) return;
+  const file = basename(testPath ?? '');
+  appendFileSync(
+    join(traceFolder as string, `${process.pid}.jsonl`),
+    `${JSON.stringify({ ...answered, test, file })}\n`,
+  );
+};
+const traced: SandboxOptions = traceFolder === undefined ? {} : { onAnswer };
+
 /** One sandbox for a file of tests, with a small clinic and no limits. */
 export const useSandbox = (options: SandboxOptions = {}): (() => TestApi) => {
   let api: TestApi;
   beforeAll(async () => {
-    api = callApi(await startSandbox({ invoices: 150, rateWindowSeconds: 0, checkAnswers: true, ...options }));
+    api = callApi(
+      await startSandbox({ invoices: 150, rateWindowSeconds: 0, checkAnswers: true, ...traced, ...options }),
+    );
   });
   afterAll(() => api.sandbox.stop());
   return () => api;
