@@ -83,6 +83,24 @@ export function missing({ specified, tests }: Coverage): string[] {
   });
 }
 
+/** What the sandbox does where nothing is shown: the comments at the head of its files say it. */
+function choices(): string[] {
+  const files = readdirSync(join(root, 'sandbox'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  return files.sort().flatMap((name) => {
+    const lines = readFileSync(join(root, 'sandbox', name), 'utf8').split('\n');
+    const end = lines.findIndex((line) => !line.startsWith('//'));
+    const comment = lines
+      .slice(0, end)
+      .map((line) => line.replace(/^\/\/ ?/, ''))
+      .join(' ');
+    const chosen =
+      /Not shown, and chosen(?: here)?: (.*)$/.exec(comment)?.[1] ?? /[^.]*\bnot shown\b.*$/.exec(comment)?.[0];
+    return chosen === undefined ? [] : [`| \`sandbox/${name}\` | ${cell(chosen.trim())} |`];
+  });
+}
+
 const shownTests = 2;
 const cell = (text: string): string => text.replace(/\s+/g, ' ').replaceAll('|', '\\|');
 
@@ -97,6 +115,7 @@ export function renewed(text: string, { specified, tests, sections }: Coverage):
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([section, titles]) => `| ${cell(section)} | ${[...titles].sort().map(cell).join('; ')} |`);
   const tables = {
+    choices: ['| part | chosen |', '| --- | --- |', ...choices()],
     endpoints: ['| section | endpoint | proved by |', '| --- | --- | --- |', ...endpoints],
     sections: [
       '| section of the specification | states, errors, limits and fields, by test |',
