@@ -1,5 +1,6 @@
 // The staff and the virtual users of applications, which other records refer to. The record is not shown; chosen: names, e-mail
-// address, department, and whether the user is a veterinarian (who may prescribe); read only, by any application.
+// address, department, and whether the user is a veterinarian (who may prescribe); read only, with the
+// permission for the clinic's settings.
 import { z } from 'zod';
 import { answer, id, url } from '../http/fields.ts';
 import { idFilter, listRoute } from '../http/listing.ts';
@@ -9,6 +10,7 @@ import type { User } from '../state/registers.ts';
 import type { WireRecord } from '../wire.ts';
 
 const section = 'Users';
+const permission = 'Settings: Departments';
 
 const record = answer({
   id: id(),
@@ -28,13 +30,13 @@ const wired = ({ wire }: ApiRequest, { created, modified, department, ...user }:
 
 export const userRoutes: RouteSpec[] = [
   listRoute<User>({
-    ...{ path: 'user/', action: 'user.list', summary: 'Users', section, record },
+    ...{ path: 'user/', action: 'user.list', summary: 'Users', section, permission, record },
     table: ({ clinic }) => clinic.registers.users,
     filters: idFilter,
     wire: wired,
   }),
   route({
-    ...{ method: 'GET', path: 'user/:id/', action: 'user.retrieve', summary: 'One user', section },
+    ...{ method: 'GET', path: 'user/:id/', action: 'user.retrieve', summary: 'One user', section, permission },
     answers: { 200: record },
     handle: (request) => {
       const user = request.clinic.registers.users.get(pathId(request));

@@ -1,15 +1,23 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Clinic } from '../../sandbox/clinic.ts';
 import { generate } from '../../sandbox/generator.ts';
 import { liveOnline } from '../../sandbox/online/live.ts';
+import { loadClinic, saveClinic } from '../../sandbox/persist.ts';
 import { defaultQuirks } from '../../sandbox/quirks.ts';
 import { Zone } from '../../sandbox/zone.ts';
 
 const endMs = Date.parse('2026-05-20T12:00:00.000Z');
 
-const openClinic = (seed = 1) => {
+const emptyClinic = (seed: number) => {
   const zone = new Zone('Europe/Helsinki');
-  const clinic = new Clinic({ seed, zone, decimals: 2, quirks: { ...defaultQuirks }, clock: () => endMs });
+  return new Clinic({ seed, zone, decimals: 2, quirks: { ...defaultQuirks }, clock: () => endMs });
+};
+
+const openClinic = (seed = 1) => {
+  const clinic = emptyClinic(seed);
   generate(clinic, { seed, invoices: 150, historyDays: 60, endMs });
   return clinic;
 };
@@ -49,5 +57,33 @@ describe('what clients do over the net', () => {
     const [alone, beside] = [openClinic(), openClinic()];
     for (let n = 0; n < 20; n++) liveOnline(beside);
     expect(beside.liveRng.state).toBe(alone.liveRng.state);
+  });
+
+  test('a saved clinic goes on where it was, and one saved before there were payment links gets the settings', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'vetledger-online-'));
+    try {
+      const file = join(folder, 'state');
+      const clinic = openClinic();
+      for (let n = 0; n < 20; n++) liveOnline(clinic);
+      saveClinic(clinic, file);
+      const loaded = emptyClinic(1);
+      loadClinic(loaded, file);
+      expect(loaded.online.postransactions.all()).toEqual(clinic.online.postransactions.all());
+      expect(Array.from({ length: 20 }, () => liveOnline(loaded))).toEqual(
+        Array.from({ length: 20 }, () => liveOnline(clinic)),
+      );
+      const [first = '', ...records] = readFileSync(file, 'utf8').split('\n');
+      const { online_rng, departments, ...header } = JSON.parse(first);
+      for (const department of departments) {
+        delete department.allow_nhp_processing;
+        delete department.prescription_fee_item;
+      }
+      writeFileSync(file, [JSON.stringify({ ...header, departments }), ...records].join('\n'));
+      const old = emptyClinic(1);
+      loadClinic(old, file);
+      expect(old.department(11)).toMatchObject({ allow_nhp_processing: true, prescription_fee_item: null });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
