@@ -73,7 +73,7 @@ export const openConsultation = (clinic: Clinic, input: ConsultationInput): Cons
       complaint: input.complaint ?? '',
       type: input.type ?? consultationTypes.outpatient,
       status: admitted,
-      admitted_time: clinic.clock(),
+      admitted_time: Math.min(started, clinic.clock()),
       first_entry: null,
       ended: null,
       invoice: null,

@@ -6,6 +6,7 @@ import { dec, fixed } from './money.ts';
 import type { Client, Invoice, Prepayment } from './records.ts';
 import { invoiceStatus } from './records.ts';
 import type { Rng } from './rng.ts';
+import { invoiceVisit } from './visit-care.ts';
 import { payNow, payRest, type Settlement, settleAgainst, settlements, visitRows } from './visits.ts';
 import { addDays } from './zone.ts';
 
@@ -45,7 +46,6 @@ export class History {
   readonly #agenda = new Agenda();
   readonly #privateClients: Client[];
   readonly #companies: Client[];
-  #consultation = 90_000;
 
   constructor(clinic: Clinic, rng: Rng, startMs: number, endMs: number) {
     this.#clinic = clinic;
@@ -136,17 +136,16 @@ export class History {
     this.#later(at, 40 * minuteMs, (when) => this.#settle(this.#clinic.finalise(draft.id), settlement, when));
   }
 
+  /** The invoice of a visit, or of a sale over the counter. */
   #invoice(options: { status?: number; shop?: boolean; client?: Client } = {}): Invoice {
     const rng = this.#rng;
-    const client = options.shop ? null : (options.client ?? rng.pick(this.#clinic.clients.all()));
-    return this.#clinic.createInvoice({
-      department: this.#department(),
-      client: client?.id ?? null,
-      countersale: options.shop ?? false,
-      consultation: options.shop ? null : this.#consultation++,
-      rows: visitRows(rng, this.#clinic, client, options.shop),
-      ...(options.status === undefined ? {} : { status: options.status }),
-    });
+    const clinic = this.#clinic;
+    const client = options.shop ? null : (options.client ?? rng.pick(clinic.clients.all()));
+    const department = this.#department();
+    const rows = visitRows(rng, clinic, client, options.shop);
+    const { status = invoiceStatus.final } = options;
+    if (client) return invoiceVisit(clinic, { client: client.id, department, rows, status });
+    return clinic.createInvoice({ department, client: null, countersale: true, rows, status });
   }
 
   #settle(invoice: Invoice, settlement: Settlement, at: number): void {

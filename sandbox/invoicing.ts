@@ -2,7 +2,7 @@
 import type { InvoiceInput, RowInput } from './inputs.ts';
 import type { Amount } from './money.ts';
 import { dec, fixed, negated, rowAmount, sumOf } from './money.ts';
-import type { Client, Invoice, InvoiceRow, Payer, VatGroup } from './records.ts';
+import type { Client, Invoice, InvoiceRow, Payer, RowExtra, VatGroup } from './records.ts';
 import { invoiceStatus, NotFound, ValidationProblem } from './records.ts';
 import { Store } from './store.ts';
 import { addDays } from './zone.ts';
@@ -21,6 +21,9 @@ const noPayer: Payer = {
   payer_country: '',
   payer_country_code: '',
 };
+
+/** Of a row without internal accounts; all such rows share it. */
+const noExtra: RowExtra = { account_number: null, reporting_dimension_1: null, reporting_dimension_2: null };
 
 export class Invoicing extends Store {
   /** Creates an invoice with its rows; totals are the exact sums of the rows, rounded half-even. */
@@ -199,9 +202,10 @@ export class Invoicing extends Store {
   }
 
   #amounts(row: RowInput): Required<Pick<RowInput, 'sum' | 'sum_vat' | 'sum_total'>> {
-    const rate = dec(row.vat_percentage ?? row.vat_group?.percentage ?? '0').div(100);
-    const sum_vat = row.sum_vat ?? rowAmount(dec(row.sum).times(rate));
-    return { sum: row.sum, sum_vat, sum_total: row.sum_total ?? rowAmount(dec(row.sum).plus(sum_vat)) };
+    const { sum, sum_total } = row;
+    const percentage = row.vat_percentage ?? row.vat_group?.percentage ?? '0';
+    const sum_vat = row.sum_vat ?? rowAmount(dec(sum).times(dec(percentage).div(100)));
+    return { sum, sum_vat, sum_total: sum_total ?? rowAmount(dec(sum).plus(sum_vat)) };
   }
 
   #insertRow(invoice: number, row: RowInput): InvoiceRow {
@@ -220,12 +224,7 @@ export class Invoicing extends Store {
       reporting_dimension_2: row.reporting_dimension_2 ?? null,
       reporting_dimension_3: row.reporting_dimension_3 ?? null,
       credited_invoicerow: row.credited_invoicerow ?? null,
-      invoice_row_extra: {
-        account_number: null,
-        reporting_dimension_1: null,
-        reporting_dimension_2: null,
-        ...row.invoice_row_extra,
-      },
+      invoice_row_extra: row.invoice_row_extra ? { ...noExtra, ...row.invoice_row_extra } : noExtra,
       vat_group: row.vat_group ?? this.#vatGroup(vat_percentage),
     });
   }

@@ -4,6 +4,7 @@ import type { Clinic } from './clinic.ts';
 import { dec, fixed } from './money.ts';
 import type { Invoice, Prepayment } from './records.ts';
 import { invoiceStatus } from './records.ts';
+import { invoiceVisit } from './visit-care.ts';
 import { payNow, payRest, settleAgainst, settlements, visitRows } from './visits.ts';
 
 export interface LiveEvent {
@@ -80,7 +81,7 @@ function newInvoice(clinic: Clinic, status: number): Happening {
   const client = rng.pick(clinic.clients.all());
   const department = rng.pick([...clinic.departments.keys()]);
   const rows = visitRows(rng, clinic, client);
-  const invoice = clinic.createInvoice({ department, client: client.id, rows, status });
+  const invoice = invoiceVisit(clinic, { department, client: client.id, rows, status, booked: true });
   if (status === invoiceStatus.final) payNow(rng, clinic, invoice, rng.weighted(settlements));
   return { text: `${name(invoice)} of ${invoice.total_with_vat}`, invoice: invoice.id };
 }
@@ -171,7 +172,14 @@ function usePrepayment(clinic: Clinic): Happening | null {
   if (!prepayment) return null;
   const client = clinic.clients.get(prepayment.client) ?? null;
   const rows = visitRows(rng, clinic, client);
-  const invoice = clinic.createInvoice({ department: prepayment.department, client: prepayment.client, rows });
+  const { client: clientId, department } = prepayment;
+  const invoice = invoiceVisit(clinic, {
+    department,
+    client: clientId,
+    rows,
+    status: invoiceStatus.final,
+    booked: true,
+  });
   if (!isOpen(invoice)) return { text: `${name(invoice)} of ${invoice.total_with_vat}`, invoice: invoice.id };
   const payment = clinic.applyPrepayment(prepayment.id, invoice.id);
   const text = `${payment.paid} of prepayment ${prepayment.id} used on ${name(invoice)}`;

@@ -63,6 +63,7 @@ export class Store {
   readonly people = peopleTables(this.#tables);
   /** Wholesalers, their catalogs, orders and receipts. */
   readonly supply = supplyTables(this.#tables);
+  readonly seed: number;
   readonly departments = new Map<number, Department>();
   readonly vatGroups: VatGroup[] = [];
   readonly zone: Zone;
@@ -82,6 +83,7 @@ export class Store {
   #visibleAt = 0;
 
   constructor(options: StoreOptions) {
+    this.seed = options.seed;
     this.zone = options.zone;
     this.decimals = options.decimals;
     this.quirks = options.quirks;

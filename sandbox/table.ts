@@ -18,7 +18,6 @@ interface LateCommit<T> {
 
 export class Table<T extends RecordBase> {
   readonly #records: T[] = [];
-  readonly #byId = new Map<number, T>();
   readonly #groups = new Map<number, T[]>();
   readonly #groupOf: ((record: T) => number) | null;
   readonly #late = new Map<number, LateCommit<T>>();
@@ -51,7 +50,11 @@ export class Table<T extends RecordBase> {
   }
 
   get(id: number): T | undefined {
-    return this.#byId.get(id);
+    // Ids follow each other except where records were deleted, so that a record is mostly where its id says.
+    const expected = this.#records[id - (this.#records[0]?.id ?? 0)];
+    if (expected?.id === id) return expected;
+    const found = this.#records[this.#firstAbove(id - 1)];
+    return found?.id === id ? found : undefined;
   }
 
   /** The records of one parent, in order of id. */
@@ -65,7 +68,6 @@ export class Table<T extends RecordBase> {
     if (last && record.id <= last.id) throw new Error(`id ${record.id} is not above ${last.id}`);
     this.#nextId = Math.max(this.#nextId, record.id + 1);
     this.#records.push(record);
-    this.#byId.set(record.id, record);
     if (this.#groupOf) {
       const group = this.#groupOf(record);
       const members = this.#groups.get(group);
@@ -111,10 +113,9 @@ export class Table<T extends RecordBase> {
   }
 
   delete(id: number): void {
-    const record = this.#byId.get(id);
+    const record = this.get(id);
     if (!record) return;
     this.#records.splice(this.#firstAbove(id - 1), 1);
-    this.#byId.delete(id);
     this.#late.delete(id);
     if (this.#groupOf) {
       const members = this.#groups.get(this.#groupOf(record)) ?? [];
@@ -137,7 +138,7 @@ export class Table<T extends RecordBase> {
   /** Candidates for a list by id, from the most selective index. */
   select(selection: Selection): T[] {
     const { ids, groups, modifiedFrom, idGreaterThan = -1, idLessThan = Number.POSITIVE_INFINITY } = selection;
-    if (ids) return this.#inIdOrder(ids.map((id) => this.#byId.get(id)).filter((record) => record !== undefined));
+    if (ids) return this.#inIdOrder(ids.map((id) => this.get(id)).filter((record) => record !== undefined));
     if (groups) return this.#inIdOrder([...new Set(groups)].flatMap((group) => this.of(group)));
     const start = this.#firstAbove(idGreaterThan);
     const end = idLessThan === Number.POSITIVE_INFINITY ? this.#records.length : this.#firstAbove(idLessThan - 1);
@@ -149,7 +150,7 @@ export class Table<T extends RecordBase> {
     if (!this.#changesInOrder) this.#rebuildChanges();
     const found = new Set<T>();
     for (let at = lowerBound(this.#changedAt, instantMs); at < this.#changedAt.length; at++) {
-      const record = this.#byId.get(this.#changedId[at] as number);
+      const record = this.get(this.#changedId[at] as number);
       if (record && record.modified === this.#changedAt[at]) found.add(record);
     }
     return this.#inIdOrder([...found]);

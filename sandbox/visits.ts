@@ -1,4 +1,5 @@
 // Rows and payments of a visit, used by the generated history and by live events.
+import type { Decimal } from 'decimal.js';
 import type { Item } from './catalogue.ts';
 import { items, vatGroups } from './catalogue.ts';
 import type { Clinic } from './clinic.ts';
@@ -50,6 +51,18 @@ const paymentTypeOf: Partial<Record<Settlement, number>> = {
   bankLater: 2,
 };
 
+const one = dec(1);
+const discounted = dec('0.9');
+
+/** A VAT percentage as a share, and the factor from net to gross; kept, because every row asks for one of a few. */
+const rates = new Map<Amount, { rate: Decimal; factor: Decimal }>();
+const rateOf = (percentage: Amount): { rate: Decimal; factor: Decimal } => {
+  const rate = dec(percentage).div(100);
+  const known = { rate, factor: rate.plus(1) };
+  rates.set(percentage, known);
+  return known;
+};
+
 /** A row of an item at a price with VAT (for companies: without VAT). */
 export const itemRow = (rng: Rng, clinic: Clinic, item: Item, client: Client | null): RowInput => {
   const isEu = client?.customer_type === 2 && !item.shop;
@@ -66,18 +79,18 @@ export const itemRow = (rng: Rng, clinic: Clinic, item: Item, client: Client | n
     ['0.3333', 2],
   ] as const);
   // A discount applied to the row sum only, so that it differs from quantity times price, as seen in the field.
-  const discount = rng.chance(0.12) ? dec('0.9') : dec(1);
-  const rate = dec(vat.percentage).div(100);
+  const discount = rng.chance(0.12) ? discounted : one;
+  const { rate, factor } = rates.get(vat.percentage) ?? rateOf(vat.percentage);
   const line = dec(rowAmount(price.times(quantity).times(discount)));
-  const net = client?.customer_type ? line : dec(rowAmount(line.div(rate.plus(1))));
+  const net = client?.customer_type ? line : dec(rowAmount(line.div(factor)));
   const sum_vat = client?.customer_type ? dec(rowAmount(net.times(rate))) : line.minus(net);
-  const priceNet = client?.customer_type ? price : price.div(rate.plus(1));
+  const priceNet = client?.customer_type ? price : price.div(factor);
   const dimensioned = item.dimension !== undefined && rng.chance(0.7);
   return {
     name: item.name,
     quantity,
     price: rowAmount(priceNet),
-    price_with_vat: rowAmount(priceNet.times(rate.plus(1))),
+    price_with_vat: rowAmount(priceNet.times(factor)),
     sum: rowAmount(net),
     sum_vat: rowAmount(sum_vat),
     sum_total: rowAmount(net.plus(sum_vat)),

@@ -172,7 +172,8 @@ describe.each([
     const unread = 'Siltakatu 4711';
     for (const invoice of invoices.all()) invoice.payer_street_address = unread;
     for (const payment of invoicePayments.all()) payment.info = unread;
-    for (const row of invoiceRows.all()) Object.assign(row.invoice_row_extra, { patient: unread });
+    for (const row of invoiceRows.all())
+      Object.assign(row, { invoice_row_extra: { ...row.invoice_row_extra, patient: unread } });
     // What is sent back whole is kept whole.
     expect(JSON.stringify(prepayments.all())).not.toContain(unread);
     expect(await clinic.sync()).toMatchObject({ outcome: 'closed' });
