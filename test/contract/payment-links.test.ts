@@ -312,6 +312,13 @@ describe('practice-api "Payment link": the page and the payment statuses', () =>
     ]);
   });
 
+  test('of two links for all that is due, only the first is accepted', async () => {
+    const [first, second] = [await create(invoiceLink()), await create(invoiceLink())];
+    await Promise.all([submit(first, { action: 'pay' }), submit(second, { action: 'pay' })]);
+    const ended = [(await shown(first)).payment_link.payment_status, (await shown(second)).payment_link.payment_status];
+    expect([ended.sort(), paymentsOf(invoice.id).length]).toEqual([[2, 5], 1]);
+  });
+
   test('return_url: the browser goes there after an accepted payment, and only then', async () => {
     const return_url = 'https://shop.example/thanks?order=7&x=%22';
     const paid = await create(invoiceLink({ data: { return_url } }));
