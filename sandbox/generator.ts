@@ -26,8 +26,7 @@ export const generate = (clinic: Clinic, options: HistoryOptions): void => {
   const startMs = options.endMs - options.historyDays * dayMs;
   clinic.clock = () => startMs;
   openClinic(clinic, rng);
-  openRegisters(clinic, options.seed);
-  openSupply(clinic, options.seed);
+  openParts(clinic, options.seed);
   const history = new History(clinic, rng, startMs, options.endMs);
   for (const kind of drawPlans(rng, options.invoices)) history.plan(kind);
   history.play();
@@ -36,6 +35,12 @@ export const generate = (clinic: Clinic, options: HistoryOptions): void => {
   // As a transaction, so that the first one after it does not tell of these reports; never late.
   clinic.commit(() => reportDays(clinic), 'request');
   clinic.clock = realClock;
+};
+
+/** Fills the parts besides the books: registers, people, suppliers. A clinic saved before there were such parts gets them late. */
+export const openParts = (clinic: Clinic, seed: number): void => {
+  openRegisters(clinic, seed);
+  openSupply(clinic, seed);
 };
 
 const openClinic = (clinic: Clinic, rng: Rng): void => {

@@ -2,7 +2,7 @@
 import { type Application, Auth } from './auth.ts';
 import { Clinic } from './clinic.ts';
 import { FaultInjector, type Faults } from './faults.ts';
-import { generate } from './generator.ts';
+import { generate, openParts } from './generator.ts';
 import { type AppParts, createApp } from './http/app.ts';
 import { RateLimits } from './http/rate.ts';
 import { type Stats, StatsKeeper } from './http/stats.ts';
@@ -98,6 +98,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
     const { invoices = 2600, historyDays = 200 } = options;
     generate(clinic, { seed, invoices, historyDays, endMs: clock() });
   }
+  if (clinic.registers.users.size === 0) clinic.commit(() => openParts(clinic, seed), 'request');
   const saver = stateFile === undefined ? null : new Saver(() => saveClinic(clinic, stateFile), saveEveryMs);
   if (!isLoaded) saver?.finish();
   const webhooks = new WebhookSender(clinic, installation);

@@ -1,6 +1,6 @@
 // Who may call what: every endpoint of the API without a token, without the permission, and without the scope.
 import { describe, expect, test } from 'vitest';
-import { type Application, permissions } from '../../sandbox/auth.ts';
+import { type Application, type Permission, permissions } from '../../sandbox/auth.ts';
 import { routes } from '../../sandbox/resources/index.ts';
 import { useSandbox } from './harness.ts';
 
@@ -61,7 +61,7 @@ describe('practice-api "Authentication" 1, 2: every endpoint', () => {
   test.each(ofOpenApi)(
     '$method $path answers 403 without the permission $permission',
     async ({ method, path, permission }) => {
-      const at = permissions.findIndex((one) => one === permission);
+      const at = permissions.indexOf(permission as Permission);
       expect(at).toBeGreaterThanOrEqual(0);
       expect(await statusOf(method, path, await tokenOf(`without-${at}`))).toBe(403);
       expect([401, 403]).not.toContain(await statusOf(method, path, await tokenOf(`only-${at}`)));
