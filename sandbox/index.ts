@@ -4,6 +4,7 @@ import { Clinic } from './clinic.ts';
 import { FaultInjector, type Faults } from './faults.ts';
 import { generate, openParts } from './generator.ts';
 import { type AppParts, createApp } from './http/app.ts';
+import { documentOf } from './http/openapi.ts';
 import { RateLimits } from './http/rate.ts';
 import { type Stats, StatsKeeper } from './http/stats.ts';
 import { type LiveEvent, live } from './live.ts';
@@ -152,4 +153,12 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
       saver?.finish();
     },
   };
+};
+
+/** The OpenAPI 3.1 description of the API, as `/schema/` serves it, for no server in particular. */
+export const describeApi = async (): Promise<object> => {
+  const app = await createApp({ routes, installationOf: () => null, quirks: defaultQuirks, clock: Date.now });
+  const description = documentOf(app);
+  await app.close();
+  return description;
 };

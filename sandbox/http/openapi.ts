@@ -2,15 +2,21 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifySchema } from 'fastify';
-import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
+import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answer } from './fields.ts';
 import type { RouteSpec } from './route.ts';
 
 const apiPath = '/:installation/api/0.1/';
-const detail = answer({ detail: z.string() });
+/** Schemas of answers by name: the description has each of them once, among its components. */
+const components = z.registry<{ id: string }>();
+const named = <S extends z.ZodType>(schema: S, id: string): S => {
+  if (!components.has(schema)) components.add(schema, { id });
+  return schema;
+};
+const detail = named(answer({ detail: z.string() }), 'Refusal');
 /** `{"<field>": ["message"]}`, or `{"detail": "message"}` where no field is at fault. */
-const problems = z.record(z.string(), z.unknown());
+const problems = named(z.record(z.string(), z.unknown()), 'Problems');
 
 /** The schema of a route as fastify takes it: what is validated, and what is told in the description. */
 export const described = (route: RouteSpec, params: z.ZodObject): FastifySchema => {
@@ -21,7 +27,7 @@ export const described = (route: RouteSpec, params: z.ZodObject): FastifySchema 
   const answers = Object.entries(route.answers).map(([status, schema]) =>
     schema === null
       ? [status, z.undefined().describe('Done; the answer has no body')]
-      : told(Number(status), route.summary, schema),
+      : told(Number(status), route.summary, named(schema, `${route.action}.${status}`)),
   );
   const hasInput = route.body !== undefined || route.query !== undefined;
   const refusals = [
@@ -53,7 +59,8 @@ const notes = (route: RouteSpec): string =>
   route.permission === undefined ? '' : `Needs the permission '${route.permission}'.`;
 
 export const registerDocs = async (app: FastifyInstance): Promise<void> => {
-  const toJson = createJsonSchemaTransform({});
+  const withComponents = createJsonSchemaTransformObject({ schemaRegistry: components as never });
+  const toJson = createJsonSchemaTransform({ schemaRegistry: components as never });
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -86,12 +93,20 @@ export const registerDocs = async (app: FastifyInstance): Promise<void> => {
       const { schema, url } = toJson(document) as { schema: FastifySchema; url: string };
       return { schema, url: url.startsWith(apiPath) ? url.slice(apiPath.length - 1) : url };
     }) as never,
+    transformObject: ((document: never) => withoutInputs(withComponents(document))) as never,
   });
   await app.register(swaggerUi, { routePrefix: '/docs' });
   app.get('/schema/', { schema: { hide: true } as never }, async (request, reply) => {
     const origin = `http://${request.headers.host ?? 'localhost'}`;
     return reply.send(documentOf(app, origin));
   });
+};
+
+/** Components are answers; their variants as input, which the package adds, are used by nothing. */
+const withoutInputs = (document: object): object => {
+  const { components: parts, ...rest } = document as { components: { schemas: Record<string, unknown> } };
+  const schemas = Object.entries(parts.schemas).filter(([name]) => !name.endsWith('Input'));
+  return { ...rest, components: { ...parts, schemas: Object.fromEntries(schemas) } };
 };
 
 /** The description; with an origin, for the server there. */
