@@ -10,7 +10,10 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startSandbox } from '../../../sandbox/index.ts';
+
+import { type Clinic, startSandbox } from '../../../sandbox/index.ts';
+import { connectWholesaler } from '../../../sandbox/supply/credentials.ts';
+import { draftOrder, sendOrder } from '../../../sandbox/supply/orders.ts';
 
 const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
 const home = process.env.VETLEDGER_SCHEMATHESIS || join(cache, 'vetledger', 'schemathesis');
@@ -34,14 +37,15 @@ export async function fuzz(options: {
   path?: string;
   timeoutMs: number;
 }): Promise<Fuzzed> {
-  // Its token has both scopes, its limits are off, and answers that do not fit their schemas become 500.
+  // Its limits are off, and answers that do not fit their schemas become 500.
   const sandbox = await startSandbox({ invoices: 150, rateWindowSeconds: 0, checkAnswers: true });
+  const parameters = openWholesaler(sandbox.clinic);
   const folder = mkdtempSync(join(tmpdir(), 'vetledger-fuzz-'));
   try {
     // Ids that exist, so that the fuzzer reaches what endpoints of one record do.
-    writeFileSync(join(folder, 'schemathesis.toml'), configuration(existingIds(sandbox.clinic.tables)));
+    writeFileSync(join(folder, 'schemathesis.toml'), configuration(existingIds(sandbox.clinic.tables), parameters));
     const args = [
-      ...['run', `${sandbox.url}/schema/`, '--header', `Authorization: Bearer ${sandbox.token}`],
+      ...['run', `${sandbox.url}/schema/`, '--header', `Authorization: Bearer ${explorer.token}`],
       ...['--phases', 'coverage,fuzzing', '--max-examples', String(options.examples), '--seed', String(options.seed)],
       // Valid input can be refused for what the clinic's records say, which no schema knows.
       ...['--exclude-checks', 'positive_data_acceptance,unsupported_method'],
@@ -57,6 +61,9 @@ export async function fuzz(options: {
   }
 }
 
+/** The sandbox's application with both scopes. */
+const explorer = { clientId: 'explorer-client', token: 'explorer-token' };
+
 /** The first record of every table by its resource. */
 function existingIds(tables: ReadonlyMap<string, { all(): readonly { id: number }[] }>): Map<string, number> {
   return new Map(
@@ -69,10 +76,27 @@ function existingIds(tables: ReadonlyMap<string, { all(): readonly { id: number 
   );
 }
 
-function configuration(ids: Map<string, number>): string {
-  return [...ids]
-    .map(([name, id]) => `[[operations]]\ninclude-path-regex = "^/${name}/\\\\{"\nparameters = { "path.id" = ${id} }\n`)
-    .join('\n');
+/** A wholesaler of the fuzzer's application, with orders to deliver; its ids, by the names of the parameters of paths. */
+function openWholesaler(clinic: Clinic): Record<string, number> {
+  const available = clinic.insert(clinic.supply.available, {
+    ...{ name: 'Fuzzed', email: null, register_number: null, owner: explorer.clientId },
+    ...{ webhook_callback_url: 'http://127.0.0.1:9/', verification_salt: 'x'.repeat(16) },
+  });
+  const wholesaler = connectWholesaler(clinic, available.id);
+  let order = 0;
+  for (let n = 0; n < 40; n += 1) {
+    order = draftOrder(clinic, { wholesaler: wholesaler.id, lines: [{ product_number: 'a', quantity: '1' }] }).id;
+    sendOrder(clinic, order);
+  }
+  return { wholesaler_pk: wholesaler.id, order_id: order };
+}
+
+function configuration(ids: Map<string, number>, parameters: Record<string, number>): string {
+  const everywhere = Object.entries(parameters).map(([name, value]) => `${name} = ${value}`);
+  const own = [...ids].map(
+    ([name, id]) => `[[operations]]\ninclude-path-regex = '^/${name}/[{]'\nparameters = { "path.id" = ${id} }`,
+  );
+  return ['[parameters]', ...everywhere, '', ...own, ''].join('\n');
 }
 
 function run(
