@@ -64,6 +64,8 @@ describe('practice-api "Endpoints: Accounting reports, account numbers, alternat
     expect((await api().send('PUT', `accountnumber/${id}/`, { description: 'b' })).json).toEqual({
       number: ['This field is required.'],
     });
+    const replaced = await api().send('PUT', `accountnumber/${id}/`, { number: '4200', description: 'b' });
+    expect([replaced.status, replaced.json.description]).toEqual([200, 'b']);
     await api().send('PATCH', `accountnumber/${id}/`, { description: 'c' });
     expect((await api().get(`accountnumber/${id}/`)).json).toMatchObject({
       number: '4200',
