@@ -14,6 +14,8 @@ import { departmentLocks } from '../mirror/department-locks.ts';
 import { judge } from '../posting/index.ts';
 import type { DocumentFacts, Judgement } from '../posting/types.ts';
 import { type KnownMatch, matchOfPayment, refundsOfPrepayment, usesOfPrepayment } from '../prepayments/matches.ts';
+import { readJson } from '../records/json.ts';
+import { type InvoiceOrigin, originOf } from '../records/schema.ts';
 import {
   type CalendarDate,
   type DocumentKind,
@@ -68,6 +70,8 @@ export interface Explanation {
   uses: KnownMatch[];
   /** Of a payment of type 8: what it took, and how that is known. */
   match: KnownMatch[];
+  /** Of an invoice: the consultation that it was made of. */
+  origin: InvoiceOrigin | null;
   /** Of a payment: its likely original or cancellation. */
   pair: LikelyPair;
   /** Times are told in it. */
@@ -118,6 +122,8 @@ export async function explainDocument(
   const entries = await entriesOf(db, installationId, document);
   const entryIds = entries.map(({ id }) => id);
   const summaries = await summariesOf(db, entryIds);
+  const versions = await versionsOf(db, installationId, document);
+  const latest = versions[0];
   return {
     installation: installationId,
     document,
@@ -125,7 +131,7 @@ export async function explainDocument(
     documentDate: found.documentDate,
     problem: found.problem && { ...found.problem, todo: todoOf(found.problem.code) },
     reports: await reportsOf(db, installationId, document),
-    versions: await versionsOf(db, installationId, document),
+    versions,
     facts,
     judgement,
     proofs: facts && judgement ? proofsOf(facts, judgement, decimals) : [],
@@ -142,6 +148,7 @@ export async function explainDocument(
     uses: found.kind === 'prepayment' ? await usesOfPrepayment(db, installationId, found.id) : [],
     match: found.kind === 'payment' ? await matchOfPayment(db, installationId, found.id) : [],
     pair: facts?.kind === 'payment' ? await likelyPairOf(db, installationId, dialect, facts.payment) : noPair,
+    origin: found.kind === 'invoice' && latest ? originOf(readJson(latest.raw), dialect) : null,
     timezone: installation.timezone,
     related: facts ? await relatedDocuments(db, installationId, relatedRefs(facts)) : [],
     decimals,

@@ -22,7 +22,14 @@ const dialectSchema = z.strictObject({
     invoice: fields(
       ...(['id', 'status', 'number', 'prefix', 'invoice_date', 'due_date', 'created', 'modified'] as const),
       ...(['credit_note', 'countersale', 'total', 'total_vat', 'total_with_vat', 'due_sum'] as const),
-      ...(['bank_reference', 'client', 'department', 'original_invoice', 'consolidated_invoices'] as const),
+      ...([
+        'bank_reference',
+        'client',
+        'department',
+        'original_invoice',
+        'consolidated_invoices',
+        'consultation',
+      ] as const),
       ...(['payer_name', 'payer_organization_name', 'payer_vat_number', 'payer_country_code'] as const),
       'payer_register_number',
     ),

@@ -18,7 +18,9 @@ export function keepMapped(kind: RecordKind, raw: string, dialect: Dialect): str
 }
 
 /** Fields that are mapped since records were stored without them, by kind. */
-const mappedLater: Partial<Record<RecordKind, readonly string[]>> = { invoice: ['payer_register_number'] };
+const mappedLater: Partial<Record<RecordKind, readonly string[]>> = {
+  invoice: ['payer_register_number', 'consultation'],
+};
 const earlierDialects = new WeakMap<Dialect, Dialect>();
 
 /**

@@ -166,6 +166,22 @@ function prepaymentStatus(read: RecordReader, dialect: Dialect): string | null {
   return found;
 }
 
+/** Where an invoice comes from: the consultation that was finalised. The source's record of it names the patients. */
+export interface InvoiceOrigin {
+  consultation: number;
+  /** Its address in the practice API; null where the source gives an id only. */
+  url: string | null;
+}
+
+/** The origin that an invoice's record names; null where it names none that can be read. Posting does not need it. */
+export function originOf(value: JsonValue, dialect: Dialect): InvoiceOrigin | null {
+  const named = isJsonObject(value) ? at(value, dialect.fields.invoice.consultation) : null;
+  const consultation = named == null ? undefined : reference.read(named);
+  if (consultation === undefined) return null;
+  const address = text.read((isJsonObject(named) ? named.url : named) ?? '') ?? null;
+  return { consultation, url: address !== null && /^https?:\/\//.test(address) ? address : null };
+}
+
 /** Reads the fields of one record by their names in the source and collects the defects. */
 class RecordReader {
   readonly id: number;

@@ -124,6 +124,21 @@ describe('vetledger explain', () => {
     await clinic.sync();
   });
 
+  test('an invoice leads back to the consultation that it was made of; a sale without one does not', async () => {
+    const { clinic: source, installation, url } = clinic.sandbox;
+    const visit = source.invoices.all().find((invoice) => invoice.consultation !== null);
+    const { id, consultation } = visit!;
+    const address = `${url}/${installation}/api/0.1/consultation/${consultation}/`;
+    const found = (await explain('invoice', String(id), '--json')).json();
+    expect(found.consultation).toEqual({ id: consultation, url: address });
+    expect((await explain('invoice', String(id))).stdout).toContain(
+      `  made of consultation ${consultation}: ${address} (its record in the practice software names the patients)\n`,
+    );
+    expect((await explain('invoice', String(ids.posted), '--json')).json().consultation).toBeNull();
+    expect((await explain('invoice', String(ids.posted))).stdout).not.toContain('consultation');
+    expect((await explain('prepayment', String(ids.prepayment), '--json')).json().consultation).toBeNull();
+  });
+
   test('a prepayment has its refunds and uses, and who set a match', async () => {
     await vetledger(
       [

@@ -3,7 +3,7 @@ import { loadDialect } from '../../src/config/dialect.ts';
 import { atOnce } from '../../src/domain/slices.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { readListBody } from '../../src/records/list-body.ts';
-import { parseRecord } from '../../src/records/schema.ts';
+import { originOf, parseRecord } from '../../src/records/schema.ts';
 
 const dialect = loadDialect();
 const api = 'https://clinic.example/4711/api/0.1';
@@ -302,4 +302,16 @@ test('an installation that names its fields otherwise', () => {
   expect(String(parseRecord('payment', parseJson('{"pk":3,"money":{"amount":"1.10"},"invoice":1}'), other).paid)).toBe(
     '1.1',
   );
+});
+
+test.each([
+  ['a url-reference', `"${api}/consultation/90012/"`, { consultation: 90_012, url: `${api}/consultation/90012/` }],
+  ['an id', '90012', { consultation: 90_012, url: null }],
+  ['an object', `{"id":5,"url":"${api}/consultation/5/"}`, { consultation: 5, url: `${api}/consultation/5/` }],
+  ['none', 'null', null],
+  ['something else', '"soon"', null],
+])('the consultation of an invoice as %s, which is no defect either way', (_case, consultation, origin) => {
+  const value = wire({ id: '11', total: '1', total_vat: '0', total_with_vat: '1', consultation });
+  expect(originOf(value, dialect)).toEqual(origin);
+  expect(parseRecord('invoice', value, dialect).defects).toEqual([]);
 });

@@ -51,6 +51,7 @@ export function explanationDocument(explanation: Explanation) {
       standing,
     })),
     timezone: explanation.timezone,
+    consultation: explanation.origin && { id: explanation.origin.consultation, url: explanation.origin.url },
     likely_cancels: documentId('payment', explanation.pair.cancels),
     likely_cancelled_by: documentId('payment', explanation.pair.cancelledBy),
     refunds: explanation.refunds.map(({ id, amount }) => ({

@@ -65,13 +65,24 @@ function typeName(type: number | null): string {
   return type === null ? 'no payment type' : paymentTypeName(type);
 }
 
-function sourceLines({ versions, facts, decimals, timezone, pair }: Explanation): string[] {
+function sourceLines({ versions, facts, decimals, timezone, pair, origin }: Explanation): string[] {
   const at = localTime(timezone);
   const lines = versions.map(
     ({ version, modified, sourceTime, current, goneAt }) =>
       `  version ${version}  changed ${at(modified)}, last read ${at(sourceTime)}${current ? '  (current)' : ''}${goneAt ? `  (gone, found ${at(goneAt)})` : ''}`,
   );
-  return facts ? [...lines, ...factLines(facts, decimals, timezone), ...pairLines(pair)] : lines;
+  return facts
+    ? [...lines, ...factLines(facts, decimals, timezone), ...pairLines(pair), ...originLines(origin)]
+    : lines;
+}
+
+/** The way back into the practice software, which knows the patients: vetledger stores nothing of them. */
+function originLines(origin: Explanation['origin']): string[] {
+  if (origin === null) return [];
+  const where = origin.url === null ? '' : `: ${origin.url}`;
+  return [
+    `  made of consultation ${origin.consultation}${where} (its record in the practice software names the patients)`,
+  ];
 }
 
 /** Likely, because a cancellation names no original in the source. */
