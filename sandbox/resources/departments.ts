@@ -1,6 +1,6 @@
 // practice-api: Department settings (`allow_nhp_processing`, "on the department object"), Endpoints: Settings (online prescription
 // settings of a department).
-// Not shown, and chosen: the department is read at /department/ and /department/{id}/, with its name and prefix; it is changed in the
+// Not shown, and chosen: the department is read at /department/{id}/, with its name and prefix; it is changed in the
 // application only. The online prescription settings hold the id of the fee's item and its url-reference, null without a fee.
 import { z } from 'zod';
 import { answer, id, url } from '../http/fields.ts';
