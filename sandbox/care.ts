@@ -1,5 +1,11 @@
 // What happens in a consultation: opened, worked on, given items, and finalised, which makes its invoice (practice-api: Consultation
-// status; Invoice). Choices where the specification shows nothing: docs/SANDBOX.md, "Consultations".
+// status; Invoice).
+// Not shown, and chosen: patients belong to the client. Without a home department of a patient, the clinic's first department is taken.
+// The invoice is final at once, or (quirk `consultationInvoice`) a draft that staff finalise; without items there is none. It is dated
+// today, so that finalising is refused where today is locked. Price and account of a row come from the catalogue, at the VAT percentage
+// that was sent, for which the clinic must have a VAT group; its dimensions are the item's, or else the consultation's. The multiplier of
+// a farm visit is the sum of the herds, a patient without a herd counting as one. No payment moves a consultation to 9; staff, not the
+// API, make one ready for discharge.
 import type { Clinic } from './clinic.ts';
 import type { RowInput } from './inputs.ts';
 import { type Amount, dec, fixed, sumOf } from './money.ts';

@@ -79,6 +79,13 @@ export const loadClinic = (clinic: Clinic, file: string): boolean => {
     }
   }
   if (isHeader) throw new Error(`${file} is not a sandbox state file; remove it to start anew`);
+  // A file of before consultations were kept has invoices that name some.
+  const { consultations } = clinic.care;
+  if (consultations.size === 0) {
+    for (const { consultation } of clinic.invoices.all()) {
+      if (consultation !== null) consultations.nextId = Math.max(consultations.nextId, consultation + 1);
+    }
+  }
   return true;
 };
 

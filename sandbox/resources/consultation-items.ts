@@ -1,4 +1,4 @@
-// practice-api: Consultation items; Endpoints: Consultations. Choices where nothing is shown: `usage_type` and `usage_size` may be
+// practice-api: Consultation items; Endpoints: Consultations. Not shown, and chosen: `usage_type` and `usage_size` may be
 // left out and are null then; a quantity is above 0 and is answered as multiplied; an item must be of the path's kind, its patients of
 // the consultation; a consultation that is finalized takes no more items; the lists of one kind are paginated like every list.
 import { z } from 'zod';

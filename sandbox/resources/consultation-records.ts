@@ -1,4 +1,4 @@
-// practice-api: Consultation diagnosis; Consultation note and discharge instruction. Choices where nothing is shown: a GET lists what was
+// practice-api: Consultation diagnosis; Consultation note and discharge instruction. Not shown, and chosen: a GET lists what was
 // recorded in the consultation; `code` and `name` are as sent and empty where they were not; `category`, and both kinds of `type`, are 0
 // by default; a finalized consultation still takes records; any `/listitem/<id>/` is a diagnosis of the clinic's own.
 import { z } from 'zod';

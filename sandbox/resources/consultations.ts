@@ -1,4 +1,4 @@
-// practice-api: Consultation; States: Consultation status; Endpoints: Consultations. Choices where nothing is shown: only client and
+// practice-api: Consultation; States: Consultation status; Endpoints: Consultations. Not shown, and chosen: only client and
 // patients are required, `type` is 1 Outpatient by default, and a `status` in a create request is ignored, as read-only fields are.
 import { z } from 'zod';
 import { consultationOf, moveConsultation, openConsultation } from '../care.ts';

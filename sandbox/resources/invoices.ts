@@ -1,4 +1,4 @@
-// practice-api: Invoice, Invoice row; Endpoints: Invoices, payments, prepayments. Choices where nothing is shown: `invoice_date` (of
+// practice-api: Invoice, Invoice row; Endpoints: Invoices, payments, prepayments. Not shown, and chosen: `invoice_date` (of
 // drafts) and `invoice_due_date` are written by PATCH of the invoice, which is not read there; other fields are ignored.
 import { z } from 'zod';
 import { amount, answer, boolean, date, day, id, reference, time, url } from '../http/fields.ts';

@@ -1,4 +1,4 @@
-// practice-api: Department settings; Endpoints: Settings; Errors (period lock). Choices where nothing is shown: the day on which the
+// practice-api: Department settings; Endpoints: Settings; Errors (period lock). Not shown, and chosen: the day on which the
 // automatic lock advances is `automatic_financial_period_lock_day`, and can be written; from that day on (the last of a shorter month)
 // the lock date is the first of the month, before it that of the month before; a date that was reached stays when it is switched off.
 import { z } from 'zod';
