@@ -17,7 +17,7 @@ import { Courier } from './supply/delivery.ts';
 import { type WebhookCounts, WebhookSender, type WebhookTarget } from './webhooks.ts';
 import { Zone } from './zone.ts';
 
-export type { Application } from './auth.ts';
+export { type Application, builtInApplications } from './auth.ts';
 export type { Clinic } from './clinic.ts';
 export type { FaultSwitch, Faults } from './faults.ts';
 export type { ActionStats, Stats } from './http/stats.ts';

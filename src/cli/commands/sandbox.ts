@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { type Sandbox, startSandbox } from '../../../sandbox/index.ts';
+import { builtInApplications, type Sandbox, startSandbox } from '../../../sandbox/index.ts';
 import { ConfigError, codeOf } from '../../domain/errors.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -20,7 +20,12 @@ export async function sandbox(context: CommandContext, options: SandboxOptions):
   context.signal.throwIfAborted();
   const started = await start(context, options);
   const { url, port, installation, token, clientId: client_id, clientSecret: client_secret } = started;
-  await context.result({ url, port, installation, token, client_id, client_secret }, () => text(started));
+  const applications = builtInApplications.map((one) => ({
+    ...{ name: one.name, token: one.token, client_id: one.clientId, client_secret: one.clientSecret },
+    scopes: one.scopes,
+  }));
+  const told = { url, port, installation, token, client_id, client_secret, applications, docs: `${url}/docs/` };
+  await context.result(told, () => text(started));
   if (!context.signal.aborted) await once(context.signal, 'abort');
   await started.stop();
   return 0;
@@ -67,6 +72,10 @@ function text({ url, installation, token, clientId, clientSecret }: Sandbox): st
     `  installation   ${installation}`,
     `  token          ${token}`,
     `  client         ${clientId} / ${clientSecret}`,
+    ...builtInApplications.map(
+      ({ name, scopes, token }) => `  ${name.padEnd(14)} ${token} (scope ${scopes.join(' and ')})`,
+    ),
+    `The API:         ${url}/docs/ (OpenAPI: ${url}/schema/)`,
     `To use it:       export PRACTICE_TOKEN=${token}`,
     `More activity:   curl -X POST '${url}/sandbox/live?events=20'`,
   ].join('\n');
