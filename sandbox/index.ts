@@ -1,4 +1,4 @@
-// The sandbox: the accounting part of the practice API as a stateful HTTP server on a clinic generated from a seed.
+// The sandbox: the practice API as a stateful HTTP server on a clinic generated from a seed.
 import { type Application, Auth } from './auth.ts';
 import { Clinic } from './clinic.ts';
 import { FaultInjector, type Faults } from './faults.ts';
@@ -9,11 +9,14 @@ import { RateLimits } from './http/rate.ts';
 import { type Stats, StatsKeeper } from './http/stats.ts';
 import { type LiveEvent, live } from './live.ts';
 import { sendDueReminders } from './online/bookings.ts';
+import { liveOnline } from './online/live.ts';
 import { shownMessages } from './online/messages.ts';
 import { loadClinic, Saver, saveClinic } from './persist.ts';
 import { defaultQuirks, type Quirks } from './quirks.ts';
 import { routes } from './resources/index.ts';
+import { Rng } from './rng.ts';
 import { Courier } from './supply/delivery.ts';
+import { supplyHappening } from './supply/live.ts';
 import { type WebhookCounts, WebhookSender, type WebhookTarget } from './webhooks.ts';
 import { Zone } from './zone.ts';
 
@@ -59,6 +62,8 @@ export interface SandboxOptions {
   faults?: Partial<Faults>;
   /** Receivers of webhooks for record changes. Default: none. */
   webhooks?: WebhookTarget | readonly WebhookTarget[] | null;
+  /** Whether clients also pay by link, book online and get prescriptions, and staff order medicine, as the clinic lives. Default: no. */
+  wholeLife?: boolean;
   /** Answer 500 where an answer does not fit its schema: for tests. */
   checkAnswers?: boolean;
   /** Told of every answer, for tests that look for what no test asks. */
@@ -88,6 +93,18 @@ export interface Sandbox {
   stop(): Promise<void>;
 }
 
+/** One event in so many has others beside it: over the net, and of purchasing. */
+const eventsPerOther = 5;
+
+/** What happens beside the ordinary events, drawn from streams of its own: those of a seed stay what they are. */
+const beside = (clinic: Clinic, events: number, supplyRng: Rng): LiveEvent[] =>
+  Array.from({ length: events }, () => supplyRng.chance(1 / eventsPerOther)).flatMap((isTime) => {
+    if (!isTime) return [];
+    const at = new Date(clinic.clock()).toISOString();
+    const happened = [liveOnline(clinic), supplyHappening(clinic, supplyRng)];
+    return happened.filter((one) => one !== null).map((one) => ({ at, ...one }));
+  });
+
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const { host = '127.0.0.1', seed = 1, installation = 4711, token = 'sandbox-token', stateFile } = options;
   const { clientId = 'sandbox-client', clientSecret = 'sandbox-secret', decimals = 2 } = options;
@@ -116,9 +133,10 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   const limits = new RateLimits(options.rateWindowSeconds ?? 60);
   const auth = new Auth({ token, clientId, clientSecret }, options.applications, options.legacyKey ?? null);
   const latencyMs = options.latencyMs ?? 0;
+  const supplyRng = new Rng(seed, 'supply live');
   const controls = {
     clinic,
-    live: (events = 1) => live(clinic, events),
+    live: (events = 1) => [...live(clinic, events), ...(options.wholeLife ? beside(clinic, events, supplyRng) : [])],
     stats: () => stats.read(),
     setFaults: (changes: Partial<Faults>) => faults.set(changes),
     setQuirks: (changes: Partial<Quirks>) => void Object.assign(quirks, changes),

@@ -219,6 +219,7 @@ async function startClinic(folder: string): Promise<Sandbox> {
     invoices: demo.invoices,
     rateWindowSeconds: demo.rateWindowSeconds,
     stateFile: join(folder, 'sandbox.json'),
+    wholeLife: true,
   };
   let sandbox: Sandbox;
   try {

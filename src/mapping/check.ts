@@ -176,7 +176,7 @@ function unnamedVatGroups({ rows }: SourceUsage, mapping: Mapping): UnnamedValue
 }
 
 function ofRows(message: string, rows: SourceUsage['rows']): UnnamedValue {
-  const count = rows.reduce((total, row) => total + row.count, 0);
+  const count = rows.reduce((counted, row) => counted + row.count, 0);
   return { message, count, net: sum(rows.map(({ net }) => net)), unit: 'row' };
 }
 

@@ -13,8 +13,9 @@ export function vatGroupLines(rows: RowUse[], toChoose: string[]): string[] {
   ];
   const proposed: string[] = [];
   const groups = groupBy(rows, ({ vat: { name, rate } }) => JSON.stringify([name, rate?.toFixed() ?? null]));
-  for (const [key, its] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const [name, rate]: [string | null, string | null] = JSON.parse(key);
+  for (const [, its] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const { name, rate: percent } = (its[0] as (typeof rows)[number]).vat;
+    const rate = percent?.toFixed() ?? null;
     const group = name === null ? 'group: null' : `group: ${quoted(name)}`;
     const isTaxed = its.some(({ vat }) => !(vat.rate ?? zero).isZero());
     if (isTaxed) proposed.push(`  - {${group}, rate: ${rate}, kind: domestic}   # ${rowTally(its)}`);

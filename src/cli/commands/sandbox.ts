@@ -43,6 +43,7 @@ async function start(context: CommandContext, options: SandboxOptions): Promise<
       token: options.token || context.env.PRACTICE_TOKEN || 'sandbox-token',
       rateWindowSeconds: rateWindow,
       latencyMs: latency,
+      wholeLife: true,
       ...(state ? { stateFile: resolve(state) } : {}),
       ...(webhooks ? { webhooks: { url: webhooks } } : {}),
     });
