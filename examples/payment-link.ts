@@ -54,11 +54,27 @@ const statusOf = async ({ id }: Transaction): Promise<string> => {
   return statuses[payment_link.payment_status] ?? '';
 };
 
-const { results: invoices } = await call<Page<Invoice>>(`${api}/invoice/?status__is=3&page_size=1000`);
-const invoice = invoices.find(({ due_sum, client, credit_note }) => due_sum > 0 && client !== null && !credit_note);
-if (!invoice) throw new Error('The clinic has no open invoice.');
-const department = await call<{ id: number; allow_nhp_processing: boolean }>(invoice.department);
-say(`invoice ${invoice.id}: ${invoice.due_sum} due; links allowed: ${department.allow_nhp_processing}`);
+interface Department {
+  id: number;
+  name: string;
+  allow_nhp_processing: boolean;
+}
+
+/** The first open invoice of a department that allows links. */
+const invoiceToPay = async (): Promise<{ invoice: Invoice; department: Department }> => {
+  const { results } = await call<Page<Invoice>>(`${api}/invoice/?status__is=3&page_size=1000`);
+  const open = results.filter(({ due_sum, client, credit_note }) => due_sum > 0 && client !== null && !credit_note);
+  for (const url of new Set(open.map((one) => one.department))) {
+    const department = await call<Department>(url);
+    say(`links allowed in ${department.name}: ${department.allow_nhp_processing}`);
+    const invoice = open.find((one) => one.department === url);
+    if (department.allow_nhp_processing && invoice) return { invoice, department };
+  }
+  throw new Error('The clinic has no open invoice in a department that allows payment links.');
+};
+
+const { invoice, department } = await invoiceToPay();
+say(`invoice ${invoice.id}: ${invoice.due_sum} due`);
 
 const common = {
   terminal_id: 0,

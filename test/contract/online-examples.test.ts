@@ -12,15 +12,19 @@ const run = async (example: string): Promise<string[]> => {
 
 test('examples/payment-link.ts: a link for an invoice is paid once, one for a prepayment is aborted', async () => {
   const { clinic } = api().sandbox;
+  // The first open invoice is of a department that allows no links.
+  const refused = clinic.createInvoice({ department: 13, client: 2001, rows: [{ sum: '12.00' }] });
   const invoice = clinic.createInvoice({ department: 11, client: 2001, rows: [{ sum: '64.50' }] });
   for (const open of clinic.invoices.all()) {
-    if (open.id !== invoice.id && open.status === 3 && Number(open.due_sum) > 0)
+    if (open.id < refused.id && open.status === 3 && Number(open.due_sum) > 0)
       clinic.pay(open.id, { payment_type: 2 });
   }
   const client = clinic.clients.get(2001);
   if (client) clinic.update(clinic.clients, client, { no_sms: false, no_email: false });
   expect(await run('payment-link')).toEqual([
-    `invoice ${invoice.id}: 64.5 due; links allowed: true`,
+    'links allowed in Pelto Mobile Practice: false',
+    'links allowed in Kuusikko Animal Hospital: true',
+    `invoice ${invoice.id}: 64.5 due`,
     'payment link of 64.50: Pending',
     '  the page says: Thank you, the payment was accepted',
     '  the page says: Thank you, the payment was accepted',
