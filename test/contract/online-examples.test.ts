@@ -16,8 +16,7 @@ test('examples/payment-link.ts: a link for an invoice is paid once, one for a pr
   const refused = clinic.createInvoice({ department: 13, client: 2001, rows: [{ sum: '12.00' }] });
   const invoice = clinic.createInvoice({ department: 11, client: 2001, rows: [{ sum: '64.50' }] });
   for (const open of clinic.invoices.all()) {
-    if (open.id < refused.id && open.status === 3 && Number(open.due_sum) > 0)
-      clinic.pay(open.id, { payment_type: 2 });
+    if (open.id < refused.id && open.status === 3 && Number(open.due_sum) > 0) clinic.pay(open.id, { payment_type: 2 });
   }
   const client = clinic.clients.get(2001);
   if (client) clinic.update(clinic.clients, client, { no_sms: false, no_email: false });
