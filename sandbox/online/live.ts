@@ -2,6 +2,7 @@
 // random numbers of its own, so that the other events of a seed stay what they are.
 import type { Clinic } from '../clinic.ts';
 import { addToCounterSale, finaliseCounterSale, openCounterSale } from '../counter-sales.ts';
+import type { LiveEvent } from '../live.ts';
 import { dec, fixed } from '../money.ts';
 import { type Client, type Invoice, invoiceStatus } from '../records.ts';
 import type { Rng } from '../rng.ts';
@@ -18,15 +19,8 @@ import {
 import { abortLink, createLink, failLink, payLink, subjectOf } from './payment-links.ts';
 import { changePrescription, createPrescription } from './prescriptions.ts';
 
-export interface OnlineEvent {
-  kind: string;
-  /** In plain words. */
-  text: string;
-  invoice?: number;
-  payment?: number;
-  prepayment?: number;
-  client?: number;
-}
+/** As an event of the clinic's life; whoever asks for it adds when it was. */
+export type OnlineEvent = Omit<LiveEvent, 'at'>;
 
 type Happening = Omit<OnlineEvent, 'kind'>;
 
