@@ -7,7 +7,8 @@ import { invoiceStatus, NotFound, ValidationProblem } from './records.ts';
 import { Store } from './store.ts';
 import { addDays } from './zone.ts';
 
-const noPayer: Payer = {
+/** A payer of whom nothing is known. */
+export const noPayer: Payer = {
   payer_name: '',
   payer_organization_name: '',
   payer_id_number: '',

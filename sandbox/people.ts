@@ -3,7 +3,8 @@ import type { Application } from './auth.ts';
 import type { Clinic } from './clinic.ts';
 import { genders } from './code-lists.ts';
 import { checkFieldValues, type FieldEntry, setFieldValues } from './custom-fields.ts';
-import { type Client, type Payer, ValidationProblem } from './records.ts';
+import { noPayer } from './invoicing.ts';
+import { type Client, ValidationProblem } from './records.ts';
 import type { Patient, PhoneNumber } from './state/people.ts';
 import type { User } from './state/registers.ts';
 
@@ -56,7 +57,7 @@ export const addClient = (clinic: Clinic, { fields_rel = [], ...input }: ClientI
   const client = clinic.insert(clinic.clients, {
     ...fields,
     preferences_stated_at: statesPreferences(input) ? clinic.clock() : null,
-    payer: { ...noAddress, ...namesOf(fields) },
+    payer: { ...noPayer, ...namesOf(fields) },
   });
   setFieldValues(clinic, 'client', client.id, fields_rel);
   return client;
@@ -81,17 +82,6 @@ type Named = Pick<Client, 'firstname' | 'lastname' | 'organization_name' | 'coun
 const requireName = ({ firstname, lastname, organization_name }: Named): void => {
   if (`${firstname}${lastname}${organization_name}`.trim() !== '') return;
   throw new ValidationProblem('lastname', 'A client needs a first name, a last name or an organization name.');
-};
-
-const noAddress: Omit<Payer, keyof ReturnType<typeof namesOf>> = {
-  payer_id_number: '',
-  payer_register_number: '',
-  payer_vat_number: '',
-  payer_street_address: '',
-  payer_street_address_2: '',
-  payer_zip_code: '',
-  payer_city: '',
-  payer_state: '',
 };
 
 const countryNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
