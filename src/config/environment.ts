@@ -9,7 +9,8 @@ const serverPaths = ['database_url', 'temporal.address'];
 const ownerPath = 'migrate_database_url';
 /** A secret of several lines, PEM. */
 const keyPath = 'seal_key';
-const secretPath = /\.auth\.(token|client_secret)$|\.erp\.password$|^webhooks\.secret$|^temporal\.api_key$|^seal_key$/;
+const secretPath =
+  /\.auth\.(token|client_secret)$|\.erp\.(password|api_key)$|^webhooks\.secret$|^temporal\.api_key$|^seal_key$/;
 /** `${NAME}`, a variable of the environment, or `${file:PATH}`, the text of a file. */
 const variable = /\$\{(?:file:([^}]+)|([A-Za-z_][A-Za-z0-9_]*))\}/g;
 

@@ -2,7 +2,10 @@ import type { CalendarDate } from '../terms.ts';
 import type { FileOptions } from './file-options.ts';
 
 /** Where an installation's general ledger is delivered to (DESIGN "Config", `erp`). */
-export type ErpConfig = { kind: 'ledger' } | TrytonConfig | FileTargetConfig;
+export type ErpConfig = { kind: 'ledger' } | ApiTargetConfig | FileTargetConfig;
+
+/** An ERP that is spoken with. */
+export type ApiTargetConfig = TrytonConfig | OdooConfig;
 
 /** What every target has. */
 interface DeliveryConfig {
@@ -12,8 +15,8 @@ interface DeliveryConfig {
   auto: boolean;
 }
 
-export interface TrytonConfig extends DeliveryConfig {
-  kind: 'tryton';
+/** What every ERP has that is spoken with. */
+interface ApiConfig extends DeliveryConfig {
   /** Without a trailing slash. */
   url: string;
   database: string;
@@ -27,6 +30,18 @@ export interface TrytonConfig extends DeliveryConfig {
   /** Whether a period that is closed in the ERP also locks the practice software's. */
   closeSourcePeriods: boolean;
   timeoutSeconds: number;
+}
+
+export interface TrytonConfig extends ApiConfig {
+  kind: 'tryton';
+}
+
+export const odooProtocols = ['jsonrpc', 'json2'] as const;
+
+export interface OdooConfig extends ApiConfig {
+  kind: 'odoo';
+  /** `json2` (Odoo 19) names the user by the key alone: `user` is empty, and `password` is the key. */
+  protocol: (typeof odooProtocols)[number];
 }
 
 export const fileFormats = ['csv', 'sie4', 'datev'] as const;
@@ -44,7 +59,12 @@ export function isDelivered(erp: ErpConfig): erp is Exclude<ErpConfig, { kind: '
 
 /** Whether the ERP gives each unit a document number of its own, which the practice software is then told instead of our entry id. */
 export function givesNumbers(erp: ErpConfig): boolean {
-  return erp.kind === 'tryton';
+  return isApiTarget(erp);
+}
+
+/** Whether entries are sent to an ERP over its interface. */
+export function isApiTarget(erp: ErpConfig): erp is ApiTargetConfig {
+  return erp.kind === 'tryton' || erp.kind === 'odoo';
 }
 
 /** Whether the installation's general ledger is handed over as files. */

@@ -189,12 +189,16 @@ function readErp(
     case 'ledger':
       return { kind };
     case 'tryton':
-      return {
-        ...{ kind, from, auto, url: erp.url ?? '', database: erp.database ?? '', company: erp.company ?? null },
-        ...{ user: erp.user ?? '', password: erp.password ?? '', post: erp.post ?? 'posted' },
+    case 'odoo': {
+      const common = {
+        ...{ from, auto, url: erp.url ?? '', database: erp.database ?? '', company: erp.company ?? null },
+        ...{ user: erp.user ?? '', password: erp.api_key ?? erp.password ?? '', post: erp.post ?? 'posted' },
         ...{ ownedAccounts: erp.owned_accounts ?? [], closeSourcePeriods: erp.close_source_periods },
         timeoutSeconds: erp.timeout_seconds ?? 120,
       };
+      if (kind === 'tryton') return { kind, ...common };
+      return { kind, ...common, protocol: erp.protocol ?? (erp.api_key === undefined ? 'jsonrpc' : 'json2') };
+    }
     default: {
       const folder = erp.folder === undefined ? join(dataDir, 'erp', String(id)) : resolve(dirname(file), erp.folder);
       const options = readFileOptions(kind, erp.options ?? {}, minorUnitDecimals(currency));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isCalendarDate, isTimezone } from '../domain/dates.ts';
 import { isCurrency } from '../domain/money.ts';
 import { postingModes, rawKeepings } from '../terms.ts';
-import { fileFormats } from './erp.ts';
+import { fileFormats, odooProtocols } from './erp.ts';
 import { number, parsed, positive, text } from './scalars.ts';
 import { schedule } from './schedule.ts';
 
@@ -39,19 +39,26 @@ const flag = z
 const erp = z
   .strictObject({
     kind: z
-      .enum(['ledger', 'tryton', ...fileFormats], { error: 'must be ledger, tryton, csv, sie4 or datev' })
+      .enum(['ledger', 'tryton', 'odoo', ...fileFormats], { error: 'must be ledger, tryton, odoo, csv, sie4 or datev' })
       .describe(
-        '`ledger`: the books in our own PostgreSQL only. `tryton`: a Tryton server. `csv`, `sie4`, `datev`: files.',
+        '`ledger`: the books in our own PostgreSQL only. `tryton`, `odoo`: a server of that ERP. `csv`, `sie4`, `datev`: files.',
       ),
     url: text
       .refine(isWebAddress, 'must be an http:// or https:// address without user, password, query or fragment')
       .transform((url) => url.replace(/\/+$/, ''))
       .optional()
       .describe('Address of the ERP.'),
-    database: text.optional().describe('Tryton: name of its database.'),
+    database: text.optional().describe('Tryton, Odoo: name of its database.'),
     company: text.optional().describe('Name or id of the company; absent: the only one that the user may see.'),
     user: text.optional().describe('Login of the API user.'),
-    password: text.optional().describe(`Its password. ${onlyFromEnvironment}`),
+    password: text.optional().describe(`Its password; for Odoo an API key does as well. ${onlyFromEnvironment}`),
+    api_key: text
+      .optional()
+      .describe(`Odoo 19: key of the API user for /json/2, instead of user and password. ${onlyFromEnvironment}`),
+    protocol: z
+      .enum(odooProtocols, { error: 'must be jsonrpc or json2' })
+      .optional()
+      .describe('Odoo: `jsonrpc` (17 to 19) or `json2` (19). Default: `json2` with an api_key, otherwise `jsonrpc`.'),
     post: z
       .enum(['posted', 'draft'], { error: 'must be posted or draft' })
       .optional()
@@ -79,20 +86,26 @@ const erp = z
   })
   .superRefine((erp, context) => {
     const missing = (keys: string[]) => keys.filter((key) => !(key in erp));
-    const needed = erp.kind === 'tryton' ? missing(['url', 'database', 'user', 'password']) : [];
-    for (const key of needed) {
+    const isKeyed = erp.kind === 'odoo' && erp.protocol !== 'jsonrpc' && ('api_key' in erp || erp.protocol === 'json2');
+    const needed: Record<string, string[]> = {
+      tryton: ['url', 'database', 'user', 'password'],
+      odoo: isKeyed ? ['url', 'database', 'api_key'] : ['url', 'database', 'user', 'password'],
+    };
+    for (const key of missing(needed[erp.kind] ?? [])) {
       context.addIssue({ code: 'custom', path: [key], message: `is needed for kind ${erp.kind}` });
     }
-    const only: Record<string, readonly string[]> = {
-      tryton: ['url', 'database', 'company', 'user', 'password', 'post', 'owned_accounts', 'timeout_seconds'],
-      files: ['folder', 'options'],
+    const api = ['url', 'database', 'company', 'user', 'password', 'post', 'owned_accounts', 'timeout_seconds'];
+    const keyed = ['url', 'database', 'company', 'api_key', 'protocol', 'post', 'owned_accounts', 'timeout_seconds'];
+    const files = ['folder', 'options'];
+    const own: Record<string, readonly string[]> = {
+      ledger: [],
+      tryton: api,
+      odoo: isKeyed ? keyed : [...api, 'protocol'],
     };
-    const own = erp.kind === 'tryton' ? 'tryton' : erp.kind === 'ledger' ? '' : 'files';
-    for (const [group, keys] of Object.entries(only)) {
-      if (group === own) continue;
-      for (const key of keys.filter((name) => name in erp)) {
-        context.addIssue({ code: 'custom', path: [key], message: `is not a key of kind ${erp.kind}` });
-      }
+    for (const key of new Set([...api, ...keyed, ...files])) {
+      if (!(key in erp) || (own[erp.kind] ?? files).includes(key)) continue;
+      const of = erp.kind === 'odoo' && isKeyed ? 'odoo with an api_key' : erp.kind;
+      context.addIssue({ code: 'custom', path: [key], message: `is not a key of kind ${of}` });
     }
   });
 

@@ -1,10 +1,10 @@
-import type { ErpConfig, FileTargetConfig, TrytonConfig } from '../config/erp.ts';
+import { type ApiTargetConfig, type ErpConfig, type FileTargetConfig, isApiTarget } from '../config/erp.ts';
 import { companyKey } from './entry-key.ts';
 import type { CompanyRef } from './port.ts';
 
 /** The company that an installation is delivered to, as its configuration names it: known without asking the ERP. */
-export function companyOf(erp: TrytonConfig | FileTargetConfig): CompanyRef {
-  if (erp.kind === 'tryton')
+export function companyOf(erp: ApiTargetConfig | FileTargetConfig): CompanyRef {
+  if (isApiTarget(erp))
     return { kind: erp.kind, url: comparableUrl(erp.url), id: `${erp.database}/${erp.company ?? ''}` };
   return { kind: erp.kind, url: erp.folder, id: '' };
 }

@@ -150,6 +150,13 @@ function comparedVat(entry: ErpEntry, found: FoundEntry, { capabilities, decimal
   const held = new Map<string, Money>();
   const add = (to: Map<string, Money>, place: string, amount: Money) =>
     to.set(place, (to.get(place) ?? zero).plus(amount));
+  const classes = alikeCodes(found);
+  // A tax without tags tells its base on its tax line only.
+  const isTagged = capabilities.vat.mode === 'tagged_rows';
+  const vatPlace = (account: string, code: string, part: 'base' | 'tax') =>
+    part === 'base'
+      ? shown(`the base of the tax code ${classes.get(code) ?? code}${isTagged ? '' : ` on account ${account}`}`)
+      : shown(`the amount of the tax code ${code} on account ${account}`);
   for (const line of entry.lines) {
     const { account, vat, side } = line;
     if (vat === null) continue;
@@ -178,8 +185,15 @@ function comparedVat(entry: ErpEntry, found: FoundEntry, { capabilities, decimal
   return differences;
 }
 
-function vatPlace(account: string, code: string, part: 'base' | 'tax'): string {
-  return shown(`the ${part === 'base' ? 'base' : 'amount'} of the tax code ${code} on account ${account}`);
+/** Codes whose bases the ERP cannot tell apart have one name here: all of them. */
+function alikeCodes(found: FoundEntry): Map<string, string> {
+  const classes = new Map<string, string>();
+  for (const { code, alike, part } of found.lines.flatMap(({ vat }) => vat)) {
+    if (part !== 'base' || alike === undefined || alike.length === 0) continue;
+    const codes = [...new Set([code, ...alike])].toSorted();
+    for (const each of codes) classes.set(each, codes.join(' or '));
+  }
+  return classes;
 }
 
 /** Where the ERP has one party for the entry, it is one of those sent. */

@@ -20,6 +20,11 @@ export interface ErpEntry {
   reference: string | null;
   /** Id of the unit that this one reverses. */
   reverses: string | null;
+  /**
+   * Whether it is a credit note, or another document that takes back more sales than it makes; a reversal is what its original is.
+   * Absent for a summary, in which each line tells by its side.
+   */
+  isRefund?: boolean;
   /** The ERP's own id of what this one reverses; absent where it reverses nothing, or the ERP does not have that posted. */
   originId?: string;
   lines: ErpLine[];
@@ -82,8 +87,8 @@ export interface FoundLine {
   amount: Money;
   /** The party's code as we know it; null without party, the ERP's own name in brackets for one that we did not make. */
   party: string | null;
-  /** Debit-positive amounts by tax code and part. */
-  vat: { code: string; part: 'base' | 'tax'; amount: Money }[];
+  /** Debit-positive amounts by tax code and part. `alike`: other codes that the ERP has no means to tell this one from. */
+  vat: { code: string; alike?: readonly string[]; part: 'base' | 'tax'; amount: Money }[];
   dimensions: Record<string, string>;
   /** Id of the group of lines that it is matched with in full. */
   matched: string | null;

@@ -37,7 +37,7 @@ export interface ErpTarget {
   periods(request: RequestOptions): Promise<ErpPeriods>;
   /**
    * Matches posted lines, or undoes that; each group is the ids of lines of one account and party that sum to zero. A request has
-   * several groups, of which the ERP takes all or none. Absent where the ERP cannot.
+   * several groups; where it fails, the ERP has taken all, none or the first of them, and is asked. Absent where the ERP cannot.
    */
   matching?: {
     match(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void>;
@@ -47,6 +47,8 @@ export interface ErpTarget {
   books?: ErpBooks;
   /** Tries for real what `vetledger erp check` tells; what it makes, it removes. */
   check(plan: CheckPlan, request: RequestOptions): AsyncIterable<CheckResult>;
+  /** Secrets of the API user that end by themselves, and when. Absent where none does. */
+  expiries?(request: RequestOptions): Promise<{ name: string; at: Date }[]>;
   close(): Promise<void>;
 }
 

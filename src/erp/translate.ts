@@ -1,4 +1,4 @@
-import { type Line, signed } from '../domain/entry.ts';
+import { type LedgerEntry, type Line, signed } from '../domain/entry.ts';
 import type { ErpProblemCode } from '../domain/erp-problems.ts';
 import { type Money, zero } from '../domain/money.ts';
 import { clip, visible } from '../domain/text.ts';
@@ -81,6 +81,7 @@ export function translate(
       description: erpText(description, 'description', capabilities),
       reference: number === null ? null : erpText(number, 'reference', capabilities),
       reverses: unit.kind === 'entry' ? unit.posting.reverses : null,
+      ...(unit.kind === 'entry' ? { isRefund: isRefund(unit.posting) } : {}),
       lines,
     },
   };
@@ -271,6 +272,13 @@ function counterpartyOf(
 
 function named(code: string): ErpParty {
   return { code, isOurs: false, name: null, vatNumber: null, countryCode: null };
+}
+
+/** By what is left of its revenue and VAT; a reversal has its original's lines, each on the other side. */
+function isRefund({ lines, reverses }: Pick<LedgerEntry, 'lines' | 'reverses'>): boolean {
+  let net = zero;
+  for (const line of lines) if (line.role === 'revenue' || line.role === 'vat') net = net.plus(signed(line));
+  return reverses === null ? net.isPositive() && !net.isZero() : net.isNegative() && !net.isZero();
 }
 
 function numberOf(lines: readonly Line[]): string | null {

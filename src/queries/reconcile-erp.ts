@@ -1,4 +1,4 @@
-import { isDelivered } from '../config/erp.ts';
+import { isApiTarget } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import type { Db } from '../db/pool.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -59,7 +59,7 @@ async function withErp(
 ): Promise<InstallationReport> {
   const { id, erp, decimals } = installation;
   const company = companyKeyOf(erp);
-  if (company === null || !isDelivered(erp) || erp.kind !== 'tryton') return report;
+  if (company === null || !isApiTarget(erp)) return report;
   const target = pacedTarget(delivery.target(installation), { db, clock });
   if (target.books === undefined) return report;
   const { ownedAccounts } = erp;

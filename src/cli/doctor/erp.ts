@@ -1,5 +1,5 @@
 import { access, constants, mkdir } from 'node:fs/promises';
-import { isDelivered } from '../../config/erp.ts';
+import { isApiTarget, isDelivered } from '../../config/erp.ts';
 import type { InstallationConfig } from '../../config/load.ts';
 import { codeOf } from '../../domain/errors.ts';
 import { ErpError } from '../../erp/port.ts';
@@ -10,17 +10,20 @@ const name = 'ERP';
 const timeoutMs = 60_000;
 /** The API user's own requests come first. */
 const priority = 9;
+const dayMs = 86_400_000;
+/** A key is told with a warning so many days before it ends. */
+const warnedDays = 14;
 
 /** Whether the ERP of an installation lets us in, or the folder of its files can be written; `vetledger erp check` tries the rest. */
 export async function checkErp(
-  app: Pick<App, 'delivery'>,
+  app: Pick<App, 'delivery' | 'clock'>,
   installation: InstallationConfig,
   signal: AbortSignal,
 ): Promise<Check[]> {
   const { id, erp } = installation;
   if (!isDelivered(erp)) return [];
   try {
-    if (erp.kind !== 'tryton') return [await checkFolder(id, erp.folder)];
+    if (!isApiTarget(erp)) return [await checkFolder(id, erp.folder)];
     const target = app.delivery.target(installation);
     const { periods } = await target.periods({
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
@@ -28,14 +31,40 @@ export async function checkErp(
     });
     const open = periods?.filter(({ isOpen }) => isOpen).length;
     const said = open === undefined ? '' : `, ${open} open periods`;
+    const user = erp.user === '' ? 'the user of its API key' : erp.user;
     return [
-      passed(id, name, `${erp.kind} at ${erp.url} lets ${erp.user} in${said}; \`vetledger erp check\` tries the rest`),
+      passed(id, name, `${erp.kind} at ${erp.url} lets ${user} in${said}; \`vetledger erp check\` tries the rest`),
+      ...(await checkSecrets(app, installation, signal)),
     ];
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ErpError)) return [failure(id, name, error)];
     return [refused(id, error)];
   }
+}
+
+/** A secret that ends by itself stops every delivery on that day. */
+async function checkSecrets(
+  { delivery, clock }: Pick<App, 'delivery' | 'clock'>,
+  installation: InstallationConfig,
+  signal: AbortSignal,
+): Promise<Check[]> {
+  const target = delivery.target(installation);
+  const request = { signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]), priority };
+  const ending = (await target.expiries?.(request)) ?? [];
+  return ending.map(({ name: key, at }) => expiryOf(installation.id, key, at, clock()));
+}
+
+/** What `doctor` says of a secret that ends at a time. */
+export function expiryOf(installation: number, key: string, at: Date, now: Date): Check {
+  const day = at.toISOString().slice(0, 10);
+  const days = Math.floor((at.getTime() - now.getTime()) / dayMs);
+  const ends = at <= now ? `ended on ${day}` : `ends on ${day}, in ${days} days`;
+  const message = `the API user’s key ${JSON.stringify(key)} ${ends}`;
+  if (days >= warnedDays) return passed(installation, 'ERP key', message);
+  const todo =
+    'If it is the one in use, make a new one in the ERP and put it into the secret that the configuration names.';
+  return { installation, check: 'ERP key', status: 'warn', message, todo };
 }
 
 async function checkFolder(installation: number, folder: string): Promise<Check> {

@@ -3,6 +3,7 @@ import type { InstallationConfig } from '../../config/load.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import type { ErpTarget } from '../port.ts';
+import { openOdoo } from './odoo/index.ts';
 import { openTryton } from './tryton/index.ts';
 
 export interface TargetPorts {
@@ -14,6 +15,7 @@ export interface TargetPorts {
 /** The target that an installation's configuration names. Throws ConfigError for a kind that cannot be delivered to. */
 export function openTarget({ id, erp }: InstallationConfig, ports: TargetPorts): ErpTarget {
   if (erp.kind === 'tryton') return openTryton(erp, { ...ports, installation: id });
+  if (erp.kind === 'odoo') return openOdoo(erp, ports);
   throw new ConfigError(
     'erp_kind_unknown',
     `This version does not deliver to an ERP of kind ${erp.kind}.`,

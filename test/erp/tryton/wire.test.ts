@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Money } from '../../../src/domain/money.ts';
 import type { ErpEntry } from '../../../src/erp/entry.ts';
+import { explain } from '../../../src/erp/targets/explain.ts';
 import { trytonCapabilities } from '../../../src/erp/targets/tryton/capabilities.ts';
-import { explain } from '../../../src/erp/targets/tryton/explain.ts';
 import { describedAs, foundEntries, keyIn, toMove } from '../../../src/erp/targets/tryton/moves.ts';
 import { asDate, asDecimal, toDate, toDateTime, toDecimal } from '../../../src/erp/targets/tryton/wire.ts';
 import { type JsonObject, readJson, stringifyJson } from '../../../src/records/json.ts';

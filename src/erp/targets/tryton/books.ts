@@ -1,9 +1,10 @@
 import type { JsonValue } from '../../../records/json.ts';
 import type { FoundEntry } from '../../entry.ts';
 import type { ErpBooks, RequestOptions } from '../../port.ts';
+import { asId, asList, asRecord, asText, readAs } from '../form.ts';
 import type { TrytonCalls } from './calls.ts';
-import { readAs } from './connection.ts';
-import { asDecimal, asId, asList, asRecord, asText, toDate, toDateTime } from './wire.ts';
+
+import { asDecimal, toDate, toDateTime } from './wire.ts';
 
 /** Accounts whose balances are asked for at once. */
 const accountsPerPage = 500;

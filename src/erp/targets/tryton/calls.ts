@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { FoundEntry } from '../../entry.ts';
 import type { RequestOptions } from '../../port.ts';
-import type { Doing } from './connection.ts';
+import type { Doing } from '../http.ts';
 
 /** The company that the configuration names, and what every request says of it. */
 export interface Company {

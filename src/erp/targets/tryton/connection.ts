@@ -1,27 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import got, { type Got, RequestError, TimeoutError } from 'got';
 import type { TrytonConfig } from '../../../config/erp.ts';
 import { keepSecret } from '../../../domain/redact.ts';
-import { type RequestIds, requestIds } from '../../../domain/request-ids.ts';
-import { isJsonObject, type JsonObject, type JsonValue, readJson, stringifyJson } from '../../../records/json.ts';
+import { type JsonObject, type JsonValue, stringifyJson } from '../../../records/json.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
+import { explain, harmless } from '../explain.ts';
+import { asId, asList, asText, readAs, writtenAs } from '../form.ts';
+import { type Answer, type Doing, ErpHttp, NoAnswer, objectIn, pageText, retryAfterMsOf } from '../http.ts';
 import { trytonCapabilities } from './capabilities.ts';
-import { explain, harmless } from './explain.ts';
-import { asId, asList, asText, FormError, wholeNumber } from './wire.ts';
 
-const connectMs = 10_000;
 const logoutMs = 2_000;
-const maxBytes = 64 * 1024 * 1024;
-
-/** Errors before a connection existed: the server cannot have received the request. */
-const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
-const connectEvents = ['lookup', 'connect', 'secureConnect'];
-
-/** What a request does: an error of one that only reads never leaves a doubt. */
-export type Doing = 'reads' | 'writes';
 
 interface Session {
   userId: number;
@@ -35,8 +22,7 @@ interface Session {
 export class TrytonConnection {
   readonly #config: Pick<TrytonConfig, 'url' | 'database' | 'user' | 'password' | 'timeoutSeconds'>;
   readonly #log: Logger;
-  readonly #http: Got;
-  readonly #agent: { http: HttpAgent; https: HttpsAgent };
+  readonly #http: ErpHttp;
   #session: Session | null = null;
   #requests = 0;
 
@@ -44,25 +30,7 @@ export class TrytonConnection {
     this.#config = config;
     this.#log = log;
     keepSecret(config.password);
-    // Without keep-alive: a connection that the server closes as it is used again would leave a request in doubt.
-    this.#agent = { http: new HttpAgent({ keepAlive: false }), https: new HttpsAgent({ keepAlive: false }) };
-    const requestMs = config.timeoutSeconds * 1_000;
-    this.#http = got.extend({
-      agent: this.#agent,
-      method: 'POST',
-      retry: { limit: 0 },
-      followRedirect: false,
-      throwHttpErrors: false,
-      responseType: 'text',
-      timeout: {
-        lookup: connectMs,
-        connect: connectMs,
-        secureConnect: connectMs,
-        response: requestMs,
-        request: requestMs,
-      },
-      headers: { 'user-agent': 'vetledger', 'content-type': 'application/json', accept: 'application/json' },
-    });
+    this.#http = new ErpHttp(config, 'Tryton', log);
   }
 
   /** The user's id in Tryton. */
@@ -103,8 +71,7 @@ export class TrytonConnection {
       const request = { signal: AbortSignal.timeout(logoutMs), priority: 0 };
       await this.#send(this.path, 'common.db.logout', [], request, session.header).catch(() => {});
     }
-    this.#agent.http.destroy();
-    this.#agent.https.destroy();
+    this.#http.close();
   }
 
   get path(): string {
@@ -150,87 +117,20 @@ export class TrytonConnection {
   }
 
   /** Sends a request once. Throws NoAnswer, or the signal's reason. */
-  async #send(
+  #send(
     path: string,
     method: string,
     params: readonly JsonValue[],
-    { signal }: RequestOptions,
+    request: RequestOptions,
     authorization?: string,
   ): Promise<Answer> {
-    signal.throwIfAborted();
     const body = stringifyJson({ id: ++this.#requests, method, params });
-    const stop = new AbortController();
-    const giveUp = () => stop.abort(signal.reason);
-    signal.addEventListener('abort', giveUp, { once: true });
-    const begun = performance.now();
-    const id = randomUUID().slice(0, 8);
-    try {
-      const answering = this.#http(`${this.#config.url}${path}`, {
-        body,
-        signal: stop.signal,
-        headers: authorization === undefined ? {} : { authorization },
-      });
-      answering.on('downloadProgress', ({ transferred }) => {
-        if (transferred > maxBytes) stop.abort(new TooLarge());
-      });
-      const { statusCode: status, body: text, headers } = await answering;
-      const ids = requestIds(id, headers);
-      const ms = Math.round(performance.now() - begun);
-      this.#log.debug({ ...ids, method, status, bytes: body.length, ms }, 'Tryton');
-      return { status, text, retryAfter: headers['retry-after'] ?? null, ids };
-    } catch (error) {
-      signal.throwIfAborted();
-      const failed = noAnswer(stop.signal.reason instanceof TooLarge ? stop.signal.reason : error);
-      if (failed instanceof NoAnswer)
-        this.#log.warn({ ...requestIds(id), method }, `Tryton: ${harmless(failed.message)}`);
-      throw failed;
-    } finally {
-      signal.removeEventListener('abort', giveUp);
-    }
+    const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+    return this.#http.post({ path, headers, body, method }, request);
   }
-}
-
-interface Answer {
-  status: number;
-  text: string;
-  retryAfter: string | null;
-  ids: RequestIds;
-}
-
-class TooLarge extends Error {}
-
-/** No answer came. */
-class NoAnswer extends Error {
-  /** Whether the server may have received the request. */
-  readonly sent: boolean;
-
-  constructor(message: string, sent: boolean) {
-    super(message);
-    this.sent = sent;
-  }
-
-  toErpError(doing: Doing): ErpError {
-    return new ErpError(doing === 'writes' && this.sent ? 'doubt' : 'unsent', harmless(this.message));
-  }
-}
-
-function noAnswer(error: unknown): unknown {
-  if (error instanceof TooLarge) {
-    return new NoAnswer(`the answer is larger than ${maxBytes / 1024 / 1024} MB`, true);
-  }
-  if (error instanceof TimeoutError) {
-    const sent = !connectEvents.includes(error.event);
-    return new NoAnswer(`${sent ? 'no answer' : 'no connection'} in time (${error.event} time-out)`, sent);
-  }
-  if (error instanceof RequestError) {
-    const sent = !neverConnected.has(error.code);
-    return new NoAnswer(sent ? `the connection broke off (${error.code})` : `no connection (${error.message})`, sent);
-  }
-  return error;
 }
 
 const firstServerError = 500;
-const pageLength = 200;
 
 /** The result of an answer. Throws ErpError for every other answer. */
 function resultOf(answer: Answer, doing: Doing): JsonValue {
@@ -266,21 +166,6 @@ function errorOf({ status, text, retryAfter }: Answer, body: JsonObject | null):
   });
 }
 
-/** Seconds only: Tryton and the proxies in front of it write no dates there. */
-function retryAfterMsOf(header: string | null): number | null {
-  return header !== null && /^\d{1,5}$/.test(header) ? wholeNumber(header) * 1_000 : null;
-}
-
-function objectIn(text: string): JsonObject | null {
-  try {
-    const value = readJson(text);
-    return isJsonObject(value) ? value : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
 /** `["UserError", [text, description, domain]]` of Tryton's own exceptions, `[text, trace]` of any other. */
 function toldError(error: JsonValue): { code: string | null; text: string } | null {
   if (!Array.isArray(error) || typeof error[0] !== 'string') return null;
@@ -290,39 +175,11 @@ function toldError(error: JsonValue): { code: string | null; text: string } | nu
   return { code: first, text: typeof text === 'string' ? text : first };
 }
 
-function pageText(text: string): string {
-  return text
-    .slice(0, 20_000)
-    .replace(/<(title|h1)\b[^>]*>[^<]*<\/\1>/gi, ' ')
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, pageLength);
-}
-
-/** Reads an answer in a form that only Tryton has. Throws ErpError `unsent` where it has another. */
-export function readAs<Value>(value: JsonValue, read: (value: JsonValue) => Value): Value {
-  try {
-    return read(value);
-  } catch (error) {
-    if (error instanceof FormError) {
-      throw new ErpError('unsent', `the answer has not the form of Tryton’s: ${error.message}`, { cause: error });
-    }
-    throw error;
-  }
-}
-
 function textOf(value: JsonValue): string {
   return readAs(value, asText);
 }
 
-/** The ids that a writing request answered with; after any other answer nobody knows what was done. */
+/** The ids that a writing request answered with. */
 export function idsOf(value: JsonValue): number[] {
-  try {
-    return asList(value).map(asId);
-  } catch (error) {
-    if (error instanceof FormError)
-      throw new ErpError('doubt', `the answer has not the form of Tryton’s: ${error.message}`);
-    throw error;
-  }
+  return writtenAs(value, (ids) => asList(ids).map(asId));
 }

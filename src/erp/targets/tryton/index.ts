@@ -18,15 +18,17 @@ import {
   type RequestOptions,
   type WriteOptions,
 } from '../../port.ts';
+import { asId, asList, asRecord, asText, readAs, wholeNumber } from '../form.ts';
+import type { Doing } from '../http.ts';
 import { TrytonBooks } from './books.ts';
 import type { Company, TrytonCalls } from './calls.ts';
 import { trytonCapabilities } from './capabilities.ts';
 import { checkTryton } from './check.ts';
-import { type Doing, idsOf, readAs, TrytonConnection } from './connection.ts';
+import { idsOf, TrytonConnection } from './connection.ts';
 import { foundEntries, keyText, type MoveParts, readFields, toMove } from './moves.ts';
 import { TrytonNames } from './names.ts';
 import { type EntryProblem, resolveEntries } from './resolve.ts';
-import { asDate, asDecimal, asId, asList, asRecord, asText, related, toDate, wholeNumber } from './wire.ts';
+import { asDate, asDecimal, related, toDate } from './wire.ts';
 
 export interface TrytonPorts {
   databaseId: string;

@@ -2,18 +2,8 @@ import { type Money, zero } from '../../../domain/money.ts';
 import { clip, visible } from '../../../domain/text.ts';
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from '../../entry.ts';
-import {
-  asDate,
-  asDecimal,
-  asId,
-  asText,
-  asTextOrNull,
-  related,
-  relatedList,
-  toDate,
-  toDecimal,
-  wholeNumber,
-} from './wire.ts';
+import { asId, asText, wholeNumber } from '../form.ts';
+import { asDate, asDecimal, asTextOrNull, related, relatedList, toDate, toDecimal } from './wire.ts';
 
 /** The ids of everything that an entry names. */
 export interface ResolvedEntry {

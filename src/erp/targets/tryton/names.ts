@@ -2,20 +2,10 @@ import type { Clock } from '../../../domain/clock.ts';
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import type { RequestOptions } from '../../port.ts';
-import { NameCache } from './cache.ts';
-import { readAs, type TrytonConnection } from './connection.ts';
-import {
-  asDate,
-  asDateOrNull,
-  asFlag,
-  asId,
-  asList,
-  asRecord,
-  asText,
-  asTextOrNull,
-  related,
-  relatedList,
-} from './wire.ts';
+import { asId, asList, asRecord, asText, readAs } from '../form.ts';
+import { NameCache } from '../name-cache.ts';
+import type { TrytonConnection } from './connection.ts';
+import { asDate, asDateOrNull, asFlag, asTextOrNull, related, relatedList } from './wire.ts';
 
 /** What is kept of the ERP's names: for a minute, so that what somebody corrects there counts soon. */
 const namesKeptMs = 60_000;

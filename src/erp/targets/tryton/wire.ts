@@ -1,13 +1,9 @@
 import { type Money, parseMoney } from '../../../domain/money.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../records/json.ts';
+import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
+import { asId, asList, asRecord, asText, wholeNumber, wrongForm } from '../form.ts';
 
 /** Values in Tryton's JSON: amounts and dates are objects that name their class, so that no amount is ever a number. */
-
-/** Digits of an id, a date or a header: never of an amount. */
-export function wholeNumber(digits: string): number {
-  return Number.parseInt(digits, 10);
-}
 
 export function toDecimal(amount: Money): JsonObject {
   return { __class__: 'Decimal', decimal: amount.toFixed() };
@@ -27,35 +23,6 @@ export function toDateTime(at: Date): JsonObject {
   };
 }
 
-/** The answer has not the form that Tryton's answers have. */
-export class FormError extends Error {
-  override readonly name = 'FormError';
-}
-
-function wrong(expected: string, value: JsonValue): FormError {
-  return new FormError(`expected ${expected}, got ${value === null ? 'null' : typeof value}`);
-}
-
-export function asList(value: JsonValue): JsonValue[] {
-  if (!Array.isArray(value)) throw wrong('a list', value);
-  return value;
-}
-
-export function asRecord(value: JsonValue): JsonObject {
-  if (!isJsonObject(value)) throw wrong('a record', value);
-  return value;
-}
-
-export function asId(value: JsonValue): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw wrong('an id', value);
-  return value;
-}
-
-export function asText(value: JsonValue): string {
-  if (typeof value !== 'string') throw wrong('a text', value);
-  return value;
-}
-
 export function asTextOrNull(value: JsonValue): string | null {
   return value === null ? null : asText(value);
 }
@@ -64,19 +31,19 @@ export function asTextOrNull(value: JsonValue): string | null {
 export function asFlag(value: JsonValue): boolean {
   if (value === true || value === 1) return true;
   if (value === false || value === 0 || value === null) return false;
-  throw wrong('a flag', value);
+  throw wrongForm('a flag', value);
 }
 
 export function asDecimal(value: JsonValue): Money {
   const { __class__: name, decimal } = asRecord(value);
   const amount = name === 'Decimal' && typeof decimal === 'string' ? parseMoney(decimal) : null;
-  if (amount === null) throw wrong('a decimal', value);
+  if (amount === null) throw wrongForm('a decimal', value);
   return amount;
 }
 
 export function asDate(value: JsonValue): CalendarDate {
   const { __class__: name, year, month, day } = asRecord(value);
-  if (name !== 'date') throw wrong('a date', value);
+  if (name !== 'date') throw wrongForm('a date', value);
   const digits = (part: JsonValue, length: number) => String(asId(part)).padStart(length, '0');
   return `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`;
 }

@@ -1,14 +1,14 @@
-import { redact } from '../../../domain/redact.ts';
-import { clip, visible } from '../../../domain/text.ts';
-import type { ErrorPattern } from '../../capabilities.ts';
-import { ErpError } from '../../port.ts';
+import { redact } from '../../domain/redact.ts';
+import { clip, visible } from '../../domain/text.ts';
+import type { ErrorPattern } from '../capabilities.ts';
+import { ErpError } from '../port.ts';
 
 const longestMessage = 500;
 
 /** An error as the server told it. */
 export interface ToldError {
   http: number;
-  /** Name of Tryton's exception; null for any other error and for pages. */
+  /** Name of the ERP's exception; null for any other error and for pages. */
   code: string | null;
   text: string;
 }

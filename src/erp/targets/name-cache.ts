@@ -1,4 +1,4 @@
-import type { Clock } from '../../../domain/clock.ts';
+import type { Clock } from '../../domain/clock.ts';
 
 /**
  * What the ERP has under a name: all records, because a name that two have is a problem and no guess. What it lacks is asked for

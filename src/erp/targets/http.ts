@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import got, { type Got, RequestError, TimeoutError } from 'got';
+import { type RequestIds, requestIds } from '../../domain/request-ids.ts';
+import { isJsonObject, type JsonObject, readJson } from '../../records/json.ts';
+import type { Logger } from '../deliver/slice.ts';
+import { ErpError, type RequestOptions } from '../port.ts';
+import { harmless } from './explain.ts';
+import { wholeNumber } from './form.ts';
+
+const connectMs = 10_000;
+const maxBytes = 64 * 1024 * 1024;
+
+/** Errors before a connection existed: the server cannot have received the request. */
+const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+const connectEvents = ['lookup', 'connect', 'secureConnect'];
+
+/** What a request does: an error of one that only reads never leaves a doubt. */
+export type Doing = 'reads' | 'writes';
+
+export interface Answer {
+  status: number;
+  text: string;
+  retryAfter: string | null;
+  ids: RequestIds;
+}
+
+/** A request to an ERP: a JSON text that is posted. */
+export interface ErpRequest {
+  /** Below the ERP's address, with its slash. */
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+  /** What the log calls it. */
+  method: string;
+}
+
+/** Posts each request once, to one ERP, and never follows a redirect. */
+export class ErpHttp {
+  readonly #url: string;
+  readonly #name: string;
+  readonly #log: Logger;
+  readonly #http: Got;
+  readonly #agent: { http: HttpAgent; https: HttpsAgent };
+
+  constructor({ url, timeoutSeconds }: { url: string; timeoutSeconds: number }, name: string, log: Logger) {
+    this.#url = url;
+    this.#name = name;
+    this.#log = log;
+    // Without keep-alive: a connection that the server closes as it is used again would leave a request in doubt.
+    this.#agent = { http: new HttpAgent({ keepAlive: false }), https: new HttpsAgent({ keepAlive: false }) };
+    const requestMs = timeoutSeconds * 1_000;
+    this.#http = got.extend({
+      agent: this.#agent,
+      method: 'POST',
+      retry: { limit: 0 },
+      followRedirect: false,
+      throwHttpErrors: false,
+      responseType: 'text',
+      timeout: {
+        lookup: connectMs,
+        connect: connectMs,
+        secureConnect: connectMs,
+        response: requestMs,
+        request: requestMs,
+      },
+      headers: { 'user-agent': 'vetledger', 'content-type': 'application/json', accept: 'application/json' },
+    });
+  }
+
+  /** Sends a request once. Throws NoAnswer, or the signal's reason. */
+  async post({ path, headers, body, method }: ErpRequest, { signal }: Pick<RequestOptions, 'signal'>): Promise<Answer> {
+    signal.throwIfAborted();
+    const stop = new AbortController();
+    const giveUp = () => stop.abort(signal.reason);
+    signal.addEventListener('abort', giveUp, { once: true });
+    const begun = performance.now();
+    const id = randomUUID().slice(0, 8);
+    try {
+      const answering = this.#http(`${this.#url}${path}`, { body, signal: stop.signal, headers });
+      answering.on('downloadProgress', ({ transferred }) => {
+        if (transferred > maxBytes) stop.abort(new TooLarge());
+      });
+      const { statusCode: status, body: text, headers: told } = await answering;
+      const ids = requestIds(id, told);
+      const ms = Math.round(performance.now() - begun);
+      this.#log.debug({ ...ids, method, status, bytes: body.length, ms }, this.#name);
+      return { status, text, retryAfter: told['retry-after'] ?? null, ids };
+    } catch (error) {
+      signal.throwIfAborted();
+      const failed = noAnswer(stop.signal.reason instanceof TooLarge ? stop.signal.reason : error);
+      if (failed instanceof NoAnswer)
+        this.#log.warn({ ...requestIds(id), method }, `${this.#name}: ${harmless(failed.message)}`);
+      throw failed;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+  }
+
+  close(): void {
+    this.#agent.http.destroy();
+    this.#agent.https.destroy();
+  }
+}
+
+class TooLarge extends Error {}
+
+/** No answer came. */
+export class NoAnswer extends Error {
+  /** Whether the server may have received the request. */
+  readonly sent: boolean;
+
+  constructor(message: string, sent: boolean) {
+    super(message);
+    this.sent = sent;
+  }
+
+  toErpError(doing: Doing): ErpError {
+    return new ErpError(doing === 'writes' && this.sent ? 'doubt' : 'unsent', harmless(this.message));
+  }
+}
+
+function noAnswer(error: unknown): unknown {
+  if (error instanceof TooLarge) {
+    return new NoAnswer(`the answer is larger than ${maxBytes / 1024 / 1024} MB`, true);
+  }
+  if (error instanceof TimeoutError) {
+    const sent = !connectEvents.includes(error.event);
+    return new NoAnswer(`${sent ? 'no answer' : 'no connection'} in time (${error.event} time-out)`, sent);
+  }
+  if (error instanceof RequestError) {
+    const sent = !neverConnected.has(error.code);
+    return new NoAnswer(sent ? `the connection broke off (${error.code})` : `no connection (${error.message})`, sent);
+  }
+  return error;
+}
+
+/** Seconds only: the servers and the proxies in front of them write no dates there. */
+export function retryAfterMsOf(header: string | null): number | null {
+  return header !== null && /^\d{1,5}$/.test(header) ? wholeNumber(header) * 1_000 : null;
+}
+
+/** The object that a text is; null where it is none. */
+export function objectIn(text: string): JsonObject | null {
+  try {
+    const value = readJson(text);
+    return isJsonObject(value) ? value : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+const pageLength = 200;
+
+/** What a page of HTML says, in short. */
+export function pageText(text: string): string {
+  return text
+    .slice(0, 20_000)
+    .replace(/<(title|h1)\b[^>]*>[^<]*<\/\1>/gi, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, pageLength);
+}

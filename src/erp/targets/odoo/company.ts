@@ -1,0 +1,92 @@
+import type { OdooConfig } from '../../../config/erp.ts';
+import { visible } from '../../../domain/text.ts';
+import type { JsonObject } from '../../../records/json.ts';
+import { ErpError, type RequestOptions } from '../../port.ts';
+import { asId, asRecord, asText, readAs } from '../form.ts';
+import type { Company, Features } from './calls.ts';
+import type { OdooConnection } from './connection.ts';
+import { asIds, asRecords, asReference } from './wire.ts';
+
+const oldestVersion = 17;
+const wantedLocks = [
+  ...['fiscalyear_lock_date', 'period_lock_date', 'tax_lock_date', 'max_tax_lock_date'],
+  ...['sale_lock_date', 'hard_lock_date'],
+  ...['user_fiscalyear_lock_date', 'user_tax_lock_date', 'user_sale_lock_date', 'user_hard_lock_date'],
+];
+
+/** Finds the configured company among the user's, and what this version of Odoo has. Throws ErpError. */
+export async function openCompany(
+  config: OdooConfig,
+  connection: OdooConnection,
+  request: RequestOptions,
+): Promise<Company> {
+  const version = await connection.version(request);
+  if (version < oldestVersion) {
+    throw new ErpError(
+      'auth',
+      `${config.url} is an Odoo ${version}; vetledger delivers to Odoo ${oldestVersion} and later`,
+    );
+  }
+  const userId = await connection.userId(request);
+  const read = (model: string, domain: unknown[], fields: string[], context: JsonObject = {}) =>
+    connection
+      .call('reads', { model, method: 'search_read', args: { domain, fields, order: 'id' }, context }, request)
+      .then((answer) => readAs(answer, asRecords));
+  const [user] = await read('res.users', [['id', '=', userId]], ['company_ids']);
+  const mine = readAs(user?.company_ids ?? [], asIds);
+  const context = { allowed_company_ids: mine };
+  const companies = await read('res.company', [['id', 'in', mine]], ['name', 'currency_id', 'parent_ids'], context);
+  const company = theOne(companies, config);
+  const currency = readAs(company.currency_id ?? null, asReference);
+  const [money] = await read('res.currency', [['id', '=', currency?.id ?? 0]], ['name', 'decimal_places']);
+  if (money === undefined) throw new ErpError('auth', 'the Odoo user may not read the currency of its company');
+  const companyId = readAs(company.id, asId);
+  const chain = new Set([companyId, ...readAs(company.parent_ids ?? [], asIds)]);
+  return {
+    companyId,
+    name: readAs(company.name, asText),
+    chain: [...chain],
+    currency: readAs(money.name, asText),
+    decimals: readAs(money.decimal_places, asId),
+    userId,
+    features: await featuresOf(version, connection, request),
+  };
+}
+
+function theOne(companies: readonly JsonObject[], { company: wanted, user }: OdooConfig): JsonObject {
+  const names = companies.map((company) => ({
+    company,
+    id: readAs(company.id, asId),
+    name: readAs(company.name, asText),
+  }));
+  const [found, ...others] = names.filter(
+    ({ id, name }) => wanted === null || String(id) === wanted || name === wanted,
+  );
+  const list = names.map(({ id, name }) => `${visible(name)} (${id})`).join(', ') || 'none';
+  if (found === undefined) {
+    const asked = wanted === null ? 'no company' : `not the company ${visible(wanted)}`;
+    throw new ErpError('auth', `the Odoo user ${visible(user)} may use ${asked}; its companies: ${list}`);
+  }
+  if (others.length > 0) {
+    throw new ErpError('auth', `erp.company must name one of the companies of the Odoo user: ${list}`);
+  }
+  return found.company;
+}
+
+async function featuresOf(version: number, connection: OdooConnection, request: RequestOptions): Promise<Features> {
+  const fieldsOf = async (model: string, wanted: string[]) => {
+    const args = { allfields: wanted, attributes: ['type'] };
+    const answer = await connection.call('reads', { model, method: 'fields_get', args }, request);
+    return readAs(answer, (fields) => new Set(Object.keys(asRecord(fields))));
+  };
+  const account = await fieldsOf('account.account', ['company_id', 'company_ids', 'deprecated', 'active']);
+  const locks = await fieldsOf('res.company', wantedLocks);
+  return {
+    version,
+    hasTagInvert: (await fieldsOf('account.move.line', ['tax_tag_invert'])).has('tax_tag_invert'),
+    accountCompany: account.has('company_ids') ? 'company_ids' : 'company_id',
+    accountState: account.has('deprecated') ? 'deprecated' : 'active',
+    lockFields: wantedLocks.filter((field) => locks.has(field)),
+    hasKeyExpiry: (await fieldsOf('res.users.apikeys', ['expiration_date'])).has('expiration_date'),
+  };
+}

@@ -1,0 +1,135 @@
+import { clip, visible } from '../../../domain/text.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../records/json.ts';
+import type { ErpEntry, ErpParty } from '../../entry.ts';
+import { ErpError, type RequestOptions, type WriteOptions } from '../../port.ts';
+import { explain } from '../explain.ts';
+import { asList, asRecord, readAs, writtenAs } from '../form.ts';
+import type { Company, OdooCalls } from './calls.ts';
+import { odooCapabilities } from './capabilities.ts';
+import { partyIdOf } from './external-ids.ts';
+import { type ResolvedEntry, toTable } from './moves.ts';
+import type { OdooNames } from './names.ts';
+import { type EntryProblem, resolveEntries } from './resolve.ts';
+import { asIds } from './wire.ts';
+
+/**
+ * With every request that writes moves. Odoo 17 deletes a line with the amount of a tax where no other line has the tax itself, and
+ * adds an "Automatic Balancing Line" for it; this leaves lines as they were sent. Entries that do not balance are refused all the same.
+ */
+export const keepLines: JsonObject = { skip_invoice_sync: true };
+
+const longestPartyName = 200;
+
+/** What creating needs of the target. */
+export interface Creating {
+  calls: OdooCalls;
+  names: OdooNames;
+  /** Whether an entry with one of these keys may be there already, as far as a quick search tells. */
+  present(entries: readonly ErpEntry[], request: RequestOptions): Promise<string[]>;
+}
+
+/**
+ * Creates drafts by Odoo's import, which gives each move and each line its external id in one transaction. A key that Odoo has
+ * already is not sent: its import would write to the move that is there. Throws ErpError.
+ */
+export async function createDrafts(
+  { calls, names, present }: Creating,
+  entries: readonly ErpEntry[],
+  request: WriteOptions,
+): Promise<Map<string, string>> {
+  const company = await calls.company(request);
+  const resolve = () => resolveEntries(entries, { names, companyId: company.companyId, request });
+  let resolved = await resolve();
+  if (resolved.problems.length > 0) {
+    // What is remembered may be what somebody has corrected since.
+    names.clear();
+    resolved = await resolve();
+    throwFirst(resolved.problems);
+  }
+  if (resolved.missingParties.size > 0) {
+    await createParties(calls, company, [...resolved.missingParties.values()], request);
+    names.clear();
+    resolved = await resolve();
+    throwFirst(resolved.problems);
+  }
+  const moves = entries.map((entry) => ({ entry, resolved: resolvedOf(entry, resolved.entries) }));
+  const known = await present(entries, request);
+  if (known.length > 0) throw new ErpError('duplicate', 'Odoo has it already', { keys: known });
+  const ids = await load(calls, 'account.move', toTable(moves, company.features), request, entries);
+  if (ids.length !== entries.length) {
+    throw new ErpError('doubt', `Odoo answered ${ids.length} ids to ${entries.length} entries`);
+  }
+  return new Map(entries.map(({ key }, index) => [key, String(ids[index])]));
+}
+
+function resolvedOf(entry: ErpEntry, entries: ReadonlyMap<string, ResolvedEntry>): ResolvedEntry {
+  const found = entries.get(entry.key);
+  if (found === undefined) {
+    throw new ErpError('unsent', `a partner of ${visible(entry.unitId)} was made, and is not found in Odoo`);
+  }
+  return found;
+}
+
+/** Clients of ours that Odoo lacks, with our id as external id and as reference. After a doubt they are looked up again before. */
+async function createParties(
+  calls: OdooCalls,
+  { companyId }: Company,
+  parties: readonly ErpParty[],
+  request: WriteOptions,
+): Promise<void> {
+  const table = {
+    fields: ['id', 'name', 'ref', 'company_id/.id'],
+    data: parties.map(({ code, name }) => [
+      partyIdOf(code),
+      clip(visible(name?.trim() ? name : `Client ${code.split('/').at(-1)}`), longestPartyName),
+      code,
+      String(companyId),
+    ]),
+  };
+  await load(calls, 'res.partner', table, request);
+}
+
+/** Odoo's import: all of it or nothing. */
+async function load(
+  calls: OdooCalls,
+  model: string,
+  table: { fields: string[]; data: string[][] },
+  request: WriteOptions,
+  entries: readonly ErpEntry[] = [],
+): Promise<number[]> {
+  const answer = await calls.call('writes', { model, method: 'load', args: table, context: keepLines }, request);
+  const { ids, messages } = writtenAs(answer, asRecord);
+  if (ids !== false && ids !== null && ids !== undefined) return writtenAs(ids, asIds);
+  throw refusalIn(messages, entries);
+}
+
+/**
+ * What the import says of why it took nothing. It names a place in the table, too, which is that of another move as often as not: of
+ * several entries nobody knows which one it is about.
+ */
+export function refusalIn(messages: JsonValue, entries: readonly ErpEntry[] = []): ErpError {
+  const told = readAs(messages ?? [], (list) => asList(list).filter(isJsonObject));
+  const first = told.find(({ type }) => type === 'error') ?? told[0];
+  const text = typeof first?.message === 'string' ? first.message : 'Odoo’s import took nothing, and does not say why';
+  const known = explain({ http: 200, code: null, text: plain(text) }, odooCapabilities.errors);
+  const keys = entries.length === 1 ? entries.map(({ key }) => key) : [];
+  // Whatever the reason, the import has taken everything back: there is no doubt.
+  if (known.means === 'doubt') return new ErpError('refused', known.message, { problem: 'erp_refused', keys });
+  return new ErpError(known.means, known.message, {
+    ...(known.problem === null ? {} : { problem: known.problem }),
+    keys,
+  });
+}
+
+/** The sentence that says what is wrong, without the heading that Odoo puts above it. */
+function plain(text: string): string {
+  return text.replace(/^An error has occurred\.\s*/, '');
+}
+
+/** Refuses the entries that have the first problem; the others are sent again without them. */
+function throwFirst(problems: readonly EntryProblem[]): void {
+  const [first] = problems;
+  if (first === undefined) return;
+  const same = problems.filter(({ code, message }) => code === first.code && message === first.message);
+  throw new ErpError('refused', first.message, { problem: first.code, keys: same.map(({ key }) => key) });
+}

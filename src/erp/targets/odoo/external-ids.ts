@@ -1,0 +1,106 @@
+import type { JsonObject } from '../../../records/json.ts';
+import { ErpError, type RequestOptions } from '../../port.ts';
+import { asId, asList, asRecord, asText, readAs } from '../form.ts';
+import type { OdooCalls } from './calls.ts';
+import { asRecords } from './wire.ts';
+
+/** The module of our external ids: `vetledger.<key>` names a move, `vetledger.<key>_<n>` its nth line. No other module has this name. */
+const module = 'vetledger';
+
+export function moveIdOf(key: string): string {
+  return `${module}.${key}`;
+}
+
+export function lineIdOf(key: string, n: number): string {
+  return `${module}.${key}_${n}`;
+}
+
+const ownPartyId = /^partner_(\d+)_client_(\d+)$/;
+const ownKey = /^[A-Z2-7]{20}$/;
+
+/** Of a client of ours, `4711/client/5`. A name of an external id holds no slash. */
+export function partyIdOf(code: string): string {
+  return `${module}.partner_${code.replaceAll('/', '_')}`;
+}
+
+/** The code of a client of ours in an external id; null in any other. */
+export function partyCodeIn(externalId: string): string | null {
+  const [, installation, client] = ownPartyId.exec(nameIn(externalId)) ?? [];
+  return installation === undefined ? null : `${installation}/client/${client}`;
+}
+
+/** The key of an entry in an external id; null in any other. */
+export function keyInExternalId(externalId: string): string | null {
+  const name = nameIn(externalId);
+  return ownKey.test(name) ? name : null;
+}
+
+function nameIn(externalId: string): string {
+  return externalId.startsWith(`${module}.`) ? externalId.slice(module.length + 1) : '';
+}
+
+/** The external ids of records, by record; Odoo tells them to whoever may read the records. Throws ErpError. */
+export async function externalIdsOf(
+  calls: OdooCalls,
+  model: string,
+  ids: readonly number[],
+  request: RequestOptions,
+): Promise<Map<number, string[]>> {
+  if (ids.length === 0) return new Map();
+  const answer = await calls.call('reads', { model, method: 'get_metadata', ids }, request);
+  return readAs(answer, (told) => new Map(asRecords(told).map((record) => [asId(record.id), namesIn(record)])));
+}
+
+function namesIn({ xmlids }: JsonObject): string[] {
+  return asList(xmlids ?? []).map((each) => asText(asRecord(each).xmlid));
+}
+
+/**
+ * The records that external ids name, by external id. Most users may not search them; for those, Odoo is asked one by one, which it
+ * answers to everybody. Throws ErpError.
+ */
+export async function findExternalIds(
+  calls: OdooCalls,
+  model: string,
+  externalIds: readonly string[],
+  request: RequestOptions,
+): Promise<Map<string, number>> {
+  if (externalIds.length === 0) return new Map();
+  if (!(await maySearch(calls, request))) return oneByOne(calls, model, externalIds, request);
+  const domain = [
+    ['module', '=', module],
+    ['model', '=', model],
+    ['name', 'in', externalIds.map(nameIn)],
+  ];
+  const found = await calls.all('ir.model.data', { domain, fields: ['name', 'res_id'] }, request);
+  return readAs(null, () => new Map(found.map(({ name, res_id: id }) => [`${module}.${asText(name)}`, asId(id)])));
+}
+
+/** Whether the user may search external ids: asked each time, since the right may be taken away. */
+export function maySearch(calls: OdooCalls, request: RequestOptions): Promise<boolean> {
+  return calls.may('ir.model.data', 'read', request);
+}
+
+async function oneByOne(
+  calls: OdooCalls,
+  model: string,
+  externalIds: readonly string[],
+  request: RequestOptions,
+): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for (const externalId of externalIds) {
+    const args = { module, xml_id: nameIn(externalId), raise_on_access_error: false };
+    const call = { model: 'ir.model.data', method: 'check_object_reference', args };
+    const answer = await calls.call('reads', call, request).catch((error: unknown) => {
+      // "External ID not found in the system": Odoo has no gentler way to say so.
+      if (error instanceof ErpError && notFound.test(error.message)) return null;
+      throw error;
+    });
+    if (answer === null) continue;
+    const [ofModel, id] = readAs(answer, asList);
+    if (ofModel === model && typeof id === 'number') found.set(externalId, id);
+  }
+  return found;
+}
+
+const notFound = /External ID not found/;

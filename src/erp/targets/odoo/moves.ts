@@ -1,0 +1,302 @@
+import { type Money, zero } from '../../../domain/money.ts';
+import { clip, visible } from '../../../domain/text.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readJson, stringifyJson } from '../../../records/json.ts';
+import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from '../../entry.ts';
+import { asId, asText } from '../form.ts';
+import type { Features } from './calls.ts';
+import { keyInExternalId, lineIdOf, moveIdOf } from './external-ids.ts';
+import type { OdooTax, TaxBook, TaxSide } from './taxes.ts';
+import { asAmount, asDate, asFlag, asIds, asReference, asTextOrNull } from './wire.ts';
+
+/** The ids of everything that an entry names. */
+export interface ResolvedEntry {
+  companyId: number;
+  journalId: number;
+  /** In the order of the entry's lines. */
+  lines: ResolvedLine[];
+}
+
+export interface ResolvedLine {
+  accountId: number;
+  partyId: number | null;
+  tax: OdooTax | null;
+  analyticIds: number[];
+}
+
+const longestText = 200;
+
+/**
+ * The reference of a move: a text for people, the id that `vetledger explain` knows, and the key in brackets at its end, by which the
+ * move is found again where external ids cannot be looked up.
+ */
+export function referenceOf({ description, reference, unitId, key }: ErpEntry): string {
+  const number = reference !== null && !description.includes(reference) ? `${reference} ` : '';
+  return `${clip(visible(`${number}${description}`), longestText)} · ${unitId} ${keyText(key)}`;
+}
+
+const keyPattern = /\[([A-Z2-7]{20})\]/g;
+
+/** What a reference must contain for a key. */
+export function keyText(key: string): string {
+  return `[${key}]`;
+}
+
+/** The key in a reference: the last one, since texts before it come from outside. Null without one. */
+export function keyIn(reference: string): string | null {
+  return [...reference.matchAll(keyPattern)].at(-1)?.[1] ?? null;
+}
+
+/** The columns of a table of moves and their lines, as Odoo's import takes it: the move stands in the first row of its lines. */
+const moveColumns = ['id', 'move_type', 'journal_id/.id', 'date', 'ref'];
+const lineColumns = [
+  ...['id', 'account_id/.id', 'name', 'debit', 'credit', 'partner_id/.id', 'date_maturity'],
+  ...['tax_ids/.id', 'tax_tag_ids/.id', 'tax_repartition_line_id/.id', 'tax_base_amount', 'analytic_distribution'],
+];
+
+/**
+ * Moves as a table for `account.move.load`. Each line has an external id of its own: without them, Odoo would add the lines once more
+ * to a move that it has, posted or not. An empty field is said to be empty, so that no default of an account or of a rule fills it.
+ */
+export function toTable(
+  moves: readonly { entry: ErpEntry; resolved: ResolvedEntry }[],
+  { hasTagInvert }: Pick<Features, 'hasTagInvert'>,
+): { fields: string[]; data: string[][] } {
+  const columns = [...lineColumns, ...(hasTagInvert ? ['tax_tag_invert'] : [])];
+  return {
+    fields: [...moveColumns, ...columns.map((column) => `line_ids/${column}`)],
+    data: moves.flatMap(({ entry, resolved }) => {
+      const move = [moveIdOf(entry.key), 'entry', String(resolved.journalId), entry.date, referenceOf(entry)];
+      return linesOf(entry, resolved).map((line, index) => [
+        ...(index === 0 ? move : move.map(() => '')),
+        ...columns.map((column) => line[column] ?? ''),
+      ]);
+    }),
+  };
+}
+
+type LineCells = Record<string, string>;
+
+function linesOf(entry: ErpEntry, resolved: ResolvedEntry): LineCells[] {
+  const bases = basesByCode(entry);
+  return entry.lines.map((line, index) => {
+    const ids = resolved.lines[index];
+    if (ids === undefined) throw new Error('a line was not resolved');
+    const isDebit = line.side === 'debit';
+    return {
+      id: lineIdOf(entry.key, index + 1),
+      'account_id/.id': String(ids.accountId),
+      name: clip(visible(line.description), longestText),
+      debit: (isDebit ? line.amount : zero).toFixed(),
+      credit: (isDebit ? zero : line.amount).toFixed(),
+      ...(ids.partyId === null ? {} : { 'partner_id/.id': String(ids.partyId) }),
+      ...(line.dueDate === null ? {} : { date_maturity: line.dueDate }),
+      ...(ids.analyticIds.length === 0 ? {} : { analytic_distribution: distributionOf(ids.analyticIds) }),
+      ...taxCells(entry, line, ids.tax, bases),
+    };
+  });
+}
+
+/** The whole line on one account of each plan. Ids are in order, so that equal lines have equal texts. */
+function distributionOf(ids: readonly number[]): string {
+  const key = ids.toSorted((one, other) => one - other).join(',');
+  return stringifyJson({ [key]: wholeLine });
+}
+
+const wholeLine = 100;
+
+/** The base of each code that its tax lines have not told yet, debit positive. */
+function basesByCode({ lines }: ErpEntry): Map<string, Money> {
+  const bases = new Map<string, Money>();
+  const add = (code: string, amount: Money) => bases.set(code, (bases.get(code) ?? zero).plus(amount));
+  for (const { vat, side, amount } of lines) {
+    const signed = (value: Money) => (side === 'debit' ? value : value.negated());
+    if (vat?.part === 'base') add(vat.code, signed(amount));
+    if (vat?.part === 'tax' && vat.base !== null) add(vat.code, signed(vat.base));
+  }
+  return bases;
+}
+
+/** A base carries the tags of its tax, and never the tax itself, from which Odoo would compute an amount of its own. */
+function taxCells(entry: ErpEntry, line: ErpLine, tax: OdooTax | null, bases: Map<string, Money>): LineCells {
+  const { vat } = line;
+  if (vat === null || tax === null) return {};
+  const { side, isInverted } = sideOf(entry, line, tax);
+  const invert = isInverted ? 'True' : 'False';
+  if (vat.part === 'base') {
+    return side.baseTags.length === 0 ? {} : { 'tax_tag_ids/.id': side.baseTags.join(','), tax_tag_invert: invert };
+  }
+  // The base of a code is told once, on its first tax line; in the direction of that line it is positive.
+  const base = bases.get(vat.code) ?? zero;
+  bases.delete(vat.code);
+  return {
+    'tax_repartition_line_id/.id': String(side.amountLineId ?? ''),
+    'tax_tag_ids/.id': side.amountTags.join(','),
+    tax_base_amount: (line.side === 'debit' ? base : base.negated()).toFixed(),
+    tax_tag_invert: invert,
+  };
+}
+
+/** As Odoo's own invoices and credit notes have it: tags of invoices count a credit positive, those of credit notes a debit. */
+function sideOf(entry: ErpEntry, line: ErpLine, tax: OdooTax): { side: TaxSide; isInverted: boolean } {
+  const isRefund = !tax.isOneSided && (entry.isRefund ?? line.side === 'debit');
+  return { side: isRefund ? tax.refund : tax.invoice, isInverted: !isRefund };
+}
+
+/** The fields of moves and of their lines. */
+export const readFields = {
+  move: ['name', 'state', 'date', 'ref', 'journal_id'],
+  line: (features: Pick<Features, 'hasTagInvert'>) => [
+    ...['move_id', 'account_id', 'balance', 'partner_id', 'tax_tag_ids', 'tax_line_id', 'tax_base_amount', 'tax_ids'],
+    ...['tax_repartition_line_id', 'analytic_distribution', 'full_reconcile_id', 'display_type'],
+    ...(features.hasTagInvert ? ['tax_tag_invert'] : []),
+  ],
+};
+
+/** What the lines of moves name, by id. */
+export interface NamesById {
+  accounts: ReadonlyMap<number, string>;
+  journals: ReadonlyMap<number, string>;
+  parties: ReadonlyMap<number, string>;
+  analytic: ReadonlyMap<number, string>;
+  taxes: TaxBook | null;
+  externalIds: ReadonlyMap<number, string[]>;
+}
+
+export interface ReadContext {
+  names: NamesById;
+  decimals: number;
+  features: Pick<Features, 'hasTagInvert'>;
+}
+
+/** A line that is text only has no account. */
+const textLines = ['line_section', 'line_subsection', 'line_note'];
+
+export function isAmountLine({ display_type: type }: JsonObject): boolean {
+  return typeof type !== 'string' || !textLines.includes(type);
+}
+
+/** Moves with their lines. Throws FormError. */
+export function foundEntries(
+  moves: readonly JsonObject[],
+  lines: readonly JsonObject[],
+  context: ReadContext,
+): FoundEntry[] {
+  const ofMove = Map.groupBy(lines.filter(isAmountLine), ({ move_id: move }) => asReference(move)?.id ?? 0);
+  return moves.map((move) => foundEntry(move, ofMove.get(asId(move.id)) ?? [], context));
+}
+
+function foundEntry(move: JsonObject, lines: readonly JsonObject[], context: ReadContext): FoundEntry {
+  const id = asId(move.id);
+  const reference = asTextOrNull(move.ref) ?? '';
+  const { names } = context;
+  const key = names.externalIds.get(id)?.flatMap((each) => keyInExternalId(each) ?? [])[0] ?? keyIn(reference);
+  const number = asTextOrNull(move.name);
+  const state = asText(move.state);
+  const isPosted = state === 'posted';
+  return {
+    id: String(id),
+    key,
+    // A draft may have one already, and loses it where it is deleted.
+    number: isPosted && number !== '/' ? number : null,
+    state: isPosted ? 'posted' : state === 'cancel' ? 'void' : 'draft',
+    date: asDate(move.date),
+    journal: names.journals.get(asReference(move.journal_id)?.id ?? 0) ?? '',
+    description: key === null ? reference : reference.replace(keyText(key), '').trim(),
+    lines: lines.map((line) => foundLine(line, context)),
+  };
+}
+
+function foundLine(line: JsonObject, context: ReadContext): FoundLine {
+  const { names, decimals } = context;
+  const account = asReference(line.account_id)?.id ?? 0;
+  const party = asReference(line.partner_id)?.id ?? null;
+  const matched = asReference(line.full_reconcile_id)?.id ?? null;
+  const amount = asAmount(line.balance, decimals);
+  return {
+    id: String(asId(line.id)),
+    account: names.accounts.get(account) ?? '',
+    amount,
+    party: party === null ? null : (names.parties.get(party) ?? `[${party}]`),
+    vat: names.taxes === null ? [] : vatOf(line, amount, names.taxes, context),
+    dimensions: dimensionsOf(line.analytic_distribution, names.analytic),
+    matched: matched === null ? null : String(matched),
+  };
+}
+
+/**
+ * What the tags and the tax of a line say of VAT. The amount counts in the direction in which Odoo's tax report counts it: a line
+ * whose tags count the wrong way round is read with the opposite sign.
+ */
+function vatOf(line: JsonObject, amount: Money, taxes: TaxBook, { decimals, features }: ReadContext): FoundLine['vat'] {
+  const isInverted = features.hasTagInvert ? asFlag(line.tax_tag_invert) : null;
+  const counted = (isRefund: boolean) => (isInverted === null || isInverted === !isRefund ? amount : amount.negated());
+  const tags = asIds(line.tax_tag_ids);
+  const own = asReference(line.tax_line_id);
+  const applied = asIds(line.tax_ids);
+  const found: FoundLine['vat'] = [];
+  if (own !== null) {
+    const tax = taxes.withId(own.id);
+    const code = tax?.name ?? `[${own.name}]`;
+    const isRefund = tax !== null && asReference(line.tax_repartition_line_id)?.id === tax.refund.amountLineId;
+    const hasTags = tax === null || sameIds(tags, isRefund ? tax.refund.amountTags : tax.invoice.amountTags);
+    found.push({ code: hasTags ? code : `${code} with other tags`, part: 'tax', amount: counted(isRefund) });
+    // A tax without tags says its base here only; with tags its base lines say it.
+    const saysBase = tax !== null && (isRefund ? tax.refund : tax.invoice).baseTags.length === 0;
+    const base = asAmount(line.tax_base_amount ?? 0, decimals);
+    if (saysBase && !base.isZero())
+      found.push({ code, part: 'base', amount: amount.isNegative() ? base.negated() : base });
+  } else if (tags.length > 0) {
+    const fitting = taxes.withBaseTags(tags);
+    const [first] = fitting;
+    if (first === undefined) found.push({ code: `tags ${tags.join(', ')}`, part: 'base', amount });
+    else {
+      const alike = fitting.filter(({ side }) => side === first.side).map(({ tax }) => tax.name);
+      const codes = [...new Set(alike)].toSorted();
+      const [code = first.tax.name, ...others] = codes;
+      found.push({
+        code,
+        ...(others.length > 0 ? { alike: others } : {}),
+        part: 'base',
+        amount: counted(first.side === 'refund'),
+      });
+    }
+  }
+  // We never send a tax itself: whoever added it had Odoo compute.
+  for (const id of applied)
+    found.push({ code: `${taxes.withId(id)?.name ?? `[tax ${id}]`} applied`, part: 'base', amount });
+  return found;
+}
+
+function sameIds(ids: readonly number[], others: readonly number[]): boolean {
+  return ids.length === others.length && ids.every((id) => others.includes(id));
+}
+
+/** The analytic account by the name of its plan; what is not the whole line on one account is told with its percentages. */
+function dimensionsOf(distribution: JsonValue, names: ReadonlyMap<number, string>): Record<string, string> {
+  const byPlan = new Map<string, string[]>();
+  for (const [ids, percentage] of Object.entries(distributionIn(distribution))) {
+    for (const id of analyticIdsIn(ids)) {
+      const [plan = '', code = ''] = (names.get(id) ?? `\n[${id}]`).split('\n');
+      const part = Number(percentage) === wholeLine ? code : `${code} ${String(percentage)} %`;
+      byPlan.set(plan, [...(byPlan.get(plan) ?? []), part]);
+    }
+  }
+  return Object.fromEntries([...byPlan].map(([plan, parts]) => [plan, parts.toSorted().join(', ')]));
+}
+
+export function analyticIdsIn(ids: string): number[] {
+  return ids.split(',').flatMap((id) => (/^\d{1,15}$/.test(id) ? [Number(id)] : []));
+}
+
+/** An object, or in some versions its text; empty where there is none. */
+export function distributionIn(value: JsonValue): JsonObject {
+  if (isJsonObject(value)) return value;
+  if (typeof value !== 'string' || value === '') return {};
+  try {
+    const read = readJson(value);
+    return isJsonObject(read) ? read : {};
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import { type Money, parseMoney } from '../../../domain/money.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../records/json.ts';
+import type { CalendarDate } from '../../../terms.ts';
+import { asId, asList, asRecord, asText, wrongForm } from '../form.ts';
+
+/** Values in Odoo's JSON: what is empty is `false`, whatever its type; a reference is `[id, name]`; amounts are numbers. */
+
+export function asTextOrNull(value: JsonValue): string | null {
+  return value === false || value === null || value === undefined ? null : asText(value);
+}
+
+export function asFlag(value: JsonValue): boolean {
+  if (typeof value !== 'boolean') throw wrongForm('a flag', value);
+  return value;
+}
+
+const date = /^(\d{1,4})(-\d{2}-\d{2})$/;
+
+/** Odoo writes the first day that it knows, its word for "never", as `1-01-01`. */
+export function asDateOrNull(value: JsonValue): CalendarDate | null {
+  const text = asTextOrNull(value);
+  if (text === null) return null;
+  const [, year, rest] = date.exec(text) ?? [];
+  if (year === undefined) throw wrongForm('a date', value);
+  return `${year.padStart(4, '0')}${rest}`;
+}
+
+export function asDate(value: JsonValue): CalendarDate {
+  const found = asDateOrNull(value);
+  if (found === null) throw wrongForm('a date', value);
+  return found;
+}
+
+/** The id of a reference; null where there is none. */
+export function asReference(value: JsonValue): { id: number; name: string } | null {
+  if (value === false || value === null || value === undefined) return null;
+  const [id, name] = asList(value);
+  return { id: asId(id ?? null), name: asTextOrNull(name ?? null) ?? '' };
+}
+
+export function asIds(value: JsonValue): number[] {
+  return asList(value).map(asId);
+}
+
+/** Odoo computes with binary numbers: a sum of it may be off by less than this, and no amount is. */
+const noise = 1e-6;
+
+/**
+ * An amount. Odoo keeps it as a decimal, and writes it as the binary number nearest to that: its digits are those of the amount,
+ * but for sums, whose noise is taken away. What has more decimals for another reason stays as it is, and is seen.
+ */
+export function asAmount(value: JsonValue, decimals: number): Money {
+  // What is neither a number nor an object with fields is a number with more digits than binary64 holds.
+  const isNumber = typeof value === 'number' || (typeof value === 'object' && value !== null && !Array.isArray(value));
+  const text = isNumber && !isJsonObject(value) ? String(value) : '';
+  const amount = parseMoney(text.includes('e') ? '' : text);
+  if (amount === null) {
+    // 1e-15 and the like: nothing is left of a sum.
+    if (typeof value === 'number' && Math.abs(value) < noise) return asAmount(0, decimals);
+    throw wrongForm('an amount', value);
+  }
+  const rounded = amount.toDecimalPlaces(decimals);
+  return amount.minus(rounded).abs().lessThan(noise) ? rounded : amount;
+}
+
+/** In UTC, to the second below, as Odoo keeps and compares its times. */
+export function toDateTime(at: Date): string {
+  return at.toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** A time of Odoo's; null where there is none. */
+export function asTimeOrNull(value: JsonValue): Date | null {
+  const text = asTextOrNull(value);
+  if (text === null) return null;
+  const at = new Date(`${text.slice(0, 19).replace(' ', 'T')}Z`);
+  if (Number.isNaN(at.getTime())) throw wrongForm('a time', value);
+  return at;
+}
+
+export function asRecords(value: JsonValue): JsonObject[] {
+  return asList(value).map((record) => {
+    const read = asRecord(record);
+    asId(read.id ?? null);
+    return read;
+  });
+}
