@@ -5,6 +5,8 @@ import { OdooPerson, versionOf } from './odoo.ts';
 export interface OdooBooksPlan {
   /** The template's code, such as generic_coa or fi. */
   chart: string;
+  /** Odoo's module that has it, where that is not the accounting's own. */
+  module?: string;
   /** ISO code of the company's country; absent, that of the chart. */
   country?: string;
   /** Those of a code that the chart has already are left as they are. */
@@ -48,6 +50,7 @@ export async function makeCompany(plan: OdooBooksPlan): Promise<OdooCompany> {
   });
   await anywhere.write('res.currency', euro!, { active: true });
   const name = `Kuusikko Veterinary Group ${randomUUID().slice(0, 8)}`;
+  if (plan.module !== undefined) await install(anywhere, plan.module);
   const country = plan.country === undefined ? {} : { country_id: await countryOf(anywhere, plan.country) };
   const id = await anywhere.create('res.company', { name, currency_id: euro, ...country });
   await anywhere.write('res.users', anywhere.uid, { company_ids: [[4, id]] });
@@ -195,6 +198,15 @@ async function addReport(admin: OdooPerson, country: number, figures: string[]) 
 /** Closes the days up to one, for everybody, or opens them again (null). */
 export async function setLock(admin: OdooPerson, through: string | null): Promise<void> {
   await admin.write('res.company', admin.company!, { fiscalyear_lock_date: through ?? false });
+}
+
+/** Installs a module unless it is there; it stays. */
+async function install(admin: OdooPerson, name: string): Promise<void> {
+  const missing = await admin.search('ir.module.module', [
+    ['name', '=', name],
+    ['state', '!=', 'installed'],
+  ]);
+  if (missing.length > 0) await admin.call('ir.module.module', 'button_immediate_install', [missing]);
 }
 
 /** Adds a user to groups. */
