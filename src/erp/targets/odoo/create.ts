@@ -80,7 +80,7 @@ async function createParties(
   const table = {
     fields: ['id', 'name', 'ref', 'company_id/.id'],
     data: parties.map(({ code, name }) => [
-      partyIdOf(code),
+      partyIdOf(companyId, code),
       clip(visible(name?.trim() ? name : `Client ${code.split('/').at(-1)}`), longestPartyName),
       code,
       String(companyId),

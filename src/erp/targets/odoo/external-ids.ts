@@ -15,12 +15,15 @@ export function lineIdOf(key: string, n: number): string {
   return `${module}.${key}_${n}`;
 }
 
-const ownPartyId = /^partner_(\d+)_client_(\d+)$/;
+const ownPartyId = /^partner_\d+_(\d+)_client_(\d+)$/;
 const ownKey = /^[A-Z2-7]{20}$/;
 
-/** Of a client of ours, `4711/client/5`. A name of an external id holds no slash. */
-export function partyIdOf(code: string): string {
-  return `${module}.partner_${code.replaceAll('/', '_')}`;
+/**
+ * Of a client of ours, `4711/client/5`, in one company: external ids are the database's, and a client is seen by its own company only.
+ * A name of an external id holds no slash.
+ */
+export function partyIdOf(companyId: number, code: string): string {
+  return `${module}.partner_${companyId}_${code.replaceAll('/', '_')}`;
 }
 
 /** The code of a client of ours in an external id; null in any other. */

@@ -115,14 +115,12 @@ class OdooTarget implements ErpTarget {
       const seen = byId ? add(await this.#byExternalId([...wanted], request)) : new Set();
       const left = part.filter(({ key }) => !seen.has(key));
       for (const key of add(await this.#byReference(left, likelyOf(left), request))) seen.add(key);
+      const missing = left.filter(({ key }) => !seen.has(key));
       // Absence is told by a search of all moves only, which takes as long as there are moves.
-      add(
-        await this.#byReference(
-          left.filter(({ key }) => !seen.has(key)),
-          [],
-          request,
-        ),
-      );
+      for (const key of add(await this.#byReference(missing, [], request))) seen.add(key);
+      // Somebody may have changed the reference; external ids stay.
+      const lost = byId ? [] : missing.flatMap(({ key }) => (seen.has(key) ? [] : [key]));
+      add(await this.#byExternalId(lost, request));
     }
     return { found: [...found.values()], isComplete: true };
   }
@@ -167,18 +165,37 @@ class OdooTarget implements ErpTarget {
     await this.#written(() => this.#calls.call('writes', call, request));
   }
 
-  /** Odoo refuses to delete what was posted; what is gone already is left out, since it would refuse all of them. */
+  /**
+   * What is gone already is left out, since Odoo would refuse all of them. A draft that has a number (17 gives the first of a month one)
+   * loses it first: Odoo deletes no number that others follow. What was posted before and reset to draft is somebody's own.
+   */
   async deleteDrafts(ids: readonly string[], request: WriteOptions): Promise<void> {
     const domain = [
       ['id', 'in', ids.map(idOf)],
       ['state', '=', 'draft'],
     ];
-    const there = await this.#calls.all('account.move', { domain, fields: [] }, request);
+    const fields = ['name', 'posted_before'];
+    const there = await this.#calls.all('account.move', { domain, fields }, request);
+    const reset = there.filter(({ posted_before: before }) => before === true);
+    if (reset.length > 0) {
+      const named = reset.map(({ id, name }) => `${visible(String(name))} (id ${String(id)})`).join(', ');
+      throw new ErpError('refused', `${named} was posted before and reset to draft: post or delete it in Odoo`, {
+        problem: 'erp_refused',
+      });
+    }
     if (there.length === 0) return;
-    const drafts = there.map(({ id }) => readAs(id, asId));
-    await this.#written(() =>
-      this.#calls.call('writes', { model: 'account.move', method: 'unlink', ids: drafts }, request),
-    );
+    const numbered = there.filter(({ name }) => typeof name === 'string' && name !== '/');
+    const write = (method: string, drafts: readonly JsonObject[], args: JsonObject = {}) =>
+      this.#written(() => {
+        const draftIds = drafts.map(({ id }) => readAs(id, asId));
+        return this.#calls.call(
+          'writes',
+          { model: 'account.move', method, ids: draftIds, args, context: keepLines },
+          request,
+        );
+      });
+    if (numbered.length > 0) await write('write', numbered, { vals: { name: '/' } });
+    await write('unlink', there);
   }
 
   read(ids: readonly string[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {

@@ -78,7 +78,7 @@ type LineCells = Record<string, string>;
 
 function linesOf(entry: ErpEntry, resolved: ResolvedEntry): LineCells[] {
   const bases = basesByCode(entry);
-  return entry.lines.map((line, index) => {
+  const lines = entry.lines.map((line, index) => {
     const ids = resolved.lines[index];
     if (ids === undefined) throw new Error('a line was not resolved');
     const isDebit = line.side === 'debit';
@@ -92,6 +92,32 @@ function linesOf(entry: ErpEntry, resolved: ResolvedEntry): LineCells[] {
       ...(line.dueDate === null ? {} : { date_maturity: line.dueDate }),
       ...(ids.analyticIds.length === 0 ? {} : { analytic_distribution: distributionOf(ids.analyticIds) }),
       ...taxCells(entry, line, ids.tax, bases),
+    };
+  });
+  return [...lines, ...baseLines(entry, resolved, bases)];
+}
+
+/**
+ * A base that no tag tells and no amount beside it, such as that of a sale of a cent: on a line of nothing that names the tax. Its
+ * direction is its sign.
+ */
+function baseLines(entry: ErpEntry, resolved: ResolvedEntry, bases: Map<string, Money>): LineCells[] {
+  return entry.lines.flatMap((line, index) => {
+    const { accountId = 0, tax = null } = resolved.lines[index] ?? {};
+    const base = line.vat === null ? undefined : bases.get(line.vat.code);
+    if (line.vat === null || tax === null || base === undefined) return [];
+    bases.delete(line.vat.code);
+    const { side, isInverted } = sideOf(entry, line, tax);
+    if (side.baseTags.length > 0 || base.isZero()) return [];
+    return {
+      id: lineIdOf(entry.key, entry.lines.length + index + 1),
+      'account_id/.id': String(accountId),
+      name: clip(visible(line.description), longestText),
+      ...{ debit: zero.toFixed(), credit: zero.toFixed() },
+      'tax_repartition_line_id/.id': String(side.amountLineId ?? ''),
+      'tax_tag_ids/.id': side.amountTags.join(','),
+      tax_base_amount: base.toFixed(),
+      tax_tag_invert: isInverted ? 'True' : 'False',
     };
   });
 }
@@ -131,7 +157,7 @@ function taxCells(entry: ErpEntry, line: ErpLine, tax: OdooTax | null, bases: Ma
   return {
     'tax_repartition_line_id/.id': String(side.amountLineId ?? ''),
     'tax_tag_ids/.id': side.amountTags.join(','),
-    tax_base_amount: (line.side === 'debit' ? base : base.negated()).toFixed(),
+    tax_base_amount: (line.side === 'debit' || line.amount.isZero() ? base : base.negated()).toFixed(),
     tax_tag_invert: invert,
   };
 }

@@ -177,14 +177,16 @@ export class OdooNames {
   }
 
   async #byExternalId(codes: readonly string[], request: RequestOptions): Promise<Map<string, OdooParty[]>> {
-    const ids = await findExternalIds(this.#calls, 'res.partner', codes.map(partyIdOf), request);
+    const { companyId } = await this.#calls.company(request);
+    const idOf = (code: string) => partyIdOf(companyId, code);
+    const ids = await findExternalIds(this.#calls, 'res.partner', codes.map(idOf), request);
     if (ids.size === 0) return new Map();
     const partners = await this.#all('res.partner', [['id', 'in', [...ids.values()]]], partyFields, request);
     return readAs(null, () => {
       const byId = new Map(partners.map((partner) => [asId(partner.id), partyOf(partner)]));
       return new Map(
         codes.flatMap((code) => {
-          const party = byId.get(ids.get(partyIdOf(code)) ?? 0);
+          const party = byId.get(ids.get(idOf(code)) ?? 0);
           return party === undefined ? [] : [[code, [party]] as const];
         }),
       );

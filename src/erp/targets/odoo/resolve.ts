@@ -144,16 +144,11 @@ class EntryResolver {
       return add(`Odoo has ${found.length} taxes on sales with the name ${visible(name)}: rename one`);
     if (!tax.isActive) return add(`Odoo’s ${named} is archived`);
     if (tax.fault !== null) return add(`Odoo’s ${named} ${tax.fault}`);
-    if (part === 'tax' && (tax.invoice.amountLineId === null || tax.refund.amountLineId === null)) {
+    // Its amount line tells the base, too, where no tag does.
+    const needsAmount = part === 'tax' || tax.invoice.baseTags.length === 0 || tax.refund.baseTags.length === 0;
+    if (needsAmount && (tax.invoice.amountLineId === null || tax.refund.amountLineId === null)) {
       return add(
         `Odoo’s ${named} has no line for its whole amount in its distribution: map a tax that has one, of 100 %`,
-      );
-    }
-    const { lines } = this.#entry;
-    const saysAmount = lines.some(({ vat }) => vat?.code === name && vat.part === 'tax');
-    if (tax.invoice.baseTags.length === 0 && !saysAmount) {
-      return add(
-        `Odoo’s ${named} has no tag for its base, and no amount says it: give the base in its distribution a tag`,
       );
     }
     return tax;
