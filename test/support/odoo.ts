@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { OdooConfig } from '../../src/config/erp.ts';
 
 /** A real Odoo, named by the environment. The database is the server's only one where `ODOO_DATABASE` names none. */
 const address = {
@@ -21,6 +22,15 @@ export interface OdooLogin {
   database: string;
   user: string;
   password: string;
+}
+
+/** A configuration of delivery to a user's company. */
+export function configOf({ login, company }: OdooPerson, changes: Partial<OdooConfig> = {}): OdooConfig {
+  return {
+    ...{ kind: 'odoo', ...login, company: String(company), protocol: 'jsonrpc' },
+    ...{ from: null, auto: true, post: 'posted', ownedAccounts: [], closeSourcePeriods: false, timeoutSeconds: 60 },
+    ...changes,
+  };
 }
 
 /** What a target needs from outside. */

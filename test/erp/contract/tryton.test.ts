@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { Money } from '../../../src/domain/money.ts';
 import type { TrytonServer } from '../../../src/embedded/tryton/server.ts';
-import type { ErpTarget } from '../../../src/erp/port.ts';
 import { trytonCapabilities } from '../../../src/erp/targets/tryton/capabilities.ts';
 import { openTryton } from '../../../src/erp/targets/tryton/index.ts';
 import { parseMapping } from '../../../src/mapping/parse.ts';
 import { useDatabase } from '../../support/database.ts';
 import { configOf, hasTryton, openTestTryton, ports, TrytonPerson } from '../../support/tryton.ts';
-import type { SimulatedTime } from '../fake/time.ts';
 import { SimulatedDatabase, simulateClock } from '../rounds/database.ts';
 import { mappingData } from '../rounds/world.ts';
 import type { ContractSubject } from './cases.ts';
 import { newCompany } from './fake.ts';
+import { outsideTime } from './outside-time.ts';
 import { contractSuite } from './suite.ts';
 import { Troubles, troubled } from './troubled.ts';
 
@@ -140,26 +139,3 @@ describe.skipIf(!hasTryton)('a real Tryton', { timeout: 120_000 }, () => {
 
   contractSuite(trytonCapabilities, begin, { isAlone: true });
 });
-
-/** A target whose requests take real time: the simulation's stands still meanwhile. */
-function outsideTime(target: ErpTarget, time: SimulatedTime): ErpTarget {
-  const real = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
-    const end = time.begin();
-    try {
-      return await ask();
-    } finally {
-      end();
-    }
-  };
-  return {
-    ...{ capabilities: target.capabilities, company: target.company },
-    find: (keys, request) => real(() => target.find(keys, request)),
-    create: (entries, request) => real(() => target.create(entries, request)),
-    post: (ids, request) => real(() => target.post(ids, request)),
-    deleteDrafts: (ids, request) => real(() => target.deleteDrafts(ids, request)),
-    read: (ids, request) => real(() => target.read(ids, request)),
-    periods: (request) => real(() => target.periods(request)),
-    check: (plan, request) => target.check(plan, request),
-    close: () => target.close(),
-  };
-}

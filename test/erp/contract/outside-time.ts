@@ -1,0 +1,25 @@
+import type { ErpTarget } from '../../../src/erp/port.ts';
+import type { SimulatedTime } from '../fake/time.ts';
+
+/** A target whose requests take real time: the simulation's stands still meanwhile. */
+export function outsideTime(target: ErpTarget, time: SimulatedTime): ErpTarget {
+  const real = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
+    const end = time.begin();
+    try {
+      return await ask();
+    } finally {
+      end();
+    }
+  };
+  return {
+    ...{ capabilities: target.capabilities, company: target.company },
+    find: (keys, request) => real(() => target.find(keys, request)),
+    create: (entries, request) => real(() => target.create(entries, request)),
+    post: (ids, request) => real(() => target.post(ids, request)),
+    deleteDrafts: (ids, request) => real(() => target.deleteDrafts(ids, request)),
+    read: (ids, request) => real(() => target.read(ids, request)),
+    periods: (request) => real(() => target.periods(request)),
+    check: (plan, request) => target.check(plan, request),
+    close: () => target.close(),
+  };
+}

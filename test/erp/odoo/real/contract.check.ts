@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { odooCapabilities } from '../../../../src/erp/targets/odoo/capabilities.ts';
+import { openOdoo } from '../../../../src/erp/targets/odoo/index.ts';
+import { parseMapping } from '../../../../src/mapping/parse.ts';
+import { useDatabase } from '../../../support/database.ts';
+import { configOf, hasOdoo, type OdooPerson, ports } from '../../../support/odoo.ts';
+import { readMoves } from '../../../support/odoo-books.ts';
+import { makeCompany, type OdooCompany, setLock } from '../../../support/odoo-company.ts';
+import { contractBooks, contractWords } from '../../../support/odoo-demo.ts';
+import type { ContractSubject } from '../../contract/cases.ts';
+import { newCompany } from '../../contract/fake.ts';
+import { outsideTime } from '../../contract/outside-time.ts';
+import { contractSuite } from '../../contract/suite.ts';
+import { Troubles, troubled } from '../../contract/troubled.ts';
+import { SimulatedDatabase, simulateClock } from '../../rounds/database.ts';
+import { mappingData } from '../../rounds/world.ts';
+
+describe.skipIf(!hasOdoo).each([
+  { rights: 'that may look up external ids', mayLookUp: true },
+  { rights: 'that may not look up external ids', mayLookUp: false },
+])('a real Odoo, as a user $rights', { timeout: 120_000 }, ({ mayLookUp }) => {
+  const { owner, url } = useDatabase();
+  const simulated = new SimulatedDatabase(url);
+  let odoo: OdooCompany;
+  let api: OdooPerson;
+
+  beforeAll(async () => {
+    await simulateClock(owner);
+    odoo = await makeCompany(contractBooks);
+    api = await odoo.api({ mayLookUp });
+  });
+  afterAll(async () => {
+    await simulated.close();
+    await odoo?.release();
+  });
+
+  /** Each case has an installation of its own, and so moves of its own: what others left says nothing. */
+  async function begin(): Promise<ContractSubject> {
+    const { time, installation: plain, company, db, release, databaseId } = await newCompany({ owner, simulated });
+    const mapping = parseMapping({ ...mappingData, erp: { ...mappingData.erp, ...contractWords } });
+    if ('errors' in mapping) throw new Error(mapping.errors.join('; '));
+    const installation = { ...plain, mapping: mapping.mapping };
+    const troubles = new Troubles();
+    const ours = ` · ${installation.id}/invoice/`;
+    return {
+      ...{ capabilities: odooCapabilities, db, databaseId, installation, time, troubles },
+      open: () => troubled(outsideTime(openOdoo(configOf(api), ports), time), { troubles, time, company }),
+      setAway: (isAway) => {
+        troubles.isAway = isAway;
+      },
+      lock: (through) => setLock(odoo.admin, through),
+      unlock: () => setLock(odoo.admin, null),
+      async held() {
+        const moves = await readMoves(odoo.admin, [['ref', 'like', ours]]);
+        return moves.map(({ ref, state, date, lines }) => ({
+          ...{ description: ref.slice(0, ref.indexOf(ours)), state, date },
+          lines: lines.map(({ account, amount }) => ({ account, amount })),
+        }));
+      },
+      misdeeds: () => [],
+      close: release,
+    };
+  }
+
+  contractSuite(odooCapabilities, begin, { isAlone: true });
+});
