@@ -137,7 +137,10 @@ export class OdooPerson {
   }
 }
 
-/** The server's major version. */
+/** The major version of the server that the environment names; null where it names none. */
+export const odooVersion = async () => (address.url === undefined ? null : versionOf(address.url));
+
+/** A server's major version. */
 export async function versionOf(url: string): Promise<number> {
   const { server_version_info: info } = await rpc<{ server_version_info: [number] }>(url, 'common', 'version', []);
   return info[0];

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import type { OdooConfig } from '../../../../src/config/erp.ts';
 import { odooCapabilities } from '../../../../src/erp/targets/odoo/capabilities.ts';
 import { openOdoo } from '../../../../src/erp/targets/odoo/index.ts';
 import { parseMapping } from '../../../../src/mapping/parse.ts';
 import { useDatabase } from '../../../support/database.ts';
-import { configOf, hasOdoo, type OdooPerson, ports } from '../../../support/odoo.ts';
+import { configOf, hasOdoo, odooVersion, ports } from '../../../support/odoo.ts';
 import { readMoves } from '../../../support/odoo-books.ts';
 import { makeCompany, type OdooCompany, setLock } from '../../../support/odoo-company.ts';
 import { contractBooks, contractWords } from '../../../support/odoo-demo.ts';
+import { makeApiKey } from '../../../support/odoo-key.ts';
 import type { ContractSubject } from '../../contract/cases.ts';
 import { newCompany } from '../../contract/fake.ts';
 import { outsideTime } from '../../contract/outside-time.ts';
@@ -15,19 +17,26 @@ import { Troubles, troubled } from '../../contract/troubled.ts';
 import { SimulatedDatabase, simulateClock } from '../../rounds/database.ts';
 import { mappingData } from '../../rounds/world.ts';
 
-describe.skipIf(!hasOdoo).each([
-  { rights: 'that may look up external ids', mayLookUp: true },
-  { rights: 'that may not look up external ids', mayLookUp: false },
-])('a real Odoo, as a user $rights', { timeout: 120_000 }, ({ mayLookUp }) => {
+const hasJson2 = ((await odooVersion()) ?? 0) >= 19;
+
+describe
+  .skipIf(!hasOdoo)
+  .each([
+    { as: 'a user who may look up external ids', mayLookUp: true, protocol: 'jsonrpc' as const },
+    { as: 'a user who may not', mayLookUp: false, protocol: 'jsonrpc' as const },
+    ...(hasJson2 ? [{ as: 'a user with a key, over /json/2', mayLookUp: true, protocol: 'json2' as const }] : []),
+  ])('a real Odoo, as $as', { timeout: 120_000 }, ({ mayLookUp, protocol }) => {
   const { owner, url } = useDatabase();
   const simulated = new SimulatedDatabase(url);
   let odoo: OdooCompany;
-  let api: OdooPerson;
+  let config: OdooConfig;
 
   beforeAll(async () => {
     await simulateClock(owner);
     odoo = await makeCompany(contractBooks);
-    api = await odoo.api({ mayLookUp });
+    const api = await odoo.api({ mayLookUp });
+    const secret = protocol === 'json2' ? { user: '', password: await makeApiKey(api) } : {};
+    config = configOf(api, { protocol, ...secret });
   });
   afterAll(async () => {
     await simulated.close();
@@ -44,7 +53,7 @@ describe.skipIf(!hasOdoo).each([
     const ours = ` · ${installation.id}/invoice/`;
     return {
       ...{ capabilities: odooCapabilities, db, databaseId, installation, time, troubles },
-      open: () => troubled(outsideTime(openOdoo(configOf(api), ports), time), { troubles, time, company }),
+      open: () => troubled(outsideTime(openOdoo(config, ports), time), { troubles, time, company }),
       setAway: (isAway) => {
         troubles.isAway = isAway;
       },
