@@ -1,4 +1,4 @@
-import { type Money, parseMoney } from '../../../domain/money.ts';
+import { type Money, parseMoney, zero } from '../../../domain/money.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import { asId, asList, asRecord, asText, wrongForm } from '../form.ts';
@@ -53,12 +53,10 @@ export function asAmount(value: JsonValue, decimals: number): Money {
   // What is neither a number nor an object with fields is a number with more digits than binary64 holds.
   const isNumber = typeof value === 'number' || (typeof value === 'object' && value !== null && !Array.isArray(value));
   const text = isNumber && !isJsonObject(value) ? String(value) : '';
-  const amount = parseMoney(text.includes('e') ? '' : text);
-  if (amount === null) {
-    // 1e-15 and the like: nothing is left of a sum.
-    if (typeof value === 'number' && Math.abs(value) < noise) return asAmount(0, decimals);
-    throw wrongForm('an amount', value);
-  }
+  // With an exponent only where it is noise: no amount is so large that it needs one.
+  const isNoise = /e-/i.test(text) && Math.abs(Number(text)) < noise;
+  const amount = isNoise ? zero : parseMoney(/e/i.test(text) ? '' : text);
+  if (amount === null) throw wrongForm('an amount', value);
   const rounded = amount.toDecimalPlaces(decimals);
   return amount.minus(rounded).abs().lessThan(noise) ? rounded : amount;
 }
