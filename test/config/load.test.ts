@@ -352,3 +352,33 @@ describe('a wrong configuration names the key and what to do, and ends with exit
     });
   });
 });
+
+describe('an Odoo as ERP', () => {
+  const words = 'kind: odoo, url: "https://odoo.example", database: clinic';
+  const secrets = { ODOO_PASSWORD: 'password-from-outside', ODOO_KEY: 'key-from-outside' };
+  const erpOf = async (text: string) => {
+    const file = write(good.replace('{kind: ledger}', `{${words}${text}}`));
+    return (await loadConfig(file, { ...env, ...secrets })).installations[0]!.erp;
+  };
+
+  test.each([
+    [
+      ', user: api, password: "${ODOO_PASSWORD}"',
+      { protocol: 'jsonrpc', user: 'api', password: secrets.ODOO_PASSWORD },
+    ],
+    [', api_key: "${ODOO_KEY}"', { protocol: 'json2', user: '', password: secrets.ODOO_KEY }],
+    [', api_key: "${ODOO_KEY}", protocol: json2', { protocol: 'json2', user: '', password: secrets.ODOO_KEY }],
+  ])('%s', async (text, expected) =>
+    expect(await erpOf(text)).toMatchObject({ kind: 'odoo', company: null, ...expected }),
+  );
+
+  test.each([
+    ['', /user is needed for kind odoo/],
+    [', user: api', /password is needed for kind odoo/],
+    [', protocol: json2, user: api, password: "${ODOO_PASSWORD}"', /api_key is needed for kind odoo/],
+    [', api_key: "${ODOO_KEY}", user: api', /user is not a key of kind odoo with an api_key/],
+    [', api_key: "${ODOO_KEY}", protocol: xmlrpc', /must be jsonrpc or json2/],
+    [', user: api, password: "${ODOO_PASSWORD}", folder: out', /folder is not a key of kind odoo/],
+    [', api_key: in-clear', /in the file itself/],
+  ])('%s is refused', async (text, message) => expect(erpOf(text)).rejects.toThrow(message));
+});

@@ -200,6 +200,23 @@ describe('an invoice', () => {
     expect(reversed.lines.map(({ side }) => side)).toEqual(['credit', 'debit', 'debit', 'debit', 'debit']);
     expect(reversed.lines.map(({ vat }) => vat)).toEqual(entry.lines.map(({ vat }) => vat));
     expect(reversed.lines[0]!.openItem).toBe('1/invoice/5');
+    // ERPs that declare invoices and credit notes apart take back the invoice, and declare no credit note.
+    expect([entry.isRefund, reversed.isRefund]).toEqual([false, false]);
+  });
+
+  test('a credit note is a refund, and so is its reversal; a payment is none; a summary has both', () => {
+    const turned = reversedLines(draft(invoiceFields).lines);
+    const creditNote = entryOf(run(entryUnit(invoiceFields, { lines: turned })));
+    const reversal = { id: '1/invoice/5/2', reverses: '1/invoice/5/1' };
+    expect([creditNote.isRefund, entryOf(run(entryUnit(invoiceFields, reversal))).isRefund]).toEqual([true, true]);
+    const paid: DraftFields['lines'] = [
+      ['cash', 'cash', '20', { party: party(7) }],
+      ['receivable', 'receivable', '-20', { party: party(7), invoiceId: 5 }],
+    ];
+    const payment = { kind: 'payment', id: 9, date: '2026-03-02', lines: paid } as const;
+    expect(entryOf(run(entryUnit(payment))).isRefund).toBe(false);
+    const summary = summaryUnit([entryUnit(invoiceFields).posting]);
+    expect('isRefund' in entryOf(run(summary))).toBe(false);
   });
 });
 
