@@ -373,9 +373,9 @@ describe('an Odoo as ERP', () => {
   );
 
   test.each([
-    ['', /user is needed for kind odoo/],
-    [', user: api', /password is needed for kind odoo/],
-    [', protocol: json2, user: api, password: "${ODOO_PASSWORD}"', /api_key is needed for kind odoo/],
+    ['', /erp\.user is missing/],
+    [', user: api', /erp\.password is missing/],
+    [', protocol: json2, user: api, password: "${ODOO_PASSWORD}"', /erp\.api_key is missing/],
     [', api_key: "${ODOO_KEY}", user: api', /user is not a key of kind odoo with an api_key/],
     [', api_key: "${ODOO_KEY}", protocol: xmlrpc', /must be jsonrpc or json2/],
     [', user: api, password: "${ODOO_PASSWORD}", folder: out', /folder is not a key of kind odoo/],
