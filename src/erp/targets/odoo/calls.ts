@@ -26,6 +26,8 @@ export interface Company {
   name: string;
   /** The company and the companies that it is a branch of: their accounts, journals, taxes and locks are its own. */
   chain: number[];
+  /** Those of the chain that the user may use, the company itself first. */
+  usable: number[];
   currency: string;
   /** Decimals of its currency. */
   decimals: number;
@@ -54,6 +56,7 @@ export class OdooCalls {
   /** A call in the company's context. Throws ErpError. */
   async call(doing: Doing, call: OdooCall, request: RequestOptions): Promise<JsonValue> {
     const { companyId } = await this.#open(request);
+    // Of several companies Odoo would choose one for a move, by its journal.
     const context = { allowed_company_ids: [companyId], ...call.context };
     return this.#connection.call(doing, { ...call, context }, request);
   }

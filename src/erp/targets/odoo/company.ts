@@ -2,10 +2,10 @@ import type { OdooConfig } from '../../../config/erp.ts';
 import { visible } from '../../../domain/text.ts';
 import type { JsonObject } from '../../../records/json.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
-import { asId, asRecord, asText, readAs } from '../form.ts';
+import { asId, asRecord, asText, readAs, wholeNumber } from '../form.ts';
 import type { Company, Features } from './calls.ts';
 import type { OdooConnection } from './connection.ts';
-import { asIds, asRecords, asReference } from './wire.ts';
+import { asIds, asRecords, asReference, asTextOrNull } from './wire.ts';
 
 const oldestVersion = 17;
 const wantedLocks = [
@@ -35,17 +35,26 @@ export async function openCompany(
   const [user] = await read('res.users', [['id', '=', userId]], ['company_ids']);
   const mine = readAs(user?.company_ids ?? [], asIds);
   const context = { allowed_company_ids: mine };
-  const companies = await read('res.company', [['id', 'in', mine]], ['name', 'currency_id', 'parent_ids'], context);
+  const companies = await read('res.company', [['id', 'in', mine]], ['name', 'currency_id', 'parent_path'], context);
   const company = theOne(companies, config);
   const currency = readAs(company.currency_id ?? null, asReference);
   const [money] = await read('res.currency', [['id', '=', currency?.id ?? 0]], ['name', 'decimal_places']);
   if (money === undefined) throw new ErpError('auth', 'the Odoo user may not read the currency of its company');
   const companyId = readAs(company.id, asId);
-  const chain = new Set([companyId, ...readAs(company.parent_ids ?? [], asIds)]);
+  // `1/5/`: readable where the parents themselves are not, as `parent_ids` is not.
+  const path = readAs(company.parent_path ?? null, asTextOrNull) ?? '';
+  const chain = new Set([
+    companyId,
+    ...path
+      .split('/')
+      .filter((id) => id !== '')
+      .map(wholeNumber),
+  ]);
   return {
     companyId,
     name: readAs(company.name, asText),
     chain: [...chain],
+    usable: [companyId, ...[...chain].filter((id) => id !== companyId && mine.includes(id))],
     currency: readAs(money.name, asText),
     decimals: readAs(money.decimal_places, asId),
     userId,

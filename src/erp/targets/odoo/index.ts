@@ -208,6 +208,8 @@ class OdooTarget implements ErpTarget {
 
   async #match(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void> {
     const lines = await this.#lines(groups.flat(), request);
+    // Of a branch, Odoo reads settings of its parents as it matches.
+    const context = { allowed_company_ids: (await this.#open(request)).usable };
     for (const group of groups) {
       const present = group.flatMap((id) => lines.get(id) ?? []);
       const refuse = (why: string) =>
@@ -223,7 +225,7 @@ class OdooTarget implements ErpTarget {
       if (!left.isZero()) throw refuse(`they do not sum to zero (${left.toFixed()})`);
       if (present.some(({ isPosted }) => !isPosted)) throw refuse('one is not posted');
       // One group at a time: Odoo matches whatever lines of an account it is given with each other.
-      const call = { model: 'account.move.line', method: 'reconcile', ids: group.map(idOf) };
+      const call = { model: 'account.move.line', method: 'reconcile', ids: group.map(idOf), context };
       await this.#calls.call('writes', call, request);
     }
   }
@@ -232,11 +234,9 @@ class OdooTarget implements ErpTarget {
     const lines = await this.#lines(groups.flat(), request);
     const matched = [...lines].filter(([, line]) => line.matched !== null || line.isTouched).map(([id]) => idOf(id));
     if (matched.length === 0) return;
-    await this.#calls.call(
-      'writes',
-      { model: 'account.move.line', method: 'remove_move_reconcile', ids: matched },
-      request,
-    );
+    const context = { allowed_company_ids: (await this.#open(request)).usable };
+    const call = { model: 'account.move.line', method: 'remove_move_reconcile', ids: matched, context };
+    await this.#calls.call('writes', call, request);
   }
 
   async #lines(ids: readonly string[], request: RequestOptions) {

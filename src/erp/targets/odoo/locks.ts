@@ -4,7 +4,7 @@ import type { LockKind } from '../../capabilities.ts';
 import { ErpError, type ErpPeriods, type RequestOptions } from '../../port.ts';
 import { readAs } from '../form.ts';
 import type { OdooCalls } from './calls.ts';
-import { asDateOrNull } from './wire.ts';
+import { asDateOrNull, asRecords } from './wire.ts';
 
 /**
  * What each lock date closes. An entry that is posted on a locked day is moved to a later one, silently, so that every lock counts
@@ -29,10 +29,14 @@ const kinds: Record<string, LockKind> = {
  * they stand instead of the plain ones: an accountant gives an exception to a user for a time. Odoo has no periods. Throws ErpError.
  */
 export async function readLocks(calls: OdooCalls, request: RequestOptions): Promise<ErpPeriods> {
-  const { companyId, chain, features } = await calls.company(request);
+  const { companyId, chain, usable, features } = await calls.company(request);
   const { lockFields } = features;
   // Read anew: what was locked a moment ago counts.
-  const found = await calls.all('res.company', { domain: [['id', 'in', chain]], fields: lockFields }, request);
+  const args = { domain: [['id', 'in', usable]], fields: lockFields };
+  // A company is read by whoever names it among those that are in use.
+  const context = { allowed_company_ids: usable };
+  const answer = await calls.call('reads', { model: 'res.company', method: 'search_read', args, context }, request);
+  const found = readAs(answer, asRecords);
   const own = found.find(({ id }) => id === companyId);
   if (own === undefined) throw new ErpError('auth', 'the Odoo user may not read the lock dates of its company');
   const hasEffective = lockFields.some((field) => field.startsWith('user_'));
