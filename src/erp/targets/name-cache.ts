@@ -20,14 +20,23 @@ export class NameCache<Value> {
     load: (missing: string[]) => Promise<Map<string, Value[]>>,
   ): Promise<Map<string, Value[]>> {
     const now = this.#clock.elapsed();
-    const wanted = [...new Set(names)];
-    const missing = wanted.filter((name) => (this.#held.get(name)?.until ?? 0) <= now);
-    const loaded = missing.length === 0 ? new Map<string, Value[]>() : await load(missing);
+    const answer = new Map<string, Value[]>();
+    for (const name of names) answer.set(name, this.#fresh(name, now) ?? []);
+    const missing = [...answer.keys()].filter((name) => this.#fresh(name, now) === null);
+    if (missing.length === 0) return answer;
+    // Meanwhile somebody else may clear what is held: the answer has it already.
+    const loaded = await load(missing);
     if (this.#held.size + loaded.size > this.#options.most) this.#held.clear();
     for (const [name, values] of loaded) {
+      if (answer.has(name)) answer.set(name, values);
       if (values.length > 0) this.#held.set(name, { values, until: now + this.#options.maxAgeMs });
     }
-    return new Map(wanted.map((name) => [name, loaded.get(name) ?? this.#held.get(name)?.values ?? []]));
+    return answer;
+  }
+
+  #fresh(name: string, now: number): Value[] | null {
+    const held = this.#held.get(name);
+    return held === undefined || held.until <= now ? null : held.values;
   }
 
   clear(): void {
