@@ -92,6 +92,13 @@ export const odooCapabilities: Capabilities = {
     { match: { code: 'psycopg2.errors.SerializationFailure' }, means: 'locked' },
     { match: { code: 'psycopg2.errors.LockNotAvailable' }, means: 'locked' },
     { match: { code: 'psycopg2.errors.DeadlockDetected' }, means: 'locked' },
+    // The same without its name, as the import passes it on.
+    {
+      match: {
+        text: /^(?:could not serialize access|could not obtain lock|deadlock detected|canceling statement due to lock timeout)\b/,
+      },
+      means: 'locked',
+    },
 
     // The answer to a question for an external id that nothing has.
     { match: { text: /^External ID not found in the system/ }, means: 'refused', problem: 'erp_refused' },

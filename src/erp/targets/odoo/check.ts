@@ -1,16 +1,15 @@
 import type { JsonValue } from '../../../records/json.ts';
 import type { LineRole } from '../../../terms.ts';
 import { type CheckPlan, type CheckResult, ErpError, type RequestOptions } from '../../port.ts';
-import { asId, asRecord, readAs, writtenAs } from '../form.ts';
+import { asId, readAs } from '../form.ts';
 import type { Doing } from '../http.ts';
 import type { Company, OdooCalls } from './calls.ts';
 import type { OdooCall } from './connection.ts';
-import { keepLines, refusalIn } from './create.ts';
 import { maySearch } from './external-ids.ts';
+import { load } from './load.ts';
 import { readLocks } from './locks.ts';
 import type { AnalyticName, Named, OdooAccount, OdooNames } from './names.ts';
 import type { OdooTax } from './taxes.ts';
-import { asIds } from './wire.ts';
 
 const newestMeasured = 19;
 /** The reference of every draft that a check makes, by which one that was cut off is found again and removed. */
@@ -342,12 +341,7 @@ class Check {
       'ref',
       ...(lines.length === 0 ? [] : columns.map((column) => `line_ids/${column}`)),
     ];
-    const answer = await this.#call('writes', {
-      ...{ model: 'account.move', method: 'load', args: { fields, data: rows }, context: keepLines },
-    });
-    const { ids, messages } = writtenAs(answer, asRecord);
-    if (ids === false || ids === null || ids === undefined) throw refusalIn(messages);
-    const made = writtenAs(ids, asIds);
+    const made = await load(this.#checked.calls, 'account.move', { fields, data: rows }, this.#request);
     for (const id of made) this.#made.add(id);
     return made;
   }

@@ -1,22 +1,12 @@
 import { clip, visible } from '../../../domain/text.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../records/json.ts';
 import type { ErpEntry, ErpParty } from '../../entry.ts';
 import { ErpError, type RequestOptions, type WriteOptions } from '../../port.ts';
-import { explain } from '../explain.ts';
-import { asList, asRecord, readAs, writtenAs } from '../form.ts';
 import type { Company, OdooCalls } from './calls.ts';
-import { odooCapabilities } from './capabilities.ts';
 import { partyIdOf } from './external-ids.ts';
+import { load } from './load.ts';
 import { type ResolvedEntry, toTable } from './moves.ts';
 import type { OdooNames } from './names.ts';
 import { type EntryProblem, resolveEntries } from './resolve.ts';
-import { asIds } from './wire.ts';
-
-/**
- * With every request that writes moves. Odoo 17 deletes a line with the amount of a tax where no other line has the tax itself, and
- * adds an "Automatic Balancing Line" for it; this leaves lines as they were sent. Entries that do not balance are refused all the same.
- */
-export const keepLines: JsonObject = { skip_invoice_sync: true };
 
 const longestPartyName = 200;
 
@@ -87,43 +77,6 @@ async function createParties(
     ]),
   };
   await load(calls, 'res.partner', table, request);
-}
-
-/** Odoo's import: all of it or nothing. */
-async function load(
-  calls: OdooCalls,
-  model: string,
-  table: { fields: string[]; data: string[][] },
-  request: WriteOptions,
-  entries: readonly ErpEntry[] = [],
-): Promise<number[]> {
-  const answer = await calls.call('writes', { model, method: 'load', args: table, context: keepLines }, request);
-  const { ids, messages } = writtenAs(answer, asRecord);
-  if (ids !== false && ids !== null && ids !== undefined) return writtenAs(ids, asIds);
-  throw refusalIn(messages, entries);
-}
-
-/**
- * What the import says of why it took nothing. It names a place in the table, too, which is that of another move as often as not: of
- * several entries nobody knows which one it is about.
- */
-export function refusalIn(messages: JsonValue, entries: readonly ErpEntry[] = []): ErpError {
-  const told = readAs(messages ?? [], (list) => asList(list).filter(isJsonObject));
-  const first = told.find(({ type }) => type === 'error') ?? told[0];
-  const text = typeof first?.message === 'string' ? first.message : 'Odoo’s import took nothing, and does not say why';
-  const known = explain({ http: 200, code: null, text: plain(text) }, odooCapabilities.errors);
-  const keys = entries.length === 1 ? entries.map(({ key }) => key) : [];
-  // Whatever the reason, the import has taken everything back: there is no doubt.
-  if (known.means === 'doubt') return new ErpError('refused', known.message, { problem: 'erp_refused', keys });
-  return new ErpError(known.means, known.message, {
-    ...(known.problem === null ? {} : { problem: known.problem }),
-    keys,
-  });
-}
-
-/** The sentence that says what is wrong, without the heading that Odoo puts above it. */
-function plain(text: string): string {
-  return text.replace(/^An error has occurred\.\s*/, '');
 }
 
 /** Refuses the entries that have the first problem; the others are sent again without them. */
