@@ -5,6 +5,7 @@ import { asId, readAs } from '../form.ts';
 import type { Doing } from '../http.ts';
 import type { Company, OdooCalls } from './calls.ts';
 import type { OdooCall } from './connection.ts';
+import { deleteDrafts } from './drafts.ts';
 import { maySearch } from './external-ids.ts';
 import { load } from './load.ts';
 import { readLocks } from './locks.ts';
@@ -15,6 +16,8 @@ const newestMeasured = 19;
 /** The reference of every draft that a check makes, by which one that was cut off is found again and removed. */
 const mark = 'vetledger erp check: may be deleted';
 const cent = '0.01';
+/** A check that was cut off takes so long at most to remove what it made. */
+const cleanUpMs = 10_000;
 
 interface Checked {
   calls: OdooCalls;
@@ -54,6 +57,7 @@ class Check {
   #taxes: OdooTax[] = [];
   #analytic: number[] = [];
   #journal: Named | null = null;
+  #hasTried = false;
 
   constructor(checked: Checked, plan: CheckPlan, request: RequestOptions) {
     this.#checked = checked;
@@ -145,15 +149,18 @@ class Check {
       return;
     }
     const journal = this.#journal;
-    yield* this.#tried('drafts that a check left behind', () => this.#sweep());
+    this.#hasTried = true;
+    yield* this.#tried('drafts that a check left behind', () => this.#sweep(this.#request));
     yield* this.#tried('draft on all accounts, with taxes and dimensions', () => this.#draftOnAll(journal));
     yield* this.#tried('an entry that does not balance is refused', () => this.#unbalanced(journal, account));
     yield* this.#tried('right to post', () => this.#postNothing(journal));
     yield* this.#tried('drafts are deleted', () => this.#deleteMade());
   }
 
+  /** Once drafts were tried. The check's own signal may be what cut it off, and a request without an answer have made one. */
   async cleanUp(): Promise<void> {
-    await this.#deleteMade().catch(() => {});
+    if (!this.#hasTried) return;
+    await this.#sweep({ ...this.#request, signal: AbortSignal.timeout(cleanUpMs) }).catch(() => {});
   }
 
   /** Runs one part; what it throws is its result. */
@@ -243,16 +250,18 @@ class Check {
     ];
   }
 
-  async #sweep(): Promise<CheckResult[]> {
-    const { companyId } = await this.#checked.calls.company(this.#request);
+  /** Deletes all drafts of checks: of this one, and of those that ended before they could. */
+  async #sweep(request: RequestOptions): Promise<CheckResult[]> {
+    const { calls } = this.#checked;
+    const { companyId } = await calls.company(request);
     const domain = [
       ['company_id', '=', companyId],
       ['state', '=', 'draft'],
       ['ref', '=', mark],
     ];
-    const left = await this.#checked.calls.all('account.move', { domain, fields: [] }, this.#request);
-    for (const { id } of left) this.#made.add(readAs(id, asId));
-    if (left.length > 0) await this.#deleteMade();
+    const left = await calls.all('account.move', { domain, fields: [] }, request);
+    const ids = left.map(({ id }) => readAs(id, asId));
+    if (ids.length > 0) await deleteDrafts(calls, ids, request);
     return [];
   }
 
@@ -347,8 +356,7 @@ class Check {
   }
 
   async #deleteMade(): Promise<CheckResult[]> {
-    const ids = [...this.#made];
-    if (ids.length > 0) await this.#call('writes', { model: 'account.move', method: 'unlink', ids });
+    await deleteDrafts(this.#checked.calls, [...this.#made], this.#request);
     this.#made.clear();
     return [right('drafts are deleted')];
   }

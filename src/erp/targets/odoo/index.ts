@@ -26,6 +26,7 @@ import { checkOdoo } from './check.ts';
 import { openCompany } from './company.ts';
 import { OdooConnection, type OdooTransport } from './connection.ts';
 import { createDrafts } from './create.ts';
+import { deleteDrafts } from './drafts.ts';
 import { findExternalIds, keyInExternalId, maySearch, moveIdOf } from './external-ids.ts';
 import { keepLines } from './load.ts';
 import { readLocks } from './locks.ts';
@@ -166,37 +167,8 @@ class OdooTarget implements ErpTarget {
     await this.#written(() => this.#calls.call('writes', call, request));
   }
 
-  /**
-   * What is gone already is left out, since Odoo would refuse all of them. A draft that has a number (17 gives the first of a month one)
-   * loses it first: Odoo deletes no number that others follow. What was posted before and reset to draft is somebody's own.
-   */
   async deleteDrafts(ids: readonly string[], request: WriteOptions): Promise<void> {
-    const domain = [
-      ['id', 'in', ids.map(idOf)],
-      ['state', '=', 'draft'],
-    ];
-    const fields = ['name', 'posted_before'];
-    const there = await this.#calls.all('account.move', { domain, fields }, request);
-    const reset = there.filter(({ posted_before: before }) => before === true);
-    if (reset.length > 0) {
-      const named = reset.map(({ id, name }) => `${visible(String(name))} (id ${String(id)})`).join(', ');
-      throw new ErpError('refused', `${named} was posted before and reset to draft: post or delete it in Odoo`, {
-        problem: 'erp_refused',
-      });
-    }
-    if (there.length === 0) return;
-    const numbered = there.filter(({ name }) => typeof name === 'string' && name !== '/');
-    const write = (method: string, drafts: readonly JsonObject[], args: JsonObject = {}) =>
-      this.#written(() => {
-        const draftIds = drafts.map(({ id }) => readAs(id, asId));
-        return this.#calls.call(
-          'writes',
-          { model: 'account.move', method, ids: draftIds, args, context: keepLines },
-          request,
-        );
-      });
-    if (numbered.length > 0) await write('write', numbered, { vals: { name: '/' } });
-    await write('unlink', there);
+    await this.#written(() => deleteDrafts(this.#calls, ids.map(idOf), request));
   }
 
   read(ids: readonly string[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {

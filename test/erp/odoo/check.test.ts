@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import type { CheckPlan, CheckResult, RequestOptions } from '../../../src/erp/port.ts';
+import { checkOdoo } from '../../../src/erp/targets/odoo/check.ts';
+import type { OdooCall } from '../../../src/erp/targets/odoo/connection.ts';
+
+const plan: CheckPlan = {
+  ...{ writes: true, parties: [], taxes: [], dimensions: [], journals: ['MISC'], dates: ['2026-03-01'] },
+  accounts: [{ account: '400000', roles: ['revenue'], isControl: false }],
+};
+const features = { version: 17, lockFields: [], hasTagInvert: true, hasKeyExpiry: false };
+const company = { companyId: 1, chain: [1], usable: [1], currency: 'EUR', decimals: 2, userId: 2, features };
+const account = { id: 24, code: '400000', type: 'income', isActive: true, reconcile: false, currencyId: null };
+
+/** As much of an Odoo as a check asks for; `onLoad` happens as the nth draft is made. */
+function odoo(onLoad: (n: number) => void = () => {}) {
+  const drafts = new Set<number>();
+  let made = 0;
+  const calls = {
+    company: async () => company,
+    may: async () => true,
+    all: async (_model: string, _options: unknown, { signal }: RequestOptions) => {
+      signal.throwIfAborted();
+      return [...drafts].map((id) => ({ id, name: false, posted_before: false }));
+    },
+    call: async (_doing: string, { model, method, ids = [] }: OdooCall, { signal }: RequestOptions) => {
+      signal.throwIfAborted();
+      if (model === 'res.company') return [{ id: 1 }];
+      if (method === 'unlink') for (const id of ids) drafts.delete(id);
+      if (method !== 'load') return true;
+      made += 1;
+      drafts.add(made);
+      onLoad(made);
+      signal.throwIfAborted();
+      return { ids: [made], messages: [] };
+    },
+  };
+  const names = {
+    clear: () => {},
+    accounts: async () => new Map([['400000', [{ ...account, journalIds: [] }]]]),
+    journals: async () => new Map([['MISC', [{ id: 3, isActive: true }]]]),
+    parties: async () => new Map(),
+    analyticAccounts: async () => new Map(),
+  };
+  return { drafts, checked: { calls, names } as unknown as Parameters<typeof checkOdoo>[0] };
+}
+
+async function resultsOf(check: AsyncIterable<CheckResult>): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  for await (const result of check) results.push(result);
+  return results;
+}
+
+test('what a check makes, it removes', async () => {
+  const { drafts, checked } = odoo();
+  const results = await resultsOf(checkOdoo(checked, plan, { signal: new AbortController().signal, priority: 0 }));
+  expect(results.map(({ name }) => name)).toContain('draft on all accounts, with taxes and dimensions');
+  expect(drafts).toEqual(new Set());
+});
+
+test('also when it is cut off, and what a request without an answer has made', async () => {
+  const stop = new AbortController();
+  const { drafts, checked } = odoo(() => stop.abort(new Error('cut off')));
+  const check = resultsOf(checkOdoo(checked, plan, { signal: stop.signal, priority: 0 }));
+  await expect(check).rejects.toThrow('cut off');
+  expect(drafts).toEqual(new Set());
+});
