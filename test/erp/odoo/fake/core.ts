@@ -105,6 +105,7 @@ export class FakeCore {
   computed(model: string, name: string): ((env: Env, row: Row) => Json) | null {
     if (name === 'display_name') return (env, row) => this.displayName(env, model, row);
     if (model === 'res.company') {
+      if (name === 'parent_path') return (env, row) => `${parentsOf(env, row.id).toReversed().join('/')}/`;
       if (name === 'parent_ids') return (env, row) => parentsOf(env, row.id).toReversed();
       if (/^(user|max)_.*_lock_date$/.test(name)) return (env, row) => userLockDate(env, row, name);
     }

@@ -75,7 +75,7 @@ const everyModel: Record<string, Method> = {
     const [by = ''] = [args.groupby].flat() as string[];
     const sums = (args.fields as string[]).map((field) => field.split(':')[0] ?? '').filter((field) => field !== by);
     return grouped(env, name, args.domain ?? [], by).map(({ key, rows }) => ({
-      ...{ [by]: key, [`${by}_count`]: rows.length },
+      ...{ [by]: key, [args.lazy === false ? '__count' : `${by}_count`]: rows.length },
       ...Object.fromEntries(sums.map((field) => [field, new Float(sumOf(env, name, rows, field))])),
       __domain: ['&', [by, '=', Array.isArray(key) ? key[0] : key], ...((args.domain ?? []) as Json[])],
     }));

@@ -101,7 +101,8 @@ model account.account "Account" by code, id
   company_id many2one res.company! @17
   company_ids many2many res.company! @18,19
   currency_id many2one res.currency
-  tax_ids many2many account.tax${logged}
+  tax_ids many2many account.tax
+  allowed_journal_ids many2many account.journal @17,18${logged}
 model account.journal "Journal" by sequence, type, code
   code char!
   name char!
@@ -190,6 +191,7 @@ model res.company "Companies" by sequence, name
   parent_id many2one res.company
   parent_ids many2many res.company ro ns
   child_ids one2many res.company parent_id
+  parent_path char
   partner_id many2one res.partner!
   currency_id many2one res.currency!
   country_id many2one res.country ns
