@@ -23,7 +23,12 @@ export interface WordsInUse {
 export function checkPlan(
   mapping: Mapping,
   used: WordsInUse,
-  { kind, dates, writes }: { kind: Capabilities['kind']; dates: readonly CalendarDate[]; writes: boolean },
+  {
+    kind,
+    currency,
+    dates,
+    writes,
+  }: { kind: Capabilities['kind']; currency: string; dates: readonly CalendarDate[]; writes: boolean },
 ): { plan: CheckPlan; lacking: ErpProblem[] } {
   const lacking: ErpProblem[] = [];
   const lack = (code: ErpProblemCode, message: string) => {
@@ -60,6 +65,8 @@ export function checkPlan(
   return {
     plan: {
       writes,
+      currency,
+      makesParties: parties === 'per_client',
       accounts: accountsOf(mapping, used).map(([account, its]) => ({
         account,
         roles: [...its].sort(),

@@ -107,6 +107,10 @@ export interface ErpBooks {
 export interface CheckPlan {
   /** Whether entries may be tried: one that balances, one that does not, one in a closed period. Otherwise it only reads. */
   writes: boolean;
+  /** The practice's, in which the company has to keep its books. */
+  currency: string;
+  /** Whether clients are made in the ERP where it lacks them. */
+  makesParties: boolean;
   /** `isControl`: its lines name a party. `receivable` is among the roles of one whose lines are matched. */
   accounts: { account: string; roles: string[]; isControl: boolean }[];
   /** Codes of parties that have to exist; a client's is made when it is needed. */

@@ -53,13 +53,18 @@ export async function checkErp(
   mapping: Mapping,
   { writes, withBooks }: { writes: boolean; withBooks: boolean },
 ): Promise<ErpCheck> {
-  const { id, erp, timezone } = installation;
+  const { id, erp, timezone, currency } = installation;
   const used = wordsInUse(await sourceUsage(db, installation), mapping);
   if (withBooks) addBooks(used, await usedLines(db, id));
   if (installation.postingMode === 'daily_summary') used.kinds.push('daily_summary');
   const today = businessDate(clock().toISOString(), timezone);
   const dates = [today, await oldestOpenDate(db, id)].filter((date) => date !== null);
-  const { plan, lacking } = checkPlan(mapping, used, { kind: isFileTarget(erp) ? 'file' : 'api', dates, writes });
+  const { plan, lacking } = checkPlan(mapping, used, {
+    kind: isFileTarget(erp) ? 'file' : 'api',
+    currency,
+    dates,
+    writes,
+  });
   const results: CheckResult[] = lacking.map(({ code, message }) => lackingResult(code as ErpProblemCode, message));
   if (isFileTarget(erp)) {
     const problems = fileFormat(erp, { ...installation, mapping }).problemsOf(plan);

@@ -81,6 +81,8 @@ describe('the plan', () => {
     ]);
     expect(plan).toMatchObject({
       writes: true,
+      currency: 'EUR',
+      makesParties: true,
       parties: ['CLIENTS', 'INSURANCE', 'FINANCING'],
       journals: ['CASH', 'REV'],
     });

@@ -4,20 +4,30 @@ import { checkOdoo } from '../../../src/erp/targets/odoo/check.ts';
 import type { OdooCall } from '../../../src/erp/targets/odoo/connection.ts';
 
 const plan: CheckPlan = {
-  ...{ writes: true, parties: [], taxes: [], dimensions: [], journals: ['MISC'], dates: ['2026-03-01'] },
+  ...{
+    writes: true,
+    currency: 'EUR',
+    makesParties: true,
+    parties: [],
+    taxes: [],
+    dimensions: [],
+    journals: ['MISC'],
+    dates: ['2026-03-01'],
+  },
   accounts: [{ account: '400000', roles: ['revenue'], isControl: false }],
 };
 const features = { version: 17, lockFields: [], hasTagInvert: true, hasKeyExpiry: false };
 const company = { companyId: 1, chain: [1], usable: [1], currency: 'EUR', decimals: 2, userId: 2, features };
+const request = { signal: new AbortController().signal, priority: 0 };
 const account = { id: 24, code: '400000', type: 'income', isActive: true, reconcile: false, currencyId: null };
 
 /** As much of an Odoo as a check asks for; `onLoad` happens as the nth draft is made. */
-function odoo(onLoad: (n: number) => void = () => {}) {
+function odoo(onLoad: (n: number) => void = () => {}, mayMakePartners = true) {
   const drafts = new Set<number>();
   let made = 0;
   const calls = {
     company: async () => company,
-    may: async () => true,
+    may: async (model: string) => model !== 'res.partner' || mayMakePartners,
     all: async (_model: string, _options: unknown, { signal }: RequestOptions) => {
       signal.throwIfAborted();
       return [...drafts].map((id) => ({ id, name: false, posted_before: false }));
@@ -52,7 +62,7 @@ async function resultsOf(check: AsyncIterable<CheckResult>): Promise<CheckResult
 
 test('what a check makes, it removes', async () => {
   const { drafts, checked } = odoo();
-  const results = await resultsOf(checkOdoo(checked, plan, { signal: new AbortController().signal, priority: 0 }));
+  const results = await resultsOf(checkOdoo(checked, plan, request));
   expect(results.map(({ name }) => name)).toContain('draft on all accounts, with taxes and dimensions');
   expect(drafts).toEqual(new Set());
 });
@@ -63,4 +73,23 @@ test('also when it is cut off, and what a request without an answer has made', a
   const check = resultsOf(checkOdoo(checked, plan, { signal: stop.signal, priority: 0 }));
   await expect(check).rejects.toThrow('cut off');
   expect(drafts).toEqual(new Set());
+});
+
+test('the right to make partners is asked for where partners are made', async () => {
+  const faults = async (makesParties: boolean) => {
+    const { checked } = odoo(() => {}, false);
+    const check = checkOdoo(checked, { ...plan, writes: false, makesParties }, request);
+    return (await resultsOf(check)).filter(({ ok }) => !ok).map(({ name }) => name);
+  };
+  expect(await faults(true)).toEqual(['right to make partners']);
+  expect(await faults(false)).toEqual([]);
+});
+
+test('a company of another currency is none of this practice', async () => {
+  const { checked } = odoo();
+  const results = await resultsOf(checkOdoo(checked, { ...plan, currency: 'SEK' }, request));
+  expect(results.filter(({ ok }) => !ok).map(({ name, message }) => [name, message])).toEqual([
+    ['currency', 'the company keeps its books in EUR, the practice in SEK'],
+  ]);
+  expect(results.map(({ name }) => name)).not.toContain('drafts are deleted');
 });

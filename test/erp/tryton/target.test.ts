@@ -481,6 +481,8 @@ describe.skipIf(!hasTryton)('delivery into a real Tryton', { timeout: 60_000 }, 
   describe('check', () => {
     const plan: CheckPlan = {
       writes: true,
+      currency: 'EUR',
+      makesParties: true,
       parties: ['CLIENTS', 'INSURANCE'],
       accounts: [
         { account: '1700', roles: ['receivable'], isControl: true },

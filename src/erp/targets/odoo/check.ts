@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../records/json.ts';
 import type { LineRole } from '../../../terms.ts';
 import { type CheckPlan, type CheckResult, ErpError, type RequestOptions } from '../../port.ts';
+import { currencyFault, failed, right, wrong } from '../check-results.ts';
 import { asId, readAs } from '../form.ts';
 import type { Doing } from '../http.ts';
 import type { Company, OdooCalls } from './calls.ts';
@@ -45,9 +46,6 @@ export async function* checkOdoo(
   }
 }
 
-const right = (name: string, message = ''): CheckResult => ({ name, ok: true, message, todo: '' });
-const wrong = (name: string, message: string, todo: string): CheckResult => ({ name, ok: false, message, todo });
-
 class Check {
   readonly #checked: Checked;
   readonly #plan: CheckPlan;
@@ -87,7 +85,9 @@ class Check {
           'Try it on a copy of the database first.',
         );
     yield right(`login and company ${companyId} (${currency})`);
-    return true;
+    const fault = currencyFault(currency, this.#plan);
+    if (fault !== null) yield fault;
+    return fault === null;
   }
 
   async *rights(): AsyncGenerator<CheckResult> {
@@ -106,14 +106,16 @@ class Check {
         ? right(name)
         : wrong(name, 'the API user lacks it', 'Give the API user the right Accounting: Billing.');
     }
-    const mayMakePartners = await calls.may('res.partner', 'create', this.#request);
-    yield mayMakePartners
-      ? right('right to make partners')
-      : wrong(
-          'right to make partners',
-          'the API user may not create contacts',
-          'Give the right Contact Creation, or use erp.parties: collective.',
-        );
+    if (this.#plan.makesParties) {
+      const mayMakePartners = await calls.may('res.partner', 'create', this.#request);
+      yield mayMakePartners
+        ? right('right to make partners')
+        : wrong(
+            'right to make partners',
+            'the API user may not create contacts',
+            'Give the right Contact Creation, or use erp.parties: collective.',
+          );
+    }
     const byId = await maySearch(calls, this.#request);
     const how = 'look-up of entries';
     if (byId) yield right(how, 'by external id');
@@ -364,11 +366,6 @@ class Check {
   #call(doing: Doing, call: OdooCall): Promise<JsonValue> {
     return this.#checked.calls.call(doing, call, this.#request);
   }
-}
-
-function failed(name: string, error: unknown, todo: string): CheckResult {
-  if (!(error instanceof ErpError)) throw error;
-  return wrong(name, error.message, todo);
 }
 
 function oneOf<Value extends { isActive: boolean }>(

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { LineRole } from '../../../terms.ts';
 import { type CheckPlan, type CheckResult, ErpError, type RequestOptions } from '../../port.ts';
+import { currencyFault, failed, right, wrong } from '../check-results.ts';
 import type { TrytonCalls } from './calls.ts';
 import { idsOf, type TrytonConnection } from './connection.ts';
 import type { AnalyticName, TrytonAccount, TrytonNames, TrytonPeriod } from './names.ts';
@@ -36,9 +37,6 @@ export async function* checkTryton(
     await check.cleanUp();
   }
 }
-
-const right = (name: string): CheckResult => ({ name, ok: true, message: '', todo: '' });
-const wrong = (name: string, message: string, todo: string): CheckResult => ({ name, ok: false, message, todo });
 
 class Check {
   readonly #checked: Checked;
@@ -78,7 +76,9 @@ class Check {
     try {
       const { companyId, currency } = await target.openCompany(request);
       yield right(`login and company ${companyId} (${currency})`);
-      return true;
+      const fault = currencyFault(currency, this.#plan);
+      if (fault !== null) yield fault;
+      return fault === null;
     } catch (error) {
       yield failed('login and company', error, 'Check erp.database, erp.user, its password and erp.company.');
       return false;
@@ -229,6 +229,7 @@ class Check {
   async #findParty(): Promise<CheckResult[]> {
     const parties = idsOf(await this.#call('reads', 'model.party.party.search', [[], 0, 1, [['id', 'ASC']]]));
     this.#partyId = parties[0] ?? null;
+    if (!this.#plan.makesParties) return [];
     const access = await this.#call('reads', 'model.ir.model.access.get_access', [['party.party', 'party.identifier']]);
     const may = Object.values((access ?? {}) as Record<string, { create?: JsonValue }>).every(
       ({ create }) => create !== false,
@@ -376,11 +377,6 @@ interface At {
 }
 
 const cent = (isThere: boolean): JsonObject => ({ __class__: 'Decimal', decimal: isThere ? '0.01' : '0' });
-
-function failed(name: string, error: unknown, todo: string): CheckResult {
-  if (!(error instanceof ErpError)) throw error;
-  return wrong(name, error.message, todo);
-}
 
 function oneOf(
   name: string,
