@@ -4,9 +4,10 @@ import { Agent as HttpsAgent } from 'node:https';
 import got, { type Got, RequestError, TimeoutError } from 'got';
 import { type RequestIds, requestIds } from '../../domain/request-ids.ts';
 import { isJsonObject, type JsonObject, readJson } from '../../records/json.ts';
+import type { ErrorPattern } from '../capabilities.ts';
 import type { Logger } from '../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../port.ts';
-import { harmless } from './explain.ts';
+import { explain, harmless } from './explain.ts';
 import { wholeNumber } from './form.ts';
 
 const connectMs = 10_000;
@@ -136,8 +137,34 @@ function noAnswer(error: unknown): unknown {
   return error;
 }
 
+const firstRefusal = 400;
+const requestTimeout = 408;
+const firstServerError = 500;
+
+/**
+ * What an answer means that is not the ERP's own, such as a page of a proxy. It tells nothing of what has become of the request,
+ * unless a pattern knows its status. Only a status that says no to the request may be about what was sent: for any other no entry
+ * is ever refused.
+ */
+export function pageError({ status, text, retryAfter }: Answer, patterns: readonly ErrorPattern[]): ErpError {
+  const page = pageText(text);
+  if (status === 200) return new ErpError('doubt', `the answer is not JSON, or was cut off: ${harmless(page)}`);
+  const { means, problem } = explain({ http: status, code: null, text: page }, patterns);
+  const saysNo = status >= firstRefusal && status < firstServerError && status !== requestTimeout;
+  const isTold = problem !== null && (means !== 'doubt' || saysNo);
+  return withRetry(new ErpError(means, harmless(`HTTP ${status} ${page}`), isTold ? { problem } : {}), retryAfter);
+}
+
+/** An error with the time that is to be waited by the header of its answer. */
+export function withRetry(error: ErpError, retryAfter: string | null): ErpError {
+  const retryAfterMs = retryAfterMsOf(retryAfter);
+  if (retryAfterMs === null) return error;
+  const { means, message, problem, keys } = error;
+  return new ErpError(means, message, { ...(problem === null ? {} : { problem }), keys, retryAfterMs });
+}
+
 /** Seconds only: the servers and the proxies in front of them write no dates there. */
-export function retryAfterMsOf(header: string | null): number | null {
+function retryAfterMsOf(header: string | null): number | null {
   return header !== null && /^\d{1,5}$/.test(header) ? wholeNumber(header) * 1_000 : null;
 }
 
@@ -155,7 +182,7 @@ export function objectIn(text: string): JsonObject | null {
 const pageLength = 200;
 
 /** What a page of HTML says, in short. */
-export function pageText(text: string): string {
+function pageText(text: string): string {
   return text
     .slice(0, 20_000)
     .replace(/<(title|h1)\b[^>]*>[^<]*<\/\1>/gi, ' ')

@@ -160,6 +160,8 @@ describe('what an answer means to a request that writes, and to one that reads',
     ['JSON of somebody else', jsonrpc, { text: '{"status": "ok"}' }, 'doubt', 'unsent'],
     ['too many requests', json2, page(429, { retryAfter: '7' }), 'throttled', 'throttled'],
     ['a server that is being restarted', json2, page(503), 'locked', 'unsent'],
+    ['a redirect', jsonrpc, page(302), 'doubt', 'unsent'],
+    ['a time-out of a proxy', json2, page(408), 'doubt', 'unsent'],
     ['no answer', jsonrpc, new NoAnswer('the connection broke off (ECONNRESET)', true), 'doubt', 'unsent'],
     ['no connection', json2, new NoAnswer('no connection', false), 'unsent', 'unsent'],
   ])('%s (%s)', async (_, protocol, reply, writes, reads) => {
@@ -167,6 +169,23 @@ describe('what an answer means to a request that writes, and to one that reads',
     expect((await errorOf(open(protocol, way()).call('writes', post, request))).means).toBe(writes);
     expect((await errorOf(open(protocol, way()).call('reads', post, request))).means).toBe(reads);
   });
+
+  test.each([
+    [302, null],
+    [408, null],
+    [502, null],
+    // Somebody says no to this request, and may say yes to a smaller one.
+    [400, 'erp_refused_unknown'],
+    [406, 'erp_refused_unknown'],
+  ])(
+    'a page with status %i has the problem %s: without one, no entry is ever refused for it',
+    async (status, problem) => {
+      for (const protocol of [jsonrpc, json2]) {
+        const way = protocol === json2 ? new Scripted(page(status)) : new Scripted(rpc(2), page(status));
+        expect((await errorOf(open(protocol, way).call('writes', post, request))).problem).toBe(problem);
+      }
+    },
+  );
 
   test('how long it is to be waited is told', async () => {
     const error = await errorOf(

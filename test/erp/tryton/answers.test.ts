@@ -157,7 +157,9 @@ describe('what an answer to a request that writes means', () => {
     ],
     ['JSON of another kind', { body: '[1,2]' }, { means: 'doubt', problem: null }],
     ['neither result nor error', { body: '{"id":1}' }, { means: 'doubt', problem: null }],
-    ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }, { means: 'doubt' }],
+    ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }, { means: 'doubt', problem: null }],
+    ['a time-out of a proxy', page(408), { means: 'doubt', problem: null }],
+    ['a request that a proxy does not like', page(400), { means: 'doubt', problem: 'erp_refused_unknown' }],
   ])('%s', async (_, reply, expected) => {
     const { target, server } = await targetOf({ [post]: reply });
     const error = await errorOf(target.post(['7'], request));

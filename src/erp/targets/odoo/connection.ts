@@ -3,9 +3,9 @@ import { keepSecret } from '../../../domain/redact.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson, stringifyJson } from '../../../records/json.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
-import { explain, harmless } from '../explain.ts';
+import { explain } from '../explain.ts';
 import { asId, asList, asRecord, readAs } from '../form.ts';
-import { type Answer, type Doing, ErpHttp, type ErpRequest, NoAnswer, pageText, retryAfterMsOf } from '../http.ts';
+import { type Answer, type Doing, ErpHttp, type ErpRequest, NoAnswer, pageError, withRetry } from '../http.ts';
 import { odooCapabilities } from './capabilities.ts';
 
 /** How requests reach Odoo: over HTTP, or in a test into its fake. */
@@ -174,7 +174,7 @@ type Outcome = { result: JsonValue } | { error: ErpError };
 /** JSON-RPC: HTTP 200 with `result` or `error`; without either the result is none. */
 function rpcOutcome(answer: Answer): Outcome {
   const body = answer.status === 200 ? valueIn(answer.text) : undefined;
-  if (body === undefined) return { error: pageError(answer) };
+  if (body === undefined) return { error: pageError(answer, odooCapabilities.errors) };
   if (!isJsonObject(body) || body.jsonrpc !== '2.0') {
     return { error: new ErpError('doubt', 'the answer is not one of Odoo’s: it is no JSON-RPC') };
   }
@@ -195,7 +195,7 @@ function json2Outcome(answer: Answer): Outcome {
   if (answer.status !== 200 && isJsonObject(value) && typeof value.name === 'string') {
     return { error: toldError(value, answer) };
   }
-  return { error: pageError(answer) };
+  return { error: pageError(answer, odooCapabilities.errors) };
 }
 
 /** What Odoo told of its exception: `name` and `message`. */
@@ -204,29 +204,6 @@ function toldError({ name, message }: JsonObject, { status, retryAfter }: Answer
   const text = typeof message === 'string' && message !== '' ? message : (code ?? 'an error without a text');
   const known = explain({ http: status, code, text }, odooCapabilities.errors);
   return withRetry(known, retryAfter);
-}
-
-const firstServerError = 500;
-
-/** An answer that is not Odoo's own tells nothing of what has become of the request; a status with a meaning does. */
-function pageError({ status, text, retryAfter }: Answer): ErpError {
-  const page = pageText(text);
-  if (status === 200) return new ErpError('doubt', `the answer is not JSON, or was cut off: ${harmless(page)}`);
-  const known = explain({ http: status, code: null, text: page }, odooCapabilities.errors);
-  const message = harmless(`HTTP ${status} ${page}`);
-  if (known.problem !== 'erp_refused_unknown') {
-    const options = known.problem === null ? {} : { problem: known.problem };
-    return withRetry(new ErpError(known.means, message, options), retryAfter);
-  }
-  const isServers = status >= firstServerError;
-  return withRetry(new ErpError('doubt', message, isServers ? {} : { problem: 'erp_refused_unknown' }), retryAfter);
-}
-
-function withRetry(error: ErpError, retryAfter: string | null): ErpError {
-  const retryAfterMs = retryAfterMsOf(retryAfter);
-  if (retryAfterMs === null) return error;
-  const { means, message, problem, keys } = error;
-  return new ErpError(means, message, { ...(problem === null ? {} : { problem }), keys, retryAfterMs });
 }
 
 function valueIn(text: string): JsonValue | undefined {

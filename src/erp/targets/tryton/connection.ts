@@ -3,9 +3,9 @@ import { keepSecret } from '../../../domain/redact.ts';
 import { type JsonObject, type JsonValue, stringifyJson } from '../../../records/json.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
-import { explain, harmless } from '../explain.ts';
+import { explain } from '../explain.ts';
 import { asId, asList, asText, readAs, writtenAs } from '../form.ts';
-import { type Answer, type Doing, ErpHttp, NoAnswer, objectIn, pageText, retryAfterMsOf } from '../http.ts';
+import { type Answer, type Doing, ErpHttp, NoAnswer, objectIn, pageError } from '../http.ts';
 import { trytonCapabilities } from './capabilities.ts';
 
 const logoutMs = 2_000;
@@ -130,8 +130,6 @@ export class TrytonConnection {
   }
 }
 
-const firstServerError = 500;
-
 /** The result of an answer. Throws ErpError for every other answer. */
 function resultOf(answer: Answer, doing: Doing): JsonValue {
   const body = answer.status === 200 ? objectIn(answer.text) : null;
@@ -142,28 +140,13 @@ function resultOf(answer: Answer, doing: Doing): JsonValue {
   throw new ErpError('unsent', error.message, { retryAfterMs: error.retryAfterMs });
 }
 
-function errorOf({ status, text, retryAfter }: Answer, body: JsonObject | null): ErpError {
+function errorOf(answer: Answer, body: JsonObject | null): ErpError {
   if (body !== null) {
     const told = toldError(body.error);
-    if (told !== null) return explain({ http: status, ...told }, trytonCapabilities.errors);
+    if (told !== null) return explain({ http: answer.status, ...told }, trytonCapabilities.errors);
     return new ErpError('doubt', 'the answer is not one of Tryton’s: it has neither result nor error');
   }
-  const page = pageText(text);
-  if (status === 200) {
-    return new ErpError('doubt', `the answer is not JSON, or was cut off: ${harmless(page)}`);
-  }
-  const known = explain({ http: status, code: null, text: page }, trytonCapabilities.errors);
-  const message = harmless(`HTTP ${status} ${page}`);
-  const retryAfterMs = retryAfterMsOf(retryAfter);
-  // A page tells nothing of what has become of the request; a refusal by pattern does.
-  if (known.problem === 'erp_refused_unknown') {
-    const isServers = status >= firstServerError;
-    return new ErpError('doubt', message, isServers ? { retryAfterMs } : { problem: 'erp_refused_unknown' });
-  }
-  return new ErpError(known.means, message, {
-    ...(known.problem === null ? {} : { problem: known.problem }),
-    retryAfterMs,
-  });
+  return pageError(answer, trytonCapabilities.errors);
 }
 
 /** `["UserError", [text, description, domain]]` of Tryton's own exceptions, `[text, trace]` of any other. */
