@@ -57,7 +57,7 @@ const creditNoteOf = (code: string, more: Partial<ErpEntry> = {}) => {
 
 const accounts: Record<string, number> = { '121000': 6, '400000': 24, '251000': 19 };
 const resolvedOf = (entry: ErpEntry): ResolvedEntry => ({
-  ...{ companyId: 1, journalId: 3 },
+  journalId: 3,
   lines: entry.lines.map(({ account, party, vat, dimensions }) => ({
     accountId: accounts[account] ?? 0,
     partyId: party === null ? null : 8,

@@ -23,7 +23,6 @@ export interface Features {
 /** The company that the configuration names, and what every request says of it. */
 export interface Company {
   companyId: number;
-  name: string;
   /** The company and the companies that it is a branch of: their accounts, journals, taxes and locks are its own. */
   chain: number[];
   /** Those of the chain that the user may use, the company itself first. */

@@ -52,7 +52,6 @@ export async function openCompany(
   ]);
   return {
     companyId,
-    name: readAs(company.name, asText),
     chain: [...chain],
     usable: [companyId, ...[...chain].filter((id) => id !== companyId && mine.includes(id))],
     currency: readAs(money.name, asText),

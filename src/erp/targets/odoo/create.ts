@@ -28,7 +28,7 @@ export async function createDrafts(
   request: WriteOptions,
 ): Promise<Map<string, string>> {
   const company = await calls.company(request);
-  const resolve = () => resolveEntries(entries, { names, companyId: company.companyId, request });
+  const resolve = () => resolveEntries(entries, { names, request });
   let resolved = await resolve();
   if (resolved.problems.length > 0) {
     // What is remembered may be what somebody has corrected since.

@@ -93,7 +93,9 @@ async function oneByOne(
   const found = new Map<string, number>();
   for (const externalId of externalIds) {
     const args = { module, xml_id: nameIn(externalId), raise_on_access_error: false };
-    const call = { model: 'ir.model.data', method: 'check_object_reference', args };
+    // An archived record counts: for an import it is there, too.
+    const context = { active_test: false };
+    const call = { model: 'ir.model.data', method: 'check_object_reference', args, context };
     const answer = await calls.call('reads', call, request).catch((error: unknown) => {
       // "External ID not found in the system": Odoo has no gentler way to say so.
       if (error instanceof ErpError && notFound.test(error.message)) return null;

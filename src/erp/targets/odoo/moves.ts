@@ -10,7 +10,6 @@ import { asAmount, asDate, asFlag, asIds, asReference, asTextOrNull } from './wi
 
 /** The ids of everything that an entry names. */
 export interface ResolvedEntry {
-  companyId: number;
   journalId: number;
   /** In the order of the entry's lines. */
   lines: ResolvedLine[];

@@ -28,14 +28,6 @@ export interface OdooAccount {
 export interface Named {
   id: number;
   isActive: boolean;
-  /** Type of a journal; empty for others. */
-  type: string;
-}
-
-export interface OdooParty {
-  id: number;
-  name: string;
-  isActive: boolean;
 }
 
 /** An analytic account by the names of its plan and its own code. */
@@ -48,8 +40,8 @@ export class OdooNames {
   readonly #accounts: NameCache<OdooAccount>;
   readonly #journals: NameCache<Named>;
   readonly #analytic: NameCache<Named>;
-  readonly #parties: NameCache<OdooParty>;
-  readonly #ourParties: NameCache<OdooParty>;
+  readonly #parties: NameCache<Named>;
+  readonly #ourParties: NameCache<Named>;
   readonly #codes: Record<'account' | 'journal' | 'analytic' | 'party', NameCache<string>>;
   #taxes: { book: TaxBook; until: number } | null = null;
 
@@ -120,9 +112,9 @@ export class OdooNames {
         ['company_id', 'in', chain],
       ];
       return byName(
-        await this.#all('account.journal', domain, ['code', 'active', 'type'], request),
+        await this.#all('account.journal', domain, ['code', 'active'], request),
         (record) => asText(record.code),
-        (record) => ({ id: asId(record.id), isActive: asFlag(record.active), type: asText(record.type) }),
+        namedOf,
       );
     });
   }
@@ -147,13 +139,13 @@ export class OdooNames {
       return byName(
         await this.#all('account.analytic.account', domain, ['code', 'active', 'root_plan_id'], request),
         analyticName,
-        (record) => ({ id: asId(record.id), isActive: asFlag(record.active), type: '' }),
+        namedOf,
       );
     });
   }
 
   /** Partners by their own reference. */
-  parties(codes: Iterable<string>, request: RequestOptions): Promise<Map<string, OdooParty[]>> {
+  parties(codes: Iterable<string>, request: RequestOptions): Promise<Map<string, Named[]>> {
     return this.#parties.get(codes, (missing) => this.#byReference(missing, request));
   }
 
@@ -161,11 +153,11 @@ export class OdooNames {
    * Partners of ours by external id, which stays when somebody changes the reference, and by reference where they have none. Whoever
    * may not search external ids asks by reference first, since the others are asked for one by one.
    */
-  ourParties(codes: Iterable<string>, request: RequestOptions): Promise<Map<string, OdooParty[]>> {
+  ourParties(codes: Iterable<string>, request: RequestOptions): Promise<Map<string, Named[]>> {
     return this.#ourParties.get(codes, async (missing) => {
-      const found = new Map<string, OdooParty[]>();
+      const found = new Map<string, Named[]>();
       const left = () => missing.filter((code) => !found.has(code));
-      const add = (parties: Map<string, OdooParty[]>) => {
+      const add = (parties: Map<string, Named[]>) => {
         for (const [code, its] of parties) found.set(code, its);
       };
       const byId = await maySearch(this.#calls, request);
@@ -176,14 +168,14 @@ export class OdooNames {
     });
   }
 
-  async #byExternalId(codes: readonly string[], request: RequestOptions): Promise<Map<string, OdooParty[]>> {
+  async #byExternalId(codes: readonly string[], request: RequestOptions): Promise<Map<string, Named[]>> {
     const { companyId } = await this.#calls.company(request);
     const idOf = (code: string) => partyIdOf(companyId, code);
     const ids = await findExternalIds(this.#calls, 'res.partner', codes.map(idOf), request);
     if (ids.size === 0) return new Map();
     const partners = await this.#all('res.partner', [['id', 'in', [...ids.values()]]], partyFields, request);
     return readAs(null, () => {
-      const byId = new Map(partners.map((partner) => [asId(partner.id), partyOf(partner)]));
+      const byId = new Map(partners.map((partner) => [asId(partner.id), namedOf(partner)]));
       return new Map(
         codes.flatMap((code) => {
           const party = byId.get(ids.get(idOf(code)) ?? 0);
@@ -193,7 +185,7 @@ export class OdooNames {
     });
   }
 
-  async #byReference(codes: readonly string[], request: RequestOptions): Promise<Map<string, OdooParty[]>> {
+  async #byReference(codes: readonly string[], request: RequestOptions): Promise<Map<string, Named[]>> {
     if (codes.length === 0) return new Map();
     const { chain } = await this.#calls.company(request);
     const domain = [
@@ -203,7 +195,7 @@ export class OdooNames {
     return byName(
       await this.#all('res.partner', domain, partyFields, request),
       (record) => asText(record.ref),
-      partyOf,
+      namedOf,
     );
   }
 
@@ -263,8 +255,8 @@ export class OdooNames {
 const firstWithoutLimits = 19;
 const partyFields = ['name', 'ref', 'active'];
 
-function partyOf(record: JsonObject): OdooParty {
-  return { id: asId(record.id), name: asTextOrNull(record.name) ?? '', isActive: asFlag(record.active) };
+function namedOf(record: JsonObject): Named {
+  return { id: asId(record.id), isActive: asFlag(record.active) };
 }
 
 function analyticName(record: JsonObject): AnalyticName {

@@ -3,7 +3,7 @@ import { visible } from '../../../domain/text.ts';
 import type { ErpEntry, ErpLine, ErpParty } from '../../entry.ts';
 import type { RequestOptions } from '../../port.ts';
 import type { ResolvedEntry, ResolvedLine } from './moves.ts';
-import type { AnalyticName, Named, OdooAccount, OdooNames, OdooParty } from './names.ts';
+import type { AnalyticName, Named, OdooAccount, OdooNames } from './names.ts';
 import type { OdooTax, TaxBook } from './taxes.ts';
 
 /** Why an entry cannot be sent. */
@@ -23,9 +23,9 @@ export interface Resolved {
 /** Looks up everything that entries name. What Odoo has twice is a problem, and never guessed. */
 export async function resolveEntries(
   entries: readonly ErpEntry[],
-  options: { names: OdooNames; companyId: number; request: RequestOptions },
+  options: { names: OdooNames; request: RequestOptions },
 ): Promise<Resolved> {
-  const { names, companyId, request } = options;
+  const { names, request } = options;
   const lines = entries.flatMap((entry) => entry.lines);
   const parties = lines.flatMap(({ party }) => (party === null ? [] : [party]));
   const codesOf = (areOurs: boolean) =>
@@ -41,7 +41,7 @@ export async function resolveEntries(
   };
   const found: Resolved = { entries: new Map(), problems: [], missingParties: new Map() };
   for (const entry of entries) {
-    const resolver = new EntryResolver(entry, companyId, known, found.missingParties);
+    const resolver = new EntryResolver(entry, known, found.missingParties);
     const resolved = resolver.resolve();
     if (resolver.problem !== null) found.problems.push({ key: entry.key, ...resolver.problem });
     else if (resolved !== null) found.entries.set(entry.key, resolved);
@@ -58,8 +58,8 @@ interface Known {
   journals: Map<string, Named[]>;
   taxes: TaxBook | null;
   analytic: Map<string, Named[]>;
-  ours: Map<string, OdooParty[]>;
-  theirs: Map<string, OdooParty[]>;
+  ours: Map<string, Named[]>;
+  theirs: Map<string, Named[]>;
 }
 
 /** Odoo computes with binary numbers: an amount of so many digits survives them. */
@@ -69,13 +69,11 @@ class EntryResolver {
   /** The first one. */
   problem: Pick<EntryProblem, 'code' | 'message'> | null = null;
   readonly #entry: ErpEntry;
-  readonly #companyId: number;
   readonly #known: Known;
   readonly #missingParties: Map<string, ErpParty>;
 
-  constructor(entry: ErpEntry, companyId: number, known: Known, missingParties: Map<string, ErpParty>) {
+  constructor(entry: ErpEntry, known: Known, missingParties: Map<string, ErpParty>) {
     this.#entry = entry;
-    this.#companyId = companyId;
     this.#known = known;
     this.#missingParties = missingParties;
   }
@@ -89,7 +87,7 @@ class EntryResolver {
     if (this.problem !== null) return null;
     for (const [code, party] of missing) this.#missingParties.set(code, party);
     if (found === null || missing.size > 0) return null;
-    return { companyId: this.#companyId, journalId: found.id, lines: resolved };
+    return { journalId: found.id, lines: resolved };
   }
 
   #line(line: ErpLine, journal: Named | null, missing: Map<string, ErpParty>): ResolvedLine {
