@@ -334,6 +334,6 @@ compare('open items of invoice', ourOpen, theirOpen);
 
 const open = [...ourOpen.values()].filter((value) => value !== 0n).length;
 console.log(
-  `${dayOf.size} entries, ${ourBalances.size} accounts, ${ourAmounts.size} taxes, ${ourFigures.size} figures of the tax report, ${open} open invoices, ${matched} matched lines; ${differences} differences`,
+  `${dayOf.size} entries, ${ourBalances.size} accounts, ${ourAmounts.size} taxes, ${ourFigures.size} figures of the tax report, ${untaggedOurs.size} bases without a tag, ${open} open invoices, ${matched} matched lines; ${differences} differences`,
 );
 process.exit(differences === 0 ? 0 : 1);

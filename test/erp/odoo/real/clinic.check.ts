@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Money } from '../../../../src/domain/money.ts';
 import { vetledger } from '../../../cli/support.ts';
-import { startTestClinic, type TestClinic } from '../../../support/clinic.ts';
+import type { TestClinic } from '../../../support/clinic.ts';
 import { hasOdoo, type OdooPerson } from '../../../support/odoo.ts';
 import {
   enterByHand,
@@ -15,11 +13,11 @@ import {
   readMoves,
   resetToDraft,
 } from '../../../support/odoo-books.ts';
+import { auditOdoo, startOdooClinic, untilDelivered } from '../../../support/odoo-clinic.ts';
 import { idIn, makeCompany, type OdooCompany } from '../../../support/odoo-company.ts';
 import { demoBooks } from '../../../support/odoo-demo.ts';
 
 const odooDemo = fileURLToPath(new URL('../../../../mappings/odoo-demo.yaml', import.meta.url));
-const comparison = fileURLToPath(new URL('../../../../scripts/odoo/compare.ts', import.meta.url));
 
 /** Of the mapping: what clients owe. */
 const receivable = '121000';
@@ -33,21 +31,12 @@ const shown = (of: Map<string, Money>) =>
 describe.skipIf(!hasOdoo)('a sandbox clinic’s books in a real Odoo', { timeout: 300_000 }, () => {
   let odoo: OdooCompany;
   let accountant: OdooPerson;
-  let api: OdooPerson;
   let clinic: TestClinic;
 
   beforeAll(async () => {
     odoo = await makeCompany(demoBooks);
     accountant = odoo.admin;
-    api = await odoo.api();
-    const { url, database, user, password } = api.login;
-    process.env.ODOO_TEST_PASSWORD = password;
-    clinic = await startTestClinic({
-      ...{ seed: 5, invoices: 60, mapping: odooDemo },
-      settings: {
-        erp: `{kind: odoo, url: "${url}", database: ${database}, company: "${odoo.id}", user: "${user}", password: "$\{ODOO_TEST_PASSWORD}", auto: true, owned_accounts: ["${receivable}"]}`,
-      },
-    });
+    clinic = await startOdooClinic(odoo, { mapping: odooDemo, owned: [receivable], invoices: 60 });
     await clinic.sync();
   });
   afterAll(async () => {
@@ -55,18 +44,8 @@ describe.skipIf(!hasOdoo)('a sandbox clinic’s books in a real Odoo', { timeout
     await odoo?.release();
   });
 
-  /** Waits until nothing is left to deliver or to match. */
-  async function delivered(): Promise<void> {
-    for (let n = 0; n < 600; n++) {
-      const [left] = await clinic.rows<{ units: number; items: number }>(
-        `select (select count(*)::int from erp_unit where state not in ('delivered', 'refused', 'excluded')) as units,
-           (select count(*)::int from erp_open_item where touched <> settled) as items`,
-      );
-      if (left!.units === 0 && left!.items === 0) return;
-      await sleep(400);
-    }
-    throw new Error('it is not delivered within four minutes');
-  }
+  const delivered = () => untilDelivered(clinic);
+  const audit = () => auditOdoo(odoo, clinic, odooDemo);
 
   /** Every line, with the reference of its move; all moves are posted. */
   async function lines(): Promise<(OdooLine & { ref: string })[]> {
@@ -112,27 +91,6 @@ describe.skipIf(!hasOdoo)('a sandbox clinic’s books in a real Odoo', { timeout
     return open;
   }
 
-  /** The independent comparison, as an auditor runs it. */
-  async function audit(): Promise<{ code: number; said: string }> {
-    const { url, database, user, password } = accountant.login;
-    const child = spawn(
-      process.execPath,
-      [
-        ...[comparison, '--config', clinic.config, '--mapping', odooDemo, '--url', url, '--database', database],
-        ...['--user', user, '--company', String(odoo.id)],
-      ],
-      { env: { ...clinic.env, ODOO_PASSWORD: password }, stdio: ['ignore', 'pipe', 'pipe'] },
-    );
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        said += text;
-      });
-    }
-    const [code] = (await once(child, 'close')) as [number];
-    return { code, said };
-  }
-
   test('erp check finds all that the books need', async () => {
     const { code, json } = await vetledger(['erp', 'check', '--config', clinic.config, '--json'], clinic.env);
     const [{ results }] = json().installations;
@@ -159,6 +117,16 @@ describe.skipIf(!hasOdoo)('a sandbox clinic’s books in a real Odoo', { timeout
     expect(said).toMatch(/; 0 differences$/m);
     expect(said).toMatch(/ [1-9]\d* figures of the tax report/);
     expect(code).toBe(0);
+  });
+
+  test('an auditor names a match that somebody undid', async () => {
+    await delivered();
+    const { match } = (await lines()).find((line) => line.match !== null)!;
+    const pair = (await lines()).filter((line) => line.match === match).map(({ id }) => id);
+    await accountant.call('account.move.line', 'remove_move_reconcile', [pair]);
+    expect(await audit()).toMatchObject({ code: 1, said: expect.stringContaining('is settled, and its line in move') });
+    await accountant.call('account.move.line', 'reconcile', [pair]);
+    expect(await audit()).toMatchObject({ code: 0 });
   });
 
   test('a payment that is cancelled opens its invoice again, and another one settles it', async () => {

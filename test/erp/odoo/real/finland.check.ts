@@ -3,21 +3,32 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadMapping } from '../../../../src/config/mapping-files.ts';
 import { accountsNamed } from '../../../../src/mapping/accounts-written.ts';
 import type { Mapping } from '../../../../src/mapping/schema.ts';
+import { vetledger } from '../../../cli/support.ts';
+import type { TestClinic } from '../../../support/clinic.ts';
 import { hasOdoo } from '../../../support/odoo.ts';
+import { auditOdoo, startOdooClinic, untilDelivered } from '../../../support/odoo-clinic.ts';
 import { accountsOf, idIn, makeCompany, type OdooCompany } from '../../../support/odoo-company.ts';
+import { demoBooks } from '../../../support/odoo-demo.ts';
 
 const file = fileURLToPath(new URL('../../../../mappings/odoo-finland.yaml', import.meta.url));
 
 describe.skipIf(!hasOdoo)('mappings/odoo-finland.yaml and Odoo’s chart for Finland', () => {
   let company: OdooCompany;
   let mapping: Mapping;
+  let clinic: TestClinic | undefined;
 
   beforeAll(async () => {
-    const books = { accounts: [], taxes: [], journals: [], plans: [], partners: [] };
-    company = await makeCompany({ ...books, chart: 'fi', module: 'l10n_fi', country: 'FI' });
+    company = await makeCompany({
+      ...{ chart: 'fi', module: 'l10n_fi', country: 'FI', accounts: [], taxes: [], journals: demoBooks.journals },
+      plans: [{ name: 'Osasto', accounts: demoBooks.plans[0]!.accounts }],
+      partners: ['ASIAKKAAT', 'KATEIS', 'VAKUUTUS', 'RAHOITUS'].map((ref) => ({ ref, name: ref })),
+    });
     ({ mapping } = await loadMapping(file));
   });
-  afterAll(() => company?.release());
+  afterAll(async () => {
+    await clinic?.stop();
+    await company?.release();
+  });
 
   test('every account is there', async () => {
     const chart = await accountsOf(company.admin);
@@ -57,5 +68,21 @@ describe.skipIf(!hasOdoo)('mappings/odoo-finland.yaml and Odoo’s chart for Fin
       );
       expect([rate, part!.account_id[1].slice(0, 4), part!.tag_ids.length]).toEqual([rate, '2930', 1]);
     }
+  });
+
+  test('a sandbox clinic’s books are delivered, and an auditor finds base and amount of each tax', async () => {
+    clinic = await startOdooClinic(company, { mapping: file, owned: ['1702'], invoices: 30 });
+    await clinic.sync();
+    const { code, json } = await vetledger(['erp', 'check', '--config', clinic.config, '--json'], clinic.env);
+    const [{ results }] = json().installations;
+    expect(results.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([]);
+    expect(code).toBe(0);
+    await untilDelivered(clinic);
+    expect(await clinic.rows(`select unit_id, problem_message from erp_unit where state = 'refused'`)).toEqual([]);
+    const audited = await auditOdoo(company, clinic, file);
+    expect(audited.said).toMatch(
+      / [1-9] taxes, [1-9] figures of the tax report, [1-9] bases without a tag, .*; 0 differences$/m,
+    );
+    expect(audited.code).toBe(0);
   });
 });
