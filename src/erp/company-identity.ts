@@ -9,7 +9,7 @@ import type { InstallationId } from '../terms.ts';
 import { type CompanyLease, holdCompany, takeCompany, withLease } from './company-lease.ts';
 import { companyKey } from './entry-key.ts';
 import type { Pace } from './pace.ts';
-import type { CompanyRef, ErpTarget, RequestOptions } from './port.ts';
+import type { CompanyRef, ErpTarget, IdentifiedCompany, RequestOptions } from './port.ts';
 
 /**
  * Configurations may name one company of an ERP in several ways: by its name, its id, or not at all. Which company a name means,
@@ -24,7 +24,9 @@ export interface NamingPorts {
   /** As the configuration names it. */
   configured: CompanyRef;
   /** As the ERP does. */
-  answered: CompanyRef;
+  answered: IdentifiedCompany;
+  /** ISO 4217 code of the installation's currency. */
+  currency: string;
   holder: string;
   clock: Clock;
   signal: AbortSignal;
@@ -43,7 +45,7 @@ export function answeredCompany(
   target: Pick<ErpTarget, 'company' | 'identify'>,
   pace: Pace,
   request: RequestOptions,
-): Promise<CompanyRef> {
+): Promise<IdentifiedCompany> {
   const identify = target.identify?.bind(target);
   return identify ? pace.run(request, () => identify(request)) : Promise.resolve(target.company);
 }
@@ -57,7 +59,9 @@ const busyAgainMs = 2_000;
  * it. The caller holds the lease of the configured name.
  */
 export async function useCompanyName(ports: NamingPorts, lease: CompanyLease): Promise<NamingObstacle | null> {
-  const { db } = ports;
+  const { db, installation, answered, currency } = ports;
+  if (answered.currency !== undefined && answered.currency !== currency)
+    return { for: otherCurrency(installation, answered.currency, currency), ms: null };
   const seen = await db.transaction(async (trx) => {
     await holdCompany(trx, lease);
     return claimName(trx, ports);
@@ -252,6 +256,15 @@ function meansAnother(installation: InstallationId, configured: CompanyRef, answ
     code: 'erp_company_means_another',
     message: `what installation ${installation} names ${shown(configured)} is another company in the ERP than before: now it is ${shown(answered)}`,
     todo: 'Write the id of the company that is meant into erp.company. What the former company may have is told then, and not sent to another.',
+  };
+}
+
+/** Amounts go over as they are: in books of another currency each would be another amount. */
+function otherCurrency(installation: InstallationId, theirs: string, ours: string): PlainError {
+  return {
+    code: 'erp_currency_differs',
+    message: `the company of installation ${installation} keeps its books in ${visible(theirs)} in the ERP; the practice has ${ours}`,
+    todo: 'Name the right company in erp.company, or correct the installation’s currency; nothing is sent before.',
   };
 }
 

@@ -65,8 +65,12 @@ interface Comparable {
 function comparedLines(entry: ErpEntry, found: FoundEntry, { capabilities }: CompareOptions): Difference[] {
   const { lines, read_back: readBack } = capabilities;
   const hasParties = lines.party === 'per_line';
+  const sentParties = new Set(entry.lines.flatMap(({ party }) => party?.code ?? []));
   const sent = entry.lines.map((line) => ({ place: placeOfSent(line, hasParties), amount: signedAmount(line) }));
-  const held = found.lines.map((line) => ({ place: placeOfFound(line, hasParties), amount: line.amount }));
+  const held = found.lines.map((line) => ({
+    place: placeOfFound(line, hasParties ? partyAsSent(line, sentParties) : null),
+    amount: line.amount,
+  }));
   const isMerged = readBack.normalises.includes('merged_lines');
   const sentLines = isMerged ? merged(sent) : sent;
   const heldLines = isMerged ? merged(held) : held;
@@ -125,8 +129,13 @@ function placeOfSent({ account, party, dimensions }: ErpLine, hasParties: boolea
   return placeOf(account, hasParties ? (party?.code ?? null) : null, dimensions);
 }
 
-function placeOfFound({ account, party, dimensions }: FoundLine, hasParties: boolean): string {
-  return placeOf(account, hasParties ? party : null, dimensions);
+function placeOfFound({ account, dimensions }: FoundLine, party: string | null): string {
+  return placeOf(account, party, dimensions);
+}
+
+/** Of several clients that became one party in the ERP, the one that the entry names. */
+function partyAsSent({ party, partyAlike = [] }: FoundLine, sent: ReadonlySet<string>): string | null {
+  return party !== null && !sent.has(party) ? (partyAlike.find((code) => sent.has(code)) ?? party) : party;
 }
 
 function placeOf(account: string, party: string | null, dimensions: Record<string, string>): string {

@@ -87,6 +87,8 @@ export interface FoundLine {
   amount: Money;
   /** The party's code as we know it; null without party, the ERP's own name in brackets for one that we did not make. */
   party: string | null;
+  /** Other codes of ours that the same party has: somebody merged two clients in the ERP. */
+  partyAlike?: readonly string[];
   /** Debit-positive amounts by tax code and part. `alike`: other codes that the ERP has no means to tell this one from. */
   vat: { code: string; alike?: readonly string[]; part: 'base' | 'tax'; amount: Money }[];
   dimensions: Record<string, string>;

@@ -16,7 +16,7 @@ export interface ErpTarget {
    * The company as the ERP itself tells it apart, however the configuration names it. The ERP is asked at the first contact only.
    * Absent where the configuration has no two names for one company.
    */
-  identify?(request: RequestOptions): Promise<CompanyRef>;
+  identify?(request: RequestOptions): Promise<IdentifiedCompany>;
   /**
    * Entries that carry one of these keys, drafts included, several with one key where the ERP has several. `isComplete` is false
    * where some may be missing from the answer.
@@ -61,6 +61,12 @@ export interface CompanyRef {
   kind: string;
   url: string;
   id: string;
+}
+
+/** A company as the ERP tells it apart. */
+export interface IdentifiedCompany extends CompanyRef {
+  /** ISO 4217 code of the currency of its books; absent where the ERP does not say. */
+  currency?: string;
 }
 
 /** A key with the days, from the first to the last, on which an entry may be found where the ERP looks up by date. */

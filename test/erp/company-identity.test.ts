@@ -256,3 +256,17 @@ it('a copy that may not write to a company may not do so under another name', as
   expect((await slice(1, target)).waitingFor?.code).toBe('copy_barred');
   expect(target.sent).toEqual([]);
 });
+
+it.each([
+  ['EUR', null, 1],
+  ['USD', 'erp_currency_differs', 0],
+])(
+  'into books in %s, which the ERP tells, nothing goes unless they are the installation’s',
+  async (currency, code, sent) => {
+    await enqueued(1, byId, 1);
+    const target = open(byId, { ...byId, currency } as CompanyRef);
+    const report = await slice(1, target);
+    expect([report.waitingFor?.code ?? null, report.delivered]).toEqual([code, sent]);
+    expect(await inUse()).toHaveLength(sent);
+  },
+);

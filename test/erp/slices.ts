@@ -41,7 +41,13 @@ export function runSlice(db: Db, target: ErpTarget, settings: SliceSettings = {}
   const ports: DeliverPorts = {
     ...{ db, databaseId, target, holder, signal, clock: systemClock },
     installation: {
-      ...{ id: installation, timezone: 'Europe/Helsinki', decimals: 2, mappingHash: settings.mappingHash ?? 'm' },
+      ...{
+        id: installation,
+        timezone: 'Europe/Helsinki',
+        decimals: 2,
+        currency: 'EUR',
+        mappingHash: settings.mappingHash ?? 'm',
+      },
       erp: { kind: 'tryton', post, from: null, auto: true },
     } as InstallationConfig,
     pause: (ms) => systemClock.sleep(ms, signal),

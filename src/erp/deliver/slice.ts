@@ -193,7 +193,8 @@ export class Slice {
       await underLease(db, lease, (trx) => noteFailure(trx, lease, noted));
       return { for: plain, ms };
     }
-    const naming = { db, installation: installation.id, configured: target.company, answered: this.#answered };
+    const { id, currency } = installation;
+    const naming = { db, installation: id, configured: target.company, answered: this.#answered, currency };
     const mayWorkMs = this.#strategy.lookUpAfterMs;
     const obstacle = await useCompanyName({ ...naming, holder, clock, signal, mayWorkMs }, lease);
     if (obstacle !== null) {

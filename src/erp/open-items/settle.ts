@@ -140,7 +140,16 @@ class Settling {
   async #isNamed(lease: CompanyLease, signal: AbortSignal): Promise<boolean> {
     const { db, target, installation, holder, clock } = this.#ports;
     const answered = await answeredCompany(target, this.#pace, { signal, priority: erpPriorities.review });
-    const naming = { db, installation: installation.id, configured: target.company, answered, holder, clock, signal };
+    const naming = {
+      db,
+      installation: installation.id,
+      configured: target.company,
+      answered,
+      currency: installation.currency,
+      holder,
+      clock,
+      signal,
+    };
     return (await useCompanyName({ ...naming, mayWorkMs: this.#lookUpAfterMs }, lease)) === null;
   }
 

@@ -199,7 +199,7 @@ describe('VAT is told by tags and amounts', () => {
 const names: NamesById = {
   accounts: new Map(Object.entries(accounts).map(([code, id]) => [id, code])),
   journals: new Map([[3, 'MISC']]),
-  parties: new Map([[8, '4711/client/5']]),
+  parties: new Map([[8, ['4711/client/5']]]),
   analytic: new Map([
     [3, 'Area\nEAST'],
     [5, 'Department\nLAB'],
@@ -270,6 +270,34 @@ describe('what Odoo holds', () => {
         invoiceLines({ 3: { tax_line_id: [2, 'x'], tax_repartition_line_id: [103, 'x'] } }),
       ),
     ).toEqual([]);
+  });
+
+  test('is equal where two clients became one contact in Odoo, whichever of them the entry names', () => {
+    const merged = { ...names, parties: new Map([[8, ['4711/client/4', '4711/client/5']]]) };
+    const [found] = foundEntries([move()], invoiceLines(), {
+      names: merged,
+      decimals: 2,
+      features: { hasTagInvert: true },
+    });
+    const compared = (entry: ErpEntry) =>
+      compareEntry(entry, found!, { capabilities: odooCapabilities, decimals: 2 }).map(({ message }) => message);
+    expect(compared(invoiceOf('25.5 %'))).toEqual([]);
+    const { lines } = invoiceOf('25.5 %');
+    const other = lines.map((each) =>
+      each.party === null ? each : { ...each, party: { ...client, code: '4711/client/6' } },
+    );
+    expect(compared(entryOf(other))).toEqual([
+      'the line account 121000, party 4711/client/6, debit 125.5 was sent; the ERP has no such line',
+      'the ERP has a line account 121000, party 4711/client/4, debit 125.5 that was not sent',
+    ]);
+  });
+
+  test('the direction tells a tax’s invoices from another’s credit notes with the same tags', () => {
+    const crossed = new TaxBook([signed, tax(9, 'other', side([20], 901, [21]), side([10], 902, [11]))]);
+    const [found] = foundEntries([move()], invoiceLines(), {
+      ...{ names: { ...names, taxes: crossed }, decimals: 2, features: { hasTagInvert: true } },
+    });
+    expect(found?.lines[1]?.vat.map(({ code, alike }) => [code, alike])).toEqual([['25.5 %', undefined]]);
   });
 
   test('is known by its external id, whatever its reference; and by its reference without one', () => {

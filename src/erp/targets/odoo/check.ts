@@ -54,7 +54,7 @@ class Check {
   #accounts: OdooAccount[] = [];
   #taxes: OdooTax[] = [];
   #analytic: number[] = [];
-  #journal: Named | null = null;
+  readonly #journals = new Map<string, Named>();
   #hasTried = false;
 
   constructor(checked: Checked, plan: CheckPlan, request: RequestOptions) {
@@ -146,15 +146,18 @@ class Check {
   /** What delivery does with drafts, and what Odoo must refuse. */
   async *drafts(): AsyncGenerator<CheckResult> {
     const [account] = this.#accounts;
-    if (this.#journal === null || account === undefined) {
+    const [journal] = this.#journals.values();
+    if (journal === undefined || account === undefined) {
       yield wrong('drafts', 'there is no journal or account to try them with', 'Correct what is named above first.');
       return;
     }
-    const journal = this.#journal;
     this.#hasTried = true;
     yield* this.#tried('drafts that a check left behind', () => this.#sweep(this.#request));
     yield* this.#tried('draft on all accounts, with taxes and dimensions', () => this.#draftOnAll(journal));
-    yield* this.#tried('an entry that does not balance is refused', () => this.#unbalanced(journal, account));
+    for (const [code, each] of this.#journals) {
+      const name = `journal ${code}: an entry that does not balance is refused`;
+      yield* this.#tried(name, () => this.#unbalanced(name, each, account));
+    }
     yield* this.#tried('right to post', () => this.#postNothing(journal));
     yield* this.#tried('drafts are deleted', () => this.#deleteMade());
   }
@@ -204,7 +207,7 @@ class Check {
     const found = await this.#checked.names.journals(this.#plan.journals, this.#request);
     return this.#plan.journals.map((code) => {
       const { result, value } = oneOf(`journal ${code}`, found.get(code));
-      this.#journal ??= value;
+      if (value !== null) this.#journals.set(code, value);
       return result;
     });
   }
@@ -295,8 +298,7 @@ class Check {
     ];
   }
 
-  async #unbalanced(journal: Named, account: OdooAccount): Promise<CheckResult[]> {
-    const name = 'an entry that does not balance is refused';
+  async #unbalanced(name: string, journal: Named, account: OdooAccount): Promise<CheckResult[]> {
     const error = await this.#tryDraft(journal, [[String(account.id), cent, '0.00', '', '']]);
     if (error === null) {
       const todo =

@@ -13,6 +13,7 @@ import {
   ErpError,
   type ErpPeriods,
   type ErpTarget,
+  type IdentifiedCompany,
   type KeyToFind,
   type LinesOnly,
   type RequestOptions,
@@ -92,9 +93,9 @@ class OdooTarget implements ErpTarget {
     return this.#company.is;
   }
 
-  async identify(request: RequestOptions): Promise<ErpTarget['company']> {
-    const { companyId } = await this.#open(request);
-    return { ...this.company, id: `${this.#config.database}/${companyId}` };
+  async identify(request: RequestOptions): Promise<IdentifiedCompany> {
+    const { companyId, currency } = await this.#open(request);
+    return { ...this.company, id: `${this.#config.database}/${companyId}`, currency };
   }
 
   /**

@@ -181,7 +181,7 @@ export const readFields = {
 export interface NamesById {
   accounts: ReadonlyMap<number, string>;
   journals: ReadonlyMap<number, string>;
-  parties: ReadonlyMap<number, string>;
+  parties: ReadonlyMap<number, readonly string[]>;
   analytic: ReadonlyMap<number, string>;
   taxes: TaxBook | null;
   externalIds: ReadonlyMap<number, string[]>;
@@ -234,18 +234,23 @@ function foundEntry(move: JsonObject, lines: readonly JsonObject[], context: Rea
 function foundLine(line: JsonObject, context: ReadContext): FoundLine {
   const { names, decimals } = context;
   const account = asReference(line.account_id)?.id ?? 0;
-  const party = asReference(line.partner_id)?.id ?? null;
   const matched = asReference(line.full_reconcile_id)?.id ?? null;
   const amount = asAmount(line.balance, decimals);
   return {
     id: String(asId(line.id)),
     account: names.accounts.get(account) ?? '',
     amount,
-    party: party === null ? null : (names.parties.get(party) ?? `[${party}]`),
+    ...partyIn(asReference(line.partner_id)?.id ?? null, names.parties),
     vat: names.taxes === null ? [] : vatOf(line, amount, names.taxes, context),
     dimensions: dimensionsOf(line.analytic_distribution, names.analytic),
     matched: matched === null ? null : String(matched),
   };
+}
+
+function partyIn(id: number | null, parties: NamesById['parties']): Pick<FoundLine, 'party' | 'partyAlike'> {
+  if (id === null) return { party: null };
+  const [party = `[${id}]`, ...partyAlike] = parties.get(id) ?? [];
+  return { party, ...(partyAlike.length > 0 ? { partyAlike } : {}) };
 }
 
 /**
@@ -271,12 +276,14 @@ function vatOf(line: JsonObject, amount: Money, taxes: TaxBook, { decimals, feat
     if (saysBase && !base.isZero())
       found.push({ code, part: 'base', amount: amount.isNegative() ? base.negated() : base });
   } else if (tags.length > 0) {
-    const fitting = taxes.withBaseTags(tags);
+    const all = taxes.withBaseTags(tags);
+    // The tags of one tax's invoices may be those of another's credit notes: the direction tells them apart, where lines have one.
+    const directed = all.filter(({ side }) => isInverted === null || isInverted === (side === 'invoice'));
+    const fitting = directed.length > 0 ? directed : all;
     const [first] = fitting;
     if (first === undefined) found.push({ code: `tags ${tags.join(', ')}`, part: 'base', amount });
     else {
-      const alike = fitting.filter(({ side }) => side === first.side).map(({ tax }) => tax.name);
-      const codes = [...new Set(alike)].toSorted();
+      const codes = [...new Set(fitting.map(({ tax }) => tax.name))].toSorted();
       const [code = first.tax.name, ...others] = codes;
       found.push({
         code,

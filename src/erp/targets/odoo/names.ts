@@ -213,22 +213,18 @@ export class OdooNames {
     return this.#named('analytic', ids, 'account.analytic.account', ['code', 'root_plan_id'], analyticName, request);
   }
 
-  /** Codes of partners by id: ours by external id, others by their reference, those without one by their name in brackets. */
-  async partyCodes(ids: Iterable<number>, request: RequestOptions): Promise<Map<number, string>> {
-    return byNumber(
-      await this.#codes.party.get([...ids].map(String), async (missing) => {
-        const wanted = missing.map(Number);
-        const ours = await externalIdsOf(this.#calls, 'res.partner', wanted, request);
-        const found = await this.#all('res.partner', [['id', 'in', wanted]], partyFields, request);
-        return readAs(null, () => {
-          const codeOf = (partner: JsonObject) =>
-            ours.get(asId(partner.id))?.flatMap((name) => partyCodeIn(name) ?? [])[0] ??
-            asTextOrNull(partner.ref) ??
-            `[${asTextOrNull(partner.name) ?? asId(partner.id)}]`;
-          return new Map(found.map((partner) => [String(asId(partner.id)), [codeOf(partner)]]));
-        });
-      }),
-    );
+  /**
+   * Codes of partners by id: ours by external id, others by their reference, those without one by their name in brackets. A partner
+   * of ours has several where somebody merged contacts in Odoo, which keeps the external ids of both.
+   */
+  async partyCodes(ids: Iterable<number>, request: RequestOptions): Promise<Map<number, string[]>> {
+    const codes = await this.#codes.party.get([...ids].map(String), async (missing) => {
+      const wanted = missing.map(Number);
+      const ours = await externalIdsOf(this.#calls, 'res.partner', wanted, request);
+      const found = await this.#all('res.partner', [['id', 'in', wanted]], partyFields, request);
+      return readAs(null, () => new Map(found.map((partner) => [String(asId(partner.id)), codesOf(partner, ours)])));
+    });
+    return new Map([...codes].map(([id, its]) => [Number(id), its]));
   }
 
   async #named(
@@ -257,6 +253,12 @@ const partyFields = ['name', 'ref', 'active'];
 
 function namedOf(record: JsonObject): Named {
   return { id: asId(record.id), isActive: asFlag(record.active) };
+}
+
+function codesOf(partner: JsonObject, externalIds: ReadonlyMap<number, string[]>): string[] {
+  const ours = (externalIds.get(asId(partner.id)) ?? []).flatMap((name) => partyCodeIn(name) ?? []);
+  if (ours.length > 0) return [...new Set(ours)].toSorted();
+  return [asTextOrNull(partner.ref) ?? `[${asTextOrNull(partner.name) ?? asId(partner.id)}]`];
 }
 
 function analyticName(record: JsonObject): AnalyticName {

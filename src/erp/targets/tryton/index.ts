@@ -13,6 +13,7 @@ import {
   ErpError,
   type ErpPeriods,
   type ErpTarget,
+  type IdentifiedCompany,
   type KeyToFind,
   type LinesOnly,
   type RequestOptions,
@@ -105,9 +106,9 @@ class TrytonTarget implements ErpTarget, TrytonCalls {
     return this.#company;
   }
 
-  async identify(request: RequestOptions): Promise<ErpTarget['company']> {
-    const { companyId } = await this.openCompany(request);
-    return { ...this.company, id: `${this.#config.database}/${companyId}` };
+  async identify(request: RequestOptions): Promise<IdentifiedCompany> {
+    const { companyId, currency } = await this.openCompany(request);
+    return { ...this.company, id: `${this.#config.database}/${companyId}`, currency };
   }
 
   /** A call with the company's context. */
