@@ -1,4 +1,5 @@
 // npm run chaos -- --erp fake …: rounds of delivery into an ERP made from any capability record, test/erp/rounds/run.ts
+// npm run chaos -- --erp odoo …: the same with vetledger's target of Odoo and a fake of its servers
 // npm run chaos -- --erp tryton …: rounds of delivery into a real Tryton, test/erp/tryton/chaos/run.ts
 // npm run chaos -- --processes …: rounds of real processes that are killed, test/chaos/processes/run.ts
 // npm run chaos -- --seeds 1000 [--from N] [--seed N] [--mutant NAME] [--mutants] [--processes N] [--verbose]
@@ -16,7 +17,11 @@ if (process.argv.includes('--processes') && !/^\d/.test(process.argv[process.arg
   const { run } = await import('./processes/run.ts');
   process.exit(await run(process.argv.slice(2)));
 }
-const erps: Record<string, string> = { fake: '../erp/rounds/run.ts', tryton: '../erp/tryton/chaos/run.ts' };
+const erps: Record<string, string> = {
+  fake: '../erp/rounds/run.ts',
+  odoo: '../erp/rounds/run.ts',
+  tryton: '../erp/tryton/chaos/run.ts',
+};
 const erpAt = process.argv.indexOf('--erp');
 if (erpAt !== -1) {
   const module = erps[process.argv[erpAt + 1] ?? ''];

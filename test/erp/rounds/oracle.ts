@@ -1,6 +1,7 @@
 // Judges a round by the ERP's own books and the plan of the practice. Nothing of src/erp is asked.
 
-import type { FakeServer, HeldEntry } from '../fake/server.ts';
+import type { HeldEntry } from '../fake/server.ts';
+import type { JudgedErp } from './erp.ts';
 import { addTo, expectedKey, expectedLines, type Flaw, type PlannedEntry, texts } from './world.ts';
 
 /** What the outbox says of a unit. */
@@ -13,7 +14,7 @@ export interface OutboxState {
 }
 
 export class Oracle {
-  readonly #server: FakeServer;
+  readonly #server: JudgedErp;
   readonly #databaseId: string;
   readonly #byName: Map<string, PlannedEntry>;
   readonly #wrong: string[] = [];
@@ -26,7 +27,7 @@ export class Oracle {
   readonly #isPaceJudged: boolean;
 
   constructor(
-    server: FakeServer,
+    server: JudgedErp,
     databaseId: string,
     planned: readonly PlannedEntry[],
     { isPaceJudged }: { isPaceJudged: boolean },
@@ -199,7 +200,7 @@ export class Oracle {
   }
 }
 
-function mustBeRefused(flaw: Flaw | null, { record }: FakeServer): boolean {
+function mustBeRefused(flaw: Flaw | null, { record }: JudgedErp): boolean {
   if (flaw !== 'nowhere') return flaw !== null;
   return record.capabilities.dimensions.find(({ theirs }) => theirs === 'project')?.unknown !== 'created';
 }

@@ -7,25 +7,20 @@ import type { InstallationConfig } from '../../../src/config/load.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { companyOf } from '../../../src/erp/company.ts';
 import { retryUnits } from '../../../src/erp/outbox/state.ts';
+import type { ErpTarget } from '../../../src/erp/port.ts';
 import { parseMapping } from '../../../src/mapping/parse.ts';
 import { query } from '../../support/sql.ts';
-import { type FakeRecord, playedRecords, records } from '../fake/records.ts';
-import { FakeServer } from '../fake/server.ts';
-import {
-  type Circumstances,
-  calm,
-  FakeTarget,
-  type Fault,
-  type Life,
-  type RequestInfo,
-  type UnderWay,
-} from '../fake/target.ts';
+import { playedRecords } from '../fake/records.ts';
+import { type Circumstances, calm, type Fault, type Life, type RequestInfo, type UnderWay } from '../fake/target.ts';
 import { SimulatedTime } from '../fake/time.ts';
+import { odooErp, odooFlavours } from '../odoo/rounds/erp.ts';
 import { type SimulatedDatabase, simulateClock } from './database.ts';
+import { fakeErp, type RoundErp } from './erp.ts';
 import type { Troubles } from './mortal.ts';
 import { Oracle, type OutboxState } from './oracle.ts';
 import { DeliveringProcess } from './process.ts';
-import { append, dates, flaws, mappingData, type PlannedEntry, plan } from './world.ts';
+import { reviewBooks } from './review.ts';
+import { append, dates, mappingData, type PlannedEntry, plan } from './world.ts';
 
 export interface RoundReport {
   seed: number;
@@ -49,7 +44,12 @@ export interface Databases {
   simulated: SimulatedDatabase;
 }
 
+/** Which ERP is played: one made from any capability record, or Odoo's. */
+export const roundKinds = { fake: playedRecords, odoo: odooFlavours };
+export type RoundKind = keyof typeof roundKinds;
+
 export interface RoundOptions {
+  kind?: RoundKind;
   record?: string;
   traits?: Partial<Traits>;
 }
@@ -70,6 +70,8 @@ export interface Traits {
   flawShare: number;
   locks: number;
   outages: number;
+  /** Things that happen to this kind of ERP only. */
+  mishaps: number;
   timeoutMs: number;
   /** For how long there is trouble. */
   troubleMs: number;
@@ -88,9 +90,9 @@ const mostStory = 400;
 /** A delivery that waits does so for a while: with more slices than this, it turns in circles. */
 const mostSlices = 5_000;
 
-export function traitsOf(seed: number): Traits {
+export function traitsOf(seed: number, kind: RoundKind = 'fake'): Traits {
   const rng = new Rng(seed, 'traits');
-  const record = rng.pick(playedRecords);
+  const record = rng.pick(roundKinds[kind]);
   return {
     record,
     documents: rng.int(2, 16),
@@ -111,15 +113,8 @@ export function traitsOf(seed: number): Traits {
     dayLimit: rng.chance(0.1) ? rng.int(30, 80) : null,
     maxEntries: rng.chance(0.3) ? rng.int(1, 7) : null,
     late: rng.pick([0, 0.05, 0.3]),
+    mishaps: kind === 'odoo' ? rng.pick([0, 1, 3]) : 0,
   };
-}
-
-/**
- * Whether what an ERP creates late can be told from what counts, and be taken away again: it is a draft of its own beside what was
- * sent again. Elsewhere a late creation is a second posted entry, or is written into the first one.
- */
-function canSweepLate({ key, write }: FakeRecord['capabilities']): boolean {
-  return write.steps !== 'one' && write.drafts_deletable && key.lookup !== 'none' && key.unique === 'none';
 }
 
 /** Makes a database fit for rounds. */
@@ -134,7 +129,7 @@ export async function playRound(
   n: number,
   options: RoundOptions = {},
 ): Promise<RoundReport> {
-  const traits = { ...traitsOf(seed), ...options.traits };
+  const traits = { ...traitsOf(seed, options.kind), ...options.traits };
   if (options.record !== undefined) traits.record = options.record;
   return new Round(databases, seed, n, traits).play();
 }
@@ -150,7 +145,7 @@ class Round {
   readonly #story: string[] = [];
   readonly #wrong: string[] = [];
   readonly #underWay: UnderWay = new Set();
-  readonly #server: FakeServer;
+  readonly #erp: RoundErp;
   readonly #planned: PlannedEntry[];
   readonly #troubles: Troubles;
   readonly #installations: InstallationConfig[];
@@ -176,14 +171,8 @@ class Round {
     this.#rng = new Rng(seed, 'round');
     this.#network = new Rng(seed, 'network');
     this.#lateness = new Rng(seed, 'lateness');
-    const server = new Rng(seed, 'server');
-    this.#server = new FakeServer({
-      record: recordOf(traits),
-      time: this.#time,
-      random: () => server.next(),
-      flaws,
-      unknownReplaySeconds: server.pick([60, 600, 86_400]),
-    });
+    const isOdoo = odooFlavours.includes(traits.record);
+    this.#erp = (isOdoo ? odooErp : fakeErp)(traits, seed, this.#time);
     const ids = Array.from({ length: traits.installations }, (_, at) => n * 10 + at + 1);
     this.#installations = ids.map((id) => installationOf(id, n));
     const { troubleMs, documents, flawShare } = traits;
@@ -199,7 +188,7 @@ class Round {
   async play(): Promise<RoundReport> {
     const began = performance.now();
     const databaseId = await this.#databaseId();
-    const oracle = new Oracle(this.#server, databaseId, this.#planned, {
+    const oracle = new Oracle(this.#erp.judged, databaseId, this.#planned, {
       isPaceJudged: this.#traits.troubles.stands === 0,
     });
     this.#oracle = oracle;
@@ -216,6 +205,7 @@ class Round {
       if (this.#wrong.length === 0 && oracle.wrong.length === 0) {
         await this.#time.run(this.#calm());
         this.#wrong.push(...oracle.judgeAtEnd(await this.#states()));
+        if (this.#wrong.length === 0) this.#wrong.push(...(await this.#time.run(this.#review(databaseId))));
       }
     } catch (error) {
       this.#wrong.push(`the round failed: ${told(error)}`);
@@ -243,6 +233,7 @@ class Round {
     const { troubleMs, locks } = this.#traits;
     const happenings: Promise<void>[] = [this.#post()];
     for (let left = locks; left > 0; left--) happenings.push(this.#lock(oracle, this.#rng.int(0, troubleMs)));
+    for (let left = this.#traits.mishaps; left > 0; left--) happenings.push(this.#mishap(this.#rng.int(0, troubleMs)));
     for (let left = this.#rng.int(0, 2); left > 0; left--) happenings.push(this.#retry(this.#rng.int(0, troubleMs)));
     happenings.push(this.#time.sleep(troubleMs));
     await Promise.all(happenings);
@@ -263,10 +254,29 @@ class Round {
     await this.#time.sleep(afterMs);
     const through = this.#rng.pick(dates);
     oracle.noteLock(through);
-    this.#tell(`the ERP is closed through ${through}: ${this.#server.lock(through)}`);
+    this.#tell(`the ERP is closed through ${through}: ${this.#erp.lock(through)}`);
     await this.#time.sleep(this.#rng.int(60_000, hourMs));
     this.#tell('the ERP is open');
-    this.#server.unlock();
+    this.#erp.unlock();
+  }
+
+  async #mishap(afterMs: number): Promise<void> {
+    await this.#time.sleep(afterMs);
+    const mishap = this.#erp.mishap();
+    if (mishap === null) return;
+    this.#tell(mishap.is);
+    await this.#time.sleep(this.#rng.int(60_000, hourMs));
+    this.#tell(`over: ${mishap.is}`);
+    mishap.end();
+  }
+
+  /** Somebody changes posted entries by hand, and the comparison of the books names these and no others. */
+  #review(databaseId: string): Promise<string[]> {
+    const [life] = this.#alive;
+    const target = this.#open(life ?? { isDead: false, step: async () => undefined });
+    const rng = new Rng(this.#seed, 'by hand');
+    const ports = { db: this.#db, databaseId, target, time: this.#time, erp: this.#erp, rng };
+    return reviewBooks({ ...ports, installations: this.#installations, tell: (line) => this.#tell(line) });
   }
 
   /** Somebody has corrected what was wrong, or thinks so. */
@@ -284,7 +294,7 @@ class Round {
 
   /** Nothing goes wrong any more: in the end nothing is under way, with a retry on the way. */
   async #calm(): Promise<void> {
-    this.#server.unlock();
+    this.#erp.unlock();
     const untilMs = this.#time.nowMs + calmMs;
     const settle = async () => {
       while (this.#time.nowMs < untilMs && !this.#isOver && !(await this.#isSettled())) await this.#time.sleep(300_000);
@@ -324,11 +334,11 @@ class Round {
     }
   }
 
-  #open(life: Life): FakeTarget {
+  #open(life: Life): ErpTarget {
     const [first] = this.#installations;
     if (first?.erp.kind !== 'tryton') throw new Error('a round has an installation');
-    return new FakeTarget({
-      ...{ server: this.#server, life, timeoutMs: this.#traits.timeoutMs, underWay: this.#underWay },
+    return this.#erp.open({
+      ...{ life, timeoutMs: this.#traits.timeoutMs, underWay: this.#underWay },
       company: companyOf(first.erp),
       network: (request) => this.#circumstances(request),
       onError: ({ kind, keys }, { problem, message }) => {
@@ -342,18 +352,20 @@ class Round {
   #circumstances({ kind, keys }: RequestInfo): Circumstances {
     const rng = this.#network;
     this.#requests += 1;
-    const most = 150 + 40 * this.#planned.length;
+    const { requestsPerCall } = this.#erp;
+    const most = (150 + 40 * this.#planned.length) * requestsPerCall;
     if (this.#requests > most) this.#giveUp(`${most} requests, and delivery does not come to an end`);
     if (this.#isCalm) return calm;
     const { faults, slow, timeoutMs } = this.#traits;
-    const mayWorkMs = this.#server.record.capabilities.doubt.server_may_work_seconds * 1000;
+    const mayWorkMs = this.#erp.judged.record.capabilities.doubt.server_may_work_seconds * 1000;
     const usual = { outMs: rng.int(5, 100), workMs: rng.int(20, 3_000), backMs: rng.int(5, 100) };
     const isWriting = kind === 'create' || kind === 'post';
     const way = rng.chance(isWriting ? slow : slow / 4)
       ? { ...usual, workMs: rng.int(timeoutMs / 2, mayWorkMs) }
       : usual;
     const outage = this.#outages.find((one) => one.fromMs <= this.#time.nowMs && this.#time.nowMs < one.throughMs);
-    const fault = outage?.fault ?? (rng.chance(faults) ? rng.pick(faultsOf(kind)) : 'none');
+    const share = isWriting ? faults : faults / requestsPerCall;
+    const fault = outage?.fault ?? (rng.chance(share) ? rng.pick(faultsOf(kind)) : 'none');
     if (fault !== 'none') this.#faults += 1;
     const lateMs = kind === 'create' ? this.#lateMs(mayWorkMs) : 0;
     const late = lateMs === 0 ? '' : `, ${Math.round(lateMs / 1000)} s late`;
@@ -365,7 +377,7 @@ class Round {
   #lateMs(mayWorkMs: number): number {
     const rng = this.#lateness;
     const most = rng.pick([1, 5, latestOfWork]);
-    if (!rng.chance(this.#traits.late) || !canSweepLate(this.#server.record.capabilities)) return 0;
+    if (!rng.chance(this.#traits.late) || !this.#erp.canSweepLate) return 0;
     const lateMs = rng.int(1_000, most * mayWorkMs);
     this.#lateUntilMs = Math.max(this.#lateUntilMs, this.#time.nowMs + mayWorkMs + lateMs);
     return lateMs;
@@ -451,22 +463,6 @@ function faultsOf(kind: RequestInfo['kind']): readonly Fault[] {
   }
   if (kind === 'post') return [...any, 'answer_lost', 'page_though_done', 'strange_though_done', 'server_dies'];
   return any;
-}
-
-/** A round's ERP: one of the records, with a limit or a size of its own. */
-function recordOf({ record: name, dayLimit, maxEntries }: Traits): FakeRecord {
-  const record = records[name];
-  if (!record) throw new Error(`no record ${name}`);
-  const { pace, write } = record.capabilities;
-  const day = dayLimit === null ? [] : [{ scope: 'company' as const, per_seconds: 86_400, n: dayLimit, weight: 1 }];
-  return {
-    ...record,
-    capabilities: {
-      ...record.capabilities,
-      pace: { ...pace, limits: [...pace.limits, ...day] },
-      write: { ...write, max_entries: maxEntries ?? write.max_entries },
-    },
-  };
 }
 
 /** An installation that is delivered to a company of its own for each n. */

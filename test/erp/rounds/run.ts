@@ -1,4 +1,4 @@
-// npm run chaos -- --erp fake --rounds 1000 [--seed N] [--record NAME] [--mutant NAME] [--mutants] [--processes N] [--verbose]
+// npm run chaos -- --erp fake|odoo --rounds 1000 [--seed N] [--record NAME] [--mutant NAME] [--mutants] [--processes N] [--verbose]
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -6,9 +6,8 @@ import { parseArgs } from 'node:util';
 import { startEphemeralPostgres } from '../../../src/embedded/index.ts';
 import { migrateAsOwner } from '../../../src/runtime/database.ts';
 import { runAlone, urlOfDatabase } from '../../support/server.ts';
-import { playedRecords } from '../fake/records.ts';
 import { mutants } from './mutants.ts';
-import type { RoundReport } from './round.ts';
+import { type RoundKind, type RoundReport, roundKinds } from './round.ts';
 
 /** A mutant that plays so many rounds unnoticed is not noticed. */
 const mutantRounds = 200;
@@ -42,9 +41,11 @@ export async function run(args: string[]): Promise<number> {
   let setting: Setting;
   try {
     // A seed alone is one round: that of a failure.
+    const kind = values.erp === 'odoo' ? 'odoo' : 'fake';
     const rounds = whole('rounds', values.rounds ?? (args.includes('--seed') ? '1' : '1000'));
     setting = {
-      record: oneOf('record', values.record, playedRecords),
+      kind,
+      record: oneOf('record', values.record, roundKinds[kind]),
       mutant: oneOf('mutant', values.mutant, Object.keys(mutants)) ?? '',
       first: whole('seed', values.seed),
       rounds,
@@ -64,6 +65,7 @@ export async function run(args: string[]): Promise<number> {
 }
 
 interface Setting {
+  kind: RoundKind;
   record: string | undefined;
   mutant: string;
   first: number;
@@ -109,7 +111,7 @@ async function tryOne(server: Server, setting: Setting): Promise<number> {
 }
 
 async function play(server: Server, setting: Setting, stopAtFirst: boolean) {
-  const { rounds, first, record, mutant, verbose } = setting;
+  const { kind, rounds, first, record, mutant, verbose } = setting;
   const began = performance.now();
   const reports: RoundReport[] = [];
   const failed: RoundReport[] = [];
@@ -120,7 +122,7 @@ async function play(server: Server, setting: Setting, stopAtFirst: boolean) {
       failed.push(report);
       if (!stopAtFirst) {
         console.log(`seed ${report.seed}, ${report.record}, failed:\n  ${report.wrong.slice(0, 8).join('\n  ')}`);
-        console.log(`  to repeat it: npm run chaos -- --erp fake --seed ${report.seed} --verbose`);
+        console.log(`  to repeat it: npm run chaos -- --erp ${kind} --seed ${report.seed} --verbose`);
       }
     }
     if (verbose)
@@ -141,7 +143,7 @@ async function play(server: Server, setting: Setting, stopAtFirst: boolean) {
       const isOver = stopAtFirst && failed.length > 0;
       child.send({
         seed: (isOver ? undefined : left.shift()) ?? null,
-        options: record === undefined ? {} : { record },
+        options: { kind, ...(record === undefined ? {} : { record }) },
       });
     });
     await ended;

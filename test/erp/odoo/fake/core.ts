@@ -63,6 +63,11 @@ export class FakeCore {
   syncing: Set<number> | null = null;
   /** Somebody's own module that has a say when entries are deleted: it throws. */
   onUnlink: (moves: readonly Row[]) => void = () => undefined;
+  /** The same when they are made, and when a call that touched them is about to end. */
+  afterCreate: (env: Env, moves: readonly number[]) => void = () => undefined;
+  beforeCommit: (env: Env, moves: ReadonlySet<number>) => void = () => undefined;
+  /** Entries that the call under way has touched. */
+  readonly touched = new Set<number>();
   readonly #clock: Pick<Clock, 'now'>;
 
   constructor(version: OdooVersion, clock: Pick<Clock, 'now'>) {

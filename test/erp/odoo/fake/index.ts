@@ -224,7 +224,10 @@ export class FakeOdoo {
           throw accessError(env.say('Access to unauthorized or invalid companies.'));
         }
       }
-      return run(env);
+      this.core.touched.clear();
+      const result = run(env);
+      this.core.beforeCommit(env, this.core.touched);
+      return result;
     });
   }
 }

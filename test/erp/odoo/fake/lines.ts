@@ -42,6 +42,7 @@ export function synced<Result>(env: Env, work: () => { result: Result; moves: re
     const { result, moves } = work();
     for (const id of moves) touched.add(id);
     for (const id of touched) {
+      core.touched.add(id);
       const move = env.store.get('account.move', id);
       if (move === undefined) continue;
       if (move.state !== 'posted' && !env.context.skip_invoice_sync) sync(env, move, hadTaxes.has(id));

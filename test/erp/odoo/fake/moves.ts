@@ -31,6 +31,7 @@ export const moveRules: ModelRules = {
       const full = list.map((values) => ({ ...defaultsOf(env, values), ...values }));
       const ids = make(full);
       for (const id of ids) numberDraft(env, id);
+      env.core.afterCreate(env, ids);
       return { result: ids, moves: ids };
     });
   },

@@ -1,0 +1,188 @@
+// The way of a simulated process to the fake of Odoo: each request takes its time, and may go wrong in any manner.
+
+import { ErpError } from '../../../../src/erp/port.ts';
+import { type Answer, type ErpRequest, NoAnswer } from '../../../../src/erp/targets/http.ts';
+import type { OdooTransport } from '../../../../src/erp/targets/odoo/connection.ts';
+import type { RequestInfo } from '../../fake/target.ts';
+import type { SimulatedTime } from '../../fake/time.ts';
+import type { Way } from '../../rounds/erp.ts';
+import type { OdooAnswer } from '../client.ts';
+import { accessDenied, OdooError, serializationFailure } from '../fake/errors.ts';
+import type { FakeOdoo } from '../fake/index.ts';
+import { page } from '../fake/index.ts';
+
+export interface WayPorts {
+  odoo: FakeOdoo;
+  time: SimulatedTime;
+  /** Called when the server has done what a request asks for. */
+  onDone(): void;
+  /** Something that no careful sender does. */
+  misdeed(text: string): void;
+  /** Requests that may be at work at once. */
+  atOnce: number;
+  mayWorkMs: number;
+}
+
+const writing: Record<string, RequestInfo['kind']> = { load: 'create', action_post: 'post', unlink: 'deleteDrafts' };
+
+export class SimulatedWay implements OdooTransport {
+  readonly #ports: WayPorts;
+  readonly #way: Way;
+
+  constructor(ports: WayPorts, way: Way) {
+    this.#ports = ports;
+    this.#way = way;
+  }
+
+  close(): void {}
+
+  async post(request: ErpRequest, { signal }: { signal: AbortSignal }): Promise<Answer> {
+    const { life, underWay } = this.#way;
+    const { atOnce, misdeed } = this.#ports;
+    const { kind } = infoOf(request, this.#ports.odoo);
+    const isWriting = kind !== 'find';
+    if (isWriting) await life.step(`before ${kind}`, false);
+    signal.throwIfAborted();
+    const mine = { life };
+    underWay.add(mine);
+    const alive = [...underWay].filter((other) => !other.life.isDead);
+    if (alive.length > atOnce) misdeed(`${alive.length} requests at once, where ${atOnce} may be`);
+    try {
+      return await this.#exchange(request, signal);
+    } finally {
+      if (isWriting) await life.step(`after ${kind}`, true);
+      underWay.delete(mine);
+    }
+  }
+
+  async #exchange(request: ErpRequest, signal: AbortSignal): Promise<Answer> {
+    const { time, mayWorkMs } = this.#ports;
+    const info = infoOf(request, this.#ports.odoo);
+    const { outMs, workMs, lateMs = 0, backMs, fault } = this.#way.network(info);
+    const giveUp = new AbortController();
+    const noAnswer = new NoAnswer('no answer in time (response time-out)', true);
+    const cancel = time.at(time.nowMs + this.#way.timeoutMs, () => giveUp.abort(noAnswer));
+    const either = AbortSignal.any([signal, giveUp.signal]);
+    const left = mayWorkMs - outMs - 1;
+    const atWorkMs = Math.max(0, lateMs > 0 ? left + lateMs : Math.min(workMs, left));
+    const sent = this.#send(request, fault, outMs, atWorkMs);
+    // Whoever stops waiting does not stop the server.
+    sent.catch(() => undefined);
+    try {
+      if (info.kind !== 'find') await this.#way.life.step(`during ${info.kind}`, true);
+      const answer = await untilAborted(sent, either);
+      await time.sleep(backMs, either);
+      return answer;
+    } finally {
+      cancel();
+    }
+  }
+
+  async #send(request: ErpRequest, fault: string, outMs: number, workMs: number): Promise<Answer> {
+    const { time } = this.#ports;
+    await time.sleep(outMs);
+    const isJson2 = request.path.startsWith('/json/2/');
+    const says = (error: OdooError) => answered(saidBy(error, isJson2));
+    switch (fault) {
+      case 'unreachable':
+        throw new NoAnswer('no connection (connect ECONNREFUSED)', false);
+      case 'request_lost':
+        throw new NoAnswer('the connection broke off (ECONNRESET)', true);
+      case 'page':
+        return answered(page(502, '<html><body>Bad Gateway</body></html>'));
+      case 'throttled':
+        return answered({ ...page(429, 'Too Many Requests'), headers: { 'retry-after': '5' } });
+      case 'busy':
+        return says(serializationFailure());
+      case 'auth':
+        return says(isJson2 ? new OdooError('werkzeug.exceptions.Unauthorized', 'Invalid apikey') : accessDenied());
+      case 'strange':
+        return says(new OdooError('builtins.RecursionError', 'maximum recursion depth exceeded'));
+      default:
+        return this.#work(request, fault, workMs);
+    }
+  }
+
+  async #work(request: ErpRequest, fault: string, workMs: number): Promise<Answer> {
+    const { time } = this.#ports;
+    const isJson2 = request.path.startsWith('/json/2/');
+    const done = (async () => {
+      await time.sleep(workMs);
+      if (fault === 'server_dies') return null;
+      const answer = this.#ports.odoo.handle(request);
+      this.#ports.onDone();
+      return answer;
+    })();
+    done.catch(() => undefined);
+    if (fault === 'answer_lost') {
+      await time.sleep(Math.min(50, workMs));
+      throw new NoAnswer('the connection broke off (ECONNRESET)', true);
+    }
+    const answer = await done;
+    if (answer === null) throw new NoAnswer('the connection broke off (ECONNRESET)', true);
+    if (fault === 'page_though_done') return answered(page(502, '<html><body>Bad Gateway</body></html>'));
+    if (fault === 'strange_though_done') {
+      return answered(saidBy(new OdooError('builtins.RecursionError', 'maximum recursion depth exceeded'), isJson2));
+    }
+    const isCut = fault === 'truncated' || fault === 'half';
+    return answered(isCut ? { ...answer, body: answer.body.slice(0, answer.body.length / 2) } : answer);
+  }
+}
+
+function answered({ status, headers, body }: OdooAnswer): Answer {
+  return { status, text: body, retryAfter: headers['retry-after'] ?? null, ids: { request: 'simulated' } };
+}
+
+function saidBy({ exception: name, message }: OdooError, isJson2: boolean): OdooAnswer {
+  const data = { name, message, arguments: [message], context: {}, debug: 'Traceback …' };
+  const status = name === 'werkzeug.exceptions.Unauthorized' ? 401 : 500;
+  const error = { code: 200, message: 'Odoo Server Error', data };
+  const value = isJson2 ? data : { jsonrpc: '2.0', id: null, error };
+  const headers = { 'content-type': 'application/json; charset=utf-8' };
+  return { status: isJson2 ? status : 200, headers, body: JSON.stringify(value) };
+}
+
+interface Body {
+  ids?: number[];
+  data?: string[][];
+  params?: { args?: [unknown, unknown, unknown, string, string, unknown[], { data?: string[][] }] };
+}
+
+/** What a request is about: the kind of call, and the keys of its entries. */
+function infoOf({ path, body }: ErpRequest, odoo: FakeOdoo): RequestInfo {
+  const value = JSON.parse(body) as Body;
+  const [, ofPath, methodOfPath] = /^\/json\/2\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+  const [, , , model = ofPath, method = methodOfPath ?? '', places = [], named = {}] = value.params?.args ?? [];
+  const kind = model === 'account.move' ? (writing[method] ?? 'find') : 'find';
+  if (kind === 'create') {
+    const rows = named.data ?? value.data ?? [];
+    return { kind, keys: rows.flatMap(([id = '']) => (id === '' ? [] : id.replace('vetledger.', ''))) };
+  }
+  const ids = new Set((kind === 'find' ? [] : (places[0] ?? value.ids ?? [])) as number[]);
+  const known = odoo.core.store.rows('ir.model.data').filter((row) => row.module === 'vetledger');
+  const ours = known.filter((row) => row.model === 'account.move' && ids.has(row.res_id as number));
+  return { kind, keys: ours.map(({ name }) => String(name)) };
+}
+
+/** Has the errors of a call told with the keys of its entries. */
+export async function heard<Result>(work: Promise<Result>, way: Way, info: RequestInfo): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ErpError) way.onError(info, error);
+    throw error;
+  }
+}
+
+async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    aborted.promise.catch(() => undefined);
+  }
+}

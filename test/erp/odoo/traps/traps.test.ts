@@ -1,0 +1,24 @@
+import { AssertionError } from 'node:assert';
+import { describe, expect, test } from 'vitest';
+import { runTrap, trapCases } from './cases.ts';
+import { trapMutants } from './mutants.ts';
+
+describe('the target knows Odoo’s traps', () => {
+  for (const [name, { versions }] of Object.entries(trapCases)) {
+    test.each(versions)(`${name} (%i)`, (version) => runTrap(name, version));
+  }
+});
+
+describe('a target that does not is noticed', () => {
+  test.each(Object.entries(trapMutants))('one that %s', async (_, { case: name, version, ...mutant }) => {
+    const failure = await runTrap(name, version, mutant).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(AssertionError);
+  });
+
+  test('each trap has its mutant', () => {
+    const withMutant = new Set(Object.values(trapMutants).map((mutant) => mutant.case));
+    // Which of two ways an entry is found by is one mutant's.
+    withMutant.add('without the right to search external ids an entry is found by its reference');
+    expect(Object.keys(trapCases).filter((name) => !withMutant.has(name))).toEqual([]);
+  });
+});
