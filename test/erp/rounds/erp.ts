@@ -45,6 +45,8 @@ export interface RoundErp {
   open(way: Way): ErpTarget;
   /** Something that happens to this kind of ERP for a while: what it is, and how it ends; null where nothing does. */
   mishap(): { is: string; end(): void } | null;
+  /** Whether its books are compared at the end: by its own target, whose requests wait for nobody's limits. */
+  readonly isReviewed: boolean;
   /** Changes posted entries by hand, each in a way of its own; what was done, by the entry's text. */
   tamper(rng: Rng, entries: readonly HeldEntry[]): Map<string, string>;
 }
@@ -65,7 +67,7 @@ export function fakeErp(traits: ErpTraits, seed: number, time: SimulatedTime): R
   });
   const { key, write } = server.record.capabilities;
   return {
-    ...{ judged: server, requestsPerCall: 1 },
+    ...{ judged: server, requestsPerCall: 1, isReviewed: false },
     canSweepLate: write.steps !== 'one' && write.drafts_deletable && key.lookup !== 'none' && key.unique === 'none',
     lock: (through) => server.lock(through),
     unlock: () => server.unlock(),

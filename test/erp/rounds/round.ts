@@ -205,7 +205,8 @@ class Round {
       if (this.#wrong.length === 0 && oracle.wrong.length === 0) {
         await this.#time.run(this.#calm());
         this.#wrong.push(...oracle.judgeAtEnd(await this.#states()));
-        if (this.#wrong.length === 0) this.#wrong.push(...(await this.#time.run(this.#review(databaseId))));
+        if (this.#wrong.length === 0 && this.#erp.isReviewed)
+          this.#wrong.push(...(await this.#time.run(this.#review(databaseId))));
       }
     } catch (error) {
       this.#wrong.push(`the round failed: ${told(error)}`);

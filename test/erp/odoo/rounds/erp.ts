@@ -42,6 +42,7 @@ export function odooErp(traits: ErpTraits, seed: number, time: SimulatedTime): R
 class OdooErp implements RoundErp {
   readonly judged: JudgedErp & { misdeeds: Misdeed[] };
   readonly requestsPerCall = 10;
+  readonly isReviewed = true;
   /** A late import writes to the entry that it names, and makes none. */
   readonly canSweepLate = false;
   readonly #company: FakeCompany;
