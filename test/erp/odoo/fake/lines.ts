@@ -264,7 +264,7 @@ function writeLine(env: Env, line: Row, values: Values, next: (ids: readonly num
   const full = { ...values, ...amounts };
   const willChange = (field: string) => {
     if (!(field in full)) return false;
-    const value = full[field];
+    const value = env.fieldOf('account.move.line', field).type === 'many2many' ? full[field] || [] : full[field];
     if (!Array.isArray(value)) return value !== (line[field] ?? false);
     return JSON.stringify(idsIn(value)) !== JSON.stringify(line[field] ?? []);
   };
@@ -291,8 +291,17 @@ function writeLine(env: Env, line: Row, values: Values, next: (ids: readonly num
     unreconcile(env, [line]);
   }
   next([line.id], full);
+  const isDraft = move.state !== 'posted' && env.version !== 17 && !env.context.skip_invoice_sync;
+  if (isDraft && ['account_id', 'partner_id', 'balance'].some(willChange)) dropTaxLines(env, move.id);
   recomputeInvert(env, line.id, full);
   settleResidual(env, line.id);
+}
+
+/** 18 and 19 take a tax line away with such a change of a draft whose taxes nobody names, and find it unbalanced then. */
+function dropTaxLines(env: Env, move: number): void {
+  const lines = linesOf(env, move);
+  if (lines.some(({ tax_ids: taxes }) => (taxes as number[]).length > 0)) return;
+  for (const { id, tax_repartition_line_id: part } of lines) if (part) env.remove('account.move.line', id);
 }
 
 /** What a line says of its side is forgotten where something else of its taxes is written, too. */

@@ -102,6 +102,16 @@ export const entryCalls: ScriptedCall[] = [
     },
   },
   {
+    name: 'a posted sale with tags that are inverted, loaded again',
+    async run(w) {
+      const lines = sale({ invert: true, taxes: 'none' });
+      const id = await w.posted({ key: 'inverted2', date: '2026-05-03', lines });
+      const first = await w.told(id);
+      const said = await outcome(w.loaded({ key: 'inverted2', date: '2026-05-03', lines }));
+      return [first.lines, said === id ? 'taken' : said, (await w.told(id)).lines];
+    },
+  },
+  {
     name: 'the same without skipping it',
     async run(w) {
       const id = await w.loaded({ key: 'synced', date: '2026-05-03', lines: sale() }, plain);
@@ -116,6 +126,23 @@ export const entryCalls: ScriptedCall[] = [
       await post(w, id, {});
       await w.admin.call('account.move', 'write', [[other], { ref: 'x' }]);
       return [(await w.told(id)).lines, (await w.told(other)).lines];
+    },
+  },
+  {
+    name: 'a draft with a tax line and without taxes, its lines changed by hand',
+    async run(w) {
+      const told = [];
+      for (const [n, values] of [
+        { name: 'x' },
+        { partner_id: w.partner },
+        { account_id: w.account('450000') },
+      ].entries()) {
+        const id = await w.loaded({ key: `edited${n}`, date: '2026-05-03', lines: sale() });
+        const [, line] = await w.admin.search('account.move.line', [['move_id', '=', id]], { order: 'id' });
+        const said = await outcome(w.admin.call('account.move.line', 'write', [[line], values]));
+        told.push([/not balanced/.test(String(said)) ? 'not balanced' : said, (await w.told(id)).lines]);
+      }
+      return told;
     },
   },
   {

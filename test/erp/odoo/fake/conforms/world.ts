@@ -46,6 +46,8 @@ export class World {
   readonly journals = new Map<string, number>();
   readonly people = new Map<string, Person>();
   company = 0;
+  /** A contact of the company's own. */
+  partner = 0;
   /** The administrator's key of the API, for `/json/2`. */
   key = '';
   tax = { id: 0, repartition: 0, tags: { base: 0, tax: 0 } };
@@ -88,6 +90,8 @@ export class World {
       }
     }
     for (const [code, id] of this.accounts) this.#accountNames.set(id, code);
+    const [partner] = await admin.call<number[]>('res.partner', 'create', [[{ name: `Contact ${suffix}` }]]);
+    this.partner = partner!;
     await this.#makeTax(suffix);
     return this;
   }
