@@ -21,7 +21,6 @@ const flavours: [version: OdooVersion, protocol: OdooConfig['protocol'], mayLook
   [17, 'jsonrpc', false],
   [18, 'jsonrpc', true],
   [19, 'json2', true],
-  [19, 'json2', false],
 ];
 const silent = { debug: () => {}, info: () => {}, warn: () => {} };
 

@@ -93,7 +93,9 @@ export class SimulatedWay implements OdooTransport {
       case 'throttled':
         return answered({ ...page(429, 'Too Many Requests'), headers: { 'retry-after': '5' } });
       case 'busy':
-        return says(serializationFailure());
+        return request.body.includes('"load"')
+          ? answered(importOf(serializationFailure(), isJson2))
+          : says(serializationFailure());
       case 'auth':
         return says(isJson2 ? new OdooError('werkzeug.exceptions.Unauthorized', 'Invalid apikey') : accessDenied());
       case 'strange':
@@ -140,6 +142,14 @@ function saidBy({ exception: name, message }: OdooError, isJson2: boolean): Odoo
   const value = isJson2 ? data : { jsonrpc: '2.0', id: null, error };
   const headers = { 'content-type': 'application/json; charset=utf-8' };
   return { status: isJson2 ? status : 200, headers, body: JSON.stringify(value) };
+}
+
+/** An import tells even errors of the database among its messages, as if they were about one of its rows. */
+function importOf({ message }: OdooError, isJson2: boolean): OdooAnswer {
+  const messages = [{ rows: { from: 0, to: 2 }, record: 0, type: 'error', message }];
+  const result = { ids: false, messages, nextrow: 0 };
+  const body = JSON.stringify(isJson2 ? result : { jsonrpc: '2.0', id: null, result });
+  return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' }, body };
 }
 
 interface Body {
