@@ -62,7 +62,7 @@ interface Comparable {
   amount: Money;
 }
 
-function comparedLines(entry: ErpEntry, found: FoundEntry, { capabilities }: CompareOptions): Difference[] {
+function comparedLines(entry: ErpEntry, found: FoundEntry, { capabilities, decimals }: CompareOptions): Difference[] {
   const { lines, read_back: readBack } = capabilities;
   const hasParties = lines.party === 'per_line';
   const sentParties = new Set(entry.lines.flatMap(({ party }) => party?.code ?? []));
@@ -74,8 +74,8 @@ function comparedLines(entry: ErpEntry, found: FoundEntry, { capabilities }: Com
   const isMerged = readBack.normalises.includes('merged_lines');
   const sentLines = isMerged ? merged(sent) : sent;
   const heldLines = isMerged ? merged(held) : held;
-  const sentLeft = countedLines(sentLines);
-  const heldLeft = countedLines(heldLines);
+  const sentLeft = countedLines(sentLines, decimals);
+  const heldLeft = countedLines(heldLines, decimals);
   // Lines that an ERP adds of its own may cancel each other out: they are on the account all the same.
   const placesSent = new Set(sentLines.map(({ place }) => place));
   const cancelledOut = isMerged ? heldLines.filter((line) => line.amount.isZero() && !placesSent.has(line.place)) : [];
@@ -101,11 +101,11 @@ function comparedLines(entry: ErpEntry, found: FoundEntry, { capabilities }: Com
 }
 
 /** How often each line is there; a line of zero says nothing. */
-function countedLines(lines: readonly Comparable[]): Map<string, number> {
+function countedLines(lines: readonly Comparable[], decimals: number): Map<string, number> {
   const counted = new Map<string, number>();
   for (const { place, amount } of lines) {
     if (amount.isZero()) continue;
-    const line = `${place}, ${sideAndAmount(amount)}`;
+    const line = `${place}, ${sideAndAmount(amount, decimals)}`;
     counted.set(line, (counted.get(line) ?? 0) + 1);
   }
   return counted;
@@ -149,8 +149,10 @@ function signedAmount({ side, amount }: ErpLine): Money {
   return side === 'debit' ? amount : amount.negated();
 }
 
-function sideAndAmount(amount: Money): string {
-  return `${amount.isNegative() ? 'credit' : 'debit'} ${amount.abs().toFixed()}`;
+/** With the currency's decimals, or with more where the ERP has more. */
+function sideAndAmount(amount: Money, decimals: number): string {
+  const text = amount.abs().toFixed(Math.max(decimals, amount.decimalPlaces()));
+  return `${amount.isNegative() ? 'credit' : 'debit'} ${text}`;
 }
 
 /** VAT by account, code and part: which of several lines of an account carries it makes no difference to any return. */
@@ -185,7 +187,7 @@ function comparedVat(entry: ErpEntry, found: FoundEntry, { capabilities, decimal
     // A tax code at an amount of zero is still a code.
     const isThere = sent.has(place) === held.has(place) || (ours.isZero() && theirs.isZero());
     if (isThere && ours.minus(theirs).abs().lessThanOrEqualTo(tolerance)) continue;
-    const told = (of: Map<string, Money>, amount: Money) => (of.has(place) ? sideAndAmount(amount) : 'none');
+    const told = (of: Map<string, Money>, amount: Money) => (of.has(place) ? sideAndAmount(amount, decimals) : 'none');
     differences.push({
       what: 'vat',
       message: `${place} was sent as ${told(sent, ours)}; the ERP has ${told(held, theirs)}`,

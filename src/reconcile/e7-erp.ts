@@ -39,11 +39,11 @@ export async function checkErpBooks(
   }
   tally.addFound({ listed: [], omitted, total: zero });
   const { missing, omitted: moreMissing } = await missingUnits(db, id, listLimit);
-  for (const { unitId, erpNumber, amount } of missing) {
+  for (const { unitId, key, erpNumber, amount } of missing) {
     tally.add({
       document: documentOf(unitId),
       amount: new Money(amount),
-      message: `${unitId} was delivered${erpNumber === null ? '' : ` as ${erpNumber}`}, and is not in the ERP any more`,
+      message: `${unitId} was delivered${erpNumber === null ? '' : ` as ${erpNumber}`}, and is not in the ERP any more (its key: ${key})`,
     });
   }
   tally.addFound({ listed: [], omitted: moreMissing, total: zero });

@@ -113,6 +113,8 @@ describe('while it is paused', () => {
     expect(code).toBe(0);
     expect(json()).toEqual({ retried: [unit!.unit_id], problems: [] });
     expect((await states()).refused).toBeUndefined();
+    const again = await command('deliver', 'retry', unit!.unit_id);
+    expect(again.stdout).toContain(`0 entries tried again.\n${unit!.unit_id} was not refused: waits for its delivery.`);
   });
 });
 

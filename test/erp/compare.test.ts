@@ -70,7 +70,7 @@ describe('an entry in the ERP', () => {
       'a cent',
       withLine(0, { amount: new Money('-24.01') }),
       [
-        'the line account 2930, credit 24 was sent; the ERP has no such line',
+        'the line account 2930, credit 24.00 was sent; the ERP has no such line',
         'the ERP has a line account 2930, credit 24.01 that was not sent',
       ],
     ],
@@ -78,48 +78,48 @@ describe('an entry in the ERP', () => {
       'an account',
       withLine(2, { account: '1710' }),
       [
-        'the line account 1700, party client:5, debit 124 was sent; the ERP has no such line',
-        'the ERP has a line account 1710, party client:5, debit 124 that was not sent',
+        'the line account 1700, party client:5, debit 124.00 was sent; the ERP has no such line',
+        'the ERP has a line account 1710, party client:5, debit 124.00 that was not sent',
       ],
     ],
     [
       'a party that was dropped',
       withLine(2, { party: null }),
       [
-        'the line account 1700, party client:5, debit 124 was sent; the ERP has no such line',
-        'the ERP has a line account 1700, debit 124 that was not sent',
+        'the line account 1700, party client:5, debit 124.00 was sent; the ERP has no such line',
+        'the ERP has a line account 1700, debit 124.00 that was not sent',
       ],
     ],
     [
       'a dimension that was dropped',
       withLine(1, { dimensions: {} }),
       [
-        'the line account 3000, site north, credit 100 was sent; the ERP has no such line',
-        'the ERP has a line account 3000, credit 100 that was not sent',
+        'the line account 3000, site north, credit 100.00 was sent; the ERP has no such line',
+        'the ERP has a line account 3000, credit 100.00 that was not sent',
       ],
     ],
     [
       'a balancing line',
       { ...held, lines: [...held.lines, heldLine('1999', '0.00'), heldLine('1999', '1.00')] },
-      ['the ERP has a line account 1999, debit 1 that was not sent'],
+      ['the ERP has a line account 1999, debit 1.00 that was not sent'],
     ],
     [
       'a tax code that was dropped',
       withLine(1, { vat: [] }),
-      ['the base of the tax code S24 on account 3000 was sent as credit 100; the ERP has none'],
+      ['the base of the tax code S24 on account 3000 was sent as credit 100.00; the ERP has none'],
     ],
     [
       'a tax amount',
       withLine(0, { vat: [heldVat('tax', '-23.99')] }),
-      ['the amount of the tax code S24 on account 2930 was sent as credit 24; the ERP has credit 23.99'],
+      ['the amount of the tax code S24 on account 2930 was sent as credit 24.00; the ERP has credit 23.99'],
     ],
     [
       'lines that appear twice',
       { ...held, lines: [...held.lines, ...held.lines.map((line) => ({ ...line, vat: [] }))] },
       [
-        'the ERP has a line account 2930, credit 24 that was not sent',
-        'the ERP has a line account 3000, site north, credit 100 that was not sent',
-        'the ERP has a line account 1700, party client:5, debit 124 that was not sent',
+        'the ERP has a line account 2930, credit 24.00 that was not sent',
+        'the ERP has a line account 3000, site north, credit 100.00 that was not sent',
+        'the ERP has a line account 1700, party client:5, debit 124.00 that was not sent',
       ],
     ],
   ];
@@ -136,7 +136,7 @@ describe('an entry in the ERP', () => {
     const one = { ...held, lines: [heldLine('2930', '-24.00', { vat: [heldVat('tax', '-24')] })] };
     expect(differences(entry, both)).toEqual([]);
     expect(describeDifferences(differences(entry, one))).toBe(
-      'the base of the tax code S24 on account 2930 was sent as credit 100; the ERP has none',
+      'the base of the tax code S24 on account 2930 was sent as credit 100.00; the ERP has none',
     );
   });
 

@@ -83,6 +83,15 @@ const stateCounts = async () => {
   return Object.fromEntries(counted);
 };
 
+/** Whether the last that was heard of the ERP is an error. */
+const isFailing = async () => {
+  const [found] = await query<{ failing: boolean }>(
+    db,
+    'select last_error_at > last_answer_at as failing from erp_company',
+  );
+  return found?.failing;
+};
+
 const refused = (problem: string, keys: string[] = []) => new ErpError('refused', `no: ${problem}`, { problem, keys });
 const unknown = () => new ErpError('doubt', 'Object reference not set', { problem: 'erp_refused_unknown' });
 const timeOut = () => new ErpError('doubt', 'no answer in time');
@@ -656,6 +665,22 @@ describe('drafts for review', () => {
     await passTime(200);
     expect(await slice(target, review)).toMatchObject({ delivered: 1 });
     expect(await stateCounts()).toEqual({ delivered: 1, drafted: 1 });
+  });
+
+  it('an ERP that could not be reached while they were looked at has answered once they are', async () => {
+    await enqueued(1);
+    const target = open();
+    await slice(target, review);
+    target.before = ({ kind }) => {
+      if (kind === 'find') throw timeOut();
+    };
+    await passTime(200);
+    await slice(target, review);
+    expect(await isFailing()).toBe(true);
+    target.before = () => undefined;
+    await passTime(600);
+    await slice(target, review);
+    expect(await isFailing()).toBe(false);
   });
 
   it('that the accountant changed are told when they are posted', async () => {

@@ -74,7 +74,6 @@ export const demoBooks: OdooBooksPlan = {
   ],
   partners: [
     { ref: 'CLIENTS', name: 'Clients of the practice' },
-    { ref: 'CASH', name: 'Counter sales' },
     { ref: 'INSURANCE', name: 'Insurance companies' },
     { ref: 'FINANCING', name: 'Financing companies' },
   ],

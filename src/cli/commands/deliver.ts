@@ -3,6 +3,7 @@ import { UserError } from '../../domain/errors.ts';
 import { deliveredSince, unitsById, waitingForConsent } from '../../erp/outbox/read.ts';
 import { approveUnits, pauseDelivery, resumeDelivery, retryUnits } from '../../erp/outbox/state.ts';
 import { planUndo, redoUnits, type UndoPlan, undoUnits } from '../../erp/outbox/undo.ts';
+import type { UnitState } from '../../erp/outbox/unit.ts';
 import { ackBatches } from '../../erp/targets/files/ack.ts';
 import { parseBatchCode } from '../../erp/targets/files/format.ts';
 import { type DeliveryStatus, deliveryProblems, deliveryStatus, unitsToSend } from '../../queries/deliveries.ts';
@@ -13,7 +14,7 @@ import type { CalendarDate } from '../../terms.ts';
 import { actedBy } from '../acting.ts';
 import { chosenDeliveries, refuseBarred } from '../books.ts';
 import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
-import { leftText } from '../render/delivery.ts';
+import { leftText, stateTexts } from '../render/delivery.ts';
 import { problemsText } from '../render/problems.ts';
 import { membersOf, StreamedResult } from '../render/streamed-result.ts';
 import { count } from '../render/text.ts';
@@ -174,7 +175,7 @@ export function retry(context: CommandContext, options: RetryOptions, ids: reado
     const chosen = await chosenDeliveries(app, options.installation);
     const retried: string[] = [];
     const named = options.all ? null : ids;
-    if (named) await checkKnown(app, chosen, named);
+    const states = named === null ? null : await statesOf(app, chosen, named);
     for (const { id } of chosen) {
       await app.db.transaction(async (trx) => {
         retried.push(...(await retryUnits(trx, id, named, by)));
@@ -193,19 +194,27 @@ export function retry(context: CommandContext, options: RetryOptions, ids: reado
       chosen.map(({ id }) => id),
     );
     const left = problems.filter(({ id }) => retried.includes(id));
+    const notRetried = [...(states ?? [])].filter(([id]) => !retried.includes(id));
     await context.result({ retried, problems: left }, () =>
-      [`${count(retried.length, 'entry', 'entries')} tried again.`, problemsText(left, 0)].join('\n\n'),
+      [
+        [
+          `${count(retried.length, 'entry', 'entries')} tried again.`,
+          ...notRetried.map(([id, state]) => `${id} was not refused: ${stateTexts[state]}.`),
+        ].join('\n'),
+        problemsText(left, 0),
+      ].join('\n\n'),
     );
     return 0;
   });
 }
 
-/** Throws UserError unless each id is one of the outbox's. */
-async function checkKnown(app: App, chosen: readonly InstallationConfig[], ids: readonly string[]): Promise<void> {
-  const known = new Set<string>();
-  for (const { id } of chosen) for (const { unit_id } of await unitsById(app.db, id, ids)) known.add(unit_id);
+/** The states of the entries with these ids, as they are now. Throws UserError unless each id is one of the outbox's. */
+async function statesOf(app: App, chosen: readonly InstallationConfig[], ids: readonly string[]) {
+  const known = new Map<string, UnitState>();
+  for (const { id } of chosen)
+    for (const { unit_id: unit, state } of await unitsById(app.db, id, ids)) known.set(unit, state);
   const unknown = ids.find((id) => !known.has(id));
-  if (unknown === undefined) return;
+  if (unknown === undefined) return known;
   throw new UserError(
     'unit_unknown',
     `There is no entry ${unknown} in the outbox.`,

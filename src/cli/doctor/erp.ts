@@ -91,7 +91,7 @@ function refused(installation: number, { means, message }: ErpError): Check {
     status: 'fail',
     message,
     todo: isAuth
-      ? 'Check erp.user, its password and its rights.'
+      ? 'Check erp.user and its password (or erp.api_key), and its rights.'
       : 'Check that the ERP is up and that erp.url, erp.database and erp.company are right.',
     unreachable: true,
   };

@@ -57,7 +57,8 @@ export function deliveryLines(found: DeliveryStatus): string[] {
   return lines;
 }
 
-const stateTexts: Record<UnitDelivery['state'], string> = {
+/** What has become of a unit, by its state. */
+export const stateTexts: Record<UnitDelivery['state'], string> = {
   pending: 'waits for its delivery',
   sending: 'is being sent',
   uncertain: 'was sent, and nobody knows yet whether it arrived',

@@ -373,13 +373,13 @@ export async function missingUnits(
   db: Connection,
   installation: InstallationId,
   limit: number,
-): Promise<{ missing: { unitId: string; erpNumber: string | null; amount: string }[]; omitted: number }> {
+): Promise<{ missing: { unitId: string; key: string; erpNumber: string | null; amount: string }[]; omitted: number }> {
   const where = `where u.installation = ? and u.state = 'delivered' and not exists (
     select from erp_books_unit b where b.installation = u.installation and b.unit_id = u.unit_id)`;
   const missing = await rows(
     db,
-    { unitId: text, erpNumber: nullable(text), amount: numeric },
-    `select u.unit_id as "unitId", u.erp_number as "erpNumber", coalesce(
+    { unitId: text, key: text, erpNumber: nullable(text), amount: numeric },
+    `select u.unit_id as "unitId", u.erp_key as key, u.erp_number as "erpNumber", coalesce(
        case u.kind when 'entry' then (select sum(amount) from entry_line l where l.entry_id = coalesce(u.undo_of, u.unit_id) and l.side = 'debit')
        else (select sum(amount) from summary_line l where l.summary_id = coalesce(u.undo_of, u.unit_id) and l.side = 'debit') end, 0) as amount
      from erp_unit u ${where} order by u.unit_date, u.unit_id limit ?`,

@@ -119,6 +119,7 @@ export class Batch {
       const { found, isComplete } = await this.#requests.find(items.map(({ entry }) => entry));
       const outcomes = items.flatMap((item) => this.#reviewed(item, found.get(item.entry.key) ?? [], isComplete));
       await this.#record(outcomes);
+      await this.#answered({ works: false });
     });
   }
 
@@ -537,10 +538,10 @@ export class Batch {
     }
   }
 
-  async #answered(): Promise<void> {
+  /** That it can be read says nothing of whether it takes entries (`works`). */
+  async #answered({ works } = { works: this.#works }): Promise<void> {
     const { db, lease } = this.#to;
-    // That it can be read says nothing of whether it takes entries.
-    await underLease(db, lease, (trx) => noteAnswer(trx, lease, { works: this.#works }));
+    await underLease(db, lease, (trx) => noteAnswer(trx, lease, { works }));
   }
 
   async #record(outcomes: readonly Outcome[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CheckPlan, CheckResult, RequestOptions } from '../../../src/erp/port.ts';
+import { type CheckPlan, type CheckResult, ErpError, type RequestOptions } from '../../../src/erp/port.ts';
 import { checkOdoo } from '../../../src/erp/targets/odoo/check.ts';
 import type { OdooCall } from '../../../src/erp/targets/odoo/connection.ts';
 
@@ -22,12 +22,12 @@ const request = { signal: new AbortController().signal, priority: 0 };
 const account = { id: 24, code: '400000', type: 'income', isActive: true, reconcile: false, currencyId: null };
 
 /** As much of an Odoo as a check asks for; `onLoad` happens as the nth draft is made. */
-function odoo(onLoad: (n: number) => void = () => {}, mayMakePartners = true) {
+function odoo(onLoad: (n: number) => void = () => {}, lacking: readonly string[] = []) {
   const drafts = new Set<number>();
   let made = 0;
   const calls = {
     company: async () => company,
-    may: async (model: string) => model !== 'res.partner' || mayMakePartners,
+    may: async (model: string, operation: string) => !lacking.includes(`${model} ${operation}`),
     all: async (_model: string, _options: unknown, { signal }: RequestOptions) => {
       signal.throwIfAborted();
       return [...drafts].map((id) => ({ id, name: false, posted_before: false }));
@@ -77,7 +77,7 @@ test('also when it is cut off, and what a request without an answer has made', a
 
 test('the right to make partners is asked for where partners are made', async () => {
   const faults = async (makesParties: boolean) => {
-    const { checked } = odoo(() => {}, false);
+    const { checked } = odoo(() => {}, ['res.partner create']);
     const check = checkOdoo(checked, { ...plan, writes: false, makesParties }, request);
     return (await resultsOf(check)).filter(({ ok }) => !ok).map(({ name }) => name);
   };
@@ -92,4 +92,45 @@ test('a company of another currency is none of this practice', async () => {
     ['currency', 'the company keeps its books in EUR, the practice in SEK'],
   ]);
   expect(results.map(({ name }) => name)).not.toContain('drafts are deleted');
+});
+
+const draftsOf = (results: readonly CheckResult[]) => results.filter(({ name }) => name.startsWith('draft'));
+
+test('before a first load there is nothing to try drafts with, and that is what it says', async () => {
+  const { checked } = odoo();
+  const results = await resultsOf(checkOdoo(checked, { ...plan, journals: [] }, request));
+  expect(draftsOf(results)).toEqual([
+    {
+      ...{ name: 'drafts', ok: false, message: 'not tried: nothing is posted yet' },
+      todo: 'Load the clinic with `vetledger sync`, and check again: what is posted tells the journals, taxes and dimensions.',
+    },
+  ]);
+});
+
+test('without the right to make entries no draft is tried, and the fault is told once', async () => {
+  const { checked } = odoo(() => {}, ['account.move create']);
+  const results = await resultsOf(checkOdoo(checked, plan, request));
+  expect(results.filter(({ ok }) => !ok)).toEqual([
+    {
+      ...{ name: 'right to make entries', ok: false, message: 'the API user lacks it' },
+      todo: 'Give the API user the right Invoicing: Billing.',
+    },
+    {
+      ...{ name: 'drafts', ok: false, message: 'not tried: the API user lacks rights' },
+      todo: 'Correct what is named above first.',
+    },
+  ]);
+});
+
+test('a right that only a draft shows to be missing is told once for all accounts', async () => {
+  const { checked } = odoo(() => {
+    throw new ErpError('auth', 'You are not allowed to create');
+  });
+  const faults = (await resultsOf(checkOdoo(checked, plan, request))).filter(({ ok }) => !ok);
+  expect(faults.filter(({ name }) => name.startsWith('draft') || name.startsWith('account'))).toEqual([
+    {
+      ...{ name: 'draft on all accounts, with taxes and dimensions', ok: false },
+      ...{ message: 'You are not allowed to create', todo: 'Give the API user the right Invoicing: Billing.' },
+    },
+  ]);
 });

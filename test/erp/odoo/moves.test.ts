@@ -287,8 +287,8 @@ describe('what Odoo holds', () => {
       each.party === null ? each : { ...each, party: { ...client, code: '4711/client/6' } },
     );
     expect(compared(entryOf(other))).toEqual([
-      'the line account 121000, party 4711/client/6, debit 125.5 was sent; the ERP has no such line',
-      'the ERP has a line account 121000, party 4711/client/4, debit 125.5 that was not sent',
+      'the line account 121000, party 4711/client/6, debit 125.50 was sent; the ERP has no such line',
+      'the ERP has a line account 121000, party 4711/client/4, debit 125.50 that was not sent',
     ]);
   });
 
@@ -323,46 +323,46 @@ describe('what Odoo holds', () => {
       'lines that are there twice',
       [...invoiceLines(), ...invoiceLines().map((each) => ({ ...each, id: each.id + 10 }))],
       [
-        'the ERP has a line account 121000, party 4711/client/5, debit 125.5 that was not sent',
-        'the ERP has a line account 400000, Area EAST, Department LAB, credit 100 that was not sent',
-        'the ERP has a line account 251000, credit 25.5 that was not sent',
-        'the base of the tax code 25.5 % or 25.5 % S was sent as credit 100; the ERP has credit 200',
-        'the amount of the tax code 25.5 % on account 251000 was sent as credit 25.5; the ERP has credit 51',
+        'the ERP has a line account 121000, party 4711/client/5, debit 125.50 that was not sent',
+        'the ERP has a line account 400000, Area EAST, Department LAB, credit 100.00 that was not sent',
+        'the ERP has a line account 251000, credit 25.50 that was not sent',
+        'the base of the tax code 25.5 % or 25.5 % S was sent as credit 100.00; the ERP has credit 200.00',
+        'the amount of the tax code 25.5 % on account 251000 was sent as credit 25.50; the ERP has credit 51.00',
       ],
     ],
     [
       'an automatic balancing line instead of the amount of a tax',
       [...invoiceLines().slice(0, 2), held(4, 6, -25.5)],
       [
-        'the line account 251000, credit 25.5 was sent; the ERP has no such line',
-        'the ERP has a line account 121000, credit 25.5 that was not sent',
-        'the amount of the tax code 25.5 % on account 251000 was sent as credit 25.5; the ERP has none',
+        'the line account 251000, credit 25.50 was sent; the ERP has no such line',
+        'the ERP has a line account 121000, credit 25.50 that was not sent',
+        'the amount of the tax code 25.5 % on account 251000 was sent as credit 25.50; the ERP has none',
       ],
     ],
     [
       'tags that count the wrong way round',
       invoiceLines({ 2: { tax_tag_invert: false } }),
-      ['the base of the tax code 25.5 % or 25.5 % S was sent as credit 100; the ERP has debit 100'],
+      ['the base of the tax code 25.5 % or 25.5 % S was sent as credit 100.00; the ERP has debit 100.00'],
     ],
     [
       'a tax from which Odoo computes',
       invoiceLines({ 2: { tax_ids: [1] } }),
-      ['the base of the tax code 25.5 % applied was sent as none; the ERP has credit 100'],
+      ['the base of the tax code 25.5 % applied was sent as none; the ERP has credit 100.00'],
     ],
     [
       'another partner',
       invoiceLines({ 1: { partner_id: [9, 'x'] } }),
       [
-        'the line account 121000, party 4711/client/5, debit 125.5 was sent; the ERP has no such line',
-        'the ERP has a line account 121000, party [9], debit 125.5 that was not sent',
+        'the line account 121000, party 4711/client/5, debit 125.50 was sent; the ERP has no such line',
+        'the ERP has a line account 121000, party [9], debit 125.50 that was not sent',
       ],
     ],
     [
       'a distribution over two departments',
       invoiceLines({ 2: { analytic_distribution: { '3': 60, '5': 100 } } }),
       [
-        'the line account 400000, Area EAST, Department LAB, credit 100 was sent; the ERP has no such line',
-        'the ERP has a line account 400000, Area EAST 60 %, Department LAB, credit 100 that was not sent',
+        'the line account 400000, Area EAST, Department LAB, credit 100.00 was sent; the ERP has no such line',
+        'the ERP has a line account 400000, Area EAST 60 %, Department LAB, credit 100.00 that was not sent',
       ],
     ],
   ])('differs by %s', (_, lines, told) => expect(differences(invoiceOf('25.5 %'), move(), lines)).toEqual(told));
@@ -386,7 +386,7 @@ describe('what Odoo holds', () => {
     ];
     expect(differences(invoiceOf('15%'), move(), lines(100))).toEqual([]);
     expect(differences(invoiceOf('15%'), move(), lines(90))).toEqual([
-      'the base of the tax code 15% was sent as credit 100; the ERP has credit 90',
+      'the base of the tax code 15% was sent as credit 100.00; the ERP has credit 90.00',
     ]);
   });
 

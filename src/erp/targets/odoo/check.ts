@@ -13,6 +13,7 @@ import { readLocks } from './locks.ts';
 import type { AnalyticName, Named, OdooAccount, OdooNames } from './names.ts';
 import type { OdooTax } from './taxes.ts';
 
+const giveBilling = 'Give the API user the right Invoicing: Billing.';
 const newestMeasured = 19;
 /** The reference of every draft that a check makes, by which one that was cut off is found again and removed. */
 const mark = 'vetledger erp check: may be deleted';
@@ -55,6 +56,7 @@ class Check {
   #taxes: OdooTax[] = [];
   #analytic: number[] = [];
   readonly #journals = new Map<string, Named>();
+  readonly #lacking = new Set<string>();
   #hasTried = false;
 
   constructor(checked: Checked, plan: CheckPlan, request: RequestOptions) {
@@ -72,7 +74,7 @@ class Check {
       yield failed(
         'login and company',
         error,
-        'Check erp.url, erp.database, the user, its password or API key, and erp.company.',
+        'Check that Odoo is up, and erp.url, erp.database, the user, its password or API key, and erp.company.',
       );
       return false;
     }
@@ -98,13 +100,10 @@ class Check {
       ['account.move', 'unlink', 'right to delete drafts'],
       ['account.partial.reconcile', 'create', 'right to match lines'],
     ] as const;
-    const lacking = new Set<string>();
     for (const [model, operation, name] of rights) {
       const may = await calls.may(model, operation, this.#request);
-      if (!may) lacking.add(name);
-      yield may
-        ? right(name)
-        : wrong(name, 'the API user lacks it', 'Give the API user the right Accounting: Billing.');
+      if (!may) this.#lacking.add(name);
+      yield may ? right(name) : wrong(name, 'the API user lacks it', giveBilling);
     }
     if (this.#plan.makesParties) {
       const mayMakePartners = await calls.may('res.partner', 'create', this.#request);
@@ -119,16 +118,16 @@ class Check {
     const byId = await maySearch(calls, this.#request);
     const how = 'look-up of entries';
     if (byId) yield right(how, 'by external id');
-    else if (lacking.has('right to delete drafts')) {
+    else if (this.#lacking.has('right to delete drafts')) {
       yield wrong(
         how,
         'the API user may neither look up external ids nor delete drafts, so that a draft too many could not be taken away',
-        'Give the API user the right to delete entries (Accounting: Billing), or to read external ids (Administration: Access Rights).',
+        'Give the API user the right to delete entries (Invoicing: Billing), or to read external ids (ir.model.data).',
       );
     } else {
       yield right(
         how,
-        'by reference, since the API user may not look up external ids (Administration: Access Rights); slower after a doubt',
+        'by reference, since the API user may not read external ids (ir.model.data); slower after a doubt',
       );
     }
   }
@@ -147,8 +146,16 @@ class Check {
   async *drafts(): AsyncGenerator<CheckResult> {
     const [account] = this.#accounts;
     const [journal] = this.#journals.values();
-    if (journal === undefined || account === undefined) {
-      yield wrong('drafts', 'there is no journal or account to try them with', 'Correct what is named above first.');
+    if (this.#plan.journals.length === 0) {
+      const todo =
+        'Load the clinic with `vetledger sync`, and check again: what is posted tells the journals, taxes and dimensions.';
+      yield wrong('drafts', 'not tried: nothing is posted yet', todo);
+      return;
+    }
+    if (journal === undefined || account === undefined || this.#lacking.size > 0) {
+      const why =
+        this.#lacking.size > 0 ? 'the API user lacks rights' : 'there is no journal or account to try them with';
+      yield wrong('drafts', `not tried: ${why}`, 'Correct what is named above first.');
       return;
     }
     this.#hasTried = true;
@@ -176,7 +183,7 @@ class Check {
       yield failed(
         name,
         error,
-        'Correct in Odoo what its message says; the API user needs the right Accounting: Billing.',
+        'Correct in Odoo what its message says; the API user needs the right Invoicing: Billing.',
       );
     }
   }
@@ -277,6 +284,8 @@ class Check {
       this.#accounts.flatMap((account) => this.#pair(account)),
     );
     if (error === null) return [right(name)];
+    // A right that is missing is missing for all of them.
+    if (error.means === 'auth') return [failed(name, error, giveBilling)];
     // Which of them it is.
     const faults: CheckResult[] = [];
     for (const account of this.#accounts) {
@@ -317,7 +326,7 @@ class Check {
     } catch (error) {
       if (!(error instanceof ErpError)) throw error;
       if (error.means === 'refused') return [right(name)];
-      return [failed(name, error, 'Give the API user the right Accounting: Billing.')];
+      return [failed(name, error, giveBilling)];
     }
     if (id !== undefined) this.#made.delete(id);
     return [
