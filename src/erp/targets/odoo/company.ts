@@ -72,8 +72,8 @@ function theOne(companies: readonly JsonObject[], { company: wanted, user }: Odo
   );
   const list = names.map(({ id, name }) => `${visible(name)} (${id})`).join(', ') || 'none';
   if (found === undefined) {
-    const asked = wanted === null ? 'no company' : `not the company ${visible(wanted)}`;
-    throw new ErpError('auth', `the Odoo user ${visible(user)} may use ${asked}; its companies: ${list}`);
+    const asked = wanted === null ? 'may use no company' : `may not use the company ${visible(wanted)}`;
+    throw new ErpError('auth', `the Odoo user ${visible(user)} ${asked}; its companies: ${list}`);
   }
   if (others.length > 0) {
     throw new ErpError('auth', `erp.company must name one of the companies of the Odoo user: ${list}`);

@@ -95,8 +95,8 @@ class TrytonTarget implements ErpTarget, TrytonCalls {
     );
     const list = mine.map(({ id, name }) => `${visible(name)} (${id})`).join(', ') || 'none';
     if (company === undefined) {
-      const asked = wanted === null ? 'no company' : `not the company ${visible(wanted)}`;
-      throw new ErpError('auth', `the Tryton user ${this.#config.user} may use ${asked}; its companies: ${list}`);
+      const asked = wanted === null ? 'may use no company' : `may not use the company ${visible(wanted)}`;
+      throw new ErpError('auth', `the Tryton user ${this.#config.user} ${asked}; its companies: ${list}`);
     }
     if (others.length > 0) {
       throw new ErpError('auth', `erp.company must name one of the companies of the Tryton user: ${list}`);
