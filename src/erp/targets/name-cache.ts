@@ -1,4 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
+import type { JsonObject } from '../../records/json.ts';
+import { readAs } from './form.ts';
 
 /**
  * What the ERP has under a name: all records, because a name that two have is a problem and no guess. What it lacks is asked for
@@ -42,4 +44,18 @@ export class NameCache<Value> {
   clear(): void {
     this.#held.clear();
   }
+}
+
+/** Records by a name of theirs, for a cache. Throws ErpError `unsent` where one has not the form of the ERP's. */
+export function byName<Value>(
+  records: JsonObject[],
+  nameOf: (record: JsonObject) => string,
+  readRecord: (record: JsonObject) => Value,
+): Map<string, Value[]> {
+  const found = new Map<string, Value[]>();
+  for (const record of records) {
+    const [name, value] = readAs(record, () => [nameOf(record), readRecord(record)] as const);
+    found.set(name, [...(found.get(name) ?? []), value]);
+  }
+  return found;
 }

@@ -1,12 +1,13 @@
 import { clip, visible } from '../../../domain/text.ts';
 import type { ErpEntry, ErpParty } from '../../entry.ts';
 import { ErpError, type RequestOptions, type WriteOptions } from '../../port.ts';
+import { throwFirst } from '../resolved.ts';
 import type { Company, OdooCalls } from './calls.ts';
 import { partyIdOf } from './external-ids.ts';
 import { load } from './load.ts';
 import { type ResolvedEntry, toTable } from './moves.ts';
 import type { OdooNames } from './names.ts';
-import { type EntryProblem, resolveEntries } from './resolve.ts';
+import { resolveEntries } from './resolve.ts';
 
 const longestPartyName = 200;
 
@@ -77,12 +78,4 @@ async function createParties(
     ]),
   };
   await load(calls, 'res.partner', table, request);
-}
-
-/** Refuses the entries that have the first problem; the others are sent again without them. */
-function throwFirst(problems: readonly EntryProblem[]): void {
-  const [first] = problems;
-  if (first === undefined) return;
-  const same = problems.filter(({ code, message }) => code === first.code && message === first.message);
-  throw new ErpError('refused', first.message, { problem: first.code, keys: same.map(({ key }) => key) });
 }

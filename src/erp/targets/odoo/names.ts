@@ -2,7 +2,7 @@ import type { Clock } from '../../../domain/clock.ts';
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { RequestOptions } from '../../port.ts';
 import { asId, asText, readAs } from '../form.ts';
-import { NameCache } from '../name-cache.ts';
+import { byName, NameCache } from '../name-cache.ts';
 import { type OdooCalls, pageSize } from './calls.ts';
 import { externalIdsOf, findExternalIds, maySearch, partyCodeIn, partyIdOf } from './external-ids.ts';
 import { readTaxes, type TaxBook } from './taxes.ts';
@@ -267,17 +267,4 @@ function analyticName(record: JsonObject): AnalyticName {
 
 function byNumber(names: Map<string, string[]>): Map<number, string> {
   return new Map([...names].flatMap(([id, [name]]) => (name === undefined ? [] : [[Number(id), name] as const])));
-}
-
-function byName<Value>(
-  records: JsonObject[],
-  nameOf: (record: JsonObject) => string,
-  readRecord: (record: JsonObject) => Value,
-): Map<string, Value[]> {
-  const found = new Map<string, Value[]>();
-  for (const record of records) {
-    const [name, value] = readAs(record, () => [nameOf(record), readRecord(record)] as const);
-    found.set(name, [...(found.get(name) ?? []), value]);
-  }
-  return found;
 }

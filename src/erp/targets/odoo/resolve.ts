@@ -2,29 +2,16 @@ import type { ErpProblemCode } from '../../../domain/erp-problems.ts';
 import { visible } from '../../../domain/text.ts';
 import type { ErpEntry, ErpLine, ErpParty } from '../../entry.ts';
 import type { RequestOptions } from '../../port.ts';
+import type { EntryProblem, Resolved } from '../resolved.ts';
 import type { ResolvedEntry, ResolvedLine } from './moves.ts';
 import type { AnalyticName, Named, OdooAccount, OdooNames } from './names.ts';
 import type { OdooTax, TaxBook } from './taxes.ts';
-
-/** Why an entry cannot be sent. */
-export interface EntryProblem {
-  key: string;
-  code: ErpProblemCode;
-  message: string;
-}
-
-export interface Resolved {
-  entries: Map<string, ResolvedEntry>;
-  problems: EntryProblem[];
-  /** Clients that Odoo does not have yet, by code. */
-  missingParties: Map<string, ErpParty>;
-}
 
 /** Looks up everything that entries name. What Odoo has twice is a problem, and never guessed. */
 export async function resolveEntries(
   entries: readonly ErpEntry[],
   options: { names: OdooNames; request: RequestOptions },
-): Promise<Resolved> {
+): Promise<Resolved<ResolvedEntry>> {
   const { names, request } = options;
   const lines = entries.flatMap((entry) => entry.lines);
   const parties = lines.flatMap(({ party }) => (party === null ? [] : [party]));
@@ -39,7 +26,7 @@ export async function resolveEntries(
     ours: await names.ourParties(codesOf(true), request),
     theirs: await names.parties(codesOf(false), request),
   };
-  const found: Resolved = { entries: new Map(), problems: [], missingParties: new Map() };
+  const found: Resolved<ResolvedEntry> = { entries: new Map(), problems: [], missingParties: new Map() };
   for (const entry of entries) {
     const resolver = new EntryResolver(entry, known, found.missingParties);
     const resolved = resolver.resolve();

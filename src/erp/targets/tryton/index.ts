@@ -21,6 +21,7 @@ import {
 } from '../../port.ts';
 import { asId, asList, asRecord, asText, readAs, wholeNumber } from '../form.ts';
 import type { Doing } from '../http.ts';
+import { throwFirst } from '../resolved.ts';
 import { TrytonBooks } from './books.ts';
 import type { Company, TrytonCalls } from './calls.ts';
 import { trytonCapabilities } from './capabilities.ts';
@@ -28,7 +29,7 @@ import { checkTryton } from './check.ts';
 import { idsOf, TrytonConnection } from './connection.ts';
 import { foundEntries, keyText, type MoveParts, readFields, toMove } from './moves.ts';
 import { TrytonNames } from './names.ts';
-import { type EntryProblem, resolveEntries } from './resolve.ts';
+import { resolveEntries } from './resolve.ts';
 import { asDate, asDecimal, related, toDate } from './wire.ts';
 
 export interface TrytonPorts {
@@ -424,12 +425,4 @@ function idOf(id: string): number {
   if (!/^\d{1,15}$/.test(id))
     throw new ErpError('refused', `${visible(id)} is no id of Tryton’s`, { problem: 'erp_refused' });
   return wholeNumber(id);
-}
-
-/** Refuses the entries that have the first problem; the others are sent again without them. */
-function throwFirst(problems: readonly EntryProblem[]): void {
-  const [first] = problems;
-  if (first === undefined) return;
-  const same = problems.filter(({ code, message }) => code === first.code && message === first.message);
-  throw new ErpError('refused', first.message, { problem: first.code, keys: same.map(({ key }) => key) });
 }

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import type { RequestOptions } from '../../port.ts';
 import { asId, asList, asRecord, asText, readAs } from '../form.ts';
-import { NameCache } from '../name-cache.ts';
+import { byName, NameCache } from '../name-cache.ts';
 import type { TrytonConnection } from './connection.ts';
 import { asDate, asDateOrNull, asFlag, asTextOrNull, related, relatedList } from './wire.ts';
 
@@ -279,17 +279,4 @@ function partyOf(record: JsonObject): TrytonParty {
     name: asTextOrNull(record.name ?? null) ?? '',
     isActive: asFlag(record.active ?? null),
   };
-}
-
-function byName<Value>(
-  records: JsonObject[],
-  nameOf: (record: JsonObject) => string,
-  readRecord: (record: JsonObject) => Value,
-): Map<string, Value[]> {
-  const found = new Map<string, Value[]>();
-  for (const record of records) {
-    const [name, value] = readAs(record, () => [nameOf(record), readRecord(record)] as const);
-    found.set(name, [...(found.get(name) ?? []), value]);
-  }
-  return found;
 }

@@ -2,28 +2,15 @@ import type { ErpProblemCode } from '../../../domain/erp-problems.ts';
 import { visible } from '../../../domain/text.ts';
 import type { ErpEntry, ErpLine, ErpParty } from '../../entry.ts';
 import type { RequestOptions } from '../../port.ts';
+import type { EntryProblem, Resolved } from '../resolved.ts';
 import type { ResolvedEntry, ResolvedLine } from './moves.ts';
 import type { AnalyticName, Named, TrytonAccount, TrytonNames, TrytonParty, TrytonPeriod } from './names.ts';
-
-/** Why an entry cannot be sent. */
-export interface EntryProblem {
-  key: string;
-  code: ErpProblemCode;
-  message: string;
-}
-
-export interface Resolved {
-  entries: Map<string, ResolvedEntry>;
-  problems: EntryProblem[];
-  /** Clients that Tryton does not have yet, by code. */
-  missingParties: Map<string, ErpParty>;
-}
 
 /** Looks up everything that entries name. What Tryton has twice is a problem, and never guessed. */
 export async function resolveEntries(
   entries: readonly ErpEntry[],
   options: { names: TrytonNames; companyId: number; request: RequestOptions },
-): Promise<Resolved> {
+): Promise<Resolved<ResolvedEntry>> {
   const { names, companyId, request } = options;
   const lines = entries.flatMap((entry) => entry.lines);
   const parties = lines.flatMap(({ party }) => (party === null ? [] : [party]));
@@ -37,7 +24,7 @@ export async function resolveEntries(
     theirs: await names.parties(new Set(parties.filter((party) => !isOurs(party)).map(({ code }) => code)), request),
     periods: await names.periods(request),
   };
-  const found: Resolved = { entries: new Map(), problems: [], missingParties: new Map() };
+  const found: Resolved<ResolvedEntry> = { entries: new Map(), problems: [], missingParties: new Map() };
   for (const entry of entries) {
     const resolver = new EntryResolver(entry, companyId, known, found.missingParties);
     const resolved = resolver.resolve();
