@@ -267,7 +267,7 @@ for (const line of posted) {
   const base = amountOf(line.tax_base_amount);
   add(theirAmounts, name, -amountOf(line.balance));
   // Odoo writes it positive on credit notes, too: its direction is that of the amount.
-  add(saidBases, name, line.balance < 0 ? base : -base);
+  add(saidBases, name, amountOf(line.balance) < 0n ? base : -base);
 }
 compare('amount of tax', ourAmounts, theirAmounts);
 

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue, readJson, stringifyJson 
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
 import { explain } from '../explain.ts';
-import { asId, asList, asRecord, readAs } from '../form.ts';
+import { asId, asList, asRecord, readAs, wholeNumber } from '../form.ts';
 import { type Answer, type Doing, ErpHttp, type ErpRequest, NoAnswer, pageError, withRetry } from '../http.ts';
 import { odooCapabilities } from './capabilities.ts';
 
@@ -66,7 +66,7 @@ export class OdooConnection {
     return readAs(value, (told) => {
       const [major] = asList(asRecord(told).server_version_info ?? null);
       // A release of Odoo Online between two versions: `saas~18`.
-      return typeof major === 'string' ? Number.parseInt(major.replace(/^\D+/, ''), 10) : asId(major ?? null);
+      return typeof major === 'string' ? wholeNumber(major.replace(/^\D+/, '')) : asId(major ?? null);
     });
   }
 

@@ -2,7 +2,7 @@ import { type Money, zero } from '../../../domain/money.ts';
 import { clip, visible } from '../../../domain/text.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson, stringifyJson } from '../../../records/json.ts';
 import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from '../../entry.ts';
-import { asId, asText } from '../form.ts';
+import { asId, asText, wholeNumber } from '../form.ts';
 import type { Features } from './calls.ts';
 import { keyInExternalId, lineIdOf, moveIdOf } from './external-ids.ts';
 import type { OdooTax, TaxBook, TaxSide } from './taxes.ts';
@@ -128,6 +128,8 @@ function distributionOf(ids: readonly number[]): string {
 }
 
 const wholeLine = 100;
+/** Decimals of a percentage in Odoo. */
+const percentDecimals = 2;
 
 /** The base of each code that its tax lines have not told yet, debit positive. */
 function basesByCode({ lines }: ErpEntry): Map<string, Money> {
@@ -309,7 +311,7 @@ function dimensionsOf(distribution: JsonValue, names: ReadonlyMap<number, string
   for (const [ids, percentage] of Object.entries(distributionIn(distribution))) {
     for (const id of analyticIdsIn(ids)) {
       const [plan = '', code = ''] = (names.get(id) ?? `\n[${id}]`).split('\n');
-      const part = Number(percentage) === wholeLine ? code : `${code} ${String(percentage)} %`;
+      const part = asAmount(percentage, percentDecimals).equals(wholeLine) ? code : `${code} ${String(percentage)} %`;
       byPlan.set(plan, [...(byPlan.get(plan) ?? []), part]);
     }
   }
@@ -317,7 +319,7 @@ function dimensionsOf(distribution: JsonValue, names: ReadonlyMap<number, string
 }
 
 export function analyticIdsIn(ids: string): number[] {
-  return ids.split(',').flatMap((id) => (/^\d{1,15}$/.test(id) ? [Number(id)] : []));
+  return ids.split(',').flatMap((id) => (/^\d{1,15}$/.test(id) ? [wholeNumber(id)] : []));
 }
 
 /** An object, or in some versions its text; empty where there is none. */

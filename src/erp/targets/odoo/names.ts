@@ -1,7 +1,7 @@
 import type { Clock } from '../../../domain/clock.ts';
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { RequestOptions } from '../../port.ts';
-import { asId, asText, readAs } from '../form.ts';
+import { asId, asText, readAs, wholeNumber } from '../form.ts';
 import { byName, NameCache } from '../name-cache.ts';
 import { type OdooCalls, pageSize } from './calls.ts';
 import { externalIdsOf, findExternalIds, maySearch, partyCodeIn, partyIdOf } from './external-ids.ts';
@@ -219,12 +219,12 @@ export class OdooNames {
    */
   async partyCodes(ids: Iterable<number>, request: RequestOptions): Promise<Map<number, string[]>> {
     const codes = await this.#codes.party.get([...ids].map(String), async (missing) => {
-      const wanted = missing.map(Number);
+      const wanted = missing.map(wholeNumber);
       const ours = await externalIdsOf(this.#calls, 'res.partner', wanted, request);
       const found = await this.#all('res.partner', [['id', 'in', wanted]], partyFields, request);
       return readAs(null, () => new Map(found.map((partner) => [String(asId(partner.id)), codesOf(partner, ours)])));
     });
-    return new Map([...codes].map(([id, its]) => [Number(id), its]));
+    return new Map([...codes].map(([id, its]) => [wholeNumber(id), its]));
   }
 
   async #named(
@@ -237,7 +237,7 @@ export class OdooNames {
   ): Promise<Map<number, string>> {
     return byNumber(
       await this.#codes[kind].get([...ids].map(String), async (missing) => {
-        const found = await this.#all(model, [['id', 'in', missing.map(Number)]], fields, request);
+        const found = await this.#all(model, [['id', 'in', missing.map(wholeNumber)]], fields, request);
         return readAs(null, () => new Map(found.map((record) => [String(asId(record.id)), [nameOf(record)]])));
       }),
     );
@@ -266,5 +266,5 @@ function analyticName(record: JsonObject): AnalyticName {
 }
 
 function byNumber(names: Map<string, string[]>): Map<number, string> {
-  return new Map([...names].flatMap(([id, [name]]) => (name === undefined ? [] : [[Number(id), name] as const])));
+  return new Map([...names].flatMap(([id, [name]]) => (name === undefined ? [] : [[wholeNumber(id), name] as const])));
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { FoundEntry } from '../../entry.ts';
 import type { LinesOnly, RequestOptions } from '../../port.ts';
-import { asId, readAs } from '../form.ts';
+import { asId, readAs, wholeNumber } from '../form.ts';
 import type { OdooCalls } from './calls.ts';
 import { externalIdsOf } from './external-ids.ts';
 import { analyticIdsIn, distributionIn, foundEntries, readFields } from './moves.ts';
@@ -70,7 +70,7 @@ export class MoveReader {
     };
     const entries = readAs(null, () => foundEntries(moves, lines, { names, decimals, features }));
     if (isPart) return entries;
-    const empty = entries.filter(({ lines: its }) => its.length === 0).map(({ id }) => Number(id));
+    const empty = entries.filter(({ lines: its }) => its.length === 0).map(({ id }) => wholeNumber(id));
     if (empty.length === 0) return entries;
     // Somebody may have deleted a draft after it was read and before its lines were.
     const still = await this.#calls.all('account.move', { domain: [['id', 'in', empty]], fields: [] }, request);

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../records/json.ts';
 import type { RequestOptions } from '../../port.ts';
 import { asId, asText, readAs } from '../form.ts';
 import type { OdooCalls } from './calls.ts';
-import { asFlag, asIds, asReference } from './wire.ts';
+import { asAmount, asFlag, asIds, asReference } from './wire.ts';
 
 /** What a tax does on invoices, or on credit notes: the tags of its base, and the line and the tags of its amount. */
 export interface TaxSide {
@@ -60,6 +60,7 @@ function setOf(ids: readonly number[]): string {
 }
 
 const wholeFactor = 100;
+const factorDecimals = 4;
 
 /** Reads all taxes on sales, archived ones too. Throws ErpError. */
 export async function readTaxes(calls: OdooCalls, request: RequestOptions): Promise<TaxBook> {
@@ -112,7 +113,7 @@ function sideOf(parts: readonly JsonObject[], document: 'invoice' | 'refund'): T
   const amounts = own.filter(({ repartition_type: type }) => type === 'tax');
   const [amount] = amounts;
   // The amount in several parts cannot be posted as one line.
-  const isWhole = amounts.length === 1 && Number(amount?.factor_percent) === wholeFactor;
+  const isWhole = amounts.length === 1 && asAmount(amount?.factor_percent, factorDecimals).equals(wholeFactor);
   return {
     baseTags: base === undefined ? [] : asIds(base.tag_ids),
     amountLineId: isWhole && amount !== undefined ? asId(amount.id) : null,

@@ -1,4 +1,4 @@
-import { type Money, parseMoney, zero } from '../../../domain/money.ts';
+import { Money, parseMoney, zero } from '../../../domain/money.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import { asId, asList, asRecord, asText, wrongForm } from '../form.ts';
@@ -54,7 +54,7 @@ export function asAmount(value: JsonValue, decimals: number): Money {
   const isNumber = typeof value === 'number' || (typeof value === 'object' && value !== null && !Array.isArray(value));
   const text = isNumber && !isJsonObject(value) ? String(value) : '';
   // With an exponent only where it is noise: no amount is so large that it needs one.
-  const isNoise = /e-/i.test(text) && Math.abs(Number(text)) < noise;
+  const isNoise = /e-/i.test(text) && new Money(text).abs().lessThan(noise);
   const amount = isNoise ? zero : parseMoney(/e/i.test(text) ? '' : text);
   if (amount === null) throw wrongForm('an amount', value);
   const rounded = amount.toDecimalPlaces(decimals);
