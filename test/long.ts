@@ -16,5 +16,5 @@ export const longTests = [
   'test/sandbox/{coverage,fuzz/fuzz}.test.ts',
   'test/simulation/{outages,rare-mutants}.test.ts',
   'test/sync/by-invoice.test.ts',
-  'test/workflows/{kill,pausing}.test.ts',
+  'test/workflows/{kill,pausing,replays,window-evidence}.test.ts',
 ];
