@@ -90,6 +90,8 @@ export const contractBooks: OdooBooksPlan = {
     income('3010', 'Surgery and anaesthesia'),
     income('3020', 'Laboratory'),
   ],
+  // The rounds' collective party.
+  partners: [...demoBooks.partners, { ref: 'CASH', name: 'Counter sales' }],
 };
 
 /** The contract's words in these books, for a mapping's section `erp`. */
