@@ -198,7 +198,7 @@ export interface ReadContext {
 /** A line that is text only has no account. */
 const textLines = ['line_section', 'line_subsection', 'line_note'];
 
-export function isAmountLine({ display_type: type }: JsonObject): boolean {
+function isAmountLine({ display_type: type }: JsonObject): boolean {
   return typeof type !== 'string' || !textLines.includes(type);
 }
 
