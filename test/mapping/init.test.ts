@@ -5,7 +5,7 @@ import { Decimal } from 'decimal.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { soldAccounts } from '../../src/mapping/propose-sold.ts';
 import { vetledger } from '../cli/support.ts';
-import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { clockFrom, startTestClinic, type TestClinic } from '../support/clinic.ts';
 
 let clinic: TestClinic;
 let folder: string;
@@ -16,7 +16,7 @@ function command(line: string, config = clinic.config, env = clinic.env) {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'vetledger-init-'));
-  clinic = await startTestClinic({ invoices: 120 });
+  clinic = await startTestClinic({ invoices: 120, now: clockFrom('2026-09-13T09:00:00Z') });
   const { clinic: practice } = clinic.sandbox;
   const odd = { name: 'Odd: "group" # 1', percentage: '14.00', account_number: '2932' };
   practice.createInvoice({

@@ -37,6 +37,15 @@ export interface TestClinic {
   stop(): Promise<void>;
 }
 
+/**
+ * A clinic's clock that begins on a day and goes on at real pace. What a clinic sold by month depends on its today, so a test that names
+ * figures or months gives it one (`now: clockFrom('2026-09-13T09:00:00Z')`). The day is past: no document is dated in the future.
+ */
+export function clockFrom(instant: string): () => Date {
+  const began = performance.now();
+  return () => new Date(Date.parse(instant) + (performance.now() - began));
+}
+
 /** Every worker of this process, in order: an engine keeps its own to itself. */
 const workersCreated: Worker[] = [];
 const create = Worker.create.bind(Worker);
