@@ -828,6 +828,15 @@ create table sign_in (
   constraint sign_in_pkey PRIMARY KEY (installation)
 );
 
+create table source_account (
+  installation bigint not null,
+  number text not null,
+  description text,
+  department bigint,
+  archived boolean not null
+);
+CREATE INDEX source_account_installation ON vetledger.source_account USING btree (installation);
+
 create table source_capability (
   installation bigint not null,
   list text,

@@ -1,6 +1,6 @@
 import { sum } from '../domain/money.ts';
 import type { AccountNumber } from '../records/types.ts';
-import type { SoldRole } from '../terms.ts';
+import type { OwedRole } from './owed.ts';
 import { commented, groupBy, key, mark, money, oneLine, quoted, rowTally } from './propose-text.ts';
 import type { RowUse } from './source-usage.ts';
 
@@ -8,11 +8,12 @@ import type { RowUse } from './source-usage.ts';
 export function revenueLines(
   rows: RowUse[],
   accounts: AccountNumber[],
-  sold: ReadonlyMap<string, SoldRole>,
+  owed: ReadonlyMap<string, OwedRole>,
   toChoose: string[],
 ): string[] {
   const used = groupBy(rows, ({ account }) => account);
   const listed = groupBy(accounts, ({ number }) => number);
+  const sold = new Map([...owed].filter(([, role]) => role !== 'prepayment_liability'));
   const numbers = [...new Set([...used.keys(), ...listed.keys()])].filter((number) => !sold.has(number)).sort();
   const of = (number: string) => {
     const uses = used.get(number);
@@ -22,7 +23,11 @@ export function revenueLines(
   const lines = [
     '# Revenue by the account number of the row: `same` posts to that number itself; write another one instead.',
     numbers.length === 0 ? 'revenue: same' : 'revenue:',
-    ...numbers.map((number) => commented(`${key('  ', number)} same`, 19, of(number))),
+    ...numbers.map((number) => {
+      if (!owed.has(number)) return commented(`${key('  ', number)} same`, 19, of(number));
+      toChoose.push(`revenue.${number}`);
+      return commented(key('  ', number), 19, `${mark}: by its name prepayments, which are no revenue · ${of(number)}`);
+    }),
   ];
   const nameless = rows.filter(({ account, hasNet }) => account === null && hasNet);
   if (sold.size > 0 || nameless.length > 0) lines.push('', 'revenue_rules:');

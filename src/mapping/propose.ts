@@ -1,9 +1,9 @@
 import { type Money, sum } from '../domain/money.ts';
 import type { AccountNumber } from '../records/types.ts';
-import { type Role, roles, type SoldRole } from '../terms.ts';
+import { type Role, roles } from '../terms.ts';
+import { type OwedRole, owedAccounts } from './owed.ts';
 import { defaultPaymentRole, paymentTypeName } from './payment-types.ts';
 import { revenueLines, vatLines } from './propose-rows.ts';
-import { soldAccounts } from './propose-sold.ts';
 import { commented, countOf, groupBy, mark, money } from './propose-text.ts';
 import { vatGroupLines } from './propose-vat-groups.ts';
 import { roleMeanings } from './role-meanings.ts';
@@ -30,7 +30,7 @@ export interface Proposal {
  */
 export function propose({ installation, schemaPath, accounts, uses }: ProposalInput): Proposal {
   const toChoose: string[] = [];
-  const sold = soldAccounts(uses.rows, accounts ?? []);
+  const owed = owedAccounts(uses.rows, accounts ?? []);
   const final = uses.invoices.reduce((total, { count }) => total + count, 0);
   const seen = final === 0 ? 'The mirror holds no final invoice yet: run `vetledger sync`, then this again.' : '';
   const listed = accounts === null ? 'the account number list could not be read' : `${accounts.length} account numbers`;
@@ -46,9 +46,9 @@ export function propose({ installation, schemaPath, accounts, uses }: ProposalIn
     '# approved_by: "…"',
     '# chart: charts/yours.csv   # the chart of accounts (number, name, type, open) that `mapping check` compares with; or `erp`',
     '',
-    ...roleLines(uses, sold, toChoose),
+    ...roleLines(uses, owed, toChoose),
     '',
-    ...revenueLines(uses.rows, accounts ?? [], sold, toChoose),
+    ...revenueLines(uses.rows, accounts ?? [], owed, toChoose),
     '',
     ...vatLines(uses.rows, toChoose),
     '',
@@ -71,8 +71,8 @@ interface Tally {
   gross: Money;
 }
 
-function roleLines(uses: SourceUsage, sold: ReadonlyMap<string, SoldRole>, toChoose: string[]): string[] {
-  const used = roleTallies(uses, sold);
+function roleLines(uses: SourceUsage, owed: ReadonlyMap<string, OwedRole>, toChoose: string[]): string[] {
+  const used = roleTallies(uses, owed);
   return [
     'roles:',
     ...roles.map((role) => {
@@ -87,7 +87,7 @@ function roleLines(uses: SourceUsage, sold: ReadonlyMap<string, SoldRole>, toCho
 
 function roleTallies(
   { rows, invoices, money: moneyUses }: SourceUsage,
-  sold: ReadonlyMap<string, SoldRole>,
+  owed: ReadonlyMap<string, OwedRole>,
 ): Map<Role, Tally> {
   const tallies = new Map<Role, Tally>();
   const add = (role: Role | null, count: number, gross: Money) => {
@@ -107,7 +107,7 @@ function roleTallies(
     if (type !== null) add(defaultPaymentRole(type), count, paid);
   }
   for (const { account, hasNet, count, gross } of rows)
-    if (hasNet && account !== null) add(sold.get(account) ?? null, count, gross);
+    if (hasNet && account !== null) add(owed.get(account) ?? null, count, gross);
   return tallies;
 }
 

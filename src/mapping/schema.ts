@@ -235,6 +235,14 @@ export const mappingSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe('our own country: sales to other EU countries must not name a VAT number of it'),
+  accepted: z
+    .record(z.string(), z.string({ error: 'must be the reason, as a text' }).trim().min(1, 'must say why'), {
+      error: 'must be a table by account number or VAT group, each with the reason',
+    })
+    .default({})
+    .describe(
+      'revenue that is named as gift cards, vouchers or prepayments, and is revenue all the same: account number or VAT group of the rows, with the reason. It ends the warning of `mapping check`, `doctor` and the closing checklist, and changes no posting',
+    ),
   payment_types: z
     .record(z.string().regex(/^\d+$/, 'must be the number of a payment type'), paymentType)
     .default({})

@@ -7,8 +7,11 @@ import { formatMoney, Money } from '../domain/money.ts';
 import { lateProblems } from '../domain/problems.ts';
 import { undeliveredThrough } from '../erp/outbox/undelivered.ts';
 import { closedThrough } from '../ledger/close.ts';
+import type { OwedAsRevenue } from '../mapping/owed.ts';
 import type { InstallationReport } from '../reconcile/report.ts';
 import { type CalendarDate, documentKinds, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
+import { type AccountPorts, findOwedAsRevenue } from './owed-as-revenue.ts';
+import { sourceUsage } from './source-usage.ts';
 
 /** What an accountant looks at before a month is closed. It is stored with the close as it was shown. */
 export interface ClosingChecklist {
@@ -34,6 +37,8 @@ export interface ClosingChecklist {
   clearing: { ok: boolean; accounts: AccountBalance[] };
   /** Balances of the prepayments not used by the day's end, and what `reconcile` lists of that month's end. */
   unused_prepayments: { accounts: AccountBalance[]; listed: { month_end: CalendarDate; balance: string } | null };
+  /** Rows that are posted as revenue although their account or VAT group is named as gift cards, vouchers or prepayments. */
+  owed_as_revenue: { ok: boolean; names_known: boolean; found: (Omit<OwedAsRevenue, 'net'> & { net: string })[] };
   /** Accounts of gift cards, vouchers and prepayments that stand in debit: more was redeemed than sold. */
   liabilities_in_debit: { ok: boolean; accounts: AccountBalance[] };
 }
@@ -68,18 +73,21 @@ const liabilityRoles: readonly LineRole[] = ['prepayment_liability', 'gift_card_
 
 /** The checklist of a close through a day; `report` is what `reconcile` finds now. `now` is the database's or the process's clock. */
 export async function closingChecklist(
-  db: Connection,
-  { id, timezone, decimals, erp }: InstallationConfig,
+  ports: AccountPorts,
+  installation: InstallationConfig,
   through: CalendarDate,
   report: InstallationReport,
   now: Date,
 ): Promise<ClosingChecklist> {
+  const { db } = ports;
+  const { id, timezone, decimals, erp, mapping } = installation;
   const closed = await closedThrough(db, id);
   const balances = await balancesAt(db, id, through, decimals);
   const having = (roles: readonly LineRole[]) => balances.filter(({ role }) => roles.includes(role));
   const clearing = having(clearingRoles);
   const inDebit = having(liabilityRoles).filter(({ balance }) => !balance.startsWith('-'));
   const states = isDelivered(erp) ? await undeliveredThrough(db, id, through, erp.from) : null;
+  const owed = await findOwedAsRevenue(ports, installation, await sourceUsage(db, installation), mapping);
   const failing = Object.entries(report.equations).filter(([, { ok }]) => !ok);
   const items = {
     last_window: await lastWindow(db, id, instantOf(dayAfter(through), timezone)),
@@ -96,6 +104,11 @@ export async function closingChecklist(
       })),
     },
     clearing: { ok: !clearing.some(({ role }) => selfClearing.includes(role)), accounts: clearing },
+    owed_as_revenue: {
+      ok: owed.found.length === 0,
+      ...owed,
+      found: owed.found.map((each) => ({ ...each, net: each.net.toFixed() })),
+    },
     liabilities_in_debit: { ok: inDebit.length === 0, accounts: inDebit },
   };
   return {

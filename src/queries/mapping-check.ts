@@ -1,9 +1,9 @@
 import type { InstallationConfig } from '../config/load.ts';
-import type { Connection } from '../db/rows.ts';
 import { accountsUsed, type WrittenAccount } from '../mapping/accounts-written.ts';
 import { type MappingGap, mappingGaps, type UnnamedValue, unnamedValues } from '../mapping/check.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { InstallationId } from '../terms.ts';
+import { type AccountPorts, findOwedAsRevenue, type OwedFinding } from './owed-as-revenue.ts';
 import { sourceUsage } from './source-usage.ts';
 
 /** A mapping compared with what one installation's source uses. */
@@ -11,21 +11,24 @@ export interface MappingComparison {
   installation: InstallationId;
   gaps: MappingGap[];
   unnamed: UnnamedValue[];
+  /** What it posts as revenue although it is named as something owed. */
+  owed: OwedFinding;
   /** Accounts that the source's documents come to. */
   accounts: WrittenAccount[];
 }
 
 /** What an installation's source uses, as the mirror holds it, that a mapping has no account for or does not name. */
 export async function compareMapping(
-  db: Connection,
+  ports: AccountPorts,
   installation: InstallationConfig,
   mapping: Mapping,
 ): Promise<MappingComparison> {
-  const usage = await sourceUsage(db, installation);
+  const usage = await sourceUsage(ports.db, installation);
   return {
     installation: installation.id,
     gaps: mappingGaps(usage, mapping),
     unnamed: unnamedValues(usage, mapping),
+    owed: await findOwedAsRevenue(ports, installation, usage, mapping),
     accounts: accountsUsed(usage, mapping),
   };
 }

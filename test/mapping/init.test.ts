@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Decimal } from 'decimal.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { soldAccounts } from '../../src/mapping/propose-sold.ts';
+import { owedAccounts } from '../../src/mapping/owed.ts';
 import { vetledger } from '../cli/support.ts';
 import { clockFrom, startTestClinic, type TestClinic } from '../support/clinic.ts';
 
@@ -127,6 +127,11 @@ test.each([
   ['Presentkort', false, '0', 'gift_card_liability'],
   ['Gift vouchers', false, '0', 'gift_card_liability'],
   ['Wertgutscheine', false, '0', 'voucher_liability'],
+  ['Kertyneet ennakot', false, '0', 'prepayment_liability'],
+  ['Advance payments', false, '0', 'prepayment_liability'],
+  ['Advanced dentistry', false, '0', null],
+  ['Vergiftungen', false, '0', null],
+  ['Giftköder', false, '0', null],
   ['Gift cards for food, with VAT', true, '14', null],
   ['Gift cards whose rate is wrong', false, '14', null],
   ['Surgery', false, '0', null],
@@ -152,5 +157,5 @@ test.each([
     },
   };
   const listed = [{ number: '2411', description, departmentId: null, archived: false }];
-  expect(soldAccounts([row], listed).get('2411') ?? null).toBe(role);
+  expect(owedAccounts([row], listed).get('2411') ?? null).toBe(role);
 });

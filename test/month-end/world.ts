@@ -1,12 +1,12 @@
 // The parts of a month-end: a sandbox clinic whose clock stands where the month is, and the commands of vetledger on services given.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { main } from '../../src/cli/main.ts';
-import { demoConfig, fromEnvironment } from '../support/demo-config.ts';
+import { demoConfig, demoMapping, fromEnvironment } from '../support/demo-config.ts';
 
 export const installation = 4711;
 export const timezone = 'Europe/Helsinki';
@@ -35,7 +35,9 @@ export interface World {
   /** Sets the clinic's clock to a local time, such as `2025-10-31 18:00`; it stands still until it is set again. */
   setTime(local: string): void;
   /** Runs a command line of vetledger, such as `ledger close --by "M. Virtanen"`; quoted words stay together. */
-  run(line: string): Promise<Ran>;
+  run(line: string, configuration?: string): Promise<Ran>;
+  /** Writes another mapping, and a configuration that names it; returns the paths of both. */
+  withMapping(name: string, text: string): { mapping: string; configuration: string };
   stop(): Promise<void>;
 }
 
@@ -71,10 +73,17 @@ export async function startWorld({ databaseUrl, temporalAddress }: Services, fro
     setTime: (local) => {
       now = instantOf(local);
     },
-    run: async (line) => {
+    withMapping: (name, text) => {
+      const mapping = join(folder, `${name}.yaml`);
+      const configuration = join(folder, `${name}.vetledger.yaml`);
+      writeFileSync(mapping, text);
+      writeFileSync(configuration, readFileSync(config, 'utf8').replaceAll(demoMapping, mapping));
+      return { mapping, configuration };
+    },
+    run: async (line, configuration = config) => {
       const [stdout, stderr] = [collector(), collector()];
       const io = { env, stdout: stdout.stream, stderr: stderr.stream, signal };
-      const code = await main([...wordsOf(line), '--config', config], io);
+      const code = await main([...wordsOf(line), '--config', configuration], io);
       return { code, stdout: stdout.text(), stderr: stderr.text() };
     },
     stop: async () => {

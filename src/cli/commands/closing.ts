@@ -172,7 +172,7 @@ async function checklistsOf(
   for (const installation of installations) {
     const report = reports.find((each) => each.installation === installation.id);
     if (report === undefined) throw new Error(`installation ${installation.id} was not reconciled`);
-    checklists.set(installation.id, await closingChecklist(app.db, installation, through, report, app.clock()));
+    checklists.set(installation.id, await closingChecklist(app, installation, through, report, app.clock()));
   }
   return checklists;
 }

@@ -11,6 +11,7 @@ import { checkTemporal } from '../../runtime/temporal-check.ts';
 import type { CommandContext } from '../context.ts';
 import { type Check, failure, passed } from '../doctor/check.ts';
 import { checkErp } from '../doctor/erp.ts';
+import { checkOwed } from '../doctor/owed.ts';
 import { checkPractice } from '../doctor/practice.ts';
 import { instant } from '../render/text.ts';
 
@@ -41,6 +42,7 @@ export async function doctor(context: CommandContext, options: { installation?: 
       else if (app)
         checks.push(
           ...(await checkPractice(app, installation)),
+          ...(await checkOwed(app, installation)),
           ...(await webhookChecks(app, installation.id)),
           ...(await checkErp(app, installation, context.signal)),
         );

@@ -105,7 +105,7 @@ async function compare(
     const compared: MappingComparison[] = [];
     const inErp: ErpCheck[] = [];
     for (const one of chosenInstallations(config, installation)) {
-      compared.push(await compareMapping(app.db, one, mapping));
+      compared.push(await compareMapping(app, one, mapping));
       if (!withErp || !isDelivered(one.erp)) continue;
       const ports = { db: app.db, delivery: app.delivery, clock: app.clock, signal: context.signal };
       inErp.push(await checkErp(ports, one, mapping, { writes: false, withBooks: false }));

@@ -1,4 +1,4 @@
-import { visible } from '../../domain/text.ts';
+import { clip, visible } from '../../domain/text.ts';
 import type { RecordedClose } from '../../ledger/close.ts';
 import type { AccountBalance, ClosingChecklist, ListedDocuments } from '../../queries/closing.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
@@ -7,6 +7,7 @@ import { columns, count, instant } from './text.ts';
 
 /** Documents shown of each list; the JSON has more. */
 const shown = 10;
+const longestName = 60;
 
 /** The checklist as lines: what is well, and what to look at. Null: closed through that day already. */
 export function checklistText(
@@ -26,7 +27,7 @@ export function checklistText(
 
 function items(checklist: ClosingChecklist): string[] {
   const { last_window: window, held, late, drafts, undelivered, differences, clearing } = checklist;
-  const { unused_prepayments: unused, liabilities_in_debit: inDebit } = checklist;
+  const { unused_prepayments: unused, liabilities_in_debit: inDebit, owed_as_revenue: owed } = checklist;
   const asked = window.to === null ? 'none has closed' : `asked the source up to ${instant(window.to)}`;
   const after = window.ok ? '' : `, not beyond ${checklist.through}: run \`vetledger sync\``;
   return [
@@ -44,12 +45,31 @@ function items(checklist: ClosingChecklist): string[] {
     ),
     ...item(clearing.ok, `clearing accounts: ${accountCount(clearing.accounts)}`, accountLines(clearing.accounts)),
     ...item(true, `unused prepayments: ${accountCount(unused.accounts)}`, accountLines(unused.accounts)),
+    ...item(owed.ok, `revenue named as gift cards or prepayments: ${owedCount(owed)}`, owedLines(owed)),
     ...item(
       inDebit.ok,
       `liabilities in debit: ${inDebit.ok ? 'none' : accountCount(inDebit.accounts)}`,
       accountLines(inDebit.accounts),
     ),
   ];
+}
+
+type Owed = ClosingChecklist['owed_as_revenue'];
+
+function owedCount({ found, names_known: known }: Owed): string {
+  const rows = found.reduce((all, each) => all + each.rows, 0);
+  const seen = rows === 0 ? 'none' : `${count(rows, 'row')} (\`vetledger mapping check\` says what to do)`;
+  return known ? seen : `${seen}; the names of the accounts are not known`;
+}
+
+function owedLines({ found }: Owed): string[] {
+  const lines = found.map(({ key, of, name, rows, net, posted_to: accounts }) => [
+    visible(`${of} ${key}${name === null ? '' : ` "${clip(name, longestName)}"`}`),
+    count(rows, 'row'),
+    `net ${net}`,
+    `posted to ${visible(accounts.join(', '))}`,
+  ]);
+  return columns(lines, []);
 }
 
 function item(ok: boolean, text: string, lines: string[] = []): string[] {

@@ -2,7 +2,9 @@ import { basename } from 'node:path';
 import type { CaseResult } from '../../bookkeeping/run-specs.ts';
 import type { Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
+import type { UnnamedValue } from '../../mapping/check.ts';
 import type { ChartFault } from '../../mapping/check-chart.ts';
+import { owedAsRevenueText } from '../../mapping/owed.ts';
 import type { MappingComparison } from '../../queries/mapping-check.ts';
 import { count, table } from './text.ts';
 
@@ -19,10 +21,22 @@ export function comparisonsDocument(comparisons: MappingComparison[]) {
         uses: gap.uses.map((use) => ({ ...use, gross: use.gross.toFixed() })),
       })),
     ),
-    remarks: comparisons.flatMap(({ installation, unnamed }) =>
-      unnamed.map((value) => ({ installation, ...value, net: value.net.toFixed() })),
+    remarks: comparisons.flatMap((comparison) =>
+      remarksOf(comparison).map((value) => ({
+        installation: comparison.installation,
+        ...value,
+        net: value.net.toFixed(),
+      })),
     ),
   };
+}
+
+/** What is worth a look although it holds no document; what is posted as revenue and named as something owed comes first. */
+function remarksOf({ unnamed, owed }: MappingComparison): UnnamedValue[] {
+  const found = owed.found.map((each) => {
+    return { message: owedAsRevenueText(each), count: each.rows, net: each.net, unit: 'row' as const };
+  });
+  return [...found, ...unnamed];
 }
 
 /** How the cases beside a mapping file ended. */
@@ -62,10 +76,12 @@ const shownUses = 5;
 
 /** What the source uses and a mapping has no account for, with the places where it is used. */
 export function comparisonText(comparison: MappingComparison): string {
-  const { installation, gaps, unnamed } = visibleIn(comparison);
+  const { installation, gaps } = visibleIn(comparison);
+  const remarks = visibleIn(remarksOf(comparison));
   const lines: string[] = [];
   if (gaps.length === 0) {
-    lines.push(`Installation ${installation}: it maps everything that the source has used so far.`);
+    const but = comparison.owed.found.length > 0 ? ', and some of it is hardly revenue' : '';
+    lines.push(`Installation ${installation}: it maps everything that the source has used so far${but}.`);
   } else {
     const amounts = gaps.flatMap(({ net, vat, gross, uses }) => [net, vat, gross, ...uses.map((use) => use.gross)]);
     // All amounts have the decimals of the most precise one, so that the column is aligned and none is rounded.
@@ -84,9 +100,14 @@ export function comparisonText(comparison: MappingComparison): string {
       table(['records', 'net', 'VAT', 'gross', 'code', 'what is missing, and where it is used'], rows),
     );
   }
-  for (const { message, count: records, net, unit } of unnamed) {
+  for (const { message, count: records, net, unit } of remarks) {
     const amount = `${unit === 'row' ? 'net ' : ''}${net.toFixed()}`;
     lines.push(`Installation ${installation}, a remark: ${message} (${count(records, unit)}, ${amount}).`);
+  }
+  if (!comparison.owed.names_known) {
+    lines.push(
+      `Installation ${installation}: the names of its accounts are not known, so gift cards and prepayments are not looked for by them.`,
+    );
   }
   return lines.join('\n');
 }

@@ -1,0 +1,29 @@
+import type { InstallationConfig } from '../../config/load.ts';
+import { owedAsRevenueText } from '../../mapping/owed.ts';
+import { findOwedAsRevenue } from '../../queries/owed-as-revenue.ts';
+import { sourceUsage } from '../../queries/source-usage.ts';
+import type { App } from '../../runtime/app.ts';
+import { count } from '../render/text.ts';
+import type { Check } from './check.ts';
+
+/** Whether rows are posted as revenue that are named as gift cards, vouchers or prepayments. */
+export async function checkOwed(app: App, installation: InstallationConfig): Promise<Check[]> {
+  const { id, mapping } = installation;
+  const owed = await findOwedAsRevenue(app, installation, await sourceUsage(app.db, installation), mapping);
+  const check = (status: Check['status'], message: string, todo: string | null): Check => {
+    return { installation: id, check: 'revenue named as gift cards or prepayments', status, message, todo };
+  };
+  if (owed.found.length > 0) {
+    return owed.found.map((each) => {
+      const message = `${count(each.rows, 'row')}, net ${each.net.toFixed()}: ${owedAsRevenueText(each)}`;
+      return check(
+        'warn',
+        message,
+        'Correct the mapping, and see `vetledger repost --dry-run`; or name it under `accepted`.',
+      );
+    });
+  }
+  if (owed.names_known) return [check('ok', 'none', null)];
+  const todo = 'Give the application the permission to read account numbers.';
+  return [check('warn', 'the names of the accounts are not known, so they are not looked at', todo)];
+}
