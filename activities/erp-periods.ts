@@ -6,9 +6,6 @@ import { ErpError } from '../src/erp/port.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { Heartbeat } from './heartbeat.ts';
 
-/** A batch that is sent reads them anew in any case. */
-const maxAgeMs = 600_000;
-
 /**
  * A step of the delivery run: has the ERP's periods read where no batch was sent lately, so that posting knows of a close before
  * it posts into it. An ERP that does not tell them now fails nothing.
@@ -22,7 +19,7 @@ export async function readPeriods(
   const clock = { now: Date.now, elapsed: () => performance.now(), sleep: pause };
   const target = pacedTarget(deps.delivery.target(configured), { db: deps.db, clock });
   try {
-    await refreshPeriods(deps.db, target, { maxAgeMs, signal });
+    await refreshPeriods(deps.db, target, signal);
   } catch (error) {
     if (!(error instanceof ErpError)) throw error;
     deps.log.warn(

@@ -535,6 +535,7 @@ create table erp_unit (
   undo_n integer,
   is_undone boolean not null default false,
   enqueued_at timestamp with time zone not null default clock_timestamp(),
+  late_since timestamp with time zone,
   constraint erp_unit_erp_key_key UNIQUE (erp_key),
   constraint erp_unit_pkey PRIMARY KEY (installation, unit_id),
   constraint erp_unit_doubt_check CHECK ((doubt = ANY (ARRAY['no_answer'::text, 'refused'::text, 'unknown'::text, 'duplicate'::text, 'unseen'::text]))),
@@ -553,6 +554,7 @@ CREATE INDEX erp_unit_hand_over ON vetledger.erp_unit USING btree (installation,
 CREATE INDEX erp_unit_handed_over ON vetledger.erp_unit USING btree (installation, batch) WHERE (state = 'handed_over'::text);
 CREATE INDEX erp_unit_refused ON vetledger.erp_unit USING btree (installation) WHERE (state = 'refused'::text);
 CREATE INDEX erp_unit_settled ON vetledger.erp_unit USING btree (installation, settled_at) WHERE (state = ANY (ARRAY['delivered'::text, 'handed_over'::text, 'acknowledged'::text]));
+CREATE INDEX erp_unit_timely ON vetledger.erp_unit USING btree (company, unit_date) WHERE ((late_since IS NULL) AND (state = ANY (ARRAY['pending'::text, 'refused'::text])));
 CREATE INDEX erp_unit_undo_of ON vetledger.erp_unit USING btree (installation, undo_of, undo_n) WHERE (undo_of IS NOT NULL);
 CREATE INDEX erp_unit_waiting ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent) AND (follows IS NOT NULL));
 

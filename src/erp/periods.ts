@@ -1,10 +1,11 @@
 import { bool, instant, json, nullable } from '../db/columns.ts';
-import { type Connection, execute, maybeRow, row } from '../db/rows.ts';
+import { type Connection, execute, maybeRow } from '../db/rows.ts';
 import { type ClosedDays, dayAfter, daysFrom } from '../domain/dates.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../records/json.ts';
 import type { CalendarDate } from '../terms.ts';
 import { type LockKind, lockKinds } from './capabilities.ts';
 import { companyKey } from './entry-key.ts';
+import { markLate } from './outbox/late.ts';
 import { erpPriorities } from './pace.ts';
 import type { ErpPeriods, ErpTarget } from './port.ts';
 
@@ -15,32 +16,34 @@ const postingKinds: readonly LockKind[] = ['general', 'vat', 'year'];
 export interface StoredPeriods {
   periods: ErpPeriods;
   readAt: Date;
+  /** Read so short ago that the ERP need not be asked again. */
+  isRecent: boolean;
 }
 
-/** Stores what the ERP says of its periods; delivery does so before each batch. The company's row must be there. */
+/** An ERP that refuses what is dated in a closed period is asked for its periods this seldom. */
+const recentSeconds = 900;
+
+/**
+ * Stores what the ERP says of its periods, and makes the units late that it does not have and whose periods are closed. The
+ * company's row must be there.
+ */
 export async function storePeriods(db: Connection, company: string, periods: ErpPeriods): Promise<void> {
   await execute(db, 'update erp_company set periods = ?::json, periods_read_at = clock_timestamp() where company = ?', [
     JSON.stringify(periods),
     company,
   ]);
+  await markLate(db, company, closedDays(periods));
 }
 
 /** Asks the ERP for its periods where they were not asked for lately: a delivery without entries to send learns of a close, too. */
 export async function refreshPeriods(
   db: Connection,
   target: Pick<ErpTarget, 'capabilities' | 'company' | 'periods'>,
-  { maxAgeMs, signal }: { maxAgeMs: number; signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<void> {
   if (!target.capabilities.periods.readable) return;
   const company = companyKey(target.company);
-  const { isStale } = await row(
-    db,
-    { isStale: bool },
-    `select not exists (select from erp_company where company = ?
-       and periods_read_at > clock_timestamp() - make_interval(secs => ?)) as "isStale"`,
-    [company, maxAgeMs / 1000],
-  );
-  if (!isStale) return;
+  if ((await storedPeriods(db, company))?.isRecent) return;
   const periods = await target.periods({ signal, priority: erpPriorities.review });
   await execute(db, 'insert into erp_company (company, kind, name) values (?, ?, ?) on conflict do nothing', [
     ...[company, target.company.kind, target.company.id],
@@ -52,12 +55,13 @@ export async function refreshPeriods(
 export async function storedPeriods(db: Connection, company: string): Promise<StoredPeriods | null> {
   const found = await maybeRow(
     db,
-    { periods: nullable(json), readAt: nullable(instant) },
-    'select periods, periods_read_at as "readAt" from erp_company where company = ?',
-    [company],
+    { periods: nullable(json), readAt: nullable(instant), isRecent: nullable(bool) },
+    `select periods, periods_read_at as "readAt", periods_read_at > clock_timestamp() - make_interval(secs => ?) as "isRecent"
+     from erp_company where company = ?`,
+    [recentSeconds, company],
   );
   if (found === null || found.periods === null || found.readAt === null) return null;
-  return { periods: periodsOf(parseJson(found.periods)), readAt: found.readAt };
+  return { periods: periodsOf(parseJson(found.periods)), readAt: found.readAt, isRecent: found.isRecent === true };
 }
 
 /** For what kind the ERP's period of a day is closed, or that it has periods and none for this day; null: the day is open. */

@@ -1,4 +1,4 @@
-import { isApiTarget } from '../config/erp.ts';
+import { isApiTarget, isDelivered } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import type { Db } from '../db/pool.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -7,6 +7,7 @@ import { readBooks } from '../erp/books/read.ts';
 import { inTurn } from '../erp/books/turn.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import type { Delivery } from '../erp/delivery.ts';
+import { undeliveredThrough } from '../erp/outbox/undelivered.ts';
 import { pacedTarget } from '../erp/pace.ts';
 import { ErpError } from '../erp/port.ts';
 import { checkErpBooks } from '../reconcile/e7-erp.ts';
@@ -33,7 +34,8 @@ export interface ReconcileErpOptions {
 
 /**
  * Adds E7 to a report, for each installation whose ERP's books can be read back: what the ERP holds is what was delivered. An
- * installation that is delivered in files, or not at all, has none. Throws UserError where an ERP cannot be read, or another reading
+ * installation that is delivered in files, or not at all, has none. Whichever way it is delivered, its report is complete only where
+ * nothing waits for delivery or was refused. Throws UserError where an ERP cannot be read, or another reading
  * of the same books does not end.
  */
 export async function reconcileWithErp(
@@ -52,6 +54,26 @@ export async function reconcileWithErp(
 }
 
 async function withErp(
+  ports: ReconcileErpPorts,
+  report: InstallationReport,
+  installation: InstallationConfig,
+  options: ReconcileErpOptions,
+): Promise<InstallationReport> {
+  const { id, erp } = installation;
+  if (!isDelivered(erp)) return report;
+  const readBack = await withBooks(ports, report, installation, options);
+  const undelivered = await undeliveredThrough(ports.db, id, lastDay, erp.from);
+  return {
+    ...readBack,
+    complete: readBack.complete && Object.keys(undelivered).length === 0,
+    not_in_erp: undelivered,
+  };
+}
+
+/** Entries of any date. */
+const lastDay = '9999-12-31';
+
+async function withBooks(
   { db, databaseId, delivery, clock }: ReconcileErpPorts,
   report: InstallationReport,
   installation: InstallationConfig,

@@ -121,7 +121,7 @@ export interface InstallationReport {
   installation: InstallationId;
   /** Every equation holds for what is posted. It says nothing of what is not: `complete`. */
   ok: boolean;
-  /** Nothing is outside the books (ACCOUNTING E6 "Reconciled is not complete"). */
+  /** Nothing is outside the books (ACCOUNTING E6 "Reconciled is not complete"); with `--erp` nothing of them outside the ERP, either. */
   complete: boolean;
   /** Nothing was ever posted. */
   empty: boolean;
@@ -135,6 +135,8 @@ export interface InstallationReport {
   listed: Listed;
   /** Beside E7. */
   erp?: ErpListed;
+  /** With `--erp`: entries and daily summaries that are not in the ERP, by state; `not_enqueued` ones are not in the outbox yet. */
+  not_in_erp?: Record<string, number>;
   /** Lists cut short, and by how many. */
   omitted: Record<string, number>;
 }

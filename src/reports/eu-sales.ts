@@ -2,9 +2,10 @@ import { bool, date, integer, nullable, numeric, oneOf, text } from '../db/colum
 import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
 import { vatPeriodOf } from '../domain/vat-period.ts';
+import { deliveryOfEntry, isLate, settledEntry } from '../erp/outbox/late.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
 import { documentKinds } from '../terms.ts';
-import { type Item, type Period, type Section, type SectionShape, timelyAndLate } from './report.ts';
+import { type Item, type Period, type Section, type SectionShape, settledUnsent, timelyAndLate } from './report.ts';
 import { creditLessDebit } from './signed.ts';
 import type { VatInput } from './vat.ts';
 
@@ -26,6 +27,13 @@ const late: SectionShape = {
   ...columns,
 };
 
+const settled: SectionShape = {
+  name: 'cancelled_out',
+  title: 'In no return: settled against each other without being sent to the ERP',
+  keys: [...keys, { name: 'entry', title: 'entry' }],
+  ...columns,
+};
+
 /**
  * The EU sales list of a period: bases of VAT groups that the mapping calls `eu_goods` or `eu_services`, per buyer's VAT number and
  * country as the invoice had them. A buyer without a number stands under none; the invoice has the remark `eu_without_vat_number`.
@@ -40,31 +48,36 @@ export async function euSales(
     {
       ...{ kind: oneOf(documentKinds), document_id: integer, vat_group: nullable(text), vat_rate: nullable(numeric) },
       ...{ number: nullable(text), country: nullable(text), vat_period: nullable(text), is_late: bool },
+      settled_entry: nullable(text),
       ...{ document_date: date, base: numeric },
     },
     `select e.kind, e.document_id, l.vat_group, l.vat_rate, l.party_vat_number as number, l.party_country_code as country,
-       e.vat_period, coalesce(e.is_late, false) as is_late, e.document_date,
+       e.vat_period, ${isLate} as is_late, ${settledEntry} as settled_entry, e.document_date,
        ${creditLessDebit('l.vat_base')} as base
-     from entry e join entry_line l on l.entry_id = e.id
+     from entry e join entry_line l on l.entry_id = e.id ${deliveryOfEntry}
      where e.installation = ? and e.entry_date between ?::date and ?::date and l.vat_base is not null
      group by e.kind, e.document_id, l.vat_group, l.vat_rate, l.party_vat_number, l.party_country_code,
-       e.vat_period, coalesce(e.is_late, false), e.document_date
+       e.vat_period, ${isLate}, ${settledEntry}, e.document_date
      having ${creditLessDebit('l.vat_base')} <> 0
      order by l.party_country_code, l.party_vat_number, e.document_date, e.document_id`,
     [id, from ?? '0001-01-01', through],
   );
-  const items = found.flatMap((row): { isLate: boolean; item: Item }[] => {
+  const items = found.flatMap((row): { isLate: boolean; isSettled: boolean; item: Item }[] => {
     const rate = row.vat_rate === null ? null : new Money(row.vat_rate);
     const kind = vatKindOf(mapping, { name: row.vat_group, rate }, row.document_date);
     if (kind !== 'eu_goods' && kind !== 'eu_services') return [];
     const period = row.vat_period ?? vatPeriodOf(row.document_date, mapping.policies.vat_period);
     const item = {
-      keys: { period, country: row.country, vat_number: row.number, kind },
+      keys: {
+        ...{ period, country: row.country, vat_number: row.number, kind },
+        ...(row.settled_entry !== null && { entry: row.settled_entry }),
+      },
       document: `${row.kind} ${row.document_id}`,
       facts: { date: row.document_date },
       amounts: { base: new Money(row.base) },
     };
-    return [{ isLate: row.is_late, item }];
+    return [{ isLate: row.is_late, isSettled: row.settled_entry !== null, item }];
   });
-  return timelyAndLate([onTime, late], items);
+  const inReturns = items.filter(({ isSettled }) => !isSettled);
+  return [...timelyAndLate([onTime, late], inReturns), ...settledUnsent(settled, items)];
 }

@@ -24,7 +24,7 @@ export const reports = {
   vat: {
     summary: 'base and tax by VAT group, rate, kind and code, beside the source’s figures',
     description:
-      'What the entries of a month declare, by original VAT period; late items, posted after their period was first closed, apart. Beside it stands what the rows of the same invoices say in the practice software now. Differences are cents that were settled and changes that are held. Apart from them stands what is not compared: VAT of prepayments, corrections of another month’s entries, and entries that late ones have changed.',
+      'What the entries of a month declare, by original VAT period; late items, posted after their period was first closed or not sent to the ERP before, apart; under them what was settled without being sent (`cancelled_out`), which is in no return. Beside it stands what the rows of the same invoices say in the practice software now. Differences are cents that were settled and changes that are held. Apart from them stands what is not compared: VAT of prepayments, corrections of another month’s entries, and entries that late ones have changed.',
     of: 'month',
     documents: ['invoice', 'prepayment'],
     make: vat,

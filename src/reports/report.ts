@@ -81,6 +81,12 @@ export function timelyAndLate(
   return [section(timely, of(false)), section(late, of(true))];
 }
 
+/** What was settled without being sent to the ERP: a section where there is any. */
+export function settledUnsent(shape: SectionShape, items: readonly { isSettled: boolean; item: Item }[]): Section[] {
+  const found = items.flatMap(({ isSettled, item }) => (isSettled ? [item] : []));
+  return found.length === 0 ? [] : [section(shape, found)];
+}
+
 function added(shape: SectionShape, of: readonly { amounts: Item['amounts'] }[]): Record<string, Money> {
   return Object.fromEntries(
     shape.amounts.map(({ name }) => [name, sum(of.flatMap(({ amounts }) => amounts[name] ?? []))]),

@@ -2,13 +2,22 @@ import { bool, date, integer, json, nullable, numeric, oneOf, text } from '../db
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
 import { vatPeriodOf } from '../domain/vat-period.ts';
+import { deliveryOfEntry, isLate, settledEntry } from '../erp/outbox/late.ts';
 import { vatCodeOf } from '../erp/words.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
 import { readRecord } from '../mirror/read.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { type CalendarDate, documentKinds } from '../terms.ts';
-import { type Item, type Period, type ReportInput, type Section, type SectionShape, timelyAndLate } from './report.ts';
+import {
+  type Item,
+  type Period,
+  type ReportInput,
+  type Section,
+  type SectionShape,
+  settledUnsent,
+  timelyAndLate,
+} from './report.ts';
 import { creditLessDebit } from './signed.ts';
 
 export interface VatInput extends ReportInput {
@@ -46,9 +55,20 @@ const columns = {
 const onTime: SectionShape = { name: 'vat', title: 'VAT by group', keys, ...columns };
 const late: SectionShape = {
   name: 'late',
-  title: 'Late: posted after their VAT period was first closed; which return takes them is the accountant’s choice',
+  title:
+    'Late: posted, or due in the ERP, after their VAT period was first closed; which return takes them is the accountant’s choice',
   keys,
   ...columns,
+};
+const settled: SectionShape = {
+  name: 'cancelled_out',
+  title: 'In no return: settled against each other without being sent to the ERP; listed so that the VAT accounts tie',
+  keys: [...keys, { name: 'entry', title: 'entry' }],
+  facts: [{ name: 'date', title: 'date' }],
+  amounts: [
+    { name: 'base', title: 'base' },
+    { name: 'tax', title: 'tax' },
+  ],
 };
 
 /** What the entries of a document tell of one VAT group in a period; sales positive. */
@@ -59,6 +79,8 @@ interface VatOfDocument {
   rate: string | null;
   period: string;
   isLate: boolean;
+  /** An entry that was settled in the ERP's outbox without being sent: it is alone here. */
+  isSettled: boolean;
   day: CalendarDate;
   entries: string;
   base: Money;
@@ -70,7 +92,7 @@ interface VatOfDocument {
 /**
  * Base and tax of each VAT group and rate, with the kind and code that the mapping gives them, of entries dated in the period, beside
  * what the rows of the same invoices say in the source. Lines of different original VAT periods, and late ones, stay apart (ACCOUNTING
- * "Dates"). Differences are cents that were settled, and changes that are held. What has no counterpart in the source stands as not
+ * "Dates"); what was never sent to the ERP, because it comes to nothing with others, is in no return and listed apart. Differences are cents that were settled, and changes that are held. What has no counterpart in the source stands as not
  * compared: VAT of prepayments, and entries of an invoice that come to something else than its rows now, because others of it lie in
  * another month or are late. So every figure is the source's, the difference and what is not compared.
  */
@@ -81,10 +103,13 @@ export async function vat(db: Connection, input: VatInput, period: Period): Prom
     input,
     found.filter(({ kind, isWhole }) => kind === 'invoice' && isWhole).map(({ document }) => document),
   );
-  const items = found
-    .map((one) => ({ isLate: one.isLate, item: itemOf(one, source, input) }))
-    .filter(({ item: { amounts } }) => Object.values(amounts).some((amount) => !amount.isZero()));
-  return timelyAndLate([onTime, late], inOrder(items));
+  const items = inOrder(
+    found
+      .map((one) => ({ ...one, item: itemOf(one, source, input) }))
+      .filter(({ item: { amounts } }) => Object.values(amounts).some((amount) => !amount.isZero())),
+  );
+  const inReturns = items.filter(({ isSettled }) => !isSettled);
+  return [...timelyAndLate([onTime, late], inReturns), ...settledUnsent(settled, items)];
 }
 
 /** By document, VAT group and original period: base and tax of entries dated in the period. */
@@ -93,18 +118,27 @@ async function vatOfDocuments(db: Connection, { id, mapping }: VatInput, { from,
     db,
     {
       ...{ kind: oneOf(documentKinds), document_id: integer, vat_group: nullable(text), vat_rate: nullable(numeric) },
-      ...{ vat_period: nullable(text), is_late: bool, document_date: date, entries: text, base: numeric, tax: numeric },
+      ...{
+        vat_period: nullable(text),
+        is_late: bool,
+        is_settled: bool,
+        document_date: date,
+        entries: text,
+        base: numeric,
+        tax: numeric,
+      },
       ...{ reverses: nullable(text), in_force: bool },
     },
     // A reversal has the document date of the entry that it reverses.
-    `select e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, coalesce(e.is_late, false) as is_late, e.document_date,
+    `select e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, ${isLate} as is_late, ${settledEntry} is not null as is_settled,
+       e.document_date,
        string_agg(distinct e.id, ' ' order by e.id) as entries, string_agg(distinct e.reverses, ' ') as reverses,
        coalesce(${creditLessDebit('l.vat_base')}, 0) as base,
        coalesce(${creditLessDebit()} filter (where l.role = 'vat'), 0) as tax,
        bool_or(e.reverses is null and not exists (select from entry r where r.reverses = e.id)) as in_force
-     from entry e join entry_line l on l.entry_id = e.id
+     from entry e join entry_line l on l.entry_id = e.id ${deliveryOfEntry}
      where e.installation = ? and e.entry_date between ?::date and ?::date and (l.vat_base is not null or l.role = 'vat')
-     group by e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, coalesce(e.is_late, false), e.document_date
+     group by e.kind, e.document_id, l.vat_group, l.vat_rate, e.vat_period, ${isLate}, ${settledEntry}, e.document_date
      order by e.document_date, e.kind, e.document_id`,
     [id, from ?? '0001-01-01', through],
   );
@@ -114,8 +148,9 @@ async function vatOfDocuments(db: Connection, { id, mapping }: VatInput, { from,
       ...{ kind: row.kind, document: row.document_id, group: row.vat_group, day: row.document_date },
       ...{ rate: row.vat_rate === null ? null : new Money(row.vat_rate).toFixed(), entries: row.entries },
       period: row.vat_period ?? vatPeriodOf(row.document_date, mapping.policies.vat_period),
-      ...{ isLate: row.is_late, base: new Money(row.base), tax: new Money(row.tax) },
-      isWhole: row.in_force && (row.reverses?.split(' ') ?? []).every((reversed) => entries.has(reversed)),
+      ...{ isLate: row.is_late, isSettled: row.is_settled, base: new Money(row.base), tax: new Money(row.tax) },
+      isWhole:
+        !row.is_settled && row.in_force && (row.reverses?.split(' ') ?? []).every((reversed) => entries.has(reversed)),
     };
   });
 }
@@ -132,16 +167,19 @@ function itemOf(one: VatOfDocument, source: SourceVat, { mapping }: VatInput): I
       kind: vatKindOf(mapping, { name: one.group, rate }, one.day),
       code: vatCodeOf(mapping, one.group, rate, one.day),
       ...{ group: one.group, rate: one.rate },
+      ...(one.isSettled && { entry: one.entries }),
     },
     document: `${one.kind} ${one.document}`,
     facts: { date: one.day, entries: one.entries },
-    amounts: {
-      ...{ base: one.base, tax: one.tax, source_base: theirs.base, source_tax: theirs.tax },
-      base_difference: isCompared ? one.base.minus(theirs.base) : zero,
-      tax_difference: isCompared ? one.tax.minus(theirs.tax) : zero,
-      base_not_compared: isCompared ? zero : one.base,
-      tax_not_compared: isCompared ? zero : one.tax,
-    },
+    amounts: one.isSettled
+      ? { base: one.base, tax: one.tax }
+      : {
+          ...{ base: one.base, tax: one.tax, source_base: theirs.base, source_tax: theirs.tax },
+          base_difference: isCompared ? one.base.minus(theirs.base) : zero,
+          tax_difference: isCompared ? one.tax.minus(theirs.tax) : zero,
+          base_not_compared: isCompared ? zero : one.base,
+          tax_not_compared: isCompared ? zero : one.tax,
+        },
   };
 }
 

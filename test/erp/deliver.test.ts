@@ -474,14 +474,7 @@ describe('a refusal', () => {
     await db.transaction((trx) => retryUnits(trx, installation, null, by));
     const before = target.sent.length;
     await slices(target);
-    expect(target.sent.slice(before).map(({ kind }) => kind)).toEqual([
-      'find',
-      'periods',
-      'create',
-      'read',
-      'post',
-      'read',
-    ]);
+    expect(target.sent.slice(before).map(({ kind }) => kind)).toEqual(['find', 'create', 'read', 'post', 'read']);
     const attempts = target.sent.flatMap(({ kind, attemptId }) => (kind === 'create' ? attemptId : []));
     expect(new Set(attempts).size).toBe(attempts.length);
     expect(target.posted).toEqual([key]);
@@ -620,7 +613,104 @@ describe('what is read back', () => {
 });
 
 describe('closed periods', () => {
-  it('are read before each batch, and nothing is sent into them', async () => {
+  const periodsAsked = (target: ScriptedTarget) => target.sent.filter(({ kind }) => kind === 'periods').length;
+  const closed = { periods: null, lockedThrough: [{ kind: 'general', date: '2026-02-28' }] } as const;
+  const readLongAgo = () =>
+    execute(db, `update erp_company set periods_read_at = periods_read_at - interval '16 minutes'`);
+
+  it.each<[onLocked: 'refused' | 'redated' | 'warned', asked: number]>([
+    ['refused', 2],
+    ['redated', 3],
+    ['warned', 3],
+  ])(
+    'of an ERP by which what is dated in them is %s are asked for at most every 15 minutes only where that is safe',
+    async (onLocked, asked) => {
+      const target = open({ periods: { on_locked: onLocked } });
+      for (const n of [1, 2]) {
+        await enqueued(1, n);
+        await slices(target);
+      }
+      await readLongAgo();
+      await enqueued(1, 3);
+      await slices(target);
+      expect(await stateCounts()).toEqual({ delivered: 3 });
+      expect(periodsAsked(target)).toBe(asked);
+    },
+  );
+
+  it('that were read lately refuse nothing without being asked for again', async () => {
+    await enqueued(1);
+    const target = open();
+    target.openPeriods = { ...closed, lockedThrough: [...closed.lockedThrough] };
+    await slices(target);
+    target.openPeriods = { periods: null, lockedThrough: [] };
+    await db.transaction((trx) => retryUnits(trx, installation, null, by));
+    await slices(target);
+    expect(await stateCounts()).toEqual({ delivered: 1 });
+    expect(periodsAsked(target)).toBe(2);
+  });
+
+  it('serve as they are stored where the ERP does not answer in time', async () => {
+    await enqueued(1);
+    const target = open();
+    await slices(target);
+    await readLongAgo();
+    await enqueued(1, 2);
+    target.before = ({ kind }) => {
+      if (kind === 'periods') throw timeOut();
+    };
+    await slices(target);
+    expect(await stateCounts()).toEqual({ delivered: 2 });
+  });
+
+  it('make late by itself what waits, whatever it waits for; only what waits for consent keeps its state', async () => {
+    await enqueued(6);
+    const target = open();
+    await execute(db, `update erp_unit set needs_consent = true where seq = (select min(seq) from erp_unit)`);
+    const set = (nth: number, changes: string) =>
+      execute(
+        db,
+        `update erp_unit set ${changes} where unit_id = (select unit_id from erp_unit order by seq offset ? limit 1)`,
+        [nth],
+      );
+    await set(1, `state = 'refused', problem_code = 'erp_account_unknown'`);
+    await set(2, `state = 'refused', problem_code = 'erp_differs', erp_id = '7'`);
+    await set(3, `state = 'delivered'`);
+    await set(4, `not_before = clock_timestamp() + interval '1 day'`);
+    target.openPeriods = { ...closed, lockedThrough: [...closed.lockedThrough] };
+    await slice(target);
+    const found = await query<{ seen: string }>(
+      db,
+      `select state || ' ' || coalesce(problem_code, '') || ' ' || (late_since is not null) as seen from erp_unit order by seq`,
+    );
+    expect(found.map(({ seen }) => seen)).toEqual([
+      'pending  true',
+      'refused period_closed_in_erp true',
+      'refused erp_differs false',
+      'delivered  false',
+      'refused period_closed_in_erp true',
+      'refused period_closed_in_erp true',
+    ]);
+  });
+
+  it('that were closed since they were read are read again once the ERP refuses an entry', async () => {
+    await enqueued(1);
+    const target = open();
+    await slices(target);
+    await enqueued(2, 2);
+    target.openPeriods = { ...closed, lockedThrough: [...closed.lockedThrough] };
+    target.before = ({ kind }) => {
+      if (kind === 'post' || kind === 'create')
+        throw new ErpError('refused', 'closed', { problem: 'period_closed_in_erp' });
+    };
+    await slices(target);
+    expect(await stateCounts()).toEqual({ delivered: 1, 'refused period_closed_in_erp': 2 });
+    expect(await query(db, 'select periods::text from erp_company')).toEqual([
+      { periods: expect.stringContaining('2026-02-28') },
+    ]);
+  });
+
+  it('are read before a batch, and nothing is sent into them', async () => {
     await enqueued(2);
     const target = open();
     target.openPeriods = { periods: null, lockedThrough: [{ kind: 'general', date: '2026-02-28' }] };
@@ -665,6 +755,18 @@ describe('drafts for review', () => {
     await passTime(200);
     expect(await slice(target, review)).toMatchObject({ delivered: 1 });
     expect(await stateCounts()).toEqual({ delivered: 1, drafted: 1 });
+  });
+
+  it('are deleted and late once their period is closed', async () => {
+    await enqueued(2);
+    const target = open();
+    await slice(target, review);
+    target.openPeriods = { periods: null, lockedThrough: [{ kind: 'general', date: '2026-02-28' }] };
+    await passTime(200);
+    await execute(db, `update erp_company set periods_read_at = periods_read_at - interval '16 minutes'`);
+    await slice(target, review);
+    expect(await stateCounts()).toEqual({ 'refused period_closed_in_erp': 2 });
+    expect(target.drafts).toEqual([]);
   });
 
   it('an ERP that could not be reached while they were looked at has answered once they are', async () => {

@@ -43,17 +43,15 @@ const enqueue = () =>
 const redate = (ids: string[]) =>
   redateClosed({ db, databaseId: 'test', signal: new AbortController().signal }, clinic.installation, ids, by);
 
-/** Some entries of February that are in force, refused for their period. */
+/** Some entries of February that are in force, and late since its period was closed. */
 async function late(n: number): Promise<string[]> {
   const found = await query<{ id: string }>(
     db,
     `select e.id from entry e join document d on d.entry_id = e.id join erp_unit u on u.unit_id = e.id
-     where u.state = 'pending' and e.kind = 'invoice' and e.entry_date between '2026-02-01' and '2026-02-28' order by e.seq limit ?`,
+     where u.state = 'refused' and e.kind = 'invoice' and e.entry_date between '2026-02-01' and '2026-02-28' order by e.seq limit ?`,
     [n],
   );
-  const ids = found.map(({ id }) => id);
-  await setState(ids, 'refused', 'period_closed_in_erp');
-  return ids;
+  return found.map(({ id }) => id);
 }
 
 async function setState(ids: string[], state: string, code: string | null): Promise<void> {

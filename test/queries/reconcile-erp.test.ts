@@ -21,7 +21,7 @@ const mapping = mappingOf({});
 const report = (installation: number) =>
   ({
     installation,
-    ok: true,
+    ...{ ok: true, complete: true },
     equations: { E1: { ok: true, difference: '0.00', documents: [] } },
   }) as unknown as InstallationReport;
 const installation = (id: number, changes: object = {}) =>
@@ -128,6 +128,29 @@ test('E7 is told where the ERP’s books can be read, and fails the whole', asyn
     [true, ['E1']],
   ]);
   expect(installations[0]!.equations.E7).toMatchObject({ ok: false, documents: [{ document: 'invoice 7' }] });
+});
+
+test('what is refused or not delivered makes the books not complete, and is counted by state', async () => {
+  const unit = (n: number, state: string, code: string | null = null) =>
+    execute(
+      db,
+      `insert into erp_unit (installation, unit_id, kind, seq, unit_date, erp_key, company, state, problem_code)
+       values (8, ?, 'entry', ?, '2026-02-01', ?, 'company', ?, ?)`,
+      [`8/invoice/${n}/1`, n, `KEY 8 ${n}`, state, code],
+    );
+  await unit(1, 'cancelled_out');
+  await unit(2, 'excluded');
+  expect(await run({}, [installation(8)])).toMatchObject({ complete: true, installations: [{ not_in_erp: {} }] });
+  await unit(3, 'refused', 'period_closed_in_erp');
+  await unit(4, 'pending');
+  const files = installation(8, { erp: { kind: 'csv', folder: '/tmp', from: null, auto: true } });
+  for (const each of [installation(8), files]) {
+    expect(await run({}, [each])).toMatchObject({
+      ok: true,
+      complete: false,
+      installations: [{ complete: false, not_in_erp: { refused: 1, pending: 1 } }],
+    });
+  }
 });
 
 test('an ERP that a delivery locks is asked again; one that cannot be read ends the command', async () => {

@@ -45,10 +45,15 @@ function installationText(report: InstallationReport): string {
 }
 
 /** What the equations say nothing of. */
-function outsideSections({ outside, complete, currency }: InstallationReport): string[][] {
-  if (complete) return [];
+function outsideSections({ outside, currency, not_in_erp: notInErp = {} }: InstallationReport): string[][] {
   const table = outsideTable(outside, currency).map((line) => `  ${line}`);
-  return [['Not in the books (`vetledger problems` has each document; kinds are never added up)', ...table]];
+  const states = Object.entries(notInErp).map(([state, n]) => `  ${state.replaceAll('_', ' ')}  ${n}`);
+  return [
+    ...(table.length === 0
+      ? []
+      : [['Not in the books (`vetledger problems` has each document; kinds are never added up)', ...table]]),
+    ...(states.length === 0 ? [] : [['In the books and not in the ERP: entries and daily summaries', ...states]]),
+  ];
 }
 
 function trialBalanceTable({ trial_balance: lines, currency }: InstallationReport): string[] {

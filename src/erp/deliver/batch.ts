@@ -4,6 +4,7 @@ import type { Capabilities } from '../capabilities.ts';
 import { noteAnswer, underLease } from '../company-lease.ts';
 import { compareEntry, describeDifferences } from '../compare.ts';
 import type { ErpEntry, FoundEntry } from '../entry.ts';
+import { closedInErpCode } from '../outbox/cancel-out.ts';
 import { noteAbsent } from '../outbox/claim.ts';
 import { reversedIds } from '../outbox/read.ts';
 import { type Outcome, recordOutcomes } from '../outbox/settle.ts';
@@ -17,11 +18,11 @@ import {
   unwantedDrafts,
 } from '../outbox/sweep.ts';
 import type { Doubt, OutboxUnit } from '../outbox/unit.ts';
-import { storePeriods } from '../periods.ts';
 import type { ErpError, ErpPeriods, ErpProblem } from '../port.ts';
 import { dateProblem, sizeOf, sizeProblem, verdictOf, verdictOnAbsence, verdictWithoutLookUp } from '../strategy.ts';
 import { attemptIdOf, type Item } from './attempt.ts';
 import { classify, judgePosted } from './classify.ts';
+import { periodsFor, readPeriods } from './closed-periods.ts';
 import {
   absentOf,
   againOf,
@@ -118,7 +119,14 @@ export class Batch {
       const items = await this.#translated(units);
       const { found, isComplete } = await this.#requests.find(items.map(({ entry }) => entry));
       const outcomes = items.flatMap((item) => this.#reviewed(item, found.get(item.entry.key) ?? [], isComplete));
-      await this.#record(outcomes);
+      const drafts = items.flatMap((item): Placed[] => {
+        const outcome = outcomes.find(({ unitId }) => unitId === item.unit.unit_id);
+        const draft = found.get(item.entry.key)?.find(({ state }) => state === 'draft');
+        return outcome?.state === 'drafted' && draft !== undefined ? [{ item, draftId: draft.id }] : [];
+      });
+      const { placed } = await this.#withoutLocked(drafts, []);
+      const refused = new Set(drafts.filter((draft) => !placed.includes(draft)).map(({ item }) => item.unit.unit_id));
+      await this.#record(outcomes.filter(({ unitId }) => !refused.has(unitId)));
       await this.#answered({ works: false });
     });
   }
@@ -269,11 +277,14 @@ export class Batch {
 
   /** Refuses what is dated in a period that the ERP has closed, or lacks, without sending it. */
   async #withoutLocked(placed: readonly Placed[], toCreate: readonly Item[]) {
-    const { strategy, target, db, lease } = this.#to;
-    if (!strategy.readsLocks) return { placed, toCreate };
-    const periods = await this.#requests.ask((request) => target.periods(request));
-    await storePeriods(db, lease.company, periods);
-    const locked = [...placed.map(({ item }) => item), ...toCreate].flatMap((item) => this.#lockedOf(item, periods));
+    const items = [...placed.map(({ item }) => item), ...toCreate];
+    if (!this.#to.strategy.readsLocks || items.length === 0) return { placed, toCreate };
+    const periods = await periodsFor(
+      this.#to,
+      this.#requests,
+      items.map(({ entry }) => entry.date),
+    );
+    const locked = items.flatMap((item) => this.#lockedOf(item, periods));
     if (locked.length === 0) return { placed, toCreate };
     const ids = new Set(locked.map(({ unitId }) => unitId));
     const isLocked = ({ unit }: Item) => ids.has(unit.unit_id);
@@ -429,6 +440,8 @@ export class Batch {
     });
     await this.#record(outcomes);
     if (verdict.isFailure) await this.#requests.stopFor(error, verdict.waitMs);
+    // Closed since its periods were read.
+    if (problem === closedInErpCode && strategy.readsLocks) await readPeriods(this.#to, this.#requests, null);
   }
 
   /** Reads or looks up what was created, by key. An error of it leaves the units in doubt. */

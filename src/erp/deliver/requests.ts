@@ -76,6 +76,25 @@ export class Requests {
     }
   }
 
+  /** A request that can be done without: null where no answer has come within so long. Any other failure throws Stopped. */
+  async askWithin<Result>(
+    withinMs: number,
+    send: (request: RequestOptions) => Promise<Result>,
+  ): Promise<Result | null> {
+    const { signal: outer } = this.#to;
+    return this.ask(async ({ signal, priority }) => {
+      const limit = AbortSignal.timeout(withinMs);
+      try {
+        return await send({ signal: AbortSignal.any([signal, limit]), priority });
+      } catch (error) {
+        outer.throwIfAborted();
+        const isSilent = error instanceof ErpError && error.means === 'doubt' && error.problem === null;
+        if (limit.aborted || isSilent) return null;
+        throw error;
+      }
+    });
+  }
+
   /** Entries by key, looked up. Throws Stopped. */
   async find(
     entries: readonly Pick<ErpEntry, 'key' | 'date'>[],

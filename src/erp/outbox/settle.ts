@@ -2,6 +2,7 @@ import { rowsAsArrays } from '../../db/bulk.ts';
 import { text } from '../../db/columns.ts';
 import { type Connection, execute, rows } from '../../db/rows.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { closedInErpCode } from './cancel-out.ts';
 import type { Doubt } from './unit.ts';
 
 /**
@@ -93,11 +94,13 @@ export async function recordOutcomes(
        erp_number = ended.erp_number, erp_date = ended.erp_date,
        problem_code = ended.problem_code, problem_message = ended.problem_message,
        problem_since = case when ended.problem_code is not null then coalesce(u.problem_since, clock_timestamp()) end,
-       settled_at = case when ended.state in ('delivered', 'handed_over') then clock_timestamp() end
+       settled_at = case when ended.state in ('delivered', 'handed_over') then clock_timestamp() end,
+       late_since = coalesce(u.late_since,
+         case when ended.state = 'refused' and ended.problem_code = ? then clock_timestamp() end)
      from ${from}
      where u.installation = ? and u.unit_id = ended.unit_id and u.unit_id = any(?::text[])
        and u.state in ('pending', 'sending', 'uncertain', 'drafted')`,
-    [...bindings, installation, outcomes.map(({ unitId }) => unitId)],
+    [closedInErpCode, ...bindings, installation, outcomes.map(({ unitId }) => unitId)],
   );
 }
 

@@ -1,0 +1,50 @@
+import { type Connection, execute } from '../../db/rows.ts';
+import type { ClosedDays } from '../../domain/dates.ts';
+import { closedInErpCode } from './cancel-out.ts';
+
+/** Codes of refused units that the ERP may have all the same, or that an accountant has thrown out. */
+const otherwiseDecided = ['erp_differs', 'erp_doubled', 'erp_unverified', 'erp_company_changed', 'erp_draft_deleted'];
+
+/**
+ * Makes the units late that a company's ERP does not have and whose days are closed there (ACCOUNTING "Dates"): they are sent no
+ * more, and wait for a decision. One that waits for consent is only marked, since nothing of it is sent anyway. One that the ERP may
+ * have is looked up first, by its delivery.
+ */
+export async function markLate(trx: Connection, company: string, closed: readonly ClosedDays[]): Promise<void> {
+  if (closed.length === 0) return;
+  await execute(
+    trx,
+    `update erp_unit u set late_since = clock_timestamp(),
+       state = case when needs_consent then state else 'refused' end,
+       problem_code = case when needs_consent then problem_code else ? end,
+       problem_message = case when needs_consent then problem_message
+         else 'the ERP’s period of ' || unit_date || ' was closed before it was sent' end,
+       problem_since = case when needs_consent then problem_since else clock_timestamp() end,
+       not_before = case when needs_consent then not_before end
+     from unnest(?::date[], ?::date[]) as closed(from_day, through)
+     where company = ? and late_since is null and state in ('pending', 'refused')
+       and unit_date between coalesce(closed.from_day, '-infinity') and closed.through and undo_of is null and erp_id is null
+       and case state when 'pending' then attempts = 0 else problem_code <> all(?::text[]) end`,
+    [
+      closedInErpCode,
+      ...[closed.map(({ from }) => from), closed.map(({ through }) => through)],
+      ...[company, otherwiseDecided],
+    ],
+  );
+}
+
+/**
+ * SQL: joins as `d` what became of entry `e` on its way into the ERP: `is_settled`: it was settled against another entry, and none
+ * of them was sent; `is_late`: its period was closed in the ERP before it was sent. No row where it is delivered nowhere.
+ */
+export const deliveryOfEntry = `left join lateral (
+  select u.state = 'cancelled_out' as is_settled, u.late_since is not null as is_late from erp_unit u
+  where u.installation = e.installation
+    and u.unit_id = coalesce((select m.summary_id from summary_member m where m.entry_id = e.id), e.id)
+) d on true`;
+
+/** SQL, beside `deliveryOfEntry`: whether the lines of entry `e` are late (ACCOUNTING "Dates"). */
+export const isLate = '(coalesce(e.is_late, false) or coalesce(d.is_late, false))';
+
+/** SQL, beside `deliveryOfEntry`: the id of entry `e` where it was settled without being sent, and otherwise null. */
+export const settledEntry = '(case when d.is_settled then e.id end)';
