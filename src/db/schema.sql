@@ -689,6 +689,7 @@ create table prepayment_balance (
   modified_at timestamp with time zone,
   constraint prepayment_balance_pkey PRIMARY KEY (installation, prepayment_id)
 );
+CREATE INDEX prepayment_balance_client ON vetledger.prepayment_balance USING btree (installation, client_id);
 
 create table prepayment_change (
   installation bigint not null,

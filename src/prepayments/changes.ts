@@ -1,5 +1,5 @@
 import { rowsAsArrays } from '../db/bulk.ts';
-import { integer, nullable, numeric } from '../db/columns.ts';
+import { instant, integer, nullable, numeric } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import { Money, sum, zero } from '../domain/money.ts';
 import type { InstallationId } from '../terms.ts';
@@ -18,20 +18,7 @@ export async function adjustChanges(
 ): Promise<void> {
   const ids = prepayments.map(({ id }) => id);
   if (ids.length === 0) return;
-  const balances = await rows(
-    trx,
-    {
-      ...{ id: integer, clientId: nullable(integer), paid: numeric, unused: numeric },
-      ...{ refunded: numeric, matched: numeric },
-    },
-    `select b.prepayment_id as id, b.client_id as "clientId", b.paid, b.unused,
-       coalesce((select sum(r.amount) from prepayment_refund r
-         where r.installation = b.installation and r.original_id = b.prepayment_id), 0) as refunded,
-       coalesce((select sum(m.amount) from prepayment_match m
-         where m.installation = b.installation and m.prepayment_id = b.prepayment_id), 0) as matched
-     from prepayment_balance b where b.installation = ? and b.prepayment_id = any(?)`,
-    [installation, ids],
-  );
+  const balances = await unexplained(trx, installation, 'prepayment_id', ids, refundsLower);
   const known = await rows(
     trx,
     { id: integer, n: integer, amount: numeric },
@@ -46,10 +33,9 @@ export async function adjustChanges(
   const removed: { id: number; n: number }[] = [];
   const reduced: { id: number; n: number; amount: string }[] = [];
   const added: NewChange[] = [];
-  for (const { id, clientId, paid, unused, refunded, matched } of balances) {
+  for (const { id, clientId, amount } of balances) {
     const of = changes.get(id) ?? [];
-    const dropped = new Money(paid).minus(unused).minus(matched);
-    const change = adjusted(of, dropped.minus(explainedByRefunds(dropped, new Money(refunded), refundsLower)));
+    const change = adjusted(of, amount);
     removed.push(...change.removed.map((n) => ({ id, n })));
     if (change.reduced) reduced.push({ id, n: change.reduced.n, amount: change.reduced.amount.toFixed() });
     if (change.added) {
@@ -60,6 +46,42 @@ export async function adjustChanges(
     }
   }
   await saveChanges(trx, installation, { removed, reduced, added });
+}
+
+/** What a prepayment's unused amount has dropped by without explanation; below zero, more is explained than it has dropped by. */
+export interface Unexplained {
+  id: number;
+  clientId: number | null;
+  amount: Money;
+  createdAt: Date | null;
+}
+
+/** The prepayments with these ids, or of these clients, with what is unexplained of each: paid, less unused, less linked refunds and matches. */
+export async function unexplained(
+  db: Connection,
+  installation: InstallationId,
+  by: 'prepayment_id' | 'client_id',
+  ids: readonly number[],
+  refundsLower: boolean | 'auto',
+): Promise<Unexplained[]> {
+  const balances = await rows(
+    db,
+    {
+      ...{ id: integer, clientId: nullable(integer), createdAt: nullable(instant) },
+      ...{ dropped: numeric, refunded: numeric },
+    },
+    `select b.prepayment_id as id, b.client_id as "clientId", b.created_at as "createdAt",
+       b.paid - b.unused - coalesce((select sum(m.amount) from prepayment_match m
+         where m.installation = b.installation and m.prepayment_id = b.prepayment_id), 0) as dropped,
+       coalesce((select sum(r.amount) from prepayment_refund r
+         where r.installation = b.installation and r.original_id = b.prepayment_id), 0) as refunded
+     from prepayment_balance b where b.installation = ? and b.${by} = any(?) order by b.prepayment_id`,
+    [installation, ids],
+  );
+  return balances.map(({ dropped, refunded, ...balance }) => {
+    const left = new Money(dropped);
+    return { ...balance, amount: left.minus(explainedByRefunds(left, new Money(refunded), refundsLower)) };
+  });
 }
 
 /** Where nobody knows whether refunds lower the unused amount, they do where it can be so. */
@@ -77,21 +99,24 @@ interface NewChange {
   until: string | null;
 }
 
-/** Takes amounts that a person has matched away from the changes of prepayments. */
+/** Takes amounts that were matched away from the changes of prepayments. */
 export async function takeFromChanges(
   trx: Connection,
   installation: InstallationId,
   taken: readonly { prepaymentId: number; amount: Money }[],
 ): Promise<void> {
+  if (taken.length === 0) return;
+  const ofPrepayment = Map.groupBy(taken, ({ prepaymentId }) => prepaymentId);
   const known = await rows(
     trx,
     { id: integer, n: integer, amount: numeric },
     'select prepayment_id as id, n, amount from prepayment_change where installation = ? and prepayment_id = any(?)',
-    [installation, taken.map(({ prepaymentId }) => prepaymentId)],
+    [installation, [...ofPrepayment.keys()]],
   );
   const removed: { id: number; n: number }[] = [];
   const reduced: { id: number; n: number; amount: string }[] = [];
-  for (const { prepaymentId: id, amount } of taken) {
+  for (const [id, its] of ofPrepayment) {
+    const amount = sum(its.map((each) => each.amount));
     const of = known.flatMap((each) => (each.id === id ? { n: each.n, amount: new Money(each.amount) } : []));
     const change = adjusted(of, sum(of.map((each) => each.amount)).minus(amount));
     removed.push(...change.removed.map((n) => ({ id, n })));

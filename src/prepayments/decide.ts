@@ -1,4 +1,3 @@
-import { rowsAsArrays } from '../db/bulk.ts';
 import { integer, nullable, numeric } from '../db/columns.ts';
 import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
 import { markKnown } from '../documents/mark.ts';
@@ -7,6 +6,8 @@ import { Money, sum, zero } from '../domain/money.ts';
 import type { InstallationId } from '../terms.ts';
 import { takeFromChanges } from './changes.ts';
 import { takeTurn } from './follow.ts';
+import type { TakenFrom } from './own-client.ts';
+import { storeTaken } from './store.ts';
 import { cancellationsOf, releaseMatches } from './track-uses.ts';
 
 /** A person's word on which prepayments a payment used; none: that it is not known. */
@@ -51,8 +52,8 @@ export async function setMatch(
   const before = await cancelledWith(trx, installation, payment);
   await releaseMatches(trx, installation, [payment, ...before]);
   if (prepayments.length > 0) {
-    const taken = await shares(trx, installation, amount, prepayments);
-    await store(trx, installation, payment, taken);
+    const taken = await shares(trx, installation, { payment, amount }, prepayments);
+    await storeTaken(trx, installation, taken);
     await takeFromChanges(trx, installation, taken);
   }
   await execute(
@@ -114,49 +115,25 @@ async function cancelledWith(db: Connection, installation: InstallationId, payme
   return found.map(({ id }) => id);
 }
 
-interface Share {
-  prepaymentId: number;
-  amount: Money;
-}
-
 async function shares(
   db: Connection,
   installation: InstallationId,
-  amount: Money,
+  { payment: paymentId, amount }: { payment: number; amount: Money },
   prepayments: readonly number[],
-): Promise<Share[]> {
+): Promise<TakenFrom[]> {
   const found = await rows(
     db,
     { id: integer, amount: numeric },
     'select prepayment_id as id, amount from prepayment_change where installation = ? and prepayment_id = any(?)',
     [installation, prepayments],
   );
-  const taken: Share[] = [];
+  const taken: TakenFrom[] = [];
   let left = amount;
   for (const [at, prepaymentId] of prepayments.entries()) {
     const dropped = sum(found.flatMap((each) => (each.id === prepaymentId ? new Money(each.amount) : [])));
     const share = at === prepayments.length - 1 || dropped.greaterThan(left) ? left : dropped;
-    if (share.greaterThan(zero)) taken.push({ prepaymentId, amount: share });
+    if (share.greaterThan(zero)) taken.push({ paymentId, prepaymentId, amount: share });
     left = left.minus(share);
   }
   return taken;
-}
-
-async function store(
-  trx: Connection,
-  installation: InstallationId,
-  payment: number,
-  taken: readonly Share[],
-): Promise<void> {
-  const { from, bindings } = rowsAsArrays(
-    'taken',
-    { prepayment_id: 'bigint', amount: 'numeric' },
-    taken.map(({ prepaymentId, amount }) => ({ prepayment_id: prepaymentId, amount: amount.toFixed() })),
-  );
-  await execute(
-    trx,
-    `insert into prepayment_match (installation, payment_id, prepayment_id, amount)
-     select ?, ?, prepayment_id, amount from ${from}`,
-    [installation, payment, ...bindings],
-  );
 }

@@ -5,8 +5,10 @@ import { type Connection, execute, rows } from '../db/rows.ts';
 import { markedIds } from '../documents/marked.ts';
 import type { DocumentKind, DocumentRef, InstallationId } from '../terms.ts';
 import { adjustChanges } from './changes.ts';
+import type { TakenFrom } from './own-client.ts';
 import type { Followed } from './records.ts';
-import { findMatches } from './solve.ts';
+import { findMatches, type MatchScope } from './solve.ts';
+import { findOwnMatches } from './solve-own.ts';
 import { type TouchedPrepayment, trackPrepayments } from './track-prepayments.ts';
 import { trackUses } from './track-uses.ts';
 
@@ -16,7 +18,7 @@ const roundsAtMost = 5;
 
 /**
  * Finds out which prepayments were used by payments, from the documents that are marked to be judged (ACCOUNTING R7): first all of
- * them are noted, then matched, so that the order in which they came does not matter. To be done before they are judged: a payment
+ * them are noted, then matched, each client's own first, so that the order in which they came does not matter. To be done before they are judged: a payment
  * is then posted under the right client at once.
  */
 export async function followMarked(db: Connection, installation: Followed, transact: Transact): Promise<void> {
@@ -36,15 +38,20 @@ export async function followMarked(db: Connection, installation: Followed, trans
   }
   const lowers = installation.dialect.prepayment.refund_lowers_unused_amount;
   for (const page of slices(prepayments)) await inTurn((trx) => adjustChanges(trx, id, page, lowers));
-  const touched = slices(prepayments.map((each) => each.id));
-  for (let round = 0, found = 1; found > 0 && round < roundsAtMost; round++) {
-    found = 0;
-    for (const page of slices(payments)) {
-      found += await inTurn((trx) => findMatches(trx, id, { payments: page, prepayments: [] }));
-    }
-    for (const page of touched) {
-      found += await inTurn((trx) => findMatches(trx, id, { payments: [], prepayments: page }));
-    }
+  // A prepayment that was matched leaves other sums to its client.
+  const touched = new Set(prepayments.map((each) => each.id));
+  for (let round = 0, isFound = true; isFound && round < roundsAtMost; round++) {
+    const found: TakenFrom[] = [];
+    const find = async (rule: (trx: Connection, scope: MatchScope) => Promise<TakenFrom[]>) => {
+      for (const page of slices(payments))
+        found.push(...(await inTurn((trx) => rule(trx, { payments: page, prepayments: [] }))));
+      for (const page of slices([...touched]))
+        found.push(...(await inTurn((trx) => rule(trx, { payments: [], prepayments: page }))));
+    };
+    await find((trx, scope) => findOwnMatches(trx, installation, scope));
+    await find((trx, scope) => findMatches(trx, id, scope));
+    for (const { prepaymentId } of found) touched.add(prepaymentId);
+    isFound = found.length > 0;
   }
 }
 
@@ -65,7 +72,9 @@ export async function followClaimed(
   const payments = await trackUses(trx, installation, idsOf('payment'));
   const prepayments = await trackPrepayments(trx, installation, idsOf('prepayment'));
   await adjustChanges(trx, id, prepayments, installation.dialect.prepayment.refund_lowers_unused_amount);
-  await findMatches(trx, id, { payments, prepayments: prepayments.map((each) => each.id) });
+  const scope = { payments, prepayments: prepayments.map((each) => each.id) };
+  await findOwnMatches(trx, installation, scope);
+  await findMatches(trx, id, scope);
 }
 
 /** One transaction at a time finds out about an installation's prepayments. */

@@ -1,11 +1,11 @@
 import { rowsAsArrays } from '../db/bulk.ts';
 import { instant, integer, nullable, numeric } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
-import { markKnown } from '../documents/mark.ts';
 import { Money, sum } from '../domain/money.ts';
 import type { InstallationId } from '../terms.ts';
 import { type Change, provenMatches, type Use } from './match.ts';
-import { cancellationsOf } from './track-uses.ts';
+import type { TakenFrom } from './own-client.ts';
+import { storeFound } from './store.ts';
 
 /** Uses and changes of one amount, and changes of one client, that are looked at; of more nothing can be proven. */
 const alikeAtMost = 2_000;
@@ -19,27 +19,30 @@ export interface MatchScope {
 
 /**
  * Finds matches and stores them, and marks their payments to be judged again. What is read are the uses concerned, those
- * with the same amounts, and the changes of these amounts and clients: it does not grow with the books. Returns how many matches
- * were found.
+ * with the same amounts, and the changes of these amounts and clients: it does not grow with the books. Returns what was found.
  */
-export async function findMatches(trx: Connection, installation: InstallationId, scope: MatchScope): Promise<number> {
+export async function findMatches(
+  trx: Connection,
+  installation: InstallationId,
+  scope: MatchScope,
+): Promise<TakenFrom[]> {
   const concerned = await usesConcerned(trx, installation, scope);
-  if (concerned.length === 0) return 0;
+  if (concerned.length === 0) return [];
   const amounts = [...new Set(concerned.map(({ amount }) => amount.toFixed()))];
   const uses = await usesOfAmounts(trx, installation, amounts);
   const clients = [...new Set(uses.flatMap(({ clientId }) => clientId ?? []))];
   const changes = await changesFor(trx, installation, amounts, clients);
   const isTooMany = tooMany([...uses, ...changes]);
   const matches = provenMatches(uses, changes, (amount) => isTooMany.has(amount.toFixed()));
-  await save(trx, installation, matches);
-  const cancellations = await cancellationsOf(trx, installation, [...matches.keys()]);
-  await markKnown(
-    trx,
-    installation,
-    'payment',
-    [...matches.keys(), ...cancellations].sort((a, b) => a - b),
+  const taken = [...matches].flatMap(([paymentId, set]) =>
+    [...Map.groupBy(set, ({ prepaymentId }) => prepaymentId)].map(([prepaymentId, of]) => ({
+      ...{ paymentId, prepaymentId },
+      amount: sum(of.map(({ amount }) => amount)),
+    })),
   );
-  return matches.size;
+  await storeFound(trx, installation, taken);
+  await removeUsed(trx, installation, [...matches.values()].flat());
+  return taken;
 }
 
 function tooMany(items: readonly { amount: Money }[]): Set<string> {
@@ -63,13 +66,13 @@ async function usesConcerned(
     `with touched as (
        select distinct amount, client_id from prepayment_change where installation = ? and prepayment_id = any(?))
      select ${useColumns} from prepayment_use u
-     where u.installation = ? and u.state = 'open' and u.amount > 0 and u.payment_id = any(?)
+     where u.installation = ? and u.state = 'open' and u.set_by is null and u.amount > 0 and u.payment_id = any(?)
      union
      select ${useColumns} from touched t join prepayment_use u on u.amount = t.amount
-     where u.installation = ? and u.state = 'open'
+     where u.installation = ? and u.state = 'open' and u.set_by is null
      union
      select ${useColumns} from touched t cross join lateral (
-       select * from prepayment_use o where o.installation = ? and o.state = 'open' and o.invoice_client_id = t.client_id
+       select * from prepayment_use o where o.installation = ? and o.state = 'open' and o.set_by is null and o.invoice_client_id = t.client_id
          and o.amount > t.amount order by o.payment_id desc limit ${ofClientAtMost}) u`,
     [installation, prepayments, installation, payments, installation, installation],
   );
@@ -81,7 +84,7 @@ async function usesOfAmounts(db: Connection, installation: InstallationId, amoun
     db,
     useShape,
     `select ${useColumns} from unnest(?::numeric[]) as a(amount) cross join lateral (
-       select * from prepayment_use o where o.installation = ? and o.state = 'open' and o.amount = a.amount
+       select * from prepayment_use o where o.installation = ? and o.state = 'open' and o.set_by is null and o.amount = a.amount
        order by o.payment_id limit ${alikeAtMost}) u`,
     [amounts, installation],
   );
@@ -130,37 +133,15 @@ async function changesFor(
   }));
 }
 
-/** Stores matches; the changes that they explain are no open ones any more. */
-async function save(
-  trx: Connection,
-  installation: InstallationId,
-  matches: ReadonlyMap<number, readonly Change[]>,
-): Promise<void> {
-  if (matches.size === 0) return;
-  const taken = [...matches].flatMap(([payment_id, set]) =>
-    [...Map.groupBy(set, ({ prepaymentId }) => prepaymentId)].map(([prepayment_id, of]) => ({
-      ...{ payment_id, prepayment_id },
-      amount: sum(of.map(({ amount }) => amount)).toFixed(),
-    })),
-  );
-  const types = { payment_id: 'bigint', prepayment_id: 'bigint', amount: 'numeric' } as const;
-  const match = rowsAsArrays('taken', types, taken);
+/** The changes that matches explain are no open ones any more. */
+async function removeUsed(trx: Connection, installation: InstallationId, changes: readonly Change[]): Promise<void> {
+  if (changes.length === 0) return;
+  const used = changes.map(({ prepaymentId, n }) => ({ prepayment_id: prepaymentId, n }));
+  const { from, bindings } = rowsAsArrays('used', { prepayment_id: 'bigint', n: 'int' }, used);
   await execute(
     trx,
-    `insert into prepayment_match (installation, payment_id, prepayment_id, amount)
-     select ?, payment_id, prepayment_id, amount from ${match.from}`,
-    [installation, ...match.bindings],
-  );
-  const used = [...matches.values()].flat().map(({ prepaymentId, n }) => ({ prepayment_id: prepaymentId, n }));
-  const change = rowsAsArrays('used', { prepayment_id: 'bigint', n: 'int' }, used);
-  await execute(
-    trx,
-    `delete from prepayment_change c using ${change.from}
+    `delete from prepayment_change c using ${from}
      where c.installation = ? and c.prepayment_id = used.prepayment_id and c.n = used.n`,
-    [...change.bindings, installation],
+    [...bindings, installation],
   );
-  await execute(trx, `update prepayment_use set state = 'matched' where installation = ? and payment_id = any(?)`, [
-    installation,
-    [...matches.keys()],
-  ]);
 }

@@ -1,4 +1,4 @@
-import { instant, integer, integers, nullable, numeric } from '../db/columns.ts';
+import { bool, instant, integer, integers, nullable, numeric } from '../db/columns.ts';
 import { pages } from '../db/pages.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { dateIn } from '../domain/dates.ts';
@@ -10,6 +10,8 @@ export interface StoredUse {
   paymentId: number;
   clientId: number | null;
   prepaymentIds: number[];
+  /** It and its cancellation have no match: nothing is to be found of either. */
+  isCancelled: boolean;
 }
 
 /** What is known of these payments' uses, by payment. */
@@ -21,10 +23,11 @@ export async function usedPrepayments(
   if (payments.length === 0) return new Map();
   const found = await rows(
     db,
-    { paymentId: integer, clientId: nullable(integer), prepaymentIds: integers },
+    { paymentId: integer, clientId: nullable(integer), prepaymentIds: integers, isCancelled: bool },
     `select u.payment_id as "paymentId", coalesce(min(b.client_id), u.first_client_id) as "clientId",
        coalesce(array_agg(m.prepayment_id order by m.prepayment_id) filter (where m.prepayment_id is not null), '{}')
-         as "prepaymentIds"
+         as "prepaymentIds",
+       u.state = 'cancelled' as "isCancelled"
      from prepayment_use u
      left join prepayment_match m on m.installation = u.installation and m.payment_id = u.payment_id
      left join prepayment_balance b on b.installation = m.installation and b.prepayment_id = m.prepayment_id

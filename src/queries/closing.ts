@@ -8,7 +8,7 @@ import { lateProblems } from '../domain/problems.ts';
 import { undeliveredThrough } from '../erp/outbox/undelivered.ts';
 import { closedThrough } from '../ledger/close.ts';
 import type { OwedAsRevenue } from '../mapping/owed.ts';
-import type { InstallationReport } from '../reconcile/report.ts';
+import type { InstallationReport, ReportedDifference } from '../reconcile/report.ts';
 import { type CalendarDate, documentKinds, type InstallationId, type LineRole, lineRoles } from '../terms.ts';
 import { type AccountPorts, findOwedAsRevenue } from './owed-as-revenue.ts';
 import { sourceUsage } from './source-usage.ts';
@@ -32,7 +32,7 @@ export interface ClosingChecklist {
   /** Entries and daily summaries dated up to the day that are not in the ERP, by state; null where nothing is delivered. */
   undelivered: { ok: boolean; count: number; states: Record<string, number> } | null;
   /** Equations of `reconcile` that do not hold. */
-  differences: { ok: boolean; equations: { equation: string; difference: string; documents: number }[] };
+  differences: { ok: boolean; equations: FailingEquation[] };
   /** Balances at the day's end, debits positive. Those that documents clear among themselves should be zero. */
   clearing: { ok: boolean; accounts: AccountBalance[] };
   /** Balances of the prepayments not used by the day's end, and what `reconcile` lists of that month's end. */
@@ -41,6 +41,14 @@ export interface ClosingChecklist {
   owed_as_revenue: { ok: boolean; names_known: boolean; found: (Omit<OwedAsRevenue, 'net'> & { net: string })[] };
   /** Accounts of gift cards, vouchers and prepayments that stand in debit: more was redeemed than sold. */
   liabilities_in_debit: { ok: boolean; accounts: AccountBalance[] };
+}
+
+export interface FailingEquation {
+  equation: string;
+  difference: string;
+  documents: number;
+  /** Of E8, whose differences are VAT that may be declared twice: each of them. */
+  each?: ReportedDifference[];
 }
 
 export interface ListedDocuments {
@@ -101,6 +109,7 @@ export async function closingChecklist(
         equation,
         difference: String(difference),
         documents: documents.length + omitted,
+        ...(equation === 'E8' ? { each: documents } : {}),
       })),
     },
     clearing: { ok: !clearing.some(({ role }) => selfClearing.includes(role)), accounts: clearing },

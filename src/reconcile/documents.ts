@@ -49,7 +49,7 @@ export interface ReconciledDocument<Record extends SourceRecord> {
 
 export interface ReconciledPayment extends ReconciledDocument<PaymentRecord> {
   /** Of a payment of type 8: whose prepayment it used, as stored; absent for others and where it was never looked for. */
-  used?: Pick<StoredUse, 'clientId' | 'prepaymentIds'>;
+  used?: Omit<StoredUse, 'paymentId'>;
 }
 export type ReconciledPrepayment = ReconciledDocument<PrepaymentRecord>;
 

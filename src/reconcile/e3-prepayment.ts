@@ -23,6 +23,11 @@ export interface KnownUse {
   matched: boolean;
 }
 
+/** Whose prepayment a payment of type 8 used, as stored; where it was never looked for, its invoice's client. */
+export function useOf({ used }: ReconciledPayment, clientOfInvoice: number | null): KnownUse {
+  return { clientId: used?.clientId ?? clientOfInvoice, matched: (used?.prepaymentIds.length ?? 0) > 0 };
+}
+
 /** The terms of equation E3 for one client; amounts as the source signs them. */
 interface ClientPrepayments {
   /** `unused_amount` of originals that are money. */
@@ -141,10 +146,11 @@ export class PrepaymentEquation {
   }
 
   /**
-   * Whether the source lowers a prepayment's `unused_amount` by its refunds, inferred from prepayments whose clients used nothing.
-   * True where there is none.
+   * Whether the source lowers a prepayment's `unused_amount` by its refunds: as set, or with `auto` inferred from prepayments whose
+   * clients used nothing. True where there is none.
    */
-  refundsLowerUnused(): boolean {
+  refundsLowerUnused(setting: boolean | 'auto'): boolean {
+    if (setting !== 'auto') return setting;
     let lowered = 0;
     let kept = 0;
     for (const [id, refunds] of Map.groupBy(this.#refunds, ({ original }) => original)) {

@@ -7,7 +7,7 @@ import { type ReconciledPayment, waitingHint } from './documents.ts';
 import { checkSummaries } from './e1-summaries.ts';
 import { checkTrialBalance } from './e1-trial-balance.ts';
 import { checkReceivable } from './e2-receivable.ts';
-import { PrepaymentEquation } from './e3-prepayment.ts';
+import { PrepaymentEquation, useOf } from './e3-prepayment.ts';
 import { checkPayment, checkPrepayment } from './e4-payments.ts';
 import { checkRevenue, Residues } from './e5-revenue.ts';
 import { checkCompleteness, listsNotCounted } from './e6-completeness.ts';
@@ -60,12 +60,13 @@ export async function reconcileInstallation(
     E4: tallies.E4.equation(decimals),
     E5: tallies.E5.equation(decimals),
     E6: { ...tallies.E6.equation(null), ...(notCounted.length > 0 ? { not_counted: notCounted } : {}) },
-    ...(prepaymentVat ? { E8: prepaymentVat.equation } : {}),
+    ...(prepaymentVat ? { E8: prepaymentVat } : {}),
     E9: tallies.E9.equation(decimals),
   };
   const bounded = {
     payments_without_invoice: checks.withoutInvoice,
     held_changes: checks.heldChanges,
+    prepayment_vat: checks.prepaymentVatNotes,
     reports,
   };
   const omitted = Object.entries(bounded).flatMap(([name, list]) => (list.omitted > 0 ? [[name, list.omitted]] : []));
@@ -88,7 +89,7 @@ export async function reconcileInstallation(
       credit_settlement: checks.clearing.settlement(decimals),
       prepayment_clients: checks.prepaymentClients,
       unused_prepayments: checks.unusedPrepayments.listed(input.today, decimals),
-      ...(prepaymentVat ? { prepayment_vat: prepaymentVat.listed } : {}),
+      ...(prepaymentVat ? { prepayment_vat: checks.prepaymentVatNotes.items } : {}),
       vouchers,
       liabilities_in_debit: await named('the list of liabilities in debit', () => liabilitiesInDebit(db, input)),
       residues: checks.residues.listed(decimals),
@@ -113,7 +114,8 @@ class DocumentChecks {
   };
   readonly withoutInvoice = new BoundedList<Note>();
   readonly heldChanges = new BoundedList<Note>();
-  /** Invoices (E2) and prepayments (E3) with a difference. */
+  readonly prepaymentVatNotes = new BoundedList<Note>();
+  /** Invoices (E2) and prepayments (E3, E8) with a difference. */
   readonly disputed = new BoundedList<DocumentRef>();
   readonly clearing = new ClearingBalances();
   readonly residues = new Residues();
@@ -123,6 +125,8 @@ class DocumentChecks {
   readonly #prepayments = new PrepaymentEquation();
   readonly #vouchers: VoucherEquation;
   readonly #prepaymentVat: PrepaymentVatEquation;
+  /** Known once all uses and prepayments were seen. */
+  #refundsLower = true;
 
   constructor(input: ReconcileInput) {
     this.#input = input;
@@ -183,22 +187,23 @@ class DocumentChecks {
       this.unusedPrepayments.addPrepayment(prepayment);
     }
     const { refundLowersUnused, decimals } = this.#input;
-    const lowers = refundLowersUnused === 'auto' ? this.#prepayments.refundsLowerUnused() : refundLowersUnused;
-    const found = this.#prepayments.check(lowers, decimals);
+    this.#refundsLower = this.#prepayments.refundsLowerUnused(refundLowersUnused);
+    const found = this.#prepayments.check(this.#refundsLower, decimals);
     this.tallies.E3.addAll(found.differences);
     this.disputed.addAll(found.disputed);
     this.prepaymentClients = found.clients;
   }
 
-  /** E8 and what is listed beside it; null where no VAT is posted on prepayments. */
-  async prepaymentVat(db: Connection): Promise<{ equation: Equation; listed: Note[] } | null> {
+  /** E8, after the prepayments; null where no VAT is posted on them. */
+  async prepaymentVat(db: Connection): Promise<Equation | null> {
     if (!this.#prepaymentVat.isPosted) return null;
-    const { refundLowersUnused, decimals } = this.#input;
-    const lowers = refundLowersUnused === 'auto' ? this.#prepayments.refundsLowerUnused() : refundLowersUnused;
-    const found = await this.#prepaymentVat.check(db, lowers);
+    const found = await this.#prepaymentVat.checkOriginals(db, this.#refundsLower);
     const tally = new Tally();
     tally.addAll(found.differences);
-    return { equation: tally.equation(decimals), listed: found.listed };
+    tally.addAll(await this.#prepaymentVat.checkTotal(db));
+    this.disputed.addAll(found.disputed);
+    this.prepaymentVatNotes.addAll(found.listed);
+    return tally.equation(this.#input.decimals);
   }
 
   /** After all documents. */
@@ -209,7 +214,7 @@ class DocumentChecks {
   #addUse(payment: ReconciledPayment, clientId: number | null): void {
     this.unusedPrepayments.addPayment(payment);
     if (payment.record.paymentType !== prepaymentUse) return;
-    const matched = (payment.used?.prepaymentIds.length ?? 0) > 0;
-    this.#prepayments.addUse(payment, { clientId: payment.used?.clientId ?? clientId, matched });
+    this.#prepaymentVat.addUse(payment, clientId);
+    this.#prepayments.addUse(payment, useOf(payment, clientId));
   }
 }

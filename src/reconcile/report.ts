@@ -92,7 +92,7 @@ export interface Listed {
   prepayment_clients: { client: string; ledger: string; source: string; unproven: string[] }[];
   /** E4: the unused prepayments at the end of each month that is over; the accountant declares VAT on advances. */
   unused_prepayments: { month_end: CalendarDate; balance: string }[];
-  /** E8: prepayments whose VAT is not that of what the source says is unused, or that were received without. */
+  /** E8: prepayments that were received without VAT and used, and unmatched uses of clients whose prepayments all agree. */
   prepayment_vat?: Note[];
   /** E9: by role, the opening balance as the source has it, and what was sold and redeemed since; credit positive. */
   vouchers: { role: SoldRole; opening: string; sold: string; redeemed: string; balance: string }[];

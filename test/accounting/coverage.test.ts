@@ -45,6 +45,10 @@ const examples: Record<number, Proof[]> = {
     ],
     ['prepayments/follow.test.ts', 'example 14: client A’s prepayment pays B’s invoice'],
   ],
+  16: [
+    ['prepayments/own-client.test.ts', 'example 16: the use takes from the prepayment that dropped'],
+    ['prepayments/follow.test.ts', 'example 16: one use of 180.00 on the client’s invoice, seen on the first load'],
+  ],
 };
 
 const problems = 'posting/problems.test.ts';
@@ -98,6 +102,12 @@ const rules: Record<number, Proof[]> = {
   7: [
     [ofRules, 'prepayment lines name the client alone, so that they close per client (R5, R7)'],
     ['prepayments/match.test.ts', 'what a payment of type 8 used'],
+    ['prepayments/own-client.test.ts', 'own client first (R7)', 'each cent used is the oldest cent that was paid'],
+    [
+      'prepayments/follow.test.ts',
+      'own client first (R7)',
+      'the sums differ: the rule of the one set, over all clients',
+    ],
   ],
   8: [['posting/correct.test.ts', 'R8: what is a change']],
   9: [[ofRules, 'R9 draft', 'R9 sent', 'R9 open', 'R9 invoicing']],
@@ -137,7 +147,15 @@ const equations: Record<number, Proof[]> = {
     ['documents/outside.test.ts', 'each document once, by kind and reason, with the oldest date; kinds apart'],
   ],
   7: [['reconcile/e7-erp.test.ts', "describe('E7'"]],
-  8: [['integration/prepayment-vat.test.ts', 'E8 names the prepayment whose VAT is not what belongs to its rest']],
+  8: [
+    ['integration/prepayment-vat.test.ts', 'E8 names the prepayment whose VAT is not what belongs to its rest'],
+    [
+      'integration/prepayment-vat-clinic.test.ts',
+      'a first load gives the clinic’s own figure',
+      'with uses that nobody can match: E8 names every cent above it',
+    ],
+    ['reconcile/e8-originals.test.ts', 'E8 per original'],
+  ],
   9: [
     [
       'reconcile/vouchers.test.ts',
@@ -169,7 +187,7 @@ describe.each(tables)('%s', (_, table) => {
 test('none is left out', () => {
   const numbers = (table: Record<number, Proof[]>) => Object.keys(table).map(Number);
   const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
-  expect(numbers(examples)).toEqual(upTo(14));
+  expect(numbers(examples)).toEqual([...upTo(14), 16]);
   expect(numbers(rules)).toEqual(upTo(12));
   expect(numbers(proofs)).toEqual(upTo(5));
   expect(numbers(equations)).toEqual(upTo(9));

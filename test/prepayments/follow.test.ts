@@ -4,6 +4,7 @@ import { loadDialect } from '../../src/config/dialect.ts';
 import { transactionsOf } from '../../src/db/lease.ts';
 import { execute } from '../../src/db/rows.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
+import { setMatch } from '../../src/prepayments/decide.ts';
 import { followClaimed, followMarked } from '../../src/prepayments/follow.ts';
 import { usedPrepayments } from '../../src/prepayments/used.ts';
 import { parseJson } from '../../src/records/json.ts';
@@ -206,6 +207,128 @@ describe('example 14: client A’s prepayment pays B’s invoice', () => {
     await world.invoice(1, 4);
     await world.follow();
     expect(await world.used()).toEqual(['1: client 3']);
+  });
+});
+
+describe('own client first (R7)', () => {
+  /** Invoices 1 and 2 are client 1's, 3 is client 2's. */
+  beforeEach(async () => {
+    for (const [invoice, client] of [
+      [1, 1],
+      [2, 1],
+      [3, 2],
+    ] as const)
+      await world.invoice(invoice, client);
+  });
+
+  test('example 16: one use of 180.00 on the client’s invoice, seen on the first load', async () => {
+    await world.prepayment(90, 1, '180.00', '0.00', 5);
+    await world.prepayment(91, 1, '220.00', '220.00');
+    // A stranger's prepayment has dropped by as much.
+    await world.prepayment(92, 2, '180.00', '0.00', 5);
+    await world.use(1, 1, '180.00', 5);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1 by 90']);
+    expect(await world.openChanges()).toEqual(['92 180']);
+  });
+
+  test('two uses that are seen as one drop, beside a stranger’s', async () => {
+    await world.prepayment(90, 1, '200.00', '0.00', 5);
+    await world.use(1, 1, '119.00', 4);
+    await world.use(2, 2, '81.00', 5);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1 by 90', '2: client 1 by 90']);
+    expect(await world.openChanges()).toEqual([]);
+  });
+
+  test('from several, where one is not enough', async () => {
+    await world.prepayment(90, 1, '60.00', '0.00', 5);
+    await world.prepayment(91, 1, '100.00', '60.00', 5, { created: minute(1) });
+    await world.use(1, 1, '100.00', 5);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1 by 90 by 91']);
+  });
+
+  test('matches that stand stay', async () => {
+    await world.prepayment(90, 1, '100.00', '100.00');
+    await world.prepayment(91, 1, '100.00', '100.00', 0, { created: minute(1) });
+    await world.use(1, 1, '50.00', 5);
+    await world.prepayment(91, 1, '100.00', '50.00', 5, { created: minute(1) });
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1 by 91']);
+    await world.use(2, 1, '50.00', 9);
+    await world.prepayment(90, 1, '100.00', '50.00', 9);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1 by 91', '2: client 1 by 90']);
+  });
+
+  test('a use and its cancellation net out, and the use after them finds its prepayment', async () => {
+    await world.use(1, 1, '119.00', 3);
+    await world.use(2, 1, '-119.00', 4);
+    await world.use(3, 1, '70.00', 5);
+    await world.use(4, 2, '30.00', 6);
+    await world.prepayment(90, 1, '200.00', '100.00', 6);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1', '2: client 1', '3: client 1 by 90', '4: client 1 by 90']);
+    // The cancellation of a matched use takes its match.
+    await world.use(5, 2, '-30.00', 9);
+    await world.prepayment(90, 1, '200.00', '130.00', 9);
+    await world.follow();
+    expect((await world.used()).at(-1)).toBe('5: client 1 by 90');
+  });
+
+  test('a linked refund that lowers it is none of it', async () => {
+    await world.prepayment(91, 1, '-20.00', '0.00', 6, { refunds: 90 });
+    await world.prepayment(90, 1, '200.00', '30.00', 6);
+    await world.use(1, 1, '100.00', 4);
+    await world.use(2, 2, '50.00', 5);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1 by 90', '2: client 1 by 90']);
+  });
+
+  test('paid after the day of the use: nothing is matched', async () => {
+    const nextDay = { created: minute(24 * 60), modified: minute(25 * 60) };
+    await world.prepayment(90, 1, '200.00', '0.00', 0, nextDay);
+    await world.use(1, 1, '119.00', 5);
+    await world.use(2, 1, '81.00', 6);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1', '2: client 1']);
+  });
+
+  test('the sums differ: the rule of the one set, over all clients', async () => {
+    await world.prepayment(90, 1, '100.00', '0.00', 5);
+    await world.prepayment(92, 2, '80.00', '0.00', 5);
+    // Client 1's uses are of 80.00, and its prepayment has dropped by 100.00: one of them is on client 2's invoice.
+    await world.use(1, 1, '80.00', 5);
+    await world.use(2, 3, '100.00', 5);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 2 by 92', '2: client 1 by 90']);
+  });
+
+  test('once another client’s use is matched, what is left adds up', async () => {
+    await world.prepayment(90, 1, '300.00', '45.00', 5);
+    await world.use(1, 1, '100.00', 4);
+    await world.use(2, 2, '80.00', 5);
+    await world.use(3, 3, '75.00', 3);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1', '2: client 1', '3: client 2']);
+    await db.transaction((trx) =>
+      setMatch(trx, world.id, { payment: 3, prepayments: [90], by: 'M. Virtanen', reason: 'receipt 881' }),
+    );
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1 by 90', '2: client 1 by 90', '3: client 1 by 90']);
+  });
+
+  test('of what a person has said that it is not known, nothing is found', async () => {
+    await world.prepayment(90, 1, '200.00', '0.00', 5);
+    await world.use(1, 1, '119.00', 4);
+    await world.use(2, 2, '81.00', 5);
+    await world.follow();
+    const said = { payment: 1, prepayments: [], by: 'M. Virtanen', reason: 'of nobody we know' };
+    await db.transaction((trx) => setMatch(trx, world.id, said));
+    await world.prepayment(90, 1, '200.00', '0.00', 7);
+    await world.follow();
+    expect(await world.used()).toEqual(['1: client 1', '2: client 1 by 90']);
   });
 });
 

@@ -40,17 +40,23 @@ export class MirroredClinic {
   readonly #folder: string;
   readonly #databaseUrl: string;
   #settings: Settings = {};
-  #now = Date.parse('2026-03-10T09:00:00Z');
+  #now: number;
 
-  constructor(db: Db, databaseUrl: string, options: { id: number; seed: number; invoices: number }) {
-    const { id, seed, invoices } = options;
+  /** `now` is where the clinic's clock stands, and moves on by what the test does; its history is that of the days before. */
+  constructor(
+    db: Db,
+    databaseUrl: string,
+    options: { id: number; seed: number; invoices: number; now?: string; historyDays?: number },
+  ) {
+    const { id, seed, invoices, now = '2026-03-10T09:00:00Z', historyDays = 60 } = options;
+    this.#now = Date.parse(now);
     this.#db = db;
     this.#databaseUrl = databaseUrl;
     this.id = id;
     this.#folder = mkdtempSync(join(tmpdir(), 'vetledger-mirrored-'));
     this.config = join(this.#folder, 'vetledger.yaml');
     this.clinic = new Clinic({ seed, zone, decimals: 2, quirks: defaultQuirks, clock: () => this.#now });
-    generate(this.clinic, { seed, invoices, historyDays: 60, endMs: this.#now });
+    generate(this.clinic, { seed, invoices, historyDays, endMs: this.#now });
   }
 
   /** Writes mapping and settings, and reads the configuration as a command would. */

@@ -3,11 +3,12 @@ import type { Connection } from '../../db/rows.ts';
 import { outsideBooks, outsideByKind } from '../../documents/outside.ts';
 import { dateIn, daysFrom, monthBounds } from '../../domain/dates.ts';
 import { UserError } from '../../domain/errors.ts';
+import { prepaymentVatDifferences } from '../../queries/prepayment-vat.ts';
 import { type ReportKind, type ReportName, reports } from '../../reports/index.ts';
 import type { Period } from '../../reports/report.ts';
 import { chosenBooks } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { type InstallationReport, missingLines, reportCsv, reportDocument, reportText } from '../render/report.ts';
+import { type InstallationReport, notedLines, reportCsv, reportDocument, reportText } from '../render/report.ts';
 import { withApp } from '../with-app.ts';
 
 export interface ReportOptions {
@@ -40,6 +41,7 @@ export function report(context: CommandContext, name: ReportName, options: Repor
         async (trx) => ({
           sections: await kind.make(trx, installation, period),
           outside: await outsideOf(trx, installation, kind, period),
+          ...(name === 'vat' ? { prepaymentVat: await prepaymentVatDifferences(trx, installation) } : {}),
         }),
         { isolationLevel: 'repeatable read', readOnly: true },
       );
@@ -47,7 +49,7 @@ export function report(context: CommandContext, name: ReportName, options: Repor
     }
     if (options.csv) {
       for (const piece of reportCsv(made)) await context.writeFile(piece);
-      for (const each of made) for (const line of missingLines(each)) context.note(line);
+      for (const each of made) for (const line of notedLines(each)) context.note(line);
     } else
       await context.result(reportDocument(name, made), () =>
         reportText(made, { documents: options.documents === true }),

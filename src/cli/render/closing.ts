@@ -41,7 +41,10 @@ function items(checklist: ClosingChecklist): string[] {
     ...item(
       differences.ok,
       `differences: ${differences.ok ? 'none' : '`vetledger reconcile` lists them'}`,
-      differences.equations.map((each) => `${each.equation}: ${each.difference}, ${count(each.documents, 'document')}`),
+      differences.equations.flatMap(({ equation, difference, documents, each = [] }) => [
+        `${equation}: ${difference}, ${count(documents, 'document')}`,
+        ...each.map(({ document, message }) => `  ${document}: ${message}`),
+      ]),
     ),
     ...item(clearing.ok, `clearing accounts: ${accountCount(clearing.accounts)}`, accountLines(clearing.accounts)),
     ...item(true, `unused prepayments: ${accountCount(unused.accounts)}`, accountLines(unused.accounts)),

@@ -3,6 +3,7 @@ import type { Outside } from '../../documents/outside.ts';
 import { labelOf } from '../../domain/installation-name.ts';
 import { type Money, zero } from '../../domain/money.ts';
 import { csvRow } from '../../ledger/export/csv-cell.ts';
+import type { ReportedDifference } from '../../reconcile/report.ts';
 import type { Cell, Column, Item, Period, Section } from '../../reports/report.ts';
 import { columns, count } from './text.ts';
 import { outsideText } from './verdict.ts';
@@ -15,6 +16,8 @@ export interface InstallationReport {
   sections: readonly Section[];
   /** What the figures lack, because it is not in the books. */
   outside: Outside;
+  /** Of `vat`: prepayments whose VAT is not that of what is unused; null where no VAT is posted on prepayments. */
+  prepaymentVat?: readonly ReportedDifference[] | null;
 }
 
 /** With the currency's decimals; sums of the source's rows may have more, and are told as they are. */
@@ -32,13 +35,14 @@ const csvSyntax = { separator: ',', decimalPoint: '.' } as const;
 export function reportDocument(name: string, reports: readonly InstallationReport[]) {
   return {
     report: name,
-    installations: reports.map(({ installation, period, sections, outside }) => ({
+    installations: reports.map(({ installation, period, sections, outside, prepaymentVat }) => ({
       installation: installation.id,
       name: installation.name,
       currency: installation.currency,
       from: period.from,
       through: period.through,
       not_in_books: outside,
+      ...(prepaymentVat ? { prepayment_vat_differences: prepaymentVat } : {}),
       sections: Object.fromEntries(
         sections.map(({ shape, figures, total }) => [
           shape.name,
@@ -80,14 +84,29 @@ export function reportText(reports: readonly InstallationReport[], { documents }
       [
         heading(report),
         ...report.sections.map((section) => sectionText(section, report, documents)),
-        ...missingLines(report),
+        ...notedLines(report),
       ].join('\n\n'),
     )
     .join('\n\n');
 }
 
+/** What is told beside the figures: what they lack, and what may be declared twice in them. */
+export function notedLines(report: InstallationReport): string[] {
+  return [...missingLines(report), ...prepaymentVatLines(report)];
+}
+
+function prepaymentVatLines({ prepaymentVat, installation }: InstallationReport): string[] {
+  if (!prepaymentVat || prepaymentVat.length === 0) return [];
+  return [
+    [
+      `VAT on prepayments of ${labelOf(installation)} that is not that of what is unused now (E8); until it is, it may be declared twice. \`vetledger problems match\` proposes matches:`,
+      ...prepaymentVat.map(({ document, message }) => `  ${document}: ${message}`),
+    ].join('\n'),
+  ];
+}
+
 /** A line about what is not in the books and so in no figure; none where everything is. */
-export function missingLines({ outside, period, of, installation }: InstallationReport): string[] {
+function missingLines({ outside, period, of, installation }: InstallationReport): string[] {
   if (Object.keys(outside).length === 0) return [];
   const dated = of === 'month' ? `from ${period.from} to ${period.through}` : `up to ${period.through}`;
   return [

@@ -1,0 +1,67 @@
+import { type Money, sum, zero } from '../domain/money.ts';
+import type { CalendarDate } from '../terms.ts';
+
+/** A payment of type 8 without a match, on an invoice of its client. */
+export interface OwnUse {
+  paymentId: number;
+  /** As the source signs it. */
+  amount: Money;
+  /** The payment's day; null: not known. */
+  usedOn: CalendarDate | null;
+}
+
+/** A prepayment of the same client. */
+export interface OwnPrepayment {
+  prepaymentId: number;
+  /** What its unused amount has dropped by that neither linked refunds nor matches explain. */
+  unexplained: Money;
+  /** The day on which it was paid; null: not known. */
+  paidOn: CalendarDate | null;
+}
+
+/** What a payment took from a prepayment. */
+export interface TakenFrom {
+  paymentId: number;
+  prepaymentId: number;
+  amount: Money;
+}
+
+/**
+ * The matches of one client's uses with its own prepayments (ACCOUNTING R7 "Own client first"): where the uses add up to what is
+ * unexplained, each use, by day and id, takes from the oldest prepayment that was paid on or before its day, from several where one is
+ * not enough. Null where the sums differ, where a use does not find its amount, and where a negative amount shows that a version or a payment
+ * is still to come: then nothing is matched.
+ */
+export function ownClientMatches(uses: readonly OwnUse[], prepayments: readonly OwnPrepayment[]): TakenFrom[] | null {
+  if (uses.some(({ amount }) => !amount.greaterThan(zero))) return null;
+  if (prepayments.some(({ unexplained }) => unexplained.lessThan(zero))) return null;
+  const used = sum(uses.map(({ amount }) => amount));
+  if (!used.equals(sum(prepayments.map(({ unexplained }) => unexplained)))) return null;
+  const oldestFirst = prepayments
+    .flatMap(({ prepaymentId, unexplained, paidOn }) =>
+      paidOn === null ? [] : [{ prepaymentId, left: unexplained, paidOn }],
+    )
+    .sort((a, b) => order(a.paidOn, b.paidOn) || a.prepaymentId - b.prepaymentId);
+  const taken: TakenFrom[] = [];
+  for (const { paymentId, amount, usedOn } of uses.toSorted(byDayAndId)) {
+    let missing = amount;
+    for (const prepayment of oldestFirst) {
+      if (missing.isZero() || usedOn === null || prepayment.paidOn > usedOn) break;
+      const share = prepayment.left.lessThan(missing) ? prepayment.left : missing;
+      if (share.isZero()) continue;
+      prepayment.left = prepayment.left.minus(share);
+      missing = missing.minus(share);
+      taken.push({ paymentId, prepaymentId: prepayment.prepaymentId, amount: share });
+    }
+    if (!missing.isZero()) return null;
+  }
+  return taken;
+}
+
+function byDayAndId(a: OwnUse, b: OwnUse): number {
+  return order(a.usedOn ?? '', b.usedOn ?? '') || a.paymentId - b.paymentId;
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

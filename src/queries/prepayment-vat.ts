@@ -1,0 +1,23 @@
+import type { InstallationConfig } from '../config/load.ts';
+import type { Connection } from '../db/rows.ts';
+import { formatMoney } from '../domain/money.ts';
+import { differencesOfOriginals } from '../reconcile/e8-prepayment-vat.ts';
+import type { ReportedDifference } from '../reconcile/report.ts';
+
+/**
+ * The prepayments whose VAT in the books is not that of what is unused by the source (ACCOUNTING E8), as of now; null where no VAT is
+ * posted on prepayments. `db` is one snapshot for all of it.
+ */
+export async function prepaymentVatDifferences(
+  db: Connection,
+  { id, dialect, decimals, mapping, timezone }: InstallationConfig,
+): Promise<ReportedDifference[] | null> {
+  const refundLowersUnused = dialect.prepayment.refund_lowers_unused_amount;
+  const found = await differencesOfOriginals(db, { id, dialect, decimals, mapping, timezone, refundLowersUnused });
+  return (
+    found?.map(({ document, amount, message }) => ({
+      ...{ document, message },
+      difference: formatMoney(amount, decimals),
+    })) ?? null
+  );
+}
