@@ -16,7 +16,7 @@ export interface OwnPrepayment {
   /** What its unused amount has dropped by that neither linked refunds nor matches explain. */
   unexplained: Money;
   /** The day on which it was paid; null: not known. */
-  paidOn: CalendarDate | null;
+  receivedOn: CalendarDate | null;
 }
 
 /** What a payment took from a prepayment. */
@@ -38,15 +38,15 @@ export function ownClientMatches(uses: readonly OwnUse[], prepayments: readonly 
   const used = sum(uses.map(({ amount }) => amount));
   if (!used.equals(sum(prepayments.map(({ unexplained }) => unexplained)))) return null;
   const oldestFirst = prepayments
-    .flatMap(({ prepaymentId, unexplained, paidOn }) =>
-      paidOn === null ? [] : [{ prepaymentId, left: unexplained, paidOn }],
+    .flatMap(({ prepaymentId, unexplained, receivedOn }) =>
+      receivedOn === null ? [] : [{ prepaymentId, left: unexplained, receivedOn }],
     )
-    .sort((a, b) => order(a.paidOn, b.paidOn) || a.prepaymentId - b.prepaymentId);
+    .sort((a, b) => order(a.receivedOn, b.receivedOn) || a.prepaymentId - b.prepaymentId);
   const taken: TakenFrom[] = [];
   for (const { paymentId, amount, usedOn } of uses.toSorted(byDayAndId)) {
     let missing = amount;
     for (const prepayment of oldestFirst) {
-      if (missing.isZero() || usedOn === null || prepayment.paidOn > usedOn) break;
+      if (missing.isZero() || usedOn === null || prepayment.receivedOn > usedOn) break;
       const share = prepayment.left.lessThan(missing) ? prepayment.left : missing;
       if (share.isZero()) continue;
       prepayment.left = prepayment.left.minus(share);

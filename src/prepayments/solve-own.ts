@@ -96,7 +96,7 @@ export async function ownPrepayments(
       client,
       own.map(({ id: prepaymentId, amount, createdAt }) => ({
         ...{ prepaymentId, unexplained: amount },
-        paidOn: createdAt === null ? null : dateIn(timezone, createdAt),
+        receivedOn: createdAt === null ? null : dateIn(timezone, createdAt),
       })),
     ]),
   );

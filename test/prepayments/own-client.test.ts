@@ -11,7 +11,7 @@ const use = (paymentId: number, amount: string, on: number | null): OwnUse => ({
 });
 const prepaid = (prepaymentId: number, unexplained: string, on: number | null): OwnPrepayment => ({
   ...{ prepaymentId, unexplained: new Money(unexplained) },
-  paidOn: on === null ? null : day(on),
+  receivedOn: on === null ? null : day(on),
 });
 /** `1 from 7: 50`, a line each; null where nothing is matched. */
 const told = (uses: OwnUse[], prepayments: OwnPrepayment[]) =>
