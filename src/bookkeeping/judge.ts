@@ -5,12 +5,12 @@ import type { Problem } from '../domain/problems.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import { asideProblems } from '../mirror/put-aside.ts';
 import { post, type Remap, remap } from '../posting/index.ts';
-import type { Decision, DocumentFacts, PostingContext } from '../posting/types.ts';
-import type { DocumentRef } from '../terms.ts';
+import type { Decision, DocumentFacts, PostingContext, PrepaymentShare } from '../posting/types.ts';
+import { type DocumentKind, type DocumentRef, documentKinds } from '../terms.ts';
 import { loadFacts, refOf } from './facts.ts';
 import { type DocumentWithHistory, withHistory } from './history.ts';
 import type { ContextFor } from './posting-context.ts';
-import { PrepaymentShares } from './prepayment-shares.ts';
+import { type DecidedVats, PrepaymentShares } from './prepayment-shares.ts';
 
 /** Documents judged at a time: enough to amortise the round trips, few enough to hold few locks and little memory. */
 export const judgingBatch = 300;
@@ -21,6 +21,8 @@ export interface JudgedDocument {
   decision: Decision;
   /** A proof failed, and its parts have not been fetched again since. */
   awaitsParts: boolean;
+  /** The shares of prepayments that it was judged with. */
+  shares: readonly PrepaymentShare[];
 }
 
 /**
@@ -47,11 +49,12 @@ export async function judgeDocuments(
     cases.map(({ facts }) => facts),
   );
   const decide = ({ document, facts }: Case) => {
-    const found = post(shares?.add(facts, document.before) ?? facts, document.before, context);
+    const told = shares?.add(facts) ?? facts;
+    const found = post(told, document.before, context);
     const awaitsParts = found.refetch && document.refetch !== 'done';
     const decision = awaitsParts && !finalRound ? undecided(document, found) : found;
-    shares?.decided(facts, document.before, decision);
-    return { document, decision, awaitsParts };
+    shares?.decided(facts, decision);
+    return { document, decision, awaitsParts, shares: sharesOf(told) };
   };
   return [...held, ...(await inSlices(mapped(cases, ({ facts }) => unitsPerPart * partsOf(facts), decide)))];
 }
@@ -70,7 +73,11 @@ function heldAside(document: DocumentWithHistory, problem: Problem | null): Judg
     remapHeld,
     late,
   };
-  return { document, decision, awaitsParts: false };
+  return { document, decision, awaitsParts: false, shares: [] };
+}
+
+function sharesOf(facts: DocumentFacts): readonly PrepaymentShare[] {
+  return facts.kind === 'invoice' ? [] : (facts.shares ?? []);
 }
 
 /** Nothing is decided on parts that may be stale: everything stays as it was. */
@@ -88,23 +95,51 @@ function undecided({ before }: DocumentWithHistory, decision: Decision): Decisio
   };
 }
 
-/** What the installation's mapping makes of documents in the books, by what the mirror holds; writes nothing. */
+/**
+ * A repost goes over the books twice: what was received comes before what was used of it and paid back, whose VAT follows the entries of
+ * the first pass (ACCOUNTING R5).
+ */
+export const remapPasses = ['received', 'others'] as const;
+export type RemapPass = (typeof remapPasses)[number];
+
+/** The kinds of which a pass reads documents. */
+export const kindsOf: Record<RemapPass, readonly DocumentKind[]> = { received: ['prepayment'], others: documentKinds };
+
+function isOf(pass: RemapPass, facts: DocumentFacts): boolean {
+  return (facts.kind === 'prepayment' && facts.prepayment.refundsId === null) === (pass === 'received');
+}
+
+/** A document in the books, what the mapping makes of it, and the shares of prepayments that it was judged with. */
+export interface RemappedCase {
+  document: DocumentWithHistory;
+  remap: Remap;
+  shares: readonly PrepaymentShare[];
+}
+
+/**
+ * What the installation's mapping makes of those documents in the books that belong to a pass, by what the mirror holds; writes nothing.
+ * `decided`: of prepayments remapped before whose entries are not written.
+ */
 export async function remapDocuments(
   db: Connection,
   installation: InstallationConfig,
   contextFor: ContextFor,
   documents: readonly StoredDocument[],
-): Promise<{ document: DocumentWithHistory; remap: Remap }[]> {
-  const { cases, context } = await casesOf(db, installation, contextFor, documents);
+  { pass, decided }: { pass: RemapPass; decided?: DecidedVats },
+): Promise<RemappedCase[]> {
+  const { cases: read, context } = await casesOf(db, installation, contextFor, documents);
+  const cases = read.filter(({ facts }) => isOf(pass, facts));
   const shares = await PrepaymentShares.of(
     db,
     installation,
     cases.map(({ facts }) => facts),
+    decided,
   );
   return cases.map(({ document, facts }) => {
-    const found = remap(shares?.add(facts, document.before) ?? facts, document.before, context);
-    shares?.decided(facts, document.before, found.decision);
-    return { document, remap: found };
+    const told = shares?.add(facts) ?? facts;
+    const found = remap(told, document.before, context);
+    shares?.decided(facts, found.decision);
+    return { document, remap: found, shares: sharesOf(told) };
   });
 }
 

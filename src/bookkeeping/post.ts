@@ -18,7 +18,7 @@ import { holdIdentity } from './identity.ts';
 import { judgeDocuments, judgingBatch } from './judge.ts';
 import { holdMapping } from './mapping-generation.ts';
 import type { ContextFor } from './posting-context.ts';
-import { holdSharesIfGiven, markUsesOfOtherVat, postsVatAtReceipt } from './prepayment-shares.ts';
+import { holdSharesIfGiven, markOtherTakers, postsVatAtReceipt } from './prepayment-shares.ts';
 
 /** Statistics are brought up to date again when so many times the documents have been judged. */
 const refreshGrowth = 4;
@@ -145,7 +145,7 @@ async function postClaimed(
   if (claimed.length === 0) return { documents: 0, entries: 0 };
   await followClaimed(trx, installation, claimed);
   await holdPeriod(trx, installation.id);
-  await holdSharesIfGiven(trx, installation);
+  await holdSharesIfGiven(trx, installation, claimed);
   const judged = await judgeDocuments(trx, installation, contextFor, claimed, { finalRound });
   await holdMapping(trx, installation);
   await holdIdentity(trx, installation, { posting: judged.some(({ decision }) => decision.entries.length > 0) });
@@ -162,10 +162,6 @@ async function postClaimed(
       reports: one.decision.reports,
     })),
   );
-  await markUsesOfOtherVat(
-    trx,
-    installation,
-    appended.map(({ document: { kind, id }, decision }) => ({ facts: kind, id, decision })),
-  );
+  await markOtherTakers(trx, installation, appended);
   return { documents: claimed.length, entries: appended.reduce((sum, { entryIds }) => sum + entryIds.length, 0) };
 }

@@ -1,191 +1,229 @@
 import type { InstallationConfig } from '../config/load.ts';
-import { integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
-import { type Connection, rows } from '../db/rows.ts';
-import { markKnown } from '../documents/mark.ts';
-import { type Line, signed } from '../domain/entry.ts';
-import { Money, sum, zero } from '../domain/money.ts';
+import { bool } from '../db/columns.ts';
+import { type Connection, row } from '../db/rows.ts';
+import { type MarkOptions, markKnown } from '../documents/mark.ts';
+import type { EntryShare } from '../domain/entry.ts';
+import { type Money, sum, zero } from '../domain/money.ts';
+import { storable } from '../domain/text.ts';
 import { holdShares, sharesInForce } from '../ledger/journal/shares.ts';
+import { vatOfShare } from '../posting/prepayment-vat.ts';
 import type { Decision, DocumentFacts, PostedBefore, PrepaymentShare } from '../posting/types.ts';
-import { type Taken, type Taker, takenByUses, takersOf } from '../prepayments/taken.ts';
-import { prepaymentUse } from '../records/prepayment-words.ts';
-import { type DocumentKind, type InstallationId, lineRoles, sides } from '../terms.ts';
-
-type OriginalVat = NonNullable<PrepaymentShare['vat']>;
+import type { Taken } from '../prepayments/taken.ts';
+import type { DocumentKind, DocumentRef, InstallationId } from '../terms.ts';
+import {
+  keyOf,
+  type OriginalVat,
+  originalVats,
+  type PlacedTaker,
+  takenBy,
+  takersInOrder,
+  vatOf,
+} from './prepayment-takers.ts';
 
 /** Whether an installation posts VAT on prepayments at receipt. */
 export function postsVatAtReceipt({ mapping }: Pick<InstallationConfig, 'mapping'>): boolean {
   return mapping.policies.prepayment_vat !== 'listed';
 }
 
-/** As a posting transaction begins: one at a time gives shares of an installation's prepayments. */
-export async function holdSharesIfGiven(trx: Connection, installation: InstallationConfig): Promise<void> {
-  if (postsVatAtReceipt(installation)) await holdShares(trx, installation.id);
+/**
+ * Before documents are judged in a transaction that posts: one at a time gives shares of an installation's prepayments. Where the mapping
+ * asks for no VAT on prepayments, only those that were received with it by an earlier mapping have shares to give.
+ */
+export async function holdSharesIfGiven(
+  trx: Connection,
+  installation: InstallationConfig,
+  documents: readonly DocumentRef[],
+): Promise<void> {
+  if (postsVatAtReceipt(installation)) return holdShares(trx, installation.id);
+  const idsOf = (kind: DocumentKind) => documents.flatMap((document) => (document.kind === kind ? document.id : []));
+  const [payments, prepayments] = [idsOf('payment'), idsOf('prepayment')];
+  if (payments.length + prepayments.length === 0) return;
+  const { given } = await row(
+    trx,
+    { given: bool },
+    `select exists (
+       select from (
+         select prepayment_id as id from prepayment_match where installation = ? and payment_id = any(?::bigint[])
+         union select original_id from prepayment_refund where installation = ? and refund_id = any(?::bigint[])
+         union select unnest(?::bigint[])) p
+       join document d on d.installation = ? and d.kind = 'prepayment' and d.id = p.id
+       join entry_line l on l.entry_id = d.entry_id and l.role = 'prepayment_vat') as given`,
+    [installation.id, payments, installation.id, prepayments, prepayments, installation.id],
+  );
+  if (given) await holdShares(trx, installation.id);
 }
 
+/** VAT of originals as decided, by prepayment; null: none. For decisions that are not in the database. */
+export type DecidedVats = Map<number, OriginalVat | null>;
+
 /**
- * The shares of prepayments that a batch's documents take (ACCOUNTING R5), in the order in which they are decided: each begins where the
- * ones decided before it end. A document that is posted anew keeps the share that its entry in force has, which was recorded then.
+ * The shares of prepayments that a batch's documents take (ACCOUNTING R5): each begins where those end whose documents were posted
+ * before its own. They follow the entries in force of the prepayments, whatever the mapping asks for now.
  */
 export class PrepaymentShares {
   readonly #taken: ReadonlyMap<DocumentFacts, Taken>;
   readonly #originals: Map<number, OriginalVat>;
-  readonly #used: Map<number, Money>;
+  /** Of each prepayment, in the order of their places. */
+  readonly #takers: Map<number, PlacedTaker[]>;
+  readonly #decided: DecidedVats;
 
-  private constructor(taken: Map<DocumentFacts, Taken>, originals: Map<number, OriginalVat>, used: Map<number, Money>) {
+  private constructor(
+    taken: Map<DocumentFacts, Taken>,
+    originals: Map<number, OriginalVat>,
+    takers: Map<number, PlacedTaker[]>,
+    decided: DecidedVats,
+  ) {
     this.#taken = taken;
     this.#originals = originals;
-    this.#used = used;
+    this.#takers = takers;
+    this.#decided = decided;
   }
 
-  /** Null where the installation posts no VAT on prepayments, or nothing of the batch has to do with them. */
+  /** Null where nothing of the batch has to do with VAT on prepayments. `decided`: what was decided before and not written; kept up. */
   static async of(
     db: Connection,
     installation: InstallationConfig,
     facts: readonly DocumentFacts[],
+    decided: DecidedVats = new Map(),
   ): Promise<PrepaymentShares | null> {
-    if (!postsVatAtReceipt(installation)) return null;
     const { id } = installation;
     const taken = await takenBy(db, id, facts);
     const ids = [...new Set([...taken.values()].flatMap((each) => [...each.keys()]))];
-    const shares = await sharesInForce(db, id, ids);
-    const used = new Map<number, Money>();
-    for (const { prepaymentId, amount } of shares) {
-      used.set(prepaymentId, (used.get(prepaymentId) ?? zero).plus(amount));
+    const originals = await originalVats(db, id, ids);
+    for (const each of ids) {
+      const own = decided.get(each);
+      if (own === null) originals.delete(each);
+      else if (own !== undefined) originals.set(each, own);
     }
-    return new PrepaymentShares(taken, await originalVats(db, id, ids), used);
+    if (originals.size === 0 && !postsVatAtReceipt(installation) && decided.size === 0) return null;
+    return new PrepaymentShares(taken, originals, await takersInOrder(db, id, ids), decided);
   }
 
   /** The facts of a document, with its shares. */
-  add<Facts extends DocumentFacts>(facts: Facts, { inForce }: PostedBefore): Facts {
+  add<Facts extends DocumentFacts>(facts: Facts): Facts {
     const taken = this.#taken.get(facts);
     if (taken === undefined || facts.kind === 'invoice') return facts;
+    const own = keyOf(refOf(facts));
     const shares = [...taken].map(([prepaymentId, amount]): PrepaymentShare => {
-      const own = inForce?.shares?.find((share) => share.prepaymentId === prepaymentId);
-      const isSame = own?.amount.equals(amount) ?? false;
-      const others = (this.#used.get(prepaymentId) ?? zero).minus(own?.amount ?? zero);
-      const usedBefore = own !== undefined && isSame ? own.usedBefore : others;
+      const takers = this.#takers.get(prepaymentId) ?? [];
+      const place = takers.findIndex(({ document }) => keyOf(document) === own);
+      const before = place === -1 ? takers : takers.slice(0, place);
+      const usedBefore = sum(before.filter(({ isInForce }) => isInForce).map((taker) => taker.amount));
       return { prepaymentId, amount, usedBefore, vat: this.#originals.get(prepaymentId) ?? null };
     });
     return { ...facts, shares };
   }
 
   /** Notes what was decided about a document, for those after it. */
-  decided(facts: DocumentFacts, { inForce }: PostedBefore, { entries }: Decision): void {
+  decided(facts: DocumentFacts, { entries }: Decision): void {
     const last = entries.at(-1);
-    if (last === undefined) return;
-    const now = last.reverses === null ? last : null;
-    const add = (id: number, amount: Money) => this.#used.set(id, (this.#used.get(id) ?? zero).plus(amount));
-    for (const { prepaymentId, amount } of inForce?.shares ?? []) add(prepaymentId, amount.negated());
-    for (const { prepaymentId, amount } of now?.shares ?? []) add(prepaymentId, amount);
+    if (last === undefined || facts.kind === 'invoice') return;
+    const isInForce = last.reverses === null;
+    const document = refOf(facts);
+    for (const [prepaymentId, amount] of this.#taken.get(facts) ?? []) {
+      const takers = this.#takers.get(prepaymentId) ?? [];
+      const own = takers.find((taker) => keyOf(taker.document) === keyOf(document));
+      if (own !== undefined) own.isInForce = isInForce;
+      else this.#takers.set(prepaymentId, [...takers, { prepaymentId, document, amount, isInForce }]);
+    }
     if (facts.kind !== 'prepayment') return;
-    const vat = now === null ? null : vatOf(now.lines);
-    if (vat === null) this.#originals.delete(facts.prepayment.id);
-    else this.#originals.set(facts.prepayment.id, vat);
+    const vat = isInForce ? vatOf(last.lines) : null;
+    this.#decided.set(document.id, vat);
+    if (vat === null) this.#originals.delete(document.id);
+    else this.#originals.set(document.id, vat);
   }
+}
+
+function refOf(facts: Exclude<DocumentFacts, { kind: 'invoice' }>): DocumentRef {
+  return { kind: facts.kind, id: facts.kind === 'payment' ? facts.payment.id : facts.prepayment.id };
+}
+
+/** What was decided about a document, with the shares that it was told of. */
+interface DecidedDocument {
+  document: DocumentRef & { before: PostedBefore };
+  decision: Decision;
+  shares: readonly PrepaymentShare[];
 }
 
 /**
- * Marks what was taken from prepayments whose entry has VAT now, and gave none of it back, and the other way round: it is posted anew.
+ * After decisions were written: marks what was taken from the same prepayments and gives back another VAT now, or at other accounts, so
+ * that it is posted anew. A decision that wrote nothing marks no document that has a problem: of two such documents each would mark the
+ * other for ever.
  */
-export async function markUsesOfOtherVat(
+export async function markOtherTakers(
   trx: Connection,
-  installation: InstallationConfig,
-  decided: readonly { facts: DocumentFacts['kind']; id: number; decision: Decision }[],
+  { id, decimals }: InstallationConfig,
+  decided: readonly DecidedDocument[],
 ): Promise<void> {
-  if (!postsVatAtReceipt(installation)) return;
-  const hasVat = new Map<number, boolean>();
-  for (const { facts, id, decision } of decided) {
+  // Prepayments whose own VAT is another one now; those of which another document took; and those of which one is to take, and is held.
+  const moved = new Set<number>();
+  const touched = new Set<number>();
+  const awaited = new Set<number>();
+  for (const { document, decision, shares } of decided) {
+    const { inForce } = document.before;
     const last = decision.entries.at(-1);
-    if (facts === 'prepayment' && last) hasVat.set(id, last.reverses === null && vatOf(last.lines) !== null);
+    if (document.kind === 'prepayment' && last !== undefined) {
+      const now = last.reverses === null ? vatOf(last.lines) : null;
+      const before = inForce === null ? null : vatOf(inForce.lines);
+      if (textOf(now) !== textOf(before)) moved.add(document.id);
+    }
+    const given = inForce?.shares ?? [];
+    const concerned = last !== undefined ? touched : isOtherVat(given, shares, decimals) ? awaited : null;
+    if (concerned !== null) for (const { prepaymentId } of [...given, ...shares]) concerned.add(prepaymentId);
   }
-  const ids = [...hasVat.keys()];
-  const takers = await takersOf(trx, installation.id, ids);
-  const shares = await sharesInForce(trx, installation.id, takers.length === 0 ? [] : ids);
-  const gaveBack = new Set(shares.filter((share) => share.hasVat).map(keyOf));
-  const waiting = takers.filter((taker) => hasVat.get(taker.prepaymentId) !== gaveBack.has(keyOf(taker)));
+  const ids = [...new Set([...moved, ...touched, ...awaited])];
+  if (ids.length === 0) return;
+  const takers = await takersInOrder(trx, id, ids);
+  if (takers.size === 0) return;
+  const originals = await originalVats(trx, id, ids);
+  const given = new Map<string, Money>();
+  for (const { prepaymentId, document, vat } of await sharesInForce(trx, id, ids))
+    given.set(`${prepaymentId} ${keyOf(document)}`, vat);
+  const others: DocumentRef[] = [];
+  const withoutProblem: DocumentRef[] = [];
+  for (const [prepaymentId, its] of takers) {
+    const vat = originals.get(prepaymentId) ?? null;
+    let usedBefore = zero;
+    for (const { document, amount, isInForce } of its) {
+      if (!isInForce) continue;
+      const wanted = vatOfShare({ usedBefore, amount, vat }, decimals);
+      const inForce = given.get(`${prepaymentId} ${keyOf(document)}`) ?? zero;
+      const isNone = wanted.isZero() && inForce.isZero();
+      if (moved.has(prepaymentId) ? !isNone : !wanted.equals(inForce))
+        (moved.has(prepaymentId) || touched.has(prepaymentId) ? others : withoutProblem).push(document);
+      usedBefore = usedBefore.plus(amount);
+    }
+  }
+  await markEach(trx, id, others, {});
+  await markEach(trx, id, withoutProblem, { withoutProblem: true });
+}
+
+/** Whether a document is to give back another VAT than its entry in force does. */
+function isOtherVat(given: readonly EntryShare[], shares: readonly PrepaymentShare[], decimals: number): boolean {
+  const vats = new Map(given.map(({ prepaymentId, vat }) => [prepaymentId, vat]));
+  for (const share of shares) {
+    const before = vats.get(share.prepaymentId) ?? zero;
+    vats.set(share.prepaymentId, before.minus(vatOfShare(share, decimals)));
+  }
+  return [...vats.values()].some((left) => !left.isZero());
+}
+
+/** Two originals' VAT is the same where nothing that is given back of it differs. */
+function textOf(vat: OriginalVat | null): string {
+  return JSON.stringify(
+    vat && [vat.account, vat.suspendedAccount, storable(vat.group ?? ''), vat.rate, vat.amount, vat.paid],
+  );
+}
+
+async function markEach(
+  trx: Connection,
+  installation: InstallationId,
+  documents: readonly DocumentRef[],
+  options: MarkOptions,
+): Promise<void> {
   for (const kind of ['payment', 'prepayment'] satisfies DocumentKind[]) {
-    const own = new Set(waiting.flatMap(({ document }) => (document.kind === kind ? document.id : [])));
-    if (own.size > 0)
-      await markKnown(
-        trx,
-        installation.id,
-        kind,
-        [...own].sort((a, b) => a - b),
-      );
+    const ids = new Set(documents.flatMap((document) => (document.kind === kind ? document.id : [])));
+    const ordered = [...ids].sort((a, b) => a - b);
+    if (ordered.length > 0) await markKnown(trx, installation, kind, ordered, options);
   }
-}
-
-const keyOf = ({ prepaymentId, document: { kind, id } }: Taker): string => `${prepaymentId} ${kind}/${id}`;
-
-async function takenBy(
-  db: Connection,
-  installation: InstallationId,
-  facts: readonly DocumentFacts[],
-): Promise<Map<DocumentFacts, Taken>> {
-  const taken = new Map<DocumentFacts, Taken>();
-  const uses: { facts: DocumentFacts; id: number }[] = [];
-  for (const one of facts) {
-    if (one.kind === 'payment' && one.payment.paymentType === prepaymentUse)
-      uses.push({ facts: one, id: one.payment.id });
-    if (one.kind !== 'prepayment') continue;
-    const { refundsId, paid } = one.prepayment;
-    if (refundsId !== null && paid?.isNegative()) taken.set(one, new Map([[refundsId, paid.negated()]]));
-  }
-  const matches = await takenByUses(
-    db,
-    installation,
-    uses.map(({ id }) => id),
-  );
-  for (const { facts: one, id } of uses) {
-    const own = matches.get(id);
-    if (own !== undefined) taken.set(one, own);
-  }
-  return taken;
-}
-
-/** What the entries in force of prepayments say of their VAT; those without VAT are left out. */
-async function originalVats(
-  db: Connection,
-  installation: InstallationId,
-  prepayments: readonly number[],
-): Promise<Map<number, OriginalVat>> {
-  if (prepayments.length === 0) return new Map();
-  const found = await rows(
-    db,
-    {
-      ...{ id: integer, account: text, role: oneOf(lineRoles), side: oneOf(sides), amount: numeric },
-      ...{ vat_group: nullable(text), vat_rate: nullable(numeric) },
-    },
-    `select d.id, l.account, l.role, l.side, l.amount, l.vat_group, l.vat_rate
-     from document d join entry_line l on l.entry_id = d.entry_id
-     where d.installation = ? and d.kind = 'prepayment' and d.id = any(?::bigint[])`,
-    [installation, prepayments],
-  );
-  const vats = new Map<number, OriginalVat>();
-  for (const [id, its] of Map.groupBy(found, (line) => line.id)) {
-    const lines = its.map(({ amount, vat_group: group, vat_rate: rate, ...line }) => ({
-      ...line,
-      amount: new Money(amount),
-      vat: { group, rate: rate === null ? null : new Money(rate), base: null },
-    }));
-    const vat = vatOf(lines);
-    if (vat !== null) vats.set(id, vat);
-  }
-  return vats;
-}
-
-/** The VAT of a prepayment's own entry; null where it has none, as a refund's never counts. */
-function vatOf(lines: readonly Pick<Line, 'account' | 'role' | 'side' | 'amount' | 'vat'>[]): OriginalVat | null {
-  const suspended = lines.find(({ role }) => role === 'prepayment_vat');
-  const owed = lines.find(({ role }) => role === 'vat');
-  if (suspended === undefined || owed === undefined || suspended.side !== 'debit') return null;
-  const liability = lines.filter(({ role }) => role === 'prepayment_liability');
-  return {
-    account: owed.account,
-    suspendedAccount: suspended.account,
-    group: owed.vat?.group ?? null,
-    rate: owed.vat?.rate ?? null,
-    amount: suspended.amount,
-    paid: sum(liability.map(signed)).negated(),
-  };
 }

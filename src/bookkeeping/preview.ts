@@ -10,9 +10,10 @@ import type { Decision } from '../posting/types.ts';
 import type { Appended } from './append.ts';
 import { haveConditionsChanged } from './conditions.ts';
 import type { DocumentWithHistory } from './history.ts';
-import { type JudgedDocument, judgeDocuments, judgingBatch, remapDocuments } from './judge.ts';
+import { type JudgedDocument, judgeDocuments, judgingBatch, kindsOf, remapDocuments, remapPasses } from './judge.ts';
 import { currentLockDates, haveLockDatesMoved, type LockDateSource } from './lock-dates.ts';
 import { postingContexts } from './posting-context.ts';
+import type { DecidedVats } from './prepayment-shares.ts';
 import { requireStart } from './start-date.ts';
 
 /** A judged document; `entryIds` are the ids that its entries would get. */
@@ -62,15 +63,18 @@ export async function* previewRemap(
   yield* fromSnapshot(db, async function* (trx) {
     await requireStart(trx, installation);
     const contextFor = postingContexts(installation, currentLockDates(trx, source, id));
-    const next = (after: DocumentCursor) =>
-      documentsInForce(trx, id, selection, { after, limit: judgingBatch, lock: false });
-    for await (const batch of batches(next)) {
-      const remapped = await remapDocuments(trx, installation, contextFor, batch);
-      yield remapped.map(({ document, remap }) => ({
-        document,
-        remap,
-        entryIds: remap.outcome === 'corrected' ? nextEntryIds(id, document, remap.decision) : [],
-      }));
+    const decided: DecidedVats = new Map();
+    for (const pass of remapPasses) {
+      const next = (after: DocumentCursor) =>
+        documentsInForce(trx, id, selection, { kinds: kindsOf[pass], after, limit: judgingBatch, lock: false });
+      for await (const batch of batches(next)) {
+        const remapped = await remapDocuments(trx, installation, contextFor, batch, { pass, decided });
+        yield remapped.map(({ document, remap }) => ({
+          document,
+          remap,
+          entryIds: remap.outcome === 'corrected' ? nextEntryIds(id, document, remap.decision) : [],
+        }));
+      }
     }
   });
 }

@@ -16,21 +16,22 @@ import type { Connection } from '../db/rows.ts';
 import type { DocumentCursor, StoredDocument } from '../documents/document.ts';
 import { internalError } from '../documents/hold.ts';
 import { type DocumentSelection, documentsInForce } from '../documents/in-force.ts';
+import { markKnown } from '../documents/mark.ts';
 import { type ReportedDocument, saveReports } from '../documents/reports.ts';
 import { saveRemapped } from '../documents/save.ts';
 import { divideFailed } from '../domain/divide.ts';
 import { UserError } from '../domain/errors.ts';
 import type { Problem } from '../domain/problems.ts';
 import { holdPeriod } from '../ledger/close.ts';
-import type { DocumentRef } from '../terms.ts';
+import { type DocumentRef, documentKinds } from '../terms.ts';
 import { appendDecided, stateAfter } from './append.ts';
 import { withHistory } from './history.ts';
 import { holdIdentity, requireIdentity } from './identity.ts';
-import { judgingBatch, remapDocuments } from './judge.ts';
+import { judgingBatch, kindsOf, type RemapPass, type RemappedCase, remapDocuments, remapPasses } from './judge.ts';
 import { currentLockDates, type LockDateSource } from './lock-dates.ts';
 import { holdMapping } from './mapping-generation.ts';
 import { type ContextFor, postingContexts } from './posting-context.ts';
-import { holdSharesIfGiven } from './prepayment-shares.ts';
+import { holdSharesIfGiven, markOtherTakers } from './prepayment-shares.ts';
 import type { RemappedDocument } from './preview.ts';
 import { requireStart } from './start-date.ts';
 
@@ -65,13 +66,15 @@ export async function* repost(
     await requireIdentity(db, installation);
     await requireStart(db, installation);
     const contextFor = postingContexts(installation, currentLockDates(db, source, id));
-    for (let after: DocumentCursor = null; ; ) {
-      options.signal.throwIfAborted();
-      if (!(await renewLease(db, lease))) throw new LeaseLost(lease);
-      const batch: Reposted = await repostBatch(transact, installation, contextFor, options.selection, after);
-      if (batch.last === null) return;
-      yield batch.documents;
-      after = batch.last;
+    for (const pass of remapPasses) {
+      for (let after: DocumentCursor = null; ; ) {
+        options.signal.throwIfAborted();
+        if (!(await renewLease(db, lease))) throw new LeaseLost(lease);
+        const batch: Reposted = await repostBatch(transact, installation, contextFor, options.selection, pass, after);
+        if (batch.last === null) break;
+        yield batch.documents;
+        after = batch.last;
+      }
     }
   } catch (error) {
     throw error instanceof LeaseLost ? leaseLost(id) : error;
@@ -92,18 +95,21 @@ async function repostBatch(
   installation: InstallationConfig,
   contextFor: ContextFor,
   selection: DocumentSelection,
+  pass: RemapPass,
   after: DocumentCursor,
 ): Promise<Reposted> {
   const { id } = installation;
   let locked: readonly StoredDocument[] = [];
   const post = (documents: DocumentSelection, from: DocumentCursor) =>
     retryingTransaction(transact, async (trx) => {
+      locked = await documentsInForce(trx, id, documents, {
+        ...{ kinds: kindsOf[pass], after: from, limit: judgingBatch, lock: true },
+      });
       await holdPeriod(trx, id);
-      await holdSharesIfGiven(trx, installation);
+      await holdSharesIfGiven(trx, installation, locked);
       await holdMapping(trx, installation);
       await holdIdentity(trx, installation, { posting: false });
-      locked = await documentsInForce(trx, id, documents, { after: from, limit: judgingBatch, lock: true });
-      return repostLocked(trx, installation, contextFor, locked);
+      return repostLocked(trx, installation, contextFor, locked, pass);
     });
   try {
     const documents = await post(selection, after);
@@ -124,14 +130,26 @@ async function repostLocked(
   installation: InstallationConfig,
   contextFor: ContextFor,
   documents: readonly StoredDocument[],
+  pass: RemapPass,
 ): Promise<RemappedDocument[]> {
-  const remapped = await remapDocuments(trx, installation, contextFor, documents);
+  const remapped = await remapDocuments(trx, installation, contextFor, documents, { pass });
   const toSave = remapped.filter(isToSave).map((one) => ({ ...one, decision: one.remap.decision }));
   const appended = await appendDecided(trx, installation, toSave, null);
   await saveRemapped(trx, installation.id, appended.map(stateAfter));
   await saveReports(trx, installation.id, remapped.filter(isProven).map(reportsOf));
+  await markOtherTakers(trx, installation, appended);
+  await markLeft(trx, installation.id, remapped);
   const entryIds = new Map(appended.map((one) => [one.document, one.entryIds]));
   return remapped.map((one) => ({ ...one, entryIds: entryIds.get(one.document) ?? [] }));
+}
+
+/** What is left to the next window is marked for it: the window posts its new facts by the new mapping. */
+async function markLeft(trx: Connection, installation: number, remapped: readonly RemappedCase[]): Promise<void> {
+  const left = remapped.filter(({ remap: { outcome } }) => outcome === 'left').map(({ document }) => document);
+  for (const kind of documentKinds) {
+    const ids = left.flatMap((document) => (document.kind === kind ? document.id : []));
+    await markKnown(trx, installation, kind, ids);
+  }
 }
 
 /** Whether the mapping and the parts at hand say all that there is to remark; of others the next window says it. */
@@ -152,7 +170,7 @@ async function holdUncorrected(
   error: unknown,
 ): Promise<RemappedDocument[]> {
   const ref = { kind, id };
-  const only = { after: null, limit: 1, lock: true };
+  const only = { kinds: documentKinds, after: null, limit: 1, lock: true };
   const found = await documentsInForce(trx, installation, { ...selection, documents: [ref] }, only);
   const held = (await withHistory(trx, installation, found)).map((document) => {
     const { state, documentDate, remapHeld } = document;

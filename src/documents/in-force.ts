@@ -1,6 +1,6 @@
 import { integer } from '../db/columns.ts';
 import { type Binding, type Connection, row } from '../db/rows.ts';
-import type { CalendarDate, DocumentRef } from '../terms.ts';
+import type { CalendarDate, DocumentKind, DocumentRef } from '../terms.ts';
 import { type DocumentCursor, type StoredDocument, selectDocuments } from './document.ts';
 
 /** Documents in the books by id, or by document date (both days inclusive); null is open. */
@@ -12,19 +12,26 @@ export interface DocumentSelection {
 
 export const everything: DocumentSelection = { documents: null, from: null, to: null };
 
-/** The next documents with an entry in force; `lock` locks them for this transaction. */
+export interface InForceOptions {
+  kinds: readonly DocumentKind[];
+  after: DocumentCursor;
+  limit: number;
+  /** Locks them for this transaction. */
+  lock: boolean;
+}
+
+/** The next documents of some kinds with an entry in force. */
 export function documentsInForce(
   db: Connection,
   installation: number,
   selection: DocumentSelection,
-  options: { after: DocumentCursor; limit: number; lock: boolean },
+  { kinds, after, limit, lock }: InForceOptions,
 ): Promise<StoredDocument[]> {
-  const { after, limit, lock } = options;
   const { sql, bindings } = inForce(installation, selection);
   return selectDocuments(
     db,
-    `${sql} and (kind, id) > (?::text, ?::bigint) order by kind, id limit ? ${lock ? 'for update' : ''}`,
-    [...bindings, after?.kind ?? '', after?.id ?? 0, limit],
+    `${sql} and kind = any(?) and (kind, id) > (?::text, ?::bigint) order by kind, id limit ? ${lock ? 'for update' : ''}`,
+    [...bindings, kinds, after?.kind ?? '', after?.id ?? 0, limit],
   );
 }
 

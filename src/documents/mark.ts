@@ -25,15 +25,21 @@ export async function markDirty(
   );
 }
 
+export interface MarkOptions {
+  /** Leaves out those that are held, or posted with a change that is held. */
+  withoutProblem?: boolean;
+}
+
 /** As `markDirty`, for those of the documents that exist already; it inserts none. */
 export async function markKnown(
   trx: Connection,
   installation: number,
   kind: DocumentKind,
   ids: readonly number[],
+  options: MarkOptions = {},
 ): Promise<void> {
   await lock(trx, installation, kind, ids);
-  await markLocked(trx, installation, kind, ids);
+  await markLocked(trx, installation, kind, ids, options);
 }
 
 /** Ids of documents by their kind. */
@@ -72,13 +78,14 @@ async function markLocked(
   installation: number,
   kind: DocumentKind,
   ids: readonly number[],
+  { withoutProblem = false }: MarkOptions = {},
 ): Promise<void> {
   if (ids.length === 0) return;
   await execute(
     trx,
     `update document set dirty = true, dirty_mark = dirty_mark + 1
-     where installation = ? and kind = ? and id = any(?) and not dirty`,
-    [installation, kind, ids],
+     where installation = ? and kind = ? and id = any(?) and not dirty and (problem_code is null or not ?)`,
+    [installation, kind, ids, withoutProblem],
   );
 }
 

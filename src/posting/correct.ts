@@ -4,9 +4,10 @@ import type { ProblemCode } from '../domain/problems.ts';
 import { storable } from '../domain/text.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
 import { changedFields, changesText, effectOf, effectText, receivables } from './changes.ts';
-import { isHashOf, reversalHash } from './hash.ts';
+import { isHashOf, reversalHash, type Told } from './hash.ts';
 import { type Decided, decidedOf, doubtOf, standing, withoutDoubt } from './late.ts';
 import { usedPrepaymentFacts } from './payment.ts';
+import { givesBackTheSame } from './prepayment-vat.ts';
 import type { Decision, Judgement, LateStanding, PostedBefore, PostingContext } from './types.ts';
 
 /** Why a posted document is reversed when it comes to one of these states (ACCOUNTING R3). */
@@ -20,8 +21,8 @@ const reversalReasons: Partial<Record<DocumentState, EntryReason>> = {
 };
 
 /**
- * Decides what to write, given what the books hold (ACCOUNTING R3, R8, "Locked"): nothing while the posted facts are unchanged,
- * a reversal and its successor when they changed. A held judgement never reverses an entry.
+ * Decides what to write, given what the books hold (ACCOUNTING R3, R8, "Locked"): nothing while the posted facts and the shares of
+ * prepayments are unchanged, a reversal and its successor when they changed. A held judgement never reverses an entry.
  */
 export function decide(judgement: Judgement, before: PostedBefore, context: PostingContext): Decision {
   const { inForce } = before;
@@ -29,7 +30,7 @@ export function decide(judgement: Judgement, before: PostedBefore, context: Post
   if (judgement.state === 'held')
     return { ...keep(judgement, inForce ? 'posted' : 'held'), late: before.late?.atClose ? before.late : null };
   if (judgement.entry) {
-    if (inForce && postsSameFacts(judgement, inForce))
+    if (inForce && postsSameFacts(judgement, inForce) && givesBackTheSame(judgement.entry, inForce))
       return keep(remarkingName(judgement, judgement.entry, inForce), 'posted');
     const decided = decidedOf(judgement, before);
     const doubt = doubtOf(judgement.entry, judgement.dating, context);
@@ -61,7 +62,11 @@ type InForce = NonNullable<PostedBefore['inForce']>;
 export function postsSameFacts({ entry, postedFacts }: Judgement, inForce: InForce): boolean {
   if (!entry) return false;
   if (inForce.inputHash === entry.inputHash) return true;
-  return postedFacts !== undefined && isHashOf(inForce.inputHash, postedFacts, payerName(inForce));
+  return postedFacts !== undefined && isHashOf(inForce.inputHash, postedFacts, toldBy(inForce));
+}
+
+function toldBy(inForce: InForce): Told {
+  return { payerName: payerName(inForce), shares: (inForce.shares ?? []).filter(({ hasVat }) => hasVat) };
 }
 
 /** Whether nothing but the client whose prepayment was used is another one than in the entry in force (R7). */
@@ -69,12 +74,14 @@ function isMatchedOnly({ entry, postedFacts }: Judgement, inForce: InForce): boo
   const line = inForce.lines.find(({ rule, role }) => rule === 'R7' && !receivables.includes(role));
   if (!entry || !postedFacts || line === undefined) return false;
   const client = /^client:(\d+)$/.exec(line.party?.code ?? '')?.[1];
-  const [invoiceClient = null] = postedFacts.payer;
+  const [invoiceClient = null] = postedFacts.payer ?? [];
   if (invoiceClient !== null && typeof invoiceClient !== 'number') return false;
   // Without a match, a use on a counter sale stands under the cash customer.
   const liable = client === undefined ? null : Number(client);
   const before = { ...postedFacts, after: usedPrepaymentFacts(liable, invoiceClient) };
-  return isHashOf(inForce.inputHash, before, payerName(inForce));
+  return (
+    !isHashOf(inForce.inputHash, postedFacts, toldBy(inForce)) && isHashOf(inForce.inputHash, before, toldBy(inForce))
+  );
 }
 
 /** A changed name alone posts nothing (ACCOUNTING R8): it is remarked. A name that was erased on either side is no change. */

@@ -12,15 +12,16 @@ export function inputHash(facts: readonly Fact[]): string {
   return hash('sha256', JSON.stringify(facts.map(plain)), 'hex');
 }
 
-/** Facts as they are hashed: `payer` begins with the client, and is one fact among the others. */
+/** Facts as they are hashed: `payer` begins with the client, and is one fact among the others; null where there is none. */
 export interface PostedFacts {
   before: readonly Fact[];
-  payer: readonly Fact[];
+  payer: readonly Fact[] | null;
   after: readonly Fact[];
 }
 
 /** The input hash of posted facts, or, with a name, the one that they had while the payer's name was among them. */
 export function hashOfPosted({ before, payer, after }: PostedFacts, payerName?: string | null): string {
+  if (payer === null) return inputHash([...before, ...after]);
   const [client = null, ...rest] = payer;
   return inputHash([...before, payerName === undefined ? payer : [client, payerName, ...rest], ...after]);
 }
@@ -35,14 +36,29 @@ export function registerFacts(register: string | null, vatNumber: string | null)
   return register === null || vatNumber !== null ? [] : [[registerNumber, register]];
 }
 
+/** What an entry says of itself, beside its hash. */
+export interface Told {
+  payerName: string | null;
+  /** The shares of prepayments that were received with VAT. */
+  shares: readonly { prepaymentId: number; amount: Decimal }[];
+}
+
 /**
- * Whether facts are those that an entry was posted from, by its hash. Older entries have no register number among them, and
- * still older ones count the payer's name: they are compared as if the payer still had the name that is in the entry.
+ * Whether facts are those that an entry was posted from, by its hash. Older entries count the shares of prepayments that gave VAT back;
+ * still older ones have no register number among their facts, and count the payer's name. They are compared as if the document still
+ * had the shares and the name that are in the entry.
  */
-export function isHashOf(hash: string, facts: PostedFacts, payerName: string | null): boolean {
+export function isHashOf(hash: string, facts: PostedFacts, { payerName, shares }: Told): boolean {
   const isRegister = (fact: Fact) => Array.isArray(fact) && fact[0] === registerNumber;
-  const older = { ...facts, payer: facts.payer.filter((fact) => !isRegister(fact)) };
-  return hash === hashOfPosted(facts) || hash === hashOfPosted(older) || hash === hashOfPosted(older, payerName);
+  const payer = facts.payer?.filter((fact) => !isRegister(fact)) ?? null;
+  const given: Fact[] = shares.map(({ prepaymentId, amount }) => [prepaymentId, amount]);
+  const withShares = { ...facts, after: [...facts.after, 'VAT of prepayments', ...given] };
+  return [facts, ...(given.length > 0 ? [withShares] : [])].some(
+    (each) =>
+      hash === hashOfPosted(each) ||
+      hash === hashOfPosted({ ...each, payer }) ||
+      hash === hashOfPosted({ ...each, payer }, payerName),
+  );
 }
 
 /** Input hash of the reversal of an entry; by the entry's id, because an entry is reversed at most once. */

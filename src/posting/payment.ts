@@ -105,7 +105,7 @@ export function judgePayment(
   const postedFacts: PostedFacts = {
     before: ['payment', payment.id, period.date, type, paid, period.role, invoice.id],
     payer: shared.facts,
-    after: [...usedPrepaymentFacts(liable, invoice.clientId), ...givenBack.facts],
+    after: usedPrepaymentFacts(liable, invoice.clientId),
   };
   if (facts.prepayment?.prepaymentIds.length === 0 && type === prepaymentUse) {
     findings.report(

@@ -1,10 +1,10 @@
-import { type EntryShare, type Line, lineOf, type Party } from '../domain/entry.ts';
+import { type DraftEntry, type EntryShare, type Line, lineOf, type Party } from '../domain/entry.ts';
 import { Money, roundHalfEven, zero } from '../domain/money.ts';
+import { storable } from '../domain/text.ts';
 import { roleAccount, vatAccount } from '../mapping/look-ups.ts';
 import type { PrepaymentRecord } from '../records/types.ts';
 import type { CalendarDate } from '../terms.ts';
 import type { Findings } from './findings.ts';
-import type { Fact } from './hash.ts';
 import type { PostingContext, PrepaymentShare } from './types.ts';
 
 const hundred = new Money(100);
@@ -52,16 +52,12 @@ export function vatGivenBack(
   shares: readonly PrepaymentShare[],
   common: Common,
   { decimals }: PostingContext,
-): { lines: Line[]; shares: EntryShare[]; facts: readonly Fact[] } {
+): { lines: Line[]; shares: EntryShare[] } {
   const lines: Line[] = [];
   const kept: EntryShare[] = [];
-  for (const { prepaymentId, amount, usedBefore, vat: of } of shares) {
-    const vat =
-      of === null
-        ? zero
-        : partOf(of.amount, usedBefore.plus(amount), of.paid, decimals).minus(
-            partOf(of.amount, usedBefore, of.paid, decimals),
-          );
+  for (const share of shares) {
+    const { prepaymentId, amount, usedBefore, vat: of } = share;
+    const vat = vatOfShare(share, decimals);
     kept.push({ prepaymentId, usedBefore, amount, vat, hasVat: of !== null });
     if (of === null) continue;
     const { suspendedAccount, account, group, rate } = of;
@@ -71,10 +67,39 @@ export function vatGivenBack(
     };
     lines.push(...vatLines(vat.negated(), amount.negated(), { group, rate }, accounts, common));
   }
-  const withVat = shares.filter(({ vat }) => vat !== null);
-  const facts: Fact[] = withVat.map(({ prepaymentId, amount }) => [prepaymentId, amount]);
-  return { lines, shares: kept, facts: facts.length === 0 ? [] : ['VAT of prepayments', ...facts] };
+  return { lines, shares: kept };
 }
+
+/** The VAT that a share gives back: what belongs to all that is used up to it, less what belongs to what is used before it. */
+export function vatOfShare(
+  { usedBefore, amount, vat: of }: Omit<PrepaymentShare, 'prepaymentId'>,
+  decimals: number,
+): Money {
+  if (of === null) return zero;
+  const upTo = (used: Money) => partOf(of.amount, used, of.paid, decimals);
+  return upTo(usedBefore.plus(amount)).minus(upTo(usedBefore));
+}
+
+/**
+ * Whether two entries of a document give back the same VAT at the same accounts. This is no fact of the source: it follows the entries in
+ * force of the prepayments, and what was taken from them before (ACCOUNTING R5).
+ */
+export function givesBackTheSame(one: Pick<DraftEntry, 'lines'>, other: Pick<DraftEntry, 'lines'>): boolean {
+  return givenBackText(one) === givenBackText(other);
+}
+
+function givenBackText({ lines }: Pick<DraftEntry, 'lines'>): string {
+  const given = lines.filter(({ rule, role }) => givingBack.has(rule) && (role === 'vat' || role === 'prepayment_vat'));
+  return given
+    .map(({ account, role, side, amount, vat }) => {
+      const { group = null, rate = null, base = null } = vat ?? {};
+      return JSON.stringify([account, role, side, amount, storable(group ?? ''), rate, base]);
+    })
+    .sort()
+    .join('\n');
+}
+
+const givingBack: ReadonlySet<string> = new Set(['R6', 'R7']);
 
 /**
  * The part of an original's VAT that belongs to what is used of it. More than all of it where a use is seen before the one that it

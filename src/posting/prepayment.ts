@@ -1,10 +1,10 @@
 import { businessDate } from '../domain/dates.ts';
-import { entryDefect, lineOf } from '../domain/entry.ts';
+import { type DraftEntry, entryDefect, lineOf } from '../domain/entry.ts';
 import { paymentAccount, roleAccount } from '../mapping/look-ups.ts';
 import { isKnownStatus, isNoMoney } from '../records/prepayment-words.ts';
 import type { CalendarDate } from '../terms.ts';
 import { Findings } from './findings.ts';
-import { inputHash } from './hash.ts';
+import { hashOfPosted, type PostedFacts } from './hash.ts';
 import { clientParty, moneyParty } from './party.ts';
 import { vatAtReceipt, vatGivenBack } from './prepayment-vat.ts';
 import type { Judgement, PostingContext, PrepaymentFacts } from './types.ts';
@@ -75,7 +75,12 @@ export function judgePrepayment(
   if (paid.lessThan(0) && prepayment.refundsId === null)
     findings.report('negative_without_original', `${paid.toFixed()} was paid back, and it names no prepayment`);
   const of = prepayment.refundsId === null ? '' : ` of prepayment ${prepayment.refundsId}`;
-  return findings.posted({
+  const postedFacts: PostedFacts = {
+    before: ['prepayment', prepayment.id, date, type, paid, clientId, departmentId],
+    payer: null,
+    after: [],
+  };
+  const entry: DraftEntry = {
     document: { kind: 'prepayment', id: prepayment.id },
     date,
     documentDate: date,
@@ -83,10 +88,11 @@ export function judgePrepayment(
     reason: 'posted',
     reverses: null,
     original: null,
-    inputHash: inputHash(['prepayment', prepayment.id, date, type, paid, clientId, departmentId, ...givenBack.facts]),
+    inputHash: hashOfPosted(postedFacts),
     ...(givenBack.shares.length > 0 ? { shares: givenBack.shares } : {}),
     lines,
-  });
+  };
+  return findings.posted(entry, postedFacts);
 }
 
 /** Reports a prepayment from before the cut-over that stopped being money since: the opening balances may include it. */

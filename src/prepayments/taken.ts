@@ -29,10 +29,11 @@ export async function takenByUses(
   );
 }
 
-/** A document that takes from a prepayment. */
+/** A document that takes from a prepayment; `amount` is negative where it gives back. */
 export interface Taker {
   prepaymentId: number;
   document: DocumentRef;
+  amount: Money;
 }
 
 /** What takes from these prepayments: payments of type 8 that are matched with them, and refunds that name them. */
@@ -44,14 +45,16 @@ export async function takersOf(
   if (prepayments.length === 0) return [];
   const found = await rows(
     db,
-    { prepayment: integer, kind: oneOf(['payment', 'prepayment']), id: integer },
-    `select prepayment_id as prepayment, 'payment' as kind, payment_id as id from prepayment_match
+    { prepayment: integer, kind: oneOf(['payment', 'prepayment']), id: integer, amount: numeric },
+    `select prepayment_id as prepayment, 'payment' as kind, payment_id as id, amount from prepayment_match
      where installation = ? and prepayment_id = any(?::bigint[])
      union all
-     select original_id, 'prepayment', refund_id from prepayment_refund
+     select original_id, 'prepayment', refund_id, amount from prepayment_refund
      where installation = ? and original_id = any(?::bigint[])
      order by kind, id`,
     [installation, prepayments, installation, prepayments],
   );
-  return found.map(({ prepayment, ...document }) => ({ prepaymentId: prepayment, document }));
+  return found.map(({ prepayment, amount, ...document }) => ({
+    ...{ prepaymentId: prepayment, document, amount: new Money(amount) },
+  }));
 }

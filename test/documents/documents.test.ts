@@ -7,6 +7,7 @@ import { countInForce, documentsInForce, everything } from '../../src/documents/
 import { markDirty, markForChangedConditions, markKnown } from '../../src/documents/mark.ts';
 import { markRefetched, noteRefetched } from '../../src/documents/refetch.ts';
 import { type JudgedState, saveJudged, saveRemapped } from '../../src/documents/save.ts';
+import { documentKinds } from '../../src/terms.ts';
 import { useDatabase } from '../support/database.ts';
 
 const { db } = useDatabase();
@@ -134,7 +135,12 @@ test('a correction after a changed mapping leaves marks, state and reports', asy
   await markDirty(db, installation, 'invoice', [1]);
   await saveJudged(db, installation, [judged(1, 1, { reports: [{ code: 'due_sum_disagrees', message: 'due' }] })]);
   await markDirty(db, installation, 'invoice', [1]);
-  const [document] = await documentsInForce(db, installation, everything, { after: null, limit: 10, lock: false });
+  const [document] = await documentsInForce(db, installation, everything, {
+    kinds: documentKinds,
+    after: null,
+    limit: 10,
+    lock: false,
+  });
   expect(document).toMatchObject({ id: 1, entryId: `${installation}/invoice/1/1`, entryCount: 1 });
   await saveRemapped(db, installation, [judged(1, 1, { state: 'held', entriesAdded: 2 })]);
   expect(await stored(1)).toMatchObject({ dirty: true, state: 'posted', entries: 3 });
@@ -154,7 +160,7 @@ test('documents in force are selected by id or by document date', async () => {
         db,
         installation,
         { ...everything, ...selection },
-        { after: null, limit: 10, lock: false },
+        { kinds: documentKinds, after: null, limit: 10, lock: false },
       ),
     );
   expect(await found({})).toEqual([1, 2]);

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import type { DraftEntry } from '../../src/domain/entry.ts';
 import { parseMapping } from '../../src/mapping/parse.ts';
-import { judge, post } from '../../src/posting/index.ts';
+import { hashOfPosted } from '../../src/posting/hash.ts';
+import { judge, post, remap } from '../../src/posting/index.ts';
 import type { PrepaymentShare } from '../../src/posting/types.ts';
 import { accountsByRole } from '../support/accounts.ts';
 import {
@@ -186,6 +188,61 @@ test('without the policy nothing is posted and no hash changes', () => {
   expect(judge(used('50.00', share('50.00', '0', null)), context).entry!.inputHash).toBe(
     judge(used('50.00'), contextOf()).entry!.inputHash,
   );
+});
+
+describe('a share is no fact of the source', () => {
+  const before = booksAfter(post(used('50.00', share('50.00', '0')), nothingBefore, context));
+  const anew = (...shares: PrepaymentShare[]) => post(used('50.00', ...shares), before, context).entries;
+  const texts = ({ lines }: DraftEntry) =>
+    lines.flatMap((line) =>
+      line.role === 'prepayment_vat' ? [`${line.account} ${line.vat!.group} ${signedAmount(line).toFixed(2)}`] : [],
+    );
+
+  test('its VAT is not hashed, and the same share posts nothing', () => {
+    expect(before.inForce!.inputHash).toBe(judge(used('50.00'), context).entry!.inputHash);
+    expect(anew(share('50.00', '0'))).toEqual([]);
+    // 40.64 × 83 / 200 = 16.8656, × 33 / 200 = 6.7056: 16.87 - 6.71 is 10.16, too.
+    expect(anew(share('50.00', '33.00'))).toEqual([]);
+  });
+
+  test.each([
+    ['the VAT of the prepayment', share('50.00', '0', { ...vatOf200, amount: money('24.56') }), ['2401 VAT25 -6.14']],
+    ['its account', share('50.00', '0', { ...vatOf200, suspendedAccount: '2402' }), ['2402 VAT25 -10.16']],
+    ['its group', share('50.00', '0', { ...vatOf200, group: 'VAT14' }), ['2401 VAT14 -10.16']],
+    ['none any more', share('50.00', '0', null), []],
+  ])('other lines, by %s, post it anew', (_, now, expected) => {
+    const entries = anew(now);
+    expect(entries.map(({ reason }) => reason)).toEqual(['source_changed', 'source_changed']);
+    expect(texts(entries.at(-1)!)).toEqual(expected);
+  });
+
+  test('what is used before it moves its cents, and it is posted anew', () => {
+    const books = booksAfter(post(used('119.00', share('119.00', '0')), nothingBefore, context));
+    const { entries } = post(used('119.00', share('119.00', '0.07')), books, context);
+    // 40.64 × 119.07 / 200 = 24.195024, × 0.07 / 200 = 0.014224.
+    expect([...texts(books.inForce!), ...texts(entries.at(-1)!)]).toEqual(['2401 VAT25 -24.18', '2401 VAT25 -24.19']);
+  });
+
+  test('a remap of an entry without shares brings them', () => {
+    const plain = booksAfter(post(used('50.00'), nothingBefore, contextOf()));
+    const { outcome, decision } = remap(used('50.00', share('50.00', '0')), plain, context);
+    expect([outcome, texts(decision.entries.at(-1)!)]).toEqual(['corrected', ['2401 VAT25 -10.16']]);
+  });
+
+  test.each([
+    ['with the same share', share('50.00', '0'), [], 'same'],
+    ['with none any more', share('50.00', '0', null), ['source_changed', 'source_changed'], 'corrected'],
+  ])('an entry of an earlier version counts its shares among its facts: %s', (_, now, reasons, outcome) => {
+    const { before: first, payer, after: last } = judge(used('50.00'), context).postedFacts!;
+    const inputHash = hashOfPosted({
+      ...{ before: first, payer },
+      after: [...last, 'VAT of prepayments', [90, money('50.00')]],
+    });
+    expect(inputHash).not.toBe(before.inForce!.inputHash);
+    const older = { ...before, inForce: { ...before.inForce!, inputHash } };
+    expect(post(used('50.00', now), older, context).entries.map(({ reason }) => reason)).toEqual(reasons);
+    expect(remap(used('50.00', now), older, context).outcome).toBe(outcome);
+  });
 });
 
 test('lines of shares have no payment type, and the client of the prepayment', () => {

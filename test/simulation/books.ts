@@ -13,6 +13,8 @@ export interface DocumentBook extends DocumentRef {
   dirty: boolean;
   wanted: boolean;
   entries: BookedEntry[];
+  /** When it was first posted, among all documents; null: never. */
+  place: number | null;
   /** Codes of what was remarked when it was last judged, each once. */
   remarks: string[];
   /** What its problem keeps out of the books. */
@@ -26,6 +28,7 @@ export const keyOf = ({ kind, id }: DocumentRef): string => `${kind}/${id}`;
 
 export class Books {
   readonly documents = new Map<string, DocumentBook>();
+  #placed = 0;
 
   of(document: DocumentRef): DocumentBook {
     const key = keyOf(document);
@@ -34,7 +37,7 @@ export class Books {
       const { kind, id } = document;
       book = {
         ...{ kind, id, state: null, problem: null, documentDate: null, dirty: false, wanted: false },
-        ...{ entries: [], remarks: [], outside: null, late: null, decisions: [] },
+        ...{ entries: [], place: null, remarks: [], outside: null, late: null, decisions: [] },
       };
       this.documents.set(key, book);
     }
@@ -47,6 +50,7 @@ export class Books {
       ...entry,
       id: `4711/${keyOf(book)}/${book.entries.length + index + 1}`,
     }));
+    if (added.length > 0) book.place ??= ++this.#placed;
     book.entries.push(...added);
     book.state = decision.state;
     book.problem = decision.problem?.code ?? null;

@@ -41,4 +41,6 @@ export interface Memory {
   /** Of the entry in force: the VAT it was received with, or what it took from a prepayment. */
   received: ReceivedVat | null;
   share: Share | null;
+  /** When it was first posted, among all documents; null: never. */
+  place: number | null;
 }

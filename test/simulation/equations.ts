@@ -254,8 +254,8 @@ export class Equations {
   }
 
   /**
-   * E8 per original: its VAT × unused / paid, to half a unit for each use before and after it; against the source's unused amount
-   * where nothing that was taken from it is doubtful.
+   * E8 per original: its VAT × unused / paid, to half a unit: each share begins where the one before it ends. Against the source's unused
+   * amount, where nothing that was taken from it is doubtful.
    */
   #prepaymentVat(): void {
     const unit = new D(10).pow(-this.#clinic.decimals);
@@ -280,13 +280,7 @@ export class Equations {
       const unused = kept.reduce((sum, paid) => sum.plus(paid), new D(unused_amount));
       const exact = original.vat.times(unused).dividedBy(original.paid);
       this.proved.E8 += 1;
-      if (
-        ledger
-          .minus(exact)
-          .abs()
-          .lessThanOrEqualTo(unit.times(users.length + 0.5))
-      )
-        continue;
+      if (ledger.minus(exact).abs().lessThanOrEqualTo(unit.times('0.5'))) continue;
       throw new Broken(
         'E8',
         [`prepayment/${id}`, ...users],

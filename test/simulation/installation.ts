@@ -12,7 +12,7 @@ import { type Delivery, Mirror } from './mirror.ts';
 import { Oracle } from './oracle.ts';
 import { decidable } from './oracle-late.ts';
 import { reconcileAgrees } from './reconciled.ts';
-import { usesOtherwise, withShares } from './shares.ts';
+import { concernedBy, withShares } from './shares.ts';
 
 export type Post = (facts: DocumentFacts, before: PostedBefore, context: PostingContext) => Decision;
 
@@ -191,9 +191,7 @@ export class Installation {
 
   #decide(book: DocumentBook, now: Conditions): Decision {
     const facts = this.mirror.facts(book, this.#decidedIn, this.#firstClients);
-    const isVatPosted = (now.mapping.policies.prepayment_vat ?? 'listed') !== 'listed';
-    const told = isVatPosted ? withShares(facts, book, this.books, this.mirror) : facts;
-    return this.#post(told, postedBefore(book), now.context);
+    return this.#post(withShares(facts, book, this.books, this.mirror), postedBefore(book), now.context);
   }
 
   #save(book: DocumentBook, decision: Decision, now: Conditions, judged: Set<DocumentBook>): void {
@@ -210,8 +208,8 @@ export class Installation {
     const isOfDecided =
       book.kind === 'payment' && this.#decidedIn.has(this.mirror.payments.get(book.id)!.source.invoice);
     if (isMoved || isOfDecided || added.some((entry) => entry.date !== entry.documentDate)) this.moved.add(keyOf(book));
-    if (book.kind === 'prepayment' && added.length > 0)
-      for (const use of usesOtherwise(book, this.books, this.mirror)) use.dirty = true;
+    if (book.kind !== 'invoice' && added.length > 0)
+      for (const other of concernedBy(book, this.books, this.mirror)) other.dirty = true;
     this.oracle.judged(book, standing, added, now);
   }
 

@@ -32,9 +32,14 @@ export interface Wanted {
 
 type Posted = Extract<Verdict, { state: 'posted' }>;
 
+/** Shares of prepayments are no part of it: they follow what else is posted. */
 export function versionAsked(verdict: Verdict, standing: BookedEntry | null): string {
-  return JSON.stringify([standing?.id ?? null, verdict.state === 'posted' ? verdict.facts : verdict.state]);
+  const facts = verdict.state === 'posted' ? withoutShares(verdict.facts) : verdict.state;
+  return JSON.stringify([standing?.id ?? null, facts]);
 }
+
+const withoutShares = (facts: string): string =>
+  JSON.stringify(JSON.parse(facts), (key, value: unknown) => (key === 'shares' ? null : value));
 
 /** What a judgement must come to. `everPosted`: before it. */
 export function wantedOf(

@@ -390,15 +390,29 @@ export class Rules {
     prepayment: number | null,
     amount: D,
     common: Pick<ExpectedLine, 'party' | 'department'>,
-    { received, mapping }: RuleConditions,
+    { received }: RuleConditions,
   ): { lines: ExpectedLine[]; facts: unknown[]; share: Share | null } {
-    const isPosted = (mapping.policies.prepayment_vat ?? 'listed') !== 'listed';
     const isKnown = document.startsWith('prepayment/') || this.#mirror.prepayments.has(prepayment ?? 0);
-    if (prepayment === null || !received || !isPosted || !isKnown) return { lines: [], facts: [], share: null };
-    const { share, vat, of } = shareOf(document, prepayment, amount, this.#decimals, received);
+    if (prepayment === null || !received || !isKnown) return { lines: [], facts: [], share: null };
+    const takenBy = (other: string) => this.#takenBy(other);
+    const { share, vat: back, of } = shareOf(document, prepayment, amount, this.#decimals, received, takenBy);
     if (of === null) return { lines: [], facts: [], share };
-    const lines = vatLines(vat.negated(), amount.negated(), of, common);
-    return { lines, facts: [[prepayment, amount.toFixed()]], share };
+    const lines = vatLines(back.negated(), amount.negated(), of, common);
+    const facts = lines.map(({ role, account, amount: vat, vat: group }) => [role, account, vat.toFixed(), group]);
+    return { lines, facts, share };
+  }
+
+  /** What a payment or refund takes from a prepayment that was seen. */
+  #takenBy(document: string): { prepayment: number; amount: D } | null {
+    const [kind, id] = document.split('/');
+    if (kind === 'payment') {
+      const { prepayment, paid } = this.#mirror.payments.get(Number(id))!.source;
+      if (prepayment === null || !this.#mirror.prepayments.has(prepayment)) return null;
+      return { prepayment, amount: new D(paid) };
+    }
+    const source = kind === 'prepayment' ? this.#mirror.prepayments.get(Number(id))!.source : null;
+    if (source === null || source.refunds === null || !new D(source.paid).isNegative()) return null;
+    return { prepayment: source.refunds, amount: new D(source.paid).negated() };
   }
 
   #moneyLine(

@@ -18,18 +18,14 @@ export interface ReceivedVat {
 /** What an entry in force took from a prepayment; negative where it gave back. */
 export interface Share {
   prepayment: number;
-  amount: D;
-  usedBefore: D;
   hasVat: boolean;
 }
 
 /** What the books hold of prepayments, as the oracle has them. */
 export interface Received {
   vatOf(prepayment: number): ReceivedVat | null;
-  /** The share of a document's entry in force. */
-  shareOf(document: string): Share | null;
-  /** What all entries in force took from a prepayment. */
-  takenFrom(prepayment: number): D;
+  /** Documents with an entry in force, those before a document's own first posting; all of them where it was never posted. */
+  postedBefore(document: string): string[];
 }
 
 /** The VAT that a prepayment is to be posted with; null: none; `unmapped`: there is no account for it. */
@@ -81,13 +77,15 @@ export function shareOf(
   amount: D,
   decimals: number,
   received: Received,
+  takenBy: (document: string) => { prepayment: number; amount: D } | null,
 ): { share: Share; vat: D; of: ReceivedVat | null } {
-  const own = received.shareOf(document);
-  const isSame = own !== null && own.prepayment === prepayment && own.amount.equals(amount);
-  const others = received.takenFrom(prepayment).minus(own?.prepayment === prepayment ? own.amount : 0);
-  const usedBefore = isSame ? own.usedBefore : others;
+  const before = received.postedBefore(document).flatMap((other) => takenBy(other) ?? []);
+  const usedBefore = before.reduce(
+    (sum, one) => (one.prepayment === prepayment ? sum.plus(one.amount) : sum),
+    new D(0),
+  );
   const of = received.vatOf(prepayment);
-  const share = { prepayment, amount, usedBefore, hasVat: of !== null };
+  const share = { prepayment, hasVat: of !== null };
   if (of === null) return { share, vat: new D(0), of };
   const upTo = (used: D) => of.vat.times(used).dividedBy(of.paid).toDecimalPlaces(decimals);
   return { share, vat: upTo(usedBefore.plus(amount)).minus(upTo(usedBefore)), of };

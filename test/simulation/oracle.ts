@@ -33,12 +33,14 @@ export class Oracle {
   /** Of the entries in force. */
   readonly #received: Received = {
     vatOf: (prepayment) => this.memory.get(`prepayment/${prepayment}`)?.received ?? null,
-    shareOf: (document) => this.memory.get(document)?.share ?? null,
-    takenFrom: (prepayment) => {
-      const shares = [...this.memory.values()].flatMap(({ share }) => share ?? []);
-      return shares.reduce((sum, share) => (share.prepayment === prepayment ? sum.plus(share.amount) : sum), new D(0));
+    postedBefore: (document) => {
+      const own = this.memory.get(document)?.place ?? Number.POSITIVE_INFINITY;
+      return [...this.memory].flatMap(([key, { place, facts }]) =>
+        key !== document && facts !== null && place !== null && place < own ? [key] : [],
+      );
     },
   };
+  #placed = 0;
 
   constructor(clinic: WatchedClinic, mirror: Mirror, books: Books, equationsOnly: boolean) {
     this.#equationsOnly = equationsOnly;
@@ -88,6 +90,7 @@ export class Oracle {
       if (verdict.unmatched !== undefined && !this.#firstClients.has(book.id))
         this.#firstClients.set(book.id, verdict.unmatched);
     }
+    if (added.length > 0) memory.place ??= ++this.#placed;
     this.equations.appended(book, added);
   }
 
@@ -114,7 +117,7 @@ export class Oracle {
     const memory = this.memory.get(key) ?? {
       ...{ facts: null, taken: null, amount: new D(0), receivable: null, tags: '' },
       ...{ vat: new D(0), vouchers: {}, client: null, name: null },
-      ...{ isLate: false, version: '', decisions: [], received: null, share: null },
+      ...{ isLate: false, version: '', decisions: [], received: null, share: null, place: null },
     };
     this.memory.set(key, memory);
     return memory;
@@ -137,8 +140,9 @@ function changeOf(before: string | null, now: string): string {
   const without = (facts: string, names: string[]) =>
     JSON.stringify(JSON.parse(facts), (key, value: unknown) => (names.includes(key) ? null : value));
   if (!before?.includes('"liable"')) return 'source_changed';
-  const ofMatch = before.includes('"shares":[[') ? ['liable'] : ['liable', 'shares'];
-  return isSame(without(before, ofMatch), without(now, ofMatch)) ? 'prepayment_matched' : 'source_changed';
+  const isShareOnly = isSame(without(before, ['shares']), without(now, ['shares']));
+  const isOfMatch = isSame(without(before, ['liable', 'shares']), without(now, ['liable', 'shares']));
+  return isOfMatch && !isShareOnly ? 'prepayment_matched' : 'source_changed';
 }
 
 function rememberedOf(book: DocumentBook, verdict: Extract<Verdict, { state: 'posted' }>): Partial<Memory> {

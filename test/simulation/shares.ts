@@ -27,29 +27,33 @@ export function withShares(facts: DocumentFacts, book: DocumentBook, books: Book
   const taken = takenBy(book, mirror);
   if (taken === null || facts.kind === 'invoice') return facts;
   const { prepaymentId, amount } = taken;
-  const own = inForce(book)[0]?.shares?.find((share) => share.prepaymentId === prepaymentId);
-  const others = usersOf(prepaymentId, books, mirror).filter((other) => keyOf(other) !== keyOf(book));
-  const used = others.flatMap((other) => inForce(other)[0]?.shares ?? []).map((share) => share.amount);
+  const before = usersOf(prepaymentId, books, mirror).filter(
+    (other) => keyOf(other) !== keyOf(book) && (book.place === null || other.place! < book.place),
+  );
   const original = books.documents.get(keyOf({ kind: 'prepayment', id: prepaymentId }));
   const share: PrepaymentShare = {
     ...{ prepaymentId, amount },
-    usedBefore: own?.amount.equals(amount) ? own.usedBefore : sum(used),
+    usedBefore: sum(before.map((other) => takenBy(other, mirror)!.amount)),
     vat: vatOf((original && inForce(original)[0]?.lines) ?? []),
   };
   return { ...facts, shares: [share] };
 }
 
-/** Entries in force that took from a prepayment and gave VAT back although it has none now, or none although it has. */
-export function usesOtherwise(prepayment: DocumentBook, books: Books, mirror: Mirror): DocumentBook[] {
-  const hasVat = vatOf(inForce(prepayment)[0]?.lines ?? []) !== null;
-  return usersOf(prepayment.id, books, mirror).filter((user) => {
-    const [entry] = inForce(user);
-    return entry !== undefined && (entry.shares?.[0]?.hasVat ?? false) !== hasVat;
-  });
+/** What else took from the prepayments that a document's entries, before and now, have to do with. */
+export function concernedBy(document: DocumentBook, books: Books, mirror: Mirror): DocumentBook[] {
+  const own = document.kind === 'prepayment' ? [document.id] : [];
+  const given = document.entries.flatMap(({ shares = [] }) => shares.map(({ prepaymentId }) => prepaymentId));
+  const prepayments = new Set([...own, ...given, ...[takenBy(document, mirror)?.prepaymentId ?? []].flat()]);
+  return [...prepayments]
+    .flatMap((prepayment) => usersOf(prepayment, books, mirror))
+    .filter((user) => keyOf(user) !== keyOf(document));
 }
 
+/** What took from a prepayment and has an entry in force. */
 function usersOf(prepayment: number, books: Books, mirror: Mirror): DocumentBook[] {
-  return [...books.documents.values()].filter((book) => takenBy(book, mirror)?.prepaymentId === prepayment);
+  return [...books.documents.values()].filter(
+    (book) => inForce(book).length > 0 && takenBy(book, mirror)?.prepaymentId === prepayment,
+  );
 }
 
 function vatOf(lines: readonly Line[]): PrepaymentShare['vat'] {

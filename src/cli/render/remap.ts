@@ -8,7 +8,7 @@ import { AccountTotals, entryDocument, entryText, linesDocument, linesText, with
 import type { ListItem } from './streamed-result.ts';
 import { columns, count } from './text.ts';
 
-/** The documents that a mapping posts differently, or whose correction is held, as list items; the others are only counted. */
+/** The documents that a mapping posts differently, or that stay as they are for a reason, as list items; the others are only counted. */
 export async function* changeItems(
   batches: AsyncIterable<RemappedDocument[]>,
   installation: number,
@@ -17,9 +17,7 @@ export async function* changeItems(
 ): AsyncGenerator<ListItem[]> {
   for await (const batch of batches) {
     for (const one of batch) summary.add(one);
-    yield batch
-      .filter(({ remap }) => remap.outcome !== 'same' && remap.outcome !== 'left')
-      .map((one) => changeItem(one, installation, decimals));
+    yield batch.filter(({ remap }) => remap.outcome !== 'same').map((one) => changeItem(one, installation, decimals));
   }
 }
 
@@ -37,7 +35,8 @@ function changeItem({ document, remap, entryIds }: RemappedDocument, installatio
     texts.push(entryText(...successor, decimals));
   } else {
     if (wanted) texts.push(`this mapping gives:\n${linesText(wanted.lines, decimals)}`);
-    texts.push(`kept as it is: ${problem?.code}\n    ${visible(problem?.message ?? '')}\n    what to do: ${todo}`);
+    if (outcome === 'left') texts.push('changed in the source, too: the next window judges it');
+    if (problem) texts.push(`kept as it is: ${problem.code}\n    ${visible(problem.message)}\n    what to do: ${todo}`);
   }
   return {
     json: {
@@ -126,7 +125,10 @@ export class RemapSummary {
           [0],
         ).map((line) => `  ${line}`),
       );
-    if (left > 0) lines.push(`${count(left, 'document')} changed in the source, too: left to the next window.`);
+    if (left > 0)
+      lines.push(
+        `${count(left, 'document')} changed in the source, too: the next window judges them${isPreview ? '' : '; `--details` names each'}.`,
+      );
     const moved = this.#moved().map(({ account, in_force, instead, change }) => [account, in_force, instead, change]);
     if (moved.length > 0) {
       const table = columns([['account', 'in force', 'instead', 'change'], ...moved], [1, 2, 3]);
