@@ -119,7 +119,7 @@ export const problemCatalogue = {
     holds: false,
     sentence:
       'Of a payment from a prepayment it is not known whose prepayment it used: no one set of prepayments changed by its amount (R7). Its liability stands under the client of the invoice.',
-    todo: 'Nothing, usually: a later change of a prepayment may tell. If you know which one it was, say so: `vetledger problems match PAYMENT --prepayment ID --reason TEXT`.',
+    todo: 'Nothing, usually: a later change of a prepayment may tell. `vetledger problems match` proposes which one it was. If you know it, say so: `vetledger problems match PAYMENT --prepayment ID --reason TEXT`.',
   },
   payer_name_changed: {
     holds: false,

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { text } from '../../src/db/columns.ts';
 import { rows } from '../../src/db/rows.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
+import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 
@@ -111,6 +112,64 @@ describe('the demo’s clinic on 2026-11-22, with the Finnish mapping and VAT at
     const { report, books, figure } = await judged(clinic);
     expect(report.equations.E8).toMatchObject({ ok: true, documents: [] });
     if (seed === 1) expect([figure.toFixed(2), books.toFixed(2)]).toEqual(['546.55', '546.54']);
+  });
+
+  test('the VAT report and the checklist of a close print each difference; matches are proposed, and set they settle it', async () => {
+    const clinic = await loaded(4910, 9, 200);
+    const { known, stranger } = disturb(clinic);
+    const [byB, first, second] = stranger as [number, number, number];
+    const { documents } = await judged(clinic);
+    const run = (line: string, ...more: string[]) =>
+      vetledger([...line.split(' '), ...more, '--config', clinic.config], clinic.env);
+    const vat = await run('report vat --month 2026-11');
+    const close = await run('ledger close --through 2026-11-21 --dry-run');
+    expect(documents).toHaveLength(2);
+    for (const { document, message } of documents) {
+      expect(vat.stdout).toContain(`${document}: ${message}`);
+      expect(close.stdout).toContain(`${document}: ${message}`);
+    }
+    const json = (await run('report vat --month 2026-11 --json')).json();
+    expect(json.installations[0].prepayment_vat_differences).toEqual(documents);
+    const { installations } = (await run('ledger close --through 2026-11-21 --dry-run --json')).json();
+    const { equations } = installations[0].checklist.differences;
+    expect(equations).toContainEqual({ equation: 'E8', difference: '60.96', documents: 2, each: documents });
+
+    const [a, b] = documents.map(({ document }) => Number(document.split(' ')[1])) as [number, number];
+    const proposed = (await run('problems match --json')).json().proposals;
+    const told = proposed.map((each: { payment: string; proposed: object[]; others: object[] }) => ({
+      payment: Number(each.payment.split('/')[2]),
+      own: each.proposed.map((of) => Object.values(of).slice(0, 3)),
+      others: each.others.map((of) => Object.values(of).slice(0, 3)),
+    }));
+    const client = clinic.clinic.prepayments.get(a)!.client;
+    expect(told).toEqual([
+      { payment: known, own: [[a, client, '60.00']], others: [] },
+      {
+        payment: byB,
+        own: [],
+        others: [
+          [a, client, '40.00'],
+          [b, client, '200.00'],
+        ],
+      },
+      { payment: first, own: [], others: [[b, client, '200.00']] },
+      { payment: second, own: [], others: [[b, client, '200.00']] },
+    ]);
+    const printed = (await run('problems match')).stdout;
+    expect(printed).toContain(`vetledger problems match 4910/payment/${known} --prepayment ${a} --reason "…"`);
+    for (const [payment, prepayment] of [
+      [known, a],
+      [byB, a],
+      [first, b],
+      [second, b],
+    ]) {
+      const words = `problems match 4910/payment/${payment} --prepayment ${prepayment} --by M.Virtanen --reason`;
+      expect(await run(words, 'as proposed')).toMatchObject({ code: 0 });
+    }
+    await clinic.post();
+    expect((await reportOf(clinic)).equations.E8).toMatchObject({ ok: true });
+    expect((await run('report vat --month 2026-11')).stdout).not.toContain('(E8)');
+    expect((await run('problems match')).stdout).toContain('of each use it is known which prepayment it used');
   });
 
   test.each([6, 7, 8])('seed %i, with uses that nobody can match: E8 names every cent above it', async (seed) => {

@@ -46,10 +46,11 @@ export function defineDocumentCommands(program: Command, define: Define): void {
     examples: [['vetledger problems retry 4711/invoice/123 4711/payment/7', 'two documents']],
     action: async (context, options, ids) => (await import('../commands/problems.ts')).retry(context, options, ids),
   });
-  define<MatchOptions>(problems, 'match <payment>', {
-    summary: 'say which prepayments a payment of type 8 used, where that is not known or wrong',
+  define<MatchOptions>(problems, 'match [payment]', {
+    summary:
+      'say which prepayments a payment of type 8 used, where that is not known or wrong; without a payment: proposals',
     description:
-      'The liability of the prepayment then stands under its client; what is posted under another one is reversed and posted anew by the next window. The decision is kept with name, reason and time. The payment is one with the remark prepayment_unmatched, which `vetledger reconcile` lists.',
+      'Without a payment: what each payment without a match may have used, its client’s own prepayments first, with the command that matches it; writes nothing. `proposals` in --json has of each `proposed`, its client’s prepayments that cover it with the amount of each, or `others` that cover it. With a payment: the liability of the prepayment then stands under its client; what is posted under another one is reversed and posted anew by the next window. The decision is kept with name, reason and time. The payment is one with the remark prepayment_unmatched, which `vetledger reconcile` lists, too.',
     options: [
       option(
         '--prepayment <id>',
@@ -57,15 +58,19 @@ export function defineDocumentCommands(program: Command, define: Define): void {
         repeated,
       ),
       new Option('--none', 'take the match away: nobody knows which one it used'),
-      new Option('--reason <text>', 'how it is known').makeOptionMandatory(),
+      new Option('--reason <text>', 'how it is known (required with a payment)'),
       new Option('--by <name>', 'who answers for it (default: the user of the operating system)'),
+      installation,
     ],
     examples: [
+      ['vetledger problems match', 'what payments without a match may have used'],
       ['vetledger problems match 4711/payment/12 --prepayment 7 --reason "receipt 881"', 'it used prepayment 7'],
       ['vetledger problems match 4711/payment/12 --none --reason "was prepayment 8 of nobody we know"', 'nobody knows'],
     ],
-    action: async (context, options, [payment = '']) =>
-      (await import('../commands/match.ts')).match(context, options, payment),
+    action: async (context, options, [payment]) => {
+      const { match, proposals } = await import('../commands/match.ts');
+      return payment === undefined ? proposals(context, options) : match(context, options, payment);
+    },
   });
   define<{ installation?: number }>(program, 'explain <kind> [id]', {
     summary: 'one document from source to books: proofs, rules, entries, write-back',
