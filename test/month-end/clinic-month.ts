@@ -78,6 +78,15 @@ const happenings: Record<string, (clinic: Clinic, story: Story) => void> = {
     const mistaken = clinic.createInvoice({ department, client: privateClient(clinic), rows: [vaccination] });
     clinic.voidInvoice(mistaken.id);
   },
+  // A client pays two visits of somebody else from one prepayment, in one week: no rule can tell whose it was.
+  '2025-10-28': (clinic) => {
+    const [own = 0, other = 0] = privateClients(clinic);
+    const paid = clinic.takePrepayment({ department, client: other, payment_type: 1, paid: '114.00' });
+    for (const sum of ['60.00', '40.00']) {
+      const visit = clinic.createInvoice({ department, client: own, rows: [{ ...vaccination, sum }] });
+      clinic.applyPrepayment(paid.id, visit.id);
+    }
+  },
   '2025-10-29': (clinic, story) => {
     const draft = { department, client: privateClient(clinic), status: 0 };
     story.finalised = clinic.createInvoice({ ...draft, rows: [vaccination] }).id;
@@ -109,9 +118,13 @@ const friday = 5;
 const euCompany = 2;
 
 function privateClient(clinic: Clinic): number {
-  const client = clinic.clients.all().find(({ customer_type }) => customer_type === 0);
-  if (!client) throw new Error('the sandbox has no private client');
-  return client.id;
+  const [client] = privateClients(clinic);
+  if (client === undefined) throw new Error('the sandbox has no private client');
+  return client;
+}
+
+function privateClients(clinic: Clinic): number[] {
+  return clinic.clients.all().flatMap(({ id, customer_type }) => (customer_type === 0 ? [id] : []));
 }
 
 function workdays(): string[] {

@@ -4,6 +4,7 @@ import type { Clinic } from '../../sandbox/clinic.ts';
 import { frozen, SourceFigures } from '../support/source-figures.ts';
 import { comeLate, correctOctober, playOctober, type Story } from './clinic-month.ts';
 import { compareReports, type Expected, month, monthEnd } from './compare.ts';
+import { unmatchedDifferences, unmatchedIn } from './matching.ts';
 import { giftCardsAsRevenue } from './owed.ts';
 import type { Transcript } from './page.ts';
 import { installation, type Services, startWorld, timezone, type World } from './world.ts';
@@ -99,13 +100,13 @@ class Play {
     return closed;
   }
 
-  /** Two uses of one prepayment in the same week cannot be told from its unused amount: a person says which one it was. */
+  /** Two uses of a stranger's prepayment in the same week cannot be told from its unused amount: a person says which one it was. */
   async #prepayments(): Promise<void> {
     const line = `report prepayments --as-of ${monthEnd}`;
     const printed = await this.#show('prepayments', line);
-    const unmatched = [...printed.matchAll(/ payment (\d+) /g)].map(([, id]) => Number(id));
-    if (unmatched.length === 0) this.differences.push('no use of a prepayment is left to be matched by a person');
-    for (const id of unmatched) {
+    this.differences.push(...unmatchedDifferences(this.#world, printed));
+    await this.#show('proposals', 'problems match');
+    for (const id of unmatchedIn(printed)) {
       const { prepayment } = this.#world.sandbox.clinic.payment(id);
       const match = `problems match ${installation}/payment/${id} --prepayment ${prepayment}`;
       await this.#show('match', `${match} --reason "its receipt says so" ${by}`);

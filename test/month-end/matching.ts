@@ -1,0 +1,28 @@
+// Which uses of prepayments the rules leave to a person: those of strangers' prepayments alone.
+
+import type { World } from './world.ts';
+
+const fromPrepayment = 8;
+
+/** The payments that `report prepayments` has without their prepayment. */
+export function unmatchedIn(printed: string): number[] {
+  return [...printed.matchAll(/ payment (\d+) /g)].map(([, id]) => Number(id));
+}
+
+/** Returns what is not as it should be: each use on an invoice of the prepayment's own client is matched, and a stranger's is left. */
+export function unmatchedDifferences({ sandbox: { clinic } }: World, printed: string): string[] {
+  const left = unmatchedIn(printed);
+  const isOwn = (id: number) => {
+    const { invoice, prepayment } = clinic.payment(id);
+    return prepayment !== null && clinic.prepayment(prepayment).client === clinic.invoice(invoice).client;
+  };
+  const uses = clinic.invoicePayments.all().filter(({ payment_type }) => payment_type === fromPrepayment);
+  const twice = uses.filter(({ id, prepayment }) =>
+    uses.some((other) => other.id !== id && other.prepayment === prepayment && isOwn(id) && isOwn(other.id)),
+  );
+  return [
+    ...left.filter(isOwn).map((id) => `payment ${id} used its client's own prepayment, and is unmatched`),
+    ...(left.length > 0 ? [] : ['no use of a prepayment is left to be matched by a person']),
+    ...(twice.length > 0 ? [] : ['no prepayment was used twice by its own client']),
+  ];
+}
