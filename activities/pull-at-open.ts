@@ -1,6 +1,6 @@
 import { countWaiting, hasMarked } from '../src/documents/count.ts';
 import { areDaysWaiting } from '../src/ledger/summaries/append.ts';
-import { isCensusDue } from '../src/mirror/installation-state.ts';
+import { censusDue } from '../src/mirror/installation-state.ts';
 import type { CursorMove } from '../src/sync/cursors.ts';
 import { type KnownState, moveStreams, readStream } from '../src/sync/streams.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
@@ -88,5 +88,5 @@ async function idleState(deps: ActivityDeps, { installation }: WindowInput): Pro
   if (wanted > 0 || (await hasMarked(db, installation))) return null;
   if (await areDaysWaiting(db, installation, presentDay(clock(), configured.timezone))) return null;
   if ((await writesBack(deps, installation)) && (await areWriteBacksWaiting(db, installation))) return null;
-  return { held, censusDue: await isCensusDue(db, installation) };
+  return { held, censusDue: (await censusDue(db, installation)) !== null };
 }

@@ -8,8 +8,8 @@ import type { PlainError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { agreedTime, type ReadAt, savedReadAt } from '../src/domain/read-at.ts';
 import type { Trouble } from '../src/domain/trouble.ts';
-import { isCensusDue, takeNudge } from '../src/mirror/installation-state.ts';
-import { takeCensus } from '../src/sync/census.ts';
+import { takeNudge } from '../src/mirror/installation-state.ts';
+import { takeCensusIfDue } from '../src/sync/census.ts';
 import { clockRemarks } from '../src/sync/clock-remarks.ts';
 import { type Cursors, readCursors } from '../src/sync/cursors.ts';
 import { type Opening, openWithInvoices } from '../src/sync/opening.ts';
@@ -91,16 +91,16 @@ export function windowActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Once a day: every list's own count against the mirror (ACCOUNTING E6). A first load or a backfill has just walked all
+     * Once a day, and where one was asked for: every list's own count against the mirror (ACCOUNTING E6). A first load or a backfill has just walked all
      * lists, and proven its walks by the same counts: the next window counts.
      */
     async takeCensus(input: WindowInput, window: OpenWindow): Promise<{ api: ApiUse }> {
       return withLease(deps, input, window, async (heartbeat, { transact }) => {
         const { context } = sourceAccess(deps, input, heartbeat, transact);
-        if (window.from === null || !(await isCensusDue(deps.db, input.installation))) return { api: heartbeat.use() };
+        if (window.from === null) return { api: heartbeat.use() };
         heartbeat.beat({ step: 'counting', done: 0, total: null });
-        for (const line of await takeCensus(context)) {
-          if (line.source === line.mirror && line.gone.length === 0) continue;
+        for (const line of await takeCensusIfDue(context)) {
+          if (line.source === line.shown && line.gone.length === 0 && line.missing === 0) continue;
           deps.log.warn({ installation: input.installation, ...line }, 'the source’s count differs from the mirror');
         }
         return { api: heartbeat.use() };

@@ -5,7 +5,8 @@ import { markDirty, markKnown } from '../documents/mark.ts';
 import { UserError } from '../domain/errors.ts';
 import type { LateDecisionKind } from '../posting/types.ts';
 import type { DocumentRef, InstallationId } from '../terms.ts';
-import { recordDecision } from './late-decisions.ts';
+import { confirmGone } from './confirm-gone.ts';
+import { recordDecisions } from './late-decisions.ts';
 
 /** What can be decided about a document with each problem (ACCOUNTING "Dates"). */
 export const decisionsFor: Partial<Record<string, readonly LateDecisionKind[]>> = {
@@ -13,6 +14,8 @@ export const decisionsFor: Partial<Record<string, readonly LateDecisionKind[]>> 
   change_held: ['redate', 'as_dated', 'wait'],
   date_implausible: ['accept_date', 'redate', 'wait'],
   dated_before_start: ['redate', 'wait'],
+  missing_in_source: ['confirm_gone'],
+  source_shrank: ['confirm_gone'],
 };
 
 /** The option of `late decide` that says it. */
@@ -37,7 +40,7 @@ export async function decideLate(
   { decision, reason, by }: Deciding,
 ): Promise<LateDocument> {
   const name = `${installation}/${document.kind}/${document.id}`;
-  const found = await lockLate(trx, installation, document);
+  const [found = null] = await lockLate(trx, installation, document.kind, [document.id]);
   const possible = (found && decisionsFor[found.problem ?? '']) ?? null;
   if (found === null || possible === null) throw notLate(name, found);
   if (!possible.includes(decision)) {
@@ -45,6 +48,14 @@ export async function decideLate(
       'not_decidable',
       `${name} is held as ${found.problem}, which ${optionOf(decision)} does not decide.`,
       `It can be decided with ${possible.map(optionOf).join(', ')}.`,
+      2,
+    );
+  }
+  if (found.problem === 'source_shrank') {
+    throw new UserError(
+      'one_of_many',
+      `${name} is one of so many that the source does not show that they are one problem.`,
+      'Confirm all of them with the number that `vetledger problems` shows: `vetledger late decide --filter code=source_shrank,kind=KIND --number N --confirm-gone`.',
       2,
     );
   }
@@ -56,7 +67,11 @@ export async function decideLate(
       1,
     );
   }
-  await recordDecision(trx, installation, document, { decision, version: found.version, reason, by });
+  if (decision === 'confirm_gone') {
+    await confirmGone(trx, installation, [document], { reason, by });
+    return found;
+  }
+  await recordDecisions(trx, installation, [{ ...document, version: found.version }], { decision, reason, by });
   await markDirty(trx, installation, document.kind, [document.id]);
   // They settle a receivable of these books from now on, and not one of the opening balances.
   if (document.kind === 'invoice')

@@ -1,5 +1,6 @@
-import { bool, instant, integer, json, nullable, type RowOf } from '../db/columns.ts';
+import { bool, instant, integer, json, nullable, oneOf, type RowOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
+import { type Absence, lookUpAnswers } from '../domain/absence.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import { readRecord } from '../mirror/read.ts';
 import { firstOriginal } from '../posting/originals.ts';
@@ -55,11 +56,22 @@ const storedShape = {
   ...{ id: integer, parentId: nullable(integer), raw: json, gone: bool, rowsFresh: bool },
   /** Null for what the first load brought: that it was seen then tells nothing of when it was recorded. */
   firstSeenAt: nullable(instant),
+  missingAt: nullable(instant),
+  missingAnswer: nullable(oneOf(lookUpAnswers)),
+  missingMany: bool,
 };
 
 interface Found<Kind extends RecordKind> {
   stored: RowOf<typeof storedShape>;
   record: RecordOf<Kind>;
+}
+
+function recordsOf<Kind extends RecordKind>(found: readonly Found<Kind>[]): RecordOf<Kind>[] {
+  return found.map(({ record }) => record);
+}
+
+function absenceOf({ missingAt, missingAnswer, missingMany }: RowOf<typeof storedShape>): Absence | null {
+  return missingAt && { since: missingAt, answer: missingAnswer ?? 'not_asked', isOfMany: missingMany };
 }
 
 class FactsReader {
@@ -83,14 +95,16 @@ class FactsReader {
       kind: 'invoice',
       invoice: record,
       firstSeenAt: stored.firstSeenAt,
-      rows: rowsOf(record.id),
+      rows: recordsOf(rowsOf(record.id)),
       rowsFresh: stored.rowsFresh,
-      payments: paymentsOf(record.id),
+      payments: recordsOf(paymentsOf(record.id)),
       memberPayments: record.consolidatedInvoiceIds.flatMap((member) =>
-        paymentsOf(member).filter((payment) => payment.paymentType === consolidatedPaymentType),
+        recordsOf(paymentsOf(member)).filter((payment) => payment.paymentType === consolidatedPaymentType),
       ),
       originalDate: firstOriginal(record, (id) => originals.get(id))?.invoiceDate ?? null,
       gone: stored.gone,
+      absence: absenceOf(stored),
+      missingRows: rowsOf(record.id).flatMap(({ stored: { id, missingAt } }) => (missingAt === null ? [] : [id])),
     }));
   }
 
@@ -116,6 +130,7 @@ class FactsReader {
         invoiceDecidedIn: record.invoiceId !== null && decidedIn.has(record.invoiceId),
         ...(prepayment ? { prepayment } : {}),
         gone: stored.gone,
+        absence: absenceOf(stored),
       };
     });
   }
@@ -130,6 +145,7 @@ class FactsReader {
       prepayment: record,
       originalClientId: record.paid?.isNegative() && record.refundsId ? (clientOf.get(record.refundsId) ?? null) : null,
       gone: stored.gone,
+      absence: absenceOf(stored),
     }));
   }
 
@@ -157,10 +173,10 @@ class FactsReader {
   async #ofInvoices<Kind extends 'row' | 'payment'>(
     kind: Kind,
     invoices: number[],
-  ): Promise<(invoice: number) => RecordOf<Kind>[]> {
+  ): Promise<(invoice: number) => Found<Kind>[]> {
     const found = await this.#select(kind, 'parent_id = any(?) and gone_at is null', invoices);
     const byInvoice = Map.groupBy(found, ({ stored }) => stored.parentId);
-    return (invoice) => (byInvoice.get(invoice) ?? []).map(({ record }) => record);
+    return (invoice) => byInvoice.get(invoice) ?? [];
   }
 
   async #select<Kind extends RecordKind>(kind: Kind, condition: string, ids: number[]): Promise<Found<Kind>[]> {
@@ -169,6 +185,7 @@ class FactsReader {
       this.#db,
       storedShape,
       `select id, parent_id as "parentId", raw, gone_at is not null as gone,
+         missing_at as "missingAt", missing_answer as "missingAnswer", missing_many as "missingMany",
          coalesce(rows_source_time >= rows_fresh_from, not needs_rows) as "rowsFresh",
          -- Asked once, by the index: the first import ends with the first window that closed.
          case when first_seen_at > (

@@ -1,5 +1,6 @@
 import type { Connection } from '../db/rows.ts';
 import type { StoredDocument } from '../documents/document.ts';
+import { entryId } from '../domain/entry.ts';
 import { loadEntries } from '../ledger/journal/read.ts';
 import type { LateStanding, PostedBefore } from '../posting/types.ts';
 import type { InstallationId } from '../terms.ts';
@@ -16,18 +17,21 @@ export async function withHistory(
   installation: InstallationId,
   documents: readonly StoredDocument[],
 ): Promise<DocumentWithHistory[]> {
-  const ids = documents.flatMap(({ entryId }) => (entryId === null ? [] : [entryId]));
+  const ids = documents.flatMap((document) => lastEntryOf(installation, document) ?? []);
   const entries = new Map((await loadEntries(db, ids)).map((entry) => [entry.id, entry]));
   const decisions = await decisionsOf(
     db,
     installation,
     documents.filter(({ late }) => late.version !== null),
   );
+  const reversalOf = (document: StoredDocument) =>
+    document.entryId === null ? entries.get(lastEntryOf(installation, document) ?? '') : undefined;
   return documents.map((document) => ({
     ...document,
     before: {
       inForce: document.entryId === null ? null : (entries.get(document.entryId) ?? null),
       everPosted: document.entryCount > 0,
+      reversedFor: reversalOf(document)?.reason ?? null,
       state: document.state === 'pending' ? null : document.state,
       documentDate: document.documentDate,
       remapHeld: document.remapHeld,
@@ -35,6 +39,12 @@ export async function withHistory(
       decisions: decisions.get(`${document.kind}/${document.id}`) ?? [],
     },
   }));
+}
+
+/** The id of the entry in force, or of the reversal that came last; null where nothing was posted. */
+function lastEntryOf(installation: InstallationId, { kind, id, entryId: inForce, entryCount }: StoredDocument) {
+  if (inForce !== null) return inForce;
+  return entryCount === 0 ? null : entryId(installation, { kind, id }, entryCount);
 }
 
 /** One that was late at a close before it was judged has no version yet. */

@@ -1,3 +1,4 @@
+import { rowsAsArrays } from '../db/bulk.ts';
 import { instant, integer, oneOf, text } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import { type LateDecision, type LateDecisionKind, lateDecisions } from '../posting/types.ts';
@@ -51,18 +52,22 @@ export async function redatedInvoices(
   return new Set(found.map(({ id }) => id));
 }
 
-/** Records what a person decided about a version of a document. */
-export async function recordDecision(
+/** Records what a person decided about versions of documents. */
+export async function recordDecisions(
   trx: Connection,
   installation: InstallationId,
-  { kind, id }: DocumentRef,
-  decided: { decision: LateDecisionKind; version: string; reason: string; by: string },
+  documents: readonly (DocumentRef & { version: string })[],
+  { decision, reason, by }: { decision: LateDecisionKind; reason: string; by: string },
 ): Promise<void> {
-  const { decision, version, reason, by } = decided;
+  const { from, bindings } = rowsAsArrays(
+    'decided',
+    { kind: 'text', id: 'bigint', version: 'text' },
+    documents.map(({ kind, id, version }) => ({ kind, id, version })),
+  );
   await execute(
     trx,
     `insert into late_decision (installation, kind, document_id, decision, version, reason, decided_by)
-     values (?, ?, ?, ?, ?, ?, ?)`,
-    [installation, kind, id, decision, version, reason, by],
+     select ?, decided.kind, decided.id, ?, decided.version, ?, ? from ${from}`,
+    [installation, decision, reason, by, ...bindings],
   );
 }

@@ -566,6 +566,7 @@ create table installation_state (
   pending_nudges integer not null default 0,
   nudged_at timestamp with time zone,
   census_taken_at timestamp with time zone,
+  census_asked boolean not null default false,
   constraint installation_state_pkey PRIMARY KEY (installation),
   constraint installation_state_pending_nudges_check CHECK ((pending_nudges >= 0))
 );
@@ -582,7 +583,7 @@ create table late_decision (
   decided_at timestamp with time zone not null default clock_timestamp(),
   constraint late_decision_pkey PRIMARY KEY (id),
   constraint late_decision_decided_by_check CHECK ((decided_by <> ''::text)),
-  constraint late_decision_decision_check CHECK ((decision = ANY (ARRAY['wait'::text, 'redate'::text, 'as_dated'::text, 'accept_date'::text]))),
+  constraint late_decision_decision_check CHECK ((decision = ANY (ARRAY['wait'::text, 'redate'::text, 'as_dated'::text, 'accept_date'::text, 'confirm_gone'::text]))),
   constraint late_decision_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text]))),
   constraint late_decision_reason_check CHECK ((reason <> ''::text))
 );
@@ -658,9 +659,13 @@ create table mirror_record (
   gone_at timestamp with time zone,
   asked_at timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
   answered_at timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
+  missing_at timestamp with time zone,
+  missing_answer text,
+  missing_many boolean not null default false,
   constraint mirror_record_pkey PRIMARY KEY (installation, kind, id),
   constraint mirror_record_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'row'::text, 'payment'::text, 'prepayment'::text])))
 );
+CREATE INDEX mirror_record_missing ON vetledger.mirror_record USING btree (installation, kind, id) WHERE (missing_at IS NOT NULL);
 CREATE INDEX mirror_record_parent ON vetledger.mirror_record USING btree (installation, kind, parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX mirror_record_recent_invoices ON vetledger.mirror_record USING btree (installation, modified) WHERE ((kind = 'invoice'::text) AND needs_rows AND (gone_at IS NULL));
 CREATE INDEX mirror_record_stale_rows ON vetledger.mirror_record USING btree (installation, id) WHERE ((kind = 'invoice'::text) AND needs_rows AND (gone_at IS NULL) AND ((rows_source_time IS NULL) OR (rows_source_time < rows_fresh_from)));
@@ -856,6 +861,7 @@ create table source_count (
   kind text not null,
   count bigint not null,
   counted_at timestamp with time zone not null,
+  census_pairs text[] not null default '{}'::text[],
   constraint source_count_pkey PRIMARY KEY (installation, kind)
 );
 

@@ -1,7 +1,13 @@
-import { date, integer, nullable, oneOf, text } from '../db/columns.ts';
-import { type Connection, maybeRow, rows } from '../db/rows.ts';
-import { lateProblems } from '../domain/problems.ts';
-import { type CalendarDate, type DocumentRef, documentKinds, type InstallationId } from '../terms.ts';
+import { date, integer, nullable, oneOf, type RowOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { absenceProblems, lateProblems } from '../domain/problems.ts';
+import {
+  type CalendarDate,
+  type DocumentKind,
+  type DocumentRef,
+  documentKinds,
+  type InstallationId,
+} from '../terms.ts';
 
 /** A document that a person decides about (ACCOUNTING "Dates"). */
 export interface LateDocument extends DocumentRef {
@@ -23,29 +29,37 @@ const shape = {
 const columns = `kind, id, problem_code as problem, problem_message as message, document_date as "documentDate",
   entry_id as "entryId", late_version as version, late_decision as decision`;
 
-/** The late documents of an installation, the oldest dates first. */
+/** The late documents of an installation, and those that the source does not show any more, the oldest dates first. */
 export async function lateDocuments(db: Connection, installation: InstallationId): Promise<LateDocument[]> {
   const found = await rows(
     db,
     shape,
     `select ${columns} from document where installation = ? and problem_code is not null and problem_code = any(?)
      order by document_date nulls first, kind, id`,
-    [installation, lateProblems],
+    [installation, [...lateProblems, ...absenceProblems]],
   );
-  return found.map((each) => ({ ...each, message: each.message ?? '' }));
+  return found.map(lateOf);
 }
 
-/** A document, locked for the transaction; null where there is none. */
+/** These documents, locked for the transaction in the order of their ids; those that do not exist are left out. */
 export async function lockLate(
   trx: Connection,
   installation: InstallationId,
-  { kind, id }: DocumentRef,
-): Promise<LateDocument | null> {
-  const found = await maybeRow(
+  kind: DocumentKind,
+  ids: readonly number[],
+): Promise<LateDocument[]> {
+  const found = await rows(
     trx,
     shape,
-    `select ${columns} from document where installation = ? and kind = ? and id = ? for update`,
-    [installation, kind, id],
+    `select ${columns} from document where installation = ? and kind = ? and id = any(?) order by id for update`,
+    [installation, kind, ids],
   );
-  return found && { ...found, message: found.message ?? '' };
+  return found.map(lateOf);
+}
+
+/** That a document is gone is decided about its entry in force. */
+function lateOf({ message, ...found }: RowOf<typeof shape>): LateDocument {
+  const isMissing = absenceProblems.some((code) => code === found.problem);
+  const version = isMissing ? found.entryId && `${found.entryId} gone` : found.version;
+  return { ...found, version, message: message ?? '' };
 }

@@ -1,14 +1,14 @@
 import { date, integer, nullable, numeric, oneOf } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, sum } from '../domain/money.ts';
-import { lateProblems } from '../domain/problems.ts';
+import { absenceProblems, lateProblems } from '../domain/problems.ts';
 import { type CalendarDate, type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
 
 /**
- * Why a document is not in the books as the source has it (ACCOUNTING E6), each document once, in this order: `change_held`: posted,
- * and its change is not; `waiting`: held, and a person decided to wait; `late`: held for a closed period or its date; `held`: for any other problem; `pending`: pulled, and not judged yet.
+ * Why a document is not in the books as the source has it (ACCOUNTING E6), each document once, in this order: `missing_in_source`: posted,
+ * and the source does not show it; `change_held`: posted, and its change is not; `waiting`: held, and a person decided to wait; `late`: held for a closed period or its date; `held`: for any other problem; `pending`: pulled, and not judged yet.
  */
-export const outsideReasons = ['change_held', 'waiting', 'late', 'held', 'pending'] as const;
+export const outsideReasons = ['missing_in_source', 'change_held', 'waiting', 'late', 'held', 'pending'] as const;
 export type OutsideReason = (typeof outsideReasons)[number];
 
 /** Documents of one kind that are outside the books for one reason. */
@@ -49,7 +49,7 @@ export function outsideBooks(
     },
     `with outside as (
        select installation, kind, document_date, outside_amount, outside_vat,
-         case when state = 'posted' then 'change_held' when late_decision = 'wait' then 'waiting'
+         case when problem_code = any(?::text[]) then 'missing_in_source' when state = 'posted' then 'change_held' when late_decision = 'wait' then 'waiting'
            when problem_code = any(?::text[]) then 'late' else 'held' end as reason
        from document where installation = any(?) and problem_code is not null
        union all
@@ -61,7 +61,7 @@ export function outsideBooks(
      from outside where document_date is null
        or document_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')
      group by installation, kind, reason order by installation, kind, reason`,
-    [lateProblems, installations, installations, dated?.from ?? null, dated?.through ?? null],
+    [absenceProblems, lateProblems, installations, installations, dated?.from ?? null, dated?.through ?? null],
   );
 }
 

@@ -48,6 +48,7 @@ export const entryReasons = [
   'not_final_any_more',
   'not_money_any_more',
   'gone',
+  'came_back',
   'mapping_changed',
   'redated',
 ] as const;

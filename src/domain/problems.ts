@@ -216,6 +216,18 @@ export const problemCatalogue = {
       'The document changed after it was posted, and the correction would fall into a closed period. The old entry stays.',
     todo: 'Decide with `vetledger late decide` and its id: --redate posts the correction on the first open day, --as-dated on its own dates once the period is open (`vetledger ledger reopen` for our own books, otherwise in the ERP), --wait leaves the old entry.',
   },
+  missing_in_source: {
+    holds: false,
+    sentence:
+      'The document is posted, and a whole list of the source does not show it, or a row of it, any more. That proves nothing: it stays posted.',
+    todo: 'Find out in the practice software whether it was deleted, or whether the token lost a right. It loses the problem when it is shown again. Where it is gone for good: `vetledger late decide` with its id and --confirm-gone reverses it.',
+  },
+  source_shrank: {
+    holds: false,
+    sentence:
+      'A list of the source does not show more than 5, and more than 2 %, of the posted documents that it showed before. They stay posted.',
+    todo: 'Check the rights of the token and the practice software first. They lose the problem when they are shown again. Where all of them are gone for good: `vetledger late decide --filter code=source_shrank,kind=KIND --number N --confirm-gone` with the number shown reverses them.',
+  },
   internal_error: {
     holds: true,
     sentence: 'Storing or posting the document failed unexpectedly. Everything beside it was stored and posted.',
@@ -242,6 +254,9 @@ export const lockProblems: readonly ProblemCode[] = ['period_locked', 'change_he
 
 /** Problems of documents that a person decides about, one by one (ACCOUNTING "Dates"). */
 export const lateProblems: readonly ProblemCode[] = [...lockProblems, 'date_implausible', 'dated_before_start'];
+
+/** Problems of documents in the books that the source does not show any more (ACCOUNTING "Absence"). */
+export const absenceProblems: readonly ProblemCode[] = ['missing_in_source', 'source_shrank'];
 
 /** A problem of one document; `message` gives the facts and figures. */
 export interface Problem {

@@ -1,5 +1,5 @@
-import { date, instant, integer, nullable, text } from '../db/columns.ts';
-import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
+import { date, instant, nullable, oneOf, text } from '../db/columns.ts';
+import { type Connection, execute, maybeRow, row } from '../db/rows.ts';
 import type { CalendarDate } from '../terms.ts';
 
 /** What vetledger notes of an installation from window to window (table `installation_state`). */
@@ -78,28 +78,38 @@ export async function latestNudge(db: Connection, installation: number): Promise
   return (await maybeRow(db, { nudged_at: nullable(instant) }, sql, [installation]))?.nudged_at ?? null;
 }
 
-export async function noteCensusTaken(db: Connection, installation: number): Promise<void> {
+/** Notes a census; one that was asked for does not put off the daily one. Returns whether it was the daily one. */
+export async function noteCensusTaken(db: Connection, installation: number): Promise<boolean> {
+  const isDaily = (await censusDue(db, installation)) === 'daily';
   await execute(
     db,
     `insert into installation_state (installation, census_taken_at) values (?, clock_timestamp())
-     on conflict (installation) do update set census_taken_at = excluded.census_taken_at`,
-    [installation],
+     on conflict (installation) do update set census_asked = false,
+       census_taken_at = case when ? then excluded.census_taken_at else installation_state.census_taken_at end`,
+    [installation, isDaily],
   );
+  return isDaily;
 }
 
 /** Has the next window take a census, before a day has passed since the last one. */
-export async function requestCensus(db: Connection, installation: number): Promise<void> {
-  await execute(db, 'update installation_state set census_taken_at = null where installation = ?', [installation]);
+export async function askCensus(db: Connection, installation: number): Promise<void> {
+  await execute(db, 'update installation_state set census_asked = true where installation = ?', [installation]);
 }
 
-/** Whether a census is due: none was taken within 24 hours, or one has been requested since. */
-export async function isCensusDue(db: Connection, installation: number): Promise<boolean> {
-  const recent = await rows(
+/**
+ * Why a census is due: none was taken within 24 hours, or one was asked for since. `count`: none is, but records are missing, so
+ * that the lists are counted in case they are shown again. Null: nothing is to be counted.
+ */
+export async function censusDue(db: Connection, installation: number): Promise<'daily' | 'asked' | 'count' | null> {
+  const { due } = await row(
     db,
-    { installation: integer },
-    `select installation from installation_state
-     where installation = ? and census_taken_at > clock_timestamp() - interval '24 hours'`,
-    [installation],
+    { due: nullable(oneOf(['daily', 'asked', 'count'] as const)) },
+    `select case
+       when not exists (select from installation_state
+         where installation = ? and census_taken_at > clock_timestamp() - interval '24 hours') then 'daily'
+       when exists (select from installation_state where installation = ? and census_asked) then 'asked'
+       when exists (select from mirror_record where installation = ? and missing_at is not null) then 'count' end as due`,
+    [installation, installation, installation],
   );
-  return recent.length === 0;
+  return due;
 }

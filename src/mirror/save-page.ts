@@ -11,6 +11,7 @@ import {
   cutStored,
   keepReplaced,
   lockStored,
+  noteShown,
   rawRecords,
   replaceByEchoes,
   type StoredRecord,
@@ -38,7 +39,7 @@ export async function savePage(
   const received = { received: page.results.length, ids };
   if (incoming.size === 0) return { ...received, pulled: 0, changedIds: [], changedParents: [] };
 
-  const { added, replaced, unchanged, cut } = await compare(trx, scope, kind, [...incoming.values()], page);
+  const { added, replaced, unchanged, cut, shown } = await compare(trx, scope, kind, [...incoming.values()], page);
   const echoes =
     kind !== 'row' && replaced.length > 0
       ? await findOwnEchoes(
@@ -60,7 +61,8 @@ export async function savePage(
   );
   await confirmUnchanged(trx, installation, kind, unchanged, page);
 
-  const back = await takeBack(trx, installation, kind, [...incoming.keys()]);
+  await noteShown(trx, installation, kind, idsOf(shown));
+  const back = [...(await takeBack(trx, installation, kind, [...incoming.keys()])), ...shown];
 
   const parents = new Set<number>();
   // A record that has moved to another invoice changes both.
@@ -87,6 +89,8 @@ interface Compared {
   unchanged: IncomingRecord[];
   /** Stored texts that hold more than is to be kept, cut to that: of records stored before `keep_raw` was `mapped`. */
   cut: { id: number; raw: string }[];
+  /** Those that were missing, and that this answer to a later request shows. */
+  shown: Touched[];
 }
 
 /** Sorts received records into new ones, later versions, and unchanged ones. Those older than what is stored are left out. */
@@ -129,7 +133,8 @@ async function compare(
     else replaced.push({ next, stored, version: { id: next.id, previousRaw: texts.stored, raw: texts.received } });
   });
   await inSlices(sort);
-  return { added, replaced, unchanged, cut };
+  const shown = [...storedById.values()].filter(({ missingAt }) => missingAt !== null && missingAt <= read.askedAt);
+  return { added, replaced, unchanged, cut, shown };
 }
 
 /** Units of src/domain/slices.ts: hashing a record, and reading two versions of it. */
@@ -147,14 +152,14 @@ function idsOf(records: readonly { id: number }[]): number[] {
 
 /**
  * Marks the documents that a change touches: a changed invoice also its payments (they take their party from it), a changed
- * row its invoice, a changed payment also its invoice (proof P3); and the documents of records that were put aside until now.
+ * row its invoice, a changed payment also its invoice (proof P3); and the documents of records that were put aside or missing until now.
  */
 async function markTouched(
   trx: Connection,
   installation: number,
   kind: RecordKind,
   { changedIds, changedParents }: SaveResult,
-  back: readonly TakenBack[],
+  back: readonly Touched[],
 ): Promise<void> {
   if (kind === 'row') {
     const invoice = [...changedParents, ...back.flatMap(({ parentId }) => parentId ?? [])];
@@ -182,18 +187,13 @@ async function paymentsOf(trx: Connection, installation: number, invoices: reado
   return idsOf(payments);
 }
 
-interface TakenBack {
+interface Touched {
   id: number;
   parentId: number | null;
 }
 
 /** Records that were put aside and are stored now are no longer held for it (put-aside.ts); returns them. */
-function takeBack(
-  trx: Connection,
-  installation: number,
-  kind: RecordKind,
-  ids: readonly number[],
-): Promise<TakenBack[]> {
+function takeBack(trx: Connection, installation: number, kind: RecordKind, ids: readonly number[]): Promise<Touched[]> {
   return rows(
     trx,
     { id: integer, parentId: nullable(integer) },

@@ -13,6 +13,7 @@ const storedShape = {
   answeredAt: instant,
   modified: nullable(instant),
   goneAt: nullable(instant),
+  missingAt: nullable(instant),
   parentId: nullable(integer),
 };
 
@@ -31,7 +32,7 @@ export async function lockStored(
     storedShape,
     `select id, content_hash as "contentHash", source_time as "sourceTime", asked_at as "askedAt",
        answered_at as "answeredAt", modified, gone_at as "goneAt",
-       parent_id as "parentId"
+       missing_at as "missingAt", parent_id as "parentId"
      from mirror_record where installation = ? and kind = ? and id = any(?) order by id for update`,
     [installation, kind, ids],
   );
@@ -74,6 +75,22 @@ export async function confirmUnchanged(
     `update mirror_record m set source_time = ?, asked_at = ?, answered_at = ?, content_hash = received.hash
      from ${from} where m.installation = ? and m.kind = ? and m.id = received.id and m.id = any(?) and m.asked_at < ?`,
     [sourceTime, askedAt, answeredAt, ...bindings, installation, kind, records.map(({ id }) => id), askedAt],
+  );
+}
+
+/** Notes that missing records were shown again. */
+export async function noteShown(
+  trx: Connection,
+  installation: number,
+  kind: RecordKind,
+  ids: readonly number[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await execute(
+    trx,
+    `update mirror_record set missing_at = null, missing_answer = null, missing_many = false
+     where installation = ? and kind = ? and id = any(?)`,
+    [installation, kind, ids],
   );
 }
 

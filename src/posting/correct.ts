@@ -102,7 +102,9 @@ function postNew(judgement: Judgement, entry: DraftEntry, before: PostedBefore, 
   const decided = decidedOf(judgement, before);
   const open = openDay(entry.date, [entry], context);
   const isLocked = open !== entry.date;
-  if (mayPost(isLocked, decided, before, context)) return write(judgement, 'posted', [{ ...entry, date: open }]);
+  const reason = before.reversedFor === 'gone' ? 'came_back' : entry.reason;
+  if (mayPost(isLocked, decided, before, context))
+    return write(judgement, 'posted', [{ ...entry, date: open, reason }]);
   const late = standing(decided, before, isLocked && isClosedByUs(entry.date, context));
   const why = isLocked ? `${entry.date} is closed, the first open day is ${open}` : openAgain(entry.date, late);
   const message = `${entry.description}: ${why}${asDecided(late)}`;
@@ -218,6 +220,7 @@ function change(reason: EntryReason): string {
     not_final_any_more: 'no longer final in the source',
     not_money_any_more: 'no longer money in the source',
     gone: 'gone from the source',
+    came_back: 'shown by the source again',
     mapping_changed: 'mapped differently',
     redated: 'posted on another day, since its period is closed in the ERP',
   };

@@ -1,4 +1,5 @@
 import type { CalendarDate } from '../terms.ts';
+import { nameAbsence } from './absence.ts';
 import { decide } from './correct.ts';
 import { judgeInvoice } from './invoice.ts';
 import { weigh } from './outside.ts';
@@ -30,12 +31,13 @@ export function post(facts: DocumentFacts, before: PostedBefore, context: Postin
   const decision = before.remapHeld
     ? decideRemap(judgement, before, context).decision
     : decide(judgement, before, context);
-  return weigh(facts, judgement, before, decision, context);
+  return nameAbsence(facts, judgement, before, weigh(facts, judgement, before, decision, context), context);
 }
 
 /** Judges a document in the books and decides what a changed mapping makes of it. */
 export function remap(facts: DocumentFacts, before: PostedBefore, context: PostingContext): Remap {
   const judgement = judge(facts, context, before.documentDate);
   const remapped = decideRemap(judgement, before, context);
-  return { ...remapped, decision: weigh(facts, judgement, before, remapped.decision, context) };
+  const weighed = weigh(facts, judgement, before, remapped.decision, context);
+  return { ...remapped, decision: nameAbsence(facts, judgement, before, weighed, context) };
 }

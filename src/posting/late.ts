@@ -2,7 +2,15 @@ import { daysFrom, latestDate } from '../domain/dates.ts';
 import type { DraftEntry } from '../domain/entry.ts';
 import type { Problem, ProblemCode } from '../domain/problems.ts';
 import type { CalendarDate } from '../terms.ts';
-import type { Dating, Judgement, LateDecisionKind, LateStanding, PostedBefore, PostingContext } from './types.ts';
+import type {
+  Dating,
+  Judgement,
+  LateDecision,
+  LateStanding,
+  LockDecision,
+  PostedBefore,
+  PostingContext,
+} from './types.ts';
 
 /** Whether the source recorded a document on or after the cut-over. */
 export function isSinceStart(recorded: CalendarDate | null, { startDate }: PostingContext): boolean {
@@ -21,7 +29,7 @@ export function versionOf(judgement: Judgement, { inForce }: Pick<PostedBefore, 
 export interface Decided {
   version: string;
   /** About the lock: the last decision. */
-  lock: Exclude<LateDecisionKind, 'accept_date'> | null;
+  lock: LockDecision | null;
   acceptsDate: boolean;
 }
 
@@ -30,9 +38,13 @@ export function decidedOf(judgement: Judgement, before: PostedBefore): Decided {
   const own = (before.decisions ?? []).filter((each) => each.version === version).map(({ decision }) => decision);
   return {
     version,
-    lock: own.find((decision) => decision !== 'accept_date') ?? null,
+    lock: own.find(isOfLock) ?? null,
     acceptsDate: own.includes('accept_date'),
   };
+}
+
+function isOfLock(decision: LateDecision['decision']): decision is LockDecision {
+  return decision !== 'accept_date' && decision !== 'confirm_gone';
 }
 
 /** The standing of a document that is held now. `isOurLock`: by a close of our own books. */

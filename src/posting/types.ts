@@ -1,5 +1,6 @@
+import type { Absence } from '../domain/absence.ts';
 import type { ClosedDays } from '../domain/dates.ts';
-import type { DraftEntry } from '../domain/entry.ts';
+import type { DraftEntry, EntryReason } from '../domain/entry.ts';
 import type { Money } from '../domain/money.ts';
 import type { Problem } from '../domain/problems.ts';
 import type { Mapping } from '../mapping/schema.ts';
@@ -32,7 +33,15 @@ interface Seen {
   firstSeenAt?: Date | null;
 }
 
-export interface InvoiceFacts extends Seen {
+/** Whether the source shows the record. */
+interface Shown {
+  /** It is taken for gone: never posted and looked up twice, or confirmed by a person. */
+  gone: boolean;
+  /** A whole list does not show it any more; its facts are those of its last version. Null or absent: it is shown. */
+  absence?: Absence | null;
+}
+
+export interface InvoiceFacts extends Seen, Shown {
   kind: 'invoice';
   invoice: InvoiceRecord;
   rows: RowRecord[];
@@ -44,11 +53,11 @@ export interface InvoiceFacts extends Seen {
   memberPayments: PaymentRecord[];
   /** Of a credit note: the invoice date of the first original of its chain, as the source has it; absent where it is not known. */
   originalDate?: string | null;
-  /** The source no longer has it, as a second look-up has confirmed. */
-  gone: boolean;
+  /** Ids of rows that the source does not show any more, though its `modified` has not moved; they are among `rows`. */
+  missingRows?: readonly number[];
 }
 
-export interface PaymentFacts extends Seen {
+export interface PaymentFacts extends Seen, Shown {
   kind: 'payment';
   payment: PaymentRecord;
   /** Its invoice is dated before the cut-over and was decided to be posted all the same. */
@@ -59,7 +68,6 @@ export interface PaymentFacts extends Seen {
   prepayment?: UsedPrepayment;
   /** Of a payment of type 8 whose prepayments are known, with `at_receipt`. */
   shares?: readonly PrepaymentShare[];
-  gone: boolean;
 }
 
 /** Whose prepayment a payment of type 8 used: a stored fact (ACCOUNTING "Who and where"). */
@@ -89,14 +97,13 @@ export interface PrepaymentShare {
   } | null;
 }
 
-export interface PrepaymentFacts {
+export interface PrepaymentFacts extends Shown {
   kind: 'prepayment';
   prepayment: PrepaymentRecord;
   /** Of a linked refund: the client of its original; null where there is none, or it is not in the mirror. */
   originalClientId?: number | null;
   /** Of a linked refund, with `at_receipt`. */
   shares?: readonly PrepaymentShare[];
-  gone: boolean;
 }
 
 export type DocumentFacts = InvoiceFacts | PaymentFacts | PrepaymentFacts;
@@ -128,8 +135,10 @@ export interface Dating {
   mayBeOld: boolean;
 }
 
-export const lateDecisions = ['wait', 'redate', 'as_dated', 'accept_date'] as const;
+export const lateDecisions = ['wait', 'redate', 'as_dated', 'accept_date', 'confirm_gone'] as const;
 export type LateDecisionKind = (typeof lateDecisions)[number];
+/** What is decided about a lock. */
+export type LockDecision = Exclude<LateDecisionKind, 'accept_date' | 'confirm_gone'>;
 
 /** What a person decided about one version of a document. */
 export interface LateDecision {
@@ -144,7 +153,7 @@ export interface LateStanding {
   /** It was late when our own books were closed, or came after it: opening them again does not post it. */
   atClose: boolean;
   /** What was decided of this version, if anything. */
-  decision: Exclude<LateDecisionKind, 'accept_date'> | null;
+  decision: LockDecision | null;
 }
 
 /** What the books hold of a document so far. */
@@ -153,6 +162,8 @@ export interface PostedBefore {
   inForce: (DraftEntry & { id: string }) | null;
   /** True once any entry was posted. */
   everPosted: boolean;
+  /** Why its last entry was reversed; null or absent where one is in force or there is none. */
+  reversedFor?: EntryReason | null;
   /** Null when first seen. */
   state: DocumentState | null;
   /** The date of the first judgement, which a payment or prepayment keeps (ACCOUNTING Dates). */

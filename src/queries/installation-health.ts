@@ -100,7 +100,9 @@ function firstTrouble(found: Findings, late: boolean): [InstallationHealth, Caus
   const delivering = delivery === null ? null : deliveryTrouble(delivery);
   if (problems > 0 || (delivery?.refused ?? 0) > 0) {
     const message = [
-      problems > 0 ? `${problems} ${problems === 1 ? 'document' : 'documents'} held, or changed after posting` : '',
+      problems > 0
+        ? `${problems} ${problems === 1 ? 'document' : 'documents'} held, or changed or missing after posting`
+        : '',
       delivery !== null && delivery.refused > 0 ? `${delivery.refused} refused by the ERP` : '',
     ];
     const todo = 'Run `vetledger problems` to see what is held or refused, and what to do.';

@@ -9,10 +9,13 @@ import { whoAndWhere } from './problem-documents.ts';
 
 /** A problem, as `problems --json` prints it (DESIGN "Commands"). */
 export interface DocumentProblem {
-  /** `<installation>/<kind>/<id>`, which `problems retry` takes. */
+  /** `<installation>/<kind>/<id>`, which `problems retry` takes; `<installation>/<kind>/source_shrank` for many documents. */
   id: string;
   installation: InstallationId;
+  /** `invoice 123`; `27 invoices` where many are one problem. */
   document: string;
+  /** The documents of a problem of many; absent for others. */
+  documents?: string[];
   code: string;
   message: string;
   todo: string;
@@ -46,7 +49,7 @@ export async function documentProblems(
   installations: readonly Installation[],
 ): Promise<DocumentProblem[]> {
   const found: DocumentProblem[] = [];
-  for (const installation of installations) found.push(...(await outsideDocuments(db, installation)));
+  for (const installation of installations) found.push(...asOne(await outsideDocuments(db, installation)));
   return [
     ...found.sort((a, b) => (a.since?.getTime() ?? 0) - (b.since?.getTime() ?? 0)),
     ...(await otherProblems(
@@ -102,6 +105,35 @@ async function outsideDocuments(db: Connection, { id, decimals, dialect }: Insta
         ...{ posted: each.state === 'posted', causes, changes },
         effect: effect.map(({ account, amount }) => ({ account, amount: shown(amount) ?? amount })),
       },
+    };
+  });
+}
+
+const plurals: Record<string, string> = { invoice: 'invoices', payment: 'payments', prepayment: 'prepayments' };
+
+/** So many documents of a list are missing that they are one problem (ACCOUNTING "Absence"), in the place of the first of them. */
+function asOne(problems: DocumentProblem[]): DocumentProblem[] {
+  const kindOf = ({ document }: DocumentProblem) => document.split(' ')[0] ?? '';
+  const many = Map.groupBy(
+    problems.filter(({ code }) => code === 'source_shrank'),
+    kindOf,
+  );
+  return problems.flatMap((problem) => {
+    if (problem.code !== 'source_shrank') return problem;
+    const kind = kindOf(problem);
+    const alike = many.get(kind) ?? [];
+    if (alike[0] !== problem) return [];
+    const { installation } = problem;
+    const documents = alike.map(({ document }) => document);
+    const list = plurals[kind] ?? kind;
+    return {
+      ...{ id: `${installation}/${kind}/source_shrank`, installation, document: `${alike.length} ${list}`, documents },
+      ...{
+        code: problem.code,
+        todo: problem.todo.replace('KIND', kind).replace('--number N', `--number ${alike.length}`),
+      },
+      message: `the source’s list of ${list} does not show ${alike.length} that are posted; they stay posted. The first: ${problem.message}`,
+      since: problem.since,
     };
   });
 }

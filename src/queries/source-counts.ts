@@ -2,10 +2,9 @@ import { instant, integer, oneOf } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { PracticeError } from '../domain/practice-error.ts';
-import { requestCensus } from '../mirror/installation-state.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import { repeatsRecords } from '../sync/capabilities/server.ts';
-import { countCovered, countMirror, storeCount } from '../sync/source-counts.ts';
+import { countCovered, countMirror, requestCensus, storeCount } from '../sync/source-counts.ts';
 import { type DocumentKind, documentKinds, type InstallationId } from '../terms.ts';
 
 /** What the source counts of each list; null where that is not known, undefined where it was not asked. */
@@ -18,7 +17,7 @@ export type SourceCountNote =
 
 /**
  * How many documents the source has, without those that are newer than the mirror's, which belong to the next window
- * (ACCOUNTING E6). Each count is stored; one that differs from the mirror's makes the next window walk the lists. A list that
+ * (ACCOUNTING E6). Each count is stored; one that differs from the mirror's makes the next window walk the lists, once for each new pair of counts. A list that
  * returned a record twice is not counted: the daily census walks it. If the source cannot be asked, the stored counts are
  * taken, provided that no window has opened since.
  */
@@ -44,7 +43,8 @@ export async function sourceCounts(
       }
       counts[list] = { count };
       await storeCount(db, installation, list, count);
-      if (count !== (await countMirror({ db, installation }, list))) await requestCensus(db, installation);
+      const { known, shown } = await countMirror({ db, installation }, list);
+      if (count !== shown) await requestCensus(db, installation, list, { source: count, known });
     }
     return counts;
   } catch (error) {

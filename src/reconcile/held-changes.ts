@@ -1,4 +1,5 @@
 import type { Money } from '../domain/money.ts';
+import { absenceProblems } from '../domain/problems.ts';
 import { isNoMoney } from '../records/prepayment-words.ts';
 import type { ReconciledDocument, ReconciledInvoice, ReconciledPayment, ReconciledPrepayment } from './documents.ts';
 import { formatAmount, type Note } from './report.ts';
@@ -49,6 +50,8 @@ function note(
   const begin = `posted with ${formatAmount(posted, decimals)}`;
   const end = `(${problem})`;
   if (gone) return { document, message: `${begin}; it is gone from the source ${end}` };
+  if (absenceProblems.some((code) => code === problem))
+    return { document, message: `${begin}; the source does not show it, or rows of it, any more ${end}` };
   if (now !== null) return { document, message: `${begin}; the source now says ${now} ${end}` };
   if (amount === null)
     return { document, message: `${begin}; its amount in the source cannot be read any more ${end}` };

@@ -1,64 +1,115 @@
 import { integer } from '../db/columns.ts';
 import { rows } from '../db/rows.ts';
-import { markGone } from '../mirror/gone.ts';
-import { noteCensusTaken } from '../mirror/installation-state.ts';
+import { inForceOf } from '../documents/absence.ts';
+import {
+  invoicesWithMissingRows,
+  listsWithMissing,
+  type NotShown,
+  nameAllMissing,
+  noteNotShown,
+} from '../mirror/absence.ts';
+import { censusDue, noteCensusTaken } from '../mirror/installation-state.ts';
 import { asideIds } from '../mirror/put-aside.ts';
 import { type DocumentKind, documentKinds, type RecordKind } from '../terms.ts';
 import { pullByIds } from './by-id.ts';
+import { invoicesPerRequest } from './by-invoice.ts';
 import { repeatsRecords } from './capabilities/server.ts';
 import type { PullContext } from './context.ts';
 import { pullList } from './pull-list.ts';
-import { countCovered, countMirror, storeCount } from './source-counts.ts';
+import { pullRowSets } from './row-sets.ts';
+import { countCovered, countMirror, forgetPairs, requestCensus, storeCount } from './source-counts.ts';
 
-/** Missing records looked up a second time in one census; the others wait for the next census. */
-const secondLookupsAtMost = 200;
+/** Records looked up by their ids in one census: those put aside, those never posted, and posted ones for evidence. */
+const lookUpsAtMost = 200;
 
 export interface CensusLine {
   kind: DocumentKind;
   /** Documents in the source up to the highest id of the mirror. */
   source: number;
-  mirror: number;
-  /** Ids of records that the source no longer has, confirmed by a second look-up. */
+  /** Documents that the mirror holds of them. */
+  shown: number;
+  /** Ids of records never posted that the source no longer has, confirmed by a look-up of their ids. */
   gone: number[];
+  /** Posted documents that the list does not show. */
+  missing: number;
+}
+
+/**
+ * Takes a census where one is due. Where none is and records are missing, their lists are counted, and their row sets fetched
+ * again, in case the source shows them again: a pair of counts that is new asks for a census.
+ */
+export async function takeCensusIfDue(context: PullContext): Promise<CensusLine[]> {
+  const { db, installation, transact } = context;
+  const due = await censusDue(db, installation);
+  if (due === null) return [];
+  if (due === 'count') {
+    const lists = await listsWithMissing(db, installation);
+    let isAsked = false;
+    for (const kind of documentKinds) {
+      const source = lists.has(kind) ? await countCovered(context, kind) : null;
+      if (source === null) continue;
+      const { known, shown } = await countMirror(context, kind);
+      if (source !== shown)
+        isAsked = (await transact((trx) => requestCensus(trx, installation, kind, { source, known }))) || isAsked;
+    }
+    if (!isAsked) {
+      if (lists.has('row')) await pullMissingRows(context);
+      return [];
+    }
+  }
+  return takeCensus(context);
 }
 
 /**
  * Compares each list's count in the source with the mirror (DESIGN "Sync"). A list that differs is walked: missed records are
- * pulled, and records missing from the source are looked up once more and then marked gone. A list that repeats records is
- * walked each time, since its count is too high.
+ * pulled. Of records that the list does not show, those never posted are looked up once more and then marked gone; posted ones are
+ * marked missing, whatever their ids answer (ACCOUNTING "Absence"). A list that repeats records is walked each time, since its count
+ * is too high.
  */
 export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
   const { db, transact, installation } = context;
   const lines: CensusLine[] = [];
+  await pullMissingRows(context);
   for (const kind of documentKinds) {
     await pullAside(context, kind);
     const hasRepeats = () => repeatsRecords(db, installation, kind);
     let source = await countCovered(context, kind);
     let gone: number[] = [];
-    if ((await hasRepeats()) || source !== (await countMirror(context, kind))) {
+    if ((await hasRepeats()) || source !== (await countMirror(context, kind)).shown) {
       const walked = await walkWholeList(context, kind);
       gone = walked.gone;
       source = (await hasRepeats()) ? walked.distinct : await countCovered(context, kind);
     }
+    const missing = await transact((trx) => nameAllMissing(trx, installation, kind));
     if (source === null) continue;
     const count = source;
     await transact((trx) => storeCount(trx, installation, kind, count));
-    lines.push({ kind, source, mirror: await countMirror(context, kind), gone });
+    lines.push({ kind, source, shown: (await countMirror(context, kind)).shown, gone, missing });
   }
   // If a list could not be counted, the next window takes the census again.
-  if (lines.length === documentKinds.length) await transact((trx) => noteCensusTaken(trx, installation));
+  if (lines.length === documentKinds.length) {
+    await transact(async (trx) => {
+      if (await noteCensusTaken(trx, installation)) await forgetPairs(trx, installation);
+    });
+  }
   return lines;
+}
+
+/** Fetches the row sets again of which rows are missing; those of the next census, where there are more. */
+async function pullMissingRows(context: PullContext): Promise<void> {
+  const invoices = await invoicesWithMissingRows(context.db, context.installation, invoicesPerRequest);
+  if (invoices.length > 0) await pullRowSets(context, invoices);
 }
 
 /** Asks again for the records that could not be stored: the source, or this program, may have changed. */
 async function pullAside(context: PullContext, kind: DocumentKind): Promise<void> {
   const again: RecordKind[] = kind === 'invoice' ? ['invoice', 'row'] : [kind];
   for (const each of again) {
-    await pullByIds(context, each, await asideIds(context.db, context.installation, each, secondLookupsAtMost));
+    await pullByIds(context, each, await asideIds(context.db, context.installation, each, lookUpsAtMost));
   }
 }
 
-/** Pulls a list and marks what it no longer holds; `distinct` counts the different records received. */
+/** Pulls a list and notes what it does not show; `distinct` counts the different records received. */
 async function walkWholeList(context: PullContext, kind: DocumentKind): Promise<{ gone: number[]; distinct: number }> {
   const { db, transact, installation } = context;
   const received = new Set<number>();
@@ -66,21 +117,31 @@ async function walkWholeList(context: PullContext, kind: DocumentKind): Promise<
     for (const id of saved.ids) received.add(id);
   };
   const { read } = await pullList(context, kind, {}, null, { keepWalk: false, onSaved });
-  const missing = await rows(
+  const notShown = await rows(
     db,
     { id: integer },
-    `select id from mirror_record where installation = ? and kind = ? and gone_at is null and answered_at < ?
-     order by id limit ?`,
-    [installation, kind, read.askedAt, secondLookupsAtMost],
+    `select id from mirror_record where installation = ? and kind = ? and gone_at is null and missing_at is null
+       and answered_at < ? order by id`,
+    [installation, kind, read.askedAt],
   );
-  const ids = missing.map(({ id }) => id);
+  const ids = notShown.map(({ id }) => id);
+  const posted = await inForceOf(db, installation, kind, ids, { lock: false });
+  const neverPosted = ids.filter((id) => !posted.has(id)).slice(0, lookUpsAtMost);
+  const forEvidence = ids.filter((id) => posted.has(id)).slice(0, lookUpsAtMost);
+  const asked = new Set([...neverPosted, ...forEvidence]);
   let confirmed = read;
-  const found = await pullByIds(context, kind, ids, ({ read: again }) => {
-    confirmed = again;
+  const found = await pullByIds(
+    context,
+    kind,
+    [...asked].sort((a, b) => a - b),
+    ({ read: again }) => {
+      confirmed = again;
+    },
+  );
+  const absent = ids.flatMap((id): NotShown[] => {
+    if (found.has(id) || (!asked.has(id) && !posted.has(id))) return [];
+    return [{ id, answer: asked.has(id) ? 'no_record' : 'not_asked' }];
   });
-  const gone = ids.filter((id) => !found.has(id));
-  if (gone.length > 0) {
-    await transact((trx) => markGone(trx, installation, kind, gone, confirmed));
-  }
+  const { gone } = await transact((trx) => noteNotShown(trx, installation, kind, absent, confirmed));
   return { gone, distinct: received.size };
 }

@@ -1,6 +1,7 @@
 import { integer, nullable } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, row } from '../db/rows.ts';
+import { askCensus } from '../mirror/installation-state.ts';
 import { countAside } from '../mirror/put-aside.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import type { DocumentKind } from '../terms.ts';
@@ -53,13 +54,52 @@ export async function countCovered(context: CountContext, kind: DocumentKind): P
   return null;
 }
 
-/** How many documents of a kind the mirror has or has put aside, except those that are gone from the source. */
+export interface MirrorCount {
+  /** Documents that the mirror has or has put aside, except those that are gone from the source. */
+  known: number;
+  /** Those of them that the source should count: without the posted ones that it does not show (ACCOUNTING "Absence"). */
+  shown: number;
+}
+
 export async function countMirror(
   { db, installation }: Pick<CountContext, 'db' | 'installation'>,
   kind: DocumentKind,
-): Promise<number> {
-  const sql = 'select count(*) as n from mirror_record where installation = ? and kind = ? and gone_at is null';
-  return (await row(db, { n: integer }, sql, [installation, kind])).n + (await countAside(db, installation, kind));
+): Promise<MirrorCount> {
+  const { all, missing } = await row(
+    db,
+    { all: integer, missing: integer },
+    `select count(*) as all, count(missing_at) as missing from mirror_record
+     where installation = ? and kind = ? and gone_at is null`,
+    [installation, kind],
+  );
+  const known = all + (await countAside(db, installation, kind));
+  return { known, shown: known - missing };
+}
+
+/**
+ * Has the next window take a census, unless one was asked for this pair of (the source's count, ours) since the last daily one.
+ * Returns whether it was asked for now.
+ */
+export async function requestCensus(
+  db: Connection,
+  installation: number,
+  kind: DocumentKind,
+  { source, known }: { source: number; known: number },
+): Promise<boolean> {
+  const pair = `${source}/${known}`;
+  const asked = await execute(
+    db,
+    `update source_count set census_pairs = census_pairs || ?::text
+     where installation = ? and kind = ? and not ?::text = any(census_pairs)`,
+    [pair, installation, kind, pair],
+  );
+  if (asked > 0) await askCensus(db, installation);
+  return asked > 0;
+}
+
+/** Every pair asks for a census again: the day's census has been taken. */
+export async function forgetPairs(db: Connection, installation: number): Promise<void> {
+  await execute(db, `update source_count set census_pairs = '{}' where installation = ?`, [installation]);
 }
 
 /** Stores a list's count in the source, which `reconcile` takes when the source cannot be reached. */

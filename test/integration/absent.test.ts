@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Quirks } from '../../sandbox/index.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { confirmAllGone } from '../support/hiding.ts';
 
 let clinic: TestClinic | null = null;
 /** How far the source's clock is ahead of ours: its time passes by itself, and at once where a test says so. */
@@ -46,8 +47,10 @@ test('an invoice that vanished is found where reconcile counted a difference, th
   vanish(clinic!, gone!);
   expect((await reconcile()).installations[0]!.equations.E6.ok).toBe(false);
   aheadMs += 2_100;
-  // The first window walks the list and looks the invoice up again, the second reverses it.
+  // The first window walks the list and looks the invoice up again; a person confirms that it is gone, and the second reverses it.
   await sync();
+  expect(await states(clinic!, [gone!])).toEqual([{ id: gone, state: 'posted' }]);
+  await confirmAllGone(clinic!.app.db, clinic!.sandbox.installation, 1);
   await sync();
   expect(await states(clinic!, [gone!])).toEqual([{ id: gone, state: 'reversed' }]);
   expect(await clinic!.wrongBooks()).toEqual([]);
@@ -67,6 +70,7 @@ test('several vanished invoices are looked up again together where no id filter 
   const window = await sync();
   // The list is short: one walk of it for the difference, one for the second look-up, and the counts.
   expect(window.api.requests).toBeLessThan(26);
+  await confirmAllGone(clinic!.app.db, clinic!.sandbox.installation, 3);
   await sync();
   expect((await states(clinic!, gone)).map(({ state }) => state)).toEqual(gone.map(() => 'reversed'));
   expect(await clinic!.wrongBooks()).toEqual([]);

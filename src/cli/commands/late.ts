@@ -1,4 +1,5 @@
 import { decideLate, decisionsFor, optionOf } from '../../bookkeeping/decide-late.ts';
+import { chooseLate, decideAll } from '../../bookkeeping/decide-many.ts';
 import { decisionsOf } from '../../bookkeeping/late-decisions.ts';
 import { type Redated, redateClosed } from '../../bookkeeping/redate.ts';
 import { isDelivered } from '../../config/erp.ts';
@@ -12,6 +13,7 @@ import { type DocumentRef, documentKinds, type InstallationId } from '../../term
 import { actedBy } from '../acting.ts';
 import { chosenBooks, chosenDeliveries } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
+import { matchesLate, parseLateFilter } from '../late-filter.ts';
 import { decidedText, type ListedLate, lateText, redatedText } from '../render/late.ts';
 import { withApp } from '../with-app.ts';
 
@@ -58,6 +60,9 @@ export interface DecideOptions {
   wait?: true;
   asDated?: true;
   acceptDate?: true;
+  confirmGone?: true;
+  filter?: string;
+  number?: number;
   reason: string;
   by?: string;
 }
@@ -66,6 +71,15 @@ export interface DecideOptions {
 export function decide(context: CommandContext, options: DecideOptions, ids: readonly string[]): Promise<number> {
   const decision = decisionOf(options);
   const by = actedBy(options, 'late decide');
+  const filter = options.filter === undefined ? null : parseLateFilter(options.filter);
+  if ((filter === null) === (ids.length === 0))
+    throw usageError('Name documents by their ids, or by --filter.', 'late decide');
+  if (filter !== null && options.number === undefined) {
+    throw usageError(
+      'With --filter, say with --number how many documents it chooses; `vetledger late` lists them.',
+      'late decide',
+    );
+  }
   const documents = ids.flatMap((id) => documentOf(id) ?? []);
   const units = ids.filter((id) => documentOf(id) === null);
   if (units.length > 0 && decision !== 'redate') {
@@ -84,11 +98,23 @@ export function decide(context: CommandContext, options: DecideOptions, ids: rea
     // Entries first: they are refused as a whole while a window is under way.
     const redated = units.length > 0 ? await redateUnits(context, app, options, units) : [];
     const decided = await app.db.transaction(async (trx) => {
+      const deciding = { decision, reason: by.reason, by: by.actedBy };
       const done: { id: string; decision: LateDecisionKind; code: string | null }[] = [];
+      const add = (installation: InstallationId, { kind, id, problem }: LateDocument) =>
+        done.push({ id: `${installation}/${kind}/${id}`, decision, code: problem });
       for (const { installation, ...document } of documents) {
-        const { kind, id } = document;
-        const found = await decideLate(trx, installation, document, { decision, reason: by.reason, by: by.actedBy });
-        done.push({ id: `${installation}/${kind}/${id}`, decision, code: found.problem });
+        add(installation, await decideLate(trx, installation, document, deciding));
+      }
+      if (filter !== null) {
+        const choice = await chooseLate(
+          trx,
+          [...chosen],
+          (document) => matchesLate(filter, document),
+          options.number ?? 0,
+        );
+        for (const [installation, found] of choice) {
+          for (const document of await decideAll(trx, installation, found, deciding)) add(installation, document);
+        }
       }
       return done;
     });
@@ -103,10 +129,14 @@ function decisionOf(options: DecideOptions): LateDecisionKind {
     ['wait', options.wait],
     ['as_dated', options.asDated],
     ['accept_date', options.acceptDate],
+    ['confirm_gone', options.confirmGone],
   ];
   const [first, ...others] = said.filter(([, isSaid]) => isSaid === true).map(([decision]) => decision);
   if (first !== undefined && others.length === 0) return first;
-  throw usageError('Say one thing that is decided: --redate, --wait, --as-dated or --accept-date.', 'late decide');
+  throw usageError(
+    'Say one thing that is decided: --redate, --wait, --as-dated, --accept-date or --confirm-gone.',
+    'late decide',
+  );
 }
 
 async function redateUnits(

@@ -21,7 +21,7 @@ export function defineBookCommands(program: Command, define: Define): void {
       new Option('--full', 'with --erp: read back everything'),
       new Option(
         '--complete',
-        'exit code 1, too, when a document is held, late, changed after posting or not judged yet, or when nothing is posted; with --erp also when an entry is refused or not delivered yet',
+        'exit code 1, too, when a document is held, late, changed after posting, not shown by the source any more or not judged yet, or when nothing is posted; with --erp also when an entry is refused or not delivered yet',
       ),
     ],
     examples: [

@@ -28,7 +28,7 @@ export function lateText(
   const sections = [
     documents.length === 0
       ? 'No document waits for a decision.'
-      : `${count(documents.length, 'late document')}; \`vetledger late decide ID --reason TEXT\` with one of the options named:`,
+      : `${count(documents.length, 'document')} to be decided; \`vetledger late decide ID --reason TEXT\` with one of the options named:`,
     ...documents.map((each) => documentText(visibleIn(each))),
   ];
   if (units.length > 0) {
@@ -69,6 +69,7 @@ const effects: Record<LateDecisionKind, string> = {
   as_dated: 'it posts on its own date once the period is open',
   wait: 'nothing of it is posted until it is decided otherwise',
   accept_date: 'the next window posts it on its own date, if that is open',
+  confirm_gone: 'the next window reverses it as gone from the source',
 };
 
 export function decidedText(decided: readonly { id: string; decision: LateDecisionKind }[]): string[] {

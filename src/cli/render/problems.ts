@@ -25,8 +25,9 @@ export function problemsText(found: Shown[], reports: number): string {
 
 /** Documents first: they are what `sync` counts as held. */
 function title(problems: readonly Shown[]): string {
-  const documents = problems.filter(({ outside }) => outside !== undefined).length;
-  const others = problems.length - documents;
+  const of = problems.map(({ outside, documents }) => documents?.length ?? (outside === undefined ? 0 : 1));
+  const documents = of.reduce((all, n) => all + n, 0);
+  const others = of.filter((n) => n === 0).length;
   const parts = [
     ...(documents > 0 ? [`${count(documents, 'document')} with a problem`] : []),
     ...(others > 0 ? [count(others, 'entry, number or row refused', 'entries, numbers or rows refused')] : []),

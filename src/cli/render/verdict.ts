@@ -10,6 +10,7 @@ export function verdictTitle({ ok, complete, empty }: { ok: boolean; complete: b
 }
 
 const reasonNames: Record<OutsideReason, string> = {
+  missing_in_source: 'not shown by the source',
   change_held: 'changed after posting',
   waiting: 'waiting, as decided',
   late: 'late, to be decided',

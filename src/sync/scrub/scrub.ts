@@ -1,7 +1,7 @@
-import { instant, integer, nullable } from '../../db/columns.ts';
+import { bool, instant, integer, nullable } from '../../db/columns.ts';
 import { type Connection, rows } from '../../db/rows.ts';
 import { reportScrubbed } from '../../documents/reports.ts';
-import { markGone } from '../../mirror/gone.ts';
+import { nameAllMissing, noteNotShown } from '../../mirror/absence.ts';
 import type { SaveResult } from '../../mirror/types.ts';
 import { keptFree } from '../../practice/budget.ts';
 import { actionOf, type Dialect, limitOf } from '../../records/dialect.ts';
@@ -160,7 +160,7 @@ class Step implements PullWatch {
     const upper = ['id__lt', 'id__lte'].find((filter) => !ignored.has(filter));
     const isBounded = upper !== undefined && !ignored.has('id__gt');
     let known = await this.#known(list, isBounded ? this.#pageRecords : null);
-    const last = isBounded && known.length === this.#pageRecords ? (known.at(-1) ?? null) : null;
+    const last = isBounded && known.length === this.#pageRecords ? (known.at(-1)?.id ?? null) : null;
     const filters =
       last === null || upper === undefined ? {} : { [upper]: String(upper === 'id__lt' ? last + 1 : last) };
     const received = new Set<number>();
@@ -173,21 +173,21 @@ class Step implements PullWatch {
     });
     const isLast = last === null || (await ignoredFilters(db, installation, list)).has(Object.keys(filters)[0] ?? '');
     if (isLast && last !== null) known = await this.#known(list, null);
-    for (const id of known) if (!received.has(id)) await this.#lookUp(list, id);
-    const highest = known.reduce((a, b) => Math.max(a, b), this.#after);
+    for (const { id, missing } of known) if (!received.has(id) && !missing) await this.#lookUp(list, id);
+    const highest = known.reduce((a, { id }) => Math.max(a, id), this.#after);
     return { after: isLast ? highest : last, records: received.size, isLast };
   }
 
-  /** The ids of the mirror after the position. */
-  async #known(list: DocumentKind, atMost: number | null): Promise<number[]> {
+  /** The ids of the mirror after the position, and whether they are known to be missing. */
+  #known(list: DocumentKind, atMost: number | null): Promise<{ id: number; missing: boolean }[]> {
     const { db, installation } = this.#context;
-    const found = await rows(
+    return rows(
       db,
-      { id: integer },
-      `select id from mirror_record where installation = ? and kind = ? and id > ? and gone_at is null order by id limit ?`,
+      { id: integer, missing: bool },
+      `select id, missing_at is not null as missing from mirror_record
+       where installation = ? and kind = ? and id > ? and gone_at is null order by id limit ?`,
       [installation, list, this.#after, atMost],
     );
-    return found.map(({ id }) => id);
   }
 
   /** A record that the answers did not hold is asked for by its id before it is called missing. */
@@ -196,8 +196,14 @@ class Step implements PullWatch {
     const { found, read } = await pullById(this.#context, list, id);
     if (found) return;
     await transact(async (trx) => {
-      await markGone(trx, installation, list, [id], read);
-      await this.#report(trx, list, [{ document: id, what: 'vanished' }]);
+      const { gone } = await noteNotShown(trx, installation, list, [{ id, answer: 'no_record' }], read);
+      const finding: Finding = { document: id, what: 'vanished' };
+      if (gone.length > 0) await this.#report(trx, list, [finding]);
+      else {
+        // A problem of its own names it: the books do not follow.
+        await noteFindings(trx, installation, this.#pass.pass, list, [finding]);
+        await nameAllMissing(trx, installation, list);
+      }
     });
   }
 

@@ -1,0 +1,51 @@
+import type { Connection } from '../db/rows.ts';
+import { type LateDocument, lockLate } from '../documents/late.ts';
+import { markDirty } from '../documents/mark.ts';
+import { UserError } from '../domain/errors.ts';
+import { absenceProblems } from '../domain/problems.ts';
+import { acceptAbsence } from '../mirror/absence.ts';
+import { type DocumentRef, documentKinds, type InstallationId } from '../terms.ts';
+import { recordDecisions } from './late-decisions.ts';
+
+/** Whether the source does not show the document any more. */
+export function isMissing({ problem }: Pick<LateDocument, 'problem'>): boolean {
+  return absenceProblems.some((code) => code === problem);
+}
+
+/**
+ * Records that a person confirms documents, or the rows of them that are missing, to be gone, and marks them: the next window reverses
+ * them with R3's reason (ACCOUNTING "Absence"). Throws UserError where the source shows one again.
+ */
+export async function confirmGone(
+  trx: Connection,
+  installation: InstallationId,
+  documents: readonly DocumentRef[],
+  { reason, by }: { reason: string; by: string },
+): Promise<LateDocument[]> {
+  const found: LateDocument[] = [];
+  for (const kind of documentKinds) {
+    const ids = documents.flatMap((each) => (each.kind === kind ? each.id : []));
+    if (ids.length === 0) continue;
+    const accepted = await acceptAbsence(trx, installation, kind, ids);
+    const locked = new Map((await lockLate(trx, installation, kind, ids)).map((each) => [each.id, each]));
+    const decided = ids.map((id) => {
+      const document = locked.get(id);
+      if (!document || !isMissing(document) || !accepted.has(id) || document.version === null)
+        throw notMissing(`${installation}/${kind}/${id}`);
+      return { kind, id, version: document.version, document };
+    });
+    await recordDecisions(trx, installation, decided, { decision: 'confirm_gone', reason, by });
+    await markDirty(trx, installation, kind, ids);
+    found.push(...decided.map(({ document }) => document));
+  }
+  return found;
+}
+
+function notMissing(name: string): UserError {
+  return new UserError(
+    'not_missing',
+    `${name} is not missing in the source, or was confirmed before; nothing is decided.`,
+    '`vetledger late` lists what can be confirmed with --confirm-gone.',
+    1,
+  );
+}

@@ -1,0 +1,64 @@
+import type { Connection } from '../db/rows.ts';
+import { type LateDocument, lateDocuments } from '../documents/late.ts';
+import { UserError } from '../domain/errors.ts';
+import type { InstallationId } from '../terms.ts';
+import { confirmGone } from './confirm-gone.ts';
+import { type Deciding, decideLate } from './decide-late.ts';
+import { decisionsOf } from './late-decisions.ts';
+
+/**
+ * The late documents of installations that `matches` and that nothing was decided of yet. Throws UserError where there are not
+ * `number` of them, or where they are a part only of so many missing ones that they are one problem.
+ */
+export async function chooseLate(
+  db: Connection,
+  installations: readonly InstallationId[],
+  matches: (document: LateDocument) => boolean,
+  number: number,
+): Promise<[InstallationId, LateDocument[]][]> {
+  const chosen: [InstallationId, LateDocument[]][] = [];
+  for (const installation of installations) {
+    const late = await lateDocuments(db, installation);
+    const decisions = await decisionsOf(db, installation, late);
+    const open = late.filter(
+      ({ kind, id, version }) => !decisions.get(`${kind}/${id}`)?.some((each) => each.version === version),
+    );
+    const matching = open.filter(matches);
+    if (open.some((each) => isAlike(each, matching) && !matching.includes(each))) {
+      throw new UserError(
+        'part_of_many',
+        'The filter chooses a part only of what the source does not show any more of a list (source_shrank).',
+        'Choose all of it, by --filter code=source_shrank,kind=KIND, with the number that `vetledger problems` shows.',
+        2,
+      );
+    }
+    if (matching.length > 0) chosen.push([installation, matching]);
+  }
+  const found = chosen.reduce((all, [, matching]) => all + matching.length, 0);
+  if (found === number) return chosen;
+  throw new UserError(
+    'other_number',
+    `The filter chooses ${found} documents that are not decided, and --number says ${number}; nothing is decided.`,
+    'See with `vetledger late` what there is to decide, and say its number.',
+    2,
+  );
+}
+
+/** Whether it is of the same problem of many as one of these. */
+function isAlike({ problem, kind }: LateDocument, chosen: readonly LateDocument[]): boolean {
+  return problem === 'source_shrank' && chosen.some((each) => each.problem === problem && each.kind === kind);
+}
+
+/** Decides alike about documents of an installation. */
+export async function decideAll(
+  trx: Connection,
+  installation: InstallationId,
+  documents: readonly LateDocument[],
+  deciding: Deciding,
+): Promise<LateDocument[]> {
+  const { decision, reason, by } = deciding;
+  if (decision === 'confirm_gone') return confirmGone(trx, installation, documents, { reason, by });
+  const decided: LateDocument[] = [];
+  for (const { kind, id } of documents) decided.push(await decideLate(trx, installation, { kind, id }, deciding));
+  return decided;
+}

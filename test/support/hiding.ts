@@ -1,0 +1,32 @@
+import type { Sandbox } from '../../sandbox/index.ts';
+import { isMissing } from '../../src/bookkeeping/confirm-gone.ts';
+import { chooseLate, decideAll } from '../../src/bookkeeping/decide-many.ts';
+import type { Db } from '../../src/db/pool.ts';
+import type { InstallationId, RecordKind } from '../../src/terms.ts';
+
+/** Whether the source keeps a record from its lists and look-ups. */
+export type Hidden = (kind: RecordKind, id: number) => boolean;
+
+/** Has a sandbox hide records from lists, counts and look-ups by id, as a token without a right does; they stay in its clinic. */
+export function hiding(sandbox: Sandbox): (hidden: Hidden) => void {
+  let hidden: Hidden = () => false;
+  const { invoices, invoiceRows, invoicePayments, prepayments } = sandbox.clinic;
+  const tables = { invoice: invoices, row: invoiceRows, payment: invoicePayments, prepayment: prepayments };
+  for (const [kind, table] of Object.entries(tables) as [RecordKind, (typeof tables)['invoice']][]) {
+    const visible = table.visible.bind(table);
+    table.visible = (record, atMs) => (hidden(kind, record.id) ? undefined : visible(record, atMs));
+  }
+  return (next) => {
+    hidden = next;
+  };
+}
+
+/** A person confirms that everything that is missing is gone; `number` is how many documents that are. */
+export async function confirmAllGone(db: Db, installation: InstallationId, number: number): Promise<void> {
+  const deciding = { decision: 'confirm_gone', reason: 'deleted in the practice software', by: 'M. Virtanen' } as const;
+  await db.transaction(async (trx) => {
+    for (const [id, found] of await chooseLate(trx, [installation], isMissing, number)) {
+      await decideAll(trx, id, found, deciding);
+    }
+  });
+}
