@@ -1,3 +1,5 @@
+import { integer } from '../db/columns.ts';
+import { rows } from '../db/rows.ts';
 import { spanOf } from '../domain/read-at.ts';
 import { savePageOrAside } from '../mirror/put-aside.ts';
 import type { ListAnswer } from '../practice/client.ts';
@@ -7,13 +9,14 @@ import { ignoredFilters, noteIgnored } from './capabilities/filters.ts';
 import { unlessRefused } from './capabilities/refused.ts';
 import { readDefaultPageSizes } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
+import { coveringPages, type IdPage } from './id-pages.ts';
 import { pullList } from './pull-list.ts';
 import { isWholeList } from './walk/count-proof.ts';
 import { contradictedFilter } from './walk/filter-check.ts';
 import { pageSizeFor } from './walk/page-size.ts';
 
 /**
- * Pulls records by their ids: in one request where the ids lie close together, one by one otherwise, and by one walk of the
+ * Pulls records by their ids: in pages of the list where some lie close together, one by one otherwise, and by one walk of the
  * whole list where the server honours no filter on ids. Returns the ids that the source has. `count` is called with the result
  * of each pull.
  */
@@ -23,16 +26,12 @@ export async function pullByIds(
   ids: number[],
   count: (result: PullResult) => void = () => undefined,
 ): Promise<Set<number>> {
-  const inOneRequest = await pullRange(context, kind, ids);
-  if (inOneRequest) {
-    count(inOneRequest);
-    return inOneRequest.found;
-  }
   const found = new Set<number>();
-  for (const id of ids) {
+  const left = ids.length < 2 ? ids : await pullPages(context, kind, ids, { found, count });
+  for (const id of left) {
     const ignored = await ignoredFilters(context.db, context.installation, kind);
-    if (ids.length > 1 && ignored.has('id__gt') && ignored.has('id__lt')) {
-      const wanted = new Set(ids);
+    if (left.length > 1 && ignored.has('id__gt') && ignored.has('id__lt')) {
+      const wanted = new Set(left);
       const onSaved = (saved: { ids: number[] }) => {
         for (const each of saved.ids) if (wanted.has(each)) found.add(each);
       };
@@ -46,32 +45,74 @@ export async function pullByIds(
   return found;
 }
 
-/**
- * Everything from the lowest to the highest id in one request, where that weighs no more than one request for each id; null
- * where it weighs more, or the server ignores the filters.
- */
-async function pullRange(
+/** Pulls pages that hold several of the ids each (id-pages.ts). Returns the ids that are to be asked for one by one. */
+async function pullPages(
   context: PullContext,
   kind: RecordKind,
-  ids: number[],
-): Promise<(PullResult & { found: Set<number> }) | null> {
+  ids: readonly number[],
+  { found, count }: { found: Set<number>; count: (result: PullResult) => void },
+): Promise<number[]> {
   const { db, dialect, installation } = context;
-  const lowest = ids.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
-  const highest = ids.reduce((a, b) => Math.max(a, b), 0);
-  const span = highest - lowest + 1;
-  if (ids.length < 2 || span > dialect.max_page_size) return null;
   const defaultPageSize = (await readDefaultPageSizes(db, installation, dialect))[kind];
-  const pageSize = pageSizeFor(span, defaultPageSize, dialect.max_page_size);
-  if (span > pageSize || pageSize / defaultPageSize > ids.length) return null;
+  const sizes = { pageSize: defaultPageSize, maxPageSize: dialect.max_page_size };
+  const pages = coveringPages(await withOthersBetween(context, kind, ids, defaultPageSize), sizes);
+  const left: number[] = [];
+  let isHonoured = true;
+  for (const page of pages) {
+    const isAsked = isHonoured && page.ids.length > 1;
+    const pulled: PulledPage | null = isAsked ? await pullPage(context, kind, page, defaultPageSize) : null;
+    if (pulled !== null) count(pulled);
+    else if (isAsked) isHonoured = false;
+    for (const id of page.ids) {
+      if (pulled?.received.has(id)) found.add(id);
+      else if (!pulled?.isWhole) left.push(id);
+    }
+  }
+  return left;
+}
+
+/** The ids in order, and how many other records the mirror has between each and the one before it, `atMost` of them counted. */
+function withOthersBetween(
+  { db, installation }: PullContext,
+  kind: RecordKind,
+  ids: readonly number[],
+  atMost: number,
+): Promise<{ id: number; between: number }[]> {
+  return rows(
+    db,
+    { id: integer, between: integer },
+    `select wanted.id, (select count(*) from (
+         select from mirror_record m where m.installation = ? and m.kind = ? and m.id > wanted.before and m.id < wanted.id
+           and m.gone_at is null limit ?) others) as between
+     from (select id, lag(id) over (order by id) as before from (select distinct unnest(?::bigint[]) as id) each) wanted
+     order by wanted.id`,
+    [installation, kind, atMost, ids],
+  );
+}
+
+interface PulledPage extends PullResult {
+  received: Set<number>;
+  /** Nothing lies between the first and the last id of the page but what was received. */
+  isWhole: boolean;
+}
+
+/** Everything from the first to the last id of a page, in one request; null where the server ignores or refuses the filters. */
+async function pullPage(
+  context: PullContext,
+  kind: RecordKind,
+  { ids, records }: IdPage,
+  defaultPageSize: number,
+): Promise<PulledPage | null> {
+  const { db, dialect, installation } = context;
   const ignored = await ignoredFilters(db, installation, kind);
   if (ignored.has('id__gt') || ignored.has('id__lt')) return null;
+  const [lowest = 0, highest = 0] = [ids[0], ids.at(-1)];
   const filters = { id__gt: String(lowest - 1), id__lt: String(highest + 1) };
+  const pageSize = pageSizeFor(records, defaultPageSize, dialect.max_page_size);
   const answer = await askUnlessRefused(context, kind, filters, pageSize, defaultPageSize);
-  if (answer === null) return null;
-  const received = answer.results.map(({ id }) => id);
-  if (!isWholeList(answer) || received.some((id) => id < lowest || id > highest)) return null;
-  const result = await saveAnswer(context, kind, answer);
-  return { ...result, found: new Set(ids.filter((id) => received.includes(id))) };
+  if (answer === null || answer.results.some(({ id }) => id < lowest || id > highest)) return null;
+  const received = new Set(answer.results.map(({ id }) => id));
+  return { ...(await saveAnswer(context, kind, answer)), received, isWhole: isWholeList(answer) };
 }
 
 /**
