@@ -10,8 +10,10 @@ import { withLease } from './heartbeat.ts';
 import { sourceAccess } from './source-access.ts';
 
 export interface WriteBackReport {
-  /** Prepayments whose entry id the source has been told. */
+  /** Prepayments whose entry id a read after its write has shown. */
   written: number;
+  /** Prepayments whose entry id was accepted, and that no later read has shown; releases before this field tell none. */
+  unconfirmed?: number;
   api: ApiUse;
 }
 
@@ -26,11 +28,12 @@ export function writeBackActivities(deps: ActivityDeps) {
         const { installation } = input;
         const { context, client } = sourceAccess(deps, input, heartbeat, transact);
         if (!(await writesBack(deps, installation))) return { written: 0, api: heartbeat.use() };
-        const written = await writeBackAll(installation, context.dialect, {
+        const { confirmed: written, unconfirmed } = await writeBackAll(installation, context.dialect, {
           transact,
           record,
           lease,
           refresh: (ids) => pullByIds(context, 'prepayment', ids),
+          read: (id) => client.readExternalId({ kind: 'prepayment', id }, context.priority),
           send: (prepayment, entryId) => client.writeExternalId(prepayment, entryId, context.priority),
           signal: heartbeat.signal,
           pause: heartbeat.pause,
@@ -38,7 +41,7 @@ export function writeBackActivities(deps: ActivityDeps) {
           onRefused: (prepayment, { code, message }) => deps.log.warn({ installation, prepayment, code }, message),
         });
         if (written >= refreshStatisticsFromRows) await refreshStatistics(deps.db, 'writeBack');
-        return { written, api: heartbeat.use() };
+        return { written, unconfirmed, api: heartbeat.use() };
       });
     },
   };

@@ -69,7 +69,10 @@ export interface WindowCounts {
   posted: number;
   held: number;
   delivered: number;
+  /** Prepayments whose entry id a read after its write has shown. */
   written_back: number;
+  /** Prepayments whose entry id the source has accepted, and that no later read has shown; absent where there is none. */
+  written_back_unconfirmed?: number;
   api: ApiUse;
 }
 

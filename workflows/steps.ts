@@ -100,6 +100,7 @@ export async function runSteps(
     if (!input.replay?.fromMirror) {
       const written = await work.writeBack(input, window);
       counts = { ...counts, written_back: written.written, api: addUse(counts.api, written.api) };
+      if (written.unconfirmed) counts = { ...counts, written_back_unconfirmed: written.unconfirmed };
     }
     if (input.kind !== 'replay') await census();
   };

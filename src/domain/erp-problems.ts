@@ -142,6 +142,21 @@ export const erpProblemCatalogue = {
     sentence: 'Where the ERP’s number would stand in the practice software, a value stands that is not ours.',
     todo: 'Find out which program wrote it; remove it in the practice software if the number is wanted there, which is then written within a day.',
   },
+  external_id_of_another: {
+    retried: false,
+    sentence: 'In the practice software a prepayment carries the id, or the ERP’s number, of another document of ours.',
+    todo: 'Ask the vendor of the practice software why it stored the value there. `vetledger problems retry` with its id writes an entry id again; remove an ERP’s number in the practice software, and the right one is written within a day.',
+  },
+  write_back_unseen: {
+    retried: false,
+    sentence: 'The practice software accepted the entry id of a prepayment three times, and does not show it.',
+    todo: 'Ask the vendor of the practice software why it does not store external_id. `vetledger problems retry` with its id writes it again.',
+  },
+  write_back_lost: {
+    retried: false,
+    sentence: 'The practice software showed the id that was written back to a prepayment, and does not any more.',
+    todo: 'Find out in the practice software who removed it. `vetledger problems retry` with its id writes an entry id again; an ERP’s number is to be entered there by hand.',
+  },
   number_not_written: {
     retried: true,
     sentence: 'The practice software refuses the ERP’s number, or does not keep it.',

@@ -14,6 +14,7 @@ import { departmentLocks } from '../mirror/department-locks.ts';
 import { judge } from '../posting/index.ts';
 import type { DocumentFacts, Judgement } from '../posting/types.ts';
 import { type KnownMatch, matchOfPayment, refundsOfPrepayment, usesOfPrepayment } from '../prepayments/matches.ts';
+import { type ExternalId, externalIdIn } from '../records/external-id.ts';
 import { readJson } from '../records/json.ts';
 import { type InvoiceOrigin, originOf } from '../records/schema.ts';
 import {
@@ -104,6 +105,8 @@ export interface WriteBack {
   /** What is to stand in the source; null: nothing any more. */
   value: string | null;
   state: string;
+  /** Whether a read after the write has shown it, and the newest one still does. */
+  confirmed: boolean;
   previousValue: string | null;
   error: string | null;
   writtenAt: Date | null;
@@ -141,9 +144,11 @@ export async function explainDocument(
     inForce: found.entryId,
     summaries,
     deliveries: await deliveriesOf(db, installationId, [...entryIds, ...summaries.values()]),
-    writeBack:
+    writeBack: stillShown(
       (await numberWriteBackOf(db, installationId, found)) ??
-      (found.kind === 'prepayment' ? await writeBackOf(db, installationId, found.id) : null),
+        (found.kind === 'prepayment' ? await writeBackOf(db, installationId, found.id) : null),
+      latest ? externalIdIn(dialect, found.kind, readJson(latest.raw)) : null,
+    ),
     refunds: found.kind === 'prepayment' ? await refundsOfPrepayment(db, installationId, found.id) : [],
     uses: found.kind === 'prepayment' ? await usesOfPrepayment(db, installationId, found.id) : [],
     match: found.kind === 'payment' ? await matchOfPayment(db, installationId, found.id) : [],
@@ -292,6 +297,12 @@ async function entriesOf(db: Connection, installation: number, { kind, id }: Doc
   );
 }
 
+/** What was confirmed once is so no more where the newest version shows another value. */
+function stillShown(writeBack: WriteBack | null, shown: ExternalId | null): WriteBack | null {
+  if (writeBack === null || !shown?.isCarried) return writeBack;
+  return { ...writeBack, confirmed: writeBack.confirmed && shown.value === writeBack.value };
+}
+
 async function writeBackOf(db: Connection, installation: number, prepaymentId: number): Promise<WriteBack | null> {
   const found = await maybeRow(
     db,
@@ -301,8 +312,9 @@ async function writeBackOf(db: Connection, installation: number, prepaymentId: n
       previous_value: nullable(text),
       error: nullable(text),
       written_at: nullable(instant),
+      confirmed: bool,
     },
-    `select entry_id, state, previous_value, error, written_at
+    `select entry_id, state, previous_value, error, written_at, coalesce(read_back = 'shown' and read_back_of = entry_id, false) as confirmed
      from write_back where installation = ? and prepayment_id = ?`,
     [installation, prepaymentId],
   );
@@ -323,11 +335,13 @@ async function numberWriteBackOf(
       entryId: text,
       value: nullable(text),
       state: text,
+      confirmed: bool,
       previousValue: nullable(text),
       error: nullable(text),
       writtenAt: nullable(instant),
     },
-    `select unit_id as "entryId", value, state, previous_value as "previousValue", error, written_at as "writtenAt"
+    `select unit_id as "entryId", value, state, state = 'done' as confirmed, previous_value as "previousValue", error,
+       written_at as "writtenAt"
      from erp_number_write_back where installation = ? and kind = ? and document_id = ?`,
     [installation, kind, id],
   );

@@ -4,7 +4,9 @@ import { type Connection, row, rows } from '../db/rows.ts';
 import type { ProblemDetails } from '../documents/save.ts';
 import { Money } from '../domain/money.ts';
 import { todoOf } from '../domain/problem-texts.ts';
+import { writeBackFindings } from '../reconcile/e10-write-backs.ts';
 import { type CalendarDate, documentKinds, type InstallationId, recordKinds } from '../terms.ts';
+import { givenUpWriteBacks } from '../writeback/read-back.ts';
 import { whoAndWhere } from './problem-documents.ts';
 
 /** A problem, as `problems --json` prints it (DESIGN "Commands"). */
@@ -50,13 +52,16 @@ export async function documentProblems(
 ): Promise<DocumentProblem[]> {
   const found: DocumentProblem[] = [];
   for (const installation of installations) found.push(...asOne(await outsideDocuments(db, installation)));
-  return [
-    ...found.sort((a, b) => (a.since?.getTime() ?? 0) - (b.since?.getTime() ?? 0)),
-    ...(await otherProblems(
-      db,
-      installations.map(({ id }) => id),
-    )),
-  ];
+  const others = await otherProblems(
+    db,
+    installations.map(({ id }) => id),
+  );
+  const named = new Set(others.map(({ id }) => id));
+  for (const installation of installations) {
+    const writeBacks = await writeBackProblems(db, installation);
+    others.push(...writeBacks.filter(({ id }) => !named.has(id)));
+  }
+  return [...found.sort((a, b) => (a.since?.getTime() ?? 0) - (b.since?.getTime() ?? 0)), ...others];
 }
 
 async function outsideDocuments(db: Connection, { id, decimals, dialect }: Installation): Promise<DocumentProblem[]> {
@@ -168,6 +173,27 @@ async function otherProblems(db: Connection, installations: readonly Installatio
     todo: todoOf(problem_code),
     since: problem_since,
   }));
+}
+
+/** Prepayments whose record in the source does not carry what was written back (E10). What is still tried again is none yet. */
+async function writeBackProblems(
+  db: Connection,
+  { id: installation, dialect }: Installation,
+): Promise<DocumentProblem[]> {
+  const givenUp = await givenUpWriteBacks(db, installation);
+  const problems: DocumentProblem[] = [];
+  for await (const { prepayment, found, wasShown, message } of writeBackFindings(db, installation, dialect)) {
+    if (found !== 'another' && found !== 'lost') continue;
+    const unseen = givenUp.get(prepayment);
+    if (found === 'lost' && !wasShown && unseen === undefined) continue;
+    const code =
+      found === 'another' ? 'external_id_of_another' : unseen === undefined ? 'write_back_lost' : 'write_back_unseen';
+    problems.push({
+      ...{ id: `${installation}/prepayment/${prepayment}`, installation, document: `prepayment ${prepayment}` },
+      ...{ code, message, todo: todoOf(code), since: unseen ?? null },
+    });
+  }
+  return problems;
 }
 
 /** How many problems are reported beside posted documents. */

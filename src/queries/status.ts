@@ -10,6 +10,7 @@ import { signInStates } from '../practice/sign-in-store.ts';
 import { pauseStates, type Via } from '../sync/pauses.ts';
 import { watchedSchedules, windowPaces } from '../sync/schedule-state.ts';
 import { documentKinds, documentStates, type InstallationId, type Remark } from '../terms.ts';
+import { type WriteBackCounts, writeBackCounts } from '../writeback/read-back.ts';
 import { type DeliveryStatus, deliveryStatuses } from './deliveries.ts';
 import { type Cause, healthOf, healths, type InstallationHealth } from './installation-health.ts';
 import { type ScrubStatus, scrubStatuses } from './scrub.ts';
@@ -50,6 +51,8 @@ export interface InstallationStatus {
   verdict: Verdict;
   /** The last seal (0: none), and how many links of the chains came after it; null where nothing is sealed. */
   seal: { n: number; seq: number; sealed_at: Date | null; unsealed: number } | null;
+  /** Prepayments whose id or ERP number the source has accepted: those that a later read has shown, and the others. */
+  write_backs: WriteBackCounts;
   scrub: ScrubStatus;
   /** Null where the books stay in our own PostgreSQL. */
   delivery: DeliveryStatus | null;
@@ -110,6 +113,7 @@ export async function installationStatuses(
   const pauses = await pauseStates(db, ids);
   const signIns = await signInStates(db, ids);
   const changed = await changedIdentities(db, installations);
+  const writeBacks = await writeBackCounts(db, ids);
   const verdictOf = await verdicts(db, installations);
   return installations.map(({ id, name, timezone, scrubDays }) => {
     const { syncedTo = null, idleWindows = 0 } = paces.get(id) ?? {};
@@ -154,6 +158,7 @@ export async function installationStatuses(
       problems,
       verdict: verdictOf.get(id) ?? noVerdict,
       seal: seals && seal ? { n: seal.n, seq: seal.seq, sealed_at: seal.sealed_at, unsealed: seal.unsealed } : null,
+      write_backs: writeBacks.get(id) ?? { confirmed: 0, unconfirmed: 0 },
       scrub,
       delivery,
       paused: pause && { by: pause.actedBy, reason: pause.reason, since: pause.since, via: pause.via },

@@ -12,7 +12,7 @@ export interface Reconciliation {
 }
 
 /**
- * The equations E1-E6 and E9 over the whole books (ACCOUNTING "Equations"; one file each), from one snapshot of the database. The ledger
+ * The equations E1-E6, E9 and E10 over the whole books (ACCOUNTING "Equations"; one file each), from one snapshot of the database. The ledger
  * is summed in SQL, the mirror is streamed: in memory are one page of invoices and one sum per client, account and day.
  */
 export async function reconcile(db: Db, installations: ReconcileInput[]): Promise<ReconcileReport> {

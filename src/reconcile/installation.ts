@@ -13,6 +13,7 @@ import { checkRevenue, Residues } from './e5-revenue.ts';
 import { checkCompleteness, listsNotCounted } from './e6-completeness.ts';
 import { PrepaymentVatEquation } from './e8-prepayment-vat.ts';
 import { VoucherEquation } from './e9-vouchers.ts';
+import { checkWriteBacks } from './e10-write-backs.ts';
 import { liabilitiesInDebit, voucherBalances } from './liabilities.ts';
 import { namingTimeouts } from './limited.ts';
 import { countStates, documentReports, trialBalance, unsummarisedByDay } from './listed.ts';
@@ -46,6 +47,7 @@ export async function reconcileInstallation(
   for (const found of await named('E6 (nothing lost)', () => checkCompleteness(db, input))) tallies.E6.addFound(found);
   const prepaymentVat = await named('E8 (VAT on prepayments)', () => checks.prepaymentVat(db));
   const vouchers = await named('E9 (gift cards and vouchers)', () => checks.vouchers(db));
+  const writeBacks = await named('E10 (write-backs)', () => checkWriteBacks(db, input));
   const reports = new BoundedList<Listed['reports'][number]>();
   const reported = await named('the list of reported problems', () => documentReports(db, input));
   reports.addAll(reported.listed);
@@ -62,12 +64,15 @@ export async function reconcileInstallation(
     E6: { ...tallies.E6.equation(null), ...(notCounted.length > 0 ? { not_counted: notCounted } : {}) },
     ...(prepaymentVat ? { E8: prepaymentVat } : {}),
     E9: tallies.E9.equation(decimals),
+    E10: writeBacks.equation,
   };
   const bounded = {
     payments_without_invoice: checks.withoutInvoice,
     held_changes: checks.heldChanges,
     prepayment_vat: checks.prepaymentVatNotes,
     reports,
+    write_backs_foreign: writeBacks.foreign,
+    write_backs_unproven: writeBacks.unproven,
   };
   const omitted = Object.entries(bounded).flatMap(([name, list]) => (list.omitted > 0 ? [[name, list.omitted]] : []));
   const balances = await named('the trial balance', () => trialBalance(db, input));
@@ -91,6 +96,7 @@ export async function reconcileInstallation(
       unused_prepayments: checks.unusedPrepayments.listed(input.today, decimals),
       ...(prepaymentVat ? { prepayment_vat: checks.prepaymentVatNotes.items } : {}),
       vouchers,
+      write_backs: { foreign: writeBacks.foreign.items, unproven: writeBacks.unproven.items },
       liabilities_in_debit: await named('the list of liabilities in debit', () => liabilitiesInDebit(db, input)),
       residues: checks.residues.listed(decimals),
       unsummarised: await unsummarisedByDay(db, input),

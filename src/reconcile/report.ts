@@ -46,7 +46,7 @@ export interface Equation {
   ok: boolean;
   /**
    * Sum of the documents' absolute differences, so that two errors never hide each other; in the installation's currency
-   * (E6: a count of documents).
+   * (E6 and E10: a count of documents).
    */
   difference: string | number;
   documents: ReportedDifference[];
@@ -98,6 +98,8 @@ export interface Listed {
   vouchers: { role: SoldRole; opening: string; sold: string; redeemed: string; balance: string }[];
   /** Accounts of gift cards, vouchers or prepayments that stand in debit. */
   liabilities_in_debit: { account: string; roles: string[]; balance: string }[];
+  /** E10: prepayments where somebody else's id stands, and those that were not read since they were written back. */
+  write_backs: { foreign: Note[]; unproven: Note[] };
   /** E5: cents settled apart from the exact rows, per revenue or VAT account and day. */
   residues: { account: string; date: CalendarDate; residue: string }[];
   /** E1, in posting mode `daily_summary`: entries that wait for their day's summary; those overdue are differences. */
@@ -128,8 +130,8 @@ export interface InstallationReport {
   /** What is not in the books, by kind of document. */
   outside: Outside;
   currency: string;
-  /** E7 where the ERP was read back (`--erp`), E8 where VAT is posted on prepayments at receipt. */
-  equations: Record<EquationName, Equation> & { E6: CountEquation; E7?: Equation; E8?: Equation };
+  /** E7 where the ERP was read back (`--erp`), E8 where VAT is posted on prepayments at receipt. E6 and E10 count documents. */
+  equations: Record<EquationName, Equation> & { E6: CountEquation; E7?: Equation; E8?: Equation; E10: Equation };
   states: Record<'invoices' | 'payments' | 'prepayments', Record<string, number>>;
   trial_balance: TrialBalanceLine[];
   listed: Listed;

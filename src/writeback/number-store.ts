@@ -48,7 +48,7 @@ export async function planNumbers(
        from told where not restores or number_told is not null or entry_told is not null
        order by kind, document_id
        on conflict (installation, kind, document_id) do update set unit_id = excluded.unit_id, value = excluded.value,
-         restores = excluded.restores, state = 'pending', attempts = 0, not_before = null,
+         restores = excluded.restores, state = 'pending', attempts = 0, not_before = null, accepted_at = null,
          error_code = null, error = null, error_since = null
        where b.unit_id <> excluded.unit_id or b.value is distinct from excluded.value
      )
@@ -116,6 +116,8 @@ export interface NumberOutcome {
   unitId: string;
   state: 'done' | 'failed' | 'taken' | 'absent';
   error: { code: string; message: string } | null;
+  /** The source took the value, or has it already. */
+  accepted: boolean;
   /** Until it is tried again. */
   waitSeconds: number;
 }
@@ -130,11 +132,19 @@ export async function recordNumbers(
   if (outcomes.length === 0) return;
   const { from, bindings } = rowsAsArrays(
     'ended',
-    { id: 'bigint', unit_id: 'text', state: 'text', code: 'text', message: 'text', wait_seconds: 'double precision' },
+    {
+      id: 'bigint',
+      unit_id: 'text',
+      state: 'text',
+      accepted: 'boolean',
+      code: 'text',
+      message: 'text',
+      wait_seconds: 'double precision',
+    },
     outcomes
       .toSorted((a, b) => a.id - b.id)
-      .map(({ id, unitId, state, error, waitSeconds }) => ({
-        ...{ id, unit_id: unitId, state, code: error?.code ?? null },
+      .map(({ id, unitId, state, accepted, error, waitSeconds }) => ({
+        ...{ id, unit_id: unitId, state, accepted, code: error?.code ?? null },
         message: error === null ? null : storable(error.message),
         wait_seconds: waitSeconds,
       })),
@@ -145,11 +155,28 @@ export async function recordNumbers(
        error_since = case when ended.code is null then null when b.error_code = ended.code then b.error_since else clock_timestamp() end,
        attempts = case when ended.state = 'done' then 0 else b.attempts + 1 end,
        not_before = case when ended.state in ('failed', 'taken') then clock_timestamp() + make_interval(secs => ended.wait_seconds) end,
+       accepted_at = case when ended.accepted then clock_timestamp() else b.accepted_at end,
        written_at = case when ended.state = 'done' then clock_timestamp() else b.written_at end
      from ${from}
      where b.installation = ? and b.kind = ? and b.document_id = ended.id and b.unit_id = ended.unit_id`,
     [...bindings, installation, kind],
   );
+}
+
+/** Which of these values are numbers of units of ours. */
+export async function numbersOfOurs(
+  db: Connection,
+  installation: InstallationId,
+  values: readonly string[],
+): Promise<Set<string>> {
+  if (values.length === 0) return new Set();
+  const found = await rows(
+    db,
+    { value: text },
+    'select distinct erp_number as value from erp_unit where installation = ? and erp_number = any(?)',
+    [installation, values],
+  );
+  return new Set(found.map(({ value }) => value));
 }
 
 /** How many documents are still to be told, and until one of them may be: 0, now; null, none waits. */

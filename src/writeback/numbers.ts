@@ -14,12 +14,13 @@ import {
   type NumberOutcome,
   noteSendingNumbers,
   numbersLeft,
+  numbersOfOurs,
   type OpenNumber,
   openNumbers,
   planNumbers,
   recordNumbers,
 } from './number-store.ts';
-import { isEntryOfSameDocument, planNumber } from './plan.ts';
+import { isEntryOfOurs, planNumber } from './plan.ts';
 
 const unitsAtATime = 500;
 const batchSize = 100;
@@ -121,6 +122,7 @@ class Telling {
     // The mirror may be hours old, and staff may have changed what is beside our value since.
     const found = await this.#ports.refresh(kind, ids);
     const outcomes: NumberOutcome[] = [];
+    let ended: NumberOutcome[] = [];
     try {
       const sent = await this.#send(kind, await this.#read(kind, ids), found, outcomes);
       if (sent.length > 0) {
@@ -132,9 +134,14 @@ class Telling {
       }
     } finally {
       // Also what was written before something else failed.
-      await transact((trx) => recordNumbers(trx, this.#installation, kind, outcomes));
+      await transact(async (trx) => {
+        const left = outcomes.flatMap((outcome) => ('current' in outcome ? ((outcome as Taken).current ?? []) : []));
+        const ours = await numbersOfOurs(trx, this.#installation, left);
+        ended = outcomes.map((outcome) => asOurs(outcome, ours));
+        await recordNumbers(trx, this.#installation, kind, ended);
+      });
     }
-    for (const { id, error } of outcomes) if (error !== null) this.#ports.onRefused({ kind, id }, error);
+    for (const { id, error } of ended) if (error !== null) this.#ports.onRefused({ kind, id }, error);
     this.written += outcomes.filter(({ state }) => state === 'done').length;
     this.#ports.onProgress(this.written);
   }
@@ -191,7 +198,7 @@ class Telling {
       this.#failures = error.retryable ? this.#failures + 1 : 0;
       if (isOfAll || this.#failures >= failuresInARow) throw error;
       // Where nobody knows whether it took effect, the next attempt reads again, and writes over nobody else's value.
-      return failed(open, { code: 'number_not_written', message: error.message });
+      return failed(open, { code: 'number_not_written', message: error.message }, { accepted: false });
     }
   }
 
@@ -204,10 +211,8 @@ class Telling {
     if (plan === 'note') return done(open);
     if (plan === 'taken') return taken(open, current);
     const stands = current === null ? 'none' : quoted(current);
-    return failed(open, {
-      code: 'number_not_written',
-      message: `${quoted(open.value ?? '')} was accepted, and ${stands} stands there`,
-    });
+    const message = `${quoted(open.value ?? '')} was accepted, and ${stands} stands there`;
+    return failed(open, { code: 'number_not_written', message }, { accepted: true });
   }
 
   /** What stands in the source now, as far as the record or the sub-resource tells. */
@@ -222,7 +227,7 @@ class Telling {
 
   #isOurs(kind: DocumentKind, { id, ownValues }: OpenNumber): (value: string) => boolean {
     const anyEntry = `${this.#installation}/${kind}/${id}/1`;
-    return (value) => ownValues.includes(value) || isEntryOfSameDocument(value, anyEntry);
+    return (value) => ownValues.includes(value) || isEntryOfOurs(value, anyEntry);
   }
 
   #read(kind: DocumentKind, ids: readonly number[]): Promise<OpenNumber[]> {
@@ -231,21 +236,42 @@ class Telling {
 }
 
 function done({ id, unitId }: OpenNumber): NumberOutcome {
-  return { id, unitId, state: 'done', error: null, waitSeconds: 0 };
+  return { id, unitId, state: 'done', accepted: true, error: null, waitSeconds: 0 };
 }
 
 function absent({ id, unitId }: OpenNumber): NumberOutcome {
-  return { id, unitId, state: 'absent', error: null, waitSeconds: 0 };
+  return { id, unitId, state: 'absent', accepted: false, error: null, waitSeconds: 0 };
 }
 
-function taken({ id, unitId, value }: OpenNumber, current: string | null): NumberOutcome {
+interface Taken extends NumberOutcome {
+  current: string | null;
+}
+
+function taken({ id, unitId, value }: OpenNumber, current: string | null): Taken {
   const message = `${quoted(current ?? '')} stands where the ERP’s number ${quoted(value ?? '')} would; it was left`;
-  return { id, unitId, state: 'taken', error: { code: 'external_id_taken', message }, waitSeconds: longestWaitSeconds };
+  const error = { code: 'external_id_taken', message };
+  return { id, unitId, state: 'taken', accepted: false, error, waitSeconds: longestWaitSeconds, current };
 }
 
-function failed({ id, unitId, attempts }: OpenNumber, error: { code: string; message: string }): NumberOutcome {
+function failed(
+  { id, unitId, attempts }: OpenNumber,
+  error: { code: string; message: string },
+  { accepted }: { accepted: boolean },
+): NumberOutcome {
   const waitSeconds = Math.min(longestWaitSeconds, shortestWaitSeconds * 2 ** Math.min(attempts, 20));
-  return { id, unitId, state: 'failed', error, waitSeconds };
+  return { id, unitId, state: 'failed', accepted, error, waitSeconds };
+}
+
+/** A value that was left is told apart where it is the number of another document of ours: the source put it there by mistake. */
+function asOurs(outcome: NumberOutcome, ours: ReadonlySet<string>): NumberOutcome {
+  if (!('current' in outcome)) return outcome;
+  const { current, ...rest } = outcome as Taken;
+  if (current === null || rest.error === null || !ours.has(current)) return rest;
+  const message = rest.error.message.replace(
+    '; it was left',
+    ', and is the number of another document of ours; it was left',
+  );
+  return { ...rest, error: { code: 'external_id_of_another', message } };
 }
 
 function quoted(value: string): string {

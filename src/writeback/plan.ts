@@ -31,24 +31,46 @@ export interface WriteBackPlan {
 }
 
 /**
- * What to tell the source of a posted prepayment. An entry id is written once: a value that somebody else writes there later
- * stays, because two integrations would otherwise overwrite each other for ever. So does a value that came while it was in doubt
- * whether ours was written.
+ * What to tell the source of a posted prepayment. A value that somebody else writes there later stays, because two integrations
+ * would otherwise overwrite each other for ever. So does a value that came while it was in doubt whether ours was written. The entry
+ * id of another document of ours is no such value: the source put it there by mistake.
  */
 export function planWriteBack({ externalId, entryId, recorded }: WriteBackFacts): WriteBackPlan {
   const kept = recorded?.previousValue ?? null;
   if (recorded?.state === 'done' && recorded.entryId === entryId) return { action: 'none', previousValue: kept };
   if (externalId === entryId) return { action: 'note', previousValue: kept };
   const doubt = recorded?.entryId === entryId ? recorded.doubt : null;
-  if (doubt && externalId !== doubt.valueBefore) return { action: 'note', previousValue: kept };
-  const isForeign = externalId !== null && !isEntryOfSameDocument(externalId, entryId);
+  const isForeign = externalId !== null && !isEntryOfOurs(externalId, entryId);
+  if (doubt && isForeign && externalId !== doubt.valueBefore) return { action: 'note', previousValue: kept };
   return { action: 'write', previousValue: isForeign ? externalId : kept };
 }
 
-/** Whether a value is the id of an entry of the same document. */
-export function isEntryOfSameDocument(value: string, entryId: string): boolean {
-  const document = entryId.slice(0, entryId.lastIndexOf('/') + 1);
-  return value.startsWith(document) && /^\d+$/.test(value.slice(document.length));
+/** Whether a value is the id of an entry of any document of the same installation. */
+export function isEntryOfOurs(value: string, entryId: string): boolean {
+  const installation = entryId.slice(0, entryId.indexOf('/') + 1);
+  return (
+    value.startsWith(installation) && /^(invoice|payment|prepayment)\/\d+\/\d+$/.test(value.slice(installation.length))
+  );
+}
+
+/**
+ * What a read after a write shows of it. `shown`: our id stands there. `foreign`: a value of somebody else, who wrote after us; it stays.
+ * `unseen`: nothing, what stood there before, or an id of another document of ours. Then the source has not stored it.
+ */
+export type ReadBack = 'shown' | 'foreign' | 'unseen';
+
+export interface ReadBackFacts {
+  /** What the read shows. */
+  externalId: string | null;
+  entryId: string;
+  /** What stood there before it was sent: just before, and before our first write. */
+  before: readonly (string | null)[];
+}
+
+export function readBackOf({ externalId, entryId, before }: ReadBackFacts): ReadBack {
+  if (externalId === entryId) return 'shown';
+  if (externalId === null || before.includes(externalId) || isEntryOfOurs(externalId, entryId)) return 'unseen';
+  return 'foreign';
 }
 
 export interface NumberFacts {

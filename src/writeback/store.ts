@@ -101,7 +101,10 @@ export async function noteSending(
   );
 }
 
-/** Records how write-backs ended, and counts the attempts. */
+/**
+ * Records how write-backs ended, and counts the attempts. What was accepted stays in doubt until a later read shows it: `value_before`
+ * tells then whether somebody else has written since (read-back.ts).
+ */
 export async function recordWriteBacks(
   db: Connection,
   installation: InstallationId,
@@ -123,7 +126,9 @@ export async function recordWriteBacks(
     db,
     `update write_back w set state = case when ended.error is null then 'done' else 'failed' end, error = ended.error,
        claimed_lane = null, claimed_token = null,
-       sent_at = case when ended.in_doubt then w.sent_at end, value_before = case when ended.in_doubt then w.value_before end,
+       sent_at = case when ended.in_doubt or ended.error is null then w.sent_at end,
+       value_before = case when ended.in_doubt or ended.error is null then w.value_before end,
+       read_back = null, read_back_at = null,
        attempts = attempts + 1, written_at = case when ended.error is null then clock_timestamp() else written_at end
      from ${from} where w.installation = ? and w.prepayment_id = ended.prepayment_id and w.entry_id = ended.entry_id
        and w.prepayment_id = any(?)`,
@@ -211,21 +216,25 @@ async function save(
   if (writeBacks.length === 0) return new Set();
   const { from, bindings } = rowsAsArrays(
     'planned',
-    { id: 'bigint', entry_id: 'text', previous_value: 'text' },
-    writeBacks.map(({ prepaymentId, entryId, previousValue }) => ({
-      id: prepaymentId,
-      entry_id: entryId,
-      previous_value: previousValue,
+    { id: 'bigint', entry_id: 'text', previous_value: 'text', read_back: 'text' },
+    writeBacks.map(({ prepaymentId, entryId, previousValue, externalId }) => ({
+      ...{ id: prepaymentId, entry_id: entryId, previous_value: previousValue },
+      // Noted as done is what the mirror shows: our id, or what somebody wrote in its place.
+      read_back: state === 'pending' ? null : externalId === entryId ? 'shown' : 'foreign',
     })),
   );
   const [lane, token] = state === 'pending' ? bindingsOf(claimant) : [null, null];
   const saved = await rows(
     db,
     { id: integer },
-    `insert into write_back as w (installation, prepayment_id, entry_id, previous_value, state, claimed_lane, claimed_token)
-     select ?::bigint, planned.id, planned.entry_id, planned.previous_value, ?::text, ?::text, ?::bigint from ${from}
+    `insert into write_back as w (installation, prepayment_id, entry_id, previous_value, state, claimed_lane, claimed_token,
+       read_back, read_back_of)
+     select ?::bigint, planned.id, planned.entry_id, planned.previous_value, ?::text, ?::text, ?::bigint,
+       planned.read_back, planned.entry_id from ${from}
      on conflict (installation, prepayment_id) do update set entry_id = excluded.entry_id, state = excluded.state,
        previous_value = excluded.previous_value, error = null,
+       read_back = excluded.read_back, read_back_of = excluded.read_back_of, read_back_at = null,
+       unseen = case when w.entry_id = excluded.entry_id and excluded.state = 'pending' then w.unseen else 0 end,
        claimed_lane = excluded.claimed_lane, claimed_token = excluded.claimed_token,
        sent_at = case when w.entry_id = excluded.entry_id and excluded.state = 'pending' then w.sent_at end,
        value_before = case when w.entry_id = excluded.entry_id and excluded.state = 'pending' then w.value_before end,

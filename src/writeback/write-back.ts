@@ -6,6 +6,7 @@ import { backoffMs, longestPauseMs, maxAttempts } from '../practice/retry.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { type JsonValue, parseJson } from '../records/json.ts';
 import type { InstallationId } from '../terms.ts';
+import { type ReadBackReport, readBackAll } from './read-back.ts';
 import {
   type Claimant,
   noteSending,
@@ -27,9 +28,11 @@ export interface WriteBackPorts {
   lease: Claimant;
   /** Fetches prepayments into the mirror again; gives the ids of those that the source still has. */
   refresh(ids: number[]): Promise<Set<number>>;
+  /** The external id as the sub-resource has it, for records that do not show it. */
+  read(prepaymentId: number): Promise<string | null>;
   /** Sends a prepayment its entry id, keeping every other key. Throws PracticeError where the source refuses it. */
   send(prepayment: JsonValue, entryId: string): Promise<unknown>;
-  /** Called after each request with the number of prepayments written so far. */
+  /** Called after each request with the number of entry ids accepted so far. */
   onProgress(written: number): void;
   onRefused(prepaymentId: number, refusal: { code: string; message: string }): void;
   /** Aborts when the work is to stop: what fails from then on is nobody's refusal. */
@@ -39,21 +42,31 @@ export interface WriteBackPorts {
 }
 
 /**
- * Tells the source the entry id of each posted prepayment (`external_info.external_id`); returns how many were written. What
- * the source refuses is recorded and tried again by the next window.
+ * Tells the source the entry id of each posted prepayment (`external_info.external_id`), and reads back what it has accepted. What
+ * the source refuses, or does not show afterwards, is recorded and tried again by the next window.
  */
 export async function writeBackAll(
   installation: InstallationId,
   dialect: Dialect,
   ports: WriteBackPorts,
-): Promise<number> {
-  let written = 0;
+): Promise<ReadBackReport> {
+  await sendAll(installation, dialect, ports);
+  return readBackAll(installation, dialect, {
+    transact: ports.transact,
+    refresh: ports.refresh,
+    read: ports.read,
+    onUnseen: (prepaymentId, message) => ports.onRefused(prepaymentId, { code: 'write_back_unseen', message }),
+  });
+}
+
+async function sendAll(installation: InstallationId, dialect: Dialect, ports: WriteBackPorts): Promise<void> {
+  let sent = 0;
   for (let after = 0; ; ) {
     const batch = { after, limit: batchSize, dialect, claimant: ports.lease };
     const next = () => ports.transact((trx) => pendingWriteBacks(trx, installation, batch));
     const ids = (await next()).map(({ prepaymentId }) => prepaymentId);
     const last = ids.at(-1);
-    if (last === undefined) return written;
+    if (last === undefined) return;
     // In a first load the mirror may be hours old, and staff may have changed what is beside our id since.
     const found = await ports.refresh(ids);
     const pending = await next();
@@ -70,9 +83,9 @@ export async function writeBackAll(
           error: refusal?.message ?? null,
           isInDoubt: refusal?.isInDoubt ?? false,
         });
-        if (refusal === null) written += 1;
+        if (refusal === null) sent += 1;
         else ports.onRefused(prepaymentId, refusal);
-        ports.onProgress(written);
+        ports.onProgress(sent);
       });
     } finally {
       // Whatever ended the batch early: what was written is not written again.

@@ -163,6 +163,19 @@ const equations: Record<number, Proof[]> = {
       'E9 tells what no document in the mirror explains',
     ],
   ],
+  10: [
+    [
+      'writeback/numbers.test.ts',
+      'E10 compares what the source shows with the units of the ERP',
+      'the number of another document',
+    ],
+    [
+      'hostile/lying-write-backs.test.ts',
+      'is no write-back: it is tried again, counted, and then a problem by name',
+      'an id that was stored under another prepayment is a problem of both, by name',
+      'one that was stored and lost later is a difference, and a problem by name',
+    ],
+  ],
 };
 
 const tables: [string, Record<string, Proof[]>][] = [
@@ -190,7 +203,7 @@ test('none is left out', () => {
   expect(numbers(examples)).toEqual([...upTo(14), 16]);
   expect(numbers(rules)).toEqual(upTo(12));
   expect(numbers(proofs)).toEqual(upTo(5));
-  expect(numbers(equations)).toEqual(upTo(9));
+  expect(numbers(equations)).toEqual(upTo(10));
   const told = Object.entries(problemCatalogue).flatMap(([code, { holds }]) => (holds ? [] : [code]));
   // A change that the filters hid is no matter of accounting: test/hostile/unseen-changes.test.ts.
   expect(Object.keys(remarks).sort()).toEqual(told.filter((code) => code !== 'changed_unseen').sort());

@@ -83,6 +83,7 @@ test('whatever becomes of the requests, what staff write after one stays', async
         },
         pause: async () => undefined,
         onProgress: () => undefined,
+        read: () => Promise.reject(new Error('the list shows it')),
         onRefused: () => undefined,
       };
       for (let windows = 0; windows < 8; windows++) {
@@ -124,6 +125,7 @@ async function laneInDoubt(lane: Lane, infos: Map<number, ExternalInfo>, beforeS
     },
     pause: async () => undefined,
     onProgress: () => undefined,
+    read: () => Promise.reject(new Error('the list shows it')),
     onRefused: () => undefined,
   };
   return { lease, sent, run: () => writeBackAll(installation, dialect, ports) };

@@ -94,6 +94,7 @@ describe('sound books', () => {
             E5: { ok: true, difference: '0.00', documents: [] },
             E6: { ok: true, difference: 0, documents: [] },
             E9: { ok: true, difference: '0.00', documents: [] },
+            E10: { ok: true, difference: 0, documents: [] },
           },
           states: { invoices: { posted: 1 }, payments: { posted: 2 }, prepayments: { posted: 2 } },
           trial_balance: [
@@ -114,6 +115,7 @@ describe('sound books', () => {
             prepayment_clients: [],
             unused_prepayments: [],
             vouchers: [],
+            write_backs: { foreign: [], unproven: [] },
             liabilities_in_debit: [{ account: '1908', roles: ['prepayment_liability'], balance: '81.00' }],
             residues: [],
             unsummarised: [],

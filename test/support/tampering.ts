@@ -29,6 +29,8 @@ export interface TamperingProxy {
   /** The server that really answers; null until it is set. */
   target: string | null;
   tamper: Tamper;
+  /** Answers a request in the source's place, which does not get it; undefined: it does. */
+  instead?: (request: SourceRequest) => SourceAnswer | undefined;
   /** Every request so far. */
   requests: SourceRequest[];
   stop(): Promise<void>;
@@ -64,6 +66,12 @@ async function pass(proxy: TamperingProxy, incoming: IncomingMessage, response: 
   };
   proxy.requests.push(request);
   if (proxy.target === null) throw new Error('the proxy has no target yet');
+  const instead = proxy.instead?.(request);
+  if (instead !== undefined) {
+    response.writeHead(instead.status, instead.headers);
+    response.end(instead.body);
+    return;
+  }
   const { authorization = '', accept = '', 'content-type': type = 'application/json' } = incoming.headers;
   const answered = await fetch(`${proxy.target}${request.path}`, {
     method: request.method,

@@ -9,6 +9,7 @@ import { appendEntries } from '../../src/ledger/journal/append.ts';
 import { summariseBatch } from '../../src/ledger/summaries/append.ts';
 import { savePage } from '../../src/mirror/save-page.ts';
 import { ExternalIdTaken } from '../../src/practice/external-info.ts';
+import { checkWriteBacks } from '../../src/reconcile/e10-write-backs.ts';
 import type { Dialect } from '../../src/records/dialect.ts';
 import { isJsonObject, parseJson } from '../../src/records/json.ts';
 import type { DocumentKind, PostingMode } from '../../src/terms.ts';
@@ -132,6 +133,17 @@ describe('the ERP’s number', () => {
     expect(await tell()).toMatchObject({ written: 1, taken: 0 });
     expect(source.info('prepayment', 7)).toEqual({ external_id: 'M-1' });
     expect(await problems()).toEqual([]);
+  });
+
+  it('never takes the place of the number of another document of ours, which is named', async () => {
+    source.put('prepayment', 7, { external_id: 'M-2' });
+    source.put('prepayment', 8, { external_id: null });
+    const ids = await post([prepayment(7), prepayment(8)]);
+    for (const [n, id] of ids.entries()) await delivered(id, `M-${n + 1}`);
+    expect(await tell()).toMatchObject({ written: 1, taken: 1 });
+    expect(source.info('prepayment', 7)).toEqual({ external_id: 'M-2' });
+    expect(await problems()).toEqual([{ document_id: 7, error_code: 'external_id_of_another', state: 'taken' }]);
+    expect(await e10()).toMatchObject({ differences: ['prepayment 7'] });
   });
 
   it('of a daily summary is that of each of its documents', async () => {
@@ -288,6 +300,59 @@ test('whatever becomes of the requests, what others write stays, and ours stands
     { numRuns: 40 },
   );
 });
+
+describe('E10 compares what the source shows with the units of the ERP', () => {
+  const foreign = { differences: [], foreign: ['prepayment 7'], unproven: [] };
+  const different = { differences: ['prepayment 7'], foreign: [], unproven: [] };
+  const right = { differences: [], foreign: [], unproven: [] };
+  it.each([
+    ['its number', 'M-1', right],
+    ['none', null, different],
+    ['an empty one', '', different],
+    ['the number of another document', 'M-2', different],
+    ['its entry id, where the number is what is written', 'prepayment/7/1', different],
+    ['the entry id of another document', 'prepayment/8/1', different],
+    ['somebody else’s value', 'SAP-1', foreign],
+  ])('%s', async (_name, value, expected) => {
+    for (const id of [7, 8]) source.put('prepayment', id, { external_id: null });
+    const ids = await post([prepayment(7), prepayment(8)]);
+    for (const [n, id] of ids.entries()) await delivered(id, `M-${n + 1}`);
+    await tell();
+    expect(await e10()).toEqual(right);
+    const shown = value?.startsWith('prepayment/') ? `${installation}/${value}` : value;
+    source.put('prepayment', 7, { external_id: shown });
+    await source.ports().refresh('prepayment', [7]);
+    expect(await e10()).toEqual(expected);
+  });
+
+  it('names a prepayment that was never written back and carries the id of another one', async () => {
+    source.put('prepayment', 7, { external_id: `${installation}/prepayment/8/1` });
+    source.put('prepayment', 8, { external_id: `${installation + 1}/prepayment/9/1` });
+    await source.ports().refresh('prepayment', [7, 8]);
+    expect(await e10()).toEqual(different);
+  });
+
+  it('says nothing of what was refused, and that a write is unproven until it is read', async () => {
+    for (const id of [7, 8]) source.put('prepayment', id, { external_id: null });
+    await source.ports().refresh('prepayment', [7, 8]);
+    const [refused, written] = [`${installation}/prepayment/7/1`, `${installation}/prepayment/8/1`];
+    await execute(
+      db,
+      `insert into write_back (installation, prepayment_id, entry_id, state, written_at)
+       values (?, 7, ?, 'failed', null), (?, 8, ?, 'done', now())`,
+      [installation, refused, installation, written],
+    );
+    expect(await e10()).toEqual({ ...right, unproven: ['prepayment 8'] });
+  });
+});
+
+async function e10() {
+  const { equation, foreign, unproven } = await checkWriteBacks(db, { id: installation, dialect: source.dialect });
+  const names = (notes: readonly { document: string }[]) => notes.map(({ document }) => document);
+  return {
+    ...{ differences: names(equation.documents), foreign: names(foreign.items), unproven: names(unproven.items) },
+  };
+}
 
 type Happening = 'done' | 'done, then 500' | '500' | 'refused' | 'dropped';
 const calm = { request: 'done' as const, staff: null, number: null };

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { writtenEntries } from '../../src/writeback/echoes.ts';
-import { isEchoOf, planWriteBack, type RecordedWriteBack } from '../../src/writeback/plan.ts';
+import { isEchoOf, planWriteBack, type RecordedWriteBack, readBackOf } from '../../src/writeback/plan.ts';
 import { pendingWriteBacks, recordWriteBacks } from '../../src/writeback/store.ts';
 import { useDatabase } from '../support/database.ts';
 
@@ -37,10 +37,40 @@ describe('what to tell the source', () => {
       'SAP-1',
       '4711/prepayment/7/3',
     ],
-    ["another prepayment's entry id is foreign", '4711/prepayment/77/1', null, 'write', '4711/prepayment/77/1'],
+    ["another prepayment's entry id stands there: no value to keep", '4711/prepayment/77/1', null, 'write', null],
+    ["another installation's entry id is foreign", '4712/prepayment/7/1', null, 'write', '4712/prepayment/7/1'],
+    [
+      'it was accepted and not shown, and another entry id of ours stands there',
+      '4711/prepayment/77/1',
+      { ...recorded('failed'), doubt: { valueBefore: null } },
+      'write',
+      null,
+    ],
+    [
+      'it was accepted and not shown, and somebody else has written since',
+      'SAP-2',
+      { ...recorded('failed'), doubt: { valueBefore: null } },
+      'note',
+      null,
+    ],
     ['a newer foreign value replaces the kept one', 'SAP-2', recorded('failed', entryId, 'SAP-1'), 'write', 'SAP-2'],
   ] as const)('%s', (_name, externalId, known, action, previousValue, inForce: string = entryId) => {
     expect(planWriteBack({ externalId, entryId: inForce, recorded: known })).toEqual({ action, previousValue });
+  });
+});
+
+describe('what a read after the write shows', () => {
+  it.each([
+    ['our id', entryId, 'shown'],
+    ['nothing', null, 'unseen'],
+    ['what stood there before', 'SAP-1', 'unseen'],
+    ['what stood there before our first write', 'SAP-0', 'unseen'],
+    ['an earlier entry id of ours', '4711/prepayment/7/0', 'unseen'],
+    ['the entry id of another prepayment', '4711/prepayment/77/1', 'unseen'],
+    ["somebody else's value", 'SAP-2', 'foreign'],
+    ["another installation's entry id", '4712/prepayment/7/1', 'foreign'],
+  ] as const)('%s: %s is %s', (_name, externalId, expected) => {
+    expect(readBackOf({ externalId, entryId, before: ['SAP-0', 'SAP-1', null] })).toBe(expected);
   });
 });
 

@@ -5,6 +5,7 @@ import { findDocuments } from '../../queries/documents.ts';
 import { countReports, documentProblems } from '../../queries/problems.ts';
 import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
+import { writeAgain } from '../../writeback/read-back.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { named } from '../names.ts';
 import { problemsText } from '../render/problems.ts';
@@ -71,4 +72,5 @@ async function mark(app: App, { installation, kind, id }: NamedDocument): Promis
     );
   }
   await markDirty(app.db, installation, kind, [id]);
+  if (kind === 'prepayment') await writeAgain(app.db, installation, [id]);
 }

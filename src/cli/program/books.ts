@@ -12,7 +12,7 @@ import { calendarDate, installation, option, sha256, wholeNumber } from './optio
 /** Commands about the books as a whole: reconcile, ledger, adopt, export. */
 export function defineBookCommands(program: Command, define: Define): void {
   define<ReconcileCommandOptions>(program, 'reconcile', {
-    summary: 'the equations E1-E9 over the whole books; exit code 1 on a difference',
+    summary: 'the equations E1-E10 over the whole books; exit code 1 on a difference',
     description:
       'Says two things: whether what is posted is right (reconciled: the equations), and whether all of it is posted (complete), with count, amount, VAT and oldest date of what is not, per kind of document. With --erp, the entries in the ERP are read back and compared with what was delivered (E7): what was changed, deleted or added by hand is named; it is complete only when every entry is in the ERP. Only what has changed since the last time is read; everything once a week, and with --full.',
     options: [

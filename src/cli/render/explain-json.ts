@@ -128,6 +128,7 @@ export function explanationDocument(explanation: Explanation) {
       entry_id: writeBack.entryId,
       value: writeBack.value,
       state: writeBack.state,
+      confirmed: writeBack.confirmed,
       previous_value: writeBack.previousValue,
       error: writeBack.error,
       written_at: writeBack.writtenAt,

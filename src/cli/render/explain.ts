@@ -293,8 +293,9 @@ function carries(line: Line, decimals: number): string {
 function writeBackLine({ writeBack, timezone }: Explanation): string {
   const at = localTime(timezone);
   if (!writeBack) return 'nothing to write back yet';
-  const { value, state, previousValue, error, writtenAt } = writeBack;
+  const { value, state, confirmed, previousValue, error, writtenAt } = writeBack;
   const parts = [`external_id ${value ?? 'as before'}: ${state}${writtenAt ? ` ${at(writtenAt)}` : ''}`];
+  if (writtenAt !== null) parts.push(confirmed ? 'confirmed by a later read' : 'unconfirmed: no later read shows it');
   if (previousValue !== null) parts.push(`it replaced ${previousValue}`);
   if (error !== null) parts.push(error);
   return parts.join('; ');

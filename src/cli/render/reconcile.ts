@@ -12,7 +12,7 @@ import {
 import { columns } from './text.ts';
 import { outsideTable, verdictTitle } from './verdict.ts';
 
-const titles: Record<EquationName | 'E7' | 'E8', string> = {
+const titles: Record<EquationName | 'E7' | 'E8' | 'E10', string> = {
   E1: 'the trial balance is zero',
   E2: 'receivables are what is due',
   E3: 'prepayments are what is unused',
@@ -21,6 +21,7 @@ const titles: Record<EquationName | 'E7' | 'E8', string> = {
   E6: 'every record the source counts is here, in one state',
   E9: 'gift cards and vouchers are what was sold less what was redeemed',
   E8: 'VAT on prepayments is that of what is unused',
+  E10: 'prepayments in the source carry the ids that were written back',
   E7: 'the ERP holds what was delivered, and nothing else of ours',
 };
 
@@ -75,27 +76,28 @@ function statesTable({ states }: InstallationReport): string[] {
 }
 
 function equationSections({ equations, currency }: InstallationReport): string[] {
-  const { E7, E8 } = equations;
+  const { E7, E8, E10 } = equations;
   const own = equationNames.flatMap((name) => equationLines(name, equations[name], currency));
   return [
     ...own,
+    ...equationLines('E10', E10, currency),
     ...(E7 === undefined ? [] : equationLines('E7', E7, currency)),
     ...(E8 === undefined ? [] : equationLines('E8', E8, currency)),
   ];
 }
 
-function equationLines(name: EquationName | 'E7' | 'E8', equation: Equation, currency: string): string[] {
-  if (equation.ok) return [`  ${name}  ok          ${titleOf(name, equation)}`];
-  const unit = name === 'E6' ? 'documents' : currency;
+function equationLines(name: EquationName | 'E7' | 'E8' | 'E10', equation: Equation, currency: string): string[] {
+  if (equation.ok) return [`  ${name.padEnd(3)} ok          ${titleOf(name, equation)}`];
+  const unit = name === 'E6' || name === 'E10' ? 'documents' : currency;
   const documents = equation.documents.map((each) => `${each.document}: ${each.message}`);
   return [
-    `  ${name}  DIFFERENCE  ${titles[name]}: ${equation.difference} ${unit}`,
+    `  ${name.padEnd(3)} DIFFERENCE  ${titles[name]}: ${equation.difference} ${unit}`,
     ...bullets(documents, equation.documents_omitted ?? 0, '        '),
   ];
 }
 
 /** Of an equation that holds: what the source did not count is not said to be complete. */
-function titleOf(name: EquationName | 'E7' | 'E8', { not_counted: notCounted = [] }: CountEquation): string {
+function titleOf(name: EquationName | 'E7' | 'E8' | 'E10', { not_counted: notCounted = [] }: CountEquation): string {
   if (name !== 'E6' || notCounted.length === 0) return titles[name];
   return `every record is in one state; how many ${notCounted.join(', ')} the source has is not known`;
 }
@@ -136,6 +138,12 @@ function listedSections({ listed, omitted, erp }: InstallationReport): string[][
           `${each.role}: sold ${each.sold}, redeemed ${negated(each.redeemed)}, unused ${each.balance}${/[1-9]/.test(each.opening) ? `; unused of before start_date ${each.opening}` : ''}`,
       ),
     ],
+    [
+      'Values of others where an entry id was written back',
+      listed.write_backs.foreign.map(noteLine),
+      omitted.write_backs_foreign,
+    ],
+    ['Written back, and not read since', listed.write_backs.unproven.map(noteLine), omitted.write_backs_unproven],
     [
       'Liabilities that stand in debit',
       listed.liabilities_in_debit.map(({ account, roles, balance }) => `${account} (${roles.join(', ')}): ${balance}`),

@@ -5,7 +5,7 @@ import type { ScrubStatus } from '../../queries/scrub.ts';
 import type { InstallationStatus, StatusSummary } from '../../queries/status.ts';
 import type { TemporalStatus } from '../../windows/temporal-status.ts';
 import { deliveryLines } from './delivery.ts';
-import { bar, columns, count, duration, instant, table } from './text.ts';
+import { bar, columns, count, duration, instant, table, writtenBackText } from './text.ts';
 import { verdictLines } from './verdict.ts';
 
 /** What `status` prints of many installations: the sum, and a line for each, those that need somebody first. */
@@ -85,6 +85,8 @@ export function statusText(found: InstallationStatus): string {
   }
   lines.push(`  problems      ${status.problems === 0 ? 'none' : count(status.problems, 'document')}`);
   lines.push(...verdictLines(status.verdict));
+  const { confirmed, unconfirmed } = status.write_backs;
+  if (confirmed + unconfirmed > 0) lines.push(`  written back  ${writtenBackText(confirmed, unconfirmed)}`);
   if (status.delivery) lines.push(...deliveryLines(status.delivery));
   if (status.seal) lines.push(`  seals         ${sealText(status.seal)}`);
   lines.push(...scrubLines(status.scrub));

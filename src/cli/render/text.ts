@@ -58,3 +58,8 @@ export function instant(time: Date | string | null): string {
 export function count(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`;
 }
+
+/** `12 prepayments`, `12 prepayments, 1 unconfirmed`: of those that were written back, what a later read has shown and what it has not. */
+export function writtenBackText(confirmed: number, unconfirmed: number): string {
+  return `${count(confirmed, 'prepayment')}${unconfirmed > 0 ? `, ${unconfirmed} unconfirmed` : ''}`;
+}

@@ -3,7 +3,7 @@ import { visible, visibleIn } from '../../domain/text.ts';
 import type { Verdict } from '../../queries/verdict.ts';
 import type { RecordedWindow } from '../../queries/windows.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
-import { count, instant, table } from './text.ts';
+import { count, instant, table, writtenBackText } from './text.ts';
 import { verdictLines } from './verdict.ts';
 
 type Streams = WindowReport['seen'];
@@ -38,7 +38,7 @@ export function windowBlock(report: WindowReport & Named & { verdict?: Verdict }
     `  posted        ${count(window.posted, 'entry', 'entries')}`,
     `  held          ${count(window.held, 'document')}${window.held > 0 ? ' (see `vetledger problems`)' : ''}`,
     ...(window.delivered > 0 ? [`  delivered     ${count(window.delivered, 'entry', 'entries')}`] : []),
-    `  written back  ${count(window.written_back, 'prepayment')}`,
+    `  written back  ${writtenBackText(window.written_back, window.written_back_unconfirmed ?? 0)}`,
     `  API           ${apiUse(window)}`,
     ...(window.verdict ? verdictLines(window.verdict) : []),
   );
@@ -89,7 +89,7 @@ export function windowLine(report: WindowReport & Named): string {
   const all = (streamsOf: Streams) => Object.values(streamsOf).reduce((sum, n) => sum + n, 0);
   const parts = [
     `${window.to ? `${instant(window.to)}  ` : ''}installation ${label(window)} ${outcome(window)}`,
-    `${all(seen)} seen, ${all(pulled)} pulled, ${window.posted} posted, ${window.held} held, ${window.written_back} written back`,
+    `${all(seen)} seen, ${all(pulled)} pulled, ${window.posted} posted, ${window.held} held, ${window.written_back} written back${window.written_back_unconfirmed ? `, ${window.written_back_unconfirmed} unconfirmed` : ''}`,
     apiUse(window),
   ];
   for (const { message } of window.remarks ?? []) parts.push(message);

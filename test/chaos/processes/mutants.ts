@@ -44,7 +44,7 @@ export const mutants: Record<string, Mutant> = {
     erp: null,
   },
   'a write-back that is left out': {
-    faults: [inWriteBack({ writeBackAll: () => async () => 0 })],
+    faults: [inWriteBack({ writeBackAll: () => async () => ({ confirmed: 0, unconfirmed: 0 }) })],
     erp: null,
   },
 };

@@ -1,0 +1,152 @@
+import { bool, integer, nullable, type RowOf, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { Money } from '../domain/money.ts';
+import { clip, visible } from '../domain/text.ts';
+import type { Dialect } from '../records/dialect.ts';
+import { externalIdField } from '../records/external-id.ts';
+import type { InstallationId } from '../terms.ts';
+import { BoundedList, type Equation, type Note, Tally } from './report.ts';
+
+/** Prepayments read from the database at a time. */
+const pageSize = 5_000;
+/** Characters of a value that a message quotes. */
+const longestQuoted = 60;
+const one = new Money(1);
+
+/** What the mirror shows where a prepayment was written back, when it is not right; and an id of ours where another document stands. */
+export interface WriteBackFinding {
+  prepayment: number;
+  /**
+   * `another`: an id or number of another document of ours. `lost`: none, or an own one that does not belong there; `wasShown` if a read
+   * has shown the right one before. `foreign`: somebody else's. `unproven`: not read since it was written.
+   */
+  found: 'another' | 'lost' | 'foreign' | 'unproven';
+  wasShown: boolean;
+  message: string;
+}
+
+const shape = {
+  id: integer,
+  value: nullable(text),
+  isCarried: bool,
+  /** The entry id that was written back; null where none was accepted, or the number stands in its place. */
+  entryId: nullable(text),
+  /** The number that was written back; null where none was accepted. */
+  number: nullable(text),
+  isRead: bool,
+  wasShown: bool,
+  /** Whether the value is the number of a unit that holds an entry of this prepayment, and of any unit of ours. */
+  isOwnNumber: bool,
+  isOurNumber: bool,
+};
+
+/**
+ * Equation E10 (ACCOUNTING): compares what the mirror shows with the journal and the ERP's units, for each prepayment that was written
+ * back and read since, and finds ids of ours under other prepayments. By id.
+ */
+export async function* writeBackFindings(
+  db: Connection,
+  installation: InstallationId,
+  dialect: Dialect,
+): AsyncGenerator<WriteBackFinding> {
+  for (let after = 0; ; ) {
+    const page = await readPage(db, installation, { after, path: externalIdField(dialect, 'prepayment').split('.') });
+    for (const each of page) {
+      const finding = findingOf(installation, each);
+      if (finding !== null) yield finding;
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return;
+    after = last.id;
+  }
+}
+
+/** The equation, whose difference is a count of prepayments, and what is listed beside it. */
+export async function checkWriteBacks(
+  db: Connection,
+  { id, dialect }: { id: InstallationId; dialect: Dialect },
+): Promise<{ equation: Equation; foreign: BoundedList<Note>; unproven: BoundedList<Note> }> {
+  const tally = new Tally();
+  const listed = { foreign: new BoundedList<Note>(), unproven: new BoundedList<Note>() };
+  for await (const { prepayment, found, message } of writeBackFindings(db, id, dialect)) {
+    const document = `prepayment ${prepayment}`;
+    if (found === 'foreign' || found === 'unproven') listed[found].add({ document, message });
+    else tally.add({ document, amount: one, message });
+  }
+  return { equation: tally.equation(null), ...listed };
+}
+
+function findingOf(installation: InstallationId, row: RowOf<typeof shape>): WriteBackFinding | null {
+  const { id, value, number, entryId, wasShown } = row;
+  const finding = (found: WriteBackFinding['found'], message: string) => ({ prepayment: id, found, wasShown, message });
+  const due = number ?? entryId;
+  if (due !== null && (!row.isRead || !row.isCarried)) {
+    // The sub-resource alone shows it: the read after the write is the last that is known.
+    if (row.isRead && wasShown) return null;
+    return finding('unproven', `${quoted(due)} was written back, and no later read shows the record`);
+  }
+  if (value === null)
+    return due === null ? null : finding('lost', `${quoted(due)} was written back, and none stands there`);
+  const owner = ownerOf(installation, value);
+  if (row.isOwnNumber || owner === `prepayment/${id}`) {
+    if (number === null || row.isOwnNumber) return null;
+    return finding(
+      'lost',
+      `the number ${quoted(number)} was written back, and the entry id ${quoted(value)} stands there`,
+    );
+  }
+  const instead = due === null ? '' : `, where ${quoted(due)} was written back`;
+  if (owner !== null)
+    return finding('another', `${quoted(value)}, the entry id of another document of ours, stands there${instead}`);
+  if (row.isOurNumber)
+    return finding('another', `${quoted(value)}, the number of another document of ours, stands there${instead}`);
+  return due === null
+    ? null
+    : finding('foreign', `${quoted(value)} stands there, which is not ours${instead}; it stays`);
+}
+
+/** `prepayment/7`: whose entry id a value is; null where it is none of this installation. */
+function ownerOf(installation: InstallationId, value: string): string | null {
+  const [, of, owner] = /^(\d+)\/((?:invoice|payment|prepayment)\/\d+)\/\d+$/.exec(value) ?? [];
+  return of === String(installation) && owner !== undefined ? owner : null;
+}
+
+function quoted(value: string): string {
+  return `“${visible(clip(value, longestQuoted))}”`;
+}
+
+function readPage(
+  db: Connection,
+  installation: InstallationId,
+  { after, path }: { after: number; path: string[] },
+): Promise<RowOf<typeof shape>[]> {
+  return rows(
+    db,
+    shape,
+    `with shown as (
+       select id, nullif(raw #>> ?::text[], '') as value, raw #> ?::text[] is not null as carried, asked_at
+       from mirror_record where installation = ? and kind = 'prepayment' and id > ? and gone_at is null order by id limit ?
+     ), numbers as materialized (
+       select distinct u.erp_number, e.document_id from entry e
+       left join summary_member m on m.entry_id = e.id
+       join erp_unit u on u.installation = e.installation and u.unit_id = coalesce(m.summary_id, e.id)
+       where e.installation = ? and e.kind = 'prepayment' and u.erp_number is not null
+     ), ours as materialized (
+       select distinct erp_number from erp_unit where installation = ? and erp_number is not null
+     )
+     select s.id, s.value, s.carried as "isCarried",
+       case when w.state = 'done' or w.read_back in ('unseen', 'given_up') then w.entry_id end as "entryId",
+       case when b.accepted_at is not null and not b.restores then b.value end as number,
+       case when b.accepted_at is not null then b.state in ('done', 'failed', 'taken') or s.asked_at > b.accepted_at
+         else coalesce(w.read_back is not null and w.read_back_of = w.entry_id or s.asked_at > w.written_at, false) end as "isRead",
+       coalesce(b.written_at is not null or w.read_back = 'shown' and w.read_back_of = w.entry_id, false) as "wasShown",
+       own.erp_number is not null as "isOwnNumber", ours.erp_number is not null as "isOurNumber"
+     from shown s
+     left join write_back w on w.installation = ? and w.prepayment_id = s.id
+     left join erp_number_write_back b on b.installation = ? and b.kind = 'prepayment' and b.document_id = s.id
+     left join numbers own on own.document_id = s.id and own.erp_number = s.value
+     left join ours on ours.erp_number = s.value
+     order by s.id`,
+    [path, path.slice(0, -1), installation, after, pageSize, ...Array<InstallationId>(4).fill(installation)],
+  );
+}
