@@ -441,6 +441,7 @@ create table erp_number_write_back (
   error text,
   error_since timestamp with time zone,
   written_at timestamp with time zone,
+  accepted_at timestamp with time zone,
   constraint erp_number_write_back_pkey PRIMARY KEY (installation, kind, document_id),
   constraint erp_number_write_back_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text]))),
   constraint erp_number_write_back_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'taken'::text, 'absent'::text])))
@@ -1057,10 +1058,16 @@ create table write_back (
   value_before text,
   claimed_lane text,
   claimed_token bigint,
+  read_back text,
+  read_back_of text,
+  read_back_at timestamp with time zone,
+  unseen integer not null default 0,
   constraint write_back_pkey PRIMARY KEY (installation, prepayment_id),
+  constraint write_back_read_back_check CHECK ((read_back = ANY (ARRAY['shown'::text, 'foreign'::text, 'unseen'::text, 'given_up'::text]))),
   constraint write_back_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text])))
 );
 CREATE INDEX write_back_pending ON vetledger.write_back USING btree (installation) WHERE (state <> 'done'::text);
+CREATE INDEX write_back_unread ON vetledger.write_back USING btree (installation, prepayment_id) WHERE (((state = 'done'::text) AND ((read_back IS NULL) OR (read_back_of IS DISTINCT FROM entry_id))) OR (read_back = 'given_up'::text));
 
 CREATE OR REPLACE FUNCTION vetledger.append_close()
  RETURNS trigger
@@ -1482,10 +1489,13 @@ CREATE OR REPLACE FUNCTION vetledger.note_written_back()
  LANGUAGE plpgsql
  SET search_path TO 'vetledger', 'pg_temp'
 AS $function$
+declare
+  settled text = case
+    when new.state = 'done' or (new.read_back = 'given_up' and new.read_back_of = new.entry_id) then new.entry_id end;
 begin
-  update document d set written_entry_id = case when new.state = 'done' then new.entry_id end
+  update document d set written_entry_id = settled
   where d.installation = new.installation and d.kind = 'prepayment' and d.id = new.prepayment_id
-    and d.written_entry_id is distinct from case when new.state = 'done' then new.entry_id end;
+    and d.written_entry_id is distinct from settled;
   return null;
 end $function$;
 
