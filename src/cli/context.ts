@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { ConfigError, codeOf } from '../domain/errors.ts';
 import { redact } from '../domain/redact.ts';
-import { visibleLines } from '../domain/text.ts';
+import { visibleLines, withoutEnd } from '../domain/text.ts';
 
 /** A command's environment, output streams and abort signal; tests pass their own. */
 export interface Io {
@@ -51,7 +51,7 @@ export class CommandContext {
 
   /** Prints the command's result on stdout: `document` with --json, otherwise `text`. */
   async result(document: unknown, text: () => string): Promise<void> {
-    await this.write(this.json ? JSON.stringify(document) : text().replace(/\n+$/, ''));
+    await this.write(this.json ? JSON.stringify(document) : withoutEnd(text(), '\n'));
     await this.write('\n');
   }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isCalendarDate, isTimezone } from '../domain/dates.ts';
 import { isCurrency } from '../domain/money.ts';
+import { withoutEnd } from '../domain/text.ts';
 import { postingModes, rawKeepings } from '../terms.ts';
 import { fileFormats, odooProtocols } from './erp.ts';
 import { number, parsed, positive, text } from './scalars.ts';
@@ -45,7 +46,7 @@ const erp = z
       ),
     url: text
       .refine(isWebAddress, 'must be an http:// or https:// address without user, password, query or fragment')
-      .transform((url) => url.replace(/\/+$/, ''))
+      .transform((url) => withoutEnd(url, '/'))
       .optional()
       .describe('Address of the ERP.'),
     database: text.optional().describe('Tryton, Odoo: name of its database.'),
@@ -119,7 +120,7 @@ const installation = z.strictObject({
     .describe('What people call it, such as the name of the practice; shown wherever its id is. Not a person’s name.'),
   base_url: text
     .refine(isWebAddress, 'must be an http:// or https:// address without user, password, query or fragment')
-    .transform((url) => url.replace(/\/+$/, ''))
+    .transform((url) => withoutEnd(url, '/'))
     .describe('Address of the practice API, without the installation id.'),
   auth: auth.describe('How we sign in: `{token}`, or `{client_id, client_secret}`.'),
   timezone: text

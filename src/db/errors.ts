@@ -93,16 +93,24 @@ export function causeOfFullDisk(error: unknown): PlainError | null {
   };
 }
 
+const longestTold = 8 * 1024;
+
 /**
  * What an error says, without secrets and without values: PostgreSQL quotes the values that it cannot read (SQLSTATE class 22),
  * and they may be personal data. Its details, which quote whole rows, are no part of the message.
  */
 export function tellable(error: unknown): string {
-  if (!(error instanceof Error)) return storable(redact(String(error)));
+  if (!(error instanceof Error)) return storable(redact(String(error), longestTold));
   if (error instanceof AggregateError && error.errors.length > 0) return tellable(error.errors[0]);
   const code = codeOf(error) ?? '';
   const said = error.message || error.name;
-  if (!sqlState.test(code)) return storable(redact(said));
-  const withoutValues = code.startsWith('22') ? said.replace(/".*"/s, '"…"') : said;
-  return storable(redact(`${withoutValues} (SQLSTATE ${code})`));
+  if (!sqlState.test(code)) return storable(redact(said, longestTold));
+  const withoutValues = code.startsWith('22') ? withoutQuoted(said) : said;
+  return storable(redact(`${withoutValues} (SQLSTATE ${code})`, longestTold));
+}
+
+/** From the first to the last quotation mark, what stands between them may be personal data. */
+function withoutQuoted(said: string): string {
+  const [first, last] = [said.indexOf('"'), said.lastIndexOf('"')];
+  return first < last ? `${said.slice(0, first)}"…"${said.slice(last + 1)}` : said;
 }

@@ -1,5 +1,9 @@
+/** No known word is nearly so long. */
+const longestWord = 100;
+
 /** The known word closest to `word`, for hints in error messages: of equally close ones that with the same beginning. Null when none is close. */
 export function nearest(word: string, known: Iterable<string>): string | null {
+  if (word.length > longestWord) return null;
   let best: string | null = null;
   let bestDistance = Math.max(2, Math.floor(word.length / 2)) + 1;
   for (const candidate of known) {
@@ -19,7 +23,7 @@ function sameLetters(word: string, other: string): number {
 
 /** Whether two words differ by one letter at most, or by upper and lower case. */
 export function isNear(word: string, other: string): boolean {
-  return editDistance(word.toLowerCase(), other.toLowerCase()) <= 1;
+  return Math.abs(word.length - other.length) <= 1 && editDistance(word.toLowerCase(), other.toLowerCase()) <= 1;
 }
 
 /** Levenshtein distance: letters to insert, remove or replace. */

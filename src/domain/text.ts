@@ -11,6 +11,13 @@ export function clip(text: string, longest: number): string {
   return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
 }
 
+/** The text without these characters at its end. Not by a regular expression: that takes the square of their number. */
+export function withoutEnd(text: string, character: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === character) end--;
+  return text.slice(0, end);
+}
+
 /**
  * Characters that a terminal obeys instead of showing (controls), that end a line there, that turn the direction of what
  * follows, or that cannot be seen. The joiners of scripts and emoji are not among them.

@@ -1,4 +1,5 @@
 import { type ApiTargetConfig, type ErpConfig, type FileTargetConfig, isApiTarget } from '../config/erp.ts';
+import { withoutEnd } from '../domain/text.ts';
 import { companyKey } from './entry-key.ts';
 import type { CompanyRef } from './port.ts';
 
@@ -11,7 +12,7 @@ export function companyOf(erp: ApiTargetConfig | FileTargetConfig): CompanyRef {
 
 /** Host and scheme are the same in any case, as is an address with its usual port or a slash at its end. */
 function comparableUrl(url: string): string {
-  return URL.canParse(url) ? new URL(url).href.replace(/\/+$/, '') : url;
+  return URL.canParse(url) ? withoutEnd(new URL(url).href, '/') : url;
 }
 
 /** The key of that company in our tables; null where the books stay in our own database. */

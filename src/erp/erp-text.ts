@@ -14,6 +14,11 @@ const charactersOf = new Map<string, ReadonlySet<string>>();
 const unseen =
   /[\p{Cc}\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
 
+/** Longer texts are cut before anything else is done with them; also where the ERP has no limit of its own. */
+const longestText = 4_000;
+/** Units of a visible character: more marks on a letter take the square of their number to be put in order. */
+const longestSegment = 32;
+
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** The fields of an entry that ERPs limit; keys of `text.lengths` of a capability record, in UTF-16 units. */
@@ -25,11 +30,12 @@ export type TextField = (typeof textFields)[number];
  * to its length between two visible characters.
  */
 export function erpText(text: string, field: TextField, { text: limits }: Pick<Capabilities, 'text'>): string {
-  const plain = encodable(text.toWellFormed().replace(unseen, ' '), limits.encoding)
+  const longest = limits.lengths[field] ?? longestText;
+  const plain = encodable(text.slice(0, longestText).toWellFormed().replace(unseen, ' '), limits.encoding)
     .replace(forbiddenBy(limits.forbidden), ' ')
     .replace(/\s+/gu, ' ')
     .trim();
-  return cut(plain, limits.lengths[field] ?? Number.POSITIVE_INFINITY);
+  return cut(plain, longest);
 }
 
 /** The longest beginning of whole visible characters that is at most so long. */
@@ -54,7 +60,8 @@ function encodable(text: string, encoding: string): string {
   if (known === null) return text;
   const all = (part: string) => [...part].every((character) => known.has(character));
   let result = '';
-  for (const { segment } of graphemes.segment(text.normalize('NFC'))) {
+  for (const { segment: whole } of graphemes.segment(text)) {
+    const segment = whole.slice(0, longestSegment).normalize('NFC');
     const bare = segment.normalize('NFKD').replace(/\p{M}/gu, '');
     result += all(segment) ? segment : bare !== '' && all(bare) ? bare : '?';
   }

@@ -3,6 +3,7 @@ import { PracticeError } from '../domain/practice-error.ts';
 import { keepSecret } from '../domain/redact.ts';
 import { requestIds } from '../domain/request-ids.ts';
 import { inSlices } from '../domain/slices.ts';
+import { withoutEnd } from '../domain/text.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { isJsonObject } from '../records/json.ts';
 import { readSmall } from '../records/list-body.ts';
@@ -140,7 +141,7 @@ async function fetchTokenOnce(
   clientSecret: string,
   id: string,
 ): Promise<{ token: string; lifeMs: number }> {
-  const url = `${baseUrl.replace(/\/+$/, '')}/${installation}/${dialect.paths.token}`;
+  const url = `${withoutEnd(baseUrl, '/')}/${installation}/${dialect.paths.token}`;
   const path = new URL(url).pathname;
   // RFC 6749, 2.3.1: id and secret are form-encoded before they are joined.
   const basic = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString('base64');

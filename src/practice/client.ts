@@ -2,6 +2,7 @@ import type { Clock } from '../domain/clock.ts';
 import { isCalendarDate } from '../domain/dates.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { inSlices } from '../domain/slices.ts';
+import { withoutEnd } from '../domain/text.ts';
 import { type ActionKind, actionOf, type Dialect, type ListKind, pathOf, weightOf } from '../records/dialect.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../records/json.ts';
 import { readListBody, readSmall } from '../records/list-body.ts';
@@ -136,7 +137,7 @@ function clientWith(
   context: ExchangeContext,
 ): PracticeClient {
   const { dialect } = options;
-  const api = `${options.baseUrl.replace(/\/+$/, '')}/${options.installation}/${dialect.paths.api}`;
+  const api = `${withoutEnd(options.baseUrl, '/')}/${options.installation}/${dialect.paths.api}`;
 
   interface Sent {
     method: Method;

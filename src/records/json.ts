@@ -74,7 +74,7 @@ const quote = 34;
 const [openBrace, closeBrace, openBracket, closeBracket] = [123, 125, 91, 93];
 
 /** Index of the closing quote of the string that begins at `start`; the text's length without one. */
-function stringEnd(text: string, start: number): number {
+export function stringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     if (!isEscaped(text, end)) return end;
   }
@@ -96,7 +96,7 @@ export function stringifyJson(value: JsonValue): string {
 }
 
 const unstorableEscape = /\\u(?:0000|d[89a-f][\da-f]{2})/i;
-const escapes = /\\(?:u(?<high>d[89ab][\da-f]{2})\\u(?<low>d[c-f][\da-f]{2})|u(?<code>[\da-f]{4})|.)/gis;
+const replacementEscape = '\\ufffd';
 
 /**
  * JSON text in which escaped NULs and escaped lone surrogates are the replacement character. PostgreSQL stores them in a json
@@ -104,9 +104,35 @@ const escapes = /\\(?:u(?<high>d[89ab][\da-f]{2})\\u(?<low>d[c-f][\da-f]{2})|u(?
  */
 export function storableJson(text: string): string {
   if (!unstorableEscape.test(text)) return text;
-  return text.replace(escapes, (found, _high, _low, code: string | undefined) =>
-    code !== undefined && /^(?:0000|d[89a-f])/i.test(code) ? '\\ufffd' : found,
-  );
+  const kept: string[] = [];
+  let from = 0;
+  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at)) {
+    const code = escapedCode(text, at);
+    const isPair = isHigh(code) && isLow(escapedCode(text, at + 6));
+    if (!isPair && (code === 0 || isHigh(code) || isLow(code))) {
+      kept.push(text.slice(from, at), replacementEscape);
+      from = at + 6;
+    }
+    at += code === null ? 2 : isPair ? 12 : 6;
+  }
+  return kept.join('') + text.slice(from);
+}
+
+/** The UTF-16 unit that an escape of four digits at this place stands for; null where there is none. */
+function escapedCode(text: string, at: number): number | null {
+  if (text.charCodeAt(at) !== backslash || text.charCodeAt(at + 1) !== letterU) return null;
+  const digits = text.slice(at + 2, at + 6);
+  return /^[\da-f]{4}$/i.test(digits) ? Number.parseInt(digits, 16) : null;
+}
+
+const [backslash, letterU] = [92, 117];
+
+function isHigh(code: number | null): boolean {
+  return code !== null && code >= 0xd800 && code < 0xdc00;
+}
+
+function isLow(code: number | null): boolean {
+  return code !== null && code >= 0xdc00 && code < 0xe000;
 }
 
 /** Whether it is a JSON object: not an array, number or null. */

@@ -1,7 +1,7 @@
 import { PracticeError } from '../domain/practice-error.ts';
 import type { Sliced } from '../domain/slices.ts';
 import { cutArray, extentOf } from './cut.ts';
-import { isJsonObject, type JsonValue, readJson, storableJson } from './json.ts';
+import { isJsonObject, type JsonValue, readJson, storableJson, stringEnd } from './json.ts';
 import { excessOf, pageLimits, recordLimits } from './limits.ts';
 import { shrink } from './shrink.ts';
 import { integer } from './values.ts';
@@ -63,14 +63,28 @@ function readRecordText(text: string): { text: string; value: JsonValue } {
   try {
     return { text, value: readJson(text) };
   } catch (error) {
-    const mended = text.replace(noNumber, (found) => (found.startsWith('"') ? found : `"${found}"`));
+    const mended = withNumbersAsTexts(text);
     if (!(error instanceof SyntaxError) || mended === text) throw error;
     return { text: mended, value: readJson(mended) };
   }
 }
 
-/** Texts, which are skipped, and what stands for a number outside them. */
-const noNumber = /"(?:[^"\\]+|\\.)*"|-?\b(?:NaN|Infinity)\b/gs;
+/** What stands for a number outside texts, and the quotation marks that begin one. */
+const noNumber = /-?\b(?:NaN|Infinity)\b|"/g;
+
+function withNumbersAsTexts(text: string): string {
+  let mended = '';
+  let from = 0;
+  noNumber.lastIndex = 0;
+  for (let found = noNumber.exec(text); found !== null; found = noNumber.exec(text)) {
+    if (found[0] === '"') noNumber.lastIndex = stringEnd(text, found.index) + 1;
+    else {
+      mended += `${text.slice(from, found.index)}"${found[0]}"`;
+      from = noNumber.lastIndex;
+    }
+  }
+  return mended + text.slice(from);
+}
 
 /** Parses a text that is no list of records. Throws PracticeError `answer_too_large`, and SyntaxError where it is no JSON. */
 export function* readSmall(

@@ -1,7 +1,7 @@
 import type { Money } from '../domain/money.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { redact } from '../domain/redact.ts';
-import { clip, storable } from '../domain/text.ts';
+import { storable } from '../domain/text.ts';
 import type { RecordKind } from '../terms.ts';
 import type { Dialect } from './dialect.ts';
 import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from './json.ts';
@@ -161,7 +161,7 @@ function prepaymentStatus(read: RecordReader, dialect: Dialect): string | null {
   read.defects.push({
     code: 'field_invalid',
     field: name,
-    message: `is a status we do not know (${JSON.stringify(found)})`,
+    message: `is a status we do not know (${storable(redact(JSON.stringify(found), longestShown))})`,
   });
   return found;
 }
@@ -205,7 +205,7 @@ class RecordReader {
     if (value == null) return null;
     const result = type.read(value);
     if (result !== undefined) return result;
-    const clipped = storable(clip(redact(stringifyJson(value)), longestShown));
+    const clipped = storable(redact(stringifyJson(value), longestShown));
     this.defects.push({ code: type.code, field, message: `${failureOf(type, value)} (${clipped})` });
     return null;
   }

@@ -15,6 +15,9 @@ interface Destination {
 /** Synchronous, so that the last lines before the process ends are not lost. */
 const stderr: Destination = { write: (line) => writeSync(2, line) };
 
+const longestLine = 256 * 1024;
+const shownOfLonger = 8 * 1024;
+
 /**
  * The program's log: JSON lines with the ids of what they are about, without secrets, without values of statements, and without
  * characters that a terminal obeys. Lines about an installation carry its name, too. Throws ConfigError for a level that does not exist.
@@ -32,7 +35,7 @@ export function createLog(
     );
   }
   const write = (line: string) => {
-    destination.write(visibleLines(redact(line)));
+    destination.write(visibleLines(line.length <= longestLine ? redact(line, longestLine) : beginningOf(line)));
   };
   const named = (line: Record<string, unknown>) => {
     const name = typeof line.installation === 'number' ? names.get(line.installation) : undefined;
@@ -57,4 +60,10 @@ function errorLine(error: unknown): object {
     stack,
     ...(error.cause instanceof Error ? { cause: errorLine(error.cause) } : {}),
   };
+}
+
+/** A line for one that is too long: cut, it would be no JSON. */
+function beginningOf(line: string): string {
+  const msg = 'a line of the log was too long: this is its beginning';
+  return `${JSON.stringify({ level: pino.levels.values.warn, msg, line: redact(line, shownOfLonger) })}\n`;
 }

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../domain/text.ts';
 import type { CommandContext } from '../context.ts';
 
 /** One element of a long list, in both renderings. */
@@ -47,7 +48,7 @@ export class StreamedResult {
 
   /** Writes the rest. */
   async end(): Promise<void> {
-    this.#kept = `${this.#kept.replace(/\n+$/, '')}\n`;
+    this.#kept = `${withoutEnd(this.#kept, '\n')}\n`;
     await this.#flush();
   }
 

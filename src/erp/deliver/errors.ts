@@ -7,7 +7,7 @@ const longestMessage = 500;
 
 /** What ops are told of an error that keeps everything from being sent. */
 export function plainErrorOf(error: ErpError, { kind, url }: CompanyRef): PlainError {
-  const said = clip(visible(redact(error.message)), longestMessage);
+  const said = clip(visible(redact(error.message, longestMessage)), longestMessage);
   const where = `${kind} at ${url}`;
   if (error.problem === 'erp_limit_spent' || error.problem === 'erp_errors_spent') {
     return {

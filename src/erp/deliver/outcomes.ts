@@ -78,5 +78,5 @@ export function codeOfDoubt({ means }: ErpError): string {
 
 /** Text from outside as it is stored and shown. */
 export function told(message: string): string {
-  return storable(clip(visible(redact(message)), longestMessage));
+  return storable(clip(visible(redact(message, longestMessage)), longestMessage));
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { redact } from '../../domain/redact.ts';
-import { clip, visible } from '../../domain/text.ts';
+import { visible } from '../../domain/text.ts';
 import { answeredCompany, useCompanyName } from '../company-identity.ts';
 import {
   type CompanyLease,
@@ -242,7 +242,7 @@ class Settling {
 }
 
 function told({ message }: ErpError): string {
-  return visible(clip(redact(message), 300));
+  return visible(redact(message, 300));
 }
 
 function withIntended(

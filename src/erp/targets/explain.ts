@@ -4,6 +4,8 @@ import type { ErrorPattern } from '../capabilities.ts';
 import { ErpError } from '../port.ts';
 
 const longestMessage = 500;
+/** Of what a server says, so much is looked at. */
+const longestText = 4_000;
 
 /** An error as the server told it. */
 export interface ToldError {
@@ -15,15 +17,16 @@ export interface ToldError {
 
 /** A text of the server that people and logs can be given: one line, without secrets, of a reasonable length. */
 export function harmless(text: string): string {
-  return clip(visible(redact(text).replace(/\s+/g, ' ').trim()), longestMessage);
+  return clip(visible(redact(text, longestText).replace(/\s+/g, ' ').trim()), longestMessage);
 }
 
 /** What an error means, by the first pattern that fits; doubt without one. */
-export function explain(told: ToldError, patterns: readonly ErrorPattern[]): ErpError {
+export function explain(error: ToldError, patterns: readonly ErrorPattern[]): ErpError {
+  const told = { ...error, text: error.text.slice(0, longestText) };
   const found = patterns.find(({ match }) => fits(match, told));
-  if (found === undefined) return new ErpError('doubt', harmless(told.text), { problem: 'erp_refused_unknown' });
+  if (found === undefined) return new ErpError('doubt', harmless(error.text), { problem: 'erp_refused_unknown' });
   const options = found.problem === undefined ? {} : { problem: found.problem };
-  return new ErpError(found.means, harmless(told.text), options);
+  return new ErpError(found.means, harmless(error.text), options);
 }
 
 function fits({ http, code, text }: ErrorPattern['match'], told: ToldError): boolean {

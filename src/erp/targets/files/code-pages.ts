@@ -22,6 +22,9 @@ const spelled: Record<string, string> = {
   ...{ '‘': "'", '’': "'", '‚': "'", '‛': "'", '“': '"', '”': '"', '„': '"', '«': '"', '»': '"', '•': '*', '™': 'TM' },
 };
 
+/** Units of a visible character: more marks on a letter take the square of their number to be put in order. */
+const longestSegment = 32;
+
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** The text in what a code page has: other letters lose their accents, what is left becomes a question mark. */
@@ -34,7 +37,8 @@ export function inCodePage(text: string, page: CodePage): string {
   // Nearly every text, and a hundred times quicker.
   if (isKnown(text)) return text;
   let result = '';
-  for (const { segment } of graphemes.segment(text.normalize('NFC'))) {
+  for (const { segment: whole } of graphemes.segment(text)) {
+    const segment = whole.slice(0, longestSegment).normalize('NFC');
     const candidates = [segment, spelled[segment], bare(segment), spelled[bare(segment)]];
     result += candidates.find((each) => each !== undefined && each !== '' && isKnown(each)) ?? '?';
   }
@@ -58,6 +62,14 @@ export function encode(text: string, page: CodePage): Uint8Array {
     const code = known.charCodeAt(index);
     return code < 128 ? code : (codes.get(known.charAt(index)) ?? 63);
   });
+}
+
+/** More of a text is not looked at for a field. */
+const longestText = 4_000;
+
+/** A text from outside as a field of a file: on one line, in what the code page has, cut to so many characters. */
+export function fieldText(text: string, page: CodePage, longest: number): string {
+  return plainText(inCodePage(text.slice(0, longestText), page), longest);
 }
 
 /** The text on one line, without characters that programs obey or hide, cut to so many characters. */

@@ -2,7 +2,7 @@ import type { DatevOptions } from '../../../config/file-options.ts';
 import { formatMoney, Money, zero } from '../../../domain/money.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import type { ErpProblem } from '../../port.ts';
-import { encode, inCodePage, plainText } from './code-pages.ts';
+import { encode, fieldText, inCodePage, plainText } from './code-pages.ts';
 import type { FileEntry, FileLine } from './file-entry.ts';
 import { type BatchFacts, batchCode, type FileFormat, type FileWords, type FileWriter, wordsOf } from './format.ts';
 import { expanded, type Pair, pairsOf } from './pairs.ts';
@@ -137,7 +137,7 @@ class DatevWriter implements FileWriter {
       [field.buKey, isAutomatic ? withoutAutomaticTax : ''],
       [field.date, `${entry.date.slice(8, 10)}${entry.date.slice(5, 7)}`],
       [field.number, documentNumber(line.documentNumber ?? against.documentNumber ?? entry.reference ?? '')],
-      [field.text, plainText(inCodePage(line.description, page), 60)],
+      [field.text, fieldText(line.description, page, 60)],
       [field.vatNumber, vatNumberOf(line) || vatNumberOf(against)],
       [field.locked, locked ? '1' : '0'],
       [field.dueDate, dueDate === null ? '' : `${dueDate.slice(8, 10)}${dueDate.slice(5, 7)}${dueDate.slice(0, 4)}`],
@@ -155,8 +155,8 @@ class DatevWriter implements FileWriter {
     const bankReference = line.bankReference ?? against.bankReference;
     if (bankReference !== null) facts.push(['Referenz', bankReference]);
     for (const [index, [kind, content]] of facts.slice(0, additional.length / 2).entries()) {
-      cells.set(field.additional + 2 * index, plainText(inCodePage(kind, page), 20));
-      cells.set(field.additional + 2 * index + 1, plainText(inCodePage(content, page), 210));
+      cells.set(field.additional + 2 * index, fieldText(kind, page, 20));
+      cells.set(field.additional + 2 * index + 1, fieldText(content, page, 210));
     }
     return cells;
   }
@@ -167,7 +167,7 @@ function problemsOf({ accounts, dimensions }: FileWords, { accountLength }: Date
   const wrong = named.filter((account) => !/^\d{1,9}$/.test(account) || /^0+$/.test(account));
   const long = named.filter((account) => !wrong.includes(account) && account.length > accountLength + 1);
   const centres = dimensions.filter(({ theirs }) => Object.hasOwn(costCentres, theirs)).flatMap(({ values }) => values);
-  const unwritable = centres.filter((value) => plainText(inCodePage(value, page), 36) !== value);
+  const unwritable = centres.filter((value) => fieldText(value, page, 36) !== value);
   return [
     ...wrong.map((account) => ({
       code: 'erp_account_unknown',
@@ -191,9 +191,11 @@ function vatNumberOf({ role, vatRate, vatGroup, party }: FileLine): string {
   return number.length <= 15 ? number : '';
 }
 
+const longestText = 4_000;
+
 /** Belegfeld 1, by which open items are matched, takes few characters. */
 function documentNumber(text: string): string {
-  return inCodePage(text, page)
+  return inCodePage(text.slice(0, longestText), page)
     .normalize('NFD')
     .replace(/\p{M}/gu, '')
     .replace(/[^\w$&%*+\-/]/g, '-')

@@ -3,7 +3,7 @@ import { signed } from '../../../domain/entry.ts';
 import { formatMoney } from '../../../domain/money.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import type { ErpProblem } from '../../port.ts';
-import { encode, inCodePage, plainText } from './code-pages.ts';
+import { encode, fieldText, plainText } from './code-pages.ts';
 import type { FileEntry, FileLine } from './file-entry.ts';
 import { type BatchFacts, batchCode, type FileFormat, type FileWords, type FileWriter, wordsOf } from './format.ts';
 
@@ -147,8 +147,8 @@ function text(value: string): string {
  * one, and braces mean lists of objects to many readers wherever they stand.
  */
 function harmless(value: string, longest: number): string {
-  const readable = value.replaceAll('\\', '/').replaceAll('{', '(').replaceAll('}', ')');
-  return plainText(inCodePage(readable, page), longest);
+  const text = fieldText(value, page, longest);
+  return text.replaceAll('\\', '/').replaceAll('{', '(').replaceAll('}', ')');
 }
 
 function withHyphen(organisationNumber: string): string {
