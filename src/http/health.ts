@@ -1,11 +1,11 @@
 import type { Server } from 'node:http';
 import { type FastifyReply, fastify } from 'fastify';
+import { headersTimeoutMs, limitConnections } from './connections.ts';
 import { listenAt } from './listen.ts';
 
 /** Milliseconds for receiving a whole request; also the longest idle time of a connection. */
 const requestTimeout = 5_000;
 const maxHeaderSize = 8 * 1024;
-const maxConnections = 100;
 
 /** One thing that a daemon needs: why it is not as it should be, and since when. */
 export interface Check {
@@ -46,9 +46,9 @@ export async function startObservation(options: ObservationOptions): Promise<Obs
     requestTimeout,
     keepAliveTimeout: requestTimeout,
     forceCloseConnections: true,
-    http: { maxHeaderSize, headersTimeout: requestTimeout },
+    http: { maxHeaderSize, headersTimeout: headersTimeoutMs },
   });
-  (app.server as Server).maxConnections = maxConnections;
+  limitConnections(app.server as Server);
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ detail: 'Not found.' }));
   // What went wrong is in the log of whoever failed; an answer tells nothing of it.
   app.setErrorHandler((error: { statusCode?: number }, _request, reply) =>

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Server } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Clock } from '../domain/clock.ts';
+import { headersTimeoutMs, limitConnections } from './connections.ts';
 import { KeyedBuckets, TokenBucket } from './limits.ts';
 import { listenAt } from './listen.ts';
 
@@ -11,7 +12,6 @@ const maxHeaderSize = 8 * 1024;
 /** Milliseconds for receiving a whole request; also the longest idle time of a connection. */
 const requestTimeout = 5_000;
 const checkEveryMs = 500;
-const maxConnections = 100;
 /** Refused requests per address: ten at once, then one every six seconds. Further ones are answered with 429. */
 const refusalsAtOnce = 10;
 const refusalEveryMs = 6_000;
@@ -27,7 +27,7 @@ export interface ReceiverOptions {
   /** Called for each accepted webhook. It must return at once, because the answer waits for it. */
   nudge(installation: number): void;
   clock: Clock;
-  /** Called at most once a minute with the number of requests refused since the last call. The requests are not logged. */
+  /** Called at most once a minute with the number of requests refused, and connections closed for others, since the last call. The requests are not logged. */
   refused(count: number): void;
 }
 
@@ -62,11 +62,11 @@ function createServer(options: ReceiverOptions): FastifyInstance {
     maxRequestsPerSocket: 100,
     forceCloseConnections: true,
     exposeHeadRoutes: false,
-    http: { maxHeaderSize, headersTimeout: requestTimeout, connectionsCheckingInterval: checkEveryMs },
+    http: { maxHeaderSize, headersTimeout: headersTimeoutMs, connectionsCheckingInterval: checkEveryMs },
     // A malformed URL gets the same answer as an unknown one.
     frameworkErrors: (_error, _request, reply) => void refuse(reply as FastifyReply, 404),
   });
-  (app.server as Server).maxConnections = maxConnections;
+  limitConnections(app.server as Server, () => gate.note());
   // Bodies of any content type are read up to the limit and discarded.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null));
@@ -126,14 +126,18 @@ class Gate {
     if (isWebhook && request.method !== 'POST') return 405;
     const isRight = timingSafeEqual(digest(secret ?? ''), this.#secret);
     if (isWebhook && isRight && installation !== null && this.#installations.has(installation)) return 200;
+    this.note();
+    return this.#refusals.take(request.ip, this.#clock.elapsed()) ? 404 : 429;
+  }
+
+  /** Counts a request that was refused, or a connection that was closed for another one. */
+  note(): void {
     const now = this.#clock.elapsed();
     this.#refused += 1;
-    if (now - this.#reportedAt >= reportEveryMs) {
-      this.#report(this.#refused);
-      this.#reportedAt = now;
-      this.#refused = 0;
-    }
-    return this.#refusals.take(request.ip, now) ? 404 : 429;
+    if (now - this.#reportedAt < reportEveryMs) return;
+    this.#report(this.#refused);
+    this.#reportedAt = now;
+    this.#refused = 0;
   }
 }
 

@@ -1,7 +1,7 @@
 import { PracticeError, type PracticeErrorCode } from '../domain/practice-error.ts';
+import { retryAfterMs } from '../domain/retry-after.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../records/json.ts';
 import { dateOf, type HttpAnswer, type Method } from './http.ts';
-import { retryAfterMs } from './retry.ts';
 
 const longestErrorBody = 64 * 1024;
 

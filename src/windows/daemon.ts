@@ -206,7 +206,11 @@ async function receiverOf(app: App, nudger: Nudger, served: ReadonlySet<number>)
     installations: served,
     nudge: (installation) => nudger.nudge(installation),
     clock: systemClock,
-    refused: (requests) => app.log.warn({ requests }, 'webhooks with a wrong address or secret were refused'),
+    refused: (requests) =>
+      app.log.warn(
+        { requests },
+        'webhooks with a wrong address or secret were refused, or connections closed that kept others out',
+      ),
   });
 }
 

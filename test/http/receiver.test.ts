@@ -157,6 +157,64 @@ describe('connections', () => {
     for (const socket of open.splice(0)) socket.destroy();
   });
 
+  /** One that sends a byte of its headers now and then, and comes again when it is closed. */
+  const slow = (from: string, until: AbortSignal) => {
+    const again = () => {
+      if (until.aborted) return;
+      const socket = connect({ port: Number(new URL(receiver.url).port), host: '127.0.0.1', localAddress: from });
+      open.push(socket);
+      socket.write('POST /webhooks/4711/x HTTP/1.1\r\nx-slow: ');
+      const drip = setInterval(() => socket.write('x'), 200);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        clearInterval(drip);
+        setTimeout(again, 20);
+      });
+    };
+    again();
+  };
+
+  test.each([
+    ['another address', (n: number) => `127.0.0.${2 + (n % 2)}`],
+    ['many addresses', (n: number) => `127.0.1.${1 + n}`],
+    ['its own, as behind a proxy', () => '127.0.0.1'],
+  ])('120 slow strangers from %s do not keep a right webhook out', { timeout: 30_000 }, async (_, address) => {
+    const over = new AbortController();
+    try {
+      for (let n = 0; n < 120; n++) slow(address(n), over.signal);
+      await sleep(500);
+      for (let n = 0; n < 20; n++) {
+        const begun = performance.now();
+        expect((await call()).status).toBe(200);
+        expect(performance.now() - begun).toBeLessThan(2_000);
+        await sleep(50);
+      }
+      expect(nudged.length).toBeGreaterThanOrEqual(20);
+    } finally {
+      over.abort();
+    }
+  });
+
+  test('a stranger takes no connection from another address', async () => {
+    const over = new AbortController();
+    try {
+      const kept = connect({ port: Number(new URL(receiver.url).port), host: '127.0.0.1', localAddress: '127.0.0.9' });
+      open.push(kept);
+      let said = '';
+      kept.on('data', (chunk) => {
+        said += chunk;
+      });
+      kept.write(`POST /webhooks/4711/${secret} HTTP/1.1\r\nhost: a\r\n`);
+      for (let n = 0; n < 150; n++) slow('127.0.0.2', over.signal);
+      await sleep(1_000);
+      kept.write('content-length: 0\r\n\r\n');
+      await sleep(300);
+      expect(said).toContain('200 OK');
+    } finally {
+      over.abort();
+    }
+  });
+
   test('one that never ends its headers, or its body, is ended', { timeout: 20_000 }, async () => {
     const started = performance.now();
     const unfinished = [
@@ -169,12 +227,28 @@ describe('connections', () => {
     expect((await call()).status).toBe(200);
   });
 
-  test('there are no more than a hundred', async () => {
-    const closed = Array.from({ length: 130 }, () => dial(''));
-    let dropped = 0;
-    for (const one of closed) void one.then(() => (dropped += 1));
-    for (let i = 0; i < 100 && dropped < 30; i++) await sleep(20);
-    expect(dropped).toBe(30);
+  test('an address has fifty, and all together have 250; the oldest are closed', async () => {
+    const closed: number[] = [];
+    const many = async (count: number, from: number) => {
+      for (let n = 0; n < count; n++) {
+        const number = from + n;
+        const socket = connect({
+          ...{ port: Number(new URL(receiver.url).port), host: '127.0.0.1' },
+          localAddress: from === 0 ? '127.0.0.1' : `127.0.2.${1 + (n % 200)}`,
+        });
+        open.push(socket);
+        socket.on('error', () => undefined);
+        socket.on('close', () => closed.push(number));
+        await new Promise((resolve) => socket.once('connect', resolve));
+      }
+      await sleep(300);
+    };
+    await many(80, 0);
+    expect(closed.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, n) => n));
+    await many(210, 1_000);
+    expect(closed.length).toBe(30 + 10);
+    // Of the address that has the most.
+    expect(closed.every((number) => number < 1_000)).toBe(true);
   });
 });
 

@@ -3,12 +3,12 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got, { type Got, RequestError, TimeoutError } from 'got';
 import { type RequestIds, requestIds } from '../../domain/request-ids.ts';
+import { retryAfterMs } from '../../domain/retry-after.ts';
 import { isJsonObject, type JsonObject, readJson } from '../../records/json.ts';
 import type { ErrorPattern } from '../capabilities.ts';
 import type { Logger } from '../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../port.ts';
 import { explain, harmless } from './explain.ts';
-import { wholeNumber } from './form.ts';
 
 const connectMs = 10_000;
 const maxBytes = 64 * 1024 * 1024;
@@ -23,7 +23,10 @@ export type Doing = 'reads' | 'writes';
 export interface Answer {
   status: number;
   text: string;
+  /** The header, seconds or a date. */
   retryAfter: string | null;
+  /** The server's time by its header; dates are taken by our clock without it. */
+  date?: string | null;
   ids: RequestIds;
 }
 
@@ -87,7 +90,7 @@ export class ErpHttp {
       const ids = requestIds(id, told);
       const ms = Math.round(performance.now() - begun);
       this.#log.debug({ ...ids, method, status, bytes: body.length, ms }, this.#name);
-      return { status, text, retryAfter: told['retry-after'] ?? null, ids };
+      return { status, text, retryAfter: told['retry-after'] ?? null, date: told.date ?? null, ids };
     } catch (error) {
       signal.throwIfAborted();
       const failed = noAnswer(stop.signal.reason instanceof TooLarge ? stop.signal.reason : error);
@@ -146,26 +149,23 @@ const firstServerError = 500;
  * unless a pattern knows its status. Only a status that says no to the request may be about what was sent: for any other no entry
  * is ever refused.
  */
-export function pageError({ status, text, retryAfter }: Answer, patterns: readonly ErrorPattern[]): ErpError {
+export function pageError(answer: Answer, patterns: readonly ErrorPattern[]): ErpError {
+  const { status, text } = answer;
   const page = pageText(text);
   if (status === 200) return new ErpError('doubt', `the answer is not JSON, or was cut off: ${harmless(page)}`);
   const { means, problem } = explain({ http: status, code: null, text: page }, patterns);
   const saysNo = status >= firstRefusal && status < firstServerError && status !== requestTimeout;
   const isTold = problem !== null && (means !== 'doubt' || saysNo);
-  return withRetry(new ErpError(means, harmless(`HTTP ${status} ${page}`), isTold ? { problem } : {}), retryAfter);
+  return withRetry(new ErpError(means, harmless(`HTTP ${status} ${page}`), isTold ? { problem } : {}), answer);
 }
 
-/** An error with the time that is to be waited by the header of its answer. */
-export function withRetry(error: ErpError, retryAfter: string | null): ErpError {
-  const retryAfterMs = retryAfterMsOf(retryAfter);
-  if (retryAfterMs === null) return error;
+/** An error with the time that is to be waited by the header of its answer, 15 minutes at most as for the source. */
+export function withRetry(error: ErpError, { retryAfter, date }: Pick<Answer, 'retryAfter' | 'date'>): ErpError {
+  const serverNow = Date.parse(date ?? '');
+  const waitMs = retryAfterMs(retryAfter ?? undefined, Number.isNaN(serverNow) ? Date.now() : serverNow);
+  if (waitMs === null) return error;
   const { means, message, problem, keys } = error;
-  return new ErpError(means, message, { ...(problem === null ? {} : { problem }), keys, retryAfterMs });
-}
-
-/** Seconds only: the servers and the proxies in front of them write no dates there. */
-function retryAfterMsOf(header: string | null): number | null {
-  return header !== null && /^\d{1,5}$/.test(header) ? wholeNumber(header) * 1_000 : null;
+  return new ErpError(means, message, { ...(problem === null ? {} : { problem }), keys, retryAfterMs: waitMs });
 }
 
 /** The object that a text is; null where it is none. */
@@ -181,13 +181,22 @@ export function objectIn(text: string): JsonObject | null {
 
 const pageLength = 200;
 
-/** What a page of HTML says, in short. */
-function pageText(text: string): string {
-  return text
-    .slice(0, 20_000)
-    .replace(/<(title|h1)\b[^>]*>[^<]*<\/\1>/gi, ' ')
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, pageLength);
+/** So much of a page is looked at. */
+const longestPage = 20_000;
+
+/** What a page of HTML says, in short: without its tags, and without its title and first heading, which say the status again. */
+function pageText(page: string): string {
+  const text = page.slice(0, longestPage);
+  let said = '';
+  let skips = false;
+  for (let at = 0; at < text.length; ) {
+    const opening = text.indexOf('<', at);
+    const closing = opening < 0 ? -1 : text.indexOf('>', opening);
+    if (!skips) said += `${text.slice(at, closing < 0 ? text.length : opening)} `;
+    if (closing < 0) break;
+    const [, ends = '', name = ''] = /^<(\/?)([a-z0-9]{0,10})/i.exec(text.slice(opening, opening + 12)) ?? [];
+    if (/^(?:title|h1)$/i.test(name)) skips = ends === '';
+    at = closing + 1;
+  }
+  return said.replace(/\s+/g, ' ').trim().slice(0, pageLength);
 }

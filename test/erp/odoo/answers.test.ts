@@ -24,7 +24,8 @@ class Scripted implements OdooTransport {
     if (reply === undefined || reply instanceof NoAnswer) throw reply;
     return {
       status: reply.status ?? 200,
-      text: reply.text,
+      // The script writes 1 for the request's own id.
+      text: reply.text.replace(/"id":1\b/, `"id":${JSON.parse(asked.body).id}`),
       retryAfter: reply.retryAfter ?? null,
       ids: { request: 'r' },
     };
@@ -127,7 +128,7 @@ describe('a call', () => {
   });
 
   test('an answer with an error named null has a result', async () => {
-    const way = new Scripted(rpc(2), { text: '{"jsonrpc": "2.0", "id": 1, "error": null, "result": 5}' });
+    const way = new Scripted(rpc(2), { text: '{"jsonrpc": "2.0", "id":1, "error": null, "result": 5}' });
     expect(await open('jsonrpc', way).call('reads', post, request)).toBe(5);
   });
 
@@ -157,6 +158,16 @@ describe('what an answer means to a request that writes, and to one that reads',
     ['a page of a proxy', json2, page(504), 'doubt', 'unsent'],
     ['a page instead of JSON', jsonrpc, page(200), 'doubt', 'unsent'],
     ['half an answer', json2, { text: '{"ids": [1' }, 'doubt', 'unsent'],
+    ['an answer to another request', jsonrpc, { text: '{"jsonrpc":"2.0","id":9,"result":[8]}' }, 'doubt', 'unsent'],
+    ['an answer to no request', jsonrpc, { text: '{"jsonrpc":"2.0","id":null,"result":[8]}' }, 'doubt', 'unsent'],
+    ['an answer without an id', jsonrpc, { text: '{"jsonrpc":"2.0","result":[8]}' }, 'doubt', 'unsent'],
+    [
+      'a refusal of another request',
+      jsonrpc,
+      { text: '{"jsonrpc":"2.0","id":9,"error":{"data":{"name":"odoo.exceptions.UserError","message":"No"}}}' },
+      ...(['doubt', 'unsent'] as const),
+    ],
+    ['neither result nor error', jsonrpc, { text: '{"jsonrpc":"2.0","id":1}' }, 'doubt', 'unsent'],
     ['JSON of somebody else', jsonrpc, { text: '{"status": "ok"}' }, 'doubt', 'unsent'],
     ['too many requests', json2, page(429, { retryAfter: '7' }), 'throttled', 'throttled'],
     ['a server that is being restarted', json2, page(503), 'locked', 'unsent'],
@@ -187,11 +198,23 @@ describe('what an answer means to a request that writes, and to one that reads',
     },
   );
 
-  test('how long it is to be waited is told', async () => {
-    const error = await errorOf(
-      open('json2', new Scripted(page(429, { retryAfter: '7' }))).call('writes', post, request),
-    );
-    expect(error.retryAfterMs).toBe(7_000);
+  test('a method that returns nothing has neither result nor error in JSON-RPC, and is no doubt', async () => {
+    const way = new Scripted(rpc(2), { text: '{"jsonrpc":"2.0","id":1}' });
+    expect(await open(jsonrpc, way).call('writes', { ...post, returnsNothing: true }, request)).toBeNull();
+  });
+
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toUTCString();
+  test.each([
+    ['7', 7_000],
+    ['899', 899_000],
+    ['99999', 900_000],
+    ['9'.repeat(400), 900_000],
+    [inDays(3), 900_000],
+    [inDays(-3), null],
+    ['soon', null],
+  ])('how long it is to be waited is told, 15 minutes at most: %s', async (retryAfter, expected) => {
+    const error = await errorOf(open('json2', new Scripted(page(429, { retryAfter }))).call('writes', post, request));
+    expect(error.retryAfterMs).toBe(expected);
   });
 
   test('a login that is refused names the user and no password', async () => {

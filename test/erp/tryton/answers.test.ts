@@ -37,12 +37,13 @@ class ScriptedServer {
   async #answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
     let text = '';
     for await (const chunk of message) text += chunk;
-    const { method, params } = JSON.parse(text) as { method: string; params: unknown[] };
+    const { id, method, params } = JSON.parse(text) as { id: number; method: string; params: unknown[] };
     this.asked.push({ method, params, path: message.url ?? '', authorization: message.headers.authorization });
     const reply = this.#reply(method);
     if (reply.after) await new Promise((done) => setTimeout(done, reply.after));
     response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers });
-    const body = reply.body ?? '{"result": null}';
+    // The script writes 1 for the request's own id.
+    const body = (reply.body ?? '{"id":1,"result":null}').replace(/"id":1\b/, `"id":${id}`);
     if (reply.breakOff) {
       response.write(body, () => response.destroy());
       return;
@@ -144,6 +145,16 @@ describe('what an answer to a request that writes means', () => {
       { ...page(429), headers: { 'retry-after': '7' } },
       { means: 'throttled', retryAfterMs: 7_000 },
     ],
+    [
+      'too many requests, for a day',
+      { ...page(429), headers: { 'retry-after': '86400' } },
+      { means: 'throttled', retryAfterMs: 900_000 },
+    ],
+    [
+      'too many requests, until a day',
+      { ...page(429), headers: { 'retry-after': 'Fri, 31 Dec 2299 23:59:59 GMT' } },
+      { means: 'throttled', retryAfterMs: 900_000 },
+    ],
     ['a request that is too large', page(413), { means: 'refused', problem: 'erp_too_large' }],
     ['an internal error', page(500), { means: 'doubt', problem: null }],
     ['a gateway’s time-out', page(504), { means: 'doubt', problem: null }],
@@ -157,6 +168,20 @@ describe('what an answer to a request that writes means', () => {
     ],
     ['JSON of another kind', { body: '[1,2]' }, { means: 'doubt', problem: null }],
     ['neither result nor error', { body: '{"id":1}' }, { means: 'doubt', problem: null }],
+    ['an answer to another request', { body: '{"id":777,"result":[8]}' }, { means: 'doubt', problem: null }],
+    ['an answer without an id', { body: '{"result":[8]}' }, { means: 'doubt', problem: null }],
+    [
+      'a refusal of another request',
+      {
+        body: '{"id":777,"error":["UserError",["To post move \\"(7)\\", you must balance all its lines debits and credits.","",null]]}',
+      },
+      { means: 'doubt', problem: null },
+    ],
+    [
+      'a result and an error',
+      { body: '{"id":1,"result":null,"error":["UserError",["The moon is full.","",null]]}' },
+      { means: 'doubt', problem: 'erp_refused_unknown' },
+    ],
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }, { means: 'doubt', problem: null }],
     ['a time-out of a proxy', page(408), { means: 'doubt', problem: null }],
     ['a request that a proxy does not like', page(400), { means: 'doubt', problem: 'erp_refused_unknown' }],

@@ -322,7 +322,12 @@ class Check {
     const name = 'right to post';
     const [id] = await this.#make(journal, []);
     try {
-      await this.#call('writes', { model: 'account.move', method: 'action_post', ids: [id ?? 0] });
+      await this.#call('writes', {
+        model: 'account.move',
+        method: 'action_post',
+        ids: [id ?? 0],
+        returnsNothing: true,
+      });
     } catch (error) {
       if (!(error instanceof ErpError)) throw error;
       if (error.means === 'refused') return [right(name)];

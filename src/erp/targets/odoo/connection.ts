@@ -24,6 +24,8 @@ export interface OdooCall {
   /** By the names that the method gives them. */
   args?: JsonObject;
   context?: JsonObject;
+  /** The method returns nothing, and JSON-RPC answers it without a result; what it did is read back. */
+  returnsNothing?: true;
 }
 
 /** English source texts, so that errors are known by their texts; times are in UTC whatever the user's zone is. */
@@ -55,14 +57,9 @@ export class OdooConnection {
 
   /** Major version of the server: 17 for 17.0, 18 for saas~18.2. */
   async version(request: RequestOptions): Promise<number> {
-    const answer = await this.#post(
-      'reads',
-      '/web/webclient/version_info',
-      {},
-      { jsonrpc: '2.0', params: {} },
-      request,
-    );
-    const value = this.#result(rpcOutcome, answer, 'reads', 'version_info');
+    const body = { jsonrpc: '2.0', id: ++this.#requests, params: {} };
+    const answer = await this.#post('reads', '/web/webclient/version_info', {}, body, request);
+    const value = this.#result((each) => rpcOutcome(each, body.id), answer, 'reads', 'version_info');
     return readAs(value, (told) => {
       const [major] = asList(asRecord(told).server_version_info ?? null);
       // A release of Odoo Online between two versions: `saas~18`.
@@ -81,7 +78,13 @@ export class OdooConnection {
     const userId = await this.userId(request);
     const { database, password } = this.#config;
     const params = [database, userId, password, ...executeOf(call, context)];
-    return this.#rpc(doing, { service: 'object', method: 'execute_kw', args: params }, name, request);
+    return this.#rpc(
+      doing,
+      { service: 'object', method: 'execute_kw', args: params },
+      name,
+      request,
+      call.returnsNothing,
+    );
   }
 
   close(): void {
@@ -116,9 +119,16 @@ export class OdooConnection {
     return found;
   }
 
-  async #rpc(doing: Doing, params: JsonObject, name: string, request: RequestOptions): Promise<JsonValue> {
+  async #rpc(
+    doing: Doing,
+    params: JsonObject,
+    name: string,
+    request: RequestOptions,
+    returnsNothing = false,
+  ): Promise<JsonValue> {
     const body = { jsonrpc: '2.0', method: 'call', id: ++this.#requests, params };
-    return this.#result(rpcOutcome, await this.#post(doing, '/jsonrpc', {}, body, request, name), doing, name);
+    const answer = await this.#post(doing, '/jsonrpc', {}, body, request, name);
+    return this.#result((each) => rpcOutcome(each, body.id, returnsNothing), answer, doing, name);
   }
 
   async #post(
@@ -171,14 +181,23 @@ function json2Of({ model, method, ids, args = {} }: OdooCall, context: JsonObjec
 
 type Outcome = { result: JsonValue } | { error: ErpError };
 
-/** JSON-RPC: HTTP 200 with `result` or `error`; without either the result is none. */
-function rpcOutcome(answer: Answer): Outcome {
+/**
+ * JSON-RPC: HTTP 200 with the request's own id, and `result` or `error`. An answer of another id is another request's, and one with
+ * neither says nothing, unless the method returns nothing.
+ */
+function rpcOutcome(answer: Answer, id: number, returnsNothing = false): Outcome {
   const body = answer.status === 200 ? valueIn(answer.text) : undefined;
   if (body === undefined) return { error: pageError(answer, odooCapabilities.errors) };
   if (!isJsonObject(body) || body.jsonrpc !== '2.0') {
     return { error: new ErpError('doubt', 'the answer is not one of Odoo’s: it is no JSON-RPC') };
   }
-  if (body.error === undefined || body.error === null) return { result: body.result ?? null };
+  if (body.id !== id) {
+    return { error: new ErpError('doubt', 'the answer is that to another request: it has another id') };
+  }
+  if (body.error === undefined || body.error === null) {
+    if (body.result !== undefined || returnsNothing) return { result: body.result ?? null };
+    return { error: new ErpError('doubt', 'the answer is not one of Odoo’s: it has neither result nor error') };
+  }
   const data = isJsonObject(body.error) && isJsonObject(body.error.data) ? body.error.data : {};
   return { error: toldError(data, answer) };
 }
@@ -199,11 +218,11 @@ function json2Outcome(answer: Answer): Outcome {
 }
 
 /** What Odoo told of its exception: `name` and `message`. */
-function toldError({ name, message }: JsonObject, { status, retryAfter }: Answer): ErpError {
+function toldError({ name, message }: JsonObject, answer: Answer): ErpError {
   const code = typeof name === 'string' ? name : null;
   const text = typeof message === 'string' && message !== '' ? message : (code ?? 'an error without a text');
-  const known = explain({ http: status, code, text }, odooCapabilities.errors);
-  return withRetry(known, retryAfter);
+  const known = explain({ http: answer.status, code, text }, odooCapabilities.errors);
+  return withRetry(known, answer);
 }
 
 function valueIn(text: string): JsonValue | undefined {

@@ -44,6 +44,8 @@ export interface OdooPorts {
 }
 
 /** Keys of one search. */
+/** Of methods that return nothing in some versions: what they did is read back. */
+const returnsNothing = true as const;
 const keysPerSearch = 100;
 const linesPerPage = 500;
 /** How long a company's currency, branches and the version of its Odoo are believed. */
@@ -164,7 +166,13 @@ class OdooTarget implements ErpTarget {
 
   async post(ids: readonly string[], request: WriteOptions): Promise<void> {
     if (ids.length === 0) return;
-    const call = { model: 'account.move', method: 'action_post', ids: ids.map(idOf), context: keepLines };
+    const call = {
+      model: 'account.move',
+      method: 'action_post',
+      ids: ids.map(idOf),
+      context: keepLines,
+      returnsNothing,
+    };
     await this.#written(() => this.#calls.call('writes', call, request));
   }
 
@@ -199,7 +207,7 @@ class OdooTarget implements ErpTarget {
       if (!left.isZero()) throw refuse(`they do not sum to zero (${left.toFixed()})`);
       if (present.some(({ isPosted }) => !isPosted)) throw refuse('one is not posted');
       // One group at a time: Odoo matches whatever lines of an account it is given with each other.
-      const call = { model: 'account.move.line', method: 'reconcile', ids: group.map(idOf), context };
+      const call = { model: 'account.move.line', method: 'reconcile', ids: group.map(idOf), context, returnsNothing };
       await this.#calls.call('writes', call, request);
     }
   }
@@ -209,7 +217,7 @@ class OdooTarget implements ErpTarget {
     const matched = [...lines].filter(([, line]) => line.matched !== null || line.isTouched).map(([id]) => idOf(id));
     if (matched.length === 0) return;
     const context = { allowed_company_ids: (await this.#open(request)).usable };
-    const call = { model: 'account.move.line', method: 'remove_move_reconcile', ids: matched, context };
+    const call = { model: 'account.move.line', method: 'remove_move_reconcile', ids: matched, context, returnsNothing };
     await this.#calls.call('writes', call, request);
   }
 

@@ -10,6 +10,9 @@ import { trytonCapabilities } from './capabilities.ts';
 
 const logoutMs = 2_000;
 
+/** An answer, with the id that its request had. */
+type Sent = Answer & { rpcId: number };
+
 interface Session {
   userId: number;
   header: string;
@@ -103,7 +106,7 @@ export class TrytonConnection {
   }
 
   /** The result of an answer; one that is none is told in the log, without the server's text. Throws ErpError. */
-  #result(answer: Answer, doing: Doing, method: string): JsonValue {
+  #result(answer: Sent, doing: Doing, method: string): JsonValue {
     try {
       return resultOf(answer, doing);
     } catch (error) {
@@ -117,30 +120,34 @@ export class TrytonConnection {
   }
 
   /** Sends a request once. Throws NoAnswer, or the signal's reason. */
-  #send(
+  async #send(
     path: string,
     method: string,
     params: readonly JsonValue[],
     request: RequestOptions,
     authorization?: string,
-  ): Promise<Answer> {
-    const body = stringifyJson({ id: ++this.#requests, method, params });
+  ): Promise<Sent> {
+    const rpcId = ++this.#requests;
+    const body = stringifyJson({ id: rpcId, method, params });
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
-    return this.#http.post({ path, headers, body, method }, request);
+    return { ...(await this.#http.post({ path, headers, body, method }, request)), rpcId };
   }
 }
 
 /** The result of an answer. Throws ErpError for every other answer. */
-function resultOf(answer: Answer, doing: Doing): JsonValue {
+function resultOf(answer: Sent, doing: Doing): JsonValue {
   const body = answer.status === 200 ? objectIn(answer.text) : null;
-  if (body !== null && 'result' in body) return body.result;
+  if (body !== null && body.id === answer.rpcId && body.error == null && 'result' in body) return body.result;
   const error = errorOf(answer, body);
   // A request that only reads has done nothing, whatever became of it.
   if (doing === 'writes' || (error.means !== 'doubt' && error.means !== 'locked')) throw error;
   throw new ErpError('unsent', error.message, { retryAfterMs: error.retryAfterMs });
 }
 
-function errorOf(answer: Answer, body: JsonObject | null): ErpError {
+function errorOf(answer: Sent, body: JsonObject | null): ErpError {
+  if (body !== null && body.id !== answer.rpcId) {
+    return new ErpError('doubt', 'the answer is that to another request: it has another id');
+  }
   if (body !== null) {
     const told = toldError(body.error);
     if (told !== null) return explain({ http: answer.status, ...told }, trytonCapabilities.errors);

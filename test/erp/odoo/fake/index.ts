@@ -110,7 +110,7 @@ export class FakeOdoo {
     }
     if (pathname === '/jsonrpc') return this.#rpc(value as RpcBody);
     if (pathname === '/web/webclient/version_info') {
-      return json(200, { jsonrpc: '2.0', id: null, result: this.#versionInfo() });
+      return json(200, { jsonrpc: '2.0', id: (value as RpcBody).id ?? null, result: this.#versionInfo() });
     }
     if (this.version !== 19) return page(404, notFound);
     if (pathname === '/json/version' || pathname === '/web/version') {

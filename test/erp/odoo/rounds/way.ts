@@ -82,7 +82,7 @@ export class SimulatedWay implements OdooTransport {
     const { time } = this.#ports;
     await time.sleep(outMs);
     const isJson2 = request.path.startsWith('/json/2/');
-    const says = (error: OdooError) => answered(saidBy(error, isJson2));
+    const says = (error: OdooError) => answered(saidBy(error, isJson2, idOf(request)));
     switch (fault) {
       case 'unreachable':
         throw new NoAnswer('no connection (connect ECONNREFUSED)', false);
@@ -94,7 +94,7 @@ export class SimulatedWay implements OdooTransport {
         return answered({ ...page(429, 'Too Many Requests'), headers: { 'retry-after': '5' } });
       case 'busy':
         return request.body.includes('"load"')
-          ? answered(importOf(serializationFailure(), isJson2))
+          ? answered(importOf(serializationFailure(), isJson2, idOf(request)))
           : says(serializationFailure());
       case 'auth':
         return says(isJson2 ? new OdooError('werkzeug.exceptions.Unauthorized', 'Invalid apikey') : accessDenied());
@@ -124,7 +124,9 @@ export class SimulatedWay implements OdooTransport {
     if (answer === null) throw new NoAnswer('the connection broke off (ECONNRESET)', true);
     if (fault === 'page_though_done') return answered(page(502, '<html><body>Bad Gateway</body></html>'));
     if (fault === 'strange_though_done') {
-      return answered(saidBy(new OdooError('builtins.RecursionError', 'maximum recursion depth exceeded'), isJson2));
+      return answered(
+        saidBy(new OdooError('builtins.RecursionError', 'maximum recursion depth exceeded'), isJson2, idOf(request)),
+      );
     }
     const isCut = fault === 'truncated' || fault === 'half';
     return answered(isCut ? { ...answer, body: answer.body.slice(0, answer.body.length / 2) } : answer);
@@ -135,21 +137,26 @@ function answered({ status, headers, body }: OdooAnswer): Answer {
   return { status, text: body, retryAfter: headers['retry-after'] ?? null, ids: { request: 'simulated' } };
 }
 
-function saidBy({ exception: name, message }: OdooError, isJson2: boolean): OdooAnswer {
+function saidBy({ exception: name, message }: OdooError, isJson2: boolean, id: number): OdooAnswer {
   const data = { name, message, arguments: [message], context: {}, debug: 'Traceback …' };
   const status = name === 'werkzeug.exceptions.Unauthorized' ? 401 : 500;
   const error = { code: 200, message: 'Odoo Server Error', data };
-  const value = isJson2 ? data : { jsonrpc: '2.0', id: null, error };
+  const value = isJson2 ? data : { jsonrpc: '2.0', id, error };
   const headers = { 'content-type': 'application/json; charset=utf-8' };
   return { status: isJson2 ? status : 200, headers, body: JSON.stringify(value) };
 }
 
 /** An import tells even errors of the database among its messages, as if they were about one of its rows. */
-function importOf({ message }: OdooError, isJson2: boolean): OdooAnswer {
+function importOf({ message }: OdooError, isJson2: boolean, id: number): OdooAnswer {
   const messages = [{ rows: { from: 0, to: 2 }, record: 0, type: 'error', message }];
   const result = { ids: false, messages, nextrow: 0 };
-  const body = JSON.stringify(isJson2 ? result : { jsonrpc: '2.0', id: null, result });
+  const body = JSON.stringify(isJson2 ? result : { jsonrpc: '2.0', id, result });
   return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' }, body };
+}
+
+/** The id that a request of JSON-RPC has. */
+function idOf({ body }: ErpRequest): number {
+  return (JSON.parse(body) as { id: number }).id;
 }
 
 interface Body {
