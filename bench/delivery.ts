@@ -203,6 +203,7 @@ function readingWhole(target: ErpTarget): ErpTarget {
     ...{ capabilities, company, ...(matching && { matching }) },
     identify: async (options) => (await target.identify?.(options)) ?? company,
     find: (keys, options) => target.find(keys, options),
+    keyed: (which, options) => target.keyed(which, options),
     create: (entries, options) => target.create(entries, options),
     post: (ids, options) => target.post(ids, options),
     deleteDrafts: (ids, options) => target.deleteDrafts(ids, options),

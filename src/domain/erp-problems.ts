@@ -118,6 +118,11 @@ export const erpProblemCatalogue = {
     sentence: 'The ERP holds the entry more than once, posted.',
     todo: 'Reverse the surplus one in the ERP; then `vetledger deliver retry`, which looks it up and never sends it again.',
   },
+  erp_posted_elsewhere: {
+    retried: false,
+    sentence: 'Another database of vetledger has posted this document in the ERP, with later corrections than this one knows.',
+    todo: 'Compare the entry in the ERP with `vetledger explain`. Where it is right, leave it. Where it is wrong, reverse it in the ERP and run `vetledger deliver retry`, which sends ours.',
+  },
   erp_draft_deleted: {
     retried: false,
     sentence: 'The draft that was left for the accountant is not in the ERP any more, and was not posted.',

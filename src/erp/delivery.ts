@@ -5,6 +5,7 @@ import type { Db } from '../db/pool.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Capabilities } from './capabilities.ts';
 import { companyKeyOf } from './company.ts';
+import type { Looks } from './deliver/claim.ts';
 import { type DeliverPorts, deliverSlice, type SliceReport } from './deliver/slice.ts';
 import { settleOpenItems } from './open-items/settle.ts';
 import { enqueueUnits } from './outbox/enqueue.ts';
@@ -60,6 +61,7 @@ const settleAgainMs = 60_000;
 /** The delivery of a process: it opens the target of an installation when it is first needed, and keeps it until the end. */
 export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptions): Delivery {
   const targets = new Map<number, ErpTarget>();
+  const looks: Looks = new Map();
   const openOwn = open ?? ((installation) => openTarget(installation, { databaseId, clock, log }));
   const targetOf = (installation: InstallationConfig) => {
     const target = targets.get(installation.id) ?? openOwn(installation);
@@ -87,7 +89,7 @@ export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptio
       const ports = { ...slice, db, databaseId, clock, log };
       const options = { longestMs: sliceMs };
       if (isFileTarget(slice.installation.erp)) return handOverSlice(ports, options);
-      return deliverSlice({ ...ports, target: targetOf(slice.installation) }, options);
+      return deliverSlice({ ...ports, target: targetOf(slice.installation), looks }, options);
     },
     async settle(ports, { longestMs }) {
       if (isFileTarget(ports.installation.erp)) return { settled: 0, nextDueMs: null };

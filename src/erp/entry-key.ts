@@ -2,20 +2,45 @@ import { createHash } from 'node:crypto';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const keyLength = 20;
+const prefixLength = 6;
 const bitsPerCharacter = 5;
 
 /**
- * The key of a unit in an ERP's record: 20 characters of base32 of a hash of the database's id and the unit's id, 100 bits. It is
- * short enough for every field known, and differs between databases that post into one company.
+ * The key of a unit in an ERP's record: 20 characters of base32. The first 6 are of a hash of the database's id, so that every key
+ * tells which database made it (`keyPrefix`); the other 14, 70 bits, are of a hash of the database's id and the unit's id. It is short
+ * enough for every field known.
  */
 export function entryKey(databaseId: string, unitId: string): string {
-  const hash = createHash('sha256').update(`${databaseId}\n${unitId}`).digest();
+  return keyPrefix(databaseId) + base32(`${databaseId}\n${unitId}`, keyLength - prefixLength);
+}
+
+/** What the keys of a database begin with. */
+export function keyPrefix(databaseId: string): string {
+  return base32(databaseId, prefixLength);
+}
+
+/**
+ * The key that earlier releases gave a unit, all of it of one hash. Units keep the key that is stored with them; by this one an entry
+ * is recognised that a former release of this database made, and that the outbox does not know.
+ */
+export function formerEntryKey(databaseId: string, unitId: string): string {
+  return base32(`${databaseId}\n${unitId}`, keyLength);
+}
+
+/** Whether this database made the key of an entry that names a unit. */
+export function isOurKey(databaseId: string, { key, unitId }: { key: string; unitId: string }): boolean {
+  return key.startsWith(keyPrefix(databaseId)) || key === formerEntryKey(databaseId, unitId);
+}
+
+/** The first characters of a text's SHA-256 in base32. */
+function base32(text: string, length: number): string {
+  const hash = createHash('sha256').update(text).digest();
   let bits = 0n;
   for (const byte of hash.subarray(0, 13)) bits = (bits << 8n) | BigInt(byte);
-  bits >>= BigInt(13 * 8 - keyLength * bitsPerCharacter);
-  let key = '';
-  for (let n = keyLength - 1; n >= 0; n--) key += alphabet[Number((bits >> BigInt(n * bitsPerCharacter)) & 31n)];
-  return key;
+  bits >>= BigInt(13 * 8 - length * bitsPerCharacter);
+  let characters = '';
+  for (let n = length - 1; n >= 0; n--) characters += alphabet[Number((bits >> BigInt(n * bitsPerCharacter)) & 31n)];
+  return characters;
 }
 
 /** Identifies a company in our tables. */

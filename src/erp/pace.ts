@@ -235,6 +235,7 @@ export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
     company: target.company,
     ...(identify && { identify: (request) => pace.run(request, () => identify(request)) }),
     find: (keys, request) => pace.run(request, () => target.find(keys, request)),
+    keyed: (which, request) => pace.run(request, () => target.keyed(which, request)),
     create: (entries, request) => pace.run(request, () => target.create(entries, request)),
     post: (ids, request) => pace.run(request, () => target.post(ids, request)),
     deleteDrafts: (ids, request) => pace.run(request, () => target.deleteDrafts(ids, request)),

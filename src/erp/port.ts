@@ -1,5 +1,5 @@
 import type { Problem } from '../domain/problems.ts';
-import type { CalendarDate } from '../terms.ts';
+import type { CalendarDate, InstallationId } from '../terms.ts';
 import type { Capabilities, ErrorMeaning, LockKind } from './capabilities.ts';
 import type { ErpEntry, FoundEntry } from './entry.ts';
 
@@ -22,6 +22,11 @@ export interface ErpTarget {
    * where some may be missing from the answer.
    */
   find(keys: readonly KeyToFind[], request: RequestOptions): Promise<{ found: FoundEntry[]; isComplete: boolean }>;
+  /**
+   * Entries, drafts included, whose record holds a key of our form, of whatever database, and names a unit of the installation: by
+   * these a company is seen to be another database's, too. A page at a time. Only asked where `key.lookup` is not `none`.
+   */
+  keyed(which: KeyedQuestion, request: RequestOptions): Promise<KeyedPage>;
   /** Creates entries, as drafts where `steps` is not `one`. Their ids by key, as far as the ERP tells them. */
   create(entries: readonly ErpEntry[], request: WriteOptions): Promise<Map<string, string>>;
   /** Posts drafts by the ERP's ids. Only where `steps` is not `one`. */
@@ -74,6 +79,35 @@ export interface KeyToFind {
   key: string;
   /** In order, each day of them. */
   dates: readonly CalendarDate[];
+}
+
+/** Which entries with a key of our form are asked for. */
+export interface KeyedQuestion {
+  installation: InstallationId;
+  /** Only those that were written since, by the ERP's clock; null: all. */
+  changedSince: Date | null;
+  /** `next` of the page before; null for the first page. */
+  after: string | null;
+}
+
+/** An entry with a key of our form, without its lines. */
+export interface KeyedEntry {
+  /** The ERP's own id. */
+  id: string;
+  key: string;
+  /** The unit that its text names. */
+  unitId: string;
+  number: string | null;
+  state: FoundEntry['state'];
+  date: CalendarDate;
+}
+
+export interface KeyedPage {
+  entries: KeyedEntry[];
+  /** Asks for the page after it; null where there is none. */
+  next: string | null;
+  /** False where some of this page may be missing. */
+  isComplete: boolean;
 }
 
 export interface RequestOptions {

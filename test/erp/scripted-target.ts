@@ -1,6 +1,14 @@
 import type { Capabilities } from '../../src/erp/capabilities.ts';
 import type { ErpEntry, FoundEntry } from '../../src/erp/entry.ts';
-import type { ErpPeriods, ErpTarget, KeyToFind, RequestOptions, WriteOptions } from '../../src/erp/port.ts';
+import type {
+  ErpPeriods,
+  ErpTarget,
+  KeyedPage,
+  KeyedQuestion,
+  KeyToFind,
+  RequestOptions,
+  WriteOptions,
+} from '../../src/erp/port.ts';
 
 type Kind = 'find' | 'create' | 'post' | 'deleteDrafts' | 'read' | 'periods';
 
@@ -25,6 +33,8 @@ export class ScriptedTarget implements ErpTarget {
   /** Changes what is created. */
   onCreate: (entry: FoundEntry) => void = () => undefined;
   isComplete = true;
+  /** How often a page of entries with keys was asked for. */
+  looks = 0;
   openPeriods: ErpPeriods = { periods: null, lockedThrough: [] };
   #lastId = 0;
 
@@ -38,6 +48,19 @@ export class ScriptedTarget implements ErpTarget {
       found: this.held.filter(({ key }) => wanted.includes(key ?? '')).map((entry) => ({ ...entry })),
       isComplete: this.isComplete,
     }));
+  }
+
+  /** Not among `sent`: when it is asked is tried by the tests of claims. */
+  async keyed({ installation, after }: KeyedQuestion, _: RequestOptions): Promise<KeyedPage> {
+    this.looks += 1;
+    const entries = this.held
+      .filter(({ description, key }) => key !== null && description.startsWith(`${installation}/`))
+      .map(({ id, key, description: unitId, number, state, date }) => ({
+        ...{ id, key: key ?? '', unitId, number, state, date },
+      }));
+    return after === null
+      ? { entries, next: entries.at(-1)?.id ?? null, isComplete: this.isComplete }
+      : { entries: [], next: null, isComplete: this.isComplete };
   }
 
   create(entries: readonly ErpEntry[], { attemptId }: WriteOptions) {

@@ -1,8 +1,9 @@
 import type { InstallationConfig } from '../../src/config/load.ts';
 import type { Db } from '../../src/db/pool.ts';
+import { noteLook } from '../../src/erp/claims/store.ts';
 import { type DeliverPorts, Slice, type SliceReport } from '../../src/erp/deliver/slice.ts';
 import type { ErpEntry } from '../../src/erp/entry.ts';
-import { entryKey } from '../../src/erp/entry-key.ts';
+import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
 import type { ErpTarget } from '../../src/erp/port.ts';
 import type { GeneralLedgerUnit } from '../../src/ledger/general-ledger.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
@@ -33,13 +34,19 @@ export interface SliceSettings {
   mappingHash?: string;
   translate?: (unit: GeneralLedgerUnit) => Translated;
   longestMs?: number;
+  /** False: nobody has looked yet whose entries the company has. Otherwise they are known to be ours. */
+  isClaimed?: boolean;
+  databaseId?: string;
 }
 
 /** One slice, as an activity runs it. */
-export function runSlice(db: Db, target: ErpTarget, settings: SliceSettings = {}): Promise<SliceReport> {
+export async function runSlice(db: Db, target: ErpTarget, settings: SliceSettings = {}): Promise<SliceReport> {
   const { installation = 1, post = 'posted', holder = 'one', signal = new AbortController().signal } = settings;
+  if (settings.isClaimed !== false) {
+    await noteLook(db, { company: companyKey(target.company), installation }, { beganAt: new Date(), claims: true });
+  }
   const ports: DeliverPorts = {
-    ...{ db, databaseId, target, holder, signal, clock: systemClock },
+    ...{ db, databaseId: settings.databaseId ?? databaseId, target, holder, signal, clock: systemClock },
     installation: {
       ...{
         id: installation,

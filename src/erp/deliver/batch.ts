@@ -91,11 +91,12 @@ export class Batch {
     this.#requests = new Requests(context);
   }
 
-  /** Sends units that are due. Those that were tried before are looked up first. */
-  sendDue(units: readonly OutboxUnit[]): Promise<BatchReport> {
+  /** Sends units that are due. Those that were tried before are looked up first; all of them where this database is behind. */
+  sendDue(units: readonly OutboxUnit[], { looksUpFirst }: { looksUpFirst: boolean }): Promise<BatchReport> {
     return this.#report(async () => {
       const items = await this.#translated(units);
-      const known = this.#to.strategy.afterDoubt === 'look_up' ? items.filter(({ unit }) => unit.attempts > 0) : [];
+      const canLookUp = this.#to.strategy.afterDoubt === 'look_up';
+      const known = canLookUp ? items.filter(({ unit }) => looksUpFirst || unit.attempts > 0) : [];
       const fresh = items.filter((item) => !known.includes(item));
       const { placed, absent } = await this.#lookUp(known);
       await this.#deliver(placed, [...absent, ...fresh]);
@@ -226,8 +227,10 @@ export class Batch {
       if (posting === undefined) continue;
       const translated = translate(posting);
       const originId = originIds.get(unit.reverses ?? '');
-      if ('entry' in translated) items.push({ unit, entry: { ...translated.entry, ...(originId && { originId }) } });
-      else {
+      if ('entry' in translated) {
+        // The key that is stored counts: an earlier release made it otherwise, and an adopted entry has another database's.
+        items.push({ unit, entry: { ...translated.entry, key: unit.erp_key, ...(originId && { originId }) } });
+      } else {
         const code = translated.problems[0]?.code ?? 'erp_refused';
         untold.push({ unit, code, message: translated.problems.map(({ message }) => message).join('; ') });
       }

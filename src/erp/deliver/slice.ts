@@ -4,6 +4,7 @@ import { refreshStatistics, refreshStatisticsFromRows } from '../../db/statistic
 import type { Clock } from '../../domain/clock.ts';
 import { erpProblemCatalogue } from '../../domain/erp-problems.ts';
 import type { PlainError } from '../../domain/errors.ts';
+import { awaitsLook, takeOverAdopted } from '../claims/store.ts';
 import { answeredCompany, formerName, type NamingObstacle, useCompanyName } from '../company-identity.ts';
 import {
   type CompanyLease,
@@ -33,8 +34,10 @@ import { type CompanyRef, ErpError, type ErpTarget } from '../port.ts';
 import { backoffMs, type Strategy, strategyOf } from '../strategy.ts';
 import { translate } from '../translate.ts';
 import { Batch, type BatchReport, type Translate } from './batch.ts';
+import { type ClaimVerdict, type Looks, settleClaim } from './claim.ts';
 import { plainErrorOf } from './errors.ts';
 import { told } from './outcomes.ts';
+import type { RequestContext } from './requests.ts';
 
 /** What a log takes; pino's loggers do. */
 export interface Logger {
@@ -60,6 +63,8 @@ export interface DeliverPorts {
   pause(ms: number): Promise<void>;
   onProgress(counts: { delivered: number; left: number }): void;
   log: Logger;
+  /** This process's; absent: nobody has looked yet. */
+  looks?: Looks;
 }
 
 export interface SliceReport {
@@ -108,6 +113,7 @@ export class Slice {
   #mayHaveLeftSending = true;
   /** The configuration names the company otherwise than at the last delivery: the ERP tells whether it is another one. */
   #isRenamed = false;
+  readonly #looks: Looks;
   /** As the ERP tells it apart. */
   #answered: CompanyRef | null = null;
 
@@ -116,6 +122,7 @@ export class Slice {
     this.#ports = ports;
     this.#translate = translateUnit;
     this.#strategy = strategyOf(target.capabilities);
+    this.#looks = ports.looks ?? new Map();
     this.#scope = { installation: installation.id, company: companyKey(target.company) };
     this.#pace = new Pace(ports, this.#scope.company, target.capabilities.pace);
   }
@@ -161,11 +168,12 @@ export class Slice {
         if (settleInMs !== null && settleInMs > 0) return { is: 'waiting', for: takenOver, ms: settleInMs };
         const obstacle = await this.#useName(lease, failures, held);
         if (obstacle !== null) return { is: 'waiting', ...obstacle };
-        const batchWith = (priority: number) => this.#batch(lease, failures, held, priority);
+        const contextWith = (priority: number) => this.#context(lease, failures, held, priority);
+        const batchWith = (priority: number) => this.#batch(contextWith(priority));
         if (settleInMs !== null) await this.#settle(lease, batchWith(erpPriorities.live));
         else if (this.#mayHaveLeftSending) await this.#doubtLeftSending(lease);
         this.#mayHaveLeftSending = false;
-        return this.#oneBatch(batchWith);
+        return this.#oneBatch(batchWith, contextWith(erpPriorities.live));
       });
     } catch (caught) {
       if (caught instanceof CompanyLost) return { is: 'waiting', for: companyBusy, ms: busyAgainMs };
@@ -212,32 +220,48 @@ export class Slice {
     const limit = 1;
     const claims = [claimDoubtful, claimDue, claimDrafted, claimSweeps];
     for (const claim of claims) if ((await claim(db, this.#scope, limit)).length > 0) return true;
-    return hasSending(db, this.#scope);
+    return (await hasSending(db, this.#scope)) || (await awaitsLook(db, this.#scope));
   }
 
-  async #oneBatch(batchWith: (priority: number) => Batch): Promise<Turn> {
+  async #oneBatch(batchWith: (priority: number) => Batch, context: RequestContext): Promise<Turn> {
     const { db } = this.#ports;
     const { batchEntries } = this.#strategy;
+    await underLease(db, context.lease, (trx) => takeOverAdopted(trx, this.#scope));
     const doubtful = await claimDoubtful(db, this.#scope, batchEntries);
     if (doubtful.length > 0) return this.#counted(await batchWith(erpPriorities.live).resolve(doubtful));
     const drafted = await claimDrafted(db, this.#scope, batchEntries);
     if (drafted.length > 0) return this.#counted(await batchWith(erpPriorities.review).review(drafted));
-    const due = await claimDue(db, this.#scope, batchEntries);
+    const claim = await this.#claim(context);
+    if (claim.is === 'failed') return { is: 'batch' };
+    if (claim.is === 'waiting') return claim;
+    const due = await claimDue(db, this.#scope, claim.mostEntries);
     if (due.length === 0) {
       const late = await claimSweeps(db, this.#scope, batchEntries);
       return late.length === 0 ? { is: 'idle' } : this.#counted(await batchWith(erpPriorities.review).sweep(late));
     }
     const isLive = due.some(({ is_backlog: isBacklog }) => !isBacklog);
-    return this.#counted(await batchWith(isLive ? erpPriorities.live : erpPriorities.backlog).sendDue(due));
+    return this.#counted(await batchWith(isLive ? erpPriorities.live : erpPriorities.backlog).sendDue(due, claim));
   }
 
-  #batch(lease: CompanyLease, failures: number, signal: AbortSignal, priority: number): Batch {
+  /** Whether the company is this database's to send to. */
+  async #claim(context: RequestContext): Promise<ClaimVerdict> {
+    const { db, databaseId } = this.#ports;
+    const isSending = (await claimDue(db, this.#scope, 1)).length > 0;
+    return settleClaim({ ...context, databaseId, looks: this.#looks }, { isSending });
+  }
+
+  #context(lease: CompanyLease, failures: number, signal: AbortSignal, priority: number): RequestContext {
     const { db, installation, target, clock, log } = this.#ports;
-    const { erp } = installation;
-    return new Batch({
+    return {
       ...{ db, installation, target, lease, failures, clock, signal, priority, log },
-      pace: this.#pace,
-      strategy: this.#strategy,
+      ...{ pace: this.#pace, strategy: this.#strategy },
+    };
+  }
+
+  #batch(context: RequestContext): Batch {
+    const { erp } = this.#ports.installation;
+    return new Batch({
+      ...context,
       translate: this.#translate,
       isReview: 'post' in erp && erp.post === 'draft' && this.#strategy.draftsFirst,
     });
@@ -272,10 +296,13 @@ export class Slice {
   /** `waiting`: why nothing more is sent, and for how long; null: until somebody does something. */
   async #report(waiting: { for: PlainError; ms: number | null } | null): Promise<SliceReport> {
     const { db, installation } = this.#ports;
-    const { left, nextDueMs } = await dueWork(db, installation.id);
+    const work = await dueWork(db, installation.id);
+    // The first entry is looked at once more, though nothing else may be due.
+    const isLookDue = this.#strategy.afterDoubt === 'look_up' && (await awaitsLook(db, this.#scope));
+    const nextDueMs = work.nextDueMs ?? (isLookDue ? 0 : null);
     const isDue = nextDueMs !== null && (waiting === null || waiting.ms !== null);
     return {
-      ...{ delivered: this.#delivered, refused: this.#refused, left },
+      ...{ delivered: this.#delivered, refused: this.#refused, left: work.left },
       uncertain: await countInDoubt(db, installation.id),
       nextDueMs: isDue ? Math.max(nextDueMs, waiting?.ms ?? 0) : null,
       waitingFor: waiting && (nextDueMs !== null || waiting.ms === null) ? waiting.for : null,

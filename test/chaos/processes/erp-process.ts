@@ -31,7 +31,13 @@ const server = new FakeServer({
 const network = () => ({ outMs: 0, workMs: 10, backMs: 0, fault: 'none' as const });
 const target = new FakeTarget({ server, network });
 const methods: Record<string, (...args: never[]) => Promise<unknown>> = {
-  ...{ find: target.find, create: target.create, post: target.post, deleteDrafts: target.deleteDrafts },
+  ...{
+    find: target.find,
+    keyed: target.keyed,
+    create: target.create,
+    post: target.post,
+    deleteDrafts: target.deleteDrafts,
+  },
   ...{ read: target.read, periods: target.periods },
   ...target.matching,
 };

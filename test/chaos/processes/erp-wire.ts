@@ -43,6 +43,7 @@ export function encoded(value: unknown): string {
   return JSON.stringify(value, function tagged(this: Record<string, unknown>, name, plain) {
     const whole = this[name];
     if (whole instanceof Money) return { $money: whole.toFixed() };
+    if (whole instanceof Date) return { $date: whole.toISOString() };
     if (whole instanceof Map) return { $map: [...whole] };
     return plain;
   });
@@ -52,6 +53,7 @@ export function decoded(text: string): unknown {
   return JSON.parse(text, (_name, value) => {
     if (typeof value !== 'object' || value === null) return value;
     if ('$money' in value) return new Money(String(value.$money));
+    if ('$date' in value) return new Date(String(value.$date));
     if ('$map' in value) return new Map(value.$map as [unknown, unknown][]);
     return value;
   });
@@ -106,6 +108,7 @@ export function remoteErp({
     capabilities,
     company,
     find: (keys, request) => call('find', [keys, plain(request)], request),
+    keyed: (which, request) => call('keyed', [which, plain(request)], request),
     create: (entries, request) => call('create', [entries, writing(request)], request),
     post: (ids, request) => call('post', [ids, writing(request)], request),
     deleteDrafts: (ids, request) => call('deleteDrafts', [ids, writing(request)], request),

@@ -14,6 +14,7 @@ export function outsideTime(target: ErpTarget, time: SimulatedTime): ErpTarget {
   return {
     ...{ capabilities: target.capabilities, company: target.company },
     find: (keys, request) => real(() => target.find(keys, request)),
+    keyed: (which, request) => real(() => target.keyed(which, request)),
     create: (entries, request) => real(() => target.create(entries, request)),
     post: (ids, request) => real(() => target.post(ids, request)),
     deleteDrafts: (ids, request) => real(() => target.deleteDrafts(ids, request)),

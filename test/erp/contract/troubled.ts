@@ -15,7 +15,7 @@ export type Trouble =
   | { is: 'lost' | 'answer_lost' | 'refused_though_done' | 'no_ids' | 'altered' | 'incomplete' | 'strange' }
   | { is: 'late'; ms: number };
 
-export type TroubledRequest = 'create' | 'post' | 'find' | 'deleteDrafts';
+export type TroubledRequest = 'create' | 'post' | 'find' | 'keyed' | 'deleteDrafts';
 
 /** A case asks for less by far. */
 const mostRequests = 150;
@@ -97,6 +97,11 @@ export function troubled(
           ? Promise.resolve({ found: [], isComplete: false })
           : inner.find(keys, request),
       ),
+    keyed: (which, request) =>
+      asked(async () => {
+        const page = await inner.keyed(which, request);
+        return troubles.take('keyed')?.is === 'incomplete' ? { ...page, entries: [], isComplete: false } : page;
+      }),
     create: (entries, request) =>
       asked(() =>
         written('create', (as) => inner.create(as === 'sent' ? entries : entries.map(altered), request), new Map()),

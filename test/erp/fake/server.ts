@@ -68,6 +68,7 @@ export type ServerRequest =
   | { kind: 'deleteDrafts'; ids: readonly string[] }
   | { kind: 'find'; keys: readonly { key: string; dates: readonly string[] }[] }
   | { kind: 'read'; ids: readonly string[] }
+  | { kind: 'keyed'; installation: number; changedSince: Date | null; after: string | null }
   | { kind: 'periods' }
   | { kind: 'other' };
 
@@ -119,6 +120,9 @@ export interface FakeServerOptions {
   /** What an earlier process of the same ERP left. */
   books?: FakeBooks;
 }
+
+/** Entries of a page of those with a key. */
+export const keyedPerPage = 5;
 
 /** An answer to which the server came, or never will. */
 export type Outcome = Answer | 'died';
@@ -308,6 +312,8 @@ export class FakeServer {
         return this.#answerLater(work, () => this.#find(request.keys));
       case 'read':
         return this.#answerLater(work, () => this.#read(request.ids));
+      case 'keyed':
+        return this.#answerLater(work, () => this.#keyed(request));
       default:
         return this.#answerLater(work, () => []);
     }
@@ -511,6 +517,22 @@ export class FakeServer {
         entry.visibleAtMs <= this.time.nowMs &&
         keys.some(({ key, dates }) => key === entry.key && (!byDate || dates.includes(entry.date))),
     );
+  }
+
+  /** A page of the entries with a key of ours, by id. */
+  #keyed({ installation, changedSince, after }: Extract<ServerRequest, { kind: 'keyed' }>): HeldEntry[] {
+    const sinceMs = changedSince?.getTime() ?? Number.NEGATIVE_INFINITY;
+    return this.held()
+      .filter(
+        ({ id, key, unitId, visibleAtMs, postedAtMs }) =>
+          key !== null &&
+          unitId.startsWith(`${installation}/`) &&
+          Number(id) > Number(after ?? 0) &&
+          visibleAtMs <= this.time.nowMs &&
+          Math.max(visibleAtMs, postedAtMs ?? 0) >= sinceMs,
+      )
+      .sort((one, other) => Number(one.id) - Number(other.id))
+      .slice(0, keyedPerPage);
   }
 
   #read(ids: readonly string[]): HeldEntry[] {

@@ -9,6 +9,8 @@ import {
   ErpError,
   type ErpPeriods,
   type ErpTarget,
+  type KeyedPage,
+  type KeyedQuestion,
   type KeyToFind,
   type RequestOptions,
   type WriteOptions,
@@ -132,6 +134,14 @@ export class FakeTarget implements ErpTarget {
     if (this.capabilities.key.lookup === 'none') return { found: [], isComplete: false };
     const { found, isComplete } = await this.#call({ kind: 'find', keys }, request);
     return { found: found.map(foundOf), isComplete };
+  }
+
+  async keyed(which: KeyedQuestion, request: RequestOptions): Promise<KeyedPage> {
+    const { found, isComplete } = await this.#call({ kind: 'keyed', ...which }, request);
+    const entries = found.map(({ id, key, unitId, number, state, date }) => ({
+      ...{ id, key: key ?? '', unitId, number, state, date },
+    }));
+    return { entries, next: found.at(-1)?.id ?? null, isComplete };
   }
 
   async create(entries: readonly ErpEntry[], request: WriteOptions): Promise<Map<string, string>> {

@@ -177,10 +177,19 @@ export function texts(amounts: Map<string, Money>): Map<string, string> {
   return new Map([...amounts].map(([place, amount]) => [place, amount.toFixed(2)]));
 }
 
-/** The key that an entry must have in the ERP, worked out anew: 100 bits of a hash in base32. */
+/** The key that an entry must have in the ERP, worked out anew: 30 bits of a hash of the database, 70 of one of both, in base32. */
 export function expectedKey(databaseId: string, unitId: string): string {
-  const hash = createHash('sha256').update(`${databaseId}\n${unitId}`).digest();
+  return lettersOf(databaseId, 6) + lettersOf(`${databaseId}\n${unitId}`, 14);
+}
+
+/** The key that releases before 2026-11-23 gave it: all of one hash. */
+export function expectedFormerKey(databaseId: string, unitId: string): string {
+  return lettersOf(`${databaseId}\n${unitId}`, 20);
+}
+
+function lettersOf(text: string, count: number): string {
+  const hash = createHash('sha256').update(text).digest();
   const bits = [...hash].map((byte) => byte.toString(2).padStart(8, '0')).join('');
-  const letters = Array.from({ length: 20 }, (_, n) => Number.parseInt(bits.slice(n * 5, n * 5 + 5), 2));
+  const letters = Array.from({ length: count }, (_, n) => Number.parseInt(bits.slice(n * 5, n * 5 + 5), 2));
   return letters.map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[letter]).join('');
 }

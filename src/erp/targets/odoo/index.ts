@@ -14,6 +14,8 @@ import {
   type ErpPeriods,
   type ErpTarget,
   type IdentifiedCompany,
+  type KeyedPage,
+  type KeyedQuestion,
   type KeyToFind,
   type LinesOnly,
   type RequestOptions,
@@ -29,6 +31,7 @@ import { OdooConnection, type OdooTransport } from './connection.ts';
 import { createDrafts } from './create.ts';
 import { deleteDrafts } from './drafts.ts';
 import { findExternalIds, keyInExternalId, maySearch, moveIdOf } from './external-ids.ts';
+import { keyedMoves } from './keyed.ts';
 import { keepLines } from './load.ts';
 import { readLocks } from './locks.ts';
 import { keyText } from './moves.ts';
@@ -128,6 +131,10 @@ class OdooTarget implements ErpTarget {
       add(await this.#byExternalId(lost, request));
     }
     return { found: [...found.values()], isComplete: true };
+  }
+
+  keyed(which: KeyedQuestion, request: RequestOptions): Promise<KeyedPage> {
+    return keyedMoves(this.#calls, which, request);
   }
 
   async #byExternalId(keys: readonly string[], request: RequestOptions): Promise<FoundEntry[]> {

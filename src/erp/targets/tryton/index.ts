@@ -14,6 +14,8 @@ import {
   type ErpPeriods,
   type ErpTarget,
   type IdentifiedCompany,
+  type KeyedPage,
+  type KeyedQuestion,
   type KeyToFind,
   type LinesOnly,
   type RequestOptions,
@@ -27,6 +29,7 @@ import type { Company, TrytonCalls } from './calls.ts';
 import { trytonCapabilities } from './capabilities.ts';
 import { checkTryton } from './check.ts';
 import { idsOf, TrytonConnection } from './connection.ts';
+import { keyedMoves } from './keyed.ts';
 import { foundEntries, keyText, type MoveParts, readFields, toMove } from './moves.ts';
 import { TrytonNames } from './names.ts';
 import { resolveEntries } from './resolve.ts';
@@ -151,6 +154,10 @@ class TrytonTarget implements ErpTarget, TrytonCalls {
       for (const entry of await this.#findKeys(missing, [], request)) found.set(entry.id, entry);
     }
     return { found: [...found.values()], isComplete: true };
+  }
+
+  keyed(which: KeyedQuestion, request: RequestOptions): Promise<KeyedPage> {
+    return keyedMoves(this, which, request);
   }
 
   async #findKeys(keys: string[], domain: JsonValue[], request: RequestOptions): Promise<FoundEntry[]> {

@@ -140,6 +140,7 @@ class OdooErp implements RoundErp {
     return {
       ...{ capabilities: this.#capabilities, company: way.company },
       find: (keys, request) => inner.find(keys, request),
+      keyed: (which, request) => inner.keyed(which, request),
       create: (entries, request) =>
         heard(inner.create(entries, request), way, { kind: 'create', keys: entries.map(({ key }) => key) }),
       post: (ids, request) => heard(inner.post(ids, request), way, { kind: 'post', keys: keysOf(ids) }),

@@ -1,0 +1,279 @@
+import { rowsAsArrays } from '../../db/bulk.ts';
+import { bool, date, instant, integer, nullable, type RowOf, text } from '../../db/columns.ts';
+import { type Connection, execute, maybeRow, row, rows } from '../../db/rows.ts';
+import type { InstallationId } from '../../terms.ts';
+import type { KeyedEntry } from '../port.ts';
+
+/**
+ * SQL of the tables `erp_claim` and `erp_keyed_entry`: how far this database is sure that the entries of an installation in a company
+ * are its own, and those that are not.
+ */
+
+/** An installation's entries in a company. */
+export interface ClaimOf {
+  company: string;
+  installation: InstallationId;
+}
+
+const claimShape = { isClaimed: bool, sentAgoMs: nullable(integer) };
+
+/** `sentAgoMs`: how long the first entry of ours has been seen to be there; null: none has. */
+export type Claim = RowOf<typeof claimShape>;
+
+/** States of a unit that the ERP has, by what it answered. */
+const isThere = `u.state in ('delivered', 'drafted')`;
+
+/** The claim, which begins now where there is none. */
+export async function openClaim(trx: Connection, { company, installation }: ClaimOf): Promise<Claim> {
+  await execute(trx, 'insert into erp_claim (company, installation) values (?, ?) on conflict do nothing', [
+    company,
+    installation,
+  ]);
+  const read = () =>
+    row(
+      trx,
+      claimShape,
+      `select is_claimed as "isClaimed",
+         (extract(epoch from clock_timestamp() - first_sent_at) * 1000)::bigint as "sentAgoMs"
+       from erp_claim where company = ? and installation = ?`,
+      [company, installation],
+    );
+  const claim = await read();
+  if (claim.isClaimed || claim.sentAgoMs !== null) return claim;
+  const noted = await execute(
+    trx,
+    `update erp_claim set first_sent_at = clock_timestamp() where company = ? and installation = ? and exists (
+       select from erp_unit u where u.company = ? and u.installation = ? and ${isThere})`,
+    [company, installation, company, installation],
+  );
+  return noted === 0 ? claim : read();
+}
+
+/** When the last complete look began; null: there was none. */
+export async function lastLook(db: Connection, { company, installation }: ClaimOf): Promise<Date | null> {
+  const found = await maybeRow(
+    db,
+    { lookedAt: nullable(instant) },
+    'select looked_at as "lookedAt" from erp_claim where company = ? and installation = ?',
+    [company, installation],
+  );
+  return found?.lookedAt ?? null;
+}
+
+/** Whether the first entry is there, and nobody has looked since. */
+export async function awaitsLook(db: Connection, { company, installation }: ClaimOf): Promise<boolean> {
+  const { found } = await row(
+    db,
+    { found: bool },
+    `select exists (select from erp_claim c where c.company = ? and c.installation = ? and not c.is_claimed
+       and exists (select from erp_unit u where u.company = c.company and u.installation = c.installation and ${isThere})) as found`,
+    [company, installation],
+  );
+  return found;
+}
+
+/** In how long a request of the installation is looked up whose outcome nobody knows; null where there is none. */
+export async function doubtInMs(db: Connection, { company, installation }: ClaimOf): Promise<number | null> {
+  const { ms } = await row(
+    db,
+    { ms: nullable(integer) },
+    `select (min(extract(epoch from coalesce(not_before, clock_timestamp()) - clock_timestamp())) * 1000)::bigint as ms
+     from erp_unit where installation = ? and company = ? and state in ('sending', 'uncertain') and attempts > 0`,
+    [installation, company],
+  );
+  return ms === null ? null : Math.max(0, ms);
+}
+
+/** Notes a complete look. `claims`: the first entry was there before it, and no other database's. */
+export async function noteLook(
+  trx: Connection,
+  { company, installation }: ClaimOf,
+  { beganAt, claims }: { beganAt: Date; claims: boolean },
+): Promise<void> {
+  await execute(
+    trx,
+    `insert into erp_claim as c (company, installation, looked_at, is_claimed) values (?, ?, ?, ?)
+     on conflict (company, installation) do update set looked_at = greatest(c.looked_at, excluded.looked_at),
+       is_claimed = c.is_claimed or excluded.is_claimed`,
+    [company, installation, beganAt, claims],
+  );
+}
+
+/** Keys of these that the outbox has sent, or has found in the ERP. */
+export async function sentKeys(db: Connection, keys: readonly string[]): Promise<Set<string>> {
+  const found = await rows(
+    db,
+    { key: text },
+    `select erp_key as key from erp_unit u where erp_key = any(?::text[]) and ${wasSent}`,
+    [keys],
+  );
+  return new Set(found.map(({ key }) => key));
+}
+
+const wasSent = `(u.attempts > 0 or u.state in ('sending', 'uncertain', 'drafted', 'delivered'))`;
+
+/** Notes entries that this database has not sent; one that was adopted stays so. */
+export async function noteEntries(
+  trx: Connection,
+  { company, installation }: ClaimOf,
+  entries: readonly (KeyedEntry & { isOurs: boolean })[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  const { from, bindings } = rowsAsArrays(
+    'seen',
+    {
+      ...{ erp_id: 'text', erp_key: 'text', unit_id: 'text', is_ours: 'boolean', erp_number: 'text', erp_date: 'date' },
+    },
+    entries.map((one) => ({
+      ...{ erp_id: one.id, erp_key: one.key, unit_id: one.unitId, is_ours: one.isOurs },
+      ...{ erp_number: one.number, erp_date: one.date },
+    })),
+  );
+  await execute(
+    trx,
+    `insert into erp_keyed_entry (company, installation, erp_id, erp_key, unit_id, is_ours, erp_number, erp_date)
+     select distinct on (erp_id) ?::text, ?::bigint, erp_id, erp_key, unit_id, is_ours, erp_number, erp_date from ${from}
+     on conflict (company, installation, erp_id) do update set erp_key = excluded.erp_key, unit_id = excluded.unit_id,
+       is_ours = excluded.is_ours, erp_number = excluded.erp_number, erp_date = excluded.erp_date`,
+    [company, installation, ...bindings],
+  );
+}
+
+export async function forgetEntries(
+  trx: Connection,
+  { company, installation }: ClaimOf,
+  erpIds: readonly string[],
+): Promise<void> {
+  if (erpIds.length === 0) return;
+  await execute(trx, 'delete from erp_keyed_entry where company = ? and installation = ? and erp_id = any(?::text[])', [
+    company,
+    installation,
+    erpIds,
+  ]);
+}
+
+/** Of another database, and not adopted; a key that was taken over is the outbox's. */
+const isForeign = `(not k.is_ours and k.adopted_at is null and not exists (
+  select from erp_unit u where u.erp_key = k.erp_key))`;
+
+const keyedShape = { erpId: text, key: text, unitId: text, number: nullable(text), date };
+
+/** An entry of a company that this database did not send. */
+export type ForeignEntry = RowOf<typeof keyedShape>;
+
+const keyedColumns = `k.erp_id as "erpId", k.erp_key as key, k.unit_id as "unitId", k.erp_number as number, k.erp_date as date`;
+
+/** The first entries that keep delivery from going on, or tell that it is behind, by id after `after`. */
+export function unsettledEntries(
+  db: Connection,
+  { company, installation }: ClaimOf,
+  { after, limit }: { after: string; limit: number },
+): Promise<ForeignEntry[]> {
+  return rows(
+    db,
+    keyedShape,
+    `select ${keyedColumns} from erp_keyed_entry k
+     where company = ? and installation = ? and erp_id > ? and (${isForeign} or ${isUnknown})
+     order by erp_id limit ?`,
+    [company, installation, after, limit],
+  );
+}
+
+/** Of this database, which does not know that it sent it. */
+const isUnknown = `(k.is_ours and not exists (select from erp_unit u where u.erp_key = k.erp_key and ${wasSent}))`;
+
+/** Whether the company has entries that this database made and does not know: it is older than they are. */
+export async function isBehind(db: Connection, { company, installation }: ClaimOf): Promise<boolean> {
+  const { found } = await row(
+    db,
+    { found: bool },
+    `select exists (select from erp_keyed_entry k where company = ? and installation = ? and ${isUnknown}) as found`,
+    [company, installation],
+  );
+  return found;
+}
+
+const foreignShape = {
+  installation: integer,
+  entries: integer,
+  /** What their keys begin with: each database's begin with another text. */
+  databases: text,
+  /** The first of them. */
+  unitId: text,
+  number: nullable(text),
+  since: instant,
+};
+
+/** What other databases have in a company of an installation of ours. */
+export type Foreign = RowOf<typeof foreignShape>;
+
+/** What other databases have of these installations in their companies; those without such entries are not there. */
+export function foreignIn(db: Connection, claims: readonly ClaimOf[]): Promise<Foreign[]> {
+  const { from, bindings } = rowsAsArrays(
+    'c',
+    { company: 'text', installation: 'bigint' },
+    claims.map(({ company, installation }) => ({ company, installation })),
+  );
+  return rows(
+    db,
+    foreignShape,
+    `select k.installation, count(*)::int as entries, string_agg(distinct left(k.erp_key, 6), ', ') as databases,
+       (array_agg(k.unit_id order by k.erp_date, k.unit_id))[1] as "unitId",
+       (array_agg(k.erp_number order by k.erp_date, k.unit_id))[1] as number, min(k.seen_at) as since
+     from erp_keyed_entry k join ${from} on c.company = k.company and c.installation = k.installation
+     where ${isForeign} group by k.installation order by k.installation`,
+    bindings,
+  );
+}
+
+/** Notes that the entries of other databases that are known by now stand; gives how many. */
+export function adoptForeign(trx: Connection, { company, installation }: ClaimOf): Promise<number> {
+  return execute(
+    trx,
+    `update erp_keyed_entry k set adopted_at = clock_timestamp() where company = ? and installation = ? and ${isForeign}`,
+    [company, installation],
+  );
+}
+
+/**
+ * Gives units that wait to be sent the keys of adopted entries that name them, and of entries that an earlier release of this database
+ * made under another key: each is looked up under it, compared, and delivered where it is equal. Nothing of a document is sent that the other database has corrected further than this one: `refused` are told
+ * as refused. Gives how many units were changed.
+ */
+export async function takeOverAdopted(trx: Connection, { company, installation }: ClaimOf): Promise<number> {
+  const has = await maybeRow(
+    trx,
+    { n: integer },
+    `select 1 as n from erp_keyed_entry where company = ? and installation = ? and (adopted_at is not null or is_ours) limit 1`,
+    [company, installation],
+  );
+  if (has === null) return 0;
+  const waits = `u.installation = ? and u.company = ? and u.state = 'pending' and not u.needs_consent`;
+  const documentOf = (unit: string) => `regexp_replace(${unit}, '/[0-9]+$', '')`;
+  const numberOf = (unit: string) => `coalesce(substring(${unit} from '/([0-9]+)$')::bigint, 0)`;
+  const refused = await execute(
+    trx,
+    `update erp_unit u set state = 'refused', problem_code = 'erp_posted_elsewhere', problem_since = clock_timestamp(),
+       problem_message = 'another database has posted later entries of this document, the last of them ' || last.named
+     from (
+       select ${documentOf('k.unit_id')} as document, max(${numberOf('k.unit_id')}) as n,
+         (array_agg(k.unit_id || coalesce(' as ' || k.erp_number, '') order by ${numberOf('k.unit_id')} desc))[1] as named
+       from erp_keyed_entry k where k.company = ? and k.installation = ? and k.adopted_at is not null group by 1) last
+     where ${waits} and u.attempts = 0 and u.answered = 0 and u.undo_of is null and last.document = ${documentOf('u.unit_id')}
+       and last.n > (select max(${numberOf('o.unit_id')}) from erp_unit o
+         where o.installation = u.installation and o.undo_of is null and ${documentOf('o.unit_id')} = last.document)`,
+    [company, installation, installation, company],
+  );
+  const taken = await execute(
+    trx,
+    `update erp_unit u set erp_key = f.erp_key, state = 'uncertain', doubt = 'no_answer', not_before = clock_timestamp()
+     from (
+       select distinct on (k.unit_id) k.unit_id, k.erp_key from erp_keyed_entry k
+       where k.company = ? and k.installation = ? and (k.adopted_at is not null or k.is_ours)
+         and not exists (select from erp_unit x where x.erp_key = k.erp_key)
+       order by k.unit_id, k.erp_number nulls last, k.erp_id) f
+     where ${waits} and f.unit_id = u.unit_id`,
+    [company, installation, installation, company],
+  );
+  return refused + taken;
+}

@@ -1,0 +1,345 @@
+import { beforeEach, describe, expect, it, test } from 'vitest';
+import type { Db } from '../../src/db/pool.ts';
+import { execute } from '../../src/db/rows.ts';
+import { adoptForeign, noteLook } from '../../src/erp/claims/store.ts';
+import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
+import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
+import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { useDatabase } from '../support/database.ts';
+import { query } from '../support/sql.ts';
+import { type Changes, capabilitiesWith } from './capabilities.ts';
+import { payment, reversal } from './drafts.ts';
+import { expectedFormerKey, expectedKey } from './rounds/world.ts';
+import { ScriptedTarget } from './scripted-target.ts';
+import { runSlice } from './slices.ts';
+
+const [first, second] = [useDatabase(), useDatabase()];
+beforeEach(() => Promise.all([first.truncate(), second.truncate()]));
+
+const instantly: Changes = { doubt: { server_may_work_seconds: 0 } };
+
+/** A database of vetledger with a client of the ERP, whose books several have. */
+class Party {
+  readonly db: Db;
+  readonly databaseId: string;
+  readonly target: ScriptedTarget;
+  readonly installation: number;
+
+  constructor(db: Db, databaseId: string, { books, installation = 1, changes = {} }: PartyOptions = {}) {
+    this.db = db;
+    this.databaseId = databaseId;
+    this.installation = installation;
+    this.target = new ScriptedTarget(capabilitiesWith({ ...instantly, ...changes }));
+    if (books !== undefined) {
+      let last = books.held.length;
+      Object.assign(this.target, { held: books.held });
+      // Ids are the server's.
+      this.target.onCreate = (made) => void Object.assign(made, { id: `${databaseId}${++last}` });
+    }
+  }
+
+  get of() {
+    return { company: companyKey(this.target.company), installation: this.installation };
+  }
+
+  /** The practice has posted payments; gives their units. */
+  async posts(count: number, from = 1): Promise<string[]> {
+    const drafts = Array.from({ length: count }, (_, n) => payment(from + n));
+    return this.#append(drafts);
+  }
+
+  async corrects(id: number, unitId: string): Promise<string[]> {
+    return this.#append([reversal(unitId, payment(id))]);
+  }
+
+  async #append(drafts: Parameters<typeof appendEntries>[2]): Promise<string[]> {
+    const { db, databaseId, installation } = this;
+    return db.transaction(async (trx) => {
+      const ids = await appendEntries(trx, installation, drafts, { decimals: 2, windowId: null });
+      await enqueueUnits(trx, { ...this.of, databaseId, from: null, auto: true });
+      return ids;
+    });
+  }
+
+  slice() {
+    const { db, target, databaseId, installation } = this;
+    return runSlice(db, target, { databaseId, installation, isClaimed: false, holder: databaseId });
+  }
+
+  /** Slices until nothing is due, or something has to be done first. */
+  async delivers() {
+    for (let n = 0; n < 30; n++) {
+      const report = await this.slice();
+      if (report.nextDueMs === null) return report;
+      for (const [table, columns] of Object.entries(times)) await execute(this.db, shifted(table, columns));
+    }
+    throw new Error('the slices do not end');
+  }
+
+  states() {
+    return query<{ unit: string; state: string; problem: string | null; key: string }>(
+      this.db,
+      'select unit_id as unit, state, problem_code as problem, erp_key as key from erp_unit order by seq, unit_id',
+    );
+  }
+
+  writes() {
+    return this.target.sent.filter(({ kind }) => kind !== 'read' && kind !== 'periods' && kind !== 'find').length;
+  }
+}
+
+interface PartyOptions {
+  books?: ScriptedTarget;
+  installation?: number;
+  changes?: Changes;
+}
+
+const times = { erp_unit: ['not_before', 'sent_at'], erp_company: ['not_before', 'settle_from', 'expires_at'] };
+const shifted = (table: string, columns: string[]) =>
+  `update ${table} set ${columns.map((name) => `${name} = ${name} - interval '10 minutes'`).join(', ')}`;
+
+const held = ({ target }: Party) => target.held.map(({ description, state }) => `${description} ${state}`).toSorted();
+const posted = (ids: string[]) => ids.map((id) => `${id} posted`).toSorted();
+
+describe('keys', () => {
+  test.each([
+    ['abcd', '1/invoice/1/1'],
+    ['another database', '4711/summary/2026-03-01-none/12'],
+  ])('of %s, %s begin with its database’s letters', (databaseId, unitId) => {
+    expect(entryKey(databaseId, unitId)).toBe(expectedKey(databaseId, unitId));
+    expect(entryKey(databaseId, unitId)).toMatch(/^[A-Z2-7]{20}$/);
+    expect(entryKey(databaseId, 'x').slice(0, 6)).toBe(entryKey(databaseId, unitId).slice(0, 6));
+    expect(entryKey('y', unitId).slice(0, 6)).not.toBe(entryKey(databaseId, unitId).slice(0, 6));
+  });
+});
+
+describe('a second database', () => {
+  it('stops by name before it sends anything', async () => {
+    const one = new Party(first.db, 'one');
+    const ids = await one.posts(4);
+    await one.delivers();
+    const other = new Party(second.db, 'other', { books: one.target });
+    await other.posts(4);
+    const report = await other.delivers();
+    expect(report).toMatchObject({ delivered: 0, nextDueMs: null, waitingFor: { code: 'erp_company_foreign' } });
+    expect(report.waitingFor?.message).toContain('4 entries of installation 1');
+    expect(report.waitingFor?.message).toContain(entryKey('one', '').slice(0, 6));
+    expect(report.waitingFor?.todo).toContain('vetledger adopt --installation 1');
+    expect(other.writes()).toBe(0);
+    expect(held(one)).toEqual(posted(ids));
+    // The first one goes on.
+    await one.posts(1, 5);
+    expect(await one.delivers()).toMatchObject({ delivered: 1, waitingFor: null });
+  });
+
+  it('of a release before keys told their database is seen, too', async () => {
+    const one = new Party(first.db, 'one');
+    await one.posts(2);
+    for (const { unit } of await one.states())
+      await query(first.db, 'update erp_unit set erp_key = ? where unit_id = ?', [
+        expectedFormerKey('one', unit),
+        unit,
+      ]);
+    await one.delivers();
+    const other = new Party(second.db, 'other', { books: one.target });
+    await other.posts(2);
+    expect((await other.delivers()).waitingFor?.code).toBe('erp_company_foreign');
+    expect(other.writes()).toBe(0);
+  });
+
+  it('goes on where its entries are another installation’s', async () => {
+    const one = new Party(first.db, 'one');
+    await one.posts(3);
+    await one.delivers();
+    const other = new Party(second.db, 'other', { books: one.target, installation: 2 });
+    await other.posts(3);
+    expect(await other.delivers()).toMatchObject({ delivered: 3, waitingFor: null });
+    await one.posts(1, 10);
+    expect(await one.delivers()).toMatchObject({ delivered: 1, waitingFor: null });
+  });
+
+  it('goes on once the entries of the other are gone from the ERP', async () => {
+    const one = new Party(first.db, 'one');
+    await one.posts(2);
+    await one.delivers();
+    const other = new Party(second.db, 'other', { books: one.target });
+    const ids = await other.posts(2);
+    await other.delivers();
+    one.target.held.splice(0);
+    expect(await other.delivers()).toMatchObject({ delivered: 2, waitingFor: null });
+    expect(held(other)).toEqual(posted(ids));
+  });
+
+  it('sends nothing while the list of entries is not complete', async () => {
+    const other = new Party(second.db, 'other');
+    await other.posts(2);
+    other.target.isComplete = false;
+    expect(await other.slice()).toMatchObject({ delivered: 0, waitingFor: { code: 'erp_list_incomplete' } });
+    expect(other.writes()).toBe(0);
+    other.target.isComplete = true;
+    expect(await other.delivers()).toMatchObject({ delivered: 2, waitingFor: null });
+  });
+});
+
+describe('two databases that begin at once on an empty company', () => {
+  it('have at most the first entry twice, and both stop', async () => {
+    const one = new Party(first.db, 'one');
+    const other = new Party(second.db, 'other', { books: one.target });
+    await one.posts(5);
+    await other.posts(5);
+    // Each has looked before either creates.
+    const both = Promise.withResolvers<void>();
+    let waiting = 0;
+    for (const { target } of [one, other]) {
+      target.before = async ({ kind }) => {
+        if (kind !== 'create') return;
+        waiting += 1;
+        if (waiting === 2) both.resolve();
+        await both.promise;
+      };
+    }
+    const reports = await Promise.all([one.delivers(), other.delivers()]);
+    expect(reports.map(({ waitingFor }) => waitingFor?.code)).toEqual(['erp_company_foreign', 'erp_company_foreign']);
+    expect(held(one)).toEqual(['1/payment/1/1 posted', '1/payment/1/1 posted']);
+  });
+
+  it('also where one is done with its first before the other has sent its own', async () => {
+    const one = new Party(first.db, 'one');
+    const other = new Party(second.db, 'other', { books: one.target });
+    await one.posts(3);
+    await other.posts(3);
+    let hasBegun = false;
+    one.target.before = async ({ kind }) => {
+      if (kind !== 'create' || hasBegun) return;
+      hasBegun = true;
+      expect(await other.delivers()).toMatchObject({ delivered: 3 });
+    };
+    expect((await one.delivers()).waitingFor?.code).toBe('erp_company_foreign');
+    expect(held(one).filter((each) => each.startsWith('1/payment/1/'))).toHaveLength(2);
+    expect(held(one)).toHaveLength(4);
+    // The other one sees it before it sends anything more.
+    await other.posts(1, 9);
+    expect((await other.delivers()).waitingFor?.code).toBe('erp_company_foreign');
+    expect(held(one)).toHaveLength(4);
+  });
+
+  it('do not send a second entry before the first one’s answer is known', async () => {
+    const one = new Party(first.db, 'one', { changes: { doubt: { server_may_work_seconds: 60 } } });
+    await one.posts(3);
+    let isCut = false;
+    one.target.after = ({ kind }) => {
+      if (kind !== 'create' || isCut) return;
+      isCut = true;
+      throw new Error('the process ends');
+    };
+    await expect(one.slice()).rejects.toThrow('the process ends');
+    expect(one.target.held).toHaveLength(1);
+    expect(await one.slice()).toMatchObject({ delivered: 0, waitingFor: {} });
+    expect(one.target.held).toHaveLength(1);
+    expect(await one.delivers()).toMatchObject({ waitingFor: null });
+    expect(one.target.sizes('create').slice(0, 1)).toEqual([1]);
+    expect(one.target.posted).toHaveLength(3);
+  });
+});
+
+describe('a database that was restored from a backup', () => {
+  it('looks up what it does not remember to have sent', async () => {
+    const one = new Party(first.db, 'one');
+    const ids = await one.posts(2);
+    await one.delivers();
+    // The backup is of now.
+    const restored = new Party(second.db, 'one', { books: one.target });
+    await restored.posts(2);
+    await restored.delivers();
+    ids.push(...(await one.posts(3, 3)));
+    await one.delivers();
+    const before = restored.target.sizes('create').length;
+    await restored.posts(4, 3);
+    expect(await restored.delivers()).toMatchObject({ waitingFor: null });
+    expect(restored.target.sizes('create').slice(before)).toEqual([1]);
+    expect(held(one)).toEqual(posted([...ids, '1/payment/6/1']));
+    expect((await restored.states()).map(({ state }) => state)).toEqual(Array(6).fill('delivered'));
+  });
+
+  it('of a release before keys told their database, too', async () => {
+    const one = new Party(first.db, 'one');
+    await one.posts(3);
+    await one.delivers();
+    for (const entry of one.target.held) entry.key = expectedFormerKey('one', entry.description);
+    const restored = new Party(second.db, 'one', { books: one.target });
+    await restored.posts(3);
+    const report = await restored.delivers();
+    expect(report.waitingFor).toBeNull();
+    expect(held(one)).toEqual(posted(['1/payment/1/1', '1/payment/2/1', '1/payment/3/1']));
+  });
+});
+
+describe('adopted entries', () => {
+  const adopted = async (party: Party) => {
+    await party.delivers();
+    return party.db.transaction((trx) => adoptForeign(trx, party.of));
+  };
+
+  it('stand for the units that they name: these are compared, and not sent', async () => {
+    const one = new Party(first.db, 'one');
+    const ids = await one.posts(3);
+    await one.delivers();
+    const other = new Party(second.db, 'other', { books: one.target });
+    const own = await other.posts(5);
+    expect(await adopted(other)).toBe(3);
+    expect(await other.delivers()).toMatchObject({ waitingFor: null, left: 0 });
+    expect(held(one)).toEqual(posted(own));
+    const states = await other.states();
+    expect(states.map(({ state }) => state)).toEqual(Array(5).fill('delivered'));
+    expect(states.slice(0, 3).map(({ key }) => key)).toEqual(ids.map((id) => expectedKey('one', id)));
+    // A correction of ours corrects theirs.
+    await other.corrects(1, ids[0] ?? '');
+    expect(await other.delivers()).toMatchObject({ delivered: 1, waitingFor: null });
+  });
+
+  it('that differ from ours are named, and ours is not sent', async () => {
+    const one = new Party(first.db, 'one');
+    await one.posts(2);
+    await one.delivers();
+    const line = one.target.held[0]?.lines[0];
+    if (line) line.account = '9999';
+    const other = new Party(second.db, 'other', { books: one.target });
+    await other.posts(2);
+    await adopted(other);
+    await other.delivers();
+    expect((await other.states()).map(({ state, problem }) => problem ?? state)).toEqual(['erp_differs', 'delivered']);
+    expect(held(one)).toHaveLength(2);
+  });
+
+  it('of a document that the other database has corrected since: ours is refused by name', async () => {
+    const one = new Party(first.db, 'one');
+    const [id = ''] = await one.posts(1);
+    await one.corrects(1, id);
+    await one.delivers();
+    const other = new Party(second.db, 'other', { books: one.target });
+    await other.posts(2);
+    await adopted(other);
+    await other.delivers();
+    expect((await other.states()).map(({ state, problem }) => problem ?? state)).toEqual([
+      'erp_posted_elsewhere',
+      'delivered',
+    ]);
+    expect(held(one)).toEqual(posted([id, '1/payment/1/2', '1/payment/2/1']));
+  });
+
+  it('that come after the adoption stop delivery again', async () => {
+    const one = new Party(first.db, 'one');
+    await one.posts(1);
+    await one.delivers();
+    const other = new Party(second.db, 'other', { books: one.target });
+    await other.posts(1);
+    await adopted(other);
+    await other.delivers();
+    await one.posts(1, 7);
+    await noteLook(first.db, one.of, { beganAt: new Date(), claims: true });
+    await one.delivers();
+    await other.posts(1, 7);
+    expect((await other.delivers()).waitingFor?.code).toBe('erp_company_foreign');
+    expect(held(one)).toHaveLength(2);
+  });
+});
