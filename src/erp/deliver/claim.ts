@@ -1,6 +1,6 @@
 import type { PlainError } from '../../domain/errors.ts';
 import { foreignError, look } from '../claims/look.ts';
-import { doubtInMs, foreignIn, isBehind, openClaim } from '../claims/store.ts';
+import { doubtInMs, foreignIn, isBehind, openClaim, takeOverAdopted } from '../claims/store.ts';
 import { underLease } from '../company-lease.ts';
 import { companyKey } from '../entry-key.ts';
 import { type RequestContext, Requests, Stopped } from './requests.ts';
@@ -14,8 +14,8 @@ export type ClaimVerdict =
   | { is: 'clear'; mostEntries: number; looksUpFirst: boolean }
   /** `ms` null: until somebody does something. */
   | { is: 'waiting'; for: PlainError; ms: number | null }
-  /** A request failed, which is noted with the company. */
-  | { is: 'failed' };
+  /** Units have changed, or a request failed, which is noted with the company: the next turn goes on. */
+  | { is: 'again' };
 
 /** A look is believed by the process that made it for so long. */
 const lookAgainMs = 15 * 60_000;
@@ -61,13 +61,14 @@ export async function settleClaim(
       );
       if (!isComplete) return { is: 'waiting', for: incomplete, ms: incompleteAgainMs };
     } catch (error) {
-      if (error instanceof Stopped) return { is: 'failed' };
+      if (error instanceof Stopped) return { is: 'again' };
       throw error;
     }
     looks.set(name, clock.elapsed());
   }
   const [foreign] = await foreignIn(db, [of]);
   if (foreign !== undefined) return { is: 'waiting', for: foreignError(foreign), ms: null };
+  if ((await underLease(db, lease, (trx) => takeOverAdopted(trx, of))) > 0) return { is: 'again' };
   const isOurs = isClaimed || isFirstThere;
   return { is: 'clear', mostEntries: isOurs ? strategy.batchEntries : 1, looksUpFirst: await isBehind(db, of) };
 }

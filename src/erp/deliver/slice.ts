@@ -4,7 +4,7 @@ import { refreshStatistics, refreshStatisticsFromRows } from '../../db/statistic
 import type { Clock } from '../../domain/clock.ts';
 import { erpProblemCatalogue } from '../../domain/erp-problems.ts';
 import type { PlainError } from '../../domain/errors.ts';
-import { awaitsLook, takeOverAdopted } from '../claims/store.ts';
+import { awaitsLook } from '../claims/store.ts';
 import { answeredCompany, formerName, type NamingObstacle, useCompanyName } from '../company-identity.ts';
 import {
   type CompanyLease,
@@ -226,13 +226,12 @@ export class Slice {
   async #oneBatch(batchWith: (priority: number) => Batch, context: RequestContext): Promise<Turn> {
     const { db } = this.#ports;
     const { batchEntries } = this.#strategy;
-    await underLease(db, context.lease, (trx) => takeOverAdopted(trx, this.#scope));
     const doubtful = await claimDoubtful(db, this.#scope, batchEntries);
     if (doubtful.length > 0) return this.#counted(await batchWith(erpPriorities.live).resolve(doubtful));
     const drafted = await claimDrafted(db, this.#scope, batchEntries);
     if (drafted.length > 0) return this.#counted(await batchWith(erpPriorities.review).review(drafted));
     const claim = await this.#claim(context);
-    if (claim.is === 'failed') return { is: 'batch' };
+    if (claim.is === 'again') return { is: 'batch' };
     if (claim.is === 'waiting') return claim;
     const due = await claimDue(db, this.#scope, claim.mostEntries);
     if (due.length === 0) {

@@ -8,6 +8,8 @@ import type { InstallationConfig } from '../../../src/config/load.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { Money, sum } from '../../../src/domain/money.ts';
 import type { Capabilities } from '../../../src/erp/capabilities.ts';
+import { adoptForeign, noteLook } from '../../../src/erp/claims/store.ts';
+import { companyKeyOf } from '../../../src/erp/company.ts';
 import { openDelivery } from '../../../src/erp/delivery.ts';
 import { retryUnits } from '../../../src/erp/outbox/state.ts';
 import type { ErpTarget } from '../../../src/erp/port.ts';
@@ -80,6 +82,53 @@ const ifLocks = (record: Capabilities) =>
     : 'its closed periods can neither be read nor do they refuse anything';
 
 export const contractCases: ContractCase[] = [
+  {
+    name: 'a company that has another database’s entries gets nothing before they are adopted, and each once then',
+    doesNotApply: ifLooksUp,
+    async run(delivery, subject) {
+      delivery.isClaimed = false;
+      const planned = await delivery.post(3, { corrections: false });
+      delivery.databaseId = 'another';
+      await delivery.drain();
+      await delivery.forget();
+      delivery.databaseId = null;
+      // Until the ERP shows all of them.
+      await delivery.wait((subject.capabilities.key.lookup_lag_seconds + 1) * 1000);
+      const before = told(await subject.held());
+      await delivery.drain();
+      deepStrictEqual(delivery.waitedFor, 'erp_company_foreign');
+      deepStrictEqual(told(await subject.held()), before);
+      await delivery.adopt();
+      await delivery.drain();
+      await delivery.expectDelivered(planned);
+    },
+  },
+  {
+    name: 'a database that has forgotten what it sent looks it up, and doubles nothing',
+    doesNotApply: ifLooksUp,
+    async run(delivery) {
+      delivery.isClaimed = false;
+      const planned = await delivery.post(3, { corrections: false });
+      await delivery.drain();
+      await delivery.forget();
+      planned.push(...(await delivery.post(2, { corrections: false, from: 3 })));
+      await delivery.drain();
+      await delivery.expectDelivered(planned);
+    },
+  },
+  {
+    name: 'nothing is sent while the list of entries with keys is not complete',
+    doesNotApply: ifLooksUp,
+    async run(delivery, subject) {
+      delivery.isClaimed = false;
+      const planned = await delivery.post(2, { corrections: false });
+      subject.troubles.add('keyed', { is: 'incomplete' });
+      await delivery.tryFor(1);
+      deepStrictEqual(await subject.held(), []);
+      await delivery.drain();
+      await delivery.expectDelivered(planned);
+    },
+  },
   {
     name: 'entries and their corrections are there once, as they were posted',
     doesNotApply: always,
@@ -351,8 +400,40 @@ export class ContractDelivery {
     if (await this.#deliver(slices)) throw new Error('delivery came to an end');
   }
 
+  /** Whether the company is known to take this database's entries; otherwise the first is sent alone. */
+  isClaimed = true;
+  /** Another than the subject's own, where another database delivers. */
+  databaseId: string | null = null;
+  /** What kept the last slice from sending; null: nothing did. */
+  waitedFor: string | null = null;
+
+  /** Of this installation, as the outbox names it. */
+  get #claim() {
+    const { erp, id } = this.#subject.installation;
+    return { company: companyKeyOf(erp) ?? '', installation: id };
+  }
+
+  /** The database forgets what it has sent: it is another one, or one that was restored. */
+  async forget(): Promise<void> {
+    const { db, installation } = this.#subject;
+    const tables = ['erp_unit', 'erp_cursor', 'erp_claim', 'erp_keyed_entry', 'erp_sweep', 'erp_open_item'];
+    for (const table of [...tables, 'erp_delivered', 'erp_batch', 'erp_number_due', 'erp_open_line']) {
+      await this.#run(() => query(db, `delete from ${table} where installation = ?`, [installation.id]));
+    }
+  }
+
+  /** Somebody says that the entries of the other database stand. */
+  async adopt(): Promise<void> {
+    const { db } = this.#subject;
+    await this.#run(() => db.transaction((trx) => adoptForeign(trx, this.#claim)));
+  }
+
   async #deliver(slices: number): Promise<boolean> {
-    const { db, databaseId, installation, time, open } = this.#subject;
+    const { db, installation, time, open } = this.#subject;
+    const databaseId = this.databaseId ?? this.#subject.databaseId;
+    if (this.isClaimed) {
+      await this.#run(() => noteLook(db, this.#claim, { beganAt: new Date(time.nowMs), claims: true }));
+    }
     const clock = time.clock();
     const delivery = openDelivery({ db, databaseId, clock, log: silent as never, open });
     const { signal } = new AbortController();
@@ -361,13 +442,14 @@ export class ContractDelivery {
         await delivery.enqueue(installation);
         for (let left = slices; left > 0; left--) {
           const pause = (ms: number) => clock.sleep(ms, signal);
-          const { nextDueMs } = await delivery.slice({
+          const { nextDueMs, waitingFor } = await delivery.slice({
             installation,
             holder: 'contract',
             signal,
             pause,
             onProgress: () => undefined,
           });
+          this.waitedFor = waitingFor?.code ?? null;
           if (nextDueMs === null) return true;
           await clock.sleep(Math.max(100, nextDueMs));
         }
