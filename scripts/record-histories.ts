@@ -42,6 +42,7 @@ const noTarget = () => {
 };
 const delivery: Delivery = {
   enqueue: async () => 0,
+  foreign: async () => null,
   target: noTarget,
   capabilities: noTarget,
   slice: () => slices.shift()?.() ?? Promise.resolve(nothing),

@@ -120,7 +120,8 @@ export const erpProblemCatalogue = {
   },
   erp_posted_elsewhere: {
     retried: false,
-    sentence: 'Another database of vetledger has posted this document in the ERP, with later corrections than this one knows.',
+    sentence:
+      'Another database of vetledger has posted this document in the ERP, with later corrections than this one knows.',
     todo: 'Compare the entry in the ERP with `vetledger explain`. Where it is right, leave it. Where it is wrong, reverse it in the ERP and run `vetledger deliver retry`, which sends ours.',
   },
   erp_draft_deleted: {

@@ -3,7 +3,9 @@ import { isDelivered, isFileTarget } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import type { Db } from '../db/pool.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { PlainError } from '../domain/errors.ts';
 import type { Capabilities } from './capabilities.ts';
+import { foreignEntries } from './claims/foreign.ts';
 import { companyKeyOf } from './company.ts';
 import type { Looks } from './deliver/claim.ts';
 import { type DeliverPorts, deliverSlice, type SliceReport } from './deliver/slice.ts';
@@ -28,6 +30,8 @@ export interface Delivery {
   capabilities(installation: InstallationConfig): Capabilities;
   /** Sends what is due, for some minutes at most. */
   slice(ports: SlicePorts): Promise<SliceReport>;
+  /** What another database has in the installation's company, and what to do; null where nothing is known of one. */
+  foreign(installation: InstallationConfig, signal: AbortSignal): Promise<PlainError | null>;
   /** Matches the open items that deliveries have touched; what fails is left for later. */
   settle(
     ports: Pick<SlicePorts, 'installation' | 'holder' | 'signal'>,
@@ -91,6 +95,8 @@ export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptio
       if (isFileTarget(slice.installation.erp)) return handOverSlice(ports, options);
       return deliverSlice({ ...ports, target: targetOf(slice.installation), looks }, options);
     },
+    foreign: (installation, signal) =>
+      foreignEntries({ db, databaseId, clock, signal, target: targetOf }, installation),
     async settle(ports, { longestMs }) {
       if (isFileTarget(ports.installation.erp)) return { settled: 0, nextDueMs: null };
       const target = targetOf(ports.installation);

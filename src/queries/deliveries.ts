@@ -4,6 +4,8 @@ import type { Db } from '../db/pool.ts';
 import type { Connection } from '../db/rows.ts';
 import { erpProblemCatalogue } from '../domain/erp-problems.ts';
 import type { Capabilities } from '../erp/capabilities.ts';
+import { foreignError } from '../erp/claims/look.ts';
+import { type Foreign, foreignIn } from '../erp/claims/store.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { openItemRemarks } from '../erp/open-items/store.ts';
 import {
@@ -33,7 +35,7 @@ export interface DeliveryStatus extends DeliveryCounts {
   /** Dates of what waits for consent. */
   unapproved_dates: { from: CalendarDate; through: CalendarDate } | null;
   last_answer_at: Date | null;
-  /** What the ERP, or the way to it, said last; null once it has answered. */
+  /** What the ERP, or the way to it, said last, or whose entries stop the delivery; null once it has answered. */
   last_error: { code: string; message: string; at: Date } | null;
   /** Nothing is sent before. */
   not_before: Date | null;
@@ -64,12 +66,19 @@ export async function deliveryStatuses(
   const pauses = new Map((await pausesOf(db, ids)).map((pause) => [pause.installation, pause]));
   const companies = await companyStates(db, [...new Set(delivered.map(({ company }) => company))]);
   const states = new Map(companies.map((state) => [state.company, state]));
+  const claims = delivered.map(({ id, company }) => ({ installation: id, company }));
+  const foreign = new Map((await foreignIn(db, claims)).map((each) => [each.installation, each]));
   return new Map(
     delivered.flatMap(({ id, erp, company }): [InstallationId, DeliveryStatus][] => {
       const outbox = outboxes.get(id);
       return outbox === undefined
         ? []
-        : [[id, statusOf(erp.kind, outbox, states.get(company) ?? null, pauses.get(id) ?? null)]];
+        : [
+            [
+              id,
+              statusOf(erp.kind, outbox, states.get(company) ?? null, pauses.get(id) ?? null, foreign.get(id) ?? null),
+            ],
+          ];
     }),
   );
 }
@@ -79,6 +88,7 @@ function statusOf(
   { counts, consent, oldest }: OutboxState,
   state: CompanyState | null,
   pause: DeliveryPause | null,
+  foreign: Foreign | null,
 ): DeliveryStatus {
   const { last_error_at: errorAt, last_answer_at: answeredAt } = state ?? { last_error_at: null, last_answer_at: null };
   const isErrorLast = errorAt !== null && (answeredAt === null || errorAt > answeredAt);
@@ -89,14 +99,22 @@ function statusOf(
     unapproved_dates:
       consent.from === null || consent.through === null ? null : { from: consent.from, through: consent.through },
     last_answer_at: answeredAt,
-    last_error: isErrorLast
-      ? { code: state?.last_error_code ?? 'erp_unreachable', message: state?.last_error_message ?? '', at: errorAt }
-      : null,
+    last_error:
+      foreign !== null
+        ? foreignNow(foreign)
+        : isErrorLast
+          ? { code: state?.last_error_code ?? 'erp_unreachable', message: state?.last_error_message ?? '', at: errorAt }
+          : null,
     not_before: state?.not_before ?? null,
     periods_read_at: state?.periods_read_at ?? null,
     drafts_swept: state?.drafts_swept ?? 0,
     paused: pause && { by: pause.paused_by, reason: pause.reason, at: pause.paused_at },
   };
+}
+
+function foreignNow(foreign: Foreign): DeliveryStatus['last_error'] {
+  const { code, message } = foreignError(foreign);
+  return { code, message, at: foreign.since };
 }
 
 const pageSize = 500;

@@ -83,6 +83,11 @@ export async function checkErp(
       results.push(failed(error));
     }
   }
+  const foreign = await delivery.foreign(installation, signal);
+  results.push({
+    ...{ name: 'entries of other databases', ok: foreign === null },
+    ...{ message: foreign?.message ?? '', todo: foreign?.todo ?? '' },
+  });
   return { installation: id, kind: erp.kind, results };
 }
 

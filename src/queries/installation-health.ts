@@ -141,14 +141,20 @@ function lateCause({ watched, last, now, syncedTo }: Findings): PlainError {
   };
 }
 
+/** Another database has entries of the installation in its company. */
+const foreignCode = 'erp_company_foreign';
+
 /** What is the matter with a delivery; null: nothing that needs somebody. */
 function deliveryTrouble({ paused, left, last_error, unapproved }: DeliveryStatus): PlainError | null {
   if (paused) {
     const todo = 'Run `vetledger deliver resume` when the delivery may go on.';
     return { code: 'delivery_paused', message: `the delivery was paused by ${paused.by}: ${paused.reason}`, todo };
   }
-  if (left > 0 && last_error) {
-    const todo = 'Run `vetledger erp check`: the ERP cannot be worked with.';
+  if (last_error && (left > 0 || last_error.code === foreignCode)) {
+    const todo =
+      last_error.code === foreignCode
+        ? 'Stop the other vetledger, or name another company or folder in `erp`. Where this database is to go on: `vetledger adopt --installation ID --reason TEXT`.'
+        : 'Run `vetledger erp check`: the ERP cannot be worked with.';
     return { code: last_error.code, message: last_error.message, todo };
   }
   if (unapproved > 0) {

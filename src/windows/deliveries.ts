@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDelivered } from '../config/erp.ts';
+import { foreignIn } from '../erp/claims/store.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { countTouched } from '../erp/open-items/store.ts';
 import { companyState, deliveredSince, dueWork } from '../erp/outbox/read.ts';
@@ -101,6 +102,7 @@ async function isInTrouble({ config, db }: App, id: number): Promise<boolean> {
   const company = companyKeyOf(installationOf(config, id).erp);
   const state = company === null ? null : await companyState(db, company);
   const { last_error_at: errorAt = null, last_answer_at: answeredAt = null } = state ?? {};
+  if (company !== null && (await foreignIn(db, [{ company, installation: id }])).length > 0) return true;
   return errorAt !== null && (answeredAt === null || errorAt > answeredAt);
 }
 

@@ -33,6 +33,7 @@ const delivery: Delivery = {
         [id],
       )
     ).length,
+  foreign: async () => null,
   target: () => periodsOnly,
   capabilities: noTarget,
   slice: async ({ installation: { id } }) => {

@@ -32,6 +32,7 @@ const delivery: Delivery = {
         [id],
       )
     ).length,
+  foreign: async () => null,
   target: noTarget,
   capabilities: noTarget,
   slice: (ports) => {

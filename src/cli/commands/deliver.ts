@@ -69,7 +69,10 @@ async function consent(
     { reason: `deliver --approve --through ${through}`, ...(options.by ? { by: options.by } : {}) },
     'deliver',
   );
-  for (const { id, erp } of chosen) {
+  for (const installation of chosen) {
+    const { id, erp } = installation;
+    const foreign = await app.delivery.foreign(installation, context.signal);
+    if (foreign !== null) context.note(`installation ${id}: ${foreign.message}. ${foreign.todo}`);
     const { n, from, through: last } = await waitingForConsent(app.db, id);
     const dates = n === 0 ? '' : `, dated ${from} to ${last}`;
     context.note(`installation ${id}, ${erp.kind}: ${count(n, 'entry waits', 'entries wait')} for consent${dates}`);
@@ -145,8 +148,11 @@ async function previewDelivery(
         }
       })(),
     );
+    const foreign = await app.delivery.foreign(installation, context.signal);
     const status = await deliveryStatus(app.db, installation);
-    result.json(`,${membersOf({ to_send: toSend, lacking, ...status })}}`);
+    result.json(`,${membersOf({ to_send: toSend, lacking, foreign, ...status })}}`);
+    if (foreign !== null)
+      result.text(`Installation ${id}: ${foreign.message}. Nothing is sent before: ${foreign.todo}`);
     const waiting = status === null ? null : leftText({ ...status, left: 0 });
     result.text(
       `Installation ${id}: ${count(toSend, 'entry', 'entries')} to send, ${lacking} of them not yet: the mapping lacks something.${

@@ -8,6 +8,8 @@ import { type UnitKind, type UnitState, unitKinds, unitStates } from './unit.ts'
 
 export interface BatchCandidate {
   id: string;
+  /** As it is stored. */
+  key: string;
   kind: UnitKind;
   seq: number;
   date: CalendarDate;
@@ -39,10 +41,10 @@ export async function batchCandidates(
   const found = await rows(
     trx,
     {
-      ...{ id: text, kind: oneOf(unitKinds), seq: integer, date, follows: nullable(text) },
+      ...{ id: text, key: text, kind: oneOf(unitKinds), seq: integer, date, follows: nullable(text) },
       follows_state: nullable(oneOf(unitStates)),
     },
-    `select u.unit_id as id, u.kind, u.seq, u.unit_date as date, u.follows, p.state as follows_state
+    `select u.unit_id as id, u.erp_key as key, u.kind, u.seq, u.unit_date as date, u.follows, p.state as follows_state
      from erp_unit u left join erp_unit p on p.installation = u.installation and p.unit_id = u.follows
      where u.installation = ? and u.state = 'pending' and not u.needs_consent
        and (u.kind, u.seq, u.unit_id) > (?::text, ?::bigint, ?::text)

@@ -8,7 +8,7 @@ export interface ActedBy {
   reason: string;
 }
 
-type Action = 'approve' | 'retry' | 'undo' | 'pause' | 'resume' | 'ack' | 'redate' | 'cancel' | 'nudge';
+type Action = 'approve' | 'retry' | 'undo' | 'pause' | 'resume' | 'ack' | 'redate' | 'cancel' | 'nudge' | 'adopt';
 
 /** Writes down what somebody has done to an installation's delivery. */
 export async function recordAction(

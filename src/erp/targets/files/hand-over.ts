@@ -36,6 +36,7 @@ import {
   unwrittenBatch,
 } from './batches.ts';
 import { fileCapabilities } from './capabilities.ts';
+import { claimFolder, FolderForeign } from './claim.ts';
 import { type FileEntry, fileEntry } from './file-entry.ts';
 import { batchCode, type FileFormat, type FileWriter, type WrittenEntry } from './format.ts';
 import { fileFormat } from './formats.ts';
@@ -110,7 +111,9 @@ export async function handOverSlice(ports: HandOverPorts, options: HandOverOptio
     if (waitingFor === null) throw error;
     await noteOutcome(db, companyOf(run.erp), waitingFor);
     const { left } = await dueWork(db, installation.id);
-    return { ...report, left, nextDueMs: retryMs, waitingFor };
+    // A folder of another database waits for somebody.
+    const nextDueMs = error instanceof FolderForeign ? null : retryMs;
+    return { ...report, left, nextDueMs, waitingFor };
   }
   return { ...report, ...(await run.whatIsLeft()), waitingFor: null };
 }
@@ -207,6 +210,8 @@ class HandOver {
 
   async #writeFiles(trx: Connection, batch: StoredBatch): Promise<void> {
     const { folder } = this.erp;
+    const { databaseId } = this.#ports;
+    await claimFolder(folder, { installation: batch.installation, databaseId });
     const content = piecesOf(trx, batch);
     await writeWholeFile({ folder, name: batch.file, sha256: batch.sha256, content }, () => this.#onStep('temporary'));
     this.#onStep('renamed');
@@ -306,7 +311,8 @@ class HandOver {
       const translated = translate(unit, { databaseId, mapping, capabilities: fileCapabilities[this.erp.kind] });
       if ('problems' in translated) return { candidate, entry: translated };
       const collectiveParty = mapping.erp.parties === 'collective' ? mapping.erp.collective_party : null;
-      return { candidate, entry: fileEntry(unit, translated.entry, { collectiveParty }) };
+      // The key that is stored counts: an earlier release made it otherwise.
+      return { candidate, entry: fileEntry(unit, { ...translated.entry, key: candidate.key }, { collectiveParty }) };
     });
   }
 
@@ -346,6 +352,7 @@ function pausedBy({ installation, paused_by: by, reason }: DeliveryPause): Plain
 
 /** What the file system says, in plain words; null for every other error. */
 function notWritten(error: unknown): PlainError | null {
+  if (error instanceof FolderForeign) return error.plain;
   if (error instanceof FileTaken) {
     return {
       code: 'batch_file_taken',

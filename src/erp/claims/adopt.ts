@@ -1,0 +1,27 @@
+import { isFileTarget } from '../../config/erp.ts';
+import type { InstallationConfig } from '../../config/load.ts';
+import type { Db } from '../../db/pool.ts';
+import { companyKeyOf } from '../company.ts';
+import { type ActedBy, recordAction } from '../outbox/state.ts';
+import { takeOverFolder } from '../targets/files/claim.ts';
+import { adoptForeign } from './store.ts';
+
+/**
+ * Takes the entries of other databases that are known by now for ours: they stand, and stop the delivery no more; later ones do. A
+ * folder of batches becomes this database's. Gives how many entries; of a folder none are known.
+ */
+export async function adoptEntries(
+  { db, databaseId }: { db: Db; databaseId: string },
+  { id, erp }: InstallationConfig,
+  by: ActedBy,
+): Promise<number> {
+  const company = companyKeyOf(erp);
+  if (company === null) return 0;
+  return db.transaction(async (trx) => {
+    const entries = await adoptForeign(trx, { company, installation: id });
+    const what = isFileTarget(erp) ? `the folder ${erp.folder}` : `${entries} entries of another database`;
+    await recordAction(trx, id, 'adopt', what, by);
+    if (isFileTarget(erp)) await takeOverFolder(erp.folder, { installation: id, databaseId });
+    return entries;
+  });
+}
