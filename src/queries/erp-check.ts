@@ -84,10 +84,9 @@ export async function checkErp(
     }
   }
   const foreign = await delivery.foreign(installation, signal);
-  results.push({
-    ...{ name: 'entries of other databases', ok: foreign === null },
-    ...{ message: foreign?.message ?? '', todo: foreign?.todo ?? '' },
-  });
+  if (foreign !== null) {
+    results.push({ name: 'entries of other databases', ok: false, message: foreign.message, todo: foreign.todo });
+  }
   return { installation: id, kind: erp.kind, results };
 }
 

@@ -5,10 +5,11 @@ import type { Clock } from '../domain/clock.ts';
 import { UserError } from '../domain/errors.ts';
 import { readBooks } from '../erp/books/read.ts';
 import { inTurn } from '../erp/books/turn.ts';
+import { type LookPorts, look } from '../erp/claims/look.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import type { Delivery } from '../erp/delivery.ts';
 import { undeliveredThrough } from '../erp/outbox/undelivered.ts';
-import { pacedTarget } from '../erp/pace.ts';
+import { erpPriorities, pacedTarget } from '../erp/pace.ts';
 import { ErpError } from '../erp/port.ts';
 import { checkErpBooks } from '../reconcile/e7-erp.ts';
 import { reportOf } from '../reconcile/index.ts';
@@ -91,7 +92,9 @@ async function withBooks(
     async ({ signal, transact }) => {
       const ports = { db, transact, databaseId, installation, target, ownedAccounts, signal };
       const read = () => readBooks({ ...ports, onProgress: (entries) => onProgress(id, entries) }, { full });
-      const { balances } = await again(read, { clock, signal }).catch((error: unknown) => {
+      const lookAt = () =>
+        lookForOthers({ db, transact, databaseId, target, claim: { company, installation: id }, signal }, full);
+      const { balances } = await again(() => lookAt().then(read), { clock, signal }).catch((error: unknown) => {
         throw error instanceof ErpError ? unreadable(installation, error) : error;
       });
       // Still in turn: it is told from what was noted, which the next reading changes.
@@ -104,6 +107,16 @@ async function withBooks(
     equations: { ...report.equations, E7: equation },
     erp: listed,
   };
+}
+
+/** Looks for entries of other databases, and of this one that it does not know. Throws ErpError. */
+async function lookForOthers(
+  { signal, ...ports }: Omit<LookPorts, 'ask'> & { signal: AbortSignal },
+  full: boolean,
+): Promise<void> {
+  const request = { signal, priority: erpPriorities.review };
+  const isComplete = await look({ ...ports, ask: (send) => send(request) }, { full, claims: false });
+  if (!isComplete) throw new ErpError('doubt', 'it did not show all entries with keys of vetledger');
 }
 
 /** Pauses before further attempts: a delivery beside it locks the ERP for a moment. What was noted by then stays. */

@@ -1,6 +1,7 @@
 import type { Connection } from '../db/rows.ts';
 import { Money, type Money as MoneyType, zero } from '../domain/money.ts';
 import { missingUnits, ownBalances, type ToldEntry, toldEntries, unsettledUnits } from '../erp/books/picture.ts';
+import { type ToldForeign, toldForeign } from '../erp/claims/store.ts';
 import type { UnitState } from '../erp/outbox/unit.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 import { type Difference, type Equation, type ErpListed, formatAmount, listLimit, type Note, Tally } from './report.ts';
@@ -25,7 +26,7 @@ export async function checkErpBooks(
   db: Connection,
   input: ErpBooksInput,
 ): Promise<{ equation: Equation; listed: ErpListed }> {
-  const { id, decimals } = input;
+  const { id, decimals, company } = input;
   const tally = new Tally();
   const withinTolerance: Note[] = [];
   const { told, omitted } = await toldEntries(db, id, listLimit);
@@ -47,6 +48,9 @@ export async function checkErpBooks(
     });
   }
   tally.addFound({ listed: [], omitted: moreMissing, total: zero });
+  const foreign = await toldForeign(db, { company, installation: id }, listLimit);
+  for (const entry of foreign.told) tally.add(foreignDifference(entry));
+  tally.addFound({ listed: [], omitted: foreign.omitted, total: zero });
   for (const difference of await accountDifferences(db, input)) tally.add(difference);
   const unsettled = async (...states: UnitState[]) =>
     (await unsettledUnits(db, id, states, listLimit)).map(({ unitId, state, code, message }) => ({
@@ -62,6 +66,17 @@ export async function checkErpBooks(
       within_tolerance: withinTolerance,
     },
   };
+}
+
+/** An entry of the company that this database did not send; its amount is the whole entry's, which is not asked for. */
+function foreignDifference({ kind, unitId, number, date, key }: ToldForeign): Difference {
+  const said: Record<ToldForeign['kind'], string> = {
+    foreign: `${unitId} was posted by another database of vetledger (its key: ${key})`,
+    doubled: `${unitId} was posted by another database of vetledger (its key: ${key}) and adopted, and ours is there, too: reverse one of them in the ERP, or ours with \`vetledger deliver undo\``,
+    behind: `${unitId} was posted by this database, which does not know it: it was restored from a backup (its key: ${key})`,
+  };
+  const where = whereOf({ erpNumber: number, erpDate: date });
+  return { document: documentOf(unitId), amount: zero, message: `${where}: ${said[kind]}` };
 }
 
 /** On owned accounts the ERP's balance is that of what was delivered. */

@@ -52,7 +52,7 @@ async function check(
   const done = await checkErp(
     {
       db: clinic.app.db,
-      delivery: { target: () => target } as never,
+      delivery: { target: () => target, foreign: async () => null } as never,
       clock: () => new Date(),
       signal: new AbortController().signal,
     },

@@ -5,6 +5,7 @@ import { adoptForeign, noteLook } from '../../src/erp/claims/store.ts';
 import { companyKey, entryKey } from '../../src/erp/entry-key.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
 import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { checkErpBooks } from '../../src/reconcile/e7-erp.ts';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';
 import { type Changes, capabilitiesWith } from './capabilities.ts';
@@ -341,5 +342,55 @@ describe('adopted entries', () => {
     await other.posts(1, 7);
     expect((await other.delivers()).waitingFor?.code).toBe('erp_company_foreign');
     expect(held(one)).toHaveLength(2);
+  });
+});
+
+describe('E7 names', () => {
+  const e7 = async ({ db, of }: Party) =>
+    (await checkErpBooks(db, { id: of.installation, decimals: 2, ...of, ownedAccounts: [], balances: new Map() }))
+      .equation;
+  /** Only what is told of entries that this database did not send: nothing was read back here. */
+  const told = async (party: Party) =>
+    (await e7(party)).documents
+      .map(({ message }) => message ?? '')
+      .filter((message) => !message.includes('was delivered'));
+
+  it('entries of another database, and those that are there twice though adopted', async () => {
+    const one = new Party(first.db, 'one');
+    const other = new Party(second.db, 'other', { books: one.target });
+    await one.posts(2);
+    await other.posts(2);
+    const both = Promise.withResolvers<void>();
+    let waiting = 0;
+    for (const { target } of [one, other]) {
+      target.before = async ({ kind }) => {
+        if (kind !== 'create') return;
+        waiting += 1;
+        if (waiting === 2) both.resolve();
+        await both.promise;
+      };
+    }
+    await Promise.all([one.delivers(), other.delivers()]);
+    expect(await told(one)).toEqual([
+      expect.stringContaining(
+        `1/payment/1/1 was posted by another database of vetledger (its key: ${expectedKey('other', '1/payment/1/1')})`,
+      ),
+    ]);
+    await one.db.transaction((trx) => adoptForeign(trx, one.of));
+    await one.delivers();
+    expect(await told(one)).toEqual([expect.stringContaining('and ours is there, too: reverse one of them')]);
+    expect((await e7(one)).ok).toBe(false);
+  });
+
+  it('entries of ours that this database does not know', async () => {
+    const one = new Party(first.db, 'one');
+    await one.posts(1);
+    await one.delivers();
+    const restored = new Party(second.db, 'one', { books: one.target });
+    await restored.posts(1, 5);
+    await restored.delivers();
+    expect(await told(restored)).toEqual([
+      expect.stringContaining('1/payment/1/1 was posted by this database, which does not know it'),
+    ]);
   });
 });

@@ -50,6 +50,7 @@ function target({ failures = [], held }: Course): ErpTarget {
     // One for each: requests in flight are bounded within a process, and these stand for several.
     company: { kind: 'tryton', url: 'http://127.0.0.1:9', id: `books/${++targets}` },
     read: async () => [],
+    keyed: async () => ({ entries: [], next: null, isComplete: true }),
     books: {
       balances: async () => {
         const failure = failures.shift();

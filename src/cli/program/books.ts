@@ -105,11 +105,16 @@ export function defineBookCommands(program: Command, define: Define): void {
     action: async (context, options) => (await import('../commands/closing.ts')).closes(context, options),
   });
   define<AdoptOptions & AdoptCopyOptions>(program, 'adopt', {
-    summary: 'take a moved practice API or time zone into the books, or say what a copy of the database is for',
+    summary:
+      'take a moved practice API or time zone into the books, adopt another database’s entries in the ERP, or say what a copy of the database is for',
     description:
-      'Currency, time zone and the address of the practice API (scheme, host, port) are noted with an installation’s first entry. A configuration that says otherwise opens no window: another clinic’s documents must not get into these books. Where it is the same clinic all the same, this records old, new, reason, name and time, and goes on with the new. A changed currency cannot be adopted. --restored and --copy are for a database that was noticed to be a copy (`database_copied`): with --restored it takes the place of its original, which is gone and refuses to start from then on; with --copy it gets names of its own in Temporal, and never writes into an ERP or practice API of its original. Both ask first; where there is no terminal, --yes is needed.',
+      'Currency, time zone and the address of the practice API (scheme, host, port) are noted with an installation’s first entry. A configuration that says otherwise opens no window: another clinic’s documents must not get into these books. Where it is the same clinic all the same, this records old, new, reason, name and time, and goes on with the new. A changed currency cannot be adopted. Where another database of vetledger has entries of the installation in its ERP (`erp_company_foreign`), they are adopted, too: an entry of theirs then stands for ours of the same id, and delivery goes on. --restored and --copy are for a database that was noticed to be a copy (`database_copied`): with --restored it takes the place of its original, which is gone and refuses to start from then on; with --copy it gets names of its own in Temporal, and never writes into an ERP or practice API of its original. Both ask first; where there is no terminal, --yes is needed.',
     options: [
-      option('--installation <id>', 'the installation whose settings have changed', wholeNumber),
+      option(
+        '--installation <id>',
+        'the installation whose settings have changed, or whose company has another database’s entries',
+        wholeNumber,
+      ),
       new Option('--restored', 'this database takes the place of its original, which is gone'),
       new Option('--copy', 'this database is a copy to try things on'),
       new Option('--reason <text>', 'why the change is right; it is recorded').makeOptionMandatory(),
@@ -119,6 +124,10 @@ export function defineBookCommands(program: Command, define: Define): void {
     examples: [
       ['vetledger adopt --installation 4711 --reason "the clinic moved to another server"', 'what would change'],
       ['vetledger adopt --installation 4711 --reason "new server" --by "M. Virtanen" --yes', 'take it into the books'],
+      [
+        'vetledger adopt --installation 4711 --reason "the old server is gone" --yes',
+        'go on in its company of the ERP',
+      ],
       ['vetledger adopt --restored --reason "disk failure on 3 May"', 'after a backup was restored'],
       ['vetledger adopt --copy --reason "trying the upgrade"', 'a copy for trials'],
     ],

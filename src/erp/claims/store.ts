@@ -1,5 +1,5 @@
 import { rowsAsArrays } from '../../db/bulk.ts';
-import { bool, date, instant, integer, nullable, type RowOf, text } from '../../db/columns.ts';
+import { bool, date, instant, integer, nullable, oneOf, type RowOf, text } from '../../db/columns.ts';
 import { type Connection, execute, maybeRow, row, rows } from '../../db/rows.ts';
 import type { InstallationId } from '../../terms.ts';
 import type { KeyedEntry } from '../port.ts';
@@ -276,4 +276,47 @@ export async function takeOverAdopted(trx: Connection, { company, installation }
     [company, installation, installation, company],
   );
   return refused + taken;
+}
+
+const toldKinds = ['foreign', 'doubled', 'behind'] as const;
+
+const toldShape = {
+  kind: oneOf(toldKinds),
+  unitId: text,
+  number: nullable(text),
+  date,
+  key: text,
+};
+
+/** An entry of the company that E7 names. */
+export type ToldForeign = RowOf<typeof toldShape>;
+
+/**
+ * Entries that this database did not send and that E7 names: `foreign`, of another database and not adopted; `doubled`, adopted
+ * beside an entry of ours for the same unit that was not undone; `behind`, of this database, which does not know it. At most
+ * `limit`, and how many there are beyond.
+ */
+export async function toldForeign(
+  db: Connection,
+  { company, installation }: ClaimOf,
+  limit: number,
+): Promise<{ told: ToldForeign[]; omitted: number }> {
+  const isOursThere = `exists (
+    select from erp_unit u where u.installation = k.installation and u.unit_id = k.unit_id and u.erp_key <> k.erp_key
+      and u.state = 'delivered' and 1 = (
+        select 1 + coalesce(sum(case when o.undo_n % 2 = 1 then -1 else 1 end), 0) from erp_unit o
+        where o.installation = u.installation and o.undo_of = u.unit_id and o.state = 'delivered'))`;
+  const all = `
+    select case when ${isForeign} then 'foreign' when k.is_ours then 'behind' else 'doubled' end as kind,
+      k.unit_id as "unitId", k.erp_number as number, k.erp_date as date, k.erp_key as key
+    from erp_keyed_entry k where k.company = ? and k.installation = ? and (${isForeign} or ${isUnknown}
+      or (k.adopted_at is not null and not exists (select from erp_unit t where t.erp_key = k.erp_key) and ${isOursThere}))`;
+  const told = await rows(db, toldShape, `${all} order by date, "unitId", number limit ?`, [
+    company,
+    installation,
+    limit,
+  ]);
+  if (told.length < limit) return { told, omitted: 0 };
+  const { n } = await row(db, { n: integer }, `select count(*)::int as n from (${all}) told`, [company, installation]);
+  return { told, omitted: n - told.length };
 }

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import type { FileOptions } from '../../../src/config/file-options.ts';
 import { Money } from '../../../src/domain/money.ts';
 import { fileCapabilities } from '../../../src/erp/targets/files/capabilities.ts';
+import { claimName } from '../../../src/erp/targets/files/claim.ts';
 import { parseMapping } from '../../../src/mapping/parse.ts';
 import { useDatabase } from '../../support/database.ts';
 import { entriesOfCsv, readCsvFile } from '../files/readers/csv.ts';
@@ -83,7 +84,8 @@ async function begin(kind: FileOptions['kind']): Promise<ContractSubject> {
     unlock: async () => undefined,
     async held() {
       const isFolder = existsSync(folder) && statSync(folder).isDirectory();
-      const files = isFolder ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
+      const isManifest = (name: string) => name.endsWith('.json') && name !== claimName;
+      const files = isFolder ? readdirSync(folder).filter(isManifest) : [];
       return files.flatMap((name) => {
         const { file } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { file: string };
         return readers[kind](readFileSync(join(folder, file))).map(({ unit, date, lines }) => {

@@ -18,12 +18,14 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { type InstallationConfig, loadConfig } from '../../../src/config/load.ts';
 import { execute } from '../../../src/db/rows.ts';
 import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
+import { adoptEntries } from '../../../src/erp/claims/adopt.ts';
 import { companyKeyOf } from '../../../src/erp/company.ts';
 import { enqueueUnits } from '../../../src/erp/outbox/enqueue.ts';
 import { unitsById } from '../../../src/erp/outbox/read.ts';
 import { approveUnits, pauseDelivery, resumeDelivery, retryUnits } from '../../../src/erp/outbox/state.ts';
 import { undoUnits } from '../../../src/erp/outbox/undo.ts';
 import { ackBatches } from '../../../src/erp/targets/files/ack.ts';
+import { claimName } from '../../../src/erp/targets/files/claim.ts';
 import { type HandOverOptions, type HandOverStep, handOverSlice } from '../../../src/erp/targets/files/hand-over.ts';
 import { appendEntries } from '../../../src/ledger/journal/append.ts';
 import { summariseBatch } from '../../../src/ledger/summaries/append.ts';
@@ -33,6 +35,7 @@ import { draft, party } from '../../ledger/drafts.ts';
 import { useDatabase } from '../../support/database.ts';
 import { demoConfig } from '../../support/demo-config.ts';
 import { query } from '../../support/sql.ts';
+import { expectedKey } from '../rounds/world.ts';
 import { unitsByState } from '../states.ts';
 import { entriesOfCsv, readCsvFile } from './readers/csv.ts';
 import { entriesOfDatev, readDatev } from './readers/datev.ts';
@@ -98,7 +101,10 @@ async function enqueue(installation: InstallationConfig): Promise<void> {
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {} };
 
-function handOver(installation: InstallationConfig, options: HandOverOptions & { now?: string } = {}) {
+function handOver(
+  installation: InstallationConfig,
+  options: HandOverOptions & { now?: string; databaseId?: string } = {},
+) {
   const clock = {
     now: () => (options.now === undefined ? Date.now() : Date.parse(options.now)),
     elapsed: () => performance.now(),
@@ -106,7 +112,14 @@ function handOver(installation: InstallationConfig, options: HandOverOptions & {
   };
   return handOverSlice(
     {
-      ...{ db, databaseId: 'abc', installation, holder: 'test', clock, signal: new AbortController().signal },
+      ...{
+        db,
+        databaseId: options.databaseId ?? 'abc',
+        installation,
+        holder: 'test',
+        clock,
+        signal: new AbortController().signal,
+      },
       ...{ pause: async () => {}, onProgress: () => {}, log: silent },
     },
     options,
@@ -134,7 +147,7 @@ interface Manifest {
 /** The batches in the folder, by number, as whoever fetches them reads them: manifest first, then the file that it names. */
 function batches(): { manifest: Manifest; entries: ReadEntry[] }[] {
   if (!existsSync(folder())) return [];
-  const names = readdirSync(folder()).filter((name) => name.endsWith('.json'));
+  const names = readdirSync(folder()).filter((name) => name.endsWith('.json') && name !== claimName);
   const all = names.toSorted().map((name) => {
     const manifest = JSON.parse(readFileSync(join(folder(), name), 'utf8')) as Manifest;
     const bytes = readFileSync(join(folder(), manifest.file));
@@ -206,7 +219,8 @@ describe.each(['csv', 'sie4', 'datev'] as const)('%s', (kind) => {
       if (step === at) throw new Error('killed');
     };
     await expect(handOver(installation, { maxUnits: 2, onStep: crash })).rejects.toThrow('killed');
-    const left = existsSync(folder()) ? readdirSync(folder()).filter((name) => !name.startsWith('.')) : [];
+    const isBatch = (name: string) => !name.startsWith('.') && name !== claimName;
+    const left = existsSync(folder()) ? readdirSync(folder()).filter(isBatch) : [];
     const before = left.map((name) => [name, readFileSync(join(folder(), name), 'latin1')]);
     await post([invoice(4)]);
     await enqueue(installation);
@@ -217,6 +231,46 @@ describe.each(['csv', 'sie4', 'datev'] as const)('%s', (kind) => {
     for (const [name, content] of before) expect(readFileSync(join(folder(), name!), 'latin1')).toBe(content);
     expect(unitsIn().flat().toSorted()).toEqual(['invoice/1/1', 'invoice/2/1', 'invoice/3/1', 'invoice/4/1']);
     expect(await unitsByState(db, id)).toEqual({ handed_over: 4 });
+  });
+});
+
+describe('a folder that another database has claimed', () => {
+  it('gets no batch of this one, until it is adopted; other installations’ claims stay', async () => {
+    const installation = await configured('csv');
+    await post([invoice(1)]);
+    await enqueue(installation);
+    await handOver(installation);
+    const before = readdirSync(folder());
+    const claimed = JSON.parse(readFileSync(join(folder(), claimName), 'utf8'));
+    expect(claimed).toEqual({ claim: 1, installations: { [id]: expectedKey('abc', '').slice(0, 6) } });
+    claimed.installations['1'] = 'ABCDEF';
+    writeFileSync(join(folder(), claimName), JSON.stringify(claimed));
+    await post([invoice(2)]);
+    await enqueue(installation);
+    const report = await handOver(installation, { databaseId: 'another' });
+    expect(report).toMatchObject({ delivered: 0, nextDueMs: null, waitingFor: { code: 'erp_company_foreign' } });
+    expect(report.waitingFor?.message).toContain(expectedKey('abc', '').slice(0, 6));
+    expect(readdirSync(folder())).toEqual(before);
+    const by = { actedBy: 'M. Virtanen', reason: 'the old server is gone' };
+    await adoptEntries({ db, databaseId: 'another' }, installation, by);
+    expect(await handOver(installation, { databaseId: 'another' })).toMatchObject({ delivered: 1, waitingFor: null });
+    expect(JSON.parse(readFileSync(join(folder(), claimName), 'utf8')).installations).toEqual({
+      1: 'ABCDEF',
+      [id]: expectedKey('another', '').slice(0, 6),
+    });
+    expect(await query(db, `select acted_by, reason from erp_action where action = 'adopt'`)).toEqual([
+      { acted_by: by.actedBy, reason: by.reason },
+    ]);
+  });
+
+  it('and a claim that cannot be read stops both', async () => {
+    const installation = await configured('csv');
+    await post([invoice(1)]);
+    await enqueue(installation);
+    mkdirSync(folder(), { recursive: true });
+    writeFileSync(join(folder(), claimName), '{');
+    expect((await handOver(installation)).waitingFor?.code).toBe('erp_company_foreign');
+    expect(readdirSync(folder())).toEqual([claimName]);
   });
 });
 
@@ -306,7 +360,7 @@ describe('the same batch after a crash', () => {
     await enqueue(installation);
     const moved = { ...installation, erp: { ...installation.erp, folder: elsewhere } as InstallationConfig['erp'] };
     expect(await handOver(moved)).toMatchObject({ delivered: 2, left: 0 });
-    expect(readdirSync(elsewhere).length).toBe(4);
+    expect(readdirSync(elsewhere).length).toBe(5);
     expect(await unitsByState(db, id)).toEqual({ handed_over: 2 });
   });
 
@@ -320,7 +374,7 @@ describe('the same batch after a crash', () => {
     await expect(handOver(installation, { onStep: crash })).rejects.toThrow('killed');
     await execute(db, `update erp_unit set state = 'excluded' where installation = ? and unit_id = ?`, [id, taken!]);
     expect(await handOver(installation)).toMatchObject({ delivered: 1, left: 0 });
-    expect(readdirSync(folder())).toEqual([`${id}-000002.csv`, `${id}-000002.json`]);
+    expect(readdirSync(folder())).toEqual([`${id}-000002.csv`, `${id}-000002.json`, claimName]);
     expect(await query(db, 'select * from erp_batch_piece where installation = ?', [id])).toEqual([]);
   });
 
