@@ -275,7 +275,7 @@ create table erp_action (
   acted_by text not null,
   acted_at timestamp with time zone not null default clock_timestamp(),
   constraint erp_action_pkey PRIMARY KEY (id),
-  constraint erp_action_action_check CHECK ((action = ANY (ARRAY['approve'::text, 'retry'::text, 'undo'::text, 'pause'::text, 'resume'::text, 'ack'::text, 'redate'::text, 'cancel'::text, 'nudge'::text])))
+  constraint erp_action_action_check CHECK ((action = ANY (ARRAY['approve'::text, 'retry'::text, 'undo'::text, 'pause'::text, 'resume'::text, 'ack'::text, 'redate'::text, 'cancel'::text, 'nudge'::text, 'adopt'::text])))
 );
 
 create table erp_batch (
@@ -348,6 +348,15 @@ create table erp_books_unit (
 CREATE INDEX erp_books_unit_date ON vetledger.erp_books_unit USING btree (installation, erp_date);
 CREATE INDEX erp_books_unit_id ON vetledger.erp_books_unit USING btree (installation, erp_id);
 
+create table erp_claim (
+  company text not null,
+  installation bigint not null,
+  looked_at timestamp with time zone,
+  first_sent_at timestamp with time zone,
+  is_claimed boolean not null default false,
+  constraint erp_claim_pkey PRIMARY KEY (company, installation)
+);
+
 create table erp_closed_days (
   installation bigint not null,
   from_day date not null,
@@ -411,6 +420,21 @@ create table erp_item_match (
   matched_at timestamp with time zone not null default clock_timestamp(),
   constraint erp_item_match_pkey PRIMARY KEY (installation, invoice_id, line_ids)
 );
+
+create table erp_keyed_entry (
+  company text not null,
+  installation bigint not null,
+  erp_id text not null,
+  erp_key text not null,
+  unit_id text not null,
+  is_ours boolean not null,
+  erp_number text,
+  erp_date date not null,
+  seen_at timestamp with time zone not null default clock_timestamp(),
+  adopted_at timestamp with time zone,
+  constraint erp_keyed_entry_pkey PRIMARY KEY (company, installation, erp_id)
+);
+CREATE INDEX erp_keyed_entry_unit ON vetledger.erp_keyed_entry USING btree (installation, unit_id);
 
 create table erp_look_up (
   installation bigint not null,
