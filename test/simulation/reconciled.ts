@@ -1,6 +1,7 @@
 // The verdict of the project's own reconciliation on the same books: where the oracle finds nothing, it must not either.
 import { signed } from '../../src/domain/entry.ts';
-import { zero } from '../../src/domain/money.ts';
+import { type Money, zero } from '../../src/domain/money.ts';
+import type { ShareInForce } from '../../src/ledger/journal/shares.ts';
 import type {
   LedgerSum,
   ReconciledDocument,
@@ -12,14 +13,16 @@ import { checkReceivable } from '../../src/reconcile/e2-receivable.ts';
 import { PrepaymentEquation } from '../../src/reconcile/e3-prepayment.ts';
 import { checkPayment, checkPrepayment } from '../../src/reconcile/e4-payments.ts';
 import { checkRevenue } from '../../src/reconcile/e5-revenue.ts';
+import { OriginalsVat } from '../../src/reconcile/e8-originals.ts';
 import type { Difference } from '../../src/reconcile/report.ts';
 import type { SourceRecord } from '../../src/records/types.ts';
 import { type Books, type DocumentBook, inForce } from './books.ts';
 import { Broken } from './broken.ts';
 import type { Setting } from './clinic.ts';
 import type { Mirror, Seen } from './mirror.ts';
+import { takenBy } from './shares.ts';
 
-/** E2-E5 by src/reconcile over everything seen; to be asked when everything has been delivered and judged. */
+/** E2-E5 and E8 of originals by src/reconcile over everything seen; to be asked when everything has been delivered and judged. */
 export function reconcileAgrees(books: Books, mirror: Mirror, setting: Setting): void {
   // An amount that cannot be read leaves E2 and E3 open.
   const amounts = [...mirror.payments.values(), ...mirror.prepayments.values()];
@@ -30,6 +33,8 @@ export function reconcileAgrees(books: Books, mirror: Mirror, setting: Setting):
     for (const difference of list) differences.push([equation, difference]);
   };
   const prepayments = new PrepaymentEquation();
+  const originals = new OriginalsVat();
+  const matches = new Map<number, Map<number, Money>>();
   const bookOf = (kind: DocumentBook['kind'], id: number) => books.documents.get(`${kind}/${id}`);
   for (const [id, seen] of mirror.invoices) {
     const own = bookOf('invoice', id);
@@ -60,20 +65,53 @@ export function reconcileAgrees(books: Books, mirror: Mirror, setting: Setting):
     const book: ReconciledPayment = asBook(seen, bookOf('payment', id));
     const invoice = mirror.invoices.get(seen.source.invoice)?.record ?? null;
     found('E4', checkPayment(book, invoice, settings).differences);
-    if (seen.record.paymentType === 8)
-      prepayments.addUse(book, { clientId: invoice?.clientId ?? null, matched: false });
+    if (seen.record.paymentType !== 8) continue;
+    prepayments.addUse(book, { clientId: invoice?.clientId ?? null, matched: false });
+    // E3 is asked as if nothing was matched; E8 with the matches that the clinic's records tell.
+    const taken = takenBy({ kind: 'payment', id }, mirror);
+    if (taken && !seen.gone) matches.set(id, new Map([[taken.prepaymentId, taken.amount]]));
+    const clientId = invoice?.clientId ?? null;
+    const used = { clientId, prepaymentIds: taken ? [taken.prepaymentId] : [], isCancelled: false };
+    originals.addUse({ ...book, used }, clientId);
   }
   for (const [id, seen] of mirror.prepayments) {
     const book: ReconciledPrepayment = asBook(seen, bookOf('prepayment', id));
     found('E4', checkPrepayment(book, settings).differences);
     prepayments.addPrepayment(book);
+    originals.addPrepayment(book);
   }
   found('E3', prepayments.check(setting.quirks.refundLowersUnused, setting.decimals).differences);
+  const asked = new Set(originals.asked.matchesOf);
+  const outside = new Map([...matches].filter(([id]) => asked.has(id)));
+  const { refundLowersUnused } = setting.quirks;
+  const vat = originals.check(sharesInForce(books), outside, refundLowersUnused, setting.decimals).differences;
+  const unasked = takenWithoutVat(books, mirror);
+  found(
+    'E8',
+    vat.filter(({ document }) => !unasked.has(document)),
+  );
   const [first] = differences;
   if (!first) return;
   const [equation, { document, message }] = first;
   const documents = document.split(', ').map((name) => name.replace(' ', '/'));
   throw new Broken(`reconcile ${equation}`, documents, `${document}: ${message}, and the oracle finds nothing`);
+}
+
+function sharesInForce(books: Books): ShareInForce[] {
+  return [...books.documents.values()].flatMap((book) =>
+    (inForce(book)[0]?.shares ?? []).map((share) => ({ ...share, document: { kind: book.kind, id: book.id } })),
+  );
+}
+
+/** Prepayments of which something was taken by an entry of a mapping that asks for no VAT: nobody has posted it anew. */
+function takenWithoutVat(books: Books, mirror: Mirror): Set<string> {
+  const found = [...books.documents.values()].flatMap((book) => {
+    const taken = takenBy(book, mirror);
+    const [entry] = inForce(book);
+    const gives = entry?.shares?.some(({ prepaymentId, hasVat }) => prepaymentId === taken?.prepaymentId && hasVat);
+    return taken && entry && !gives ? [`prepayment ${taken.prepaymentId}`] : [];
+  });
+  return new Set(found);
 }
 
 function asBook<Record extends SourceRecord>(

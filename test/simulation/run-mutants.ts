@@ -1,5 +1,6 @@
-// npm run simulate -- --mutants: each mutant of posting, and the life that finds it; fails where one is not found.
+// npm run simulate -- --mutants: each mutant of posting and of the rule of matches, and the life that finds it; fails where one is not found.
 import { LifeFailure, live } from './life.ts';
+import { firstWrongMatch, matchingMutants } from './matching.ts';
 import { mutants, rareMutants } from './mutants.ts';
 
 const mostSeeds = 60;
@@ -14,6 +15,12 @@ export function runMutants(steps: number): number {
     const where = found ? `seed ${found.seed}, step ${found.step}, ${found.equation}` : 'NOT FOUND';
     console.log(`${name}: ${where} (${seconds} s)`);
     if (!found) survivors += 1;
+  }
+  const seeds = Array.from({ length: mostSeeds }, (_, at) => at + 1);
+  for (const [name, rule] of Object.entries(matchingMutants)) {
+    const found = firstWrongMatch(rule, seeds);
+    console.log(`${name}: ${found ?? 'NOT FOUND'}`);
+    if (found === null) survivors += 1;
   }
   console.log(`${survivors} mutants not found`);
   return survivors === 0 ? 0 : 1;

@@ -3,7 +3,9 @@
 // npm run simulate -- --mutants: which life finds each mutant of posting
 import { parseArgs } from 'node:util';
 import { post } from '../../src/posting/index.ts';
+import { ownClientMatches } from '../../src/prepayments/own-client.ts';
 import { LifeFailure, type LifeSummary, live } from './life.ts';
+import { firstWrongMatch } from './matching.ts';
 import { runMutants } from './run-mutants.ts';
 
 if (process.argv.includes('--faults')) {
@@ -76,6 +78,9 @@ console.log(`states: ${list(totals.states)}`);
 console.log(`problems: ${list(totals.problems)}`);
 const { E2, E3, E8 } = totals.proved;
 console.log(`held against the source: due_sum ${E2} times, unused_amount ${E3} times, VAT of a prepayment ${E8} times`);
+const wrongMatch = firstWrongMatch(ownClientMatches, seeds);
+console.log(`matches of prepayments: ${wrongMatch ?? 'right in each life'}`);
+if (wrongMatch !== null) process.exitCode = 1;
 if (failures.length > 0) {
   console.log(
     `failed seeds: ${failures.map(({ seed, step, equation }) => `${seed} (step ${step}, ${equation})`).join(', ')}`,
