@@ -3,7 +3,7 @@ import { type Connection, rows } from '../db/rows.ts';
 import { type Absence, lookUpAnswers } from '../domain/absence.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import { readRecord } from '../mirror/read.ts';
-import { firstOriginal } from '../posting/originals.ts';
+import { creditChain, longestChain } from '../posting/originals.ts';
 import type { DocumentFacts } from '../posting/types.ts';
 import { usedPrepayments } from '../prepayments/used.ts';
 import type { Dialect } from '../records/dialect.ts';
@@ -49,9 +49,6 @@ export function refOf(facts: DocumentFacts): DocumentRef {
 /** What reading a record costs beside its characters (src/domain/slices.ts). */
 const unitsPerRecord = 2_000;
 
-/** Credit notes between an invoice and the last credit note of its chain; beyond them the original counts as not known. */
-const longestChain = 10;
-
 const storedShape = {
   ...{ id: integer, parentId: nullable(integer), raw: json, gone: bool, rowsFresh: bool },
   /** Null for what the first load brought: that it was seen then tells nothing of when it was recorded. */
@@ -91,6 +88,7 @@ class FactsReader {
     const rowsOf = await this.#ofInvoices('row', ids);
     const paymentsOf = await this.#ofInvoices('payment', [...new Set([...ids, ...members])]);
     const originals = await this.#originals(invoices.map(({ record }) => record));
+    const chains = new Map(invoices.map(({ record }) => [record.id, creditChain(record, (id) => originals.get(id))]));
     return invoices.map(({ record, stored }) => ({
       kind: 'invoice',
       invoice: record,
@@ -101,7 +99,8 @@ class FactsReader {
       memberPayments: record.consolidatedInvoiceIds.flatMap((member) =>
         recordsOf(paymentsOf(member)).filter((payment) => payment.paymentType === consolidatedPaymentType),
       ),
-      originalDate: firstOriginal(record, (id) => originals.get(id))?.invoiceDate ?? null,
+      originalDate: chains.get(record.id)?.first?.invoiceDate ?? null,
+      creditCircle: chains.get(record.id)?.circle ?? null,
       gone: stored.gone,
       absence: absenceOf(stored),
       missingRows: rowsOf(record.id).flatMap(({ stored: { id, missingAt } }) => (missingAt === null ? [] : [id])),
@@ -149,11 +148,11 @@ class FactsReader {
     }));
   }
 
-  /** The invoices that credit notes go back to, by id, over as many credit notes in between as is likely. */
+  /** The invoices that credit notes go back to, by id, over at most `longestChain` credit notes in between. */
   async #originals(invoices: readonly RecordOf<'invoice'>[]): Promise<Map<number, RecordOf<'invoice'>>> {
     const found = new Map(invoices.map((invoice) => [invoice.id, invoice]));
     let last = invoices;
-    for (let link = 0; link < longestChain; link++) {
+    for (let link = 0; link <= longestChain; link++) {
       const next = last.flatMap(({ creditNote, originalInvoiceId: id }) =>
         creditNote && id !== null && !found.has(id) ? [id] : [],
       );

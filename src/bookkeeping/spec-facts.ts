@@ -1,7 +1,7 @@
 import { LosslessNumber } from 'lossless-json';
 import { parseMoney, roundHalfEven, sum } from '../domain/money.ts';
 import type { SpecCase, WrittenRecord } from '../mapping/specs.ts';
-import { firstOriginal } from '../posting/originals.ts';
+import { creditChain } from '../posting/originals.ts';
 import type { DocumentFacts } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { parseRecord } from '../records/schema.ts';
@@ -43,6 +43,7 @@ export function specFacts(spec: SpecCase, decimals: number, dialect: Dialect): D
   return [
     ...parsed.map(({ invoice, rows }): DocumentFacts => {
       const members = new Set(invoice.consolidatedInvoiceIds);
+      const chain = creditChain(invoice, (id) => byId.get(id));
       return {
         kind: 'invoice',
         invoice,
@@ -53,7 +54,8 @@ export function specFacts(spec: SpecCase, decimals: number, dialect: Dialect): D
           ({ invoiceId, paymentType }) =>
             paymentType === consolidatedPaymentType && invoiceId !== null && members.has(invoiceId),
         ),
-        originalDate: firstOriginal(invoice, (id) => byId.get(id))?.invoiceDate ?? null,
+        originalDate: chain.first?.invoiceDate ?? null,
+        creditCircle: chain.circle,
         gone: false,
       };
     }),

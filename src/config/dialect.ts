@@ -6,14 +6,14 @@ import { type Dialect, DialectError, parseDialect } from '../records/dialect.ts'
 const file = new URL('../../mappings/practice-api.yaml', import.meta.url);
 
 /** The dialect of `mappings/practice-api.yaml` with an installation's overrides laid over it. Throws DialectError. */
-export function loadDialect(overrides: unknown = {}): Dialect {
-  return parseDialect(parse(readFileSync(file, 'utf8')), overrides);
+export function loadDialect(overrides: unknown = {}, installation: number | null = null): Dialect {
+  return parseDialect(parse(readFileSync(file, 'utf8')), overrides, installation);
 }
 
 /** As loadDialect, for the overrides at `path` of a configuration file. Throws ConfigError. */
-export function loadInstallationDialect(file: string, path: string, overrides: unknown): Dialect {
+export function loadInstallationDialect(file: string, path: string, overrides: unknown, installation: number): Dialect {
   try {
-    return loadDialect(overrides);
+    return loadDialect(overrides, installation);
   } catch (error) {
     if (!(error instanceof DialectError)) throw error;
     throw new ConfigError('config_invalid', `${file}: ${path}: ${error.message}`, error.todo);

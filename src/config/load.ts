@@ -174,7 +174,7 @@ async function readInstallation(
     scrubMinShare: entry.scrub_min_share,
     clockSkewLimitSeconds: entry.clock_skew_limit_seconds,
     keepRaw: entry.keep_raw,
-    dialect: loadInstallationDialect(file, `installations[${index}].practice_api`, entry.practice_api),
+    dialect: loadInstallationDialect(file, `installations[${index}].practice_api`, entry.practice_api, entry.id),
   };
 }
 

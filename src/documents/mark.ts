@@ -1,3 +1,4 @@
+import { integer } from '../db/columns.ts';
 import { type Connection, execute, rows } from '../db/rows.ts';
 import type { ProblemCode } from '../domain/problems.ts';
 import { lockProblems } from '../domain/problems.ts';
@@ -40,6 +41,22 @@ export async function markKnown(
 ): Promise<void> {
   await lock(trx, installation, kind, ids);
   await markLocked(trx, installation, kind, ids, options);
+}
+
+/** The documents of a kind that have a problem which another document may end. */
+export async function heldBy(
+  db: Connection,
+  installation: number,
+  kind: DocumentKind,
+  code: ProblemCode,
+): Promise<number[]> {
+  const held = await rows(
+    db,
+    { id: integer },
+    'select id from document where installation = ? and kind = ? and problem_code = ? order by id',
+    [installation, kind, code],
+  );
+  return held.map(({ id }) => id);
 }
 
 /** Ids of documents by their kind. */

@@ -6,9 +6,10 @@ import { type CalendarDate, type DocumentKind, documentKinds, type InstallationI
 
 /**
  * Why a document is not in the books as the source has it (ACCOUNTING E6), each document once, in this order: `missing_in_source`: posted,
- * and the source does not show it; `change_held`: posted, and its change is not; `waiting`: held, and a person decided to wait; `late`: held for a closed period or its date; `held`: for any other problem; `pending`: pulled, and not judged yet.
+ * and the source does not show it; `change_held`: posted, and its change is not; `waiting`: held, and a person decided to wait; `late`: held for a closed period or its date; `held`: for any other problem; `pending`: pulled, and not judged yet;
+ * `put_aside`: a record of the source that no document can be made of.
  */
-export const outsideReasons = ['missing_in_source', 'change_held', 'waiting', 'late', 'held', 'pending'] as const;
+export const outsideReasons = ['missing_in_source', 'change_held', 'waiting', 'late', 'held', 'pending', 'put_aside'] as const;
 export type OutsideReason = (typeof outsideReasons)[number];
 
 /** Documents of one kind that are outside the books for one reason. */
@@ -54,14 +55,17 @@ export function outsideBooks(
        from document where installation = any(?) and problem_code is not null
        union all
        select installation, kind, document_date, null, null, 'pending'
-       from document where installation = any(?) and dirty and state = 'pending' and problem_code is null)
+       from document where installation = any(?) and dirty and state = 'pending' and problem_code is null
+       union all
+       select installation, kind, null, null, null, 'put_aside'
+       from put_aside where installation = any(?) and kind <> 'row' and record like '-%')
      select installation, kind, reason, count(*)::int as count,
        (count(*) filter (where outside_amount is null))::int as unknown,
        sum(outside_amount) as amount, sum(outside_vat) as vat, min(document_date) as oldest
      from outside where document_date is null
        or document_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')
      group by installation, kind, reason order by installation, kind, reason`,
-    [absenceProblems, lateProblems, installations, installations, dated?.from ?? null, dated?.through ?? null],
+    [absenceProblems, lateProblems, installations, installations, installations, dated?.from ?? null, dated?.through ?? null],
   );
 }
 

@@ -14,6 +14,7 @@ export type PracticeErrorCode =
   | 'not_json'
   | 'malformed_response'
   | 'malformed_record'
+  | 'other_tenant'
   | 'answer_too_large'
   | 'refused'
   | 'redirected';
@@ -59,6 +60,10 @@ const catalogue: Record<PracticeErrorCode, { retryable: boolean; todo: string }>
   malformed_record: {
     retryable: false,
     todo: 'Check the field names in mappings/practice-api.yaml; if they are right, report the record to the vendor.',
+  },
+  other_tenant: {
+    retryable: false,
+    todo: 'Check base_url, the id of the installation and its token: the practice API answers with the records of another one.',
   },
   answer_too_large: {
     retryable: false,

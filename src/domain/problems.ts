@@ -37,6 +37,21 @@ export const problemCatalogue = {
     sentence: 'The record, or a part of the document, is far larger than any that can be read.',
     todo: 'Find out in the practice software what fills the record, and shorten it; the document posts by itself in the next window.',
   },
+  foreign_reference: {
+    holds: true,
+    sentence: 'The document refers to a record by an address of another installation or another resource (P6).',
+    todo: 'Correct the reference in the practice software, or report it to the vendor; if all addresses are so, check `base_url` and the `id` of the installation in the config.',
+  },
+  record_unusable: {
+    holds: true,
+    sentence: 'A record of the source has no id that serves, so that no document can be made of it. It is put aside.',
+    todo: 'Report the record to the practice software vendor by the page and position that the message names; once it has an id, a window takes it by itself.',
+  },
+  foreign_record: {
+    holds: true,
+    sentence: 'A record is of another installation or another resource, by its own address. It is put aside.',
+    todo: 'Report it to the practice software vendor; if all records are so, check `base_url` and the `id` of the installation in the config.',
+  },
   date_missing: {
     holds: true,
     sentence: 'The record has no business date.',
@@ -98,6 +113,22 @@ export const problemCatalogue = {
     holds: true,
     sentence: 'Debits and credits of the entry differ (P5).',
     todo: 'Report it with the output of `vetledger explain`: posting made an entry that it must not make.',
+  },
+  amount_implausible: {
+    holds: true,
+    sentence: 'An amount is above 10,000,000, which no document of a practice is (P6).',
+    todo: 'Correct the amount in the practice software; the document posts by itself in the next window.',
+  },
+  credit_cycle: {
+    holds: true,
+    sentence: 'Credit notes credit each other in a circle, or one credits itself (P6).',
+    todo: 'Correct in the practice software what the credit notes credit; they post by themselves then.',
+  },
+  contradiction: {
+    holds: true,
+    sentence:
+      'One answer of the source has two different versions of the record, and the record alone was not given either (P6).',
+    todo: 'Nothing, usually: it is asked for again once a day. If it stays so, report the record to the practice software vendor.',
   },
   due_sum_disagrees: {
     holds: false,

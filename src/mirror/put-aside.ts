@@ -1,19 +1,32 @@
 import { integer, nullable, oneOf, text } from '../db/columns.ts';
 import { isOfTheData, kindOfError, retryingTransaction } from '../db/errors.ts';
 import type { Transact } from '../db/lease.ts';
-import { type Connection, execute, row, rows } from '../db/rows.ts';
+import { type Connection, row, rows } from '../db/rows.ts';
 import { markDirty, markKnown } from '../documents/mark.ts';
 import { divideFailed } from '../domain/divide.ts';
-import type { Problem } from '../domain/problems.ts';
+import type { Problem, ProblemCode } from '../domain/problems.ts';
+import { keepMapped } from '../records/keep.ts';
+import { recordOf } from '../records/schema.ts';
 import { type DocumentKind, type DocumentRef, type RecordKind, recordKinds } from '../terms.ts';
-import { incomingRecord } from './incoming.ts';
+import { incomingRecord, isSameContent } from './incoming.ts';
 import { savePage } from './save-page.ts';
 import type { FindOwnEchoes, IncomingPage, MirrorScope, SaveResult } from './types.ts';
+import { isUnusable } from './unusable.ts';
 
 /**
- * Records that could not be stored (table `put_aside`). Each holds its document, whatever the mirror has of it, until an answer
- * brings the record in a form that can be stored; the census asks for them again.
+ * Records that could not be stored, or are not believed (table `put_aside`). Each holds its document, whatever the mirror has of it,
+ * until an answer brings the record in a form that can be stored; the census asks for them again. unusable.ts has those of which no
+ * document can be made.
  */
+
+/** Why a record can be put aside. */
+const asideCodes = [
+  'internal_error',
+  'contradiction',
+  'foreign_reference',
+  'record_unusable',
+  'foreign_record',
+] as const;
 
 /**
  * Saves a page in a transaction together with what `inTransaction` does. Where that fails for what is in the page, the records
@@ -28,50 +41,105 @@ export async function savePageOrAside<T>(
   inTransaction: (trx: Connection, saved: SaveResult) => Promise<T>,
 ): Promise<T> {
   let pulled = 0;
-  const save = (saving: IncomingPage) =>
+  const refused = refusedIn(scope, kind, page.results);
+  const contradicted = [...refused].flatMap(([id, { code }]) => (code === 'contradiction' ? id : []));
+  const save = (failed: ReadonlySet<number>) =>
     retryingTransaction(transact, async (trx) => {
-      const saved = await savePage(trx, scope, kind, saving, findOwnEchoes);
-      return inTransaction(trx, { ...saved, pulled: saved.pulled + pulled });
+      for (const [id, reason] of [...refused].toSorted(([a], [b]) => a - b)) {
+        await putAside(trx, scope.installation, kind, id, reason);
+      }
+      const aside = new Set([...failed, ...refused.keys()]);
+      const saved = await savePage(trx, scope, kind, { ...page, aside }, findOwnEchoes);
+      return inTransaction(trx, { ...saved, pulled: saved.pulled + pulled, contradicted });
     });
   try {
-    return await save(page);
+    return await save(new Set());
   } catch (error) {
     const aside = new Set<number>();
-    await divideFailed(page.results, error, {
-      work: async (results) => {
-        const part = { ...page, results: [...results] };
+    const results = page.results.filter(({ id }) => !refused.has(id));
+    await divideFailed(results, error, {
+      work: async (some) => {
+        const part = { ...page, results: [...some], unusable: [] };
         const saved = await retryingTransaction(transact, (trx) => savePage(trx, scope, kind, part, findOwnEchoes));
         pulled += saved.pulled;
       },
       isTheirs: isOfTheData,
       culprit: async (item, failure) => {
         aside.add(item.id);
-        await transact((trx) => putAside(trx, scope, kind, item, failure));
+        const message = `${kind} ${item.id}: storing it failed unexpectedly (${kindOfError(failure)})`;
+        const reason: Reason = { code: 'internal_error', message, parentId: parentOf(scope, kind, item) };
+        await transact((trx) => putAside(trx, scope.installation, kind, item.id, reason));
       },
     });
-    return await save({ ...page, aside });
+    return await save(aside);
   }
 }
 
+/** Why a record with an id is put aside. */
+interface Reason {
+  code: Extract<ProblemCode, 'internal_error' | 'contradiction' | 'foreign_reference'>;
+  message: string;
+  parentId: number | null;
+}
+
+/**
+ * The records of a page that are not believed (ACCOUNTING P6): one id with two contents, and a row whose invoice is another tenant's,
+ * which is nobody's part.
+ */
+function refusedIn(scope: MirrorScope, kind: RecordKind, results: IncomingPage['results']): Map<number, Reason> {
+  const refused = new Map<number, Reason>();
+  if (kind === 'row') {
+    for (const item of results) {
+      const { invoice } = scope.dialect.fields.row;
+      const defect = recordOf(kind, item, scope.dialect).defects.find(
+        ({ code, field }) => code === 'foreign_reference' && field === invoice,
+      );
+      if (!defect) continue;
+      const message = `row ${item.id}: ${defect.field} ${defect.message}`;
+      refused.set(item.id, { code: 'foreign_reference', message, parentId: null });
+    }
+  }
+  if (new Set(results.map(({ id }) => id)).size === results.length) return refused;
+  for (const [id, versions] of Map.groupBy(results, (item) => item.id)) {
+    const [first, ...others] = versions;
+    if (first === undefined || others.every((other) => hasSameContent(scope, kind, first, other))) continue;
+    const parentId = versions.map((item) => parentOf(scope, kind, item)).find((parent) => parent !== null) ?? null;
+    const message = `${kind} ${id}: one answer has it in ${versions.length} versions that differ`;
+    refused.set(id, { code: 'contradiction', message, parentId });
+  }
+  return refused;
+}
+
+/** Whether two records of one id say the same of what is read of them. */
+function hasSameContent(
+  { dialect }: MirrorScope,
+  kind: RecordKind,
+  first: { raw: string },
+  other: { raw: string },
+): boolean {
+  if (first.raw === other.raw) return true;
+  return isSameContent(keepMapped(kind, first.raw, dialect), keepMapped(kind, other.raw, dialect));
+}
+
+/** A row holds the invoice of which the mirror has it, or which it names. */
 async function putAside(
   trx: Connection,
-  scope: MirrorScope,
+  installation: number,
   kind: RecordKind,
-  item: IncomingPage['results'][number],
-  error: unknown,
+  id: number,
+  { code, message, parentId }: Reason,
 ): Promise<void> {
-  const { installation } = scope;
-  const parentId = parentOf(scope, kind, item);
-  const message = `${kind} ${item.id}: storing it failed unexpectedly (${kindOfError(error)})`;
-  await execute(
+  const { parent } = await row(
     trx,
-    `insert into put_aside (installation, kind, record, parent_id, code, message) values (?, ?, ?, ?, 'internal_error', ?)
+    { parent: nullable(integer) },
+    `insert into put_aside as a (installation, kind, record, parent_id, code, message) values (?, ?, ?, coalesce((
+       select parent_id from mirror_record where installation = ? and kind = ? and id = ?), ?::bigint), ?, ?)
      on conflict (installation, kind, record) do update set parent_id = excluded.parent_id, code = excluded.code,
-       message = excluded.message, seen_at = clock_timestamp()`,
-    [installation, kind, String(item.id), parentId, message],
+       message = excluded.message, seen_at = clock_timestamp() returning parent_id as parent`,
+    [installation, kind, String(id), installation, kind, id, parentId, code, message],
   );
-  if (kind !== 'row') await markDirty(trx, installation, kind, [item.id]);
-  else if (parentId !== null) await markKnown(trx, installation, 'invoice', [parentId]);
+  if (kind !== 'row') await markDirty(trx, installation, kind, [id]);
+  else if (parent !== null) await markKnown(trx, installation, 'invoice', [parent]);
 }
 
 function parentOf(scope: MirrorScope, kind: RecordKind, item: IncomingPage['results'][number]): number | null {
@@ -90,16 +158,16 @@ export async function asideProblems(
 ): Promise<Map<string, Problem>> {
   const found = await rows(
     db,
-    { kind: oneOf(recordKinds), record: text, parentId: nullable(integer), message: text },
-    `select kind, record, parent_id as "parentId", message from put_aside
+    { kind: oneOf(recordKinds), record: text, parentId: nullable(integer), code: oneOf(asideCodes), message: text },
+    `select kind, record, parent_id as "parentId", code, message from put_aside
      where installation = ? and (record = any(?) or kind = 'row' and parent_id = any(?))`,
     [installation, documents.map(({ id }) => String(id)), documents.map(({ id }) => id)],
   );
   const problems = new Map<string, Problem>();
-  for (const { kind, record, parentId, message } of found) {
+  for (const { kind, record, parentId, code, message } of found) {
     const document: DocumentRef =
       kind === 'row' ? { kind: 'invoice', id: parentId ?? 0 } : { kind, id: Number(record) };
-    problems.set(`${document.kind}/${document.id}`, { code: 'internal_error', document, message });
+    problems.set(`${document.kind}/${document.id}`, { code, document, message });
   }
   return problems;
 }
@@ -114,7 +182,8 @@ export async function asideIds(
   const found = await rows(
     db,
     { id: integer },
-    `select record::bigint as id from put_aside where installation = ? and kind = ? order by seen_at, record limit ?`,
+    `select record::bigint as id from put_aside where installation = ? and kind = ? and not ${isUnusable}
+     order by seen_at, record limit ?`,
     [installation, kind, limit],
   );
   return found.map(({ id }) => id);

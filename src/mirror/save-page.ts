@@ -1,6 +1,6 @@
 import { integer, nullable } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
-import { markTogether } from '../documents/mark.ts';
+import { type DocumentIds, heldBy, markTogether } from '../documents/mark.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
 import { inSlices, mapped } from '../domain/slices.ts';
 import type { RecordKind } from '../terms.ts';
@@ -18,6 +18,7 @@ import {
   upsert,
 } from './stored-records.ts';
 import type { FindOwnEchoes, IncomingPage, IncomingRecord, MirrorScope, NewVersion, SaveResult } from './types.ts';
+import { putUnusableAside } from './unusable.ts';
 
 /**
  * Saves one page into the mirror, in the caller's transaction. A new version replaces the stored one only when its answer is
@@ -36,7 +37,14 @@ export async function savePage(
   const read = mapped(storing, costOf, (item) => incomingRecord(scope, kind, item));
   const incoming = new Map((await inSlices(read)).map((record) => [record.id, record]));
   const ids = [...new Set(page.results.map(({ id }) => id))];
-  const received = { received: page.results.length, ids };
+  const { unusable = [] } = page;
+  const received = {
+    received: page.results.length + unusable.length,
+    ids,
+    unusable: unusable.map(({ key }) => key),
+    contradicted: [],
+  };
+  await putUnusableAside(trx, installation, kind, unusable);
   if (incoming.size === 0) return { ...received, pulled: 0, changedIds: [], changedParents: [] };
 
   const { added, replaced, unchanged, cut, shown } = await compare(trx, scope, kind, [...incoming.values()], page);
@@ -151,8 +159,8 @@ function idsOf(records: readonly { id: number }[]): number[] {
 }
 
 /**
- * Marks the documents that a change touches: a changed invoice also its payments (they take their party from it), a changed
- * row its invoice, a changed payment also its invoice (proof P3); and the documents of records that were put aside or missing until now.
+ * Marks the documents that a change touches: a changed invoice also its payments (they take their party from it) and the credit
+ * notes that are held for a circle, which it may have ended, a changed row its invoice, a changed payment also its invoice (proof P3); and the documents of records that were put aside or missing until now.
  */
 async function markTouched(
   trx: Connection,
@@ -167,12 +175,19 @@ async function markTouched(
     return;
   }
   const others = {
-    invoice: async () => ({ payment: await paymentsOf(trx, installation, changedIds) }),
+    invoice: async () => ({
+      payment: await paymentsOf(trx, installation, changedIds),
+      invoice: changedIds.length > 0 ? await heldBy(trx, installation, 'invoice', 'credit_cycle') : [],
+    }),
     payment: async () => ({ invoice: changedParents }),
     prepayment: async () => ({}),
   };
   const changed = { [kind]: changedIds };
-  await markTogether(trx, installation, { changed, known: { ...(await others[kind]()), [kind]: idsOf(back) } });
+  const known: DocumentIds = await others[kind]();
+  await markTogether(trx, installation, {
+    changed,
+    known: { ...known, [kind]: [...(known[kind] ?? []), ...idsOf(back)] },
+  });
 }
 
 async function paymentsOf(trx: Connection, installation: number, invoices: readonly number[]): Promise<number[]> {

@@ -1,5 +1,6 @@
 import type { Dialect } from '../records/dialect.ts';
 import type { SourceRecord } from '../records/types.ts';
+import type { Unusable } from '../records/unusable.ts';
 import type { DocumentKind, RawKeeping } from '../terms.ts';
 
 /** The installation whose records are saved, and how they are read. */
@@ -10,9 +11,18 @@ export interface MirrorScope {
   keepRaw: RawKeeping;
 }
 
+/** A record of a page that no document can be made of (src/records/unusable.ts), and where it stands. */
+export interface UnusableInPage extends Unusable {
+  page: string;
+  position: number;
+  above: number | null;
+  below: number | null;
+}
+
 /** One answer's records, as received. */
 export interface IncomingPage {
   results: { id: number; raw: string; value: unknown; record?: SourceRecord | undefined }[];
+  unusable?: readonly UnusableInPage[];
   /** Lower bound of the snapshot (DESIGN "Source time"). */
   sourceTime: Date;
   /** Upper bound of it, by the same clock. */
@@ -47,6 +57,10 @@ export interface SaveResult {
   pulled: number;
   /** Ids received. */
   ids: number[];
+  /** What stands for the records received that no document can be made of. */
+  unusable: number[];
+  /** Ids that the answer has in two versions: put aside, to be asked for alone. */
+  contradicted: number[];
   /** Records whose version is new or changed, by id. */
   changedIds: number[];
   /** Invoices that the changed records belong to (rows and payments). */

@@ -8,7 +8,7 @@ import { capitalised, Findings, invoiceName } from './findings.ts';
 import { hashOfPosted, type PostedFacts } from './hash.ts';
 import { isSinceStart } from './late.ts';
 import { type InvoiceParty, invoiceParty } from './party.ts';
-import { reviewCollector, reviewDueSum, reviewOverpaid } from './proofs.ts';
+import { provePlausibleInvoice, reviewCollector, reviewDueSum, reviewOverpaid } from './proofs.ts';
 import { type Posting, sell } from './sale.ts';
 import type { Dating, InvoiceFacts, Judgement, PostingContext } from './types.ts';
 
@@ -47,6 +47,7 @@ export function judgeInvoice(facts: InvoiceFacts, context: PostingContext): Judg
 
   findings.date(invoice.invoiceDate, 'the invoice date', context);
   findings.defects(invoice.defects);
+  provePlausibleInvoice(facts, findings);
   const shared = invoiceParty(invoice, context, findings);
   const totalWithVat = findings.amount(invoice.totalWithVat, 'total_with_vat', context);
   if (!shared || !totalWithVat || findings.documentDate === null || findings.holding.length > 0) return findings.held();

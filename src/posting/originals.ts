@@ -1,19 +1,29 @@
 import type { InvoiceRecord } from '../records/types.ts';
 
-/**
- * The invoice that a chain of credit notes begins with; null where the chain leads out of what is known, in a circle, or to a credit
- * note without an original.
- */
-export function firstOriginal(
-  invoice: InvoiceRecord,
-  find: (id: number) => InvoiceRecord | undefined,
-): InvoiceRecord | null {
+/** Credit notes of a chain that are followed: more than any practice writes, so that a longer chain is taken for a circle. */
+export const longestChain = 100;
+
+/** What a credit note goes back to. */
+export interface CreditChain {
+  /**
+   * The invoice that the chain begins with; null where the chain leads out of what is known, into a circle, or to a credit note without
+   * an original.
+   */
+  first: InvoiceRecord | null;
+  /** The credit notes of the circle of which this one is part, from it on; null where it is part of none (ACCOUNTING P6). */
+  circle: readonly number[] | null;
+}
+
+/** Follows a credit note to its original, over at most `longestChain` credit notes. `find` gives those at hand. */
+export function creditChain(invoice: InvoiceRecord, find: (id: number) => InvoiceRecord | undefined): CreditChain {
   const seen = new Set<number>();
   let current: InvoiceRecord | undefined = invoice;
   while (current?.creditNote) {
-    if (seen.has(current.id) || current.originalInvoiceId === null) return null;
+    if (seen.size > longestChain) return { first: null, circle: [...seen] };
+    if (seen.has(current.id) || current.originalInvoiceId === null) return { first: null, circle: null };
     seen.add(current.id);
+    if (current.originalInvoiceId === invoice.id) return { first: null, circle: [...seen] };
     current = find(current.originalInvoiceId);
   }
-  return current ?? null;
+  return { first: current ?? null, circle: null };
 }

@@ -10,6 +10,7 @@ import { type Fact, hashOfPosted, type PostedFacts } from './hash.ts';
 import { isSinceStart } from './late.ts';
 import { clientParty, invoiceParty, moneyParty } from './party.ts';
 import { vatGivenBack } from './prepayment-vat.ts';
+import { provePlausible } from './proofs.ts';
 import type { Judgement, PaymentFacts, PostingContext } from './types.ts';
 
 const consolidated = 6;
@@ -17,7 +18,7 @@ const rounding = 3;
 const netting = 12;
 
 /** Defects of an invoice that may have cost a field which its payments need. */
-const holdsPayments: ReadonlySet<DefectCode> = new Set(['field_invalid', 'record_too_large']);
+const holdsPayments: ReadonlySet<DefectCode> = new Set(['field_invalid', 'foreign_reference', 'record_too_large']);
 
 /**
  * Judges a payment on an invoice by its present facts (ACCOUNTING R4, R7, R10). Party, department and receivable are those of
@@ -64,6 +65,7 @@ export function judgePayment(
   }
   findings.documentDate = period.date;
 
+  provePlausible([['paid', payment.paid]], findings);
   const paid = findings.amount(payment.paid, 'paid', context);
   if (findings.holding.length > 0 || !paid) return findings.held();
   if (paid.isZero()) return findings.state('nothing_to_post');

@@ -7,6 +7,7 @@ import { Findings } from './findings.ts';
 import { hashOfPosted, type PostedFacts } from './hash.ts';
 import { clientParty, moneyParty } from './party.ts';
 import { vatAtReceipt, vatGivenBack } from './prepayment-vat.ts';
+import { provePlausible } from './proofs.ts';
 import type { Judgement, PostingContext, PrepaymentFacts } from './types.ts';
 
 /** Consolidated invoice and prepayment: payment types that bring no money in. */
@@ -42,6 +43,7 @@ export function judgePrepayment(
   if (date !== null && context.startDate !== null && date < context.startDate) return findings.state('before_start');
 
   findings.defects(prepayment.defects);
+  provePlausible([['paid', prepayment.paid]], findings);
   const paid = findings.amount(prepayment.paid, 'paid', context);
   if (findings.holding.length > 0 || !paid || date === null) return findings.held();
   if (paid.isZero()) return findings.state('nothing_to_post');

@@ -2,9 +2,12 @@ import { Money, minorUnit, roundHalfEven, sum } from '../domain/money.ts';
 import type { InvoiceRecord, PaymentRecord } from '../records/types.ts';
 import type { Findings } from './findings.ts';
 import { type CompleteRow, rateOf } from './groups.ts';
+import type { InvoiceFacts } from './types.ts';
 
 // Multiplying is much faster than dividing by 100.
 const perCent = new Money('0.01');
+/** Ids that a message names. */
+const longestTold = 8;
 
 /** An invoice's totals, all present. */
 export interface Totals {
@@ -39,6 +42,47 @@ export function proveTotals(totals: Totals, rows: CompleteRow[], decimals: numbe
     const parts = [total, totalVat].map((amount) => amount.toFixed(decimals)).join(' + ');
     findings.holdAndRefetch('totals_disagree', `the document's ${parts} is not ${totalWithVat.toFixed(decimals)}`);
   }
+}
+
+/** In major units of any currency. */
+const largestPlausible = new Money(10_000_000);
+
+/** P6: no amount is above what a document of a practice can be. Each has the name that the message has. Holds otherwise. */
+export function provePlausible(amounts: readonly (readonly [string, Money | null])[], findings: Findings): void {
+  for (const [name, amount] of amounts) {
+    if (amount === null || amount.abs().lessThanOrEqualTo(largestPlausible)) continue;
+    findings.holdAndRefetch('amount_implausible', `${name} is ${shortened(amount)}, which is above 10,000,000`);
+  }
+}
+
+/** An amount of few characters, however long it is. */
+function shortened(amount: Money): string {
+  return amount.precision(true) > 20 ? amount.toExponential(3) : amount.toFixed();
+}
+
+/** P6: of an invoice, its totals and the amounts of its rows; a credit note is in no circle of credit notes. Holds otherwise. */
+export function provePlausibleInvoice({ invoice, rows, creditCircle }: InvoiceFacts, findings: Findings): void {
+  const { total, totalVat, totalWithVat } = invoice;
+  provePlausible(
+    [['total', total] as const, ['total_vat', totalVat] as const, ['total_with_vat', totalWithVat] as const],
+    findings,
+  );
+  for (const { id, sum: net, sumVat, sumTotal } of rows) {
+    const amounts = [['sum', net] as const, ['sum_vat', sumVat] as const, ['sum_total', sumTotal] as const];
+    provePlausible(
+      amounts.map(([name, amount]) => [`row ${id}: ${name}`, amount] as const),
+      findings,
+    );
+  }
+  if (!creditCircle) return;
+  const told = creditCircle.slice(0, longestTold).join(', ');
+  const more = creditCircle.length > longestTold ? ` and ${creditCircle.length - longestTold} more` : '';
+  findings.holdAndRefetch(
+    'credit_cycle',
+    creditCircle.length === 1
+      ? 'it credits itself'
+      : `these credit notes credit each other in a circle, or in a chain that is too long to be one: ${told}${more}`,
+  );
 }
 
 /** Not part of P1: each row's VAT is within one minor unit of its net times its rate. Reported, does not hold. */

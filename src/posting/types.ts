@@ -55,6 +55,8 @@ export interface InvoiceFacts extends Seen, Shown {
   originalDate?: string | null;
   /** Ids of rows that the source does not show any more, though its `modified` has not moved; they are among `rows`. */
   missingRows?: readonly number[];
+  /** The credit notes that credit each other in a circle with it; null or absent: none (ACCOUNTING P6). */
+  creditCircle?: readonly number[] | null;
 }
 
 export interface PaymentFacts extends Seen, Shown {

@@ -1,6 +1,7 @@
+import type { Dialect } from '../records/dialect.ts';
 import { isJsonObject, type JsonValue } from '../records/json.ts';
 import type { AccountNumber } from '../records/types.ts';
-import { flag, reference, text } from '../records/values.ts';
+import { flag, readReference, text } from '../records/values.ts';
 import type { PracticeClient } from './client.ts';
 
 /** More pages than any chart of accounts has; guards against a list that does not end. */
@@ -11,13 +12,13 @@ const pageSize = 1000;
  * The practice software's account numbers, all pages. Throws PracticeError; `forbidden` where the application lacks the
  * permission "Financial: Invoices" (practice-api: Permissions).
  */
-export async function listAccountNumbers(client: PracticeClient): Promise<AccountNumber[]> {
+export async function listAccountNumbers(client: PracticeClient, dialect: Dialect): Promise<AccountNumber[]> {
   const found = new Map<number, AccountNumber>();
   let received = 0;
   for (let page = 1; page <= maxPages; page++) {
     const answer = await client.list('accountnumber', {}, pageSize, { page });
     for (const { id, value } of answer.results) {
-      const account = read(value);
+      const account = read(value, dialect);
       if (account) found.set(id, account);
     }
     received += answer.results.length;
@@ -29,14 +30,15 @@ export async function listAccountNumbers(client: PracticeClient): Promise<Accoun
   );
 }
 
-function read(value: JsonValue): AccountNumber | null {
+function read(value: JsonValue, dialect: Dialect): AccountNumber | null {
   if (!isJsonObject(value)) return null;
+  const department = readReference(value.department, dialect, 'department');
   const number = text.read(value.number ?? '')?.trim();
   if (!number) return null;
   return {
     number,
     description: text.read(value.description ?? '')?.trim() || null,
-    departmentId: value.department == null ? null : (reference.read(value.department) ?? null),
+    departmentId: typeof department === 'number' ? department : null,
     archived: value.archived == null ? false : (flag.read(value.archived) ?? false),
   };
 }

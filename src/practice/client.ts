@@ -14,7 +14,7 @@ import { type Asked, type ExchangeContext, type Exchanged, exchange, type OnOutc
 import { type ExternalIdToWrite, type ExternalInfoPorts, readExternalId, writeExternalId } from './external-info.ts';
 import { dateOf, type HttpAnswer, type Method, type Transport } from './http.ts';
 import { type Log, newRequestId } from './log.ts';
-import { type RawRecord, rawRecord, readerOf } from './raw-record.ts';
+import { type RawRecord, rawRecord, readerOf, sortPage, type UnusableRecord } from './raw-record.ts';
 import { createTransport, defaultTimeouts, type Timeouts } from './transport.ts';
 
 export interface PracticeClientOptions {
@@ -40,6 +40,8 @@ export interface ListAnswer {
   /** Number of records that match the filters, on all pages. */
   count: number;
   results: RawRecord[];
+  /** Records of the page that no document can be made of: received and counted like the others. None, where absent. */
+  unusable?: readonly UnusableRecord[];
   /** Lower bound of the snapshot's time: the answer's `Date` minus the request's duration (DESIGN "Sync"). */
   sourceTime: Date;
   /** Upper bound of the same, by the same clock. */
@@ -67,7 +69,7 @@ export interface ListOptions {
 export interface PracticeClient {
   /**
    * One page of a list, the first by default. Filters are query parameters by their full names. A page size above the maximum
-   * is reduced to it. Throws PracticeError; `malformed_record` where a record has no usable id.
+   * is reduced to it. Throws PracticeError; `malformed_record` where a record of a list that is not synchronised has no usable id.
    */
   list(
     kind: ListKind,
@@ -189,16 +191,18 @@ function clientWith(
       (body) => inSlices(readListBody(kind, body, read)),
     );
     if (value === null) throw new PracticeError('malformed_response', `the answer of the ${kind} list is empty`);
-    const { count, results } = value;
-    const received = results.length;
+    const { count } = value;
+    const { results, unusable } = sortPage(value.results, query.toString());
+    const received = value.results.length;
     // Of a page that shows a record more than once nobody can tell how many places it has.
-    const hasCopies = new Set(results.map(({ id }) => id)).size < received;
+    const hasCopies = new Set(results.map(({ id }) => id)).size < results.length;
     if (pageSizeAsked === null && page === undefined && received > 0 && received < count && !hasCopies) {
       pageSizes.set(kind, received);
     }
     return {
       count,
       results,
+      ...(unusable.length > 0 ? { unusable } : {}),
       ...timesOf(answer, { askedAt, answeredAt }),
       askedAt,
       answeredAt,

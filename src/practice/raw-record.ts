@@ -2,6 +2,7 @@ import type { Dialect, ListKind } from '../records/dialect.ts';
 import { type JsonValue, parseJson, storableJson, stringifyJson } from '../records/json.ts';
 import { parseRecord, recordId } from '../records/schema.ts';
 import type { SourceRecord } from '../records/types.ts';
+import { keyOfCopy, type Unusable, unusableOf } from '../records/unusable.ts';
 import { recordKinds } from '../terms.ts';
 
 /** One record as the source sent it. */
@@ -15,18 +16,55 @@ export interface RawRecord {
   record?: SourceRecord | undefined;
 }
 
-/** The function that reads the records of a list. */
-export function readerOf(dialect: Dialect, kind: ListKind): (raw: string, value: JsonValue) => RawRecord {
+/** A record of a page that no document can be made of, and where it stands. */
+export interface UnusableRecord extends Unusable {
+  /** The query that was asked, and the record's place on its page, from 1. */
+  page: string;
+  position: number;
+  /** The ids of the usable records before and after it on the page; null: it is the first or last. */
+  above: number | null;
+  below: number | null;
+}
+
+/** The function that reads the records of a list. Of the synchronised lists it gives what is unusable as such; of others it throws. */
+export function readerOf(dialect: Dialect, kind: ListKind): (raw: string, value: JsonValue) => RawRecord | Unusable {
   const synchronised = recordKinds.find((each) => each === kind);
-  const idField = synchronised ? dialect.fields[synchronised].id : 'id';
-  return (raw, value) => ({
-    id: recordId(kind, value, idField),
-    raw,
-    get value() {
-      return parseJson(raw);
-    },
-    record: synchronised && parseRecord(synchronised, value, dialect),
-  });
+  return (raw, value) => {
+    const unusable = synchronised ? unusableOf(synchronised, raw, value, dialect) : null;
+    if (unusable) return unusable;
+    const record = synchronised && parseRecord(synchronised, value, dialect);
+    return {
+      id: record?.id ?? recordId(kind, value, 'id'),
+      raw,
+      get value() {
+        return parseJson(raw);
+      },
+      record,
+    };
+  };
+}
+
+/** The records of a page, and those that are unusable, in their order. `page` is the query that was asked. */
+export function sortPage(
+  read: readonly (RawRecord | Unusable)[],
+  page: string,
+): { results: RawRecord[]; unusable: UnusableRecord[] } {
+  const results: RawRecord[] = [];
+  const unusable: UnusableRecord[] = [];
+  const copies = new Map<number, number>();
+  for (const [at, record] of read.entries()) {
+    if ('raw' in record) {
+      results.push(record);
+      for (const each of unusable) each.below ??= record.id;
+      continue;
+    }
+    const before = copies.get(record.key) ?? 0;
+    copies.set(record.key, before + 1);
+    const above = results.at(-1)?.id ?? null;
+    const key = keyOfCopy(record.key, before);
+    unusable.push({ ...record, key, page, position: at + 1, above, below: null });
+  }
+  return { results, unusable };
 }
 
 /** A record from a parsed value. Throws PracticeError `malformed_record`. */

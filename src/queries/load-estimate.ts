@@ -10,6 +10,7 @@ import type { PullOwner } from '../sync/context.ts';
 import { estimateLoad, type ListLoad, ListProgress, type LoadEstimate, type Pace } from '../sync/load-estimate.ts';
 import { recordsLeft } from '../sync/records-left.ts';
 import { pullStep } from '../sync/streams.ts';
+import { receivedIn } from '../sync/walk/count-proof.ts';
 import { type InstallationId, type RecordKind, recordKinds } from '../terms.ts';
 
 /** Counting stops after this long: the rate budget is in use, or the window will report what is wrong with the source. */
@@ -91,7 +92,7 @@ async function countRecords(
       const answer = await client.list(list, filters, null, { priority: priorities.backfill });
       const waitedMs = client.counters().byAction[actionOf(dialect, list, 'list')]?.waitedMs ?? 0;
       pace.latencySeconds = Math.max(pace.latencySeconds, (performance.now() - askedMs - waitedMs) / 1000);
-      const received = answer.results.length;
+      const received = receivedIn(answer);
       if (received > 0 && received < answer.count) pageSizes[list] = received;
       records[list] = answer.count;
     }),

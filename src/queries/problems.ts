@@ -4,6 +4,7 @@ import { type Connection, row, rows } from '../db/rows.ts';
 import type { ProblemDetails } from '../documents/save.ts';
 import { Money } from '../domain/money.ts';
 import { todoOf } from '../domain/problem-texts.ts';
+import { isUnusable } from '../mirror/unusable.ts';
 import { writeBackFindings } from '../reconcile/e10-write-backs.ts';
 import { type CalendarDate, documentKinds, type InstallationId, recordKinds } from '../terms.ts';
 import { givenUpWriteBacks } from '../writeback/read-back.ts';
@@ -143,13 +144,13 @@ function asOne(problems: DocumentProblem[]): DocumentProblem[] {
   });
 }
 
-/** Rows that were put aside and name no invoice, and numbers of the ERP that the source does not take. */
+/** What was put aside and is no document, and numbers of the ERP that the source does not take. */
 async function otherProblems(db: Connection, installations: readonly InstallationId[]): Promise<DocumentProblem[]> {
   const found = await rows(
     db,
     {
       installation: integer,
-      // A row that was put aside and names no invoice holds no document, and stands here by itself.
+      // What was put aside and holds no document stands here by itself: a row that names no invoice, a record without an id.
       kind: oneOf(recordKinds),
       id: integer,
       problem_code: text,
@@ -157,7 +158,7 @@ async function otherProblems(db: Connection, installations: readonly Installatio
       problem_since: nullable(instant),
     },
     `select installation, kind, record::bigint as id, code as problem_code, message as problem_message, since as problem_since
-     from put_aside where installation = any(?) and kind = 'row' and parent_id is null
+     from put_aside where installation = any(?) and (${isUnusable} or kind = 'row' and parent_id is null)
      union all
      select installation, kind, document_id, error_code, error, error_since
      from erp_number_write_back where installation = any(?) and error_code is not null
@@ -167,7 +168,7 @@ async function otherProblems(db: Connection, installations: readonly Installatio
   return found.map(({ installation, kind, id, problem_code, problem_message, problem_since }) => ({
     id: `${installation}/${kind}/${id}`,
     installation,
-    document: `${kind} ${id}`,
+    document: id < 0 ? `${kind} without id` : `${kind} ${id}`,
     code: problem_code,
     message: problem_message ?? '',
     todo: todoOf(problem_code),

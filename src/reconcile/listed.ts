@@ -2,6 +2,7 @@
 import { date, integer, numeric, oneOf, text, texts } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
+import { isUnusable } from '../mirror/unusable.ts';
 import { documentKinds } from '../terms.ts';
 import { type Limited, limitedRows } from './limited.ts';
 import {
@@ -64,8 +65,11 @@ export async function countStates(db: Connection, input: ReconcileInput): Promis
   const counts = await rows(
     db,
     { kind: oneOf(documentKinds), state: text, count: integer },
-    'select kind, state, count(*) as count from document where installation = ? group by kind, state order by kind, state',
-    [input.id],
+    `select kind, state, count(*) as count from document where installation = ? group by kind, state
+     union all
+     select kind, 'put_aside', count(*) from put_aside where installation = ? and kind <> 'row' and ${isUnusable} group by kind
+     order by kind, state`,
+    [input.id, input.id],
   );
   const states: InstallationReport['states'] = { invoices: {}, payments: {}, prepayments: {} };
   for (const { kind, state, count } of counts) states[plurals[kind]][state] = count;

@@ -64,7 +64,10 @@ const dialectSchema = z.strictObject({
  * The names, limits and variants in which one installation's practice API may differ (mappings/practice-api.yaml). All of a
  * process share it, so that nothing changes it; what answers show of the server is stored with the installation.
  */
-export type Dialect = Readonly<z.infer<typeof dialectSchema>>;
+export type Dialect = Readonly<z.infer<typeof dialectSchema>> & {
+  /** The installation whose records they are: what names another one is not ours. Null: that of any. */
+  readonly installation: number | null;
+};
 
 const actionKinds = ['list', 'retrieve', 'write'] as const;
 export type ActionKind = (typeof actionKinds)[number];
@@ -80,13 +83,13 @@ export class DialectError extends Error {
  * A dialect's parsed YAML with an installation's overrides laid over it (tables merge, everything else replaces). Throws
  * DialectError for unknown names and wrong values.
  */
-export function parseDialect(data: unknown, overrides: unknown = {}): Dialect {
+export function parseDialect(data: unknown, overrides: unknown = {}, installation: number | null = null): Dialect {
   const result = dialectSchema.safeParse(merge(data, overrides ?? {}));
   if (!result.success) {
     const places = result.error.issues.map((issue) => `${issue.path.join('.') || 'the whole'}: ${issue.message}`);
     throw new DialectError(`The description of the practice API is not valid: ${places.join('; ')}`);
   }
-  return frozen(result.data);
+  return frozen({ ...result.data, installation });
 }
 
 /** The value with everything in it frozen. */

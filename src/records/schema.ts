@@ -6,15 +6,29 @@ import type { RecordKind } from '../terms.ts';
 import type { Dialect } from './dialect.ts';
 import { isJsonObject, type JsonObject, type JsonValue, stringifyJson } from './json.ts';
 import { tooLargeOf } from './shrink.ts';
-import type { Defect, InvoiceRecord, PaymentRecord, PrepaymentRecord, RowRecord, SourceRecord } from './types.ts';
-import { amount, failureOf, flag, id, integer, reference, references, type Scalar, text } from './values.ts';
+import type { Resource } from './tenant.ts';
+import type {
+  Defect,
+  DefectCode,
+  InvoiceRecord,
+  PaymentRecord,
+  PrepaymentRecord,
+  RowRecord,
+  SourceRecord,
+} from './types.ts';
+import { amount, failureOf, flag, id, integer, readReference, type Scalar, text } from './values.ts';
 
 /** Characters of a field's value that a defect quotes. */
 const longestShown = 60;
 
 export type RecordOf<Kind extends RecordKind> = Extract<SourceRecord, { kind: Kind }>;
 
-/** A record's id. Throws PracticeError `malformed_record`: a record without an id can neither be stored nor be skipped. */
+/** A record's id where it has one that serves: a positive integer that survives everywhere. */
+export function usableId(kind: RecordKind, value: JsonObject, dialect: Dialect): number | undefined {
+  return id.read(at(value, dialect.fields[kind].id));
+}
+
+/** A record's id. Throws PracticeError `malformed_record`; of the synchronised lists such records are put aside before (unusable.ts). */
 export function recordId(kind: string, value: JsonValue, idField: string): number {
   const found = isJsonObject(value) ? id.read(at(value, idField)) : undefined;
   if (found !== undefined) return found;
@@ -47,7 +61,7 @@ const parsers: { [K in RecordKind]: (value: JsonValue, dialect: Dialect) => Reco
 
 function parseInvoice(value: JsonValue, dialect: Dialect): InvoiceRecord {
   const names = dialect.fields.invoice;
-  const read = new RecordReader('invoice', value, names.id);
+  const read = new RecordReader('invoice', value, dialect);
   return {
     kind: 'invoice',
     id: read.id,
@@ -65,10 +79,10 @@ function parseInvoice(value: JsonValue, dialect: Dialect): InvoiceRecord {
     totalWithVat: read.amount(names.total_with_vat),
     dueSum: read.optional(names.due_sum, amount),
     bankReference: read.optional(names.bank_reference, text),
-    clientId: read.optional(names.client, reference),
-    departmentId: read.optional(names.department, reference),
-    originalInvoiceId: read.optional(names.original_invoice, reference),
-    consolidatedInvoiceIds: read.optional(names.consolidated_invoices, references) ?? [],
+    clientId: read.reference(names.client, 'client'),
+    departmentId: read.reference(names.department, 'department'),
+    originalInvoiceId: read.reference(names.original_invoice, 'invoice'),
+    consolidatedInvoiceIds: read.references(names.consolidated_invoices, 'invoice'),
     payer: {
       name: read.optional(names.payer_organization_name, text) ?? read.optional(names.payer_name, text),
       vatNumber: read.optional(names.payer_vat_number, text),
@@ -81,11 +95,11 @@ function parseInvoice(value: JsonValue, dialect: Dialect): InvoiceRecord {
 
 function parseRow(value: JsonValue, dialect: Dialect): RowRecord {
   const names = dialect.fields.row;
-  const read = new RecordReader('row', value, names.id);
+  const read = new RecordReader('row', value, dialect);
   return {
     kind: 'row',
     id: read.id,
-    invoiceId: read.optional(names.invoice, reference),
+    invoiceId: read.reference(names.invoice, 'invoice'),
     name: read.optional(names.name, text),
     sum: read.amount(names.sum),
     sumVat: read.amount(names.sum_vat),
@@ -109,7 +123,7 @@ function parseRow(value: JsonValue, dialect: Dialect): RowRecord {
         }
       : null,
     vatPercentage: read.optional(names.vat_percentage, amount),
-    creditedRowId: read.optional(names.credited_row, reference),
+    creditedRowId: read.reference(names.credited_row, 'row'),
     modified: read.optional(names.modified, text),
     defects: read.defects,
   };
@@ -117,11 +131,11 @@ function parseRow(value: JsonValue, dialect: Dialect): RowRecord {
 
 function parsePayment(value: JsonValue, dialect: Dialect): PaymentRecord {
   const names = dialect.fields.payment;
-  const read = new RecordReader('payment', value, names.id);
+  const read = new RecordReader('payment', value, dialect);
   return {
     kind: 'payment',
     id: read.id,
-    invoiceId: read.optional(names.invoice, reference),
+    invoiceId: read.reference(names.invoice, 'invoice'),
     paymentType: read.optional(names.payment_type, integer),
     paid: read.amount(names.paid),
     dateAdded: read.optional(names.date_added, text),
@@ -132,16 +146,16 @@ function parsePayment(value: JsonValue, dialect: Dialect): PaymentRecord {
 
 function parsePrepayment(value: JsonValue, dialect: Dialect): PrepaymentRecord {
   const names = dialect.fields.prepayment;
-  const read = new RecordReader('prepayment', value, names.id);
+  const read = new RecordReader('prepayment', value, dialect);
   return {
     kind: 'prepayment',
     id: read.id,
-    clientId: read.optional(names.client, reference),
-    departmentId: read.optional(names.department, reference),
+    clientId: read.reference(names.client, 'client'),
+    departmentId: read.reference(names.department, 'department'),
     paymentType: read.optional(names.payment_type, integer),
     paid: read.amount(names.paid),
     unusedAmount: read.optional(names.unused_amount, amount),
-    refundsId: read.optional(names.refunds, reference),
+    refundsId: read.reference(names.refunds, 'prepayment'),
     status: prepaymentStatus(read, dialect),
     created: read.optional(names.created, text),
     modified: read.optional(names.modified, text),
@@ -176,8 +190,8 @@ export interface InvoiceOrigin {
 /** The origin that an invoice's record names; null where it names none that can be read. Posting does not need it. */
 export function originOf(value: JsonValue, dialect: Dialect): InvoiceOrigin | null {
   const named = isJsonObject(value) ? at(value, dialect.fields.invoice.consultation) : null;
-  const consultation = named == null ? undefined : reference.read(named);
-  if (consultation === undefined) return null;
+  const consultation = named == null ? undefined : readReference(named, dialect, 'consultation');
+  if (typeof consultation !== 'number') return null;
   const address = text.read((isJsonObject(named) ? named.url : named) ?? '') ?? null;
   return { consultation, url: address !== null && /^https?:\/\//.test(address) ? address : null };
 }
@@ -187,9 +201,11 @@ class RecordReader {
   readonly id: number;
   readonly defects: Defect[] = [];
   readonly #record: JsonObject;
+  readonly #dialect: Dialect;
 
-  constructor(kind: RecordKind, value: JsonValue, idField: string) {
-    this.id = recordId(kind, value, idField);
+  constructor(kind: RecordKind, value: JsonValue, dialect: Dialect) {
+    this.id = recordId(kind, value, dialect.fields[kind].id);
+    this.#dialect = dialect;
     this.#record = isJsonObject(value) ? value : {};
     const tooLarge = tooLargeOf(this.#record);
     if (tooLarge !== null) this.defects.push({ code: 'record_too_large', field: 'the record', message: tooLarge });
@@ -205,9 +221,42 @@ class RecordReader {
     if (value == null) return null;
     const result = type.read(value);
     if (result !== undefined) return result;
-    const clipped = storable(redact(stringifyJson(value), longestShown));
-    this.defects.push({ code: type.code, field, message: `${failureOf(type, value)} (${clipped})` });
+    this.#defect(type.code, field, failureOf(type, value), value);
     return null;
+  }
+
+  /** The id of the record of a resource that the field names. A name of another tenant's is a defect (ACCOUNTING P6). */
+  reference(field: string, resource: Resource): number | null {
+    const value = at(this.#record, field);
+    if (value == null) return null;
+    const found = readReference(value, this.#dialect, resource);
+    if (typeof found === 'number') return found;
+    if (found === 'foreign') this.#foreign(field, value);
+    else this.#defect('field_invalid', field, 'is no reference to a record', value);
+    return null;
+  }
+
+  /** As `reference`, of a list of them: empty where one of them is a defect. */
+  references(field: string, resource: Resource): number[] {
+    const value = at(this.#record, field);
+    if (value == null) return [];
+    const found = Array.isArray(value)
+      ? value.map((each) => readReference(each, this.#dialect, resource))
+      : [undefined];
+    const ids = found.filter((each) => typeof each === 'number');
+    if (ids.length === found.length) return ids;
+    if (found.includes('foreign')) this.#foreign(field, value);
+    else this.#defect('field_invalid', field, 'is no list of references to records', value);
+    return [];
+  }
+
+  #foreign(field: string, value: JsonValue): void {
+    this.#defect('foreign_reference', field, 'names another installation or another resource', value);
+  }
+
+  #defect(code: DefectCode, field: string, message: string, value: JsonValue): void {
+    const clipped = storable(redact(stringifyJson(value), longestShown));
+    this.defects.push({ code, field, message: `${message} (${clipped})` });
   }
 
   /** An amount that posting needs: its absence is a defect, too. */
@@ -218,7 +267,7 @@ class RecordReader {
 }
 
 /** The value at a field name, which may be a path with dots. */
-function at(record: JsonObject, field: string): JsonValue {
+export function at(record: JsonObject, field: string): JsonValue {
   if (!field.includes('.')) return Object.hasOwn(record, field) ? record[field] : undefined;
   let value: JsonValue = record;
   for (const key of field.split('.')) {

@@ -19,7 +19,7 @@ export interface Defect {
 
 export type DefectCode = Extract<
   ProblemCode,
-  'amount_missing' | 'amount_invalid' | 'field_invalid' | 'record_too_large'
+  'amount_missing' | 'amount_invalid' | 'field_invalid' | 'foreign_reference' | 'record_too_large'
 >;
 
 /** The payer snapshot of an invoice (practice-api: Invoice). */

@@ -1,6 +1,8 @@
 import { isLosslessNumber } from 'lossless-json';
 import { isTooLongNumber, longestNumberDigits, Money, parseMoney, zero } from '../domain/money.ts';
+import type { Dialect } from './dialect.ts';
 import { isJsonObject, type JsonValue } from './json.ts';
+import { isAddress, type Resource, readAddress } from './tenant.ts';
 import type { DefectCode } from './types.ts';
 
 /**
@@ -50,12 +52,29 @@ function positiveIntegerOf(value: JsonValue): number | undefined {
   return number !== undefined && number > 0 ? number : undefined;
 }
 
-function referenceOf(value: JsonValue): number | undefined {
-  if (isJsonObject(value)) return referenceOf(value.id ?? value.url);
-  const id = positiveIntegerOf(value);
-  if (id !== undefined || typeof value !== 'string') return id;
-  const path = value.trim().replace(/[?#].*$/s, '');
-  return path.includes('/') ? positiveIntegerOf(/\/(\d+)\/*$/.exec(path)?.[1]) : undefined;
+/** Objects in objects beyond this are no reference. */
+const deepestReference = 4;
+
+/**
+ * The id in a reference to a resource: an address, a bare id, or an object with `id`, `url` or both. `foreign` where an address names
+ * another installation or another resource (tenant.ts); undefined where there is no id, or two that differ.
+ */
+export function readReference(
+  value: JsonValue,
+  dialect: Dialect,
+  resource: Resource,
+  depth = 0,
+): number | 'foreign' | undefined {
+  if (isJsonObject(value)) {
+    if (depth > deepestReference) return undefined;
+    const named = [value.id, value.url].filter((each) => each != null);
+    const read = named.map((each) => readReference(each, dialect, resource, depth + 1));
+    if (read.includes('foreign')) return 'foreign';
+    return read.every((each) => each === read[0]) ? read[0] : undefined;
+  }
+  if (typeof value !== 'string' || !isAddress(value)) return positiveIntegerOf(value);
+  const id = readAddress(value, dialect, resource);
+  return id === 'foreign' ? id : positiveIntegerOf(id);
 }
 
 /** A decimal, as string or number. */
@@ -78,23 +97,6 @@ export const id: Scalar<number> = { read: positiveIntegerOf, code: 'field_invali
 
 /** A code or a count. */
 export const integer: Scalar<number> = { read: integerOf, code: 'field_invalid', failure: 'is no integer' };
-
-/** The id in a reference: a URL with or without trailing slash and query, a bare id, or an object with `id` or `url`. */
-export const reference: Scalar<number> = {
-  read: referenceOf,
-  code: 'field_invalid',
-  failure: 'is no reference to a record',
-};
-
-export const references: Scalar<number[]> = {
-  read: (value) => {
-    if (!Array.isArray(value)) return undefined;
-    const ids = value.map(referenceOf);
-    return ids.every((each) => each !== undefined) ? ids : undefined;
-  },
-  code: 'field_invalid',
-  failure: 'is no list of references to records',
-};
 
 export const flag: Scalar<boolean> = {
   read: (value) => {

@@ -1,7 +1,6 @@
 import { integer } from '../db/columns.ts';
 import { rows } from '../db/rows.ts';
 import { spanOf } from '../domain/read-at.ts';
-import { savePageOrAside } from '../mirror/put-aside.ts';
 import type { ListAnswer } from '../practice/client.ts';
 import { recordOf } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
@@ -11,6 +10,7 @@ import { readDefaultPageSizes } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { coveringPages, type IdPage } from './id-pages.ts';
 import { pullList } from './pull-list.ts';
+import { saveAnswer } from './save-answer.ts';
 import { isWholeList } from './walk/count-proof.ts';
 import { contradictedFilter } from './walk/filter-check.ts';
 import { pageSizeFor } from './walk/page-size.ts';
@@ -112,7 +112,7 @@ async function pullPage(
   const answer = await askUnlessRefused(context, kind, filters, pageSize, defaultPageSize);
   if (answer === null || answer.results.some(({ id }) => id < lowest || id > highest)) return null;
   const received = new Set(answer.results.map(({ id }) => id));
-  return { ...(await saveAnswer(context, kind, answer)), received, isWhole: isWholeList(answer) };
+  return { ...(await save(context, kind, answer)), received, isWhole: isWholeList(answer) };
 }
 
 /**
@@ -133,8 +133,8 @@ export async function pullById(
   if (Object.keys(filters).length > 0) {
     const answer = await askUnlessRefused(context, kind, filters, null);
     const isFound = answer?.results.some((item) => item.id === id) ?? false;
-    if (answer !== null && (isFound || answer.count === 0)) {
-      return { ...(await saveAnswer(context, kind, answer)), found: isFound };
+    if (answer !== null && (isFound || (answer.results.length === 0 && isWholeList(answer)))) {
+      return { ...(await save(context, kind, answer)), found: isFound };
     }
     for (const item of answer?.results ?? []) {
       const filter = contradictedFilter(filters, recordOf(kind, item, dialect), timezone);
@@ -151,9 +151,8 @@ export async function pullById(
   return { ...result, found };
 }
 
-async function saveAnswer(context: PullContext, kind: RecordKind, answer: ListAnswer): Promise<PullResult> {
-  const { findOwnEchoes, transact } = context;
-  const saved = await savePageOrAside(transact, context, kind, answer, findOwnEchoes, async (trx, result) => {
+async function save(context: PullContext, kind: RecordKind, answer: ListAnswer): Promise<PullResult> {
+  const saved = await saveAnswer(context, kind, answer, async (trx, result) => {
     await context.watch?.saved(trx, kind, result);
     return result;
   });

@@ -34,8 +34,8 @@ export async function pullByInvoice(
     if (ignored.has(filter)) return null;
     const requested = pending.slice(0, filter === 'invoice__in' ? invoicesPerRequest : 1);
     try {
-      const result = await pull({ [filter]: requested.join(',') }, ({ ids }) => {
-        for (const id of ids) received.add(id);
+      const result = await pull({ [filter]: requested.join(',') }, ({ ids, unusable }) => {
+        for (const id of [...ids, ...unusable]) received.add(id);
       });
       addCounts(total, result);
       total.read = spanOf(total.read, result.read);

@@ -9,8 +9,9 @@ import {
   noteNotShown,
 } from '../mirror/absence.ts';
 import { censusDue, noteCensusTaken } from '../mirror/installation-state.ts';
-import { asideIds } from '../mirror/put-aside.ts';
-import { type DocumentKind, documentKinds, type RecordKind } from '../terms.ts';
+import { endUnseen } from '../mirror/unusable.ts';
+import { type DocumentKind, documentKinds } from '../terms.ts';
+import { pullAside } from './aside.ts';
 import { pullByIds } from './by-id.ts';
 import { invoicesPerRequest } from './by-invoice.ts';
 import { repeatsRecords } from './capabilities/server.ts';
@@ -71,11 +72,12 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
   const lines: CensusLine[] = [];
   await pullMissingRows(context);
   for (const kind of documentKinds) {
-    await pullAside(context, kind);
+    const isAsideKnown = await pullAside(context, kind, lookUpsAtMost);
+    if (kind === 'invoice') await pullAside(context, 'row', lookUpsAtMost);
     const hasRepeats = () => repeatsRecords(db, installation, kind);
     let source = await countCovered(context, kind);
     let gone: number[] = [];
-    if ((await hasRepeats()) || source !== (await countMirror(context, kind)).shown) {
+    if (!isAsideKnown || (await hasRepeats()) || source !== (await countMirror(context, kind)).shown) {
       const walked = await walkWholeList(context, kind);
       gone = walked.gone;
       source = (await hasRepeats()) ? walked.distinct : await countCovered(context, kind);
@@ -101,22 +103,15 @@ async function pullMissingRows(context: PullContext): Promise<void> {
   if (invoices.length > 0) await pullRowSets(context, invoices);
 }
 
-/** Asks again for the records that could not be stored: the source, or this program, may have changed. */
-async function pullAside(context: PullContext, kind: DocumentKind): Promise<void> {
-  const again: RecordKind[] = kind === 'invoice' ? ['invoice', 'row'] : [kind];
-  for (const each of again) {
-    await pullByIds(context, each, await asideIds(context.db, context.installation, each, lookUpsAtMost));
-  }
-}
-
 /** Pulls a list and notes what it does not show; `distinct` counts the different records received. */
 async function walkWholeList(context: PullContext, kind: DocumentKind): Promise<{ gone: number[]; distinct: number }> {
   const { db, transact, installation } = context;
   const received = new Set<number>();
-  const onSaved = (saved: { ids: number[] }) => {
-    for (const id of saved.ids) received.add(id);
+  const onSaved = ({ ids, unusable }: { ids: number[]; unusable: number[] }) => {
+    for (const id of [...ids, ...unusable]) received.add(id);
   };
   const { read } = await pullList(context, kind, {}, null, { keepWalk: false, onSaved });
+  await transact((trx) => endUnseen(trx, installation, kind, read.askedAt));
   const notShown = await rows(
     db,
     { id: integer },

@@ -2,7 +2,6 @@ import type { Connection } from '../db/rows.ts';
 import { refreshStatistics, refreshStatisticsFromRows } from '../db/statistics.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { type ReadSpan, readSpanOf, savedSpan, spanOf } from '../domain/read-at.ts';
-import { savePageOrAside } from '../mirror/put-aside.ts';
 import type { SaveResult } from '../mirror/types.ts';
 import type { ListAnswer } from '../practice/client.ts';
 import { recordOf } from '../records/schema.ts';
@@ -14,7 +13,9 @@ import { observeServer } from './capabilities/observe.ts';
 import { refusedFilter } from './capabilities/refused.ts';
 import { noteRepeatsRecords, readDefaultPageSizes } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
+import { refuseStrangers, saveAnswer } from './save-answer.ts';
 import { type Left, type LeftWalk, leftWalk, saveWalk } from './saved-walks.ts';
+import { receivedIn } from './walk/count-proof.ts';
 import { type Dimension, furtherDimensions } from './walk/dimensions.ts';
 import { contradictedFilter } from './walk/filter-check.ts';
 import { FilterIgnored, ListUnprovable, type WalkPorts, type WalkRequest, type WalkState } from './walk/types.ts';
@@ -173,6 +174,7 @@ class ListPull {
       ask: async (request) => {
         const answer = await this.#ask(request);
         if (answer === null) return null;
+        refuseStrangers(this.#kind, answer, Object.keys(this.#filters).length === 0 && this.#after === null);
         await observeServer(this.#context, this.#kind, answer);
         this.#read = spanOf(this.#read ?? answer, answer);
         return answer;
@@ -216,10 +218,10 @@ class ListPull {
 
   async #save(question: string, answer: ListAnswer, state: WalkState): Promise<void> {
     const context = this.#context;
-    const received = this.#received + answer.results.length;
+    const received = this.#received + receivedIn(answer);
     // Most windows find nothing: an empty page has nothing to save, nor has an empty list that another attempt asks again.
     const keepsWalk = this.#keepWalk && received > 0;
-    if (answer.results.length === 0 && !keepsWalk) return;
+    if (receivedIn(answer) === 0 && !keepsWalk) return;
     const save = async (trx: Connection, saved: SaveResult) => {
       const pulled = this.#pulled + saved.pulled;
       if (saved.ids.length < answer.results.length) await noteRepeatsRecords(trx, context.installation, this.#kind);
@@ -232,7 +234,7 @@ class ListPull {
       this.#onSaved?.(saved);
       return pulled;
     };
-    this.#pulled = await savePageOrAside(context.transact, context, this.#kind, answer, context.findOwnEchoes, save);
+    this.#pulled = await saveAnswer(context, this.#kind, answer, save);
     this.#received = received;
   }
 }

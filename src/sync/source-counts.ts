@@ -41,7 +41,9 @@ export async function countCovered(context: CountContext, kind: DocumentKind): P
       filters,
       async () => undefined,
     );
-    return answer?.results.every(({ id }) => id > highest) ? answer.count : null;
+    if (!answer?.results.every(({ id }) => id > highest)) return null;
+    // What has no id that serves is newer than none: it is counted beside those of the mirror.
+    return answer.count - (answer.unusable?.length ?? 0);
   };
   let newer = await countNewer();
   for (let attempt = 0; attempt < countTries; attempt++) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { judge } from '../../src/posting/index.ts';
-import { firstOriginal } from '../../src/posting/originals.ts';
+import { creditChain } from '../../src/posting/originals.ts';
 import type { InvoiceRecord } from '../../src/records/types.ts';
 import { contextOf, invoiceFacts, invoiceOf, mappingOf, render, rowOf, vatGroup } from './support.ts';
 
@@ -144,6 +144,43 @@ describe('the first original of a chain', () => {
     ['one without an original', 5, null],
     ['two that name each other', 6, null],
   ])('%s', (_, id, original) => {
-    expect(firstOriginal(invoices.get(id)!, (each) => invoices.get(each))?.id ?? null).toBe(original);
+    expect(creditChain(invoices.get(id)!, (each) => invoices.get(each)).first?.id ?? null).toBe(original);
+  });
+});
+
+describe('P6: a circle of credit notes', () => {
+  /** Credit notes by their ids, each with what it credits; 0: an invoice. */
+  const chainOf = (...originals: number[]) => {
+    const notes = originals.map((original, at) => {
+      const isCredit = original > 0;
+      return invoiceOf(['-1', '0', '-1'], { id: at + 1, creditNote: isCredit, originalInvoiceId: original || null });
+    });
+    return (id: number) => creditChain(notes[id - 1]!, (each) => notes[each - 1]).circle;
+  };
+  const long = (length: number, last: number) => Array.from({ length }, (_, at) => (at + 1 === length ? last : at + 2));
+
+  test.each<[string, number[], number, readonly number[] | null]>([
+    ['one that credits itself', [1], 1, [1]],
+    ['two that credit each other', [2, 1], 2, [2, 1]],
+    ['three in a circle', [2, 3, 1], 2, [2, 3, 1]],
+    ['one that credits a part of a circle is none', [2, 3, 2], 1, null],
+    ['the circle that it leads to', [2, 3, 2], 2, [2, 3]],
+    ['a chain to an invoice', [2, 3, 0], 1, null],
+    ['a chain out of what is known', [2, 99], 1, null],
+    ['fifty in a circle', long(50, 1), 1, Array.from({ length: 50 }, (_, at) => at + 1)],
+    ['a hundred to an invoice', long(100, 0), 1, null],
+  ])('%s', (_, originals, id, circle) => {
+    expect(chainOf(...originals)(id)).toEqual(circle);
+  });
+
+  test('a chain that is longer than any is followed in bounded time, and taken for a circle', () => {
+    let asked = 0;
+    const note = (id: number) => invoiceOf(['-1', '0', '-1'], { id, creditNote: true, originalInvoiceId: id + 1 });
+    const find = (id: number) => {
+      asked += 1;
+      return note(id);
+    };
+    expect(creditChain(note(1), find).circle).toHaveLength(101);
+    expect(asked).toBeLessThan(110);
   });
 });

@@ -113,6 +113,26 @@ describe('a list', () => {
     ]);
   });
 
+  test('gives what no document can be made of apart, with its page and its place', async () => {
+    const url = '"https://clinic.example/4712/api/0.1/invoicepayment/9/"';
+    const records = ['null', '{"id":3}', '{"name":"x"}', 'null', `{"id":9,"url":${url}}`, '{"id":5}', '{"id":-7}'];
+    const { client } = await setup([page(...records)], { dialect: loadDialect({}, 4711) });
+    const { results, unusable = [] } = await client.list('payment', { id__gt: '2' }, 100);
+    expect(results.map(({ id }) => id)).toEqual([3, 5]);
+    const places = unusable.map(({ code, position, above, below }) => [code, position, above, below]);
+    expect(places).toEqual([
+      ['record_unusable', 1, null, 3],
+      ['record_unusable', 3, 3, 5],
+      ['record_unusable', 4, 3, 5],
+      ['foreign_record', 5, 3, 5],
+      ['record_unusable', 7, 5, null],
+    ]);
+    expect(new Set(unusable.map(({ key }) => key)).size).toBe(5);
+    expect(unusable[0]).toMatchObject({ page: 'id__gt=2&page_size=100', why: 'it is no record but null' });
+    const { client: other } = await setup([page('{"id":1}', '{"name":"x"}')]);
+    await expect(other.list('accountnumber', {}, null)).rejects.toMatchObject({ code: 'malformed_record' });
+  });
+
   test.each([
     [null, 1],
     [50, 1],
@@ -289,11 +309,6 @@ describe('errors', () => {
       'JSON of another shape',
       json('{"detail":"hello"}'),
       { code: 'malformed_response', requests: 1, message: 'is no list', retryable: false },
-    ],
-    [
-      'a record without an id',
-      page('{"id":1}', '{"name":"x"}'),
-      { code: 'malformed_record', requests: 1, message: 'no usable id', retryable: false },
     ],
     [
       'an answer beyond all bounds',

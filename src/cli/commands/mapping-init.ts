@@ -10,7 +10,7 @@ import { propose } from '../../mapping/propose.ts';
 import { listAccountNumbers } from '../../practice/account-numbers.ts';
 import { sourceUsage } from '../../queries/source-usage.ts';
 import type { AccountNumber } from '../../records/types.ts';
-import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
+import { type App, chosenInstallations, installationOf, openApp } from '../../runtime/app.ts';
 import type { CommandContext } from '../context.ts';
 import { count } from '../render/text.ts';
 
@@ -66,7 +66,8 @@ async function accountNumbers(
   installation: number,
 ): Promise<AccountNumber[] | null> {
   try {
-    return await listAccountNumbers(app.practice(installation).forWindow({ signal: context.signal }));
+    const { dialect } = installationOf(app.config, installation);
+    return await listAccountNumbers(app.practice(installation).forWindow({ signal: context.signal }), dialect);
   } catch (error) {
     if (!(error instanceof PracticeError) || (error.code !== 'forbidden' && error.code !== 'not_found')) throw error;
     context.note(`The account number list is left out: ${error.message}. ${error.todo}`);

@@ -16,6 +16,7 @@ import {
 import { probeList } from '../../sync/capabilities/probe.ts';
 import { readDefaultPageSizes } from '../../sync/capabilities/server.ts';
 import { certainSkewMs, skewInWords } from '../../sync/clock-remarks.ts';
+import { receivedIn } from '../../sync/walk/count-proof.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
 import { type Check, failure } from './check.ts';
 
@@ -112,9 +113,10 @@ class Examination {
     const expected = this.#installation.dialect.default_page_size;
     const full = recordKinds.filter((kind) => {
       const answer = answers[kind];
-      return answer !== undefined && answer.results.length > 0 && answer.results.length < answer.count;
+      return answer !== undefined && receivedIn(answer) > 0 && receivedIn(answer) < answer.count;
     });
-    const shown = full.map((kind) => ({ kind, size: answers[kind]?.results.length ?? expected }));
+    const sizeOf = (answer: ListAnswer | undefined) => (answer === undefined ? expected : receivedIn(answer));
+    const shown = full.map((kind) => ({ kind, size: sizeOf(answers[kind]) }));
     const others = shown.filter(({ size }) => size !== expected);
     const name = 'default page size';
     if (full.length === 0) this.#add(name, 'ok', `not known yet (every list is a single page); taken as ${expected}`);

@@ -16,6 +16,7 @@ const reasonNames: Record<OutsideReason, string> = {
   late: 'late, to be decided',
   held: 'held',
   pending: 'not judged yet',
+  put_aside: 'put aside, no id',
 };
 
 /** What is not in the books, a line for each kind and each reason. Amounts of different kinds are never added up. */

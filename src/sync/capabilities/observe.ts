@@ -4,7 +4,7 @@ import type { ListAnswer } from '../../practice/client.ts';
 import type { Dialect } from '../../records/dialect.ts';
 import { recordOf } from '../../records/schema.ts';
 import type { RecordKind } from '../../terms.ts';
-import { copiesIn } from '../walk/count-proof.ts';
+import { copiesIn, receivedIn } from '../walk/count-proof.ts';
 import { hasOffset } from '../walk/timestamps.ts';
 import { noteDefaultPageSize, noteTimestampStyle, readDefaultPageSizes, readTimestampStyle } from './server.ts';
 
@@ -26,12 +26,12 @@ export async function observeServer(server: Server, kind: RecordKind, answer: Li
 
 async function observeDefaultPageSize(server: Server, kind: RecordKind, answer: ListAnswer): Promise<void> {
   const { db, transact, installation, dialect } = server;
-  const { count, pageSizeAsked, results } = answer;
+  const { count, pageSizeAsked } = answer;
+  const received = receivedIn(answer);
   // Whether copies take up places of a page cannot be told.
-  const isFullPage =
-    pageSizeAsked === null && results.length > 0 && results.length < count && copiesIn({ results }) === 0;
-  if (!isFullPage || results.length === (await readDefaultPageSizes(db, installation, dialect))[kind]) return;
-  await transact((trx) => noteDefaultPageSize(trx, installation, kind, results.length));
+  const isFullPage = pageSizeAsked === null && received > 0 && received < count && copiesIn(answer) === 0;
+  if (!isFullPage || received === (await readDefaultPageSizes(db, installation, dialect))[kind]) return;
+  await transact((trx) => noteDefaultPageSize(trx, installation, kind, received));
 }
 
 async function observeTimestampStyle(server: Server, { results }: ListAnswer): Promise<void> {

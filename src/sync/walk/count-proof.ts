@@ -12,6 +12,13 @@
 interface Page {
   count: number;
   results: readonly { id: number }[];
+  /** Records without an id that serves, or of another tenant. */
+  unusable?: readonly { below: number | null }[] | undefined;
+}
+
+/** How many records a page holds: those that are put aside are received like any other. */
+export function receivedIn({ results, unusable }: Omit<Page, 'count'>): number {
+  return results.length + (unusable?.length ?? 0);
 }
 
 /** How many records of a page only repeat another one of it. */
@@ -20,16 +27,24 @@ export function copiesIn({ results }: Pick<Page, 'results'>): number {
 }
 
 /** A page with as many different records as match is the whole list, in whatever order. */
-export function isWholeList({ count, results }: Page): boolean {
-  return results.length >= count && results.length - copiesIn({ results }) >= count;
+export function isWholeList(page: Page): boolean {
+  return receivedIn(page) - copiesIn(page) >= page.count;
 }
 
 /**
  * Keyset pagination: how many records the request above the page's last id must count, the page's copies having been counted;
  * otherwise so many more. The page then held every record up to that id: had it left one out, the next count would be higher.
  */
-export function expectedCountAfter({ count, results }: Page): number {
-  return count - results.length;
+export function expectedCountAfter(page: Page): number {
+  return page.count - receivedIn(page);
+}
+
+/**
+ * Keyset pagination: how many records of a page the request above its last id may count again: its copies, and the records without
+ * an id that serves which stand behind that id.
+ */
+export function doubtfulIn(page: Page): number {
+  return copiesIn(page) + (page.unusable?.filter(({ below }) => below === null).length ?? 0);
 }
 
 /** Whether a count is the one expected of what remains, whether or not the copies on the page before were counted. */

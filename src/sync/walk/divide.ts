@@ -1,5 +1,5 @@
 import type { ListAnswer } from '../../practice/client.ts';
-import { isExpected, isWholeList, rangesAddUp } from './count-proof.ts';
+import { isExpected, isWholeList, rangesAddUp, receivedIn } from './count-proof.ts';
 import { type Dimension, idDimension } from './dimensions.ts';
 import { maxOffset, readByOffset } from './offset-pages.ts';
 import { isDescending } from './order.ts';
@@ -98,7 +98,7 @@ class Division {
     await this.#save(page);
     const { count } = page;
     const pageSize = requests.pageSizeFor(count);
-    if (!isWholeList(page) && page.results.length < pageSize && count <= requests.largestPageSize) {
+    if (!isWholeList(page) && receivedIn(page) < pageSize && count <= requests.largestPageSize) {
       page = await requests.firstPage(this.#ranges, pageSize);
       await this.#save(page);
     }
@@ -110,9 +110,10 @@ class Division {
    * Whether a page that is as long as the list only with its copies is the whole list: the server counts copies. How it counts is
    * asked of one record that the page shows more than once.
    */
-  async #isWholeWithCopies({ count, results }: ListAnswer): Promise<boolean> {
+  async #isWholeWithCopies(page: ListAnswer): Promise<boolean> {
     const requests = this.#requests;
-    if (results.length !== count) return false;
+    const { count, results } = page;
+    if (receivedIn(page) !== count) return false;
     if (!requests.boundOf(idDimension, 'lower') || !requests.boundOf(idDimension, 'upper')) return false;
     const id = results.map((one) => one.id).find((each, at, ids) => ids.indexOf(each) < at);
     if (id === undefined) return false;
@@ -168,12 +169,13 @@ class Division {
     const ranges = this.#within(dimension, from, excludesLowest ? lowest : lowest + 1);
     const left = numbers.filter((n) => excludesLowest || n > lowest);
     const copies = left.length - new Set(left).size;
-    const remaining = page.count - left.length;
+    const unusable = page.unusable?.length ?? 0;
+    const remaining = page.count - left.length - unusable;
     // Until a bound was seen to be honoured, it is tried with a page of weight 1.
     const pageSize = requests.isUpperIdHonoured ? requests.pageSizeFor(remaining + copies) : null;
     const firstPage = await requests.firstPage(ranges, pageSize);
     if (attempt > 0) await this.#noteIgnoredBounds(dimension, page.count, firstPage.count, 0);
-    if (!isExpected(firstPage.count, remaining, copies)) return 'mismatch';
+    if (!isExpected(firstPage.count, remaining, copies + unusable)) return 'mismatch';
     requests.isUpperIdHonoured = true;
     return [{ ranges, firstPage }];
   }

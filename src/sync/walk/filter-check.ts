@@ -24,7 +24,10 @@ function matches(filter: string, value: string, record: SourceRecord, timezone: 
     case 'id':
       return compares(operator, record.id, Number(value), 0);
     case 'invoice':
-      return !('invoiceId' in record) || value.split(',').includes(String(record.invoiceId));
+      if (!('invoiceId' in record)) return true;
+      // A reference to another tenant's invoice says nothing of the filter.
+      if (record.defects.some(({ code }) => code === 'foreign_reference')) return true;
+      return value.split(',').includes(String(record.invoiceId));
     case 'modified':
       return matchesTime(operator, value, record.modified, timezone);
     case 'date_added':

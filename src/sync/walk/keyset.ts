@@ -1,5 +1,5 @@
 import type { ListAnswer } from '../../practice/client.ts';
-import { copiesIn, expectedCountAfter, isExpected, isWholeList, pageStands } from './count-proof.ts';
+import { doubtfulIn, expectedCountAfter, isExpected, isWholeList, pageStands, receivedIn } from './count-proof.ts';
 import { isAscending } from './order.ts';
 import type { WalkRequests } from './requests.ts';
 import type { WalkState } from './types.ts';
@@ -65,7 +65,7 @@ export async function readByKeyset(
       return { low: proven, answer };
     }
     emptyPages = 0;
-    [after, expected, open, copies] = [last, expectedCountAfter(answer), ids.length, copiesIn(answer)];
+    [after, expected, open, copies] = [last, expectedCountAfter(answer), receivedIn(answer), doubtfulIn(answer)];
     await requests.save(answer, { proven, after, expected, open, ...(copies > 0 ? { copies } : {}) });
     answer = null;
   }

@@ -1,4 +1,5 @@
 import type { ListAnswer } from '../../practice/client.ts';
+import { copiesIn, receivedIn } from './count-proof.ts';
 import { isAscending, isDescending } from './order.ts';
 import type { RangeFilter, WalkRequests } from './requests.ts';
 
@@ -79,6 +80,7 @@ class Pass {
   readonly #received: Set<number>;
   readonly #save: SavePage;
   readonly #ordered: boolean;
+  #last: number | undefined;
   #isAscending = true;
   #isDescending = true;
 
@@ -108,7 +110,7 @@ class Pass {
       }
       const answer = await this.#read(pageSize, page);
       // Whether copies take up places cannot be told: where the list ends if they do, the page after it is asked for, too.
-      if (page > 1 && (page - 1) * longest >= this.count && (answer === null || answer.results.length === 0)) {
+      if (page > 1 && (page - 1) * longest >= this.count && (answer === null || receivedIn(answer) === 0)) {
         this.isChain = (this.#isAscending || this.#isDescending) && !hasSlipped;
         return this;
       }
@@ -122,27 +124,27 @@ class Pass {
       if (hasMoved) this.isStable = false;
       if (hasMoved && answer.count < this.count) this.hasShrunk = true;
       this.count = answer.count;
-      const ids = answer.results.map(({ id }) => id);
-      this.#add(ids);
+      this.#add(answer);
+      const places = receivedIn(answer);
       if (this.#ordered && !this.#isAscending) {
         // The server ignores `ordering`: the pass starts again without it.
         await requests.noteIgnored('ordering');
         return new Pass(requests, this.#ranges, this.#number, this.#received, this.#save).run();
       }
-      longest = Math.max(longest, ids.length);
-      longestDifferent = Math.max(longestDifferent, new Set(ids).size);
+      longest = Math.max(longest, places);
+      longestDifferent = Math.max(longestDifferent, places - copiesIn(answer));
       // A capped page size: requesting what a page really holds keeps the offsets and lowers the weight.
-      if (page === 1) pageSize = Math.min(pageSize, Math.max(1, ids.length));
+      if (page === 1) pageSize = Math.min(pageSize, Math.max(1, places));
       const isInOrder = this.#isAscending || this.#isDescending;
       if (hasMoved && isInOrder && repairs < repairsAtMost) {
         repairs += 1;
         page -= 2;
         continue;
       }
-      if (hasMoved || ids.length === 0) hasSlipped = true;
+      if (hasMoved || places === 0) hasSlipped = true;
       const isLast = page * longestDifferent >= this.count;
       if (isLast) this.isChain = isInOrder && !hasSlipped;
-      if (isLast || ids.length === 0 || (!isInOrder && this.#received.size >= this.count)) return this;
+      if (isLast || places === 0 || (!isInOrder && this.#received.size >= this.count)) return this;
     }
   }
 
@@ -151,22 +153,25 @@ class Pass {
       const answer = await this.#requests.ask(this.#ranges, pageSize, page, this.#ordered);
       if (answer === null) return null;
       await this.#save(answer);
-      if (answer.results.length > 0 || answer.count === 0 || attempt > emptyRetries) return answer;
+      if (receivedIn(answer) > 0 || answer.count === 0 || attempt > emptyRetries) return answer;
     }
   }
 
-  #add(ids: number[]): void {
-    const last = this.sequence.at(-1);
-    const joined = last === undefined || !this.isStable ? ids : [last, ...ids];
+  #add({ results, unusable = [] }: ListAnswer): void {
+    const ids = results.map(({ id }) => id);
+    const joined = this.#last === undefined || !this.isStable ? ids : [this.#last, ...ids];
+    this.#last = ids.at(-1) ?? this.#last;
     if (!isAscending(joined)) this.#isAscending = false;
     if (!isDescending(joined)) this.#isDescending = false;
-    for (const id of ids) {
+    // What has no id that serves has no place in their order, and is a record all the same.
+    const all = [...ids, ...unusable.map(({ key }) => key)];
+    for (const id of all) {
       if (!this.#received.has(id)) this.hasGrown = true;
       this.#received.add(id);
     }
     for (const [id, same] of Map.groupBy(ids, (each) => each)) {
       if (same.length > 1) this.copies.set(id, Math.max(this.copies.get(id) ?? 0, same.length - 1));
     }
-    this.sequence.push(...ids);
+    this.sequence.push(...all);
   }
 }

@@ -1,5 +1,6 @@
 import { type ReadAt, readAtOf, savedReadAt } from '../../domain/read-at.ts';
 import type { ListAnswer } from '../../practice/client.ts';
+import { receivedIn } from './count-proof.ts';
 import type { Bound, Dimension } from './dimensions.ts';
 import { pageSizeFor } from './page-size.ts';
 import { FilterIgnored, type WalkOptions, type WalkPorts, type WalkRequest, type WalkState } from './types.ts';
@@ -104,7 +105,7 @@ export class WalkRequests {
   }
 
   #record(answer: ListAnswer, pageSize: number | null, page: number): void {
-    const received = answer.results.length;
+    const received = receivedIn(answer);
     this.began ??= { sourceTime: answer.sourceTime, askedAt: answer.askedAt };
     this.received += received;
     this.largestCount = Math.max(this.largestCount ?? 0, answer.count);

@@ -1,0 +1,120 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { startTamperingProxy, type TamperingProxy } from '../support/tampering.ts';
+
+/** ACCOUNTING P6: an id has one content in one answer. */
+
+let clinic: TestClinic;
+let proxy: TamperingProxy;
+afterEach(async () => {
+  await clinic.stop();
+  await proxy.stop();
+});
+
+interface Lie {
+  list: 'invoice' | 'invoicerow' | 'invoicepayment' | 'unallocatedpayment';
+  id: number;
+  /** The member that the second version has otherwise. */
+  change: Record<string, unknown>;
+  /** Also where one record alone is asked for. */
+  always: boolean;
+}
+
+async function start(): Promise<void> {
+  proxy = await startTamperingProxy();
+  clinic = await startTestClinic({ seed: 5, invoices: 60, settings: { base_url: proxy.url } });
+  proxy.target = clinic.sandbox.url;
+}
+
+/** From here on answers have the record twice, in two versions; `count` knows nothing of it. */
+function tellTwice({ list, id, change, always }: Lie): void {
+  proxy.tamper = (answer, { path, method }) => {
+    const [resource = '', query = ''] = path.split('?');
+    if (method !== 'GET' || answer.status !== 200 || !resource.endsWith(`/${list}/`)) return answer;
+    if (!always && new URLSearchParams(query).get('page_size') === '1') return answer;
+    const page = JSON.parse(answer.body) as { results: Record<string, unknown>[] };
+    const results = page.results.flatMap((one) => (one.id === id ? [one, { ...one, ...change }] : [one]));
+    return { ...answer, body: JSON.stringify({ ...page, results }) };
+  };
+}
+
+const held = () =>
+  clinic.rows<{ document: string; state: string; code: string; message: string }>(
+    `select kind || ' ' || id as document, state, problem_code as code, problem_message as message from document
+     where problem_code is not null order by 1`,
+  );
+
+const entriesOf = async (document: string) =>
+  (await clinic.rows(`select from entry where document_kind || ' ' || document_id = ?`, [document])).length;
+
+type Made = Omit<Lie, 'always'> & { document: string };
+const lies: [string, () => Made][] = [
+  [
+    'a payment',
+    () => {
+      const id = clinic.sandbox.clinic.invoicePayments.all().at(5)?.id ?? 0;
+      return { list: 'invoicepayment', id, change: { paid: '12345.00' }, document: `payment ${id}` };
+    },
+  ],
+  [
+    'a prepayment',
+    () => {
+      const id = clinic.sandbox.clinic.prepayments.all().at(2)?.id ?? 0;
+      return { list: 'unallocatedpayment', id, change: { paid: '12345.00' }, document: `prepayment ${id}` };
+    },
+  ],
+  [
+    'an invoice',
+    () => {
+      const id = clinic.sandbox.clinic.invoices.all().find(({ status }) => status === 3)?.id ?? 0;
+      return { list: 'invoice', id, change: { total_with_vat: '12345.00' }, document: `invoice ${id}` };
+    },
+  ],
+  [
+    'a row',
+    () => {
+      const final = new Set(clinic.sandbox.clinic.invoices.all().flatMap(({ id, status }) => (status === 3 ? id : [])));
+      const row = clinic.sandbox.clinic.invoiceRows.all().find(({ invoice }) => final.has(invoice));
+      return { list: 'invoicerow', id: row?.id ?? 0, change: { sum: 12345 }, document: `invoice ${row?.invoice}` };
+    },
+  ],
+];
+
+describe.each(lies)('one answer with two versions of a record: %s', (_, made) => {
+  test('asked for alone, it has one: that is believed', async () => {
+    await start();
+    tellTwice({ ...made(), always: false });
+    expect((await clinic.sync()).error ?? null).toBeNull();
+    expect(await held()).toEqual([]);
+    expect(await clinic.rows('select from put_aside')).toEqual([]);
+    expect(await clinic.wrongBooks()).toEqual([]);
+  });
+
+  test('asked for alone, it still has two: it is held, all others are posted, until it has one', async () => {
+    await start();
+    const { document, ...lie } = made();
+    tellTwice({ ...lie, always: true });
+    expect((await clinic.sync()).error ?? null).toBeNull();
+    expect(await held()).toMatchObject([{ document, state: 'held', code: 'contradiction' }]);
+    expect(await entriesOf(document)).toBe(0);
+    expect((await clinic.reconcile()).installations[0]?.equations.E6).toMatchObject({ ok: true });
+    proxy.tamper = (answer) => answer;
+    await clinic.rows('update installation_state set census_taken_at = null');
+    expect((await clinic.sync()).error ?? null).toBeNull();
+    expect(await held()).toEqual([]);
+    expect(await clinic.wrongBooks()).toEqual([]);
+  });
+});
+
+test('an entry in force stays where the next answer contradicts itself', async () => {
+  await start();
+  expect((await clinic.sync()).error ?? null).toBeNull();
+  const id = clinic.sandbox.clinic.prepayments.all().at(2)?.id ?? 0;
+  tellTwice({ list: 'unallocatedpayment', id, change: { paid: '12345.00' }, always: true });
+  await clinic.rows('update installation_state set census_taken_at = null');
+  // The whole list is asked again.
+  await clinic.asOwner(`update sync_cursor set value = null where stream = 'prepayment'`).catch(() => undefined);
+  expect((await clinic.sync('sync')).error ?? null).toBeNull();
+  const before = await entriesOf(`prepayment ${id}`);
+  expect(before).toBe(1);
+});
