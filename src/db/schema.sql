@@ -782,6 +782,8 @@ create table put_aside (
   message text not null,
   since timestamp with time zone not null default clock_timestamp(),
   seen_at timestamp with time zone not null default clock_timestamp(),
+  above bigint,
+  below bigint,
   constraint put_aside_pkey PRIMARY KEY (installation, kind, record),
   constraint put_aside_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'row'::text, 'payment'::text, 'prepayment'::text])))
 );

@@ -42,7 +42,6 @@ export async function savePageOrAside<T>(
 ): Promise<T> {
   let pulled = 0;
   const refused = refusedIn(scope, kind, page.results);
-  const contradicted = [...refused].flatMap(([id, { code }]) => (code === 'contradiction' ? id : []));
   const save = (failed: ReadonlySet<number>) =>
     retryingTransaction(transact, async (trx) => {
       for (const [id, reason] of [...refused].toSorted(([a], [b]) => a - b)) {
@@ -50,7 +49,7 @@ export async function savePageOrAside<T>(
       }
       const aside = new Set([...failed, ...refused.keys()]);
       const saved = await savePage(trx, scope, kind, { ...page, aside }, findOwnEchoes);
-      return inTransaction(trx, { ...saved, pulled: saved.pulled + pulled, contradicted });
+      return inTransaction(trx, { ...saved, pulled: saved.pulled + pulled });
     });
   try {
     return await save(new Set());
@@ -108,6 +107,11 @@ function refusedIn(scope: MirrorScope, kind: RecordKind, results: IncomingPage['
     refused.set(id, { code: 'contradiction', message, parentId });
   }
   return refused;
+}
+
+/** The ids of which an answer has two versions that differ. */
+export function contradictedIn(scope: MirrorScope, kind: RecordKind, results: IncomingPage['results']): number[] {
+  return [...refusedIn(scope, kind, results)].flatMap(([id, { code }]) => (code === 'contradiction' ? id : []));
 }
 
 /** Whether two records of one id say the same of what is read of them. */

@@ -42,7 +42,6 @@ export async function savePage(
     received: page.results.length + unusable.length,
     ids,
     unusable: unusable.map(({ key }) => key),
-    contradicted: [],
   };
   await putUnusableAside(trx, installation, kind, unusable);
   if (incoming.size === 0) return { ...received, pulled: 0, changedIds: [], changedParents: [] };

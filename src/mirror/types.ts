@@ -59,8 +59,6 @@ export interface SaveResult {
   ids: number[];
   /** What stands for the records received that no document can be made of. */
   unusable: number[];
-  /** Ids that the answer has in two versions: put aside, to be asked for alone. */
-  contradicted: number[];
   /** Records whose version is new or changed, by id. */
   changedIds: number[];
   /** Invoices that the changed records belong to (rows and payments). */

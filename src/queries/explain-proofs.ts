@@ -23,7 +23,7 @@ const unmappedCodes: readonly string[] = [
 export function proofsOf(facts: DocumentFacts, judgement: Judgement, decimals: number): Proof[] {
   if (!['posted', 'held', 'nothing_to_post'].includes(judgement.state)) return [];
   const ofInvoice = facts.kind === 'invoice' ? invoiceProofs(facts, judgement, decimals) : [];
-  return [...ofInvoice, mapped(judgement), balanced(judgement, decimals)];
+  return [...ofInvoice, mapped(judgement), balanced(judgement, decimals), believable(judgement)];
 }
 
 function invoiceProofs(facts: InvoiceFacts, judgement: Judgement, decimals: number): Proof[] {
@@ -91,6 +91,17 @@ function balanced({ entry, problem }: Judgement, decimals: number): Proof {
     proof: 'P5 the entry balances',
     holds: problem?.code === 'entry_unbalanced' ? false : entry ? defect === null : null,
     says: defect ?? '',
+  };
+}
+
+const unbelievable: readonly string[] = ['amount_implausible', 'credit_cycle', 'foreign_reference', 'contradiction'];
+
+function believable({ problem }: Judgement): Proof {
+  const fails = problem !== null && unbelievable.includes(problem.code);
+  return {
+    proof: 'P6 amounts and references can be believed',
+    holds: problem !== null && !fails ? null : !fails,
+    says: fails ? problem.message : '',
   };
 }
 

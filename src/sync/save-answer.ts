@@ -1,6 +1,6 @@
 import type { Connection } from '../db/rows.ts';
 import { PracticeError } from '../domain/practice-error.ts';
-import { savePageOrAside } from '../mirror/put-aside.ts';
+import { contradictedIn, savePageOrAside } from '../mirror/put-aside.ts';
 import type { SaveResult } from '../mirror/types.ts';
 import type { ListAnswer } from '../practice/client.ts';
 import type { RecordKind } from '../terms.ts';
@@ -14,7 +14,8 @@ const askedAloneAtMost = 20;
 
 /**
  * Saves an answer together with what `inTransaction` does. An id of which the answer has two versions is put aside and asked for alone
- * (ACCOUNTING P6): one version in an answer of one record is believed.
+ * (ACCOUNTING P6): one version in an answer of one record is believed. It is asked before anything is saved, so that a pull that ends
+ * there asks for the page again.
  */
 export async function saveAnswer<T>(
   context: PullContext,
@@ -23,28 +24,31 @@ export async function saveAnswer<T>(
   inTransaction: (trx: Connection, saved: SaveResult) => Promise<T>,
 ): Promise<T> {
   const { findOwnEchoes, transact } = context;
-  let contradicted: readonly number[] = [];
-  const result = await savePageOrAside(transact, context, kind, answer, findOwnEchoes, (trx, saved) => {
-    contradicted = saved.contradicted;
-    return inTransaction(trx, saved);
-  });
-  for (const id of contradicted.slice(0, askedAloneAtMost)) await askAlone(context, kind, id);
+  const alone: ListAnswer[] = [];
+  for (const id of contradictedIn(context, kind, answer.results).slice(0, askedAloneAtMost)) {
+    const one = await askAlone(context, kind, id);
+    if (one !== null) alone.push(one);
+  }
+  const result = await savePageOrAside(transact, context, kind, answer, findOwnEchoes, inTransaction);
+  for (const one of alone) {
+    await savePageOrAside(transact, context, kind, one, findOwnEchoes, async (trx, saved) => {
+      await context.watch?.saved(trx, kind, saved);
+    });
+  }
   return result;
 }
 
-async function askAlone(context: PullContext, kind: RecordKind, id: number): Promise<void> {
-  const { client, db, findOwnEchoes, installation, priority, transact } = context;
+/** The answer that has one record alone, in one version; null where the source gives none. */
+async function askAlone(context: PullContext, kind: RecordKind, id: number): Promise<ListAnswer | null> {
+  const { client, db, installation, priority, transact } = context;
   const filters = { id__gt: String(id - 1) };
-  if ((await ignoredFilters(db, installation, kind)).has('id__gt')) return;
+  if ((await ignoredFilters(db, installation, kind)).has('id__gt')) return null;
   const answer = await unlessRefused(
     () => client.list(kind, filters, 1, { priority }),
     filters,
     (filter) => transact((trx) => noteIgnored(trx, installation, kind, filter)),
   );
-  if (answer === null || receivedIn(answer) !== 1 || answer.results[0]?.id !== id) return;
-  await savePageOrAside(transact, context, kind, answer, findOwnEchoes, async (trx, saved) => {
-    await context.watch?.saved(trx, kind, saved);
-  });
+  return answer !== null && receivedIn(answer) === 1 && answer.results[0]?.id === id ? answer : null;
 }
 
 /** So many records without one of ours among them are no accident of some records. */

@@ -1,6 +1,10 @@
 import { afterEach, expect, test } from 'vitest';
+import type { InstallationConfig } from '../../src/config/load.ts';
 import { documentProblems } from '../../src/queries/problems.ts';
+import { pullById } from '../../src/sync/by-id.ts';
+import type { DocumentKind } from '../../src/terms.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { pullContextOf } from '../support/pull-context.ts';
 import { changeRecords, startTamperingProxy, type TamperingProxy } from '../support/tampering.ts';
 
 /** Records without an id that serves, and records of another tenant: they are put aside by name, and all others are posted. */
@@ -99,4 +103,85 @@ test.each(unusable)('%s for an id: put aside by name, all others are posted', as
   expect(await clinic.rows('select from put_aside')).toEqual([]);
   expect(await clinic.wrongBooks()).toEqual([]);
   expect((await clinic.reconcile()).installations[0]?.equations.E6).toMatchObject({ ok: true });
+});
+
+test('every record of a page is another tenant’s: the window stops with a plain error, and nothing is stored', async () => {
+  await clinicBehindProxy();
+  proxy.tamper = (answer) => ({ ...answer, body: answer.body.replaceAll(/\/4711\/api/g, '/4712/api') });
+  const window = await clinic.sync();
+  expect(window).toMatchObject({ outcome: 'failed', error: { code: 'other_tenant' } });
+  expect(window.error?.message).toMatch(/every record of a page of the \w+ list is of another installation/);
+  expect(await clinic.rows('select from mirror_record')).toEqual([]);
+  proxy.tamper = (answer) => answer;
+  expect((await clinic.sync()).error ?? null).toBeNull();
+  expect(await clinic.wrongBooks()).toEqual([]);
+});
+
+const references: [string, string, string, string][] = [
+  ['a client of another installation', 'unallocatedpayment', 'client', 'prepayment'],
+  ['a department of another installation', 'invoice', 'department', 'invoice'],
+  ['an invoice of another installation', 'invoicepayment', 'invoice', 'payment'],
+];
+
+test.each(references)('%s holds the document, and an entry in force stays', async (_, list, field, kind) => {
+  await clinicBehindProxy();
+  const source = clinic.sandbox.clinic;
+  const final = source.invoices.all().find(({ status, credit_note }) => status === 3 && !credit_note);
+  const id = {
+    unallocatedpayment: source.prepayments.all().at(1)?.id,
+    invoice: final?.id,
+    invoicepayment: source.invoicePayments.all().at(1)?.id,
+  }[list];
+  const held = () =>
+    clinic.rows<{ document: string; state: string; code: string }>(
+      `select kind || ' ' || id as document, state, problem_code as code from document
+       where problem_code = 'foreign_reference' and kind = ? order by 1`,
+      [kind],
+    );
+  const abroad = changeRecords(list, (raw, record) =>
+    record.id === id ? raw.replace(new RegExp(`("${field}":"[^"]*)/4711/api`), '$1/4712/api') : raw,
+  );
+  proxy.tamper = abroad;
+  expect((await clinic.sync()).error ?? null).toBeNull();
+  expect(await held()).toEqual([{ document: `${kind} ${id}`, state: 'held', code: 'foreign_reference' }]);
+  const entries = () => clinic.rows('select from entry where kind = ? and document_id = ?', [kind, id ?? 0]);
+  expect(await entries()).toEqual([]);
+  const { db, config, practice } = clinic.app;
+  const [{ id: installation, dialect, keepRaw }] = config.installations as [InstallationConfig];
+  const context = pullContextOf({ db, installation, dialect, keepRaw, client: practice(installation) });
+  const askAgain = async () => {
+    await pullById(context, kind as DocumentKind, id ?? 0);
+    expect((await clinic.sync()).error ?? null).toBeNull();
+  };
+  proxy.tamper = (answer) => answer;
+  await askAgain();
+  expect(await held()).toEqual([]);
+  expect(await entries()).toHaveLength(1);
+  proxy.tamper = abroad;
+  await askAgain();
+  expect(await held()).toEqual([{ document: `${kind} ${id}`, state: 'posted', code: 'foreign_reference' }]);
+  expect(await entries()).toHaveLength(1);
+});
+
+test('a row whose invoice is of another installation is nobody’s part: it is named, and its invoice is held', async () => {
+  await clinicBehindProxy();
+  const source = clinic.sandbox.clinic;
+  const final = new Set(source.invoices.all().flatMap(({ id, status }) => (status === 3 ? id : [])));
+  const row = source.invoiceRows.all().find(({ invoice }) => final.has(invoice));
+  const abroad = changeRecords('invoicerow', (raw, record) =>
+    record.id === row?.id ? raw.replace(/("invoice":"[^"]*)\/4711\/api/, '$1/4712/api') : raw,
+  );
+  proxy.tamper = abroad;
+  expect((await clinic.sync()).error ?? null).toBeNull();
+  const found = await problems();
+  expect(found.filter(({ code }) => code === 'foreign_reference')).toMatchObject([{ document: `row ${row?.id}` }]);
+  expect(found.filter(({ document }) => document === `invoice ${row?.invoice}`)).toMatchObject([
+    { code: expect.stringMatching(/totals_disagree|rows_missing/) },
+  ]);
+  proxy.tamper = (answer) => answer;
+  await dayPasses();
+  expect((await clinic.sync()).error ?? null).toBeNull();
+  expect((await clinic.sync()).error ?? null).toBeNull();
+  expect(await problems()).toEqual([]);
+  expect(await clinic.wrongBooks()).toEqual([]);
 });

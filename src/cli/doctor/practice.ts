@@ -18,21 +18,13 @@ import { readDefaultPageSizes } from '../../sync/capabilities/server.ts';
 import { certainSkewMs, skewInWords } from '../../sync/clock-remarks.ts';
 import { receivedIn } from '../../sync/walk/count-proof.ts';
 import { type RecordKind, recordKinds } from '../../terms.ts';
+import { type Answers, checkAddresses, namesOfLists } from './addresses.ts';
 import { type Check, failure } from './check.ts';
-
-const namesOfLists = {
-  invoice: 'invoices',
-  row: 'invoice rows',
-  payment: 'payments',
-  prepayment: 'prepayments',
-} as const;
 
 /** Checks one installation's practice API: lists, filters, clock, page size, VAT groups, refunds and department settings. */
 export async function checkPractice(app: App, installation: InstallationConfig): Promise<Check[]> {
   return new Examination(app, installation).run();
 }
-
-type Answers = Partial<Record<RecordKind, ListAnswer>>;
 
 class Examination {
   readonly #app: App;
@@ -56,6 +48,7 @@ class Examination {
     }
     const first = answers.invoice ?? Object.values(answers)[0];
     if (!first) return this.#checks;
+    this.#checks.push(...checkAddresses(this.#installation, answers));
     this.#clock(first);
     this.#pageSize(answers);
     await this.#filters(answers);

@@ -1,0 +1,65 @@
+import type { InstallationConfig } from '../../config/load.ts';
+import { todoOf } from '../../domain/problem-texts.ts';
+import { clip } from '../../domain/text.ts';
+import type { ListAnswer } from '../../practice/client.ts';
+import { isJsonObject } from '../../records/json.ts';
+import { receivedIn } from '../../sync/walk/count-proof.ts';
+import { type RecordKind, recordKinds } from '../../terms.ts';
+import type { Check } from './check.ts';
+
+export const namesOfLists = {
+  invoice: 'invoices',
+  row: 'invoice rows',
+  payment: 'payments',
+  prepayment: 'prepayments',
+} as const;
+
+/** The first page of each list that answered. */
+export type Answers = Partial<Record<RecordKind, ListAnswer>>;
+
+const check = 'addresses of records';
+/** Characters of other hosts that are shown. */
+const longestHosts = 200;
+
+/**
+ * Whose records the first pages hold by their own addresses (ACCOUNTING P6). Another host is one warning, since a proxy may stand
+ * between; records of another installation, or without an id that serves, are told by list.
+ */
+export function checkAddresses({ id, baseUrl }: InstallationConfig, answers: Answers): Check[] {
+  const strangers = recordKinds.flatMap((kind) => strangersOf(id, kind, answers[kind]));
+  return [...strangers, hosts(id, baseUrl, answers)];
+}
+
+function strangersOf(installation: number, kind: RecordKind, answer: ListAnswer | undefined): Check[] {
+  const unusable = answer?.unusable ?? [];
+  const foreign = unusable.filter(({ code }) => code === 'foreign_record');
+  const told = foreign.length > 0 ? foreign : unusable;
+  const [first] = told;
+  if (answer === undefined || first === undefined) return [];
+  const all = receivedIn(answer);
+  const what = foreign.length > 0 ? 'of another installation or another resource' : 'without a usable id';
+  const message = `${told.length} of ${all} ${namesOfLists[kind]} are ${what}; record ${first.position}: ${first.why}`;
+  const status = foreign.length === all ? 'fail' : 'warn';
+  return [{ installation, check, status, message, todo: todoOf(first.code) }];
+}
+
+function hosts(installation: number, baseUrl: string, answers: Answers): Check {
+  const own = hostOf(baseUrl);
+  const named = Object.values(answers).flatMap(({ results }) => results.map(({ value }) => hostIn(value)));
+  const others = [...new Set(named)].filter((host) => host !== null && host !== own);
+  if (others.length === 0) {
+    return { installation, check, status: 'ok', message: 'they name no other host than base_url', todo: null };
+  }
+  const message = `they name ${clip(others.join(', '), longestHosts)}, and base_url names ${own}`;
+  const todo =
+    'Nothing, where a proxy stands between; otherwise check base_url. Installation and resource of each address are compared either way.';
+  return { installation, check, status: 'warn', message, todo };
+}
+
+function hostOf(address: string): string | null {
+  return URL.canParse(address) ? new URL(address).host || null : null;
+}
+
+function hostIn(value: unknown): string | null {
+  return isJsonObject(value) && typeof value.url === 'string' ? hostOf(value.url) : null;
+}
