@@ -7,6 +7,7 @@ import type { SourceUsage } from '../mapping/source-usage.ts';
 import { storedSourceAccounts, storeSourceAccounts } from '../mirror/source-accounts.ts';
 import { listAccountNumbers } from '../practice/account-numbers.ts';
 import type { PracticeClient } from '../practice/client.ts';
+import type { Dialect } from '../records/dialect.ts';
 import type { AccountNumber } from '../records/types.ts';
 import type { InstallationId } from '../terms.ts';
 
@@ -28,11 +29,11 @@ export interface OwedFinding {
 /** What an installation's source has used, looked at by the names of its accounts and VAT groups. It only warns. */
 export async function findOwedAsRevenue(
   ports: AccountPorts,
-  { id }: Pick<InstallationConfig, 'id'>,
+  { id, dialect }: Pick<InstallationConfig, 'id' | 'dialect'>,
   { rows }: Pick<SourceUsage, 'rows'>,
   mapping: Mapping,
 ): Promise<OwedFinding> {
-  const accounts = await accountNames(ports, id);
+  const accounts = await accountNames(ports, id, dialect);
   return { names_known: accounts !== null, found: owedAsRevenue(rows, accounts ?? [], mapping) };
 }
 
@@ -40,10 +41,11 @@ export async function findOwedAsRevenue(
 async function accountNames(
   { db, practice }: AccountPorts,
   installation: InstallationId,
+  dialect: Dialect,
 ): Promise<AccountNumber[] | null> {
   const ended = AbortSignal.timeout(longestWaitMs);
   try {
-    const accounts = await listAccountNumbers(practice(installation).forWindow({ signal: ended }));
+    const accounts = await listAccountNumbers(practice(installation).forWindow({ signal: ended }), dialect);
     await storeSourceAccounts(db, installation, accounts);
     return accounts;
   } catch (error) {
