@@ -1,6 +1,7 @@
 import type { Connection } from '../db/rows.ts';
 import { PracticeError } from '../domain/practice-error.ts';
-import { contradictedIn, savePageOrAside } from '../mirror/put-aside.ts';
+import { savePageOrAside } from '../mirror/put-aside.ts';
+import { contradictedIn } from '../mirror/refused.ts';
 import type { SaveResult } from '../mirror/types.ts';
 import type { ListAnswer } from '../practice/client.ts';
 import type { RecordKind } from '../terms.ts';

@@ -105,6 +105,8 @@ describe.each(lies)('one answer with two versions of a record: %s', (_, made) =>
     expect((await clinic.reconcile()).installations[0]?.equations.E6).toMatchObject({ ok: true });
     proxy.tamper = (answer) => answer;
     await clinic.rows('update installation_state set census_taken_at = null');
+    // Once for what the census finds, once for what it has fetched.
+    expect((await clinic.sync()).error ?? null).toBeNull();
     expect((await clinic.sync()).error ?? null).toBeNull();
     expect(await held()).toEqual([]);
     expect(await clinic.wrongBooks()).toEqual([]);
@@ -115,7 +117,7 @@ test('an entry in force stays where the next answer contradicts itself', async (
   await start();
   expect((await clinic.sync()).error ?? null).toBeNull();
   const { clinic: source } = clinic.sandbox;
-  const prepayment = source.prepayments.all().at(2);
+  const prepayment = source.prepayments.all().at(1);
   const document = `prepayment ${prepayment?.id}`;
   const posted = await entriesOf(document);
   expect(posted).toBe(1);
@@ -129,6 +131,7 @@ test('an entry in force stays where the next answer contradicts itself', async (
   expect(await entriesOf(document)).toBe(posted);
   proxy.tamper = (answer) => answer;
   await clinic.rows('update installation_state set census_taken_at = null');
+  expect((await clinic.sync()).error ?? null).toBeNull();
   expect((await clinic.sync()).error ?? null).toBeNull();
   expect(await held()).toEqual([]);
   expect(await entriesOf(document)).toBe(posted);

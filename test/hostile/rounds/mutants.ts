@@ -7,6 +7,11 @@ const inDivide = faultsIn<typeof import('../../../src/domain/divide.ts')>(src('d
 const inLimits = faultsIn<typeof import('../../../src/records/limits.ts')>(src('records/limits.ts'));
 const inSavePage = faultsIn<typeof import('../../../src/mirror/save-page.ts')>(src('mirror/save-page.ts'));
 
+const inProofs = faultsIn<typeof import('../../../src/posting/proofs.ts')>(src('posting/proofs.ts'));
+const inRefused = faultsIn<typeof import('../../../src/mirror/refused.ts')>(src('mirror/refused.ts'));
+const inTenant = faultsIn<typeof import('../../../src/records/tenant.ts')>(src('records/tenant.ts'));
+const inUnusable = faultsIn<typeof import('../../../src/records/unusable.ts')>(src('records/unusable.ts'));
+
 const longAgo = new Date('2000-01-01T00:00:00Z');
 
 export const mutants: Record<string, Fault[]> = {
@@ -29,6 +34,16 @@ export const mutants: Record<string, Fault[]> = {
           findOwnEchoes,
         ),
     }),
+  ],
+  'fails the page of a record without an id': [inUnusable({ unusableOf: () => () => null })],
+  'reads of an address its number alone': [
+    inTenant({ readAddress: () => (address) => /(\d+)\/?$/.exec(address.split(/[?#]/)[0] ?? '')?.[1] }),
+  ],
+  'believes the last of two versions': [
+    inRefused({ refusedIn: () => () => new Map(), contradictedIn: () => () => [] }),
+  ],
+  'posts amounts of any size': [
+    inProofs({ provePlausible: () => () => undefined, provePlausibleInvoice: () => () => undefined }),
   ],
 };
 

@@ -4,13 +4,20 @@ export interface Poison {
   list: 'invoice' | 'invoicerow' | 'invoicepayment' | 'unallocatedpayment';
   /** Members of the record as JSON text, in place of its own. */
   members: Record<string, string>;
+  /** The record as it is stands beside it. */
+  twice?: true;
+  /** No document can be made of it: the list of what is put aside names it. */
+  unusable?: true;
 }
 
 const vatGroup = (percentage: string) => `{"id":1,"name":"x","account_number":"2930","percentage":${percentage}}`;
 
 const lists = ['invoice', 'invoicerow', 'invoicepayment', 'unallocatedpayment'] as const;
-const everyList = (name: string, members: Record<string, string>): [string, Poison][] =>
-  lists.map((list) => [`${list}: ${name}`, { list, members }]);
+const everyList = (
+  name: string,
+  members: Record<string, string>,
+  more: Pick<Poison, 'unusable'> = {},
+): [string, Poison][] => lists.map((list) => [`${list}: ${name}`, { list, members, ...more }]);
 
 export const poisons: Record<string, Poison> = {
   'a payment of the last second of 9999': { list: 'invoicepayment', members: { date_added: '"9999-12-31T23:59:59Z"' } },
@@ -43,11 +50,40 @@ export const poisons: Record<string, Poison> = {
     members: { client: '"http://x/client/90071992547409930000/"' },
   },
   'a prepayment of 17,000 decimals': { list: 'unallocatedpayment', members: { paid: `"1.${'0'.repeat(17_000)}1"` } },
+  'a payment of 10,000,000.01': { list: 'invoicepayment', members: { paid: '"10000000.01"' } },
+  'a prepayment of -1e12': { list: 'unallocatedpayment', members: { paid: '-1e12' } },
+  'an invoice of 20,000,000 VAT': { list: 'invoice', members: { total_vat: '20000000' } },
+  'a row of 20,000,000': { list: 'invoicerow', members: { sum: '20000000' } },
+  'an invoice of a client of another installation': {
+    list: 'invoice',
+    members: { client: '"http://x/999999/api/0.1/client/2001/"' },
+  },
+  'a payment on an invoice of another installation': {
+    list: 'invoicepayment',
+    members: { invoice: '"http://x/4711/../999999/api/0.1/invoice/10001/"' },
+  },
+  'a prepayment of a client who is a patient': {
+    list: 'unallocatedpayment',
+    members: { client: '"banana/2001"' },
+  },
+  'a payment in two versions': { list: 'invoicepayment', members: { paid: '"77.77"' }, twice: true },
+  'a prepayment in two versions': { list: 'unallocatedpayment', members: { paid: '"77.77"' }, twice: true },
+  'an invoice in two versions': { list: 'invoice', members: { total_with_vat: '"77.77"' }, twice: true },
+  'a row in two versions': { list: 'invoicerow', members: { sum: '77.77' }, twice: true },
   'a prepayment with an unknown status': {
     list: 'unallocatedpayment',
     members: { status: '"Hostile \\u202e\\u0000"' },
   },
   ...Object.fromEntries([
+    ...(['9007199254740993', '-7', '0', '"x7"', '7.5', 'null'] as const).flatMap((id) =>
+      everyList(`an id of ${id}`, { id }, { unusable: true }),
+    ),
+    ...everyList(
+      'the address of another installation',
+      { url: '"http://x/999999/api/0.1/invoice/7/"' },
+      { unusable: true },
+    ),
+    ...everyList('the address of something', { url: '"banana/2001"' }, { unusable: true }),
     ...everyList('600 KB of text', { remark: `"${'x'.repeat(600_000)}"` }),
     ...everyList('50,000 values', { remark: `[${'1,'.repeat(50_000)}1]` }),
     ...everyList('nested 5,000 deep', { remark: `${'['.repeat(5_000)}${']'.repeat(5_000)}` }),
@@ -64,8 +100,9 @@ export const harmless: Record<string, Poison> = Object.fromEntries([
 ]);
 
 /** The record's text with the poison's members in place of its own. */
-export function poisoned(record: Record<string, unknown>, { members }: Poison): string {
+export function poisoned(record: Record<string, unknown>, { members, twice }: Poison): string {
   const own = Object.fromEntries(Object.entries(record).filter(([name]) => !Object.hasOwn(members, name)));
   const added = Object.entries(members).map(([name, text]) => `${JSON.stringify(name)}:${text}`);
-  return `${JSON.stringify(own).slice(0, -1)},${added.join(',')}}`;
+  const text = `${JSON.stringify(own).slice(0, -1)},${added.join(',')}}`;
+  return twice ? `${JSON.stringify(record)},${text}` : text;
 }

@@ -110,6 +110,8 @@ class Round {
   readonly #processes: Process[];
   readonly #folder: string;
   readonly #culprits = new Set<string>();
+  /** Of these, those that no document can be made of. */
+  readonly #unusable = new Set<string>();
   readonly #mayBeHeld = new Set<string>();
   readonly #staffIds = new Map<number, string>();
   readonly #staffNotes = new Map<number, string>();
@@ -413,6 +415,7 @@ class Round {
       this.#server.records.set(`${poison.list}/${id}`, (record) => poisoned(record, poison));
       this.#count(`${kindOfPoison}: ${name}`);
       this.#tell(`${poison.list} ${id}: ${name}`);
+      if (poison.unusable) this.#unusable.add(document);
     }
     if (kindOfPoison === 'harmless') return;
     this.#culprits.add(document);
@@ -585,10 +588,12 @@ class Round {
       this.#mayBeHeld.add(document);
     }
     if (this.#closedThrough !== null) this.#mayWaitForPeriod(this.#closedThrough);
-    const wrong = await wrongBooks(owner, clinic, {
+    const found = await wrongBooks(owner, clinic, {
       ...{ installation: id, timezone, decimals, startDate: null, mapping: demoMapping },
       ...{ culprits: this.#culprits, mayBeHeld: this.#mayBeHeld },
     });
+    // What no document can be made of is in no state.
+    const wrong = found.filter((one) => !(/ is undefined, /.test(one) && this.#unusable.has(one.split(' ')[0] ?? '')));
     const states = await query<{ document: string; state: string }>(
       owner,
       `select kind || '/' || id as document, state from document where installation = ?`,
@@ -602,8 +607,19 @@ class Round {
       [id],
     );
     const named = new Map(problems.map(({ document, ...problem }) => [document, problem]));
+    const aside = await query<{ kind: string; n: number }>(
+      owner,
+      `select kind, count(*)::int as n from put_aside where installation = ? and record like '-%' group by kind`,
+      [id],
+    );
+    for (const [kind, documents] of Map.groupBy(this.#unusable, (document) => document.split('/')[0])) {
+      const unnamed = documents.filter((document) => this.#culprits.has(document) && !named.has(document)).length;
+      const put = aside.find((one) => one.kind === kind)?.n ?? 0;
+      if (put < unnamed) wrong.push(`${unnamed} ${kind}s without a usable id or of another tenant, ${put} put aside`);
+    }
     for (const culprit of this.#culprits) {
       const problem = named.get(culprit);
+      if (!problem && this.#unusable.has(culprit)) continue;
       if (!problem) wrong.push(`${culprit} is a culprit, and nothing names it: it is ${stateOf.get(culprit)}`);
       else if (!/\d/.test(problem.message)) wrong.push(`${culprit} is not named by: ${problem.message}`);
     }
