@@ -30,7 +30,8 @@ import { canonicalJson, parseJson, readJson, storableJson } from '../../src/reco
 import { keepMapped } from '../../src/records/keep.ts';
 import { readListBody } from '../../src/records/list-body.ts';
 import { originOf, parseRecord } from '../../src/records/schema.ts';
-import { amount, flag, id, reference, text } from '../../src/records/values.ts';
+import { unusableOf } from '../../src/records/unusable.ts';
+import { amount, flag, id, readReference, text } from '../../src/records/values.ts';
 
 // Whatever works on a text from outside takes time in proportion to its length: a field of some hundred kilobytes, made to be slow
 // to read, must not stop the other clinics of a process.
@@ -87,8 +88,15 @@ const functions: Record<string, (value: string) => unknown> = {
   storableJson,
   canonicalJson,
   'numbers of JSON': (value) => tried(() => readJson(`[${value.replace(/[^\d.eE+-]/g, '1')}]`)),
-  values: (value) => [amount, flag, id, reference, text].map((type) => type.read(value)),
+  values: (value) => [
+    ...[amount, flag, id, text].map((type) => type.read(value)),
+    readReference(value, dialect, 'client'),
+  ],
   parseRecord: (value) => kinds.map((kind) => parseRecord(kind, recordOf(kind, value), dialect)),
+  unusableOf: (value) =>
+    kinds.map((kind) =>
+      unusableOf(kind, JSON.stringify({ id: value, url: value }), { id: value, url: value }, dialect),
+    ),
   originOf: (value) => originOf({ consultation: value }, dialect),
   keepMapped: (value) =>
     keepMapped('invoice', JSON.stringify({ id: 1, payer_name: value, unmapped: [value] }), dialect),
