@@ -9,7 +9,15 @@ import { type CalendarDate, type DocumentKind, documentKinds, type InstallationI
  * and the source does not show it; `change_held`: posted, and its change is not; `waiting`: held, and a person decided to wait; `late`: held for a closed period or its date; `held`: for any other problem; `pending`: pulled, and not judged yet;
  * `put_aside`: a record of the source that no document can be made of.
  */
-export const outsideReasons = ['missing_in_source', 'change_held', 'waiting', 'late', 'held', 'pending', 'put_aside'] as const;
+export const outsideReasons = [
+  'missing_in_source',
+  'change_held',
+  'waiting',
+  'late',
+  'held',
+  'pending',
+  'put_aside',
+] as const;
 export type OutsideReason = (typeof outsideReasons)[number];
 
 /** Documents of one kind that are outside the books for one reason. */
@@ -65,7 +73,15 @@ export function outsideBooks(
      from outside where document_date is null
        or document_date between coalesce(?::date, '-infinity') and coalesce(?::date, 'infinity')
      group by installation, kind, reason order by installation, kind, reason`,
-    [absenceProblems, lateProblems, installations, installations, installations, dated?.from ?? null, dated?.through ?? null],
+    [
+      absenceProblems,
+      lateProblems,
+      installations,
+      installations,
+      installations,
+      dated?.from ?? null,
+      dated?.through ?? null,
+    ],
   );
 }
 
