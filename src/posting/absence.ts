@@ -21,8 +21,10 @@ export function nameAbsence(
   // What else is the matter with it waits until the absence is settled.
   const besides = decision.problem === null ? '' : `; besides: ${decision.problem.message}`;
   const problem = { ...found, message: `${found.message}${besides}` };
+  // Beside what is in force from now on.
+  const inForce = last === undefined ? before.inForce : { ...last, id: '' };
   const wanted: Judgement = facts.absence ? { ...judgement, state: 'gone', entry: null } : judgement;
-  return weigh(facts, wanted, before, { ...decision, problem }, context);
+  return weigh(facts, wanted, { ...before, inForce }, { ...decision, problem }, context);
 }
 
 function problemOf(facts: DocumentFacts): Problem | null {

@@ -23,7 +23,7 @@ import { type RecordKind, recordKinds } from '../../src/terms.ts';
 import { pullContextOf } from '../support/pull-context.ts';
 import { query } from '../support/sql.ts';
 import { Beside, Killed } from './beside.ts';
-import { differences, falselyFresh } from './oracle.ts';
+import { differences, falselyFresh, takenForGone } from './oracle.ts';
 import { judge } from './posting.ts';
 import { Practice } from './practice.ts';
 import { Server } from './server.ts';
@@ -325,6 +325,7 @@ class Life {
 
   async #compare(): Promise<void> {
     this.#wrong.push(...(await differences(this.#db, this.#installation, this.#source)));
+    this.#wrong.push(...(await takenForGone(this.#db, this.#installation)));
   }
 
   /** A restored record's `modified` lies in the past: no window asks for it, a backfill does. */

@@ -28,6 +28,10 @@ const inStreams = faultsIn<typeof import('../../src/sync/streams.ts')>(
   new URL('../../src/sync/streams.ts', import.meta.url),
 );
 
+const inAbsence = faultsIn<typeof import('../../src/documents/absence.ts')>(
+  new URL('../../src/documents/absence.ts', import.meta.url),
+);
+
 const farFuture = { sourceTime: new Date('2200-01-01T00:00:00Z'), askedAt: new Date('2200-01-01T00:00:00Z') };
 const later = (since: Date | null, byMs: number) => (since === null ? null : new Date(since.getTime() + byMs));
 
@@ -36,6 +40,7 @@ export const mutants: Record<string, Fault[]> = {
     inPayments({ nextPaymentCursor: (real) => (context) => real.nextPaymentCursor(context, farFuture) }),
   ],
   'settled judged when the question is asked': settledWhenAsked(),
+  'what is not shown any more is gone': [inAbsence({ inForceOf: () => async () => new Set() })],
   'overlap 0': [
     inChanges({
       pullChanged: (real) => (context, kind, since, invoicedFrom) =>

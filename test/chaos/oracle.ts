@@ -24,7 +24,10 @@ export async function falselyFresh(db: Db, installation: number, source: Source)
     `select id, raw::text from mirror_record i where installation = ? and kind = 'invoice' and needs_rows and gone_at is null
        and rows_source_time >= rows_fresh_from and (raw::json->>'total_with_vat')::numeric = (
          select sum((r.raw::json->>'sum_total')::numeric) from mirror_record r where r.installation = i.installation
-           and r.kind = 'row' and r.parent_id = i.id and r.gone_at is null)`,
+           and r.kind = 'row' and r.parent_id = i.id and r.gone_at is null)
+       -- With rows that are not shown any more it is in doubt, and named.
+       and not exists (select from mirror_record r where r.installation = i.installation and r.kind = 'row'
+         and r.parent_id = i.id and r.missing_at is not null)`,
     [installation],
   );
   const rows = await rowsByInvoice(db, installation);
@@ -40,6 +43,22 @@ export async function falselyFresh(db: Db, installation: number, source: Source)
   return wrong.slice(0, mostTold);
 }
 
+/** Documents in the books that were taken for gone, which a person has not confirmed; and missing ones that are not named. */
+export async function takenForGone(db: Db, installation: number): Promise<string[]> {
+  const wrong = await query<{ message: string }>(
+    db,
+    `select d.kind || ' ' || d.id || ' is posted, and was taken for gone' as message
+     from document d join mirror_record m using (installation, kind, id)
+     where d.installation = ? and d.entry_id is not null and m.gone_at is not null
+     union all
+     select d.kind || ' ' || d.id || ' is not shown any more, and not named'
+     from document d join mirror_record m using (installation, kind, id)
+     where d.installation = ? and m.missing_at is not null and (d.entry_id is null or d.problem_code is null) limit ?`,
+    [installation, installation, mostTold],
+  );
+  return wrong.map(({ message }) => message);
+}
+
 /** Everything missing or wrong once the source is quiet and all of it was to be known. */
 export async function differences(db: Db, installation: number, source: Source): Promise<string[]> {
   const wrong: string[] = [];
@@ -48,7 +67,7 @@ export async function differences(db: Db, installation: number, source: Source):
   const fresh = await query<{ id: number }>(
     db,
     `select id from mirror_record where installation = ? and kind = 'invoice' and needs_rows and gone_at is null
-       and rows_source_time >= rows_fresh_from`,
+       and missing_at is null and rows_source_time >= rows_fresh_from`,
     [installation],
   );
   const freshIds = new Set(fresh.map(({ id }) => id));
@@ -70,7 +89,7 @@ export async function differences(db: Db, installation: number, source: Source):
 async function documentDifferences(db: Db, installation: number, source: Source, kind: DocumentKind) {
   const alive = await query<Mirrored>(
     db,
-    `select id, raw::text from mirror_record where installation = ? and kind = ? and gone_at is null`,
+    `select id, raw::text from mirror_record where installation = ? and kind = ? and gone_at is null and missing_at is null`,
     [installation, kind],
   );
   const table = source.tables[kind];
@@ -87,7 +106,7 @@ async function documentDifferences(db: Db, installation: number, source: Source,
 async function rowsByInvoice(db: Db, installation: number): Promise<Map<number, Mirrored[]>> {
   const all = await query<Mirrored & { parent_id: number }>(
     db,
-    `select id, parent_id, raw::text from mirror_record where installation = ? and kind = 'row' and gone_at is null`,
+    `select id, parent_id, raw::text from mirror_record where installation = ? and kind = 'row' and gone_at is null and missing_at is null`,
     [installation],
   );
   return Map.groupBy(all, (row) => row.parent_id);

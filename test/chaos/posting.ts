@@ -1,5 +1,5 @@
 // What posting does to the mirror's documents as far as the sync hangs on it: an invoice's rows are held against its total, and
-// what fails has its parts fetched again, once, before it is held (ACCOUNTING "Proofs").
+// what fails has its parts fetched again, once, before it is held (ACCOUNTING "Proofs"). What is posted has an entry in force.
 
 import type { Db } from '../../src/db/pool.ts';
 import { type RefetchNeed, refetchBatch } from '../../src/sync/refetch.ts';
@@ -10,7 +10,7 @@ export async function judge(db: Db, installation: number, last: boolean): Promis
   const wanted = await query<{ kind: RefetchNeed['kind']; id: number; invoiceId: number | null }>(
     db,
     `with judged as materialized (
-       select d.kind, d.id, m.parent_id, d.refetch, case d.kind
+       select d.kind, d.id, m.parent_id, d.refetch, m.gone_at is not null as gone, m.missing_at is not null as missing, case d.kind
          when 'invoice' then m.needs_rows and m.gone_at is null and (
            m.rows_source_time is null or m.rows_source_time < m.rows_fresh_from
            or (m.raw::json->>'total_with_vat')::numeric is distinct from (
@@ -27,7 +27,9 @@ export async function judge(db: Db, installation: number, last: boolean): Promis
          refetch = case when j.failing and j.refetch <> 'done' and not ? then 'wanted' else 'no' end,
          dirty = j.failing and j.refetch <> 'done' and not ?,
          state = case when j.failing then 'held' else 'posted' end,
-         problem_code = case when j.failing then 'totals_disagree' end
+         problem_code = case when j.missing then 'missing_in_source' when j.failing then 'totals_disagree' end,
+         -- What is posted stays so until a person confirms that it is gone.
+         entry_id = case when d.entry_id is not null or not (j.failing or j.gone) then 'posted' end
        from judged j where d.installation = ? and d.kind = j.kind and d.id = j.id
        returning d.kind, d.id, d.refetch, j.parent_id)
      select kind, id, parent_id as "invoiceId" from noted where refetch = 'wanted' order by kind, id`,

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Invoice, InvoiceRow, RecordBase } from '../../sandbox/records.ts';
 import type { Table } from '../../sandbox/table.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
+import { confirmAllGone } from '../support/hiding.ts';
 import { scrubPass } from '../support/scrub.ts';
 
 let clinic: TestClinic;
@@ -115,12 +116,18 @@ test('an invoice that is missing and one that has vanished are found though the 
   const invoice = appear(skipped);
   clinic.sandbox.clinic.deleteRecord('invoice', vanished);
   await clinic.rows('update installation_state set census_taken_at = null');
-  await findByScrub();
-  const documents = (await remarks()).map(({ document, message }) => `${document}: ${message}`);
-  expect(documents).toEqual([
-    `invoice ${vanished}: it is no longer in the source`,
-    expect.stringContaining(`invoice ${invoice.id}: it has appeared in the source`),
+  await scrubPass(clinic);
+  expect((await clinic.sync()).posted).toBeGreaterThan(0);
+  // That it is not shown proves nothing: it stays posted, and is named, until a person confirms that it is gone.
+  expect(await clinic.rows(`select kind, id, state from document where problem_code = 'missing_in_source'`)).toEqual([
+    { kind: 'invoice', id: vanished, state: 'posted' },
   ]);
+  expect(await clinic.wrongBooks()).not.toEqual([]);
+  await confirmAllGone(clinic.app.db, clinic.sandbox.installation, 1);
+  expect((await clinic.sync()).posted).toBe(1);
+  expect(await clinic.wrongBooks()).toEqual([]);
+  const documents = (await remarks()).map(({ document, message }) => `${document}: ${message}`);
+  expect(documents).toEqual([expect.stringContaining(`invoice ${invoice.id}: it has appeared in the source`)]);
   expect(await counted()).toContainEqual({ list: 'invoice', differing: 1, missing: 1 });
 });
 

@@ -74,6 +74,7 @@ export function postedBefore(book: DocumentBook): PostedBefore {
   return {
     inForce: inForce(book).at(-1) ?? null,
     everPosted: book.entries.length > 0,
+    reversedFor: inForce(book).length > 0 ? null : (book.entries.at(-1)?.reason ?? null),
     state: book.state,
     documentDate: book.documentDate,
     late: book.late,

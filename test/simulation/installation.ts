@@ -59,6 +59,7 @@ export class Installation {
       // Prepayments more rarely, so that what used one is now and then seen long before it.
       queue = queue.filter(({ kind }) => rng.chance(kind === 'prepayment' ? 0.2 : 0.5));
       if (rng.chance(0.1)) this.#loseSight();
+      if (rng.chance(0.15)) this.#hide();
     }
     while (queue.length > 0) {
       const page = queue.splice(0, rng.int(1, 6));
@@ -160,6 +161,14 @@ export class Installation {
     const id = this.#rng.pick([...this.mirror.seen(kind).keys()]);
     if (id === undefined) return;
     for (const document of this.mirror.lose(kind, id)) this.books.of(document).dirty = true;
+  }
+
+  /** Posted documents that their lists do not show for a while. */
+  #hide(): void {
+    const posted = [...this.books.documents.values()].filter((book) => inForce(book).length > 0);
+    for (const book of shuffled(this.#rng, posted).slice(0, this.#rng.int(1, 5))) {
+      this.books.of(this.mirror.hide(book.kind, book.id)).dirty = true;
+    }
   }
 
   #deliver(delivery: Delivery): void {

@@ -25,6 +25,8 @@ export interface Seen<Record, Source> {
   source: Source;
   damage: Damage | null;
   gone: boolean;
+  /** Its list does not show it any more; it is there all the same. */
+  missing: boolean;
   /** By the clinic's clock, epoch milliseconds; null: in the first load, which tells nothing. */
   firstSeenAt: number | null;
 }
@@ -81,6 +83,13 @@ export class Mirror {
     return [{ kind, id }, ...(this.invoices.has(invoice) ? [{ kind: 'invoice' as const, id: invoice }] : [])];
   }
 
+  /** A list does not show a record any more, until it is delivered again; a document with no entry in force is not concerned. */
+  hide(kind: DocumentKind, id: number): DocumentRef {
+    this.seen(kind).get(id)!.missing = true;
+    this.pending.set(`${kind}/${id}`, { kind, id });
+    return { kind, id };
+  }
+
   /**
    * `decidedIn`: invoices dated before the cut-over that are posted all the same. `firstClients`: of the invoices of payments that were
    * posted before it was known which prepayment they used.
@@ -91,12 +100,18 @@ export class Mirror {
     firstClients: ReadonlyMap<number, number | null>,
   ): DocumentFacts {
     if (kind === 'prepayment') {
-      const { record, gone } = this.prepayments.get(id)!;
+      const { record, gone, missing } = this.prepayments.get(id)!;
       const original = record.refundsId === null ? undefined : this.prepayments.get(record.refundsId);
-      return { kind, prepayment: record, originalClientId: original?.record.clientId ?? null, gone };
+      return {
+        kind,
+        prepayment: record,
+        originalClientId: original?.record.clientId ?? null,
+        gone,
+        absence: absenceIf(missing),
+      };
     }
     if (kind === 'payment') {
-      const { record, gone, source, firstSeenAt } = this.payments.get(id)!;
+      const { record, gone, missing, source, firstSeenAt } = this.payments.get(id)!;
       const invoice = this.invoices.get(source.invoice)?.record ?? null;
       // The match is the truth as soon as the prepayment was seen: how it is found has tests of its own.
       const prepayment = source.prepayment === null ? undefined : this.prepayments.get(source.prepayment);
@@ -104,9 +119,17 @@ export class Mirror {
       const unmatched = { clientId: firstClients.get(id) ?? null, prepaymentIds: [] };
       const used = source.payment_type === 8 ? (matched ?? unmatched) : undefined;
       const seen = { firstSeenAt: dateOf(firstSeenAt), invoiceDecidedIn: decidedIn.has(source.invoice) };
-      return { kind, payment: record, invoice, ...seen, ...(used ? { prepayment: used } : {}), gone };
+      return {
+        kind,
+        payment: record,
+        invoice,
+        ...seen,
+        ...(used ? { prepayment: used } : {}),
+        gone,
+        absence: absenceIf(missing),
+      };
     }
-    const { record, source, gone, firstSeenAt } = this.invoices.get(id)!;
+    const { record, source, gone, missing, firstSeenAt } = this.invoices.get(id)!;
     const rows = this.rowSets.get(id);
     return {
       kind,
@@ -120,6 +143,7 @@ export class Mirror {
         this.presentPayments(member).flatMap((payment) => (payment.record.paymentType === 6 ? payment.record : [])),
       ),
       gone,
+      absence: absenceIf(missing),
     };
   }
 
@@ -199,7 +223,12 @@ export class Mirror {
 
   #seen(kind: RecordKind, id: number, known: Pick<Seen<unknown, unknown>, 'firstSeenAt'> | undefined) {
     const now = this.isLoaded ? this.#clinic.clock() : null;
-    return { damage: this.#damage(kind, id), gone: false, firstSeenAt: known ? known.firstSeenAt : now };
+    return {
+      damage: this.#damage(kind, id),
+      gone: false,
+      missing: false,
+      firstSeenAt: known ? known.firstSeenAt : now,
+    };
   }
 
   #damage(kind: RecordKind, id: number): Damage | null {
@@ -212,5 +241,8 @@ export class Mirror {
     return parseRecord(kind, parseJson(encode(shown)), dialect);
   }
 }
+
+const absenceIf = (missing: boolean) =>
+  missing ? { since: new Date(0), answer: 'no_record' as const, isOfMany: false } : null;
 
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));

@@ -107,6 +107,10 @@ export const mutants: Record<string, Post> = {
       decision.entries.filter((entry) => entry.reverses === null),
     );
   },
+  'what is not shown any more is reversed': (facts, before, context) =>
+    post(facts.absence ? { ...facts, gone: true } : facts, before, context),
+  'what is not shown any more is not named': (facts, before, context) =>
+    post({ ...facts, absence: null }, before, context),
   'changes not noticed': (facts, before, context) => {
     const decision = post(facts, before, context);
     return before.inForce === null ? decision : withEntries({ ...decision, state: 'posted' }, []);

@@ -2,7 +2,7 @@
 // the equations hold. Knows the source's own records and the entries, and nothing of src/posting or src/reconcile.
 import type { Line } from '../../src/domain/entry.ts';
 import type { DocumentRef } from '../../src/terms.ts';
-import { type BookedEntry, type Books, type DocumentBook, keyOf } from './books.ts';
+import { type BookedEntry, type Books, type DocumentBook, inForce, keyOf } from './books.ts';
 import { Broken, type Memory } from './broken.ts';
 import type { WatchedClinic } from './clinic.ts';
 import type { Conditions } from './conditions.ts';
@@ -25,6 +25,7 @@ export class Oracle {
   readonly memory = new Map<string, Memory>();
   readonly equations: Equations;
   readonly #rules: Rules;
+  readonly #mirror: Mirror;
   readonly #equationsOnly: boolean;
   /** Invoices that were ever decided to be posted on another day: what pays them is no opening balance. */
   readonly #decidedIn = new Set<number>();
@@ -44,6 +45,7 @@ export class Oracle {
 
   constructor(clinic: WatchedClinic, mirror: Mirror, books: Books, equationsOnly: boolean) {
     this.#equationsOnly = equationsOnly;
+    this.#mirror = mirror;
     this.#rules = new Rules(mirror, clinic.setting);
     this.equations = new Equations(clinic, mirror, books, this.memory);
   }
@@ -68,15 +70,18 @@ export class Oracle {
     };
     if (book.state !== wanted.state)
       fail(`is ${book.state} (${book.problem ?? 'no problem'}), should be ${wanted.state}`);
+    const isMissing = this.#mirror.seen(book.kind).get(book.id)?.missing === true && inForce(book).length > 0;
+    const isUnchanged = wanted.problem === false && wanted.entryOn === null;
+    if (isMissing) wanted.problem = 'missing_in_source';
     const hasProblem =
       typeof wanted.problem === 'string' ? book.problem === wanted.problem : (book.problem !== null) === wanted.problem;
     if (!hasProblem) fail(`has problem ${book.problem}, should have ${wanted.problem}`);
     if (verdict.state === 'posted') {
-      const asked = remarksAsked(verdict, memory, standing, wanted.problem === false && wanted.entryOn === null);
+      const asked = remarksAsked(verdict, memory, standing, isUnchanged);
       if (asked.join() !== book.remarks.join())
         fail(`has the remarks ${book.remarks.join(', ') || 'none'}, should have ${asked.join(', ') || 'none'}`);
     }
-    if (book.problem !== null && verdict.state !== 'held') this.#outside(book, verdict, memory, fail);
+    if (book.problem !== null && verdict.state !== 'held' && !isMissing) this.#outside(book, verdict, memory, fail);
     const count = Number(wanted.reversalOn !== null) + Number(wanted.entryOn !== null);
     if (added.length !== count) fail(`got ${added.length} entries, should get ${count}`);
     if (wanted.reversalOn !== null) {
@@ -87,9 +92,14 @@ export class Oracle {
     if (wanted.entryOn !== null && verdict.state === 'posted') {
       if (added.length > 0) sameEntry(added.at(-1)!, verdict, wanted.entryOn, fail);
       Object.assign(memory, rememberedOf(book, verdict));
+      const isBack = standing === null && book.entries.at(-2)?.reason === 'gone';
+      if (isBack !== (added.at(-1)?.reason === 'came_back')) fail(`gives the reason ${added.at(-1)?.reason}`);
       if (verdict.unmatched !== undefined && !this.#firstClients.has(book.id))
         this.#firstClients.set(book.id, verdict.unmatched);
     }
+    // All that stands in the books would be taken out of them.
+    if (isMissing && book.outside?.amount?.toFixed() !== memory.amount.negated().toFixed())
+      fail(`keeps out ${book.outside?.amount?.toFixed()}, should keep out ${memory.amount.negated().toFixed()}`);
     if (added.length > 0) memory.place ??= ++this.#placed;
     this.equations.appended(book, added);
   }

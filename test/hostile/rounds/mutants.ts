@@ -11,6 +11,7 @@ const inProofs = faultsIn<typeof import('../../../src/posting/proofs.ts')>(src('
 const inRefused = faultsIn<typeof import('../../../src/mirror/refused.ts')>(src('mirror/refused.ts'));
 const inTenant = faultsIn<typeof import('../../../src/records/tenant.ts')>(src('records/tenant.ts'));
 const inUnusable = faultsIn<typeof import('../../../src/records/unusable.ts')>(src('records/unusable.ts'));
+const inAbsence = faultsIn<typeof import('../../../src/documents/absence.ts')>(src('documents/absence.ts'));
 
 const longAgo = new Date('2000-01-01T00:00:00Z');
 
@@ -23,6 +24,7 @@ export const mutants: Record<string, Fault[]> = {
     }),
   ],
   'takes no record for too large': [inLimits({ excessOf: () => () => null })],
+  'takes what is not shown for gone': [inAbsence({ inForceOf: () => async () => new Set() })],
   'takes no answer for later': [
     inSavePage({
       savePage: (real) => (trx, scope, kind, page, findOwnEchoes) =>

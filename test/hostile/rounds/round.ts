@@ -20,6 +20,7 @@ import { systemClock } from '../../../src/runtime/system-clock.ts';
 import type { DocumentKind } from '../../../src/terms.ts';
 import { demoConfig, demoMapping, fromEnvironment } from '../../support/demo-config.ts';
 import { wrongBooks } from '../../support/expected-books.ts';
+import { hiding } from '../../support/hiding.ts';
 import { query } from '../../support/sql.ts';
 import { type ActiveFault, HostileServer } from '../server.ts';
 import { answerFaults } from './answers.ts';
@@ -109,6 +110,8 @@ class Round {
   readonly #rng: Rng;
   readonly #processes: Process[];
   readonly #folder: string;
+  /** Has the source hide records from lists and look-ups. */
+  readonly #show: ReturnType<typeof hiding>;
   readonly #culprits = new Set<string>();
   /** Of these, those that no document can be made of. */
   readonly #unusable = new Set<string>();
@@ -160,6 +163,7 @@ class Round {
     this.#databases = databases;
     this.#seed = seed;
     this.#server = server;
+    this.#show = hiding(server.sandbox);
     this.#installation = installation;
     this.#rng = rng;
     this.#folder = folder;
@@ -261,6 +265,7 @@ class Round {
     if (rng.chance(0.3)) faults.push(this.#doubtfulWriteBack());
     this.#server.setFaults(faults);
     this.#tell(`the server: ${[...chosen].join(', ') || 'answers well'}`);
+    await this.#hide();
     const isHonest = [...chosen].every((name) => answerFaults[name]?.honest);
     if ([...chosen].some((name) => answerFaults[name]?.unseen)) this.#isLate = true;
     const isSlow = [...chosen].some((name) => answerFaults[name]?.slow);
@@ -275,6 +280,7 @@ class Round {
     if (hasClosed && !hasResumed && isHonest && !this.#isLate && this.#wrong.length === 0)
       await this.#check('after a window that closed');
     this.#server.setFaults([]);
+    this.#show(() => false);
     if (isSlow) await this.#resetBudgets();
     const { invoices, invoicePayments, prepayments } = this.#server.sandbox.clinic;
     const last = (records: readonly { id: number }[]) => records.at(-1)?.id ?? 0;
@@ -283,6 +289,29 @@ class Round {
       payment: last(invoicePayments.all()),
       prepayment: last(prepayments.all()),
     };
+  }
+
+  /** Now and then the source hides records for a step, from lists and look-ups, as it does for a token that lost a right. */
+  async #hide(): Promise<void> {
+    const rng = this.#rng;
+    if (!rng.chance(0.3)) return;
+    const share = rng.pick([0.02, 0.3, 1]);
+    const { invoices, invoiceRows, invoicePayments, prepayments } = this.#server.sandbox.clinic;
+    const hidden = new Set<string>();
+    for (const [kind, table] of Object.entries({
+      invoice: invoices,
+      row: invoiceRows,
+      payment: invoicePayments,
+      prepayment: prepayments,
+    }))
+      for (const { id } of table.all()) if (rng.chance(share)) hidden.add(`${kind} ${id}`);
+    this.#show((kind, id) => hidden.has(`${kind} ${id}`));
+    this.#isLate = true;
+    this.#count('records hidden');
+    this.#tell(`the source hides ${hidden.size} records`);
+    await query(this.#databases.owner, 'update installation_state set census_taken_at = null where installation = ?', [
+      this.#installation.id,
+    ]);
   }
 
   /** Windows of this step, and what goes on beside them; `isExcused`: a window may fail for it. */
@@ -599,6 +628,13 @@ class Round {
       `select kind || '/' || id as document, state from document where installation = ?`,
       [id],
     );
+    // Nobody has confirmed that anything is gone.
+    const reversed = await query<{ id: string }>(
+      owner,
+      `select id from entry where installation = ? and reason = 'gone'`,
+      [id],
+    );
+    for (const entry of reversed) this.#wrong.push(`${when}: ${entry.id} reverses what the source did not show`);
     const stateOf = new Map(states.map(({ document, state }) => [document, state]));
     const problems = await query<{ document: string; code: string; message: string }>(
       owner,
