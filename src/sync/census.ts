@@ -18,6 +18,7 @@ import { repeatsRecords } from './capabilities/server.ts';
 import type { PullContext } from './context.ts';
 import { pullList } from './pull-list.ts';
 import { pullRowSets } from './row-sets.ts';
+import { problemsOfLateRows } from './rows.ts';
 import { countCovered, countMirror, forgetPairs, requestCensus, storeCount } from './source-counts.ts';
 
 /** Records looked up by their ids in one census: those put aside, those never posted, and posted ones for evidence. */
@@ -71,6 +72,7 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
   const { db, transact, installation } = context;
   const lines: CensusLine[] = [];
   await pullMissingRows(context);
+  await pullHeldRows(context);
   for (const kind of documentKinds) {
     const isAsideKnown = await pullAside(context, kind, lookUpsAtMost);
     if (kind === 'invoice') await pullAside(context, 'row', lookUpsAtMost);
@@ -101,6 +103,22 @@ export async function takeCensus(context: PullContext): Promise<CensusLine[]> {
 async function pullMissingRows(context: PullContext): Promise<void> {
   const invoices = await invoicesWithMissingRows(context.db, context.installation, invoicesPerRequest);
   if (invoices.length > 0) await pullRowSets(context, invoices);
+}
+
+/** Fetches the row sets again for which invoices are held: rows that were not shown may be shown now, and no `modified` tells of it. */
+async function pullHeldRows(context: PullContext): Promise<void> {
+  const { db, installation } = context;
+  const held = await rows(
+    db,
+    { id: integer },
+    `select id from document where installation = ? and kind = 'invoice' and problem_code = any(?) order by judged_at, id limit ?`,
+    [installation, problemsOfLateRows, invoicesPerRequest],
+  );
+  if (held.length > 0)
+    await pullRowSets(
+      context,
+      held.map(({ id }) => id).sort((a, b) => a - b),
+    );
 }
 
 /** Pulls a list and notes what it does not show; `distinct` counts the different records received. */

@@ -20,7 +20,7 @@ const freshnessPauseMs = 1_100;
 /** Added to a wait for the source's clock, of which only its answers are known. */
 const freshnessMarginMs = 20;
 /** Problem codes that late-arriving rows can resolve. */
-const problemsOfLateRows = ['rows_missing', 'rows_stale', 'totals_disagree'];
+export const problemsOfLateRows = ['rows_missing', 'rows_stale', 'totals_disagree'];
 /** Held invoices whose row sets a window fetches again: with `invoice__in` in one request, or one by one. */
 const heldInvoicesAtMost = { inOneRequest: 50, oneByOne: 5 };
 

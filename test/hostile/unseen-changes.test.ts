@@ -164,7 +164,7 @@ test('a change that moves no modified is found in invoice, row, payment and prep
   expect(await remarks()).toEqual([]);
 });
 
-test('a row that vanishes without a trace is found, posted and named', async () => {
+test('a row that vanishes without a trace is found and named, and posted once a person confirms it', async () => {
   const { invoices, invoiceRows } = clinic.sandbox.clinic;
   // A row of nothing: the totals agree without it.
   const invoice = lastOf(invoices, (each) => isOrdinary(each) && invoiceRows.of(each.id).length > 1);
@@ -179,9 +179,14 @@ test('a row that vanishes without a trace is found, posted and named', async () 
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed', posted: 0 });
   await scrubPass(clinic);
   expect((await clinic.sync()).error ?? null).toBeNull();
-  const [remark] = await remarks();
-  expect(remark?.document).toBe(`invoice ${invoice.id}`);
-  expect(remark?.message).toContain('a row of it is no longer in the source');
+  const named = await clinic.rows<{ message: string }>(
+    `select kind, id, state, problem_message as message from document where problem_code = 'missing_in_source'`,
+  );
+  expect(named).toMatchObject([{ kind: 'invoice', id: invoice.id, state: 'posted' }]);
+  expect(named[0]?.message).toContain(`does not show its row ${second.id} any more`);
+  await confirmAllGone(clinic.app.db, clinic.sandbox.installation, 1);
+  expect((await clinic.sync()).error ?? null).toBeNull();
+  expect(await clinic.wrongBooks()).toEqual([]);
 });
 
 test('changes that a window is about to ask for are no remark of the scrub, which may meet them first', async () => {
