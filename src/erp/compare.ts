@@ -5,7 +5,7 @@ import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from './entry.ts';
 
 /** One thing that the ERP holds otherwise than it was sent. */
 export interface Difference {
-  what: 'date' | 'journal' | 'origin' | 'line' | 'vat' | 'party' | 'state';
+  what: 'date' | 'journal' | 'origin' | 'line' | 'vat' | 'party' | 'state' | 'text' | 'due_date';
   /** In plain words: what was sent, and what the ERP has. */
   message: string;
 }
@@ -15,6 +15,11 @@ export interface CompareOptions {
   capabilities: Pick<Capabilities, 'lines' | 'vat' | 'read_back' | 'dimensions'>;
   /** Decimals of the currency's minor unit. */
   decimals: number;
+  /** Texts and due dates are compared, too: no ERP has to take them as they are sent, and people change them afterwards. */
+  texts?: {
+    /** The description of the entry, as its target writes it and reads it back. */
+    described: string | null;
+  };
 }
 
 /**
@@ -46,6 +51,7 @@ export function compareEntry(entry: ErpEntry, found: FoundEntry, options: Compar
     ...comparedLines(entry, found, options),
     ...comparedVat(entry, found, options),
     ...comparedParties(entry, found, options),
+    ...comparedTexts(entry, found, options),
   ];
 }
 
@@ -218,3 +224,65 @@ function comparedParties(entry: ErpEntry, found: FoundEntry, { capabilities }: C
   const listed = (parties: Set<string>) => shown([...parties].toSorted().join(', '));
   return [{ what: 'party', message: `it was sent with the party ${listed(sent)}; the ERP has ${listed(held)}` }];
 }
+
+/** The description, and of lines with one place and amount their labels and the due dates that were sent. */
+function comparedTexts(
+  entry: ErpEntry,
+  found: FoundEntry,
+  { capabilities, decimals, texts }: CompareOptions,
+): Difference[] {
+  if (texts === undefined) return [];
+  const differences: Difference[] = [];
+  const { described } = texts;
+  if (described !== null && !isSameText(described, found.description)) {
+    differences.push({
+      what: 'text',
+      message: `it was sent with the description ${quoted(described)}; the ERP has ${quoted(found.description)}`,
+    });
+  }
+  if (capabilities.read_back.normalises.includes('merged_lines')) return differences;
+  const nameOf = (account: string, amount: Money) => shown(`account ${account}, ${sideAndAmount(amount, decimals)}`);
+  const held = Map.groupBy(found.lines, ({ account, amount }) => nameOf(account, amount));
+  const sent = Map.groupBy(entry.lines, (line) => nameOf(line.account, signedAmount(line)));
+  for (const [line, ours] of sent) {
+    const theirs = held.get(line) ?? [];
+    // A line that is missing is told as that.
+    if (theirs.length !== ours.length) continue;
+    const labels = without(
+      ours.map(({ description }) => plain(description)),
+      theirs.flatMap(({ label }) => (label === undefined ? [] : plain(label))),
+    );
+    if (theirs.every(({ label }) => label !== undefined)) {
+      for (const { left, other } of labels) {
+        const message = `the label ${quoted(left)} of the line on ${line} was sent; the ERP has ${quoted(other)}`;
+        differences.push({ what: 'text', message });
+      }
+    }
+    const dates = without(
+      ours.flatMap(({ dueDate }) => dueDate ?? []),
+      theirs.flatMap(({ dueDate }) => (dueDate === undefined ? [] : (dueDate ?? ''))),
+    );
+    if (theirs.some(({ dueDate }) => dueDate === undefined)) continue;
+    for (const { left, other } of dates) {
+      const message = `the due date ${left} of the line on ${line} was sent; the ERP has ${other === '' ? 'none' : other}`;
+      differences.push({ what: 'due_date', message });
+    }
+  }
+  return differences;
+}
+
+/** What the others lack, each beside one that they have instead. */
+function without(sent: readonly string[], held: readonly string[]): { left: string; other: string }[] {
+  const rest = [...held];
+  const missing = sent.filter((text) => {
+    const at = rest.indexOf(text);
+    if (at >= 0) rest.splice(at, 1);
+    return at < 0;
+  });
+  return missing.map((left, index) => ({ left, other: rest[index] ?? '' }));
+}
+
+/** ERPs take away spaces. */
+const plain = (text: string) => text.replace(/\s+/gu, ' ').trim();
+const isSameText = (one: string, other: string) => plain(one) === plain(other);
+const quoted = (text: string) => `“${visible(text)}”`;

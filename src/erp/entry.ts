@@ -94,4 +94,8 @@ export interface FoundLine {
   dimensions: Record<string, string>;
   /** Id of the group of lines that it is matched with in full. */
   matched: string | null;
+  /** Its text; absent where it was not asked for. */
+  label?: string;
+  /** Null where it has none; absent where its account takes none, or it was not asked for. */
+  dueDate?: CalendarDate | null;
 }

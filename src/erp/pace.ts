@@ -230,6 +230,8 @@ export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
   const pace = new Pace(ports, companyKey(target.company), target.capabilities.pace);
   const { matching, books } = target;
   const identify = target.identify?.bind(target);
+  const describe = target.describe?.bind(target);
+  const copies = books?.copies?.bind(books);
   return {
     capabilities: target.capabilities,
     company: target.company,
@@ -247,10 +249,12 @@ export function pacedTarget(target: ErpTarget, ports: PacePorts): ErpTarget {
         unmatch: (groups, request) => pace.run(request, () => matching.unmatch(groups, request)),
       },
     }),
+    ...(describe && { describe }),
     ...(books && {
       books: {
         balances: (range, request) => pace.run(request, () => books.balances(range, request)),
         entries: (which, request) => pacedPages(pace, books.entries(which, request), request),
+        ...(copies && { copies: (which, request) => pacedPages(pace, copies(which, request), request) }),
       },
     }),
     check: (plan, request) => target.check(plan, request),

@@ -48,6 +48,8 @@ export interface ErpTarget {
     match(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void>;
     unmatch(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void>;
   };
+  /** The description of an entry as the target writes it and reads it back, without the key. Absent where it writes none. */
+  describe?(entry: ErpEntry): string;
   /** Reads the books for E7. Absent where they cannot be read. */
   books?: ErpBooks;
   /** Tries for real what `vetledger erp check` tells; what it makes, it removes. */
@@ -139,6 +141,14 @@ export interface ErpBooks {
    */
   entries(
     which: { from: CalendarDate; through: CalendarDate; changedSince: Date | null; accounts: readonly string[] },
+    request: RequestOptions,
+  ): AsyncIterable<FoundEntry[]>;
+  /**
+   * Posted entries without a key of ours that the ERP may have made out of ours, in pages: those that name an entry as their origin,
+   * and those in these journals. Absent where a copy keeps our key.
+   */
+  copies?(
+    which: { from: CalendarDate; through: CalendarDate; changedSince: Date | null; journals: readonly string[] },
     request: RequestOptions,
   ): AsyncIterable<FoundEntry[]>;
 }

@@ -108,8 +108,7 @@ function differenceOf(entry: ToldEntry, met: Set<string>): Difference | null {
   const { unitId, state, isEqual, copies, message } = entry;
   if (unitId === null) {
     const document = `ERP entry ${entry.erpNumber ?? 'without number'}`;
-    const told = `it is not ours, and changes accounts that only we post to: ${message ?? ''}`;
-    return { document, amount: new Money(entry.amount), message: told };
+    return { document, amount: new Money(entry.amount), message: message ?? '' };
   }
   const isSurplus = met.has(unitId);
   met.add(unitId);

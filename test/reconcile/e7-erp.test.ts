@@ -69,6 +69,35 @@ describe('E7', () => {
       { difference: '0.00', message: /Branch 7/ },
     ],
     [
+      'a due date',
+      (id) => erp.change(id, ({ lines }) => Object.assign(lines[1]!, { dueDate: '2026-12-24' })),
+      {
+        difference: '0.00',
+        message: /the due date 2026-02-15 of the line on account 1700, credit 10.00 was sent; the ERP has 2026-12-24/,
+      },
+    ],
+    [
+      'a due date, to none',
+      (id) => erp.change(id, ({ lines }) => Object.assign(lines[1]!, { dueDate: null })),
+      { difference: '0.00', message: /the due date 2026-02-15 .* the ERP has none/ },
+    ],
+    [
+      'a label',
+      (id) => erp.change(id, ({ lines }) => Object.assign(lines[0]!, { label: 'by hand' })),
+      {
+        difference: '0.00',
+        message: /the label “payment 2” of the line on account 1910, debit 10.00 was sent; the ERP has “by hand”/,
+      },
+    ],
+    [
+      'the description',
+      (id) => erp.change(id, (entry) => Object.assign(entry, { description: 'by hand' })),
+      {
+        difference: '0.00',
+        message: /the description “payment 2” was sent|with the description “payment 2”; the ERP has “by hand”/,
+      },
+    ],
+    [
       'our key',
       (id) => erp.change(id, (entry) => Object.assign(entry, { key: null })),
       { difference: '0.00', message: /does not carry our key/ },
@@ -135,6 +164,61 @@ describe('E7', () => {
     erp.delete('F-1');
     expect(await check({ ownedAccounts })).toMatchObject({ ok: true });
   });
+
+  const copies: [string, (entry: FoundEntry) => FoundEntry, RegExp][] = [
+    [
+      'the ERP’s own reversal, which names its origin',
+      (entry) => ({ ...reversed(entry), originId: entry.id }),
+      /the ERP’s own reversal of our entry N-erp invoice 1 \(\d+\/invoice\/1\/1\); reset it/,
+    ],
+    [
+      'the same, whose base counts in the wrong direction',
+      (entry) => ({ ...withWrongBase(reversed(entry)), originId: entry.id }),
+      /the ERP’s own reversal of our entry N-erp invoice 1 .* counts in the wrong direction/,
+    ],
+    [
+      'a duplicate',
+      (entry) => ({ ...entry }),
+      /a duplicate of our entry N-erp invoice 1 \(\d+\/invoice\/1\/1\); reset it/,
+    ],
+    [
+      'a duplicate whose base counts in the wrong direction',
+      withWrongBase,
+      /a duplicate of our entry N-erp invoice 1 .* counts in the wrong direction/,
+    ],
+  ];
+
+  it.each(copies)(
+    'names %s with both numbers, on accounts of anybody, on any day, until it is gone',
+    async (...row) => {
+      const [, made, message] = row;
+      await deliver([sale(1), sale(2, '2026-02-03'), payment(3)]);
+      expect(await check()).toMatchObject({ ok: true });
+      for (const date of ['2026-02-11', '2026-08-11']) {
+        const copy = {
+          ...made(structuredCloneOf(erp.entry(erpIdOf('invoice', 1)))),
+          id: 'copy',
+          key: null,
+          number: 'N-copy',
+        };
+        erp.add({ ...copy, date });
+        for (const full of [false, false, true, false]) {
+          const { ok, documents } = await check({ full });
+          expect(ok).toBe(false);
+          expect(documents).toMatchObject([{ document: 'ERP entry N-copy', difference: '124.00' }]);
+          expect(documents[0]!.message).toMatch(message);
+        }
+        erp.delete('copy');
+        expect(await check()).toMatchObject({ ok: true });
+      }
+      // An entry by hand that has our accounts and amounts alone is no copy.
+      erp.add({
+        ...entryOf('F-2', null, sale(7)),
+        lines: entryOf('F-2', null, sale(1)).lines.map((line) => ({ ...line, label: 'rent' })),
+      });
+      expect(await check({ full: true })).toMatchObject({ ok: true });
+    },
+  );
 
   it('names units that the ERP holds although it refused them or was never given them', async () => {
     const [refused, cancelled] = await post([payment(1), payment(2)]);
@@ -272,7 +356,7 @@ class Erp {
     return this.#now;
   }
 
-  target(): Pick<ErpTarget, 'capabilities' | 'books' | 'read'> {
+  target(): Pick<ErpTarget, 'capabilities' | 'books' | 'read' | 'describe'> {
     const posted = (from: string, through: string) =>
       [...this.#entries.values()].filter(
         ({ entry }) => entry.state !== 'draft' && entry.date >= from && entry.date <= through,
@@ -288,6 +372,7 @@ class Erp {
     };
     return {
       capabilities: this.capabilities,
+      describe: ({ description }) => description,
       read: async (ids) => ids.flatMap((id) => this.#entries.get(id)?.entry ?? []),
       books: {
         balances: async ({ from, through }) => {
@@ -310,6 +395,15 @@ class Erp {
                   (changedSince === null || writtenAtMs >= changedSince.getTime()),
               )
               .map(({ entry }) => entry),
+          ),
+        copies: ({ from, through, changedSince, journals }) =>
+          pagesOf(
+            posted(from, through)
+              .filter(({ writtenAtMs }) => changedSince === null || writtenAtMs >= changedSince.getTime())
+              .flatMap(({ entry }) => {
+                const isAsked = entry.originId !== undefined || journals.includes(entry.journal);
+                return entry.key === null && isAsked && entry.state === 'posted' ? [entry] : [];
+              }),
           ),
       },
     };
@@ -358,9 +452,25 @@ function payment(id: number, date = '2026-02-01', amount = '10.00'): DraftEntry 
     ...{ kind: 'payment', id, date },
     lines: [
       ['1910', 'bank_clearing', amount],
-      ['1700', 'receivable', `-${amount}`],
+      ['1700', 'receivable', `-${amount}`, { invoiceId: id, dueDate: '2026-02-15' }],
     ],
   });
+}
+
+/** On the other side, as an ERP's reversal is. */
+function reversed(entry: FoundEntry): FoundEntry {
+  const lines = entry.lines.map((line) => ({
+    ...line,
+    ...{ amount: line.amount.negated(), vat: line.vat.map((part) => ({ ...part, amount: part.amount.negated() })) },
+  }));
+  return { ...entry, lines };
+}
+
+function withWrongBase(entry: FoundEntry): FoundEntry {
+  const turned = ({ part, ...vat }: FoundEntry['lines'][number]['vat'][number]) => ({
+    ...{ ...vat, part, amount: part === 'base' ? vat.amount.negated() : vat.amount },
+  });
+  return { ...entry, lines: entry.lines.map((line) => ({ ...line, vat: line.vat.map(turned) })) };
 }
 
 /** What an ERP holds of an entry, by hand. */
@@ -369,6 +479,7 @@ function entryOf(id: string, key: string | null, { date, description, lines }: D
     ...{ id, key, number: `N-${id}`, state: 'posted', date: on, journal: 'MISC', description },
     lines: lines.map((line, n) => ({
       ...{ id: `${id}-${n}`, account: line.account, amount: signed(line), party: null, dimensions: {}, matched: null },
+      ...{ label: description, dueDate: line.dueDate },
       vat:
         line.vat === null
           ? []
@@ -412,7 +523,8 @@ async function deliver(drafts: DraftEntry[], { postingMode = 'document' }: { pos
     installation,
   ]);
   await unit(summary!.id, 'daily_summary', drafts[0]!.date);
-  await delivered(summary!.id, 'erp summary', drafts[0]!);
+  const description = `Summary of ${drafts[0]!.date}, no department`;
+  await delivered(summary!.id, 'erp summary', { ...drafts[0]!, description });
 }
 
 async function delivered(id: string, erpId: string, of: DraftEntry): Promise<void> {

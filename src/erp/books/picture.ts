@@ -237,6 +237,23 @@ export async function noteForeign(
   );
 }
 
+/** Ids of the next entries of others that this run did not find, in their order, after `after`. */
+export async function foreignEntries(
+  db: Connection,
+  installation: InstallationId,
+  run: number,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const found = await rows(
+    db,
+    { erpId: text },
+    `select erp_id as "erpId" from erp_books_foreign
+     where installation = ? and run <> ? and erp_id > ? order by erp_id limit ?`,
+    [installation, run, after, limit],
+  );
+  return found.map(({ erpId }) => erpId);
+}
+
 /** Entries that were written and are neither ours nor on an owned account any more. */
 export async function forget(trx: Connection, installation: InstallationId, erpIds: readonly string[]): Promise<void> {
   if (erpIds.length === 0) return;

@@ -12,11 +12,13 @@ import type { ErpEntry, FoundEntry } from '../entry.ts';
 import { erpPriorities } from '../pace.ts';
 import type { ErpBooks, ErpTarget, RequestOptions } from '../port.ts';
 import { translate } from '../translate.ts';
+import { copiesAmong, copyText } from './copies.ts';
 import {
   databaseNow,
   deliveredSpan,
   differingUnits,
   equalHashes,
+  foreignEntries,
   forget,
   forgetUnseen,
   type KnownUnit,
@@ -42,6 +44,7 @@ const overlapMs = 3_600_000;
 const readAtATime = 100;
 /** Characters of a message that tells what differs. */
 const longestMessage = 2_000;
+const notOurs = 'it is not ours, and changes accounts that only we post to';
 
 export interface ReadBooksPorts {
   db: Db;
@@ -49,7 +52,7 @@ export interface ReadBooksPorts {
   transact: Transact;
   databaseId: string;
   installation: Pick<InstallationConfig, 'id' | 'mapping' | 'decimals'>;
-  target: Pick<ErpTarget, 'capabilities' | 'books' | 'read'>;
+  target: Pick<ErpTarget, 'capabilities' | 'books' | 'read' | 'describe'>;
   /** Accounts on which entries of others are noted. */
   ownedAccounts: readonly string[];
   signal: AbortSignal;
@@ -99,15 +102,21 @@ class Reader {
     const span = await deliveredSpan(db, installation.id);
     const balances = new Map<string, Money>();
     if (span !== null) {
-      if (!isFull) await this.#readChanged(span, new Date(last.beganAt.getTime() - overlapMs));
+      const changedSince = isFull ? null : new Date(last.beganAt.getTime() - overlapMs);
+      if (changedSince !== null) await this.#readChanged(span, changedSince);
       for (const month of monthsOf(span)) {
         for (const [account, balance] of await this.#readMonth(month, isFull)) {
           balances.set(account, (balances.get(account) ?? zero).plus(balance));
         }
       }
+      // After the others: on owned accounts a copy is told as that.
+      await this.#readCopies({ ...widened(span), changedSince });
     }
     if (isFull) await transact((trx) => forgetUnseen(trx, installation.id, this.#run, null));
-    else await this.#readDiffering();
+    else {
+      await this.#readDiffering();
+      await this.#readForeign();
+    }
     await this.#readNotFound();
     const reading = { run: this.#run, beganAt, fullBeganAt: isFull ? beganAt : last.fullBeganAt };
     await transact((trx) => noteReading(trx, installation.id, reading));
@@ -132,6 +141,7 @@ class Reader {
     const before = isFull ? null : await monthTold(db, installation.id, month.from);
     if (before?.entries !== told.entries || before.balances !== balances) {
       await this.#readEntries({ ...month, changedSince: null, accounts: [...this.#owned] });
+      if (!isFull) await this.#readCopies({ ...month, changedSince: null });
       await transact(async (trx) => {
         await forgetUnseen(trx, installation.id, this.#run, month);
         await noteMonth(trx, installation.id, month.from, { entries: told.entries, balances });
@@ -147,6 +157,38 @@ class Reader {
       await this.#notePage(page);
       this.#entries += page.length;
       onProgress(this.#entries);
+    }
+  }
+
+  /** What the ERP, or somebody there, has made out of entries of ours: nothing but its content and its origin tells. */
+  async #readCopies(which: Span & { changedSince: Date | null }): Promise<void> {
+    const { db, transact, databaseId, installation, target, signal } = this.#ports;
+    const { id, mapping } = installation;
+    const journals = [...new Set(Object.values(mapping.erp.journals))];
+    const context = { databaseId, mapping, capabilities: target.capabilities };
+    for await (const page of this.#books.copies?.({ ...which, journals }, this.#request) ?? []) {
+      signal.throwIfAborted();
+      const copies = await copiesAmong(db, id, page, (unit) => translate(unit, context));
+      const seen = copies.map((copy) => ({
+        ...{ erpId: copy.found.id, number: copy.found.number, date: copy.found.date },
+        ...{ difference: debitsOf(copy.found).toFixed(), message: clip(copyText(copy), longestMessage) },
+      }));
+      await transact((trx) => noteForeign(trx, id, this.#run, seen));
+    }
+  }
+
+  /** Entries that are not ours and were told: somebody may have deleted them since, on a day of which nothing else is read. */
+  async #readForeign(): Promise<void> {
+    const { db, transact, installation, target } = this.#ports;
+    for (let after = ''; ; ) {
+      const ids = await foreignEntries(db, installation.id, this.#run, { after, limit: readAtATime });
+      const last = ids.at(-1);
+      if (last === undefined) return;
+      const found = await target.read(ids, this.#request);
+      const posted = new Set(found.flatMap(({ id, state }) => (state === 'posted' ? id : [])));
+      const gone = ids.filter((id) => !posted.has(id));
+      await transact((trx) => forget(trx, installation.id, gone));
+      after = last;
     }
   }
 
@@ -235,7 +277,8 @@ class Reader {
       const ours = byId.get(unit.unitId);
       if (ours === undefined) throw new Error(`there is no unit ${unit.unitId} in the general ledger`);
       const translated = translate(ours, { databaseId, mapping: installation.mapping, capabilities });
-      const options = { capabilities, decimals: installation.decimals };
+      const described = 'entry' in translated ? (target.describe?.(translated.entry) ?? null) : null;
+      const options = { capabilities, decimals: installation.decimals, texts: { described } };
       const differences =
         'entry' in translated
           ? keyDifferences(unit, found).concat(compareEntry(translated.entry, found, options))
@@ -273,7 +316,7 @@ class Reader {
     for (const amount of amounts.values()) difference = difference.plus(amount.abs());
     return {
       ...{ erpId: id, number, date, difference: difference.toFixed() },
-      message: clip(`${changes}, dated ${date}: ${visible(description)}`, longestMessage),
+      message: clip(`${notOurs}: ${changes}, dated ${date}: ${visible(description)}`, longestMessage),
     };
   }
 }
@@ -316,10 +359,11 @@ function debitsOf({ lines }: FoundEntry): Money {
 }
 
 /** A hash of what is compared; matches and ids of lines come and go. */
-function hashOf({ key, number, state, date, journal, lines }: FoundEntry): string {
+function hashOf({ key, number, state, date, journal, description, lines }: FoundEntry): string {
   const content = lines
-    .map(({ account, amount, party, vat, dimensions }) =>
+    .map(({ account, amount, party, vat, dimensions, label = null, dueDate = null }) =>
       JSON.stringify([
+        ...[label, dueDate],
         account,
         amount.toFixed(),
         party,
@@ -329,7 +373,7 @@ function hashOf({ key, number, state, date, journal, lines }: FoundEntry): strin
     )
     .sort();
   return createHash('sha256')
-    .update(JSON.stringify([key, number, state, date, journal, content]))
+    .update(JSON.stringify([key, number, state, date, journal, description, content]))
     .digest('hex');
 }
 

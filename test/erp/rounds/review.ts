@@ -72,7 +72,11 @@ async function named(ports: ReviewPorts, full: boolean): Promise<Map<string, str
     const { balances } = await readBooks({ ...reading, onProgress: () => undefined }, { full });
     const books = { id, decimals, company: '', ownedAccounts: [], balances };
     const { equation } = await checkErpBooks(db, books);
-    for (const { document, message } of equation.documents) found.set(document, message ?? '');
+    for (const { document, message } of equation.documents) {
+      // A copy is an entry of its own, and names the one that it was made of.
+      const copied = /^ERP entry .* of our entry \S+ \((\S+)\)/.exec(`${document} ${message}`)?.[1];
+      found.set(copied === undefined ? document : documentOf(copied), message ?? '');
+    }
   }
   return found;
 }

@@ -88,6 +88,33 @@ export class OdooBooks implements ErpBooks {
       if (wanted.length > 0) yield wanted;
     }
   }
+
+  /** Odoo's own reversals name what they reverse; a duplicate has nothing of ours but its lines, and stands in the same journal. */
+  async *copies(
+    which: Parameters<NonNullable<ErpBooks['copies']>>[0],
+    request: RequestOptions,
+  ): AsyncGenerator<FoundEntry[]> {
+    const { journals, changedSince } = which;
+    const found = await this.#names.journals(journals, request);
+    const since = changedSince === null ? null : toDateTime(changedSince);
+    const domain: JsonValue[] = [
+      ['state', '=', 'posted'],
+      ['move_type', '=', 'entry'],
+      ...datedIn(which),
+      ...[
+        '|',
+        ['reversed_entry_id', '!=', false],
+        ['journal_id', 'in', [...found.values()].flat().map(({ id }) => id)],
+      ],
+      // Odoo finds no empty reference that is unlike a pattern.
+      ...['|', ['ref', '=', false], '!', ['ref', '=like', anyKey]],
+      ...(since === null ? [] : ['|', ['write_date', '>=', since], ['line_ids.write_date', '>=', since]]),
+    ];
+    for await (const page of this.#reader.moves(domain, request)) {
+      const copies = page.filter(({ key }) => key === null);
+      if (copies.length > 0) yield copies;
+    }
+  }
 }
 
 function datedIn({ from, through }: { from: string; through: string }): JsonValue[] {

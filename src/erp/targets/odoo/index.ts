@@ -34,7 +34,7 @@ import { findExternalIds, keyInExternalId, maySearch, moveIdOf } from './externa
 import { keyedMoves } from './keyed.ts';
 import { keepLines } from './load.ts';
 import { readLocks } from './locks.ts';
-import { keyText } from './moves.ts';
+import { describedAs, keyText } from './moves.ts';
 import { OdooNames } from './names.ts';
 import { MoveReader } from './read.ts';
 import { asAmount, asReference, asTimeOrNull } from './wire.ts';
@@ -107,6 +107,10 @@ class OdooTarget implements ErpTarget {
    * By external id, where the user may search those, and by the key in the reference: the move of another user's import has no
    * external id of ours, and one whose external id was deleted has none any more.
    */
+  describe(entry: ErpEntry): string {
+    return describedAs(entry);
+  }
+
   async find(
     keys: readonly KeyToFind[],
     request: RequestOptions,

@@ -6,7 +6,7 @@ import { asId, asText, wholeNumber } from '../form.ts';
 import type { Features } from './calls.ts';
 import { keyInExternalId, lineIdOf, moveIdOf } from './external-ids.ts';
 import type { OdooTax, TaxBook, TaxSide } from './taxes.ts';
-import { asAmount, asDate, asFlag, asIds, asReference, asTextOrNull } from './wire.ts';
+import { asAmount, asDate, asDateOrNull, asFlag, asIds, asReference, asTextOrNull } from './wire.ts';
 
 /** The ids of everything that an entry names. */
 export interface ResolvedEntry {
@@ -34,6 +34,13 @@ export function referenceOf({ description, reference, unitId, key }: ErpEntry): 
 }
 
 const keyPattern = /\[([A-Z2-7]{20})\]/g;
+
+/** The same text without the key, as it is read back. */
+export function describedAs(entry: ErpEntry): string {
+  return withoutKey(referenceOf(entry), entry.key);
+}
+
+const withoutKey = (reference: string, key: string) => reference.replace(keyText(key), '').trim();
 
 /** What a reference must contain for a key. */
 export function keyText(key: string): string {
@@ -171,10 +178,11 @@ function sideOf(entry: ErpEntry, line: ErpLine, tax: OdooTax): { side: TaxSide; 
 
 /** The fields of moves and of their lines. */
 export const readFields = {
-  move: ['name', 'state', 'date', 'ref', 'journal_id'],
+  move: ['name', 'state', 'date', 'ref', 'journal_id', 'reversed_entry_id'],
   line: (features: Pick<Features, 'hasTagInvert'>) => [
     ...['move_id', 'account_id', 'balance', 'partner_id', 'tax_tag_ids', 'tax_line_id', 'tax_base_amount', 'tax_ids'],
     ...['tax_repartition_line_id', 'analytic_distribution', 'full_reconcile_id', 'display_type'],
+    ...['name', 'date_maturity'],
     ...(features.hasTagInvert ? ['tax_tag_invert'] : []),
   ],
 };
@@ -228,7 +236,8 @@ function foundEntry(move: JsonObject, lines: readonly JsonObject[], context: Rea
     state: isPosted ? 'posted' : state === 'cancel' ? 'void' : 'draft',
     date: asDate(move.date),
     journal: names.journals.get(asReference(move.journal_id)?.id ?? 0) ?? '',
-    description: key === null ? reference : reference.replace(keyText(key), '').trim(),
+    description: key === null ? reference : withoutKey(reference, key),
+    ...originIn(asReference(move.reversed_entry_id ?? false)),
     lines: lines.map((line) => foundLine(line, context)),
   };
 }
@@ -246,7 +255,14 @@ function foundLine(line: JsonObject, context: ReadContext): FoundLine {
     vat: names.taxes === null ? [] : vatOf(line, amount, names.taxes, context),
     dimensions: dimensionsOf(line.analytic_distribution, names.analytic),
     matched: matched === null ? null : String(matched),
+    label: asTextOrNull(line.name) ?? '',
+    dueDate: asDateOrNull(line.date_maturity ?? null),
   };
+}
+
+/** Odoo's own reversal names what it reverses. */
+function originIn(origin: { id: number } | null): Pick<FoundEntry, 'originId'> {
+  return origin === null ? {} : { originId: String(origin.id) };
 }
 
 function partyIn(id: number | null, parties: NamesById['parties']): Pick<FoundLine, 'party' | 'partyAlike'> {

@@ -81,6 +81,25 @@ export class TrytonBooks implements ErpBooks {
       if (wanted.length > 0) yield wanted;
     }
   }
+
+  /** Tryton's own reversals that have lost our key; a copy keeps it in its description. */
+  async *copies(
+    which: Parameters<NonNullable<ErpBooks['copies']>>[0],
+    request: RequestOptions,
+  ): AsyncGenerator<FoundEntry[]> {
+    const { companyId } = await this.#target.openCompany(request);
+    const domain: JsonValue[] = [
+      ['company', '=', companyId],
+      ['state', '=', 'posted'],
+      ['origin', 'like', 'account.move,%'],
+      ...datedIn(which),
+      ...(which.changedSince === null ? [] : [['OR', ...writtenSince(which.changedSince)]]),
+    ];
+    for await (const page of this.#target.moves(domain, request)) {
+      const copies = page.filter(({ key }) => key === null);
+      if (copies.length > 0) yield copies;
+    }
+  }
 }
 
 function datedIn({ from, through }: { from: string; through: string }): JsonValue[] {

@@ -30,7 +30,7 @@ import { trytonCapabilities } from './capabilities.ts';
 import { checkTryton } from './check.ts';
 import { idsOf, TrytonConnection } from './connection.ts';
 import { keyedMoves } from './keyed.ts';
-import { foundEntries, keyText, type MoveParts, readFields, toMove } from './moves.ts';
+import { foundEntries, keyText, type MoveParts, readFields, toMove, withoutKey } from './moves.ts';
 import { TrytonNames } from './names.ts';
 import { resolveEntries } from './resolve.ts';
 import { asDate, asDecimal, related, toDate } from './wire.ts';
@@ -125,6 +125,10 @@ class TrytonTarget implements ErpTarget, TrytonCalls {
   ): Promise<JsonValue> {
     const { context } = await this.openCompany(request);
     return this.#connection.call(doing, method, [...params, { ...context, ...extra }], request);
+  }
+
+  describe(entry: ErpEntry): string {
+    return withoutKey(entry);
   }
 
   async find(

@@ -3,7 +3,7 @@ import { clip, visible } from '../../../domain/text.ts';
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from '../../entry.ts';
 import { asId, asText, wholeNumber } from '../form.ts';
-import { asDate, asDecimal, asTextOrNull, related, relatedList, toDate, toDecimal } from './wire.ts';
+import { asDate, asDateOrNull, asDecimal, asTextOrNull, related, relatedList, toDate, toDecimal } from './wire.ts';
 
 /** The ids of everything that an entry names. */
 export interface ResolvedEntry {
@@ -33,6 +33,15 @@ const moveModel = 'account.move';
 export function describedAs({ description, reference, unitId, key }: ErpEntry): string {
   const number = reference !== null && !description.includes(reference) ? `${reference} ` : '';
   return `${clip(visible(`${number}${description}`), longestText)} · ${unitId} [${key}]`;
+}
+
+/** The same text without the key, as it is read back. */
+export function withoutKey(entry: ErpEntry): string {
+  return describedWithoutKey(describedAs(entry), entry.key);
+}
+
+function describedWithoutKey(description: string, key: string | null): string {
+  return key === null ? description : description.slice(0, description.lastIndexOf(keyText(key))).trim();
 }
 
 const keyPattern = /\[([A-Z2-7]{20})\]/g;
@@ -96,7 +105,8 @@ export const readFields = {
   move: ['number', 'state', 'date', 'description', 'journal.code', 'origin'],
   line: [
     ...['move', 'debit', 'credit', 'account.code', 'reconciliation'],
-    ...['party.code', 'party.name', 'party.identifiers.code'],
+    ...['party.code', 'party.name', 'party.identifiers.code', 'description', 'maturity_date'],
+    ...['account.type.receivable', 'account.type.payable'],
   ],
   taxLine: ['move_line', 'type', 'amount', 'tax.name'],
   analyticLine: ['move_line', 'debit', 'credit', 'account.code', 'account.root.name'],
@@ -133,7 +143,7 @@ function foundEntry(record: JsonObject, lines: FoundLine[]): FoundEntry {
     state: record.state === 'posted' ? 'posted' : 'draft',
     date: asDate(record.date ?? null),
     journal: codeOf(related(record, 'journal')),
-    description: key === null ? description : description.slice(0, description.lastIndexOf(keyText(key))).trim(),
+    description: describedWithoutKey(description, key),
     ...originIn(asTextOrNull(record.origin ?? null)),
     lines,
   };
@@ -164,7 +174,14 @@ function foundLine(line: JsonObject, taxLines: JsonObject[], analyticLines: Json
     })),
     dimensions: dimensionsIn(analyticLines, amount),
     matched: reconciliation === null ? null : String(asId(reconciliation)),
+    label: asTextOrNull(line.description ?? null) ?? '',
+    ...(takesDueDate(related(line, 'account')) ? { dueDate: asDateOrNull(line.maturity_date ?? null) } : {}),
   };
+}
+
+function takesDueDate(account: JsonObject | null): boolean {
+  const type = account === null ? null : related(account, 'type');
+  return type?.receivable === true || type?.payable === true;
 }
 
 function signedAmount(line: JsonObject): Money {

@@ -34,6 +34,8 @@ const accounts: [code: string, name: string, type: string][] = [
 export class FakeCompany {
   readonly odoo: FakeOdoo;
   readonly config: OdooConfig;
+  /** What people have made out of posted entries. */
+  readonly copies = new Set<number>();
   /** The tags of the tax, told by what they count. */
   readonly #tags = new Map<number, { part: 'base' | 'tax'; isNegated: boolean }>();
 

@@ -4,6 +4,7 @@ import type { Rng } from '../../../../sandbox/rng.ts';
 import type { HeldEntry } from '../../fake/server.ts';
 import type { FakeCompany } from '../fake/company.ts';
 import type { Env } from '../fake/env.ts';
+import { duplicate, reverseEntry } from '../fake/copies.ts';
 import { backToDraft, post } from '../fake/moves.ts';
 import type { Row } from '../fake/store.ts';
 
@@ -72,6 +73,28 @@ const changes: Change[] = [
       const isEast = JSON.stringify(before) === `{"${east}":100}`;
       env.write(line, [id], { analytic_distribution: isEast ? false : { [east]: 100 } });
     },
+  },
+  {
+    what: 'the due date',
+    isPossible: everywhere,
+    make: (env, move, company) =>
+      env.write(line, [onAccount(env, company, move, '1700').id], { date_maturity: '2026-12-24' }),
+  },
+  {
+    what: 'a label',
+    isPossible: everywhere,
+    make: (env, move, company) => env.write(line, [onAccount(env, company, move, '1700').id], { name: 'by hand' }),
+  },
+  {
+    what: 'its effect, by Odoo’s own reversal',
+    isPossible: everywhere,
+    make: (env, move, company) =>
+      void company.copies.add(reverseEntry(env, move, String(env.store.get('account.move', move)?.date), 'by hand')),
+  },
+  {
+    what: 'its effect, by a duplicate',
+    isPossible: everywhere,
+    make: (env, move, company) => void company.copies.add(duplicate(env, move)),
   },
   {
     what: 'its state, back to draft',

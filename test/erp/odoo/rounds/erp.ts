@@ -64,7 +64,7 @@ class OdooErp implements RoundErp {
       record: { capabilities: { ...this.#capabilities, dimensions: [dimension] } },
       misdeeds: [],
       onChange: () => undefined,
-      held: () => company.held(),
+      held: () => company.held().filter(({ id }) => !company.copies.has(Number(id))),
     };
     this.#addFlaws();
   }

@@ -1,0 +1,123 @@
+import type { Connection } from '../../db/rows.ts';
+import { type Money, zero } from '../../domain/money.ts';
+import { type GeneralLedgerUnit, loadUnits } from '../../ledger/general-ledger.ts';
+import type { InstallationId } from '../../terms.ts';
+import type { ErpEntry, FoundEntry } from '../entry.ts';
+import type { ErpProblem } from '../port.ts';
+import { type CopiedUnit, unitsLabelled, unitsWithErpId } from './copied-units.ts';
+
+/** An entry that the ERP, or somebody there, has made out of one of ours. */
+export interface Copy {
+  found: FoundEntry;
+  of: CopiedUnit;
+  /** Takes back what it copies. */
+  isReversal: boolean;
+  /** It counts the base of a tax in the other direction than its amounts. */
+  isBaseWrong: boolean;
+}
+
+type Translate = (unit: GeneralLedgerUnit) => { entry: ErpEntry } | { problems: ErpProblem[] };
+
+/**
+ * Which entries without a key of ours are copies of delivered units: those that name one as their origin, and those with a unit's
+ * labels, accounts and amounts, all in its direction or all in the other.
+ */
+export async function copiesAmong(
+  db: Connection,
+  installation: InstallationId,
+  entries: readonly FoundEntry[],
+  translate: Translate,
+): Promise<Copy[]> {
+  const asked = entries.flatMap(({ id, originId }) => (originId === undefined ? [id] : [id, originId]));
+  const byErpId = new Map((await unitsWithErpId(db, installation, asked)).map((unit) => [unit.erpId, unit]));
+  const labels = entries.flatMap(({ lines }) => lines.flatMap(({ label }) => label || []));
+  const labelled = await unitsLabelled(db, installation, [...new Set(labels)]);
+  const known = [...byErpId.values(), ...labelled];
+  if (known.length === 0) return [];
+  const units = await loadUnits(
+    db,
+    known.map(({ kind, unitId: id }) => ({ kind, id })),
+  );
+  const words = new Map(
+    units.flatMap((unit) => {
+      const translated = translate(unit);
+      return 'entry' in translated ? [[unit.posting.id, translated.entry] as const] : [];
+    }),
+  );
+  return entries.flatMap((found): Copy[] => {
+    // It is ours, and has lost its key.
+    if (byErpId.has(found.id)) return [];
+    const named = byErpId.get(found.originId ?? '');
+    const candidates = named === undefined ? labelled.filter(isLabelledAs(found, words)) : [named];
+    for (const of of candidates) {
+      const entry = words.get(of.unitId);
+      const direction = entry === undefined ? null : directionOf(entry, found);
+      if (named === undefined && direction === null) continue;
+      const isReversal = named !== undefined || direction === 'reversed';
+      const isBaseWrong = entry !== undefined && direction !== null && !hasBases(entry, found, isReversal);
+      return [{ found, of, isReversal, isBaseWrong }];
+    }
+    return [];
+  });
+}
+
+function isLabelledAs({ lines }: FoundEntry, words: ReadonlyMap<string, ErpEntry>) {
+  const labels = new Set(lines.map(({ label }) => label));
+  return ({ unitId }: CopiedUnit) => words.get(unitId)?.lines.some(({ description }) => labels.has(description));
+}
+
+/**
+ * Whether it has the accounts and amounts of an entry of ours, or the same on the other side; null where it has neither. The amounts
+ * of taxes do not count: an ERP may compute them anew.
+ */
+function directionOf(entry: ErpEntry, { lines }: FoundEntry): 'same' | 'reversed' | null {
+  const held = lines.map(({ account, amount }) => placeOf(account, amount));
+  const sent = entry.lines.filter(({ vat }) => vat?.part !== 'tax');
+  if (
+    isPartOf(
+      sent.map((line) => placeOf(line.account, signed(line))),
+      held,
+    )
+  )
+    return 'same';
+  return isPartOf(
+    sent.map((line) => placeOf(line.account, signed(line).negated())),
+    held,
+  )
+    ? 'reversed'
+    : null;
+}
+
+const placeOf = (account: string, amount: Money) => `${account} ${amount.toFixed()}`;
+
+function isPartOf(part: readonly string[], whole: readonly string[]): boolean {
+  const left = [...whole];
+  return part.every((one) => {
+    const at = left.indexOf(one);
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  });
+}
+
+function hasBases(entry: ErpEntry, found: FoundEntry, isReversal: boolean): boolean {
+  const bases = new Map<string, Money>();
+  const add = (code: string, amount: Money) => bases.set(code, (bases.get(code) ?? zero).plus(amount));
+  for (const line of entry.lines) {
+    if (line.vat?.part !== 'base') continue;
+    add(line.vat.code, isReversal ? signed(line) : signed(line).negated());
+  }
+  for (const { vat } of found.lines) for (const { code, part, amount } of vat) if (part === 'base') add(code, amount);
+  return [...bases.values()].every((left) => left.isZero());
+}
+
+function signed({ side, amount }: ErpEntry['lines'][number]): Money {
+  return side === 'debit' ? amount : amount.negated();
+}
+
+/** What E7 tells of a copy: both numbers, and what to do. */
+export function copyText({ of, isReversal, isBaseWrong }: Copy): string {
+  const what = isReversal ? 'the ERP’s own reversal' : 'a duplicate';
+  const base = isBaseWrong ? ', and the base of its tax counts in the wrong direction' : '';
+  const todo = 'reset it to draft and delete it in the ERP, and correct the document in the practice software';
+  return `it is ${what} of our entry ${of.erpNumber ?? 'without number'} (${of.unitId})${base}; ${todo}`;
+}
