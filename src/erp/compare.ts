@@ -225,7 +225,7 @@ function comparedParties(entry: ErpEntry, found: FoundEntry, { capabilities }: C
   return [{ what: 'party', message: `it was sent with the party ${listed(sent)}; the ERP has ${listed(held)}` }];
 }
 
-/** The description, and of lines with one place and amount their labels and the due dates that were sent. */
+/** The description, and of lines of one account and amount their labels and due dates. */
 function comparedTexts(
   entry: ErpEntry,
   found: FoundEntry,
@@ -250,21 +250,19 @@ function comparedTexts(
     if (theirs.length !== ours.length) continue;
     const labels = without(
       ours.map(({ description }) => plain(description)),
-      theirs.flatMap(({ label }) => (label === undefined ? [] : plain(label))),
+      theirs.map(({ label = '' }) => plain(label)),
     );
-    if (theirs.every(({ label }) => label !== undefined)) {
-      for (const { left, other } of labels) {
-        const message = `the label ${quoted(left)} of the line on ${line} was sent; the ERP has ${quoted(other)}`;
-        differences.push({ what: 'text', message });
-      }
+    for (const { left, other } of theirs.some(({ label }) => label === undefined) ? [] : labels) {
+      const message = `the label ${quoted(left)} of the line on ${line} was sent; the ERP has ${quoted(other)}`;
+      differences.push({ what: 'text', message });
     }
-    const dates = without(
-      ours.flatMap(({ dueDate }) => dueDate ?? []),
-      theirs.flatMap(({ dueDate }) => (dueDate === undefined ? [] : (dueDate ?? ''))),
-    );
     if (theirs.some(({ dueDate }) => dueDate === undefined)) continue;
+    const dates = without(
+      ours.map(({ dueDate }) => dueDate ?? 'none'),
+      theirs.map(({ dueDate }) => dueDate ?? 'none'),
+    );
     for (const { left, other } of dates) {
-      const message = `the due date ${left} of the line on ${line} was sent; the ERP has ${other === '' ? 'none' : other}`;
+      const message = `the due date ${left} of the line on ${line} was sent; the ERP has ${other}`;
       differences.push({ what: 'due_date', message });
     }
   }

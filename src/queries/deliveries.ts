@@ -21,6 +21,7 @@ import {
   unitsInState,
 } from '../erp/outbox/read.ts';
 import type { OutboxUnit, UnitState } from '../erp/outbox/unit.ts';
+import { deliveryWaits, type UnitWait } from '../erp/outbox/waits.ts';
 import { openItemId, translate } from '../erp/translate.ts';
 import { loadUnits } from '../ledger/general-ledger.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
@@ -43,6 +44,14 @@ export interface DeliveryStatus extends DeliveryCounts {
   periods_read_at: Date | null;
   /** Drafts that the ERP made later than it is known to be at work, and that were deleted, of all that is delivered to the company. */
   drafts_swept: number;
+  /** Somebody delivers to the company now. */
+  under_way: boolean;
+  /** Units that an earlier delivery sent, and of which nobody knows whether they arrived: they are looked up before anything is sent. */
+  in_doubt: number;
+  /** Not before then; null: by the next delivery. */
+  looks_up_at: Date | null;
+  /** Since when the next unit waits without an answer of the ERP; null where none waits. */
+  waiting_since: Date | null;
   paused: { by: string; reason: string; at: Date } | null;
 }
 
@@ -68,6 +77,7 @@ export async function deliveryStatuses(
   const states = new Map(companies.map((state) => [state.company, state]));
   const claims = delivered.map(({ id, company }) => ({ installation: id, company }));
   const foreign = new Map((await foreignIn(db, claims)).map((each) => [each.installation, each]));
+  const waits = new Map((await deliveryWaits(db, delivered)).map((wait) => [wait.installation, wait]));
   return new Map(
     delivered.flatMap(({ id, erp, company }): [InstallationId, DeliveryStatus][] => {
       const outbox = outboxes.get(id);
@@ -76,7 +86,11 @@ export async function deliveryStatuses(
         : [
             [
               id,
-              statusOf(erp.kind, outbox, states.get(company) ?? null, pauses.get(id) ?? null, foreign.get(id) ?? null),
+              statusOf(erp.kind, outbox, states.get(company) ?? null, {
+                wait: waits.get(id),
+                pause: pauses.get(id) ?? null,
+                foreign: foreign.get(id) ?? null,
+              }),
             ],
           ];
     }),
@@ -87,8 +101,7 @@ function statusOf(
   kind: ErpConfig['kind'],
   { counts, consent, oldest }: OutboxState,
   state: CompanyState | null,
-  pause: DeliveryPause | null,
-  foreign: Foreign | null,
+  { wait, pause, foreign }: { wait: UnitWait | undefined; pause: DeliveryPause | null; foreign: Foreign | null },
 ): DeliveryStatus {
   const { last_error_at: errorAt, last_answer_at: answeredAt } = state ?? { last_error_at: null, last_answer_at: null };
   const isErrorLast = errorAt !== null && (answeredAt === null || errorAt > answeredAt);
@@ -108,6 +121,8 @@ function statusOf(
     not_before: state?.not_before ?? null,
     periods_read_at: state?.periods_read_at ?? null,
     drafts_swept: state?.drafts_swept ?? 0,
+    ...{ under_way: wait?.isUnderWay ?? false, in_doubt: wait?.inDoubt ?? 0 },
+    ...{ looks_up_at: wait?.looksUpAt ?? null, waiting_since: wait?.waitingSince ?? null },
     paused: pause && { by: pause.paused_by, reason: pause.reason, at: pause.paused_at },
   };
 }

@@ -97,7 +97,7 @@ function firstTrouble(found: Findings, late: boolean): [InstallationHealth, Caus
       return ['new', { code: 'first_load', message: 'everything is being loaded for the first time', todo: 'Wait.' }];
     return ['new', { code: 'never_synced', message: 'no window has closed yet', todo }];
   }
-  const delivering = delivery === null ? null : deliveryTrouble(delivery);
+  const delivering = delivery === null ? null : deliveryTrouble(delivery, found.now);
   if (problems > 0 || (delivery?.refused ?? 0) > 0) {
     const message = [
       problems > 0
@@ -108,9 +108,9 @@ function firstTrouble(found: Findings, late: boolean): [InstallationHealth, Caus
     const todo = 'Run `vetledger problems` to see what is held or refused, and what to do.';
     return ['held', { code: 'held', message: message.filter(Boolean).join(', '), todo }];
   }
-  if (delivering) return ['waiting', delivering];
+  if (delivering?.isSerious) return ['waiting', delivering.cause];
   if (found.isScrubLate) return ['ok', { code: 'scrub_late', message: 'the scrub is late', todo: scrubLateTodo }];
-  return ['ok', null];
+  return ['ok', delivering?.cause ?? null];
 }
 
 /** Why no window closed for so long, as far as the database tells. */
@@ -142,27 +142,52 @@ function lateCause({ watched, last, now, syncedTo }: Findings): PlainError {
 }
 
 /** Another database has entries of the installation in its company. */
-const foreignCode = 'erp_company_foreign';
+export const foreignCode = 'erp_company_foreign';
 
-/** What is the matter with a delivery; null: nothing that needs somebody. */
-function deliveryTrouble({ paused, left, last_error, unapproved }: DeliveryStatus): PlainError | null {
+/** Entries that wait for longer than so without an answer of the ERP: the daemon begins a delivery every five minutes. */
+const longestWaitMs = 900_000;
+
+/** What is the matter with a delivery, and whether it needs somebody; null: nothing waits. */
+function deliveryTrouble(delivery: DeliveryStatus, now: Date): { cause: PlainError; isSerious: boolean } | null {
+  const { paused, left, last_error, unapproved, in_doubt: inDoubt } = delivery;
+  const serious = (cause: PlainError) => ({ cause, isSerious: true });
   if (paused) {
     const todo = 'Run `vetledger deliver resume` when the delivery may go on.';
-    return { code: 'delivery_paused', message: `the delivery was paused by ${paused.by}: ${paused.reason}`, todo };
+    const message = `the delivery was paused by ${paused.by}: ${paused.reason}`;
+    return serious({ code: 'delivery_paused', message, todo });
   }
-  if (last_error && (left > 0 || last_error.code === foreignCode)) {
+  if (last_error?.code === foreignCode) {
     const todo =
-      last_error.code === foreignCode
-        ? 'Stop the other vetledger, or name another company or folder in `erp`. Where this database is to go on: `vetledger adopt --installation ID --reason TEXT`.'
-        : 'Run `vetledger erp check`: the ERP cannot be worked with.';
-    return { code: last_error.code, message: last_error.message, todo };
+      'Stop the other vetledger, or name another company or folder in `erp`. Where this database is to go on: `vetledger adopt --installation ID --reason TEXT`.';
+    return serious({ code: last_error.code, message: last_error.message, todo });
+  }
+  if (left > 0 && inDoubt > 0) {
+    const when = delivery.looks_up_at ? `not before ${delivery.looks_up_at.toISOString()}` : 'by the next delivery';
+    const sent = `${inDoubt} ${inDoubt === 1 ? 'entry was' : 'entries were'} sent by a delivery that ended without an answer`;
+    const message = `${sent}: they are looked up ${when}, and ${left} wait for that`;
+    return serious({ code: 'delivery_in_doubt', message, todo: deliverTodo });
+  }
+  if (left > 0 && last_error) {
+    const todo = 'Run `vetledger erp check`: the ERP cannot be worked with.';
+    return serious({ code: last_error.code, message: last_error.message, todo });
+  }
+  if (left > 0) {
+    const since = delivery.waiting_since;
+    const isLong = !delivery.under_way && since !== null && now.getTime() - since.getTime() > longestWaitMs;
+    const how = delivery.under_way ? 'on the way to the ERP' : 'to be delivered to the ERP';
+    const waits = isLong ? `; nothing was delivered since ${since.toISOString()}` : '';
+    const cause = { code: 'delivery_waits', message: `${left} ${how}${waits}`, todo: deliverTodo };
+    return { cause, isSerious: isLong };
   }
   if (unapproved > 0) {
-    return {
+    return serious({
       code: 'consent_missing',
       message: `${unapproved} to be delivered ${unapproved === 1 ? 'waits' : 'wait'} for consent`,
       todo: 'Run `vetledger deliver --dry-run`, and then `vetledger deliver --approve --through DATE`: what was loaded waits for consent.',
-    };
+    });
   }
   return null;
 }
+
+const deliverTodo =
+  'Wait: `vetledger run` goes on with it within five minutes. Where it is not up, start it, or run `vetledger deliver`.';

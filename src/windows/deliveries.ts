@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDelivered } from '../config/erp.ts';
 import { foreignIn } from '../erp/claims/store.ts';
 import { companyKeyOf } from '../erp/company.ts';
+import { companyLeaseSeconds } from '../erp/company-lease.ts';
 import { countTouched } from '../erp/open-items/store.ts';
 import { companyState, deliveredSince, dueWork } from '../erp/outbox/read.ts';
+import { deliveryWaits, type UnitWait } from '../erp/outbox/waits.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import { isDelivering } from '../runtime/deliveries.ts';
 import type { Engine } from '../runtime/worker.ts';
@@ -57,7 +59,10 @@ export interface DeliveryProgress {
 export interface DeliveryWait {
   /** The longest wait; null: until the deliveries have ended. */
   seconds: number | null;
-  /** Gives up on an ERP that says no, or nothing, while no unit was settled for so long. */
+  /**
+   * Gives up on an ERP that says no, or nothing, while no unit was settled for so long. The time until what was sent may be looked up
+   * does not count: nothing is asked of the ERP in it.
+   */
   stuckSeconds?: number;
   signal: AbortSignal;
   onProgress?: (progress: DeliveryProgress) => void;
@@ -76,18 +81,14 @@ export async function waitForDeliveries(
   { seconds, stuckSeconds, signal, onProgress }: DeliveryWait,
 ): Promise<number[]> {
   const deadline = seconds === null ? null : performance.now() + seconds * 1000;
-  const waits = new Map(installations.map((id) => [id, { most: 0, left: 0, changedAt: performance.now() }]));
+  const waits = new Map(installations.map((id) => [id, new Waiting()]));
   const given: number[] = [];
   for (;;) {
     for (const [id, wait] of waits) {
       const { left } = await dueWork(app.db, id);
-      const now = performance.now();
-      if (left !== wait.left) wait.changedAt = now;
-      wait.left = left;
-      wait.most = Math.max(wait.most, left);
+      wait.see(left, stuckSeconds === undefined ? null : await doubtOf(app, id));
       onProgress?.({ installation: id, done: wait.most - left, left, openItems: await countTouched(app.db, id) });
-      const isStuck =
-        stuckSeconds !== undefined && now - wait.changedAt > stuckSeconds * 1000 && (await isInTrouble(app, id));
+      const isStuck = stuckSeconds !== undefined && wait.idleMs() > stuckSeconds * 1000 && (await isInTrouble(app, id));
       if (isStuck) given.push(id);
       if (isStuck || !(await isDelivering(app, engine.client, id))) waits.delete(id);
     }
@@ -95,6 +96,40 @@ export async function waitForDeliveries(
     if (waits.size === 0 || isOver) return [...given, ...waits.keys()];
     await Promise.race([sleep(pollMs, undefined, { signal }).catch(() => undefined), engine.failed]);
   }
+}
+
+/** What is left of one installation, and for how long nothing could have changed of it. */
+class Waiting {
+  most = 0;
+  #left = 0;
+  #changedAt = performance.now();
+  /** Once in a row each: a doubt that follows another one is the ERP's. */
+  #takenOverAt: number | null = null;
+  #looksUpAt: number | null = null;
+
+  see(left: number, doubt: UnitWait | null): void {
+    const now = performance.now();
+    if (left !== this.#left) {
+      this.#changedAt = now;
+      this.#takenOverAt = null;
+      this.#looksUpAt = null;
+    }
+    this.#left = left;
+    this.most = Math.max(this.most, left);
+    if (doubt === null || doubt.inDoubt === 0) return;
+    // A holder that has died is waited for until its lease has run out.
+    this.#takenOverAt ??= now + companyLeaseSeconds * 1000;
+    if (doubt.looksUpInMs !== null && doubt.looksUpInMs > 0) this.#looksUpAt ??= now + doubt.looksUpInMs;
+  }
+
+  idleMs(): number {
+    return performance.now() - Math.max(this.#changedAt, this.#takenOverAt ?? 0, this.#looksUpAt ?? 0);
+  }
+}
+
+async function doubtOf({ config, db }: App, id: number): Promise<UnitWait | null> {
+  const company = companyKeyOf(installationOf(config, id).erp);
+  return company === null ? null : ((await deliveryWaits(db, [{ id, company }]))[0] ?? null);
 }
 
 /** Whether the last that was heard of an installation's ERP is an error. */

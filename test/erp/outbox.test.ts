@@ -4,6 +4,7 @@ import type { DraftEntry } from '../../src/domain/entry.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
 import { dueWork, pauseOf, unitsById, waitingForConsent } from '../../src/erp/outbox/read.ts';
 import { approveUnits, pauseDelivery, resumeDelivery, retryUnits } from '../../src/erp/outbox/state.ts';
+import { deliveryWaits } from '../../src/erp/outbox/waits.ts';
 import { appendEntries } from '../../src/ledger/journal/append.ts';
 import { summariseBatch } from '../../src/ledger/summaries/append.ts';
 import type { PostingMode } from '../../src/terms.ts';
@@ -191,5 +192,38 @@ describe('what people do', () => {
       { action: 'resume', details: '' },
     ]);
     await expect(execute(owner, 'delete from erp_action')).rejects.toThrow();
+  });
+});
+
+describe('what waits after a kill', () => {
+  const waits = async () => (await deliveryWaits(db, [{ id: installation, company: `killed ${installation}` }]))[0];
+  const companyIs = (changes: string) =>
+    execute(db, `update erp_company set ${changes} where company = ?`, [`killed ${installation}`]);
+
+  it('is in doubt once its holder is gone, and looked up at the end of the time in which the ERP may be at work', async () => {
+    await post([payment(1), payment(2)]);
+    await enqueue({ auto: true });
+    await execute(db, `insert into erp_company (company, kind, name) values (?, 'tryton', 'x')`, [
+      `killed ${installation}`,
+    ]);
+    expect(await waits()).toMatchObject({
+      isUnderWay: false,
+      inDoubt: 0,
+      looksUpAt: null,
+      waitingSince: expect.any(Date),
+    });
+    await execute(
+      db,
+      `update erp_unit set state = 'sending' where installation = ? and seq = (select min(seq) from erp_unit where installation = ?)`,
+      [installation, installation],
+    );
+    await companyIs(`is_released = false, expires_at = clock_timestamp() + interval '20 seconds'`);
+    expect(await waits()).toMatchObject({ isUnderWay: true, inDoubt: 0 });
+    await companyIs(`expires_at = clock_timestamp() - interval '1 second'`);
+    expect(await waits()).toMatchObject({ isUnderWay: false, inDoubt: 1, looksUpAt: null });
+    await companyIs(`settle_from = clock_timestamp() + interval '180 seconds'`);
+    const found = await waits();
+    expect(found).toMatchObject({ inDoubt: 1, looksUpAt: expect.any(Date) });
+    expect(found!.looksUpInMs).toBeGreaterThan(170_000);
   });
 });

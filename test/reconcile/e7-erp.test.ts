@@ -479,7 +479,7 @@ function entryOf(id: string, key: string | null, { date, description, lines }: D
     ...{ id, key, number: `N-${id}`, state: 'posted', date: on, journal: 'MISC', description },
     lines: lines.map((line, n) => ({
       ...{ id: `${id}-${n}`, account: line.account, amount: signed(line), party: null, dimensions: {}, matched: null },
-      ...{ label: description, dueDate: line.dueDate },
+      ...{ label: description, ...(line.role === 'receivable' && { dueDate: line.dueDate }) },
       vat:
         line.vat === null
           ? []
@@ -524,7 +524,8 @@ async function deliver(drafts: DraftEntry[], { postingMode = 'document' }: { pos
   ]);
   await unit(summary!.id, 'daily_summary', drafts[0]!.date);
   const description = `Summary of ${drafts[0]!.date}, no department`;
-  await delivered(summary!.id, 'erp summary', { ...drafts[0]!, description });
+  const lines = drafts[0]!.lines.map((line) => ({ ...line, dueDate: null }));
+  await delivered(summary!.id, 'erp summary', { ...drafts[0]!, description, lines });
 }
 
 async function delivered(id: string, erpId: string, of: DraftEntry): Promise<void> {

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { leftText } from '../../src/cli/render/delivery.ts';
+import { companyKeyOf } from '../../src/erp/company.ts';
 import type { SliceReport } from '../../src/erp/deliver/slice.ts';
 import type { Delivery, SlicePorts } from '../../src/erp/delivery.ts';
+import { deliveryStatus } from '../../src/queries/deliveries.ts';
 import { deliveryId, isDelivering } from '../../src/runtime/deliveries.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
 import { waitForDeliveries } from '../../src/windows/deliveries.ts';
@@ -151,6 +154,32 @@ test('an ERP that is down neither lengthens nor fails a window, and shows in Tem
   await clinic.engine.requestDelivery(4711);
   expect(await waitForDeliveries(clinic.app, clinic.engine, [4711], { seconds: 20, signal: never })).toEqual([]);
   expect(await undelivered()).toEqual([]);
+});
+
+test('until what was sent may be looked up, an error of before is no reason to give up; afterwards it is', async () => {
+  const company = companyKeyOf(clinic.app.config.installations[0]!.erp)!;
+  onSlice = async () => down;
+  await addUnit('4711/invoice/980/1');
+  await clinic.rows(
+    `insert into erp_company (company, kind, name, last_error_code, last_error_message, last_error_at, settle_from)
+     values (?, 'csv', '', 'erp_unreachable', 'an old error', now() - interval '1 hour', clock_timestamp() + interval '3 seconds')`,
+    [company],
+  );
+  await clinic.rows(`update erp_unit set state = 'sending' where unit_id = '4711/invoice/980/1'`);
+  await clinic.engine.requestDelivery(4711);
+  const beganMs = performance.now();
+  const wait = { seconds: null, stuckSeconds: 1, signal: never };
+  expect(await waitForDeliveries(clinic.app, clinic.engine, [4711], wait)).toEqual([4711]);
+  expect(performance.now() - beganMs).toBeGreaterThan(3_500);
+  const status = await deliveryStatus(clinic.app.db, clinic.app.config.installations[0]!);
+  expect(status).toMatchObject({ in_doubt: 1, looks_up_at: expect.any(Date) });
+  expect(leftText(status!)).toMatch(/1 entry sent by a delivery that ended without an answer/);
+  expect(leftText(status!)).not.toContain('an old error');
+  await clinic.rows(`delete from erp_company`);
+  await clinic.rows(`update erp_unit set state = 'pending' where unit_id = '4711/invoice/980/1'`);
+  onSlice = deliverAll;
+  await clinic.engine.requestDelivery(4711);
+  expect(await waitForDeliveries(clinic.app, clinic.engine, [4711], { seconds: 20, signal: never })).toEqual([]);
 });
 
 test('an ERP that does not answer at all occupies no place of a window', async () => {

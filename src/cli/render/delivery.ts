@@ -1,6 +1,7 @@
 import { fileFormats } from '../../config/erp.ts';
 import { visible, visibleIn } from '../../domain/text.ts';
 import type { DeliveryStatus, UnitDelivery } from '../../queries/deliveries.ts';
+import { foreignCode } from '../../queries/installation-health.ts';
 import { count, instant } from './text.ts';
 
 const entries = (n: number) => count(n, 'entry', 'entries');
@@ -16,8 +17,12 @@ export function leftText(status: DeliveryStatus): string | null {
   return parts.length === 0 ? null : parts.join('; ');
 }
 
-function waitText({ paused, last_error: error }: DeliveryStatus): string | null {
+function waitText({ paused, last_error: error, in_doubt: inDoubt, looks_up_at: at }: DeliveryStatus): string | null {
   if (paused) return `paused by ${visible(paused.by)}: ${visible(paused.reason)}`;
+  // Another error of before says nothing of what is waited for now.
+  if (inDoubt > 0 && error?.code !== foreignCode) {
+    return `${entries(inDoubt)} sent by a delivery that ended without an answer; looked up ${at ? `not before ${instant(at)}` : 'by the next delivery'}`;
+  }
   return error && visible(error.message);
 }
 
@@ -42,6 +47,12 @@ export function deliveryLines(found: DeliveryStatus): string[] {
     const isFile = fileFormats.some((format) => format === status.kind);
     const what = isFile ? `the last file (${status.kind}) was written` : `the ERP (${status.kind}) last answered`;
     lines.push(`${margin}${what} ${instant(status.last_answer_at)}${periods}`);
+  }
+  if (status.in_doubt > 0) {
+    const when = status.looks_up_at ? `not before ${instant(status.looks_up_at)}` : 'by the next delivery';
+    lines.push(
+      `${margin}${entries(status.in_doubt)} sent by a delivery that ended without an answer, looked up ${when}`,
+    );
   }
   if (status.drafts_swept > 0) {
     lines.push(`${margin}drafts that the ERP made too late, and that were deleted: ${status.drafts_swept}`);

@@ -3,8 +3,8 @@
 import type { Rng } from '../../../../sandbox/rng.ts';
 import type { HeldEntry } from '../../fake/server.ts';
 import type { FakeCompany } from '../fake/company.ts';
-import type { Env } from '../fake/env.ts';
 import { duplicate, reverseEntry } from '../fake/copies.ts';
+import type { Env } from '../fake/env.ts';
 import { backToDraft, post } from '../fake/moves.ts';
 import type { Row } from '../fake/store.ts';
 

@@ -1,0 +1,45 @@
+import { bool, instant, integer, nullable, type RowOf } from '../../db/columns.ts';
+import { type Connection, rows } from '../../db/rows.ts';
+import type { InstallationId } from '../../terms.ts';
+
+const shape = {
+  installation: integer,
+  /** Somebody delivers to the company now, or did until some seconds ago. */
+  isUnderWay: bool,
+  /** Sent before, and not to be looked up yet: a delivery under way knows of its own. */
+  inDoubt: integer,
+  /** From when on that may be looked up; null where nobody has taken it over yet, or nothing is in doubt. */
+  looksUpAt: nullable(instant),
+  looksUpInMs: nullable(integer),
+  /** Since when the next unit to send waits, and the ERP has answered nothing; null where none does. */
+  waitingSince: nullable(instant),
+};
+
+/** What units that are sent by themselves wait for, apart from an ERP that does not work. */
+export type UnitWait = RowOf<typeof shape>;
+
+/** Of each of these installations with the key of its company. */
+export function deliveryWaits(
+  db: Connection,
+  installations: readonly { id: InstallationId; company: string }[],
+): Promise<UnitWait[]> {
+  return rows(
+    db,
+    shape,
+    `select i.id as installation, l.is_held as "isUnderWay", d.n as "inDoubt", d.looks_up_at as "looksUpAt",
+       greatest(0, ceil(extract(epoch from d.looks_up_at - clock_timestamp()) * 1000))::bigint as "looksUpInMs",
+       greatest(w.enqueued_at, case when w.enqueued_at is not null then c.last_answer_at end) as "waitingSince"
+     from unnest(?::bigint[], ?::text[]) as i(id, company)
+     left join erp_company c on c.company = i.company
+     cross join lateral (select coalesce(not c.is_released and c.expires_at > clock_timestamp(), false) as is_held) l
+     cross join lateral (
+       select count(*)::int as n, case when count(*) > 0 then greatest(max(u.not_before), c.settle_from) end as looks_up_at from erp_unit u
+       where u.installation = i.id
+         and (u.state = 'sending' and (not l.is_held or c.settle_from is not null)
+           or u.state = 'uncertain' and u.not_before > clock_timestamp())) d
+     left join lateral (
+       select u.enqueued_at from erp_unit u where u.installation = i.id and u.state = 'pending' and not u.needs_consent
+       order by u.is_backlog, u.kind, u.seq limit 1) w on true`,
+    [installations.map(({ id }) => id), installations.map(({ company }) => company)],
+  );
+}

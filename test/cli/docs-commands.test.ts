@@ -1,0 +1,67 @@
+// Every command line that the documents write with an argument or an option is one that the program takes.
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { createProgram } from '../../src/cli/program.ts';
+import { wordsOf } from '../month-end/world.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const pages = ['README.md', 'docs', 'docs/erp'].flatMap((path) =>
+  path.endsWith('.md')
+    ? [path]
+    : readdirSync(`${root}/${path}`).flatMap((name) => (name.endsWith('.md') ? [`${path}/${name}`] : [])),
+);
+
+/** Command lines in a page: those in backticks, and indented ones. Those with a part left out are no command lines. */
+function linesOf(page: string): string[] {
+  const text = readFileSync(`${root}/${page}`, 'utf8');
+  const inline = [...text.matchAll(/`(?:npx )?vetledger ([^`\n]+)`/g)].map(([, line = '']) => line);
+  const indented = [...text.matchAll(/^ {4}(?:\$ )?(?:npx )?vetledger ([^\n]+)$/gm)].map(([, line = '']) => line);
+  return [...inline, ...indented]
+    .map((line) => line.replace(/\s{2,}\S.*$|\s+#.*$|\s*[|>&].*$/, '').trim())
+    .filter((line) => !/[…[\]<>=]|\.\.\./.test(line));
+}
+
+/** Why the program does not take a command line; null where it does, or where only the command is named. */
+function refusal(line: string): string | null {
+  const io = { env: {}, stdout: process.stdout, stderr: process.stderr, signal: new AbortController().signal };
+  const program = createProgram(io, '', () => {});
+  const words = wordsOf(line);
+  let command: Command = program;
+  let depth = 0;
+  for (const word of words) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (next === undefined) break;
+    command = next;
+    depth += 1;
+  }
+  if (depth === words.length || depth === 0) return depth === 0 ? `there is no command ${words[0]}` : null;
+  const said: string[] = [];
+  for (let each: Command | null = command; each !== null; each = each.parent)
+    each.exitOverride().configureOutput({ writeErr: (text) => said.push(text), writeOut: () => {} });
+  command.action(() => {});
+  try {
+    program.parse(words, { from: 'user' });
+    return null;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    // Values may be names, and what is only named lacks what it needs beside it.
+    return /is invalid|argument missing|required option/.test(message) ? null : message;
+  }
+}
+
+test.each(pages.map((page) => [page]))('%s', (page) => {
+  const refused = [...new Set(linesOf(page))].flatMap((line) => {
+    const why = refusal(line);
+    return why === null ? [] : [`${line}: ${why}`];
+  });
+  expect(refused).toEqual([]);
+});
+
+test('what a document must not write is noticed', () => {
+  expect(refusal('mapping check --erp')).toMatch(/missing required argument 'file'/);
+  expect(refusal('reconcile --everything')).toMatch(/unknown option/);
+  expect(refusal('mapping check mappings/demo.yaml --erp')).toBeNull();
+  expect(refusal('mapping check')).toBeNull();
+});
