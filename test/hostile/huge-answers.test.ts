@@ -6,7 +6,7 @@ import { savePage } from '../../src/mirror/save-page.ts';
 import { staticToken } from '../../src/practice/auth.ts';
 import { createPracticeClient, type PracticeClient } from '../../src/practice/client.ts';
 import { canonicalJson, readJson } from '../../src/records/json.ts';
-import { rawKeepings } from '../../src/terms.ts';
+import { type RecordKind, rawKeepings, recordKinds } from '../../src/terms.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { useDatabase } from '../support/database.ts';
 import { type Handler, hastyClock, keptLog, roomyBudget, startServer } from '../support/practice-fakes.ts';
@@ -190,6 +190,50 @@ test.each(rawKeepings)(
       expect(pulled).toBe(1_000);
       expect(cost.blockedMs).toBeLessThan(longestBlockMs);
     }
+  },
+);
+
+/** Texts that are slow to read for what looks back, or takes them apart by characters. */
+const slowTexts = ['a://:', 'Bearer ', 'a', '\u0316\u0300', '\ud800', '\0', '\\"', '<', '1', '/1', '👩‍👩‍👧'];
+
+/** A record each of whose mapped texts is slow to read, as is a field that nobody maps. */
+function slowRecord(kind: RecordKind, id: number, length: number): string {
+  const { fields } = loadDialect();
+  const names = Object.entries(fields[kind]).filter(([name]) => name !== 'id' && name !== 'invoice');
+  const each = Math.floor(length / (names.length + 1));
+  const text = (n: number) => {
+    const unit = slowTexts[n % slowTexts.length]!;
+    // By its bytes on the wire, where escapes are long.
+    return `${unit.repeat(each / (Buffer.byteLength(JSON.stringify(unit)) - 2))}x`;
+  };
+  const members = names.map(([, field], n) => [field.split('.')[0], text(id + n)] as const);
+  return JSON.stringify({ ...Object.fromEntries(members), unmapped: text(id), id, invoice: id });
+}
+
+test.each(
+  recordKinds.flatMap((kind): [RecordKind, number, number][] => [
+    [kind, 1_000, 12_000],
+    [kind, 30, 450_000],
+  ]),
+)(
+  'a page of %ss: %i records whose fields are slow to read, %i bytes each, hold nothing up',
+  async (kind, count, length) => {
+    const records = Array.from({ length: count }, (_, n) => slowRecord(kind, n + 1, length));
+    const client = await clientOf(zipped(page(count, records.join(','))));
+    const scope = {
+      installation: 10 + count,
+      timezone: 'Europe/Helsinki',
+      dialect: loadDialect(),
+      keepRaw: 'all',
+    } as const;
+    const cost = await costOf(async () => {
+      const answer = await client.list(kind, {}, 1_000);
+      expect(answer.results.length).toBeGreaterThan(10);
+      await db.transaction(async (trx) => {
+        await savePage(trx, scope, kind, { ...answer, sourceTime: new Date(1e12), answeredAt: new Date(1e12) });
+      });
+    });
+    expect(cost.blockedMs).toBeLessThan(longestBlockMs);
   },
 );
 

@@ -119,3 +119,30 @@ function plain(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [storable(key), inner]));
 }
+
+test('escapes that PostgreSQL refuses become the replacement character, and nothing else changes', () => {
+  const part = fc.constantFrom(
+    '\\u0000',
+    '\\ud83d',
+    '\\uDE00',
+    '\\ud83d\\ude00',
+    '\\\\',
+    '\\\\u0000',
+    '\\"',
+    '\\u00e4',
+    'u0000',
+    'x',
+    '\\uDFFF',
+    '\\n',
+  );
+  fc.assert(
+    fc.property(fc.array(part), (parts) => {
+      const written = `"${parts.join('')}"`;
+      const storable = storableJson(written);
+      const meant = (JSON.parse(written) as string).toWellFormed().replaceAll('\0', '\ufffd');
+      expect(JSON.parse(storable)).toBe(meant);
+      if (JSON.parse(written) === meant) expect(storable).toBe(written);
+    }),
+    { numRuns: 500 },
+  );
+});
