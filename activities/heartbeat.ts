@@ -1,7 +1,7 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { MappingSuperseded } from '../src/bookkeeping/mapping-generation.ts';
-import { type Lease, LeaseLost, renewLease } from '../src/db/lease.ts';
+import { type LaneWait, type Lease, LeaseLost, noteLaneWait, renewLease } from '../src/db/lease.ts';
 import { type Db, statementTimeoutMs } from '../src/db/pool.ts';
 import type { ApiUse } from '../src/domain/api-use.ts';
 import { endWithin } from '../src/domain/concurrency.ts';
@@ -24,6 +24,7 @@ import type { ActivityDeps, StepProgress } from './deps.ts';
 import { fatal, plainErrorIn, toFailure, unexplainedError, withCost } from './failures.ts';
 import { type LaneWriter, laneWriter, renewedLease } from './lane.ts';
 import { StepLog } from './step-log.ts';
+import { Waits } from './waits.ts';
 
 /** The heartbeat time-out is six times this (workflows/options.ts). */
 const heartbeatMs = 5_000;
@@ -100,8 +101,29 @@ export async function withHeartbeat<T>(
   let waitedMs = 0;
   let isWaitTold = false;
   let heartbeatsWithoutProgress = 0;
+  let heardAt = deps.clock();
+  const waits = new Waits(deps.clock);
   const progressed = () => {
     heartbeatsWithoutProgress = 0;
+    heardAt = deps.clock();
+  };
+  let noting: Promise<void> | null = null;
+  /** Has the lane's row say what this activity waits for, one statement at a time. */
+  const noteWait = async (lease: Lease, wait: LaneWait | null) => {
+    try {
+      await noteLaneWait(deps.promptDb ?? deps.db, lease, activityId, wait);
+      waits.noted(wait);
+    } catch (error) {
+      deps.log.debug({ err: error, installation }, 'what is waited for was not noted');
+    }
+  };
+  const tellWait = () => {
+    if (held === null || noting !== null) return;
+    const wait = waits.change({ step: note.progress?.step ?? activityType, heardAt, trouble: stepLog.trouble });
+    if (wait === undefined) return;
+    noting = noteWait(held, wait).finally(() => {
+      noting = null;
+    });
   };
   const renew = async (lease: Lease) => {
     try {
@@ -122,6 +144,7 @@ export async function withHeartbeat<T>(
       stop.abort(new NoProgress(activityType, note.progress?.step ?? null));
     }
     if (held !== null && heartbeats % heartbeatsPerRenewal === 0) void renew(held);
+    tellWait();
   }, heartbeatMs);
   const heartbeat: Heartbeat = {
     beat: (latest) => {
@@ -145,7 +168,8 @@ export async function withHeartbeat<T>(
     hold: (lease) => {
       held = lease;
       unrenewed.delete(deps.db);
-      return laneWriter(deps.db, lease, { signal, onEnded: progressed });
+      const onBegun = () => waits.begin('PostgreSQL, for a transaction to be written');
+      return laneWriter(deps.db, lease, { signal, onBegun, onEnded: progressed });
     },
     signal,
     client: (of, limit) => {
@@ -157,7 +181,9 @@ export async function withHeartbeat<T>(
         void tellWorkflow(deps, { health: 'ok', note: '', activity: activityId });
       };
       const stops = limit === undefined ? signal : AbortSignal.any([signal, limit.signal]);
-      return stepLog.counted(of.forWindow({ signal: stops, onWait: heartbeat.waited, onOutcome }));
+      return stepLog.counted(
+        of.forWindow({ signal: stops, onWait: heartbeat.waited, onOutcome, onWaiting: (what) => waits.begin(what) }),
+      );
     },
     use: () => stepLog.use(),
     usedBefore: stepLog.before,
@@ -214,6 +240,8 @@ export async function withHeartbeat<T>(
     throw count < unexplainedAttemptsAtMost ? failure : fatal(tooManyAttempts(activityType, count, last));
   } finally {
     clearInterval(timer);
+    await noting;
+    if (held !== null && waits.isNoted) await noteWait(held, null);
   }
 }
 

@@ -26,17 +26,27 @@ export function laneOf(kind: WindowInput['kind']): Lane {
   return kind === 'window' ? 'live' : kind;
 }
 
-/** `onEnded` is called after each transaction. */
+/** `onBegun` is called before each transaction, what it returns after it, and `onEnded`, too. */
 export function laneWriter(
   db: Db,
   lease: Lease,
-  { signal, onEnded }: { signal: AbortSignal; onEnded: () => void },
+  { signal, onBegun, onEnded }: { signal: AbortSignal; onBegun: () => () => void; onEnded: () => void },
 ): LaneWriter {
   const never = new AbortController().signal;
+  const told =
+    (transact: Transact): Transact =>
+    async (work) => {
+      const over = onBegun();
+      try {
+        return await transact(work);
+      } finally {
+        over();
+      }
+    };
   return {
     lease,
-    transact: leasedTransactions(db, lease, { signal, onEnded }),
-    record: leasedTransactions(db, lease, { signal: never, onEnded }),
+    transact: told(leasedTransactions(db, lease, { signal, onEnded })),
+    record: told(leasedTransactions(db, lease, { signal: never, onEnded })),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { endWithin } from '../domain/concurrency.ts';
-import { bool, integer, oneOf, text } from './columns.ts';
+import { bool, instant, integer, json, nullable, oneOf, text } from './columns.ts';
 import { type Db, statementTimeoutMs } from './pool.ts';
 import { type Connection, execute, maybeRow, row, rows } from './rows.ts';
 
@@ -68,11 +68,13 @@ export async function takeLease(db: Connection, { installation, lane }: LeaseSco
          select installation, lane from lease
          where installation = ? and lane = ? and expires_at < clock_timestamp() for update skip locked
        ), taken as (
-         update lease l set token = l.token + 1, holder = ?, expires_at = clock_timestamp() + make_interval(secs => ?)
+         update lease l set token = l.token + 1, holder = ?, expires_at = clock_timestamp() + make_interval(secs => ?),
+           noted_token = l.token + 1, taken_at = clock_timestamp(), waits = '{}'
          from free where l.installation = free.installation and l.lane = free.lane returning l.token
        ), made as (
-         insert into lease (installation, lane, token, holder, expires_at)
-         values (?, ?, 1, ?, clock_timestamp() + make_interval(secs => ?)) on conflict do nothing returning token
+         insert into lease (installation, lane, token, holder, expires_at, noted_token, taken_at)
+         values (?, ?, 1, ?, clock_timestamp() + make_interval(secs => ?), 1, clock_timestamp())
+         on conflict do nothing returning token
        )
        select token from taken union all select token from made`,
       [installation, lane, holder, leaseSeconds, installation, lane, holder, leaseSeconds],
@@ -107,6 +109,62 @@ export function leaseHolders(db: Connection, installation: number): Promise<{ la
      where installation = ? and holder <> '' and expires_at > clock_timestamp() order by lane`,
     [installation],
   );
+}
+
+/** What an activity that holds a lane waits for. */
+export interface LaneWait {
+  /** `an answer of the practice API (GET /4711/invoice/)` */
+  for: string;
+  /** ISO instant. */
+  since: string;
+  /** What its attempts failed with since the last success, and how often; null: nothing. */
+  error: { code: string; message: string; todo: string } | null;
+  attempts: number;
+}
+
+/** Notes what one activity of the lane's holder waits for; null: nothing any more. Nothing where the lease is another's by now. */
+export async function noteLaneWait(
+  db: Connection,
+  { installation, lane, token }: Lease,
+  activity: string,
+  wait: LaneWait | null,
+): Promise<void> {
+  await execute(
+    db,
+    `update lease set waits = (case when noted_token = token then waits else '{}' end) ${wait === null ? '- ?::text' : '|| ?::jsonb'},
+       noted_token = token
+     where installation = ? and lane = ? and token = ?`,
+    [wait === null ? activity : JSON.stringify({ [activity]: wait }), installation, lane, token],
+  );
+}
+
+/** The work that holds a lane of an installation. */
+export interface LaneAtWork extends LeaseScope {
+  holder: string;
+  /** Since when; null where a program of the version before has taken it. */
+  takenAt: Date | null;
+  /** Its lease is renewed: false where its process was killed, or stands still. */
+  isAlive: boolean;
+  waits: LaneWait[];
+}
+
+/** The lanes of these installations that are held, or were held by a process that is not heard of any more. */
+export async function lanesAtWork(db: Connection, installations: readonly number[]): Promise<LaneAtWork[]> {
+  const found = await rows(
+    db,
+    {
+      ...{ installation: integer, lane: oneOf(lanes), holder: text },
+      ...{ takenAt: nullable(instant), isAlive: bool, waits: json },
+    },
+    `select installation, lane, holder, case when noted_token = token then taken_at end as "takenAt",
+       expires_at > clock_timestamp() as "isAlive", case when noted_token = token then waits else '{}' end as waits
+     from lease where installation = any(?::bigint[]) and holder <> '' order by installation, lane`,
+    [installations],
+  );
+  return found.map(({ waits, ...held }) => ({
+    ...held,
+    waits: Object.values(JSON.parse(waits) as Record<string, LaneWait>),
+  }));
 }
 
 /** A renewal so soon after the one before writes nothing: each activity of a window renews, some milliseconds apart. */

@@ -10,7 +10,14 @@ import type { CalendarDate, DocumentKind, DocumentRef } from '../terms.ts';
 import type { Auth } from './auth.ts';
 import { type OnWait, priorities, type RateBudget } from './budget.ts';
 import { CounterSet, type Counters } from './counters.ts';
-import { type Asked, type ExchangeContext, type Exchanged, exchange, type OnOutcome } from './exchange.ts';
+import {
+  type Asked,
+  type ExchangeContext,
+  type Exchanged,
+  exchange,
+  type OnOutcome,
+  type OnWaiting,
+} from './exchange.ts';
 import { type ExternalIdToWrite, type ExternalInfoPorts, readExternalId, writeExternalId } from './external-info.ts';
 import { dateOf, type HttpAnswer, type Method, type Transport } from './http.ts';
 import { type Log, newRequestId } from './log.ts';
@@ -102,7 +109,12 @@ export interface PracticeClient {
   /** The cost so far of the requests of this client and of the clients made from it. */
   counters(): Counters;
   /** The same client with new counters, and with the signal and listeners given. */
-  forWindow(overrides?: { signal?: AbortSignal; onWait?: OnWait; onOutcome?: OnOutcome }): PracticeClient;
+  forWindow(overrides?: {
+    signal?: AbortSignal;
+    onWait?: OnWait;
+    onOutcome?: OnOutcome;
+    onWaiting?: OnWaiting;
+  }): PracticeClient;
   /** Ends idle connections. */
   close(): void;
 }
@@ -129,6 +141,7 @@ export function createPracticeClient(options: PracticeClientOptions): PracticeCl
     signal: options.signal,
     onWait: options.onWait,
     onOutcome: undefined,
+    onWaiting: undefined,
   });
 }
 

@@ -27,7 +27,11 @@ export interface ExchangeContext {
   signal: AbortSignal | undefined;
   onWait: OnWait | undefined;
   onOutcome: OnOutcome | undefined;
+  onWaiting: OnWaiting | undefined;
 }
+
+/** Told that a request begins to wait for something; it calls the function returned once that is over. */
+export type OnWaiting = (what: string) => () => void;
 
 /** Told of each attempt of a request: null where it succeeded, its error where it is repeated. The last error is thrown. */
 export type OnOutcome = (error: PracticeError | null, action: string) => void;
@@ -98,7 +102,7 @@ async function repeat<Body>(
   let renewed = false;
   for (;;) {
     // Before the slot is taken, because the slot's time runs from then.
-    const token = await auth.token(signal);
+    const token = await waiting(context, 'a token of the practice API (sign-in)', () => auth.token(signal));
     try {
       const exchanged = await attemptOnce(context, request, { id, token });
       onOutcome?.(null, request.action);
@@ -106,7 +110,8 @@ async function repeat<Body>(
     } catch (error) {
       if (!(error instanceof PracticeError) || !repeatable) throw error;
       if (error.code === 'unauthorized') {
-        if (renewed || !(await auth.renew(token, signal))) {
+        const renew = () => auth.renew(token, signal);
+        if (renewed || !(await waiting(context, 'a new token of the practice API (sign-in)', renew))) {
           await auth.refused?.();
           throw error;
         }
@@ -125,9 +130,20 @@ async function repeat<Body>(
       const { code, status, requestIds: ids } = error;
       log.warn({ ...ids, action, code, status }, `${error.message}; trying again`);
       if (failures > 0 && error.retryable && error.code !== 'throttled') {
-        await clock.sleep(Math.max(backoffMs(failures, random), error.retryAfterMs ?? 0), signal);
+        const pauseMs = Math.max(backoffMs(failures, random), error.retryAfterMs ?? 0);
+        const what = `the next attempt at ${action}, after attempt ${failures} of ${maxAttempts} failed`;
+        await waiting(context, what, () => clock.sleep(pauseMs, signal));
       }
     }
+  }
+}
+
+async function waiting<T>({ onWaiting }: ExchangeContext, what: string, work: () => Promise<T>): Promise<T> {
+  const ended = onWaiting?.(what);
+  try {
+    return await work();
+  } finally {
+    ended?.();
   }
 }
 
@@ -138,25 +154,30 @@ async function attemptOnce<Body>(
 ): Promise<Exchanged<Body>> {
   const { budget, clock, counters, log, onWait, signal, transport } = context;
   const { action, method, url, weight } = request;
-  const slot = await budget.take(action, weight, request.priority, signal, (ms) => {
-    counters.add(action, { waitedMs: ms });
-    onWait?.(ms, action);
-  });
+  const path = new URL(url).pathname;
+  const slot = await waiting(context, `the rate budget of ${action}`, () =>
+    budget.take(action, weight, request.priority, signal, (ms) => {
+      counters.add(action, { waitedMs: ms });
+      onWait?.(ms, action);
+    }),
+  );
   if (signal?.aborted) {
     slot.finish('notSent');
     signal.throwIfAborted();
   }
   counters.add(action, { requests: 1, weight });
-  const answer = await transport.send({
-    method,
-    url,
-    headers: {
-      authorization: `Bearer ${token}`,
-      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(request.body === undefined ? {} : { body: stringifyJson(request.body) }),
-    signal,
-  });
+  const send = () =>
+    transport.send({
+      method,
+      url,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(request.body === undefined ? {} : { body: stringifyJson(request.body) }),
+      signal,
+    });
+  const answer = await waiting(context, `an answer of the practice API (${method} ${path})`, send);
   if ('error' in answer) {
     // A request that may still arrive at the server keeps its slot.
     if (!answer.sent) slot.finish('notSent');
@@ -166,7 +187,6 @@ async function attemptOnce<Body>(
   slot.finish();
   const tookMs = (clock.elapsed() - slot.askedMs) * clockDrift + roundingMs;
   const asked = { askedAt: slot.askedAt, answeredAt: new Date(slot.askedAt.getTime() + Math.ceil(tookMs)) };
-  const path = new URL(url).pathname;
   const ids = requestIds(id, answer.headers);
   const { status, durationMs } = answer;
   log.debug({ ...ids, action, method, path, status, weight, ms: Math.round(durationMs) }, 'practice API');

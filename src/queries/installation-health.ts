@@ -4,6 +4,7 @@ import type { SignInState } from '../practice/sign-in-store.ts';
 import type { PauseState } from '../sync/pauses.ts';
 import type { WatchedSchedule } from '../sync/schedule-state.ts';
 import type { DeliveryStatus } from './deliveries.ts';
+import type { LaneStatus, UntakenTick } from './lanes.ts';
 import { scrubLateTodo } from './scrub.ts';
 import type { PresentCause, RecordedWindow } from './windows.ts';
 
@@ -15,6 +16,9 @@ import type { PresentCause, RecordedWindow } from './windows.ts';
  */
 export const healths = ['failed', 'late', 'waiting', 'paused', 'new', 'held', 'ok'] as const;
 export type InstallationHealth = (typeof healths)[number];
+
+/** A window that waits for one thing for so long is told of. */
+const longWaitMs = 30_000;
 
 export interface Findings {
   installation: number;
@@ -32,6 +36,12 @@ export interface Findings {
   refused: PlainError | null;
   /** That Temporal does not answer; null where it does, or was not asked. */
   temporal?: PlainError | null;
+  /** What holds its live lane now: a window, or a command. */
+  live?: LaneStatus | null;
+  /** Whether a daemon, or a command that runs windows, is at work for it; null where that was not asked. */
+  isServed?: boolean | null;
+  /** A window of it that no daemon has taken. */
+  tick?: UntakenTick | null;
   /** Who holds the windows of the schedule back. */
   pause: Pick<PauseState, 'actedBy' | 'reason'> | null;
   /** That the source refuses to let us in. */
@@ -87,9 +97,13 @@ function firstTrouble(found: Findings, late: boolean): [InstallationHealth, Caus
     };
     return [late ? 'late' : 'waiting', cause];
   }
-  if (last?.outcome === 'failed' && last.error) return ['failed', present ?? last.error];
+  const wait = waitCause(found);
+  if (last?.outcome === 'failed' && last.error) return ['failed', wait ?? present ?? last.error];
   if (last?.outcome === 'open' && present) return [late ? 'late' : 'waiting', present];
+  if (wait) return [late ? 'late' : 'waiting', wait];
   if (found.temporal) return [late ? 'late' : 'waiting', found.temporal];
+  const untaken = tickCause(found);
+  if (untaken) return [late ? 'late' : 'waiting', untaken];
   if (late) return ['late', lateCause(found)];
   if (syncedTo === null) {
     const todo = 'Run `vetledger sync` to load everything for the first time.';
@@ -113,8 +127,39 @@ function firstTrouble(found: Findings, late: boolean): [InstallationHealth, Caus
   return ['ok', delivering?.cause ?? null];
 }
 
+/** What the attempt under way waits for, where that takes long or has failed already. */
+function waitCause({ live, now }: Findings): Cause | null {
+  if (!live?.alive || live.waits_for === null || live.waits_since === null) return null;
+  const { waits_for: what, waits_since: since, error, attempts } = live;
+  const isLong = now.getTime() - since.getTime() >= longWaitMs;
+  if (error === null && !isLong) return null;
+  const waits = `its window waits for ${what} since ${timeOf(since)}`;
+  if (error !== null) return { ...error, message: `${error.message.replace(/\.$/, '')}; ${waits}`, attempts, since };
+  const todo = what.startsWith('PostgreSQL')
+    ? 'See in PostgreSQL (pg_stat_activity) what holds the tables, and the disk of the server.'
+    : what.includes('practice API')
+      ? 'Run `vetledger doctor`: the practice API was asked and has not answered. It is asked again by itself after the time-out.'
+      : 'Wait: it goes on by itself. `vetledger status` shows what it waits for.';
+  return { code: 'window_waits', message: waits, todo, since };
+}
+
+function tickCause({ tick, isServed }: Findings): PlainError | null {
+  if (!tick) return null;
+  const message = `Temporal began a window at ${timeOf(tick.since)}, and no daemon has taken it (${tick.workflow_id})`;
+  return { code: 'tick_untaken', message, todo: isServed === false ? startDaemon : busyDaemon };
+}
+
+const startDaemon = 'Start `vetledger run`: it takes the window that waits, and what was missed.';
+const busyDaemon =
+  'See the log and the processor of `vetledger run`, which is at work and does not take it; start it again where it stands still.';
+
+/** `12:05:07 UTC`; a reader sees the day by the lag. */
+function timeOf(at: Date): string {
+  return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
 /** Why no window closed for so long, as far as the database tells. */
-function lateCause({ watched, last, now, syncedTo }: Findings): PlainError {
+function lateCause({ watched, last, now, syncedTo, isServed }: Findings): PlainError {
   if (watched?.paused) {
     const note = watched.note ? `: ${watched.note}` : '';
     const todo = 'Resume the schedule when its windows may go on.';
@@ -125,6 +170,13 @@ function lateCause({ watched, last, now, syncedTo }: Findings): PlainError {
       code: 'window_long',
       message: `the window that opened at ${last.opened_at.toISOString()} is still under way`,
       todo: 'See in the Temporal UI what it waits for; it is given up after window_timeout_minutes, a first load where nothing of it succeeds for so long.',
+    };
+  }
+  if (isServed === false) {
+    return {
+      code: 'no_daemon',
+      message: 'no daemon is at work for it, and no window closed lately',
+      todo: startDaemon,
     };
   }
   if (watched?.missedAt && syncedTo && watched.missedAt > syncedTo) {

@@ -13,6 +13,7 @@ import { documentKinds, documentStates, type InstallationId, type Remark } from 
 import { type WriteBackCounts, writeBackCounts } from '../writeback/read-back.ts';
 import { type DeliveryStatus, deliveryStatuses } from './deliveries.ts';
 import { type Cause, healthOf, healths, type InstallationHealth } from './installation-health.ts';
+import { type LaneStatus, laneStatuses, type UntakenTick } from './lanes.ts';
 import { type ScrubStatus, scrubStatuses } from './scrub.ts';
 import { noVerdict, type Verdict, verdicts } from './verdict.ts';
 import { newestWindows, presentCauses, type WindowState } from './windows.ts';
@@ -33,6 +34,12 @@ export interface InstallationStatus {
   interval_seconds: number;
   synced_to: Date | null;
   last_window: { outcome: WindowState; opened_at: Date; error: PlainError | null; remarks: Remark[] } | null;
+  /** What is at work for it now, by lane, and what that waits for. */
+  lanes: LaneStatus[];
+  /** Whether a daemon, or a command that runs windows, is at work for it; null where that was not asked. */
+  daemon: boolean | null;
+  /** The oldest window that Temporal has begun and no daemon has taken; null: none, or not asked. */
+  untaken_tick: Omit<UntakenTick, 'installation'> | null;
   /** What the daemon saw of its Schedule: ticks that opened no window, so far; null before it looked. */
   schedule: { missed: number; skipped: number; dropped: number; missed_at: Date | null; paused: boolean } | null;
   budgets: {
@@ -90,6 +97,10 @@ export interface StatusPorts {
   seals: boolean;
   /** That Temporal does not answer: no window opens. */
   temporal?: PlainError | null;
+  /** The installations that a daemon serves now. */
+  served?: ReadonlySet<InstallationId> | null;
+  /** Windows that no daemon has taken. */
+  ticks?: readonly UntakenTick[];
 }
 
 /**
@@ -97,7 +108,7 @@ export interface StatusPorts {
  * number of statements does not depend on how many installations there are.
  */
 export async function installationStatuses(
-  { db, now, schedule, taskQueue, seals, temporal = null }: StatusPorts,
+  { db, now, schedule, taskQueue, seals, temporal = null, served = null, ticks = [] }: StatusPorts,
   installations: readonly InstallationConfig[],
 ): Promise<InstallationStatus[]> {
   const ids = installations.map(({ id }) => id);
@@ -114,6 +125,7 @@ export async function installationStatuses(
   const signIns = await signInStates(db, ids);
   const changed = await changedIdentities(db, installations);
   const writeBacks = await writeBackCounts(db, ids);
+  const lanes = await laneStatuses(db, ids);
   const verdictOf = await verdicts(db, installations);
   return installations.map(({ id, name, timezone, scrubDays }) => {
     const { syncedTo = null, idleWindows = 0 } = paces.get(id) ?? {};
@@ -127,9 +139,15 @@ export async function installationStatuses(
     const held = pauses.get(id);
     const pause = held?.isPaused ? held : null;
     const signIn = signIns.get(id) ?? null;
+    const atWork = lanes.get(id) ?? [];
+    const isServed = served === null ? null : served.has(id);
+    const [tick = null] = ticks
+      .filter(({ installation }) => installation === id)
+      .toSorted((a, b) => a.since.getTime() - b.since.getTime());
     const { health, late, cause } = healthOf({
       ...{ now, schedule, timezone, idleWindows, syncedTo, last, problems, delivery },
       present: presents.get(id) ?? null,
+      ...{ live: atWork.find(({ lane }) => lane === 'live') ?? null, isServed, tick },
       watched: seen,
       installation: id,
       refused: changed.get(id) ?? null,
@@ -149,6 +167,8 @@ export async function installationStatuses(
         error: last.outcome === 'failed' ? last.error : null,
         remarks: last.remarks,
       },
+      ...{ lanes: atWork, daemon: isServed },
+      untaken_tick: tick && { workflow_id: tick.workflow_id, since: tick.since },
       schedule: seen && {
         ...{ missed: seen.missed, skipped: seen.skipped, dropped: seen.dropped },
         ...{ missed_at: seen.missedAt, paused: seen.paused },

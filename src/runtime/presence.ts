@@ -228,6 +228,15 @@ export async function anyProcessAtWork(db: Connection): Promise<boolean> {
   return found;
 }
 
+/** Which installations a daemon or a command that runs windows serves now, on this task queue. */
+export async function servedInstallations(db: Connection, taskQueue: string): Promise<Set<InstallationConfig['id']>> {
+  const living = await livingProcesses(db, presenceTimes.forgottenAfterSeconds);
+  const served = living
+    .filter((process) => process.taskQueue === taskQueue)
+    .flatMap(({ installations }) => installations);
+  return new Set(served.map(({ id }) => id));
+}
+
 /** A process at work by another mapping than the one that a command has of an installation. */
 export interface OtherMapping {
   installation: InstallationConfig['id'];

@@ -5,6 +5,7 @@ import { statusText, summaryText } from '../../src/cli/render/status.ts';
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
 import type { DeliveryStatus } from '../../src/queries/deliveries.ts';
 import { type Findings, healthOf } from '../../src/queries/installation-health.ts';
+import type { LaneStatus } from '../../src/queries/lanes.ts';
 import { installationStatuses, statusSummary } from '../../src/queries/status.ts';
 import { noteSchedule } from '../../src/sync/schedule-state.ts';
 import { folderOf } from '../cli/support.ts';
@@ -37,11 +38,26 @@ describe('the health of an installation', () => {
   const delivery = { paused: null, left: 0, refused: 0, last_error: null, unapproved: 0 } as unknown as DeliveryStatus;
   const failed = { last: { outcome: 'failed' as const, error, opened_at: ago(10) } };
   const late = { syncedTo: ago(631) };
+  const tick = { installation: 1, workflow_id: 'sync-window/1-x-2026-05-04T08:59:00Z', since: ago(60) };
+  const waits = (seconds: number): LaneStatus => ({
+    ...{ lane: 'live', since: ago(seconds), alive: true, error: null, attempts: 0 },
+    ...{ waits_for: 'an answer of the practice API (GET /1/invoice/)', waits_since: ago(seconds) },
+  });
 
   test.each<[string, Partial<Findings>, string, boolean, string | null]>([
     ['nothing is the matter', {}, 'ok', false, null],
     ['two intervals behind, and half a minute', { syncedTo: ago(630) }, 'ok', false, null],
     ['more than that', late, 'late', true, 'no_window'],
+    ['late, and no daemon is at work', { ...late, isServed: false }, 'late', true, 'no_daemon'],
+    ['no daemon is at work, and it is not late', { isServed: false }, 'ok', false, null],
+    ['a window that no daemon has taken', { tick }, 'waiting', false, 'tick_untaken'],
+    ['its window waits for long', { live: waits(40) }, 'waiting', false, 'window_waits'],
+    ['its window waits for long, and it is late', { ...late, live: waits(40) }, 'late', true, 'window_waits'],
+    ['its window waits for a moment', { live: waits(10) }, 'ok', false, null],
+    ['its first load waits', { syncedTo: null, last: null, live: waits(40) }, 'waiting', false, 'window_waits'],
+    ['an attempt after one that failed waits', { ...failed, live: waits(40) }, 'failed', false, 'window_waits'],
+    ['its window fails and tries again', { live: { ...waits(10), error, attempts: 3 } }, 'waiting', false, error.code],
+    ['the process of its window is gone', { ...late, live: { ...waits(40), alive: false } }, 'late', true, 'no_window'],
     ['late beside held documents', { ...late, problems: 3 }, 'late', true, 'no_window'],
     [
       'late, and Temporal dropped ticks since',

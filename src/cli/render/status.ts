@@ -1,6 +1,7 @@
 import { labelOf } from '../../domain/installation-name.ts';
 import { visibleIn } from '../../domain/text.ts';
 import { healths } from '../../queries/installation-health.ts';
+import type { LaneStatus } from '../../queries/lanes.ts';
 import type { ScrubStatus } from '../../queries/scrub.ts';
 import type { InstallationStatus, StatusSummary } from '../../queries/status.ts';
 import type { TemporalStatus } from '../../windows/temporal-status.ts';
@@ -62,6 +63,12 @@ export function statusText(found: InstallationStatus): string {
   if (status.cause?.attempts !== undefined && status.cause.since) {
     lines.push(`                ${count(status.cause.attempts, 'attempt')} since ${instant(status.cause.since)}`);
   }
+  lines.push(...status.lanes.flatMap(laneLines));
+  if (status.daemon === false) lines.push('  daemon        none is at work: `vetledger run` is not up');
+  if (status.untaken_tick) {
+    const { since, workflow_id } = status.untaken_tick;
+    lines.push(`  untaken       the window that Temporal began ${instant(since)}, by no daemon (${workflow_id})`);
+  }
   if (status.paused) {
     const { by, reason, since } = status.paused;
     lines.push(`  paused        ${instant(since)} by ${by}: ${reason}`);
@@ -93,6 +100,16 @@ export function statusText(found: InstallationStatus): string {
   if (budgets.length > 0) lines.push('  rate budgets', indent(budgetTable(budgets)));
   lines.push(`  next step     ${status.next_step}`);
   return lines.join('\n');
+}
+
+/** `live lane     waits since 12:05:07 UTC for an answer of the practice API (GET /4711/invoice/)` */
+function laneLines({ lane, since, alive, waits_for, waits_since, error, attempts }: LaneStatus): string[] {
+  const title = `${lane} lane`.padEnd(14);
+  const held = since === null ? 'at work' : `at work since ${instant(since)}`;
+  const waits = waits_for === null ? '' : `; waits since ${instant(waits_since)} for ${waits_for}`;
+  const gone = alive ? '' : '; its process is not heard of any more';
+  const failed = error === null ? [] : [`                last error, ${count(attempts, 'time')}: ${error.message}`];
+  return [`  ${title}${held}${waits}${gone}`, ...failed];
 }
 
 function sealText({ sealed_at, seq, unsealed }: NonNullable<InstallationStatus['seal']>): string {

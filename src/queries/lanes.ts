@@ -1,0 +1,52 @@
+import { type Lane, type LaneWait, lanesAtWork } from '../db/lease.ts';
+import type { Connection } from '../db/rows.ts';
+import type { PlainError } from '../domain/errors.ts';
+import type { InstallationId } from '../terms.ts';
+
+/** Work that holds a lane of an installation, as `status --json` prints it. */
+export interface LaneStatus {
+  lane: Lane;
+  /** Since when it holds it; null where that is not known. */
+  since: Date | null;
+  /** False where its process is not heard of any more. */
+  alive: boolean;
+  /** What it waits for, and since when; null: it goes on, or has waited for less than five seconds. */
+  waits_for: string | null;
+  waits_since: Date | null;
+  /** What it failed with since its last success, and how often. */
+  error: PlainError | null;
+  attempts: number;
+}
+
+/** A window that Temporal has begun, and that no daemon has taken. */
+export interface UntakenTick {
+  installation: InstallationId;
+  workflow_id: string;
+  since: Date;
+}
+
+/** What is at work for each of these installations, and what it waits for. */
+export async function laneStatuses(
+  db: Connection,
+  installations: readonly InstallationId[],
+): Promise<Map<InstallationId, LaneStatus[]>> {
+  const found = new Map<InstallationId, LaneStatus[]>();
+  for (const { installation, lane, takenAt, isAlive, waits } of await lanesAtWork(db, installations)) {
+    const wait = weightiest(waits);
+    const status: LaneStatus = {
+      ...{ lane, since: takenAt, alive: isAlive },
+      ...{ waits_for: wait?.for ?? null, waits_since: wait && new Date(wait.since) },
+      ...{ error: wait?.error ?? null, attempts: wait?.attempts ?? 0 },
+    };
+    found.set(installation, [...(found.get(installation) ?? []), status]);
+  }
+  return found;
+}
+
+/** Of what steps side by side wait for: one that fails before one that only waits, and the longest. */
+function weightiest(waits: readonly LaneWait[]): LaneWait | null {
+  const [first = null] = waits.toSorted(
+    (a, b) => Number(b.error !== null) - Number(a.error !== null) || (a.since < b.since ? -1 : 1),
+  );
+  return first;
+}

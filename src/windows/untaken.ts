@@ -1,0 +1,52 @@
+import { Client, Connection } from '@temporalio/client';
+import type { Config } from '../config/load.ts';
+import type { UntakenTick } from '../queries/lanes.ts';
+import type { App } from '../runtime/app.ts';
+
+/** A tick is taken within a second where a daemon is at work. */
+const takenWithinMs = 20_000;
+const answerWithinMs = 3_000;
+/** Windows that wait are asked about one by one; a daemon that is gone leaves one for each installation. */
+const askedAtMost = 50;
+/** Of Temporal's PendingWorkflowTaskState and PendingActivityState: nobody has taken it. */
+const scheduled = 1;
+
+/**
+ * Windows that Temporal has begun, by the Schedule or for a command, and that no worker has taken: their first task, or their first
+ * activity, waits. None where Temporal does not answer, which `status` says by itself.
+ */
+export async function untakenTicks(
+  { config, temporalName }: Pick<App, 'temporalName'> & { config: Pick<Config, 'temporal'> },
+  address: string,
+): Promise<UntakenTick[]> {
+  const { namespace, security, taskQueue } = config.temporal;
+  const connection = Connection.lazy({ ...security, address });
+  const client = new Client({ connection, namespace });
+  const before = new Date(Date.now() - takenWithinMs).toISOString();
+  const query =
+    `ExecutionStatus = 'Running' and TaskQueue = '${taskQueue}-${temporalName}' ` +
+    `and WorkflowType = 'syncWindow' and StartTime < '${before}'`;
+  try {
+    return await client.withDeadline(Date.now() + answerWithinMs, async () => {
+      const ticks: UntakenTick[] = [];
+      let asked = 0;
+      for await (const { workflowId, runId, startTime } of client.workflow.list({ query })) {
+        const installation = Number(/^sync-window\/(\d+)-/.exec(workflowId)?.[1]);
+        if (!Number.isInteger(installation) || ++asked > askedAtMost) continue;
+        const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
+        const tasks = [
+          raw.pendingWorkflowTask,
+          ...(raw.pendingActivities ?? []).filter(({ attempt }) => (attempt ?? 0) <= 1),
+        ];
+        if (tasks.some((task) => task?.state === scheduled)) {
+          ticks.push({ installation, workflow_id: workflowId, since: startTime });
+        }
+      }
+      return ticks;
+    });
+  } catch {
+    return [];
+  } finally {
+    await connection.close();
+  }
+}
