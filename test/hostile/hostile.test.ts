@@ -25,6 +25,7 @@ describe('the rounds notice a program that', () => {
   const from: Record<string, number> = {
     'divides no batch that fails': 3,
     'takes no record for too large': 2,
+    'believes the answer of a write': 1,
     'takes no answer for later': 1,
   };
   test.each(Object.entries(from))(

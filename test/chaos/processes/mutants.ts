@@ -8,6 +8,7 @@ const src = (path: string) => new URL(`../../../src/${path}`, import.meta.url);
 const inLease = faultsIn<typeof import('../../../src/db/lease.ts')>(src('db/lease.ts'));
 const inCursors = faultsIn<typeof import('../../../src/sync/cursors.ts')>(src('sync/cursors.ts'));
 const inWriteBack = faultsIn<typeof import('../../../src/writeback/write-back.ts')>(src('writeback/write-back.ts'));
+const inReadBack = faultsIn<typeof import('../../../src/writeback/read-back.ts')>(src('writeback/read-back.ts'));
 
 /** Beyond what the overlap makes up for. */
 const tooFarMs = 3_600_000;
@@ -41,6 +42,10 @@ export const mutants: Record<string, Mutant> = {
           ),
       }),
     ],
+    erp: null,
+  },
+  'the answer of a write-back is believed': {
+    faults: [inReadBack({ readBackAll: () => async () => ({ confirmed: 0, unconfirmed: 0 }) })],
     erp: null,
   },
   'a write-back that is left out': {

@@ -13,6 +13,7 @@ export type Disturbance =
   | { is: 'practice API fails'; forMs: number; share: number }
   | { is: 'ERP fails'; forMs: number; share: number }
   | { is: 'clock moved'; byMs: number }
+  | { is: 'writes forgotten'; times: number }
   | { is: 'disk full'; forMs: number };
 
 export interface Plan {
@@ -61,6 +62,10 @@ export function planOf(seed: number, given: { erp?: string | null } = {}): Plan 
     const byMs = rng.pick([-1, 1]) * rng.int(60_000, 2 * hourMs);
     events.push({ atMs: rng.int(0, troubleMs), happens: { is: 'clock moved', byMs } });
   }
+  // Of an ERP's number the next attempt comes after a minute. Twice at most: the third time in a row is a problem.
+  const lies = new Rng(seed, 'write-backs');
+  if (erp === null && lies.chance(0.6))
+    events.push({ atMs: lies.int(0, troubleMs / 2), happens: { is: 'writes forgotten', times: lies.int(1, 2) } });
   for (let left = rng.int(6, 14); left > 0; left--)
     events.push({ atMs: rng.int(0, troubleMs), happens: { is: 'clinic lives', events: rng.int(1, 3) } });
   events.sort((a, b) => a.atMs - b.atMs);

@@ -255,6 +255,9 @@ class Round {
       }
       case 'daemon stands still':
         return this.#daemons[what.which]?.standStill(what.forMs);
+      case 'writes forgotten':
+        await this.#sandbox.order({ forgetWrites: what.times });
+        return;
       case 'server killed': {
         const server = this.#serverOf(what.place);
         if (!server.isUp) return;
@@ -315,6 +318,7 @@ class Round {
     await Promise.all([services.postgres.start(), services.temporal.start(), this.#sandbox.start()]);
     await this.#sandbox.order({ faults: noFaults });
     await this.#sandbox.order({ lateCommitShare: 0 });
+    await this.#sandbox.order({ forgetWrites: 0 });
     if (this.#plan.erp !== null) {
       await this.#erp.start();
       await this.#erp.order(0);

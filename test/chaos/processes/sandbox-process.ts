@@ -19,7 +19,8 @@ export type SandboxOrder =
   | { live: number }
   | { faults: Partial<Faults> }
   | { clockAheadMs: number }
-  | { lateCommitShare: number };
+  | { lateCommitShare: number }
+  | { forgetWrites: number };
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as SandboxSettings;
 let { clockAheadMs } = settings;
@@ -36,10 +37,32 @@ clinic.onChange = (changed) => {
   tell(changed);
 };
 
+/** So many writes of external_info are answered as done, and then not kept; `modified` tells nothing of it. */
+let forgetting = 0;
+const merge = clinic.mergeExternalInfo.bind(clinic);
+clinic.mergeExternalInfo = (id, changes) => {
+  const { external_id = null } = clinic.prepayment(id).external_info;
+  const written = merge(id, changes);
+  if (forgetting > 0) {
+    forgetting -= 1;
+    setImmediate(() => {
+      const now = clinic.prepayment(id);
+      // In place of the object that the answer still shows.
+      Object.assign(now, { external_info: { ...now.external_info, external_id } });
+      saveClinic(clinic, settings.state);
+    });
+  }
+  return written;
+};
+
 function obey(order: SandboxOrder): unknown {
   if ('live' in order) return sandbox.live(order.live).map(({ text }) => text);
   if ('faults' in order) return sandbox.setFaults(order.faults);
   if ('lateCommitShare' in order) return sandbox.setQuirks({ lateCommitShare: order.lateCommitShare });
+  if ('forgetWrites' in order) {
+    forgetting = order.forgetWrites;
+    return null;
+  }
   clockAheadMs = order.clockAheadMs;
   return null;
 }

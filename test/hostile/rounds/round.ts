@@ -16,6 +16,7 @@ import { closePeriods } from '../../../src/ledger/close.ts';
 import { staticToken } from '../../../src/practice/auth.ts';
 import { Budget } from '../../../src/practice/budget.ts';
 import { createPracticeClient, type PracticeClient } from '../../../src/practice/client.ts';
+import { writeBackFindings } from '../../../src/reconcile/e10-write-backs.ts';
 import { systemClock } from '../../../src/runtime/system-clock.ts';
 import type { DocumentKind } from '../../../src/terms.ts';
 import { demoConfig, demoMapping, fromEnvironment } from '../../support/demo-config.ts';
@@ -263,6 +264,7 @@ class Round {
     );
     const faults = [...chosen].map((name) => this.#faultOf(name));
     if (rng.chance(0.3)) faults.push(this.#doubtfulWriteBack());
+    else if (rng.chance(0.4)) faults.push(this.#lyingWriteBack());
     this.#server.setFaults(faults);
     this.#tell(`the server: ${[...chosen].join(', ') || 'answers well'}`);
     await this.#hide();
@@ -538,6 +540,27 @@ class Round {
     };
   }
 
+  /** A write-back is answered with success and not stored, or stored under another prepayment; `modified` tells nothing of it. */
+  #lyingWriteBack(): ActiveFault {
+    const { clinic } = this.#server.sandbox;
+    return {
+      name: 'a lying write-back',
+      share: 0.5,
+      most: 6,
+      strike: (answer, { method, path }, rng) => {
+        const id = Number(/unallocatedpayment\/(\d+)\/$/.exec(path)?.[1]);
+        const written = clinic.prepayments.get(id);
+        if (method !== 'PATCH' || answer.status !== 200 || !written || this.#staffIds.has(id)) return answer;
+        const { external_id } = written.external_info;
+        Object.assign(written.external_info, { external_id: null });
+        const other = rng.pick(clinic.prepayments.all());
+        const isElsewhere = other && other.id !== id && !this.#staffIds.has(other.id) && rng.chance(0.3);
+        if (isElsewhere) clinic.mergeExternalInfo(other.id, { external_id: external_id ?? null });
+        return { ...answer, body: rng.chance(0.5) ? '{}' : answer.body };
+      },
+    };
+  }
+
   async #cutConnections(afterMs: number): Promise<void> {
     await sleep(afterMs);
     await query(
@@ -687,12 +710,21 @@ class Round {
        where d.installation = ? and d.kind = 'prepayment' and d.state = 'posted'`,
       [installation],
     );
+    const named = new Set<number>();
+    for await (const { prepayment, found } of writeBackFindings(
+      this.#databases.owner,
+      installation,
+      this.#installation.dialect,
+    )) {
+      if (found === 'another' || found === 'lost') named.add(prepayment);
+    }
     for (const { id, entry, state } of posted) {
       const info = this.#server.sandbox.clinic.prepayments.get(id)?.external_info;
       if (!info) continue;
       const staff = this.#staffIds.get(id);
       const note = this.#staffNotes.get(id);
-      const isAsWanted = info.external_id === (staff ?? entry) || (state === 'failed' && info.external_id === null);
+      const isAsWanted =
+        info.external_id === (staff ?? entry) || named.has(id) || (state === 'failed' && info.external_id === null);
       if (!isAsWanted)
         this.#wrong.push(
           `prepayment ${id} names ${info.external_id} at the source, should name ${staff ?? entry} (${state})`,
