@@ -25,8 +25,13 @@ describe('the rounds notice a program that', () => {
   const from: Record<string, number> = {
     'divides no batch that fails': 3,
     'takes no record for too large': 2,
+    'takes what is not shown for gone': 1,
     'believes the answer of a write': 1,
     'takes no answer for later': 1,
+    'fails the page of a record without an id': 1,
+    'reads of an address its number alone': 1,
+    'believes the last of two versions': 1,
+    'posts amounts of any size': 1,
   };
   test.each(Object.entries(from))(
     '%s',
