@@ -620,6 +620,9 @@ create table lease (
   holder text not null,
   expires_at timestamp with time zone not null,
   lane text not null,
+  noted_token bigint,
+  taken_at timestamp with time zone,
+  waits jsonb not null default '{}'::jsonb,
   constraint lease_pkey PRIMARY KEY (installation, lane),
   constraint lease_lane_check CHECK ((lane = ANY (ARRAY['live'::text, 'backfill'::text, 'replay'::text, 'scrub'::text, 'delivery'::text, 'books'::text])))
 );
