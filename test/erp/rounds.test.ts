@@ -37,6 +37,7 @@ describe('the rounds notice a delivery that loses, doubles or changes entries', 
     'a restart that refills a day’s limit': 1,
     'a take-over that does not wait': 1,
     'no sweep of drafts that came late': 1,
+    'another database’s entries not looked at': 1,
   };
   test.each(Object.entries(from))(
     '%s',

@@ -23,6 +23,10 @@ const inLease = faultsIn<typeof import('../../../src/erp/company-lease.ts')>(
   new URL('../../../src/erp/company-lease.ts', import.meta.url),
 );
 
+const inClaims = faultsIn<typeof import('../../../src/erp/claims/store.ts')>(
+  new URL('../../../src/erp/claims/store.ts', import.meta.url),
+);
+
 export const mutants: Record<string, Fault[]> = {
   'an error read as "nothing was created"': [
     inStrategy({
@@ -80,6 +84,7 @@ export const mutants: Record<string, Fault[]> = {
     }),
   ],
   'no sweep of drafts that came late': [inSweep({ claimSweeps: () => async () => [] })],
+  'another database’s entries not looked at': [inClaims({ foreignIn: () => async () => [] })],
 };
 
 const minute = 60_000;
@@ -91,6 +96,7 @@ const quiet: Partial<Traits> = {
     troubleMs: 20 * minute,
     dayLimit: null,
     maxEntries: null,
+    rival: 0,
   },
 };
 
@@ -125,6 +131,8 @@ export function roundsOf(mutant: string): RoundOptions {
       };
     case 'no sweep of drafts that came late':
       return { record: 'tryton', traits: { ...quiet, late: 0.5 } };
+    case 'another database’s entries not looked at':
+      return { record: 'fortnox', traits: { ...quiet, rival: 0.5 } };
     default:
       return {};
   }

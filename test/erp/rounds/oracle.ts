@@ -2,6 +2,7 @@
 
 import type { HeldEntry } from '../fake/server.ts';
 import type { JudgedErp } from './erp.ts';
+import { rivalId } from './rival.ts';
 import { addTo, expectedKey, expectedLines, type Flaw, type PlannedEntry, texts } from './world.ts';
 
 /** What the outbox says of a unit. */
@@ -49,6 +50,20 @@ export class Oracle {
     if (key !== undefined && keys.length === 1) this.#unknownAlone.set(key, (this.#unknownAlone.get(key) ?? 0) + 1);
   }
 
+  /** Installations whose entries another database has posted, until somebody adopts them. */
+  readonly rivalled = new Set<number>();
+
+  noteRival(installations: readonly number[]): void {
+    for (const id of installations) this.rivalled.add(id);
+  }
+
+  /** Whether another database has posted an entry of the installation. */
+  hasRival(installation: number, keys: ReadonlySet<string>): boolean {
+    return [...this.#byName.values()].some(
+      (planned) => planned.installation === installation && keys.has(expectedKey(rivalId, planned.unitId)),
+    );
+  }
+
   /** What was seen to be wrong so far. */
   get wrong(): string[] {
     const misdeeds = this.#server.misdeeds.filter(({ about }) => about !== 'pace' || this.#isPaceJudged);
@@ -62,6 +77,8 @@ export class Oracle {
       this.#wrong.push(`the ERP has an entry "${entry.description}" that nobody posted`);
       return;
     }
+    if (this.rivalled.has(planned.installation))
+      this.#wrong.push(`${planned.name} was sent although another database has the company`);
     if (entry.state !== 'posted' || planned.follows === null) return;
     const before = this.#copies(planned.follows).some(({ state }) => state === 'posted');
     if (!before) this.#wrong.push(`${planned.name} was posted before ${planned.follows}`);
@@ -154,7 +171,8 @@ export class Oracle {
     };
     expect('state', held.state, 'posted');
     expect('date', held.date, planned.date);
-    expect('key', held.key, expectedKey(this.#databaseId, planned.unitId));
+    if (held.key !== expectedKey(rivalId, planned.unitId))
+      expect('key', held.key, expectedKey(this.#databaseId, planned.unitId));
     expect('journal', held.journal, 'SALES');
     const lines = new Map();
     for (const { account, party, dimensions, amount, vat } of held.lines) {

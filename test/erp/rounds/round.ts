@@ -20,6 +20,7 @@ import type { Troubles } from './mortal.ts';
 import { Oracle, type OutboxState } from './oracle.ts';
 import { DeliveringProcess } from './process.ts';
 import { reviewBooks } from './review.ts';
+import { adoptRival, deliverAsRival, forgetDeliveries } from './rival.ts';
 import { append, dates, mappingData, type PlannedEntry, plan } from './world.ts';
 
 export interface RoundReport {
@@ -78,6 +79,8 @@ export interface Traits {
   /** Requests within a day; null: as the record says. */
   dayLimit: number | null;
   maxEntries: number | null;
+  /** Share of the documents that another database has delivered before; nothing of ours is sent until it is adopted. */
+  rival: number;
 }
 
 const start = Date.parse('2026-03-06T06:00:00Z');
@@ -114,6 +117,8 @@ export function traitsOf(seed: number, kind: RoundKind = 'fake'): Traits {
     maxEntries: rng.chance(0.3) ? rng.int(1, 7) : null,
     late: rng.pick([0, 0.05, 0.3]),
     mishaps: kind === 'odoo' ? rng.pick([0, 1, 3]) : 0,
+    // Of a generator of its own, so that the other traits of a seed stay.
+    rival: new Rng(seed, 'rival').pick([0, 0, 0, 0.5]),
   };
 }
 
@@ -141,6 +146,9 @@ class Round {
   readonly #rng: Rng;
   readonly #network: Rng;
   readonly #lateness: Rng;
+  readonly #rivalRng: Rng;
+  /** Units that another database has posted before. */
+  readonly #rivalled: string[];
   readonly #time = new SimulatedTime(start);
   readonly #story: string[] = [];
   readonly #wrong: string[] = [];
@@ -175,9 +183,13 @@ class Round {
     this.#erp = (isOdoo ? odooErp : fakeErp)(traits, seed, this.#time);
     const ids = Array.from({ length: traits.installations }, (_, at) => n * 10 + at + 1);
     this.#installations = ids.map((id) => installationOf(id, n));
+    this.#rivalRng = new Rng(seed, 'adoption');
     const { troubleMs, documents, flawShare } = traits;
     const span = { fromMs: start, throughMs: start + troubleMs };
     this.#planned = plan(new Rng(seed, 'practice'), { installations: ids, documents, flawShare, ...span });
+    // The first ones in the order of time, so that what follows another comes after it.
+    const rivalled = Math.floor(this.#planned.length * traits.rival);
+    this.#rivalled = this.#planned.slice(0, rivalled).map(({ unitId }) => unitId);
     for (let left = traits.outages; left > 0; left--) {
       const fromMs = this.#rng.int(start, start + troubleMs);
       const fault = this.#rng.pick<Fault>(['unreachable', 'page', 'busy', 'auth', 'request_lost', 'answer_lost']);
@@ -193,10 +205,12 @@ class Round {
     });
     this.#oracle = oracle;
     this.#tell(`record ${this.#traits.record}: ${JSON.stringify(this.#traits)}`);
-    const lives = Array.from({ length: this.#traits.processes }, (_, at) => this.#lives(at, databaseId));
     const outside = this.#databases.simulated.open(this.#time, { isDead: false, step: async () => undefined });
     this.#db = outside.db;
+    let lives: Promise<void>[] = [];
     try {
+      if (this.#rivalled.length > 0) await this.#time.run(this.#playRival(oracle));
+      lives = Array.from({ length: this.#traits.processes }, (_, at) => this.#lives(at, databaseId));
       await this.#time.run(this.#trouble(oracle));
       this.#isCalm = true;
       Object.assign(this.#troubles, { dies: 0, diesSending: 0, stands: 0 });
@@ -236,12 +250,48 @@ class Round {
     for (let left = locks; left > 0; left--) happenings.push(this.#lock(oracle, this.#rng.int(0, troubleMs)));
     for (let left = this.#traits.mishaps; left > 0; left--) happenings.push(this.#mishap(this.#rng.int(0, troubleMs)));
     for (let left = this.#rng.int(0, 2); left > 0; left--) happenings.push(this.#retry(this.#rng.int(0, troubleMs)));
+    if (this.#rivalled.length > 0) happenings.push(this.#adopt(oracle, this.#rivalRng.int(0, troubleMs / 2)));
     happenings.push(this.#time.sleep(troubleMs));
     await Promise.all(happenings);
   }
 
+  /** Another database delivers its share, calmly; then ours begins, which has never sent anything. */
+  async #playRival(oracle: Oracle): Promise<void> {
+    const share = this.#planned.filter(({ unitId }) => this.#rivalled.includes(unitId));
+    await this.#outside(() => append(this.#db, share));
+    const was = this.#isCalm;
+    this.#isCalm = true;
+    const life = { isDead: false, step: async () => undefined };
+    const [db, time, installations] = [this.#db, this.#time, this.#installations] as const;
+    await deliverAsRival({ db, time, installations, open: () => this.#open(life) });
+    this.#isCalm = was;
+    await this.#outside(() => forgetDeliveries(db, installations));
+    this.#tell('another database has delivered its share; this one begins');
+    const theirs = new Set(this.#erp.judged.held().flatMap(({ key }) => key ?? []));
+    oracle.noteRival(installations.map(({ id }) => id).filter((id) => oracle.hasRival(id, theirs)));
+  }
+
+  /** Somebody adopts the other database's entries, once delivery has seen them. */
+  async #adopt(oracle: Oracle, afterMs: number): Promise<void> {
+    await this.#time.sleep(afterMs);
+    const life = { isDead: false, step: async () => undefined };
+    const ports = { db: this.#db, time: this.#time, open: () => this.#open(life) };
+    const databaseId = await this.#outside(() => this.#databaseId());
+    for (let left = 2_000; left > 0 && oracle.rivalled.size > 0 && oracle.wrong.length === 0; left--) {
+      if (this.#isOver) return;
+      for (const installation of this.#installations) {
+        if (!oracle.rivalled.has(installation.id)) continue;
+        if (!(await adoptRival(ports, databaseId, installation))) continue;
+        this.#tell(`the entries of the other database are adopted for ${installation.id}`);
+        oracle.rivalled.delete(installation.id);
+        for (const process of this.#alive) process.wake();
+      }
+      await this.#time.sleep(30_000);
+    }
+  }
+
   async #post(): Promise<void> {
-    for (let at = 0; at < this.#planned.length; ) {
+    for (let at = this.#rivalled.length; at < this.#planned.length; ) {
       const atMs = this.#planned[at]?.atMs ?? 0;
       if (atMs > this.#time.nowMs) await this.#time.sleep(atMs - this.#time.nowMs);
       const due = this.#planned.slice(at).filter((entry) => entry.atMs <= this.#time.nowMs);

@@ -1,0 +1,68 @@
+// Another database of vetledger that has delivered a part of the practice's entries to the company before a round begins: played by
+// delivery itself, under another database's id, in the round's own database, which forgets it then.
+
+import type { InstallationConfig } from '../../../src/config/load.ts';
+import type { Db } from '../../../src/db/pool.ts';
+import { adoptForeign } from '../../../src/erp/claims/store.ts';
+import { companyKeyOf } from '../../../src/erp/company.ts';
+import { openDelivery } from '../../../src/erp/delivery.ts';
+import type { ErpTarget } from '../../../src/erp/port.ts';
+import { query } from '../../support/sql.ts';
+import type { SimulatedTime } from '../fake/time.ts';
+
+export const rivalId = 'rival';
+
+/** What a database knows of its deliveries. */
+const remembered = [
+  ...['erp_unit', 'erp_cursor', 'erp_claim', 'erp_keyed_entry', 'erp_sweep', 'erp_open_item', 'erp_open_line'],
+  ...['erp_delivered', 'erp_number_due'],
+];
+
+export interface RivalPorts {
+  db: Db;
+  time: SimulatedTime;
+  installations: readonly InstallationConfig[];
+  open(): ErpTarget;
+}
+
+/** Delivers what the journal has, as the other database. */
+export async function deliverAsRival({ db, time, installations, open }: RivalPorts): Promise<void> {
+  const clock = time.clock();
+  const { signal } = new AbortController();
+  const delivery = openDelivery({ db, databaseId: rivalId, clock, log: silent as never, open });
+  for (const installation of installations) {
+    await delivery.enqueue(installation);
+    for (let left = 200; left > 0; left--) {
+      const pause = (ms: number) => clock.sleep(ms, signal);
+      const ports = { installation, holder: rivalId, signal, pause, onProgress: () => undefined };
+      const { nextDueMs } = await delivery.slice(ports);
+      if (nextDueMs === null) break;
+      await clock.sleep(Math.max(1_000, nextDueMs));
+    }
+  }
+  await delivery.close();
+}
+
+/** From here on the database has never delivered anything. */
+export async function forgetDeliveries(db: Db, installations: readonly InstallationConfig[]): Promise<void> {
+  const ids = installations.map(({ id }) => id);
+  for (const table of remembered) await query(db, `delete from ${table} where installation = any(?::bigint[])`, [ids]);
+  await query(db, `update erp_company set holder = '', is_released = true, not_before = null, settle_from = null`);
+}
+
+/** Somebody looks, as `vetledger adopt` does, and adopts what is known of the other database's entries; whether anything was. */
+export async function adoptRival(
+  { db, time, open }: Omit<RivalPorts, 'installations'>,
+  databaseId: string,
+  installation: InstallationConfig,
+): Promise<boolean> {
+  const claim = { company: companyKeyOf(installation.erp) ?? '', installation: installation.id };
+  const delivery = openDelivery({ db, databaseId, clock: time.clock(), log: silent as never, open });
+  const foreign = await delivery.foreign(installation, new AbortController().signal);
+  await delivery.close();
+  if (foreign === null) return false;
+  return (await db.transaction((trx) => adoptForeign(trx, claim))) > 0;
+}
+
+const nothing = () => undefined;
+const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing };
