@@ -111,7 +111,9 @@ test('an invoice that comes with a modified of long ago is found, posted and nam
 test('an invoice that is missing and one that has vanished are found though the counts agree', async () => {
   const { invoices, invoicePayments } = clinic.sandbox.clinic;
   const skipped = await skippedInvoice();
-  const isUnpaid = (invoice: Invoice) => isOrdinary(invoice) && invoicePayments.of(invoice.id).length === 0;
+  // Posted: one of nothing has no entry.
+  const isUnpaid = (invoice: Invoice) =>
+    isOrdinary(invoice) && Number(invoice.total_with_vat) !== 0 && invoicePayments.of(invoice.id).length === 0;
   const vanished = lastOf(invoices, (invoice) => isUnpaid(invoice) && invoice.id < skipped).id;
   const invoice = appear(skipped);
   clinic.sandbox.clinic.deleteRecord('invoice', vanished);
