@@ -203,6 +203,11 @@ function damage(clinic: WatchedClinic, rng: Rng): string | null {
     ['payment', 'payment_type', 'card', clinic.invoicePayments],
     ['prepayment', 'paid', '1.2.3', clinic.prepayments],
     ['prepayment', 'status', 'Strange', clinic.prepayments],
+    // What is not believed (P6).
+    ['prepayment', 'paid', '10000000.01', clinic.prepayments],
+    ['row', 'sum', 20_000_000, clinic.invoiceRows],
+    ['invoice', 'client', 'banana/2001', clinic.invoices],
+    ['prepayment', 'client', 'banana/2001', clinic.prepayments],
   ] as const);
   const record: { id: number } | undefined = pick<{ id: number }>(rng, table.all());
   if (!record) return null;

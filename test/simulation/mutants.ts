@@ -184,6 +184,21 @@ export const mutants: Record<string, Post> = {
 
 /** That make a difference only where several things come together. */
 export const rareMutants: Record<string, Post> = {
+  'references to another tenant overlooked': (facts, before, context) => {
+    const believed = <R extends { defects: { code: string }[] }>(record: R): R => ({
+      ...record,
+      defects: record.defects.filter(({ code }) => code !== 'foreign_reference'),
+    });
+    if (facts.kind === 'invoice') return post({ ...facts, invoice: believed(facts.invoice) }, before, context);
+    return facts.kind === 'prepayment'
+      ? post({ ...facts, prepayment: believed(facts.prepayment) }, before, context)
+      : post({ ...facts, invoice: facts.invoice && believed(facts.invoice) }, before, context);
+  },
+  'prepayments of any size': (facts, before, context) => {
+    const { paid } = facts.kind === 'prepayment' ? facts.prepayment : { paid: null };
+    if (facts.kind !== 'prepayment' || !paid?.abs().greaterThan(10_000_000)) return post(facts, before, context);
+    return post({ ...facts, prepayment: { ...facts.prepayment, paid: new Money('9999999.99') } }, before, context);
+  },
   'late documents posted by a reopening': remembering(() => ({ late: null })),
   'a decision to wait not heeded': remembering(({ decisions = [] }) => ({
     decisions: decisions.filter(({ decision }) => decision !== 'wait'),

@@ -278,6 +278,7 @@ export class Rules {
       } else if (taken < startDate) taken = invoiceDate!;
     }
     if (damage && damage.field !== 'date_added') return answer(held(`damaged ${damage.field}`));
+    if (seen.damage?.field === 'client') return answer(held('its invoice names a client of nobody'));
     const paid = new D(source.paid);
     if (paid.isZero()) return answer({ state: 'nothing_to_post' });
     if (source.payment_type === 3 && paid.abs().greaterThan(1)) return answer(held('no rounding'));
