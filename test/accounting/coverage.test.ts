@@ -53,6 +53,7 @@ const examples: Record<number, Proof[]> = {
 
 const problems = 'posting/problems.test.ts';
 const ofVatGroups = 'posting/vat-groups.test.ts';
+const ofAbsence = 'posting/absence.test.ts';
 const remarks: Record<string, Proof[]> = {
   overpaid: [
     [problems, 'an invoice paid twice', 'a credit note that was paid as if it were an invoice'],
@@ -74,6 +75,14 @@ const remarks: Record<string, Proof[]> = {
     [problems, 'a negative invoice that is no credit note', 'a credit note of nothing', 'a refund of no prepayment'],
   ],
   payer_name_changed: [[problems, 'a payer who is called otherwise']],
+  missing_in_source: [
+    [
+      ofAbsence,
+      '%s stays posted and is named, with what its id answered',
+      'rows that are not shown stay in its entry, and are named',
+    ],
+  ],
+  source_shrank: [[ofAbsence, 'so many of a list are one problem']],
 };
 
 const ofRules = 'posting/rules.test.ts';
