@@ -143,9 +143,10 @@ async function repostLocked(
   return remapped.map((one) => ({ ...one, entryIds: entryIds.get(one.document) ?? [] }));
 }
 
-/** What is left to the next window is marked for it: the window posts its new facts by the new mapping. */
+/** The next window judges what has new facts, and what is held: parts of it may have to be fetched first. */
 async function markLeft(trx: Connection, installation: number, remapped: readonly RemappedCase[]): Promise<void> {
-  const left = remapped.filter(({ remap: { outcome } }) => outcome === 'left').map(({ document }) => document);
+  const isLeft = ({ remap: { outcome } }: RemappedCase) => outcome === 'left' || outcome === 'held';
+  const left = remapped.filter(isLeft).map(({ document }) => document);
   for (const kind of documentKinds) {
     const ids = left.flatMap((document) => (document.kind === kind ? document.id : []));
     await markKnown(trx, installation, kind, ids);
@@ -173,10 +174,10 @@ async function holdUncorrected(
   const only = { kinds: documentKinds, after: null, limit: 1, lock: true };
   const found = await documentsInForce(trx, installation, { ...selection, documents: [ref] }, only);
   const held = (await withHistory(trx, installation, found)).map((document) => {
-    const { state, documentDate, remapHeld } = document;
+    const { state, documentDate } = document;
     const problem: Problem = { ...internalError(ref, 'correcting it', error), document: ref };
     const { late = null } = document.before;
-    const decision = { state, documentDate, remapHeld, late, problem, entries: [], reports: [], refetch: false };
+    const decision = { state, documentDate, remapHeld: true, late, problem, entries: [], reports: [], refetch: false };
     return { document, remap: { outcome: 'held' as const, decision, wanted: null }, entryIds: [] };
   });
   await saveRemapped(
@@ -187,9 +188,9 @@ async function holdUncorrected(
   return held;
 }
 
-/** Corrections, corrections that a closed period holds, and held ones that nobody asks for any more. The rest is the next window's. */
+/** Corrections, those that a closed period or the document's problem holds, and held ones that are not asked for any more. */
 function isToSave({ document, remap: { outcome } }: Pick<RemappedDocument, 'document' | 'remap'>): boolean {
-  return outcome === 'corrected' || outcome === 'change_held' || (outcome === 'same' && document.remapHeld);
+  return outcome === 'same' ? document.remapHeld : outcome !== 'left';
 }
 
 async function waitForLease(db: Db, installation: number, options: RepostOptions): Promise<Lease> {

@@ -30,7 +30,9 @@ export function decideRemap(judgement: Judgement, before: PostedBefore, context:
   const { entry: wanted } = judgement;
   const otherwise = decide(judgement, before, context);
   const waiting = { ...otherwise, remapHeld: remapHeld && otherwise.entries.length === 0 };
-  if (judgement.state === 'held') return { outcome: 'held', decision: waiting, wanted };
+  // Once it can be posted, it is posted as the mapping asks for.
+  if (judgement.state === 'held')
+    return { outcome: 'held', decision: { ...otherwise, remapHeld: inForce !== null }, wanted };
   if (!inForce || !wanted || !postsSameFacts(judgement, inForce)) return { outcome: 'left', decision: waiting, wanted };
   if (sameLines(inForce.lines, wanted.lines)) return { outcome: 'same', decision: otherwise, wanted };
   // A doubtful date was settled when it was posted: the correction stays on that day.

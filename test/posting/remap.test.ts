@@ -190,9 +190,25 @@ describe('what is not for the mapping alone to say', () => {
     const remap = remapped(invoice1001(), first(invoice1001()), { mapping: mappingOf({ revenue: { 3000: '3000' } }) });
     expect(remap).toMatchObject({
       outcome: 'held',
-      decision: { state: 'posted', entries: [], problem: { code: 'account_unmapped' } },
+      decision: { state: 'posted', entries: [], remapHeld: true, problem: { code: 'account_unmapped' } },
     });
   });
+
+  test.each([
+    ['rows that are fetched again', { ...invoice1001(), rowsFresh: false }, mapping],
+    ['an account that is mapped again', invoice1001(), mappingOf({ revenue: { 3000: '3000' } })],
+  ] as [string, DocumentFacts, ReturnType<typeof mappingOf>][])(
+    'what a repost cannot post follows the mapping once it can be posted: %s',
+    (_, facts, lacking) => {
+      const before = first(invoice1001());
+      const { decision } = remapped(facts, before, { mapping: lacking });
+      const later = { ...before, remapHeld: decision.remapHeld ?? false };
+      expect(post(invoice1001(), later, contextOf({ mapping })).entries).toMatchObject([
+        { reason: 'mapping_changed' },
+        { reason: 'mapping_changed' },
+      ]);
+    },
+  );
 });
 
 describe('locked periods', () => {

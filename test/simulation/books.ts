@@ -20,6 +20,8 @@ export interface DocumentBook extends DocumentRef {
   /** What its problem keeps out of the books. */
   outside: Outside | null;
   late: LateStanding | null;
+  /** A correction after a changed mapping is held by a closed period. */
+  remapHeld: boolean;
   /** The newest first. */
   decisions: LateDecision[];
 }
@@ -37,7 +39,7 @@ export class Books {
       const { kind, id } = document;
       book = {
         ...{ kind, id, state: null, problem: null, documentDate: null, dirty: false, wanted: false },
-        ...{ entries: [], place: null, remarks: [], outside: null, late: null, decisions: [] },
+        ...{ entries: [], place: null, remarks: [], outside: null, late: null, remapHeld: false, decisions: [] },
       };
       this.documents.set(key, book);
     }
@@ -58,6 +60,7 @@ export class Books {
     book.remarks = [...new Set(decision.reports.map(({ code }) => code))].sort();
     book.outside = decision.outside ?? null;
     book.late = decision.late ?? null;
+    book.remapHeld = decision.remapHeld ?? false;
     book.dirty = false;
     book.wanted = false;
     return added;
@@ -78,6 +81,7 @@ export function postedBefore(book: DocumentBook): PostedBefore {
     state: book.state,
     documentDate: book.documentDate,
     late: book.late,
+    remapHeld: book.remapHeld,
     decisions: book.decisions,
   };
 }

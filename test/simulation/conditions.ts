@@ -126,9 +126,10 @@ const groupsByDate = (changeOn: string): VatGroupData[] => [
   { kind: 'exempt' },
 ];
 
-const vatFrom = (day: string): PrepaymentVat => ({
+/** VAT on prepayments at receipt from a day on; `rate` for all that neither payment type nor department has another for. */
+export const vatFrom = (day: string, rate = '25.5'): PrepaymentVat => ({
   at_receipt: day,
-  group: { name: 'VAT 25.5 %', rate: '25.5' },
+  group: { name: `VAT ${rate} %`, rate },
   payment_types: { '2': { name: 'VAT 14 %', rate: '14' } },
   departments: { '13': { name: 'VAT 10 %', rate: '10' } },
 });

@@ -1,6 +1,7 @@
 // One installation in memory: windows of random sizes and orders over its mirror, the real posting core, its books.
 
 import type { Rng } from '../../sandbox/rng.ts';
+import { remap } from '../../src/posting/index.ts';
 import type { Decision, DocumentFacts, PostedBefore, PostingContext } from '../../src/posting/types.ts';
 import type { DocumentRef } from '../../src/terms.ts';
 import { Books, type DocumentBook, inForce, keyOf, postedBefore } from './books.ts';
@@ -112,6 +113,29 @@ export class Installation {
     }
   }
 
+  /**
+   * Posts what the mapping asks for now, as `repost --all` does, what was received in advance first; what has changed in the source is left to
+   * the window. Then the next window, after which the books are what this mapping alone would have made of them.
+   */
+  repost(now: Conditions): void {
+    const books = [...this.books.documents.values()];
+    const isReceived = ({ kind, id }: DocumentBook) =>
+      kind === 'prepayment' && this.mirror.prepayments.get(id)?.source.refunds === null;
+    for (const pass of [books.filter(isReceived), books.filter((book) => !isReceived(book))]) {
+      for (const book of shuffled(this.#rng, pass)) {
+        if (inForce(book).length === 0) continue;
+        const { outcome } = remap(this.#told(book), postedBefore(book), now.context);
+        const wasDirty = book.dirty || outcome === 'left' || outcome === 'held';
+        if (outcome === 'left') book.dirty = true;
+        if (outcome === 'left' || (outcome === 'same' && !book.remapHeld)) continue;
+        this.#save(book, this.#decide(book, now, true), now, new Set(), true);
+        book.dirty ||= wasDirty;
+      }
+    }
+    this.window(now, 'whole');
+    this.oracle.follows(books, now);
+  }
+
   /** Every equation from nothing, and posting everything once more changes nothing. */
   fullCheck(now: Conditions, withReconcile: boolean): void {
     this.oracle.equations.full();
@@ -198,12 +222,21 @@ export class Installation {
     for (const book of wanted) this.#save(book, this.#decide(book, now), now, judged);
   }
 
-  #decide(book: DocumentBook, now: Conditions): Decision {
-    const facts = this.mirror.facts(book, this.#decidedIn, this.#firstClients);
-    return this.#post(withShares(facts, book, this.books, this.mirror), postedBefore(book), now.context);
+  #told(book: DocumentBook): DocumentFacts {
+    return withShares(this.mirror.facts(book, this.#decidedIn, this.#firstClients), book, this.books, this.mirror);
   }
 
-  #save(book: DocumentBook, decision: Decision, now: Conditions, judged: Set<DocumentBook>): void {
+  #decide(book: DocumentBook, now: Conditions, isRemap = book.remapHeld): Decision {
+    return this.#post(this.#told(book), { ...postedBefore(book), remapHeld: isRemap }, now.context);
+  }
+
+  #save(
+    book: DocumentBook,
+    decision: Decision,
+    now: Conditions,
+    judged: Set<DocumentBook>,
+    isRemap = book.remapHeld,
+  ): void {
     const standing = inForce(book)[0] ?? null;
     const added = this.books.save(book, decision);
     this.#judgements += 1;
@@ -219,7 +252,7 @@ export class Installation {
     if (isMoved || isOfDecided || added.some((entry) => entry.date !== entry.documentDate)) this.moved.add(keyOf(book));
     if (book.kind !== 'invoice' && added.length > 0)
       for (const other of concernedBy(book, this.books, this.mirror)) other.dirty = true;
-    this.oracle.judged(book, standing, added, now);
+    this.oracle.judged(book, standing, added, now, isRemap);
   }
 
   /** The same facts posted twice change nothing. */

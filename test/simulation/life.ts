@@ -4,7 +4,7 @@ import { addDays } from '../../sandbox/zone.ts';
 import { act } from './actions.ts';
 import { Broken } from './broken.ts';
 import { settingOf, WatchedClinic } from './clinic.ts';
-import { type Conditions, conditionsOf, firstMapping, onDay } from './conditions.ts';
+import { type Conditions, conditionsOf, firstMapping, onDay, vatFrom } from './conditions.ts';
 import { Installation, type Post, sameBooks } from './installation.ts';
 
 export interface LifeOptions {
@@ -87,6 +87,10 @@ export function live({
         conditions = conditionsOf(setting, change.conditions);
         tell(change.text);
         for (const one of both) one.conditionsChanged();
+        if (rng.chance(0.6)) {
+          tell('posted anew by the mapping');
+          for (const one of both) one.repost(conditions);
+        }
       } else tell(act(clinic, rng));
       if (rng.chance(0.12)) for (const one of both) for (const text of one.decide()) tell(text);
       for (const one of both) one.step(conditions);
@@ -161,6 +165,22 @@ function changedConditions(now: Conditions, clinic: WatchedClinic, rng: Rng): { 
         { mapping: { ...mapping, roles: { ...mapping.roles, prepayment_vat: '24019' } } },
       ],
       clinic.setting.prepaymentVatFrom === null ? 0 : 4,
+    ],
+    [
+      () => {
+        const policy = rng.pick([
+          'listed',
+          vatFrom(addDays(today, -rng.int(0, 90)), rng.pick(['25.5', '14', '10'])),
+        ] as const);
+        const { prepayment_vat: _, ...policies } = mapping.policies;
+        const text = policy === 'listed' ? policy : `at receipt from ${policy.at_receipt} at ${policy.group?.rate} %`;
+        return [
+          `VAT on prepayments: ${text}`,
+          { mapping: { ...mapping, policies: { ...policies, prepayment_vat: policy } } },
+        ];
+      },
+      // The group of a prepayment names no account of its own.
+      mapping.vat === 'same' ? 0 : 6,
     ],
     [() => ['the mapping lacks most revenue accounts', { mapping: { ...mapping, revenue: { '3000': '4000' } } }], 1],
     [() => ['the mapping lacks most VAT groups', { mapping: { ...mapping, vat: { 'VAT 14 %': '2932' } } }], 1],

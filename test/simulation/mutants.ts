@@ -155,6 +155,20 @@ export const mutants: Record<string, Post> = {
     return decision.outside ? weigh(facts, judgement, { ...before, inForce: null }, decision, context) : decision;
   },
   'VAT of a prepayment never given back': withShare((share) => ({ ...share, vat: null })),
+  'a share that changed not noticed': (facts, before, context) => {
+    const decision = post(facts, before, context);
+    const without = ({ lines }: DraftEntry) =>
+      lines.filter(({ rule, role }) => !['R6', 'R7'].includes(rule) || !['vat', 'prepayment_vat'].includes(role));
+    const last = decision.entries.at(-1);
+    const texts = [before.inForce, last].map((entry) => entry && JSON.stringify(without(entry)));
+    return before.inForce !== null && last?.reverses === null && texts[0] === texts[1]
+      ? withEntries(decision, [])
+      : decision;
+  },
+  'a repost that posts nothing': (facts, before, context) => {
+    const decision = post(facts, before, context);
+    return before.remapHeld ? withEntries({ ...decision, remapHeld: false }, []) : decision;
+  },
   'VAT on top of a prepayment': (facts, before, context) => {
     const { prepayment_vat } = context.mapping.policies;
     if (prepayment_vat === 'listed') return post(facts, before, context);

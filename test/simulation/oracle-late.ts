@@ -38,21 +38,22 @@ export function versionAsked(verdict: Verdict, standing: BookedEntry | null): st
   return JSON.stringify([standing?.id ?? null, facts]);
 }
 
-const withoutShares = (facts: string): string =>
+export const withoutShares = (facts: string): string =>
   JSON.stringify(JSON.parse(facts), (key, value: unknown) => (key === 'shares' ? null : value));
 
-/** What a judgement must come to. `everPosted`: before it. */
+/** What a judgement must come to. `everPosted`: before it. `isOther`: the mapping alone asks for another entry, and that is to be posted. */
 export function wantedOf(
   verdict: Verdict,
   standing: BookedEntry | null,
   everPosted: boolean,
   memory: Memory,
   now: Conditions,
+  isOther: boolean,
 ): Wanted {
   const nothing = { reversalOn: null, entryOn: null, problem: false, isLate: false };
   if (verdict.state === 'held')
     return { ...nothing, state: standing ? 'posted' : 'held', problem: true, isLate: memory.isLate };
-  if (verdict.state === 'posted' && standing && isSame(memory.facts, verdict.facts))
+  if (verdict.state === 'posted' && standing && !isOther && isSame(memory.facts, verdict.facts))
     return { ...nothing, state: 'posted' };
   const decided = memory.decisions.filter(({ version }) => version === versionAsked(verdict, standing));
   const lock = decided.map(({ decision }) => decision).findLast((decision) => decision !== 'accept_date') ?? null;
@@ -66,7 +67,9 @@ export function wantedOf(
   }
   const doubt = doubtOf(verdict, now);
   let date = verdict.date;
-  if (doubt !== null) {
+  // One that was posted with a doubtful date stays on its day when it is mapped otherwise.
+  if (doubt !== null && isOther && standing) date = standing.date;
+  else if (doubt !== null) {
     const accepted = doubt.problem === 'date_implausible' && (lock === 'as_dated' || decided.some(isAccepted));
     if (doubt.from !== null && lock === 'redate') date = later(date, doubt.from);
     else if (!accepted) {

@@ -9,7 +9,7 @@ import type { Conditions } from './conditions.ts';
 import { Equations, voucherRoles } from './equations.ts';
 import type { Mirror } from './mirror.ts';
 import { D } from './oracle-cents.ts';
-import { isSame, type LateDecision, versionAsked, wantedOf } from './oracle-late.ts';
+import { isSame, type LateDecision, versionAsked, wantedOf, withoutShares } from './oracle-late.ts';
 import { Rules } from './oracle-rules.ts';
 import type { Received } from './oracle-shares.ts';
 import type { ExpectedLine, Verdict } from './oracle-terms.ts';
@@ -51,16 +51,24 @@ export class Oracle {
   }
 
   /** Checks one judgement: `standing` is what was in force before it, `added` what it appended. */
-  judged(book: DocumentBook, standing: BookedEntry | null, added: BookedEntry[], now: Conditions): void {
+  judged(
+    book: DocumentBook,
+    standing: BookedEntry | null,
+    added: BookedEntry[],
+    now: Conditions,
+    isRemap: boolean,
+  ): void {
     const memory = this.#memoryOf(book);
-    const { verdict, taken } = this.#rules.verdict(
-      book,
-      { ...now, decidedIn: this.#decidedIn, received: this.#received, firstClients: this.#firstClients },
-      memory.taken,
-    );
+    const { verdict, taken } = this.#verdictOf(book, memory, now);
     memory.taken = taken ?? memory.taken;
     const everPosted = book.entries.length > added.length;
-    const wanted = wantedOf(verdict, standing, everPosted, memory, now);
+    // A changed mapping alone posts nothing, but where a repost asks for it.
+    const isMapping = isRemap && verdict.state === 'posted' && standing !== null && memory.facts !== null;
+    const isOther =
+      isMapping &&
+      isSame(withoutShares(memory.facts!), withoutShares(verdict.facts)) &&
+      linesOf(standing) !== linesAsked(verdict);
+    const wanted = wantedOf(verdict, standing, everPosted, memory, now, isOther);
     memory.version = versionAsked(verdict, standing);
     memory.isLate = wanted.isLate;
     const asks = 'why' in verdict ? `${verdict.state}: ${verdict.why}` : verdict.state;
@@ -85,7 +93,9 @@ export class Oracle {
     const count = Number(wanted.reversalOn !== null) + Number(wanted.entryOn !== null);
     if (added.length !== count) fail(`got ${added.length} entries, should get ${count}`);
     if (wanted.reversalOn !== null) {
-      const reason = verdict.state === 'posted' ? changeOf(memory.facts, verdict.facts) : reasons[verdict.state];
+      const change = () =>
+        verdict.state === 'posted' ? changeOf(memory.facts, verdict.facts) : reasons[verdict.state];
+      const reason = isOther ? 'mapping_changed' : change();
       if (added[0]) reversal(standing!, added[0], wanted.reversalOn, reason ?? 'source_changed', fail);
       Object.assign(memory, { facts: null, received: null, share: null, vat: new D(0), vouchers: {}, client: null });
     }
@@ -102,6 +112,24 @@ export class Oracle {
       fail(`keeps out ${book.outside?.amount?.toFixed()}, should keep out ${memory.amount.negated().toFixed()}`);
     if (added.length > 0) memory.place ??= ++this.#placed;
     this.equations.appended(book, added);
+  }
+
+  /** After a repost: what is in force is what the mapping asks for, whatever it was posted by; what is held is named by its problem. */
+  follows(books: DocumentBook[], now: Conditions): void {
+    if (this.#equationsOnly) return;
+    for (const book of books) {
+      const [entry] = inForce(book);
+      if (entry === undefined || book.problem !== null || book.dirty) continue;
+      const { verdict } = this.#verdictOf(book, this.#memoryOf(book), now);
+      if (verdict.state !== 'posted' || linesOf(entry) === linesAsked(verdict)) continue;
+      const message = `${keyOf(book)} has, after a repost,\n${linesOf(entry)}\nand by the mapping alone\n${linesAsked(verdict)}`;
+      throw new Broken('the way', [book], message);
+    }
+  }
+
+  #verdictOf(book: DocumentBook, { taken }: Memory, now: Conditions) {
+    const known = { decidedIn: this.#decidedIn, received: this.#received, firstClients: this.#firstClients };
+    return this.#rules.verdict(book, { ...now, ...known }, taken);
   }
 
   /** What a problem keeps out of the books: the difference of what is asked and what stands there. */
@@ -199,12 +227,21 @@ function sameEntry(
   if (entry.date !== on || entry.documentDate !== verdict.date) {
     fail(`${entry.id} is on ${entry.date} (${entry.documentDate}), should be on ${on} (${verdict.date})`);
   }
-  const got = entry.lines.map(textOfLine).sort();
-  const asked = verdict.lines.map(textOfExpected).sort();
-  if (got.join('\n') !== asked.join('\n')) {
-    fail(`${entry.id} has\n    ${got.join('\n    ')}\n  should have\n    ${asked.join('\n    ')}`);
-  }
+  const [got, asked] = [linesOf(entry), linesAsked(verdict)];
+  if (got !== asked) fail(`${entry.id} has\n${got}\n  should have\n${asked}`);
 }
+
+const linesOf = ({ lines }: BookedEntry): string =>
+  lines
+    .map((line) => `    ${textOfLine(line)}`)
+    .sort()
+    .join('\n');
+
+const linesAsked = ({ lines }: Extract<Verdict, { state: 'posted' }>): string =>
+  lines
+    .map((line) => `    ${textOfExpected(line)}`)
+    .sort()
+    .join('\n');
 
 function textOfLine(line: Line): string {
   const { party, dimensions, internal, vat } = line;
