@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { integer, numeric, text } from '../../src/db/columns.ts';
+import { integer, nullable, numeric, text } from '../../src/db/columns.ts';
 import { rows } from '../../src/db/rows.ts';
+import { closePeriods } from '../../src/ledger/close.ts';
 import { D } from '../simulation/oracle-cents.ts';
-import { balancesOf, differences } from '../support/balances.ts';
+import { type Balances, balancesOf, differences } from '../support/balances.ts';
 import { useDatabase } from '../support/database.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
 import { repostAll } from '../support/reposting.ts';
@@ -254,4 +255,86 @@ test('whatever the way to a mapping: load and repost, or the other way round', a
     ),
     { numRuns: 8, endOnFailure: true },
   );
+});
+
+/** Corrections that a closed period holds, as they are listed: what each would change on each account. */
+async function heldChanges(installation: number): Promise<Map<string, Map<string, D>>> {
+  const found = await rows(
+    db,
+    { document: text, account: nullable(text), amount: nullable(numeric) },
+    `select d.kind || '/' || d.id as document, e->>'account' as account, (e->>'amount')::numeric as amount
+     from document d left join lateral jsonb_array_elements(d.problem_details->'effect') e on true
+     where d.installation = ? and d.problem_code = 'change_held'`,
+    [installation],
+  );
+  const held = new Map<string, Map<string, D>>();
+  for (const { document, account, amount } of found) {
+    const effect = held.get(document) ?? new Map<string, D>();
+    if (account !== null) effect.set(account, new D(amount ?? 0));
+    held.set(document, effect);
+  }
+  return held;
+}
+
+/** The balance of each account that a document's entries come to. */
+function accountsOf({ exact, shares }: Balances, document: string): Map<string, D> {
+  const accounts = new Map<string, D>();
+  for (const [key, balance] of [...exact, ...shares]) {
+    if (!key.startsWith(`${document}: `)) continue;
+    const account = key.slice(document.length + 2).split(' | ')[0]!;
+    accounts.set(account, (accounts.get(account) ?? new D(0)).plus(balance));
+  }
+  return accounts;
+}
+
+test.each([
+  ['VAT on prepayments at receipt', 11],
+  ['the prepayments’ account', 12],
+  ['revenue by a table', 13],
+  ['what clients owe', 14],
+])('with a closed period the difference is what is listed as change_held: %s', async (change, seed) => {
+  const [one, other] = [
+    await clinicOf(mappingWith([]), { seed, invoices: 60 }),
+    await clinicOf(mappingWith([change]), { seed, invoices: 60 }),
+  ];
+  for (const clinic of [one, other]) {
+    await window(clinic);
+    clinic.live(30);
+    await window(clinic);
+  }
+  await closePeriods(db, [{ id: one.id, today: '2026-12-31' }], '2026-02-10');
+  await one.configure(mappingWith([change]));
+  const outcomes = await repostAll(db, one);
+  await one.post();
+  const held = await heldChanges(one.id);
+  expect(held.size).toBeGreaterThan(1);
+  expect(
+    [...outcomes].flatMap(([document, outcome]) => (outcome === 'change_held' ? document : [])).toSorted(),
+  ).toEqual([...held.keys()].toSorted());
+  // What was taken from a prepayment follows that one's entry in force, and is corrected with it.
+  const following = await rows(
+    db,
+    { document: text },
+    `select 'payment/' || payment_id as document from prepayment_match where installation = ? and 'prepayment/' || prepayment_id = any(?)
+     union select 'prepayment/' || refund_id from prepayment_refund where installation = ? and 'prepayment/' || original_id = any(?)`,
+    [one.id, [...held.keys()], one.id, [...held.keys()]],
+  );
+  const aside = new Set([...held.keys(), ...following.map(({ document }) => document)]);
+  const [mine, theirs] = [await balancesOf(db, one.id), await balancesOf(db, other.id)];
+  const isOpen = (key: string) => !aside.has(key.split(': ')[0]!);
+  const open = (balances: Balances): Balances => ({
+    exact: new Map([...balances.exact].filter(([key]) => isOpen(key))),
+    shares: new Map([...balances.shares].filter(([key]) => isOpen(key))),
+    sums: new Map(),
+  });
+  expect(differences(open(mine), open(theirs), '0.01')).toEqual([]);
+  for (const [document, effect] of held) {
+    const [is, asked] = [accountsOf(mine, document), accountsOf(theirs, document)];
+    for (const account of new Set([...is.keys(), ...asked.keys(), ...effect.keys()])) {
+      const of = (balances: Map<string, D>) => balances.get(account) ?? new D(0);
+      expect(`${document} ${account} ${of(is).plus(of(effect)).toFixed(2)}`).toBe(
+        `${document} ${account} ${of(asked).toFixed(2)}`,
+      );
+    }
+  }
 });

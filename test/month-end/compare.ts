@@ -164,15 +164,15 @@ function balances(now: SourceFigures): Record<string, string> {
 }
 
 /** The same balances in the exported table, added up from its lines. */
-async function exported(world: World): Promise<Record<string, string>> {
+export async function exported(world: World, roles = exportedRoles): Promise<Record<string, string>> {
   const { stdout } = await world.run('export --format csv');
   const [header = [], ...lines] = stdout.trimEnd().split('\r\n').map(cellsOf);
   const [role, amount] = [header.indexOf('role'), header.indexOf('amount')];
   const of = (wanted: string) => total(lines.flatMap((cells) => (cells[role] === wanted ? (cells[amount] ?? '') : [])));
-  return Object.fromEntries(
-    ['receivable', 'prepayment_liability', 'gift_card_liability', 'vat'].map((name) => [name, of(name)]),
-  );
+  return Object.fromEntries(roles.map((name) => [name, of(name)]));
 }
+
+const exportedRoles = ['receivable', 'prepayment_liability', 'gift_card_liability', 'vat'];
 
 /** The cells of a line of CSV; quoted ones may hold commas. */
 function cellsOf(line: string): string[] {

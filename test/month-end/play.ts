@@ -7,6 +7,7 @@ import { compareReports, type Expected, month, monthEnd } from './compare.ts';
 import { unmatchedDifferences, unmatchedIn } from './matching.ts';
 import { giftCardsAsRevenue } from './owed.ts';
 import type { Transcript } from './page.ts';
+import { switchVat } from './vat-switched.ts';
 import { installation, type Services, startWorld, timezone, type World } from './world.ts';
 
 export interface Played {
@@ -57,6 +58,8 @@ class Play {
     });
     const compareAgain = () => compareReports(this.#world, expected());
     await this.#after(compareAgain);
+    this.#say('VAT on prepayments is switched on, and off again');
+    this.differences.push(...(await switchVat(this.#world)));
     return compareAgain;
   }
 
