@@ -13,7 +13,7 @@ export const longTests = [
   'test/erp/tryton/*.test.ts',
   'test/hostile/*.test.ts',
   'test/integration/redate-summaries.test.ts',
-  'test/month-end/month-end.test.ts',
+  'test/month-end/{month-end,closed-in-erp}.test.ts',
   'test/sandbox/{coverage,fuzz/fuzz}.test.ts',
   'test/simulation/{outages,rare-mutants}.test.ts',
   'test/sync/by-invoice.test.ts',

@@ -4,6 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { startEphemeralPostgres, startEphemeralTemporal } from '../../src/embedded/index.ts';
+import { closedInErp } from './closed-in-erp.ts';
 import { filled } from './page.ts';
 import { playMonthEnd } from './play.ts';
 
@@ -18,12 +19,12 @@ try {
   const [postgres, temporal] = services;
   if (postgres.status === 'rejected') throw postgres.reason;
   if (temporal.status === 'rejected') throw temporal.reason;
-  const played = await playMonthEnd(
-    { databaseUrl: postgres.value.ownerUrl, temporalAddress: temporal.value.address },
-    say,
-  );
+  const worlds = { databaseUrl: postgres.value.ownerUrl, temporalAddress: temporal.value.address };
+  const played = await playMonthEnd(worlds, say);
   await played.stop();
   const { differences, transcript } = played;
+  say('another clinic: October is closed in its ERP before all of it was sent');
+  differences.push(...(await closedInErp(worlds)));
   for (const difference of differences) console.log(`DIFFERENT ${difference}`);
   const text = readFileSync(page, 'utf8');
   const now = filled(text, transcript);

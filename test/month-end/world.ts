@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts';
 import { main } from '../../src/cli/main.ts';
-import { demoConfig, demoMapping, fromEnvironment } from '../support/demo-config.ts';
+import { demoConfig, demoMapping, fromEnvironment, type Settings } from '../support/demo-config.ts';
 
 export const installation = 4711;
 export const timezone = 'Europe/Helsinki';
@@ -22,6 +22,14 @@ export interface Services {
   databaseUrl: string;
   /** host:port. */
   temporalAddress: string;
+}
+
+/** What a clinic has otherwise than that of the month-end. */
+export interface OwnClinic {
+  sandbox?: SandboxOptions;
+  /** Settings of its installation in vetledger.yaml. */
+  settings?: Settings;
+  env?: NodeJS.ProcessEnv;
 }
 
 export interface Ran {
@@ -42,10 +50,15 @@ export interface World {
 }
 
 /** A clinic with some weeks of history before `from` (local time), which is now. The history is the same each time. */
-export async function startWorld({ databaseUrl, temporalAddress }: Services, from: string): Promise<World> {
+export async function startWorld(
+  { databaseUrl, temporalAddress }: Services,
+  from: string,
+  own: OwnClinic = {},
+): Promise<World> {
   let now = instantOf(from);
   const sandbox = await startSandbox({
     ...{ seed: 3, invoices: 60, historyDays: 45, installation, timezone, rateWindowSeconds: 1 },
+    ...own.sandbox,
     now: () => new Date(now),
   });
   const signal = AbortSignal.timeout(limitMs);
@@ -53,7 +66,7 @@ export async function startWorld({ databaseUrl, temporalAddress }: Services, fro
   const config = join(folder, 'vetledger.yaml');
   writeFileSync(
     config,
-    demoConfig([{ id: installation, base_url: sandbox.url, ...pace }], {
+    demoConfig([{ id: sandbox.installation, base_url: sandbox.url, ...pace, ...own.settings }], {
       database_url: fromEnvironment('DATABASE_URL'),
       temporal: `{address: ${fromEnvironment('TEMPORAL_ADDRESS')}}`,
       window_timeout_minutes: 3,
@@ -67,6 +80,7 @@ export async function startWorld({ databaseUrl, temporalAddress }: Services, fro
     TEMPORAL_ADDRESS: temporalAddress,
     VETLEDGER_DATA_DIR: folder,
     VETLEDGER_LOG: process.env.VETLEDGER_LOG ?? 'silent',
+    ...own.env,
   };
   return {
     sandbox,
