@@ -35,6 +35,8 @@ describe('the oracle notices a sync that loses records', () => {
     'watermark = source time alone': 1,
     'no question again after a clock was put back': 1,
     'rows accepted within the second of modified': 175,
+    'records without an id are not received': 1,
+    'records without an id are named nowhere': 1,
   };
   test.each(Object.entries(from))(
     '%s',

@@ -324,7 +324,7 @@ class Life {
   }
 
   async #compare(): Promise<void> {
-    this.#wrong.push(...(await differences(this.#db, this.#installation, this.#source)));
+    this.#wrong.push(...(await differences(this.#db, this.#installation, this.#source, this.#traits.unusable)));
     this.#wrong.push(...(await takenForGone(this.#db, this.#installation)));
   }
 

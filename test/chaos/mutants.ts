@@ -18,6 +18,12 @@ const inRows = faultsIn<typeof import('../../src/sync/rows.ts')>(new URL('../../
 const inWalk = faultsIn<typeof import('../../src/sync/walk/walk.ts')>(
   new URL('../../src/sync/walk/walk.ts', import.meta.url),
 );
+const inCountProof = faultsIn<typeof import('../../src/sync/walk/count-proof.ts')>(
+  new URL('../../src/sync/walk/count-proof.ts', import.meta.url),
+);
+const inUnusable = faultsIn<typeof import('../../src/mirror/unusable.ts')>(
+  new URL('../../src/mirror/unusable.ts', import.meta.url),
+);
 const inIncoming = faultsIn<typeof import('../../src/mirror/incoming.ts')>(
   new URL('../../src/mirror/incoming.ts', import.meta.url),
 );
@@ -132,6 +138,15 @@ export const mutants: Record<string, Fault[]> = {
       },
     }),
   ],
+  'records without an id are not received': [
+    inCountProof({
+      receivedIn:
+        () =>
+        ({ results }: { results: readonly unknown[] }) =>
+          results.length,
+    }),
+  ],
+  'records without an id are named nowhere': [inUnusable({ putUnusableAside: () => async () => undefined })],
 };
 
 /** The next question begins above what is settled by then, not above what was when the walk before it began. */
@@ -165,6 +180,9 @@ export function livesOf(mutant: string): Partial<Traits> {
       return { ...windowsOnly, clocksMs: [0, 7_200_000], overlapMs: 60_000 };
     case 'no question again after a clock was put back':
       return { ...windowsOnly, clocksMs: [0, -7_200_000], overlapMs: 60_000 };
+    case 'records without an id are not received':
+    case 'records without an id are named nowhere':
+      return { large: null, listedTwice: 0, unusable: 9 };
     default:
       return {};
   }

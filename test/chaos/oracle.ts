@@ -3,7 +3,7 @@
 import type { Db } from '../../src/db/pool.ts';
 import { type DocumentKind, documentKinds } from '../../src/terms.ts';
 import { query } from '../support/sql.ts';
-import { rowsText, type Source } from './source.ts';
+import { isUnusable, rowsText, type Source } from './source.ts';
 
 const finalStatus = 3;
 /** Enough to see what is wrong. */
@@ -60,9 +60,10 @@ export async function takenForGone(db: Db, installation: number): Promise<string
 }
 
 /** Everything missing or wrong once the source is quiet and all of it was to be known. */
-export async function differences(db: Db, installation: number, source: Source): Promise<string[]> {
+export async function differences(db: Db, installation: number, source: Source, unusable: number): Promise<string[]> {
   const wrong: string[] = [];
-  for (const kind of documentKinds) wrong.push(...(await documentDifferences(db, installation, source, kind)));
+  for (const kind of documentKinds)
+    wrong.push(...(await documentDifferences(db, installation, source, kind, unusable)));
   const rows = await rowsByInvoice(db, installation);
   const fresh = await query<{ id: number }>(
     db,
@@ -72,7 +73,7 @@ export async function differences(db: Db, installation: number, source: Source):
   );
   const freshIds = new Set(fresh.map(({ id }) => id));
   for (const invoice of source.tables.invoice.values()) {
-    if (invoice.status !== finalStatus) continue;
+    if (invoice.status !== finalStatus || isUnusable(unusable, 'invoice', invoice.id)) continue;
     const expected = source.rowsOf(invoice.id);
     const have = rows.get(invoice.id) ?? [];
     if (!freshIds.has(invoice.id)) wrong.push(`invoice ${invoice.id}: its rows are not accepted as fresh`);
@@ -86,15 +87,31 @@ export async function differences(db: Db, installation: number, source: Source):
   return wrong;
 }
 
-async function documentDifferences(db: Db, installation: number, source: Source, kind: DocumentKind) {
+async function documentDifferences(
+  db: Db,
+  installation: number,
+  source: Source,
+  kind: DocumentKind,
+  unusable: number,
+): Promise<string[]> {
   const alive = await query<Mirrored>(
     db,
     `select id, raw::text from mirror_record where installation = ? and kind = ? and gone_at is null and missing_at is null`,
     [installation, kind],
   );
-  const table = source.tables[kind];
+  const table = new Map([...source.tables[kind]].filter(([id]) => !isUnusable(unusable, kind, id)));
+  const without = source.tables[kind].size - table.size;
   const known = new Map(alive.map(({ id, raw }) => [id, raw]));
   const wrong: string[] = [];
+  if (unusable > 0) {
+    const aside = await query<{ n: number }>(
+      db,
+      `select count(*)::int as n from put_aside where installation = ? and kind = ? and record like '-%'`,
+      [installation, kind],
+    );
+    const n = aside[0]?.n ?? 0;
+    if (n < without) wrong.push(`${without} ${kind}s have no usable id, and ${n} are put aside`);
+  }
   for (const { id, raw } of table.values()) {
     if (!known.has(id)) wrong.push(`${kind} ${id} is missing`);
     else if (known.get(id) !== raw) wrong.push(`${kind} ${id} is stale`);

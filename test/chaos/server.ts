@@ -2,14 +2,19 @@
 
 import type { Rng } from '../../sandbox/rng.ts';
 import { Zone } from '../../sandbox/zone.ts';
+import { loadDialect } from '../../src/config/dialect.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
 import type { ListAnswer, ListOptions, PracticeClient } from '../../src/practice/client.ts';
+import { sortPage } from '../../src/practice/raw-record.ts';
+import { parseJson } from '../../src/records/json.ts';
+import { unusableOf } from '../../src/records/unusable.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import { matching, ordered } from '../support/practice-list.ts';
-import type { Source, Stored } from './source.ts';
+import { isUnusable, type Source, type Stored } from './source.ts';
 import { type Traits, timezone } from './traits.ts';
 
 const zone = new Zone(timezone);
+const dialect = loadDialect();
 /** The largest offset that is served (practice-api: Limits). */
 const maxOffset = 10_000;
 /** Taken off where no answer tells the source's clock (src/practice/client.ts). */
@@ -74,7 +79,7 @@ export class Server {
     const date = Math.floor((readAt + dateSkewMs) / 1000) * 1000;
     return {
       count,
-      results: found.map(({ id, raw, value }) => ({ id, raw, value })),
+      ...this.#shown(kind, found, JSON.stringify(filters)),
       sourceTime: new Date(hasDateHeader ? date - durationMs : began - unknownClockMarginMs),
       sourceTimeAtMost: new Date(hasDateHeader ? date + 1000 : began + durationMs),
       askedAt: new Date(began),
@@ -83,6 +88,19 @@ export class Server {
       weight,
       pageSizeAsked: pageSize,
     };
+  }
+
+  /** A page as the client sorts it: the filters know the ids that the texts do not have. */
+  #shown(kind: RecordKind, found: Stored[], page: string): Pick<ListAnswer, 'results' | 'unusable'> {
+    const texts = found.map(({ id, raw, value }) => {
+      if (!isUnusable(this.#traits.unusable, kind, id)) return { id, raw, value };
+      const text = raw.replace(`"id":${id}`, `"id":-${id}`);
+      const unusable = unusableOf(kind, text, parseJson(text), dialect);
+      if (unusable === null) throw new Error(`${text} is usable`);
+      return unusable;
+    });
+    const { results, unusable } = sortPage(texts, page);
+    return { results, ...(unusable.length > 0 ? { unusable } : {}) };
   }
 
   #matching(kind: RecordKind, filters: Record<string, string>): Stored[] {

@@ -56,6 +56,11 @@ export function stored(
   };
 }
 
+/** Whether the lists show a document without the id that it has: every so many do. */
+export function isUnusable(every: number, kind: RecordKind, id: number): boolean {
+  return every > 0 && kind !== 'row' && id % every === 4;
+}
+
 /** One text for a set of rows. */
 export function rowsText(rows: { id: number; raw: string }[]): string {
   return [...rows]

@@ -47,6 +47,8 @@ export interface Traits {
   unseen: boolean;
   /** Windows count the lists, some of them: a count that differs has the missing records fetched. */
   counts: boolean;
+  /** Every so many documents have an id that no program can use, from the beginning and for ever; 0: none. */
+  unusable: number;
 }
 
 const idFilters = ['id__gt', 'id__lt'];
@@ -158,6 +160,8 @@ export function traitsOf(seed: number): Traits {
     // Last, so that the traits before it are those of a seed's earlier lives.
     unseen: rng.chance(0.35),
     counts: rng.chance(0.5),
+    // Copies of what has no id cannot be told from others of its kind.
+    unusable: large || listedTwice > 0 || !rng.chance(0.2) ? 0 : 9,
   };
 }
 
