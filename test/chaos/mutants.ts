@@ -18,9 +18,6 @@ const inRows = faultsIn<typeof import('../../src/sync/rows.ts')>(new URL('../../
 const inWalk = faultsIn<typeof import('../../src/sync/walk/walk.ts')>(
   new URL('../../src/sync/walk/walk.ts', import.meta.url),
 );
-const inCountProof = faultsIn<typeof import('../../src/sync/walk/count-proof.ts')>(
-  new URL('../../src/sync/walk/count-proof.ts', import.meta.url),
-);
 const inUnusable = faultsIn<typeof import('../../src/mirror/unusable.ts')>(
   new URL('../../src/mirror/unusable.ts', import.meta.url),
 );
@@ -138,14 +135,6 @@ export const mutants: Record<string, Fault[]> = {
       },
     }),
   ],
-  'records without an id are not received': [
-    inCountProof({
-      receivedIn:
-        () =>
-        ({ results }: { results: readonly unknown[] }) =>
-          results.length,
-    }),
-  ],
   'records without an id are named nowhere': [inUnusable({ putUnusableAside: () => async () => undefined })],
 };
 
@@ -180,7 +169,6 @@ export function livesOf(mutant: string): Partial<Traits> {
       return { ...windowsOnly, clocksMs: [0, 7_200_000], overlapMs: 60_000 };
     case 'no question again after a clock was put back':
       return { ...windowsOnly, clocksMs: [0, -7_200_000], overlapMs: 60_000 };
-    case 'records without an id are not received':
     case 'records without an id are named nowhere':
       return { large: null, listedTwice: 0, unusable: 9 };
     default:
