@@ -118,7 +118,10 @@ describe('a draft that was to be deleted and is still there', () => {
     const earlier = (name: string) => `${name} = ${name} - make_interval(secs => ${seconds})`;
     await execute(db, `update erp_sweep set ${earlier('not_before')}`);
     await execute(db, `update erp_unit set ${earlier('not_before')}, ${earlier('sent_at')}`);
-    await execute(db, `update erp_company set ${earlier('not_before')}, ${earlier('expires_at')}`);
+    await execute(
+      db,
+      `update erp_company set ${earlier('not_before')}, ${earlier('expires_at')}, ${earlier('periods_read_at')}`,
+    );
   }
   const noted = () => query(db, 'select unit_id from erp_sweep');
   const states = () => query(db, 'select state, problem_code as code from erp_unit');
@@ -191,7 +194,8 @@ describe('a draft that was to be deleted and is still there', () => {
     target.after = () => undefined;
     target.openPeriods = { periods: null, lockedThrough: [{ kind: 'general', date: '2026-02-28' }] };
     deletions = 'refused';
-    await passTime(600);
+    // The periods are read again after 15 minutes.
+    await passTime(1_000);
     await slice();
     expect(await states()).toEqual([{ state: 'refused', code: 'period_closed_in_erp' }]);
     expect(target.drafts).toEqual([key]);

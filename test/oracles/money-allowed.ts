@@ -239,7 +239,26 @@ export const allowed: Allowance[] = [
     code: /^(exact\.toNumber|Number\(text\))$/,
     why: 'whole codes, counts and ids, checked to be safe integers',
   },
-  { file: /^src\/practice\/retry\.ts$/, rule: 'conversion', code: /^Number\(text\)$/, why: 'seconds of Retry-After' },
+  {
+    file: /^src\/domain\/retry-after\.ts$/,
+    rule: 'conversion',
+    code: /^Number\(text\)$/,
+    why: 'seconds of Retry-After',
+  },
+  {
+    file: /^src\/records\/unusable\.ts$/,
+    rule: 'conversion',
+    code: /^Number\.parseInt\(hash/,
+    why: 'the key of a record without a usable id',
+  },
+  {
+    file: /^src\/erp\/targets\/(odoo|tryton)\/keyed\.ts$/,
+    rule: 'conversion',
+    code: /^Number\(after \?\? 0\)$/,
+    why: 'the id after which a page begins',
+  },
+  { file: /^src\/erp\/targets\/files\/claim\.ts$/, rule: 'json', code: /./, why: 'whose folder it is' },
+  { file: /^src\/db\/lease\.ts$/, rule: 'json', code: /./, why: 'what a lane waits for' },
   {
     file: /^src\/domain\/dates\.ts$/,
     rule: 'conversion',
