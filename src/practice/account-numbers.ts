@@ -6,17 +6,16 @@ import type { PracticeClient } from './client.ts';
 
 /** More pages than any chart of accounts has; guards against a list that does not end. */
 const maxPages = 200;
-const pageSize = 1000;
 
 /**
- * The practice software's account numbers, all pages. Throws PracticeError; `forbidden` where the application lacks the
+ * The practice software's account numbers, all pages. A page of the default size weighs 1, and most charts fit on one. Throws PracticeError; `forbidden` where the application lacks the
  * permission "Financial: Invoices" (practice-api: Permissions).
  */
 export async function listAccountNumbers(client: PracticeClient, dialect: Dialect): Promise<AccountNumber[]> {
   const found = new Map<number, AccountNumber>();
   let received = 0;
   for (let page = 1; page <= maxPages; page++) {
-    const answer = await client.list('accountnumber', {}, pageSize, { page });
+    const answer = await client.list('accountnumber', {}, dialect.default_page_size, { page });
     for (const { id, value } of answer.results) {
       const account = read(value, dialect);
       if (account) found.set(id, account);

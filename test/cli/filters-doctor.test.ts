@@ -39,8 +39,8 @@ test('every filter is asked for, shown and stored, at weight 1 each', async () =
   expect(checks).toHaveLength(all.length);
   expect(checks.filter(({ status, message }) => status !== 'ok' || message !== 'honoured')).toEqual([]);
   expect(Object.fromEntries(await stored())).toEqual(Object.fromEntries(all.map((name) => [name, 'honoured'])));
-  // The lists, their filters, the settings of three departments.
-  expect(clinic.sandbox.stats().weight - before).toBeLessThanOrEqual(4 + all.length + 3);
+  // The lists, their filters, the settings of three departments, the account numbers.
+  expect(clinic.sandbox.stats().weight - before).toBeLessThanOrEqual(4 + all.length + 3 + 1);
 });
 
 test.each(['id_desc', 'random'] as const)('lists in order %s tell as well', async (order) => {
