@@ -14,7 +14,7 @@ const charactersOf = new Map<string, ReadonlySet<string>>();
 const unseen =
   /[\p{Cc}\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\u{e0000}-\u{e007f}]/gu;
 
-/** Longer texts are cut before anything else is done with them; also where the ERP has no limit of its own. */
+/** Longer texts are cut before anything else is done with them; also where the ERP states no limit. */
 const longestText = 4_000;
 /** Units of a visible character: more marks on a letter take the square of their number to be put in order. */
 const longestSegment = 32;

@@ -4,13 +4,13 @@ import type { Socket } from 'node:net';
 /** Connections of one address at a time: more than a proxy needs for webhooks, which are answered at once. */
 const mostOfAddress = 50;
 const mostOfAll = 250;
-/** Milliseconds for the headers of a request; who sends webhooks sends them in one piece. */
+/** Milliseconds for the headers of a request; a sender of webhooks sends them in one piece. */
 export const headersTimeoutMs = 3_000;
 
 /**
- * Lets in whoever comes, and where there are too many connections closes the oldest instead: of the same address where that has too many,
- * else of the address that has the most. So one who holds connections open and says nothing keeps no other out, and nobody behind the
- * same proxy either: a request that is sent is answered before another fifty connections have come. `closed` is called for each.
+ * Accepts every new connection. Where there are too many, it closes the oldest one: of the same address where that has too many, else of
+ * the address with the most. So a client that holds connections open and sends nothing keeps no other client out, also behind the same
+ * proxy: a request is answered before another fifty connections have come. `closed` is called for each that is closed.
  */
 export function limitConnections(server: Server, closed: () => void = () => undefined): void {
   const byAddress = new Map<string, Set<Socket>>();

@@ -14,7 +14,7 @@ export interface Reason {
 
 /**
  * The records of a page that are not believed (ACCOUNTING P6): one id with two contents, and a row whose invoice is another tenant's,
- * which is nobody's part.
+ * because such a row is part of no invoice of ours.
  */
 export function refusedIn(scope: MirrorScope, kind: RecordKind, results: IncomingPage['results']): Map<number, Reason> {
   const refused = new Map<number, Reason>();

@@ -46,7 +46,7 @@ export interface DeliveryStatus extends DeliveryCounts {
   drafts_swept: number;
   /** Somebody delivers to the company now. */
   under_way: boolean;
-  /** Units that an earlier delivery sent, and of which nobody knows whether they arrived: they are looked up before anything is sent. */
+  /** Units that an earlier delivery sent, and that may have arrived or not: they are looked up before anything is sent. */
   in_doubt: number;
   /** Not before then; null: by the next delivery. */
   looks_up_at: Date | null;

@@ -7,7 +7,7 @@ export interface IdPage {
 
 /**
  * Covers wanted ids with as few pages of the default size as there can be. A page weighs one per default page, whatever it holds, so
- * ids that lie close together cost one request for each `pageSize` records, and one that lies far from all others a request of its own.
+ * ids that lie close together cost one request for each `pageSize` records, and one that lies far from all others costs one request.
  * Full pages with nothing between them become one request of the same weight. `wanted` is by id, without repetition; `between` is how many
  * other records are known between an id and the one before it.
  */

@@ -8,7 +8,7 @@ const takenWithinMs = 20_000;
 const answerWithinMs = 3_000;
 /** Windows that wait are asked about one by one; a daemon that is gone leaves one for each installation. */
 const askedAtMost = 50;
-/** Of Temporal's PendingWorkflowTaskState and PendingActivityState: nobody has taken it. */
+/** Of Temporal's PendingWorkflowTaskState and PendingActivityState: no worker has taken it. */
 const scheduled = 1;
 
 /**

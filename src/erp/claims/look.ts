@@ -28,7 +28,7 @@ export interface LookPorts {
   target: Pick<ErpTarget, 'keyed' | 'read'>;
   /** Sends one request. */
   ask<Result>(send: (request: RequestOptions) => Promise<Result>): Promise<Result>;
-  /** A write transaction of whoever looks. */
+  /** A write transaction of the caller. */
   transact<Result>(work: (trx: Connection) => Promise<Result>): Promise<Result>;
 }
 

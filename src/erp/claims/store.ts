@@ -60,7 +60,7 @@ export async function lastLook(db: Connection, { company, installation }: ClaimO
   return found?.lookedAt ?? null;
 }
 
-/** Whether the first entry is there, and nobody has looked since. */
+/** Whether the first entry is there, and no look at the company's entries has followed yet. */
 export async function awaitsLook(db: Connection, { company, installation }: ClaimOf): Promise<boolean> {
   const { found } = await row(
     db,
@@ -72,7 +72,7 @@ export async function awaitsLook(db: Connection, { company, installation }: Clai
   return found;
 }
 
-/** In how long a request of the installation is looked up whose outcome nobody knows; null where there is none. */
+/** In how long a request of the installation with an unknown outcome is looked up; null where there is none. */
 export async function doubtInMs(db: Connection, { company, installation }: ClaimOf): Promise<number | null> {
   const { ms } = await row(
     db,

@@ -63,7 +63,7 @@ export interface DeliverPorts {
   pause(ms: number): Promise<void>;
   onProgress(counts: { delivered: number; left: number }): void;
   log: Logger;
-  /** This process's; absent: nobody has looked yet. */
+  /** The looks of this process; absent: it has not looked yet. */
   looks?: Looks;
 }
 

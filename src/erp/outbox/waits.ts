@@ -6,9 +6,9 @@ const shape = {
   installation: integer,
   /** Somebody delivers to the company now, or did until some seconds ago. */
   isUnderWay: bool,
-  /** Sent before, and not to be looked up yet: a delivery under way knows of its own. */
+  /** Sent before, and not to be looked up yet: the delivery that is under way sent it. */
   inDoubt: integer,
-  /** From when on that may be looked up; null where nobody has taken it over yet, or nothing is in doubt. */
+  /** From when on that may be looked up; null where no delivery has taken it over yet, or nothing is in doubt. */
   looksUpAt: nullable(instant),
   looksUpInMs: nullable(integer),
   /** Since when the next unit to send waits, and the ERP has answered nothing; null where none does. */

@@ -200,7 +200,7 @@ class Step implements PullWatch {
       const finding: Finding = { document: id, what: 'vanished' };
       if (gone.length > 0) await this.#report(trx, list, [finding]);
       else {
-        // A problem of its own names it: the books do not follow.
+        // A separate problem names it: the books do not follow.
         await noteFindings(trx, installation, this.#pass.pass, list, [finding]);
         await nameAllMissing(trx, installation, list);
       }

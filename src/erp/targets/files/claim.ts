@@ -54,7 +54,7 @@ export async function claimFolder(folder: string, of: ClaimOfFolder): Promise<vo
   await writeClaim(folder, of);
 }
 
-/** Why a folder is not this database's for an installation; null where it is, or nobody has claimed it. */
+/** Why a folder is not this database's for an installation; null where it is, or where the folder has no claim. */
 export async function foreignFolder(folder: string, of: ClaimOfFolder): Promise<PlainError | null> {
   const claim = await readClaim(folder);
   if (claim === 'unreadable') return unreadable(folder, of);
