@@ -103,14 +103,19 @@ test('a write-back leaves what staff put beside our id since the prepayment was 
   const posted = await rows<{ id: number; entry_id: string }>(
     `select id, entry_id from document where kind = 'prepayment' and state = 'posted' order by id limit 3`,
   );
-  // As if our writing had been refused, and then staff changed what `modified` does not tell.
+  // As if our writing had been refused, so that the mirror does not show it, and then staff changed what `modified` does not tell.
   const ids = posted.map(({ id }) => id);
   const records = ids.map((id) => sandbox.clinic.prepayments.get(id)!);
   for (const record of records) {
     record.external_info = { external_id: null, till: 'K9' };
     record.modified = before.get(record.id)!;
   }
-  await rows(`update write_back set state = 'failed' where prepayment_id = any(?)`, [ids]);
+  await rows(`update write_back set state = 'failed', read_back = null where prepayment_id = any(?)`, [ids]);
+  await rows(
+    `update mirror_record set raw = regexp_replace(raw::text, '"external_id":"[^"]*"', '"external_id":null')::json
+     where kind = 'prepayment' and id = any(?)`,
+    [ids],
+  );
   // Answers carry whole seconds: within one, a record whose `modified` stands still cannot be told to be newer.
   aheadMs += 1_500;
   const window = await sync();
