@@ -271,7 +271,12 @@ describe('login', () => {
     ['a wrong password', page(401), /refuses the user api or its password/],
     ['no such database', page(404), /has no Tryton database clinic/],
     ['another program', page(405), /405/],
-    ['another program that says yes', { body: '{"result": {"token": "x"}}' }, /no Tryton/],
+    ['another program that says yes', result({ token: 'x' }), /no Tryton/],
+    [
+      'another program that repeats no id',
+      { body: '{"result": {"token": "x"}}' },
+      /the answer is that to another request/,
+    ],
     ['a database that cannot be loaded', userError('LoginException'), /LoginException/],
   ])('%s', async (_, reply, message) => {
     const { target } = await targetOf({ 'common.db.login': reply });
