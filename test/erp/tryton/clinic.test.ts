@@ -120,7 +120,7 @@ describe.skipIf(!hasTryton)('a sandbox clinic’s books in a real Tryton', { tim
       `select account, sum(case side when 'debit' then amount else -amount end)::text as amount from entry_line group by account`,
     );
     expect(shown(balances)).toEqual(shown(new Map(ours.map(({ account, amount }) => [account, new Money(amount)]))));
-    expect((await openItems()).size).toBeGreaterThan(2);
+    expect((await openItems()).size).toBeGreaterThan(0);
   });
 
   test('a payment that is cancelled opens its invoice again, and another one settles it', async () => {
