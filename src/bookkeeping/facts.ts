@@ -34,18 +34,6 @@ export async function loadFacts(
   ];
 }
 
-/** The document that facts are about. */
-export function refOf(facts: DocumentFacts): DocumentRef {
-  switch (facts.kind) {
-    case 'invoice':
-      return { kind: 'invoice', id: facts.invoice.id };
-    case 'payment':
-      return { kind: 'payment', id: facts.payment.id };
-    case 'prepayment':
-      return { kind: 'prepayment', id: facts.prepayment.id };
-  }
-}
-
 /** What reading a record costs beside its characters (src/domain/slices.ts). */
 const unitsPerRecord = 2_000;
 

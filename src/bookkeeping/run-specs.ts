@@ -2,10 +2,10 @@ import type { DraftEntry } from '../domain/entry.ts';
 import type { Mapping } from '../mapping/schema.ts';
 import type { SpecCase, Specs } from '../mapping/specs.ts';
 import { compareLines, writeLine } from '../mapping/written-entries.ts';
+import { refOf } from '../posting/absence.ts';
 import { judge } from '../posting/index.ts';
 import type { PostingContext } from '../posting/types.ts';
 import type { Dialect } from '../records/dialect.ts';
-import { refOf } from './facts.ts';
 import { specFacts } from './spec-facts.ts';
 
 /** A case's outcome: no differences where everything came out as it was written. */

@@ -1,5 +1,6 @@
 import { absenceCode, absenceMessage, missingRowsMessage } from '../domain/absence.ts';
 import type { Problem } from '../domain/problems.ts';
+import type { DocumentRef } from '../terms.ts';
 import { weigh } from './outside.ts';
 import type { Decision, DocumentFacts, Judgement, PostedBefore, PostingContext } from './types.ts';
 
@@ -36,7 +37,8 @@ function problemOf(facts: DocumentFacts): Problem | null {
   return { code: 'missing_in_source', document, message: missingRowsMessage(document, rows) };
 }
 
-function refOf(facts: DocumentFacts): Problem['document'] {
+/** The document that facts are about. */
+export function refOf(facts: DocumentFacts): DocumentRef {
   switch (facts.kind) {
     case 'invoice':
       return { kind: 'invoice', id: facts.invoice.id };
