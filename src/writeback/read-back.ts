@@ -28,7 +28,7 @@ export interface ReadBackPorts {
 export interface ReadBackReport {
   /** Entry ids that were found to stand in the source. */
   confirmed: number;
-  /** Entry ids that the source has accepted, and that no later read has shown. */
+  /** Entry ids that the source has accepted, that were looked for, and that no read has shown. */
   unconfirmed: number;
 }
 
@@ -41,7 +41,7 @@ export async function readBackAll(
   dialect: Dialect,
   ports: ReadBackPorts,
 ): Promise<ReadBackReport> {
-  let confirmed = 0;
+  const report = { confirmed: 0, unconfirmed: 0 };
   for (let after = 0; ; ) {
     const batch = await ports.transact((trx) => unread(trx, installation, after));
     const last = batch.at(-1)?.prepaymentId;
@@ -60,14 +60,13 @@ export async function readBackAll(
     }
     await ports.transact((trx) => recordLooks(trx, installation, looks));
     for (const { prepaymentId, error } of looks) if (error !== null) ports.onUnseen(prepaymentId, error);
-    confirmed += looks.filter(({ readBack }) => readBack === 'shown').length;
+    for (const { readBack } of looks) {
+      if (readBack === 'shown') report.confirmed += 1;
+      else if (readBack !== 'foreign') report.unconfirmed += 1;
+    }
     after = last;
   }
-  return {
-    confirmed,
-    unconfirmed:
-      (await ports.transact((trx) => writeBackCounts(trx, [installation]))).get(installation)?.unconfirmed ?? 0,
-  };
+  return report;
 }
 
 const writtenShape = {
@@ -99,8 +98,15 @@ async function lookAt(
   return { prepaymentId, entryId, readBack, error };
 }
 
-const isUnread = `((w.state = 'done' and (w.read_back is null or w.read_back_of is distinct from w.entry_id)) or w.read_back = 'given_up')
+/** As the index `write_back_unread` has it. */
+const isUnshown = `(w.state = 'done' and (w.read_back is null or w.read_back_of is distinct from w.entry_id)) or w.read_back = 'given_up'`;
+const isUnread = `(${isUnshown})
   and (w.read_back_at is null or w.read_back_at < clock_timestamp() - ${lookAgainAfter})`;
+
+/** One look-up for each write-back: PostgreSQL shall not read all prepayments to find a few. */
+const theirRecord = `cross join lateral (
+  select gone_at, raw from mirror_record r
+  where r.installation = w.installation and r.kind = 'prepayment' and r.id = w.prepayment_id limit 1) m`;
 
 function unread(db: Connection, installation: InstallationId, after: number): Promise<Written[]> {
   return rows(
@@ -108,8 +114,7 @@ function unread(db: Connection, installation: InstallationId, after: number): Pr
     writtenShape,
     `select w.prepayment_id as "prepaymentId", w.entry_id as "entryId", m.raw, w.previous_value as "previousValue",
        w.value_before as "valueBefore"
-     from write_back w
-     join mirror_record m on m.installation = w.installation and m.kind = 'prepayment' and m.id = w.prepayment_id
+     from write_back w ${theirRecord}
      where w.installation = ? and w.prepayment_id > ? and m.gone_at is null and ${isUnread}
      order by w.prepayment_id limit ${batchSize}`,
     [installation, after],
@@ -121,9 +126,8 @@ export async function isReadBackWaiting(db: Connection, installation: Installati
   const found = await rows(
     db,
     {},
-    `select from write_back w
-     join mirror_record m on m.installation = w.installation and m.kind = 'prepayment' and m.id = w.prepayment_id
-     where w.installation = ? and m.gone_at is null and ${isUnread} limit 1`,
+    `select from write_back w ${theirRecord}
+     where w.installation = ? and m.gone_at is null and ${isUnread} order by w.prepayment_id limit 1`,
     [installation],
   );
   return found.length > 0;
@@ -163,6 +167,13 @@ export interface WriteBackCounts {
   unconfirmed: number;
 }
 
+/** What was accepted and never shown. */
+const unconfirmed = `
+  select installation from write_back w where installation = any(?) and (${isUnshown})
+  union all select installation from write_back where installation = any(?) and state <> 'done' and read_back = 'unseen'
+  union all select installation from erp_number_write_back
+  where installation = any(?) and kind = 'prepayment' and not restores and accepted_at is not null and state in ('failed', 'pending')`;
+
 /** How many prepayments of these installations were written back; none of those without any. */
 export async function writeBackCounts(
   db: Connection,
@@ -173,13 +184,15 @@ export async function writeBackCounts(
     { installation: integer, confirmed: integer, unconfirmed: integer },
     `select installation, count(*) filter (where confirmed) as confirmed, count(*) filter (where not confirmed) as unconfirmed
      from (
-       select installation, read_back = 'shown' and read_back_of = entry_id as confirmed from write_back
-       where installation = any(?) and (state = 'done' or read_back in ('unseen', 'given_up')) and (read_back is distinct from 'foreign' or read_back_of <> entry_id)
+       select installation, true as confirmed from write_back
+       where installation = any(?) and state = 'done' and read_back = 'shown' and read_back_of = entry_id
        union all
-       select installation, state = 'done' from erp_number_write_back
-       where installation = any(?) and kind = 'prepayment' and not restores and accepted_at is not null and state in ('done', 'failed', 'pending')
+       select installation, true from erp_number_write_back
+       where installation = any(?) and kind = 'prepayment' and not restores and accepted_at is not null and state = 'done'
+       union all
+       select installation, false from (${unconfirmed}) u
      ) written group by installation`,
-    [installations, installations],
+    Array(5).fill(installations),
   );
   return new Map(counts.map(({ installation, ...each }) => [installation, each]));
 }
