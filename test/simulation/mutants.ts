@@ -211,7 +211,7 @@ export const rareMutants: Record<string, Post> = {
   'prepayments of any size': (facts, before, context) => {
     const { paid } = facts.kind === 'prepayment' ? facts.prepayment : { paid: null };
     if (facts.kind !== 'prepayment' || !paid?.abs().greaterThan(10_000_000)) return post(facts, before, context);
-    return post({ ...facts, prepayment: { ...facts.prepayment, paid: new Money('9999999.99') } }, before, context);
+    return post({ ...facts, prepayment: { ...facts.prepayment, paid: new Money(9_999_999) } }, before, context);
   },
   'late documents posted by a reopening': remembering(() => ({ late: null })),
   'a decision to wait not heeded': remembering(({ decisions = [] }) => ({
