@@ -1,11 +1,19 @@
-import { integer } from '../db/columns.ts';
+import { bool, integer } from '../db/columns.ts';
 import { rows } from '../db/rows.ts';
 import { agreedTime, type ReadSpan, skewMs } from '../domain/read-at.ts';
-import { settleRowSets } from '../mirror/row-sets.ts';
+import { doubtRowSets, settleRowSets } from '../mirror/row-sets.ts';
 import { readTimestampStyle } from './capabilities/server.ts';
 import type { PullContext, PullResult } from './context.ts';
 import { pullList } from './pull-list.ts';
-import { finishedOf, forgetWalks, type KnownWalks, storedWalk, walkOnce } from './saved-walks.ts';
+import {
+  areSetsSettled,
+  finishedOf,
+  forgetWalks,
+  type KnownWalks,
+  noteSetsSettled,
+  storedWalk,
+  walkOnce,
+} from './saved-walks.ts';
 import { stepToleranceMs } from './watermark.ts';
 
 /** Row sets settled in one transaction. */
@@ -23,31 +31,39 @@ export function scanRows(context: PullContext): Promise<PullResult> {
 }
 
 /**
- * Settles the row sets that a scan beside the other lists covers, once those lists are read; an interrupted scan is completed
- * first. Null when there was no scan. The counts leave out what the scan's own activity has reported.
+ * Settles the row sets that a scan beside the other lists covers, once those lists are read, and makes the others stale, for
+ * `pullRows` to fetch; an interrupted scan is completed first. Once for each scan: a later attempt keeps what was fetched since.
+ * Null when there was no scan. The counts leave out what the scan's own activity has reported.
  */
 export async function completeScan(context: PullContext, known?: KnownWalks): Promise<PullResult | null> {
   const stored = await storedWalk(context, 'row', known);
   if (stored === null) return null;
   const finished = finishedOf(stored, context.run, '');
   const scan = finished ? { ...finished, seen: 0, pulled: 0 } : await scanRows(context);
-  await settleCoveredSets(context, scan.read);
+  if (finished === null || !areSetsSettled(stored)) {
+    await settleCoveredSets(context, scan.read);
+    await context.transact((trx) => noteSetsSettled(trx, context));
+  }
   return scan;
 }
 
 /**
  * Scans all rows when the invoices are in the mirror already. The scan covers every version of an invoice that the mirror held
- * before its first request, whatever the version's `modified`.
+ * before its first request, whatever the version's `modified`. `uncovered` are the final invoices of which that leaves the set in
+ * doubt: one that was stale is stale still.
  */
-export async function scanStaleSets(context: PullContext): Promise<PullResult> {
+export async function scanStaleSets(context: PullContext): Promise<PullResult & { uncovered: number[] }> {
   const { transact, installation, owner } = context;
   await transact((trx) => forgetWalks(trx, installation, owner, ['row']));
   const versionsBefore = await finalInvoiceVersions(context);
   const scan = await scanRows(context);
   const changed = await invoicesWithRowsChangedAfter(context, agreedTime(scan.read));
-  const covered = [...(await finalInvoiceVersions(context))]
-    .filter(([id, version]) => versionsBefore.get(id) === version && !changed.has(id))
-    .map(([id]) => id);
+  const covered: number[] = [];
+  const uncovered: number[] = [];
+  for (const [id, version] of await finalInvoiceVersions(context)) {
+    const isCovered = versionsBefore.get(id) === version && !changed.has(id);
+    (isCovered ? covered : uncovered).push(id);
+  }
   for (let start = 0; start < covered.length; start += settleBatch) {
     const batch = covered.slice(start, start + settleBatch);
     await transact(async (trx) => {
@@ -55,7 +71,8 @@ export async function scanStaleSets(context: PullContext): Promise<PullResult> {
       if (gone.length > 0) await context.watch?.rowsGone(trx, gone);
     });
   }
-  return scan;
+  await transact((trx) => noteSetsSettled(trx, context));
+  return { ...scan, uncovered };
 }
 
 /** The version of each final invoice in the mirror, by id. */
@@ -99,8 +116,10 @@ async function invoicesWithRowsChangedAfter({ db, installation }: PullContext, i
  *   clock was put back, and what was written since is stamped earlier than S.
  *
  * `first_seen_at` could not replace `modified` here. Source times are lower bounds in whole seconds, so that they do not tell
- * which of two concurrent walks sent its request first, and a version can be newer than the first sight of its invoice. All
- * other sets are fetched as sets.
+ * which of two concurrent walks sent its request first, and a version can be newer than the first sight of its invoice.
+ *
+ * All other sets become stale, and are fetched as sets: one that was fresh before may have lost rows since, and no `modified` has
+ * to tell of it.
  */
 async function settleCoveredSets(context: PullContext, read: ReadSpan): Promise<void> {
   const { db, installation } = context;
@@ -113,19 +132,19 @@ async function settleCoveredSets(context: PullContext, read: ReadSpan): Promise<
   for (;;) {
     const batch = await rows(
       db,
-      { id: integer },
-      `select id from mirror_record where installation = ? and kind = 'invoice' and needs_rows and id > ?
-         and (modified <= ? or modified is null or modified > rows_fresh_from) and id <> all(?::bigint[])
-         and source_time - asked_at >= make_interval(secs => ?)
-       order by id limit ?`,
-      [installation, after, committedBy, changed, skewAtLeast, settleBatch],
+      { id: integer, covered: bool },
+      `select id, (modified <= ? or modified is null or modified > rows_fresh_from) and id <> all(?::bigint[])
+         and source_time - asked_at >= make_interval(secs => ?) as covered
+       from mirror_record where installation = ? and kind = 'invoice' and needs_rows and id > ? order by id limit ?`,
+      [committedBy, changed, skewAtLeast, installation, after, settleBatch],
     );
-    const ids = batch.map(({ id }) => id);
-    const last = ids.at(-1);
+    const last = batch.at(-1);
     if (last === undefined) return;
+    const idsOf = (covered: boolean) => batch.filter((set) => set.covered === covered).map(({ id }) => id);
     await context.transact(async (trx) => {
-      await settleRowSets(trx, installation, ids, read);
+      await settleRowSets(trx, installation, idsOf(true), read);
+      await doubtRowSets(trx, installation, idsOf(false));
     });
-    after = last;
+    after = last.id;
   }
 }

@@ -1,6 +1,6 @@
 import { instant, integer, nullable } from '../db/columns.ts';
 import { row, rows } from '../db/rows.ts';
-import { settleRowSets } from '../mirror/row-sets.ts';
+import { doubtRowSets, settleRowSets } from '../mirror/row-sets.ts';
 import { endUnseen } from '../mirror/unusable.ts';
 import { invoicesPerRequest } from './by-invoice.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
@@ -72,8 +72,8 @@ export async function pullRowSets(
 }
 
 /**
- * Pulls the rows that match `filters` and settles the sets of the `covered` invoices, all of them among `invoices`. A set stays
- * stale, to be fetched again, where the walk cannot vouch for it:
+ * Pulls the rows that match `filters` and settles the sets of the `covered` invoices, all of them among `invoices`. A set is
+ * stale, to be fetched again by the next window at the latest, where the walk cannot vouch for it:
  *
  * - the invoice has another version by now, pulled by someone else: its rows may be newer than those received;
  * - the walk took several answers, and a row has changed since it began: the answers may show different states of the set. Such
@@ -114,10 +114,15 @@ async function pullAndSettle(
     if (!received.has(id) || hasChanged) doubtful.add(invoice);
   }
   const versionsAfter = await versionsOf(context, invoices);
-  const settled = (await covered()).filter(
-    (id) => !doubtful.has(id) && versionsBefore.get(id) === versionsAfter.get(id),
-  );
+  const asked = await covered();
+  const settled = asked.filter((id) => !doubtful.has(id) && versionsBefore.get(id) === versionsAfter.get(id));
+  const isSettled = new Set(settled);
   await context.transact(async (trx) => {
+    await doubtRowSets(
+      trx,
+      installation,
+      asked.filter((id) => !isSettled.has(id)),
+    );
     const gone = await settleRowSets(trx, installation, settled, read);
     if (gone.length > 0) await context.watch?.rowsGone(trx, gone);
     await endUnseen(trx, installation, 'row', read.askedAt, { invoices: settled });

@@ -188,6 +188,23 @@ interface FinishedWalk extends PullCounts {
   run: string;
   began: SavedReadAt;
   read: SavedSpan;
+  /** Of a scan of all rows: its row sets were settled (row-scan.ts). */
+  setsSettled?: true;
+}
+
+/** Whether the row sets of a finished scan were settled. */
+export function areSetsSettled(stored: StoredWalk): boolean {
+  return 'setsSettled' in stored.walk;
+}
+
+/** Notes that the row sets of the finished scan are settled. */
+export async function noteSetsSettled(trx: Connection, { installation, owner }: Scope): Promise<void> {
+  await execute(
+    trx,
+    `update sync_walk set state = (state::jsonb || '{"setsSettled": true}')::json
+     where installation = ? and stream = 'row' and owner = ?`,
+    [installation, owner],
+  );
 }
 
 /** Deletes the saved walks of some lists, or all of an owner. */

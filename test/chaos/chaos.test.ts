@@ -8,8 +8,8 @@ import { mutants } from './mutants.ts';
 const { db } = useDatabase();
 /** So many lives show a mutant at the latest. */
 const mutantSeeds = 100;
-/** A few of the lives of `npm run chaos`, none with a large list. */
-const seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+/** A few of the lives of `npm run chaos`, none with a large list; in 42 a restored backup takes a row from an invoice of the last hour. */
+const seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 42];
 
 describe('the mirror follows a source that does everything such a server does', () => {
   test.each(seeds)('nothing missing and nothing wrong, seed %i', async (seed) => {

@@ -1,9 +1,11 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { savePage } from '../../src/mirror/save-page.ts';
 import { parseJson } from '../../src/records/json.ts';
 import { noteIgnored } from '../../src/sync/capabilities/filters.ts';
 import { noteTimestampStyle } from '../../src/sync/capabilities/server.ts';
 import type { PullContext } from '../../src/sync/context.ts';
 import { completeScan } from '../../src/sync/row-scan.ts';
+import { pullRowSets } from '../../src/sync/row-sets.ts';
 import { pullRows } from '../../src/sync/rows.ts';
 import { walkOnce } from '../../src/sync/saved-walks.ts';
 import { useDatabase } from '../support/database.ts';
@@ -54,6 +56,17 @@ async function isFresh(): Promise<boolean> {
   return invoice!.fresh;
 }
 
+/** Notes that the invoice's rows were fetched as a whole, later than their answer took to be fresh. */
+async function fetchedAt(seconds: number): Promise<void> {
+  await db.raw(
+    `update mirror_record set rows_fresh_from = least(rows_fresh_from, ?), rows_source_time = ? where id = 1`,
+    [at(seconds), at(seconds)],
+  );
+}
+
+const scanEnded = () =>
+  walkOnce(context(), 'row', '', async () => ({ seen: 3, pulled: 3, began: readAt(0), read: readAt(0) }));
+
 test.each<[string, { modified: number | null; answered: number; style?: 'naive' }, boolean]>([
   ['changed long before the scan, answered long after it began', { modified: 602, answered: -900 }, true],
   [
@@ -84,7 +97,7 @@ test.each<[string, { modified: number | null; answered: number; style?: 'naive' 
 ])('rows of an invoice %s', async (_case, { modified, answered, style }, whole) => {
   if (style) await noteTimestampStyle(db, installation, style);
   await mirrored(modified, answered);
-  await walkOnce(context(), 'row', '', async () => ({ seen: 3, pulled: 3, began: readAt(0), read: readAt(0) }));
+  await scanEnded();
   expect(await completeScan(context())).toMatchObject({ began: { sourceTime: at(0) }, seen: 0, pulled: 0 });
   expect(await isFresh()).toBe(whole);
 });
@@ -96,9 +109,62 @@ test.each([
 ])('a set in which a row changed %s', async (_case, modified, whole) => {
   await mirrored(9_000, -900);
   await rowChanged(modified);
-  await walkOnce(context(), 'row', '', async () => ({ seen: 3, pulled: 3, began: readAt(0), read: readAt(0) }));
+  await scanEnded();
   await completeScan(context());
   expect(await isFresh()).toBe(whole);
+});
+
+describe('a set that the scan does not cover is stale, although it was fresh before', () => {
+  test.each<[string, { modified: number; row?: number; style?: 'naive'; clock?: 'put back' }]>([
+    ['changed within the overlap', { modified: 300 }],
+    ['changed half an hour before, by a clock without offset', { modified: 1800, style: 'naive' }],
+    ['a row changed within the overlap', { modified: 9_000, row: 600 }],
+    ['the clock was put back since', { modified: 300, clock: 'put back' }],
+  ])('%s', async (_case, { modified, row, style, clock }) => {
+    if (style) await noteTimestampStyle(db, installation, style);
+    await mirrored(modified, 100);
+    if (row !== undefined) await rowChanged(row);
+    await fetchedAt(clock ? -7200 : 99);
+    await scanEnded();
+    await completeScan(context());
+    expect(await isFresh()).toBe(false);
+  });
+
+  test('and is not stale again for another attempt once it was fetched', async () => {
+    await mirrored(300, 100);
+    await scanEnded();
+    await completeScan(context());
+    await fetchedAt(99);
+    expect(await completeScan(context())).toMatchObject({ began: { sourceTime: at(0) }, seen: 0, pulled: 0 });
+    expect(await isFresh()).toBe(true);
+  });
+
+  test('one that it covers stays fresh', async () => {
+    await mirrored(9_000, 100);
+    await fetchedAt(99);
+    await scanEnded();
+    await completeScan(context());
+    expect(await isFresh()).toBe(true);
+  });
+});
+
+/** Invoice 1 with rows 11 and 12, whose list loses row 12 after another answer, of a request since, has shown it. */
+test('a set that another answer leaves in doubt is stale, although it was fresh before', async () => {
+  await mirrored(9_000, 100);
+  await fetchedAt(99);
+  const row = (id: number) => {
+    const raw = `{"id": ${id}, "invoice": "http://127.0.0.1/1/api/0.1/invoice/1/"}`;
+    return { id, parent: 1, raw, value: parseJson(raw) };
+  };
+  const options: ListServerOptions = { isHonoured: () => true, order: 'ascending' };
+  const list: PullContext['client']['list'] = async (_kind, filters, pageSize) => {
+    const both = answerOf([row(11), row(12)], { filters: {}, pageSize: null }, options, readAt(-1));
+    await db.transaction((trx) => savePage(trx, context(), 'row', both));
+    await fetchedAt(99);
+    return answerOf([row(11)], { filters, pageSize }, options, { ...readAt(0), answeredAt: at(-2) });
+  };
+  await pullRowSets({ ...context(), client: { list } }, [1]);
+  expect(await isFresh()).toBe(false);
 });
 
 test('without a scan there is nothing to complete', async () => {

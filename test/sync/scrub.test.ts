@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { scrubCostPerDay } from '../../src/queries/scrub.ts';
+import { noteIgnored } from '../../src/sync/capabilities/filters.ts';
 import type { PullContext } from '../../src/sync/context.ts';
 import { dueInMs, forecastOf } from '../../src/sync/scrub/pace.ts';
 import { newestPass, type ScrubPass } from '../../src/sync/scrub/passes.ts';
@@ -84,6 +85,21 @@ describe('a pass', () => {
     expect(kills).toBeGreaterThan(3);
     // A killed step is read again, and nothing else.
     expect(requests).toBeLessThanOrEqual(whole + 2 * kills + 2);
+  });
+
+  test('leaves a set that its scan of all rows does not cover to the next window', async () => {
+    const { app, sandbox } = clinic;
+    await app.db.transaction((trx) => noteIgnored(trx, sandbox.installation, 'row', 'invoice__in'));
+    // One row says that it was changed after the scan: what it belongs to may have been read before and after that.
+    const [row] = await clinic.rows<{ parent_id: number }>(
+      `update mirror_record set modified = clock_timestamp() + interval '1 day' where kind = 'row' and id = (
+         select min(r.id) from mirror_record r join mirror_record i on i.kind = 'invoice' and i.id = r.parent_id
+         where r.kind = 'row' and i.needs_rows) returning parent_id`,
+    );
+    const stale = `select id from mirror_record where kind = 'invoice' and needs_rows and rows_source_time is null`;
+    expect(await clinic.rows(stale)).toEqual([]);
+    await scrubPass(clinic);
+    expect(await clinic.rows(stale)).toEqual([{ id: row!.parent_id }]);
   });
 
   test('leaves a server alone whose first load is not done', async () => {

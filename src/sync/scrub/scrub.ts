@@ -2,6 +2,7 @@ import { bool, instant, integer, nullable } from '../../db/columns.ts';
 import { type Connection, rows } from '../../db/rows.ts';
 import { reportScrubbed } from '../../documents/reports.ts';
 import { nameAllMissing, noteNotShown } from '../../mirror/absence.ts';
+import { doubtRowSets } from '../../mirror/row-sets.ts';
 import type { SaveResult } from '../../mirror/types.ts';
 import { keptFree } from '../../practice/budget.ts';
 import { actionOf, type Dialect, limitOf } from '../../records/dialect.ts';
@@ -212,7 +213,8 @@ class Step implements PullWatch {
     const context = this.#context;
     const { db, installation } = context;
     if (!(await mayUse(context, 'row', 'invoice__in'))) {
-      const { seen } = await scanStaleSets(context);
+      const { seen, uncovered } = await scanStaleSets(context);
+      await context.transact((trx) => doubtRowSets(trx, installation, uncovered));
       return { after: this.#after, records: seen, isLast: true };
     }
     const next = await rows(
