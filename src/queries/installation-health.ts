@@ -47,7 +47,10 @@ export interface Findings {
   /** That the source refuses to let us in. */
   signIn: Pick<SignInState, 'refusals'> | null;
   blockedUntil: Date | null;
+  /** Documents with a problem. */
   problems: number;
+  /** Problems of records that are no documents, and of what is written back. */
+  others?: number;
   isScrubLate: boolean;
   delivery: DeliveryStatus | null;
 }
@@ -75,7 +78,7 @@ function isLate({ now, schedule, timezone, idleWindows, syncedTo, pause }: Findi
 }
 
 function firstTrouble(found: Findings, late: boolean): [InstallationHealth, Cause | null] {
-  const { refused, last, present, syncedTo, blockedUntil, problems, delivery } = found;
+  const { refused, last, present, syncedTo, blockedUntil, problems, others = 0, delivery } = found;
   if (refused) return ['failed', refused];
   if (found.pause) {
     const message = `its windows were paused by ${found.pause.actedBy}: ${found.pause.reason}`;
@@ -112,14 +115,15 @@ function firstTrouble(found: Findings, late: boolean): [InstallationHealth, Caus
     return ['new', { code: 'never_synced', message: 'no window has closed yet', todo }];
   }
   const delivering = delivery === null ? null : deliveryTrouble(delivery, found.now);
-  if (problems > 0 || (delivery?.refused ?? 0) > 0) {
+  if (problems > 0 || others > 0 || (delivery?.refused ?? 0) > 0) {
     const message = [
       problems > 0
         ? `${problems} ${problems === 1 ? 'document' : 'documents'} held, or changed or missing after posting`
         : '',
+      others > 0 ? `${others} put aside, or not written back` : '',
       delivery !== null && delivery.refused > 0 ? `${delivery.refused} refused by the ERP` : '',
     ];
-    const todo = 'Run `vetledger problems` to see what is held or refused, and what to do.';
+    const todo = 'Run `vetledger problems` to see what it is, and what to do.';
     return ['held', { code: 'held', message: message.filter(Boolean).join(', '), todo }];
   }
   if (delivering?.isSerious) return ['waiting', delivering.cause];

@@ -7,7 +7,7 @@ import { todoOf } from '../domain/problem-texts.ts';
 import { isUnusable } from '../mirror/unusable.ts';
 import { writeBackFindings } from '../reconcile/e10-write-backs.ts';
 import { type CalendarDate, documentKinds, type InstallationId, recordKinds } from '../terms.ts';
-import { givenUpWriteBacks } from '../writeback/read-back.ts';
+import { givenUp, givenUpWriteBacks } from '../writeback/read-back.ts';
 import { whoAndWhere } from './problem-documents.ts';
 
 /** A problem, as `problems --json` prints it (DESIGN "Commands"). */
@@ -145,6 +145,13 @@ function asOne(problems: DocumentProblem[]): DocumentProblem[] {
 }
 
 /** What was put aside and is no document, and numbers of the ERP that the source does not take. */
+const others = `
+  select installation, kind, record::bigint as id, code as problem_code, message as problem_message, since as problem_since
+  from put_aside where installation = any(?) and (${isUnusable} or kind = 'row' and parent_id is null)
+  union all
+  select installation, kind, document_id, error_code, error, error_since
+  from erp_number_write_back where installation = any(?) and error_code is not null`;
+
 async function otherProblems(db: Connection, installations: readonly InstallationId[]): Promise<DocumentProblem[]> {
   const found = await rows(
     db,
@@ -157,12 +164,7 @@ async function otherProblems(db: Connection, installations: readonly Installatio
       problem_message: nullable(text),
       problem_since: nullable(instant),
     },
-    `select installation, kind, record::bigint as id, code as problem_code, message as problem_message, since as problem_since
-     from put_aside where installation = any(?) and (${isUnusable} or kind = 'row' and parent_id is null)
-     union all
-     select installation, kind, document_id, error_code, error, error_since
-     from erp_number_write_back where installation = any(?) and error_code is not null
-     order by problem_since, installation, kind, id`,
+    `${others} order by problem_since, installation, kind, id`,
     [installations, installations],
   );
   return found.map(({ installation, kind, id, problem_code, problem_message, problem_since }) => ({
@@ -195,6 +197,27 @@ async function writeBackProblems(
     });
   }
   return problems;
+}
+
+/**
+ * How many problems beside those of held documents `documentProblems` lists; none of installations without any. Write-backs that
+ * were seen once are not among them: only E10 reads all of those again.
+ */
+export async function countOtherProblems(
+  db: Connection,
+  installations: readonly InstallationId[],
+): Promise<Map<InstallationId, number>> {
+  const counts = await rows(
+    db,
+    { installation: integer, n: integer },
+    `select installation, count(distinct (kind, id)) as n from (
+       select installation, kind, id from (${others}) o
+       union all
+       select installation, 'prepayment', prepayment_id from (${givenUp}) g
+     ) problem group by installation`,
+    [installations, installations, installations],
+  );
+  return new Map(counts.map(({ installation, n }) => [installation, n]));
 }
 
 /** How many problems are reported beside posted documents. */

@@ -14,6 +14,7 @@ import { type WriteBackCounts, writeBackCounts } from '../writeback/read-back.ts
 import { type DeliveryStatus, deliveryStatuses } from './deliveries.ts';
 import { type Cause, healthOf, healths, type InstallationHealth } from './installation-health.ts';
 import { type LaneStatus, laneStatuses, type UntakenTick } from './lanes.ts';
+import { countOtherProblems } from './problems.ts';
 import { type ScrubStatus, scrubStatuses } from './scrub.ts';
 import { noVerdict, type Verdict, verdicts } from './verdict.ts';
 import { newestWindows, presentCauses, type WindowState } from './windows.ts';
@@ -52,7 +53,7 @@ export interface InstallationStatus {
     blocked_until: Date | null;
   }[];
   states: DocumentStates;
-  /** Documents with a problem. */
+  /** What `problems` lists: documents, records put aside, what is not written back. */
   problems: number;
   /** Whether what is posted is right, and whether everything is posted. */
   verdict: Verdict;
@@ -117,6 +118,7 @@ export async function installationStatuses(
   const presents = await presentCauses(db, ids);
   const watched = byInstallation(await watchedSchedules(db, ids, taskQueue));
   const counted = await countDocuments(db, ids);
+  const othersOf = await countOtherProblems(db, ids);
   const usages = Map.groupBy(await budgetUsages(db, ids), ({ installation }) => installation);
   const scrubOf = await scrubStatuses(db, ids, now);
   const sealed = byInstallation(seals ? await sealStates(db, ids) : []);
@@ -130,7 +132,8 @@ export async function installationStatuses(
   return installations.map(({ id, name, timezone, scrubDays }) => {
     const { syncedTo = null, idleWindows = 0 } = paces.get(id) ?? {};
     const last = newest.get(id) ?? null;
-    const { states, problems } = counted.get(id) ?? { states: noStates(), problems: 0 };
+    const { states, problems: ofDocuments } = counted.get(id) ?? { states: noStates(), problems: 0 };
+    const others = othersOf.get(id) ?? 0;
     const budgets = usages.get(id) ?? [];
     const scrub = scrubOf(id, scrubDays);
     const delivery = deliveries.get(id) ?? null;
@@ -145,7 +148,7 @@ export async function installationStatuses(
       .filter(({ installation }) => installation === id)
       .toSorted((a, b) => a.since.getTime() - b.since.getTime());
     const { health, late, cause } = healthOf({
-      ...{ now, schedule, timezone, idleWindows, syncedTo, last, problems, delivery },
+      ...{ now, schedule, timezone, idleWindows, syncedTo, last, problems: ofDocuments, others, delivery },
       present: presents.get(id) ?? null,
       ...{ live: atWork.find(({ lane }) => lane === 'live') ?? null, isServed, tick },
       watched: seen,
@@ -175,7 +178,7 @@ export async function installationStatuses(
       },
       budgets: budgets.map(budgetStatus),
       states,
-      problems,
+      problems: ofDocuments + others,
       verdict: verdictOf.get(id) ?? noVerdict,
       seal: seals && seal ? { n: seal.n, seq: seal.seq, sealed_at: seal.sealed_at, unsealed: seal.unsealed } : null,
       write_backs: writeBacks.get(id) ?? { confirmed: 0, unconfirmed: 0 },

@@ -197,7 +197,11 @@ export async function writeBackCounts(
   return new Map(counts.map(({ installation, ...each }) => [installation, each]));
 }
 
-/** Prepayments whose entry id was accepted and never shown, as often as it is tried, and when that was found last. */
+/** Prepayments whose entry id was accepted and never shown, as often as it is tried. */
+export const givenUp = `select installation, prepayment_id, read_back_at from write_back
+  where installation = any(?) and read_back = 'given_up' and read_back_of = entry_id`;
+
+/** Those that were given up, by id, and when that was found last. */
 export async function givenUpWriteBacks(
   db: Connection,
   installation: InstallationId,
@@ -205,9 +209,8 @@ export async function givenUpWriteBacks(
   const found = await rows(
     db,
     { id: integer, at: nullable(instant) },
-    `select prepayment_id as id, read_back_at as at from write_back
-     where installation = ? and read_back = 'given_up' and read_back_of = entry_id`,
-    [installation],
+    `select prepayment_id as id, read_back_at as at from (${givenUp}) g`,
+    [[installation]],
   );
   return new Map(found.map(({ id, at }) => [id, at]));
 }

@@ -61,10 +61,17 @@ async function explained(id: number) {
   return told.json().write_back as { state: string; confirmed: boolean };
 }
 
-async function counted() {
-  const told = await vetledger(['status', '--config', clinic.config, '--json'], clinic.env);
-  return told.json().installations[0].write_backs as { confirmed: number; unconfirmed: number };
+async function status() {
+  const shown = await vetledger(['status', '--config', clinic.config, '--json'], clinic.env);
+  return shown.json().installations[0] as {
+    health: string;
+    next_step: string;
+    problems: number;
+    write_backs: { confirmed: number; unconfirmed: number };
+  };
 }
+
+const counted = async () => (await status()).write_backs;
 
 test('what was written is confirmed by the read after it', async () => {
   const before = await counted();
@@ -96,12 +103,15 @@ test.each([
   for (let n = 0; n < 4; n++) await clinic.sync();
   expect(written.writes).toBe(3);
   expect(await problemsOf(id)).toMatchObject([{ code: 'write_back_unseen' }]);
+  const nextStep = 'Run `vetledger problems` to see what it is, and what to do.';
+  expect(await status()).toMatchObject({ health: 'held', problems: 1, next_step: nextStep });
 
   // The source is mended.
   delete proxy.instead;
   await vetledger(['problems', 'retry', entryOf(id).slice(0, -2), '--config', clinic.config, '--json'], clinic.env);
   expect(shown(id)).toBe(entryOf(id));
   expect(await problemsOf(id)).toEqual([]);
+  expect(await status()).toMatchObject({ health: 'ok', problems: 0 });
   expect(await explained(id)).toMatchObject({ state: 'done', confirmed: true });
   expect(await e10()).toMatchObject({ ok: true });
 });
