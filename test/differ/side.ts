@@ -1,0 +1,293 @@
+// One side of a world: the commands of a checkout, as processes, on a database, a clinic and an ERP that are this side's alone.
+
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { Rng } from '../../sandbox/rng.ts';
+import { answerFaults } from '../hostile/rounds/answers.ts';
+import { startOdooBooks } from '../month-end/erp-world.ts';
+import { demoConfig, fromEnvironment, type Settings } from '../support/demo-config.ts';
+import { dropDatabase, runAlone, urlOfDatabase } from '../support/server.ts';
+import { type SourceAnswer, type SourceRequest, startTamperingProxy } from '../support/tampering.ts';
+import { happen, type Scene, withPoison } from './happenings.ts';
+import { comparable } from './masking.ts';
+import { begins, installation, type Step, type Strike, type World } from './world.ts';
+
+/** A command that has not ended by then is killed, and says so in what is compared. */
+const limitMs = 300_000;
+const mappings = new URL('../../mappings/', import.meta.url);
+
+export interface Services {
+  /** PostgreSQL as the program, and as the owner of the tables. */
+  url: string;
+  ownerUrl: string;
+  /** host:port. */
+  temporal: string;
+}
+
+/** A checkout of vetledger, and a folder for its side of one world. */
+export interface Place {
+  root: string;
+  folder: string;
+  database: string;
+  signal: AbortSignal;
+}
+
+/** A command line and what it printed, line by line, comparable; `code` null: it was killed as the world says. */
+export interface Told {
+  command: string;
+  code: number | null;
+  lines: string[];
+}
+
+interface Erp {
+  settings: string;
+  password: string;
+  close?: NonNullable<Scene['closeErp']>;
+  /** What it holds in the end. */
+  books(): string[];
+  stop(): Promise<void>;
+}
+
+/** Plays a world with the commands of one checkout; all that it made is gone afterwards. */
+export async function playSide(world: World, services: Services, place: Place): Promise<Told[]> {
+  const side = new Side(world, services, place);
+  try {
+    return await side.play();
+  } finally {
+    await side.stop();
+  }
+}
+
+class Side {
+  readonly #world: World;
+  readonly #services: Services;
+  readonly #place: Place;
+  readonly #began = Date.now();
+  readonly #stops: (() => Promise<unknown>)[] = [];
+  readonly #asked = new Map<string, number>();
+  #now = Date.parse(begins);
+  #strikes: readonly Strike[] = [];
+  #kill: (() => void) | null = null;
+  #isRemapped = false;
+
+  constructor(world: World, services: Services, place: Place) {
+    this.#world = world;
+    this.#services = services;
+    this.#place = place;
+  }
+
+  async play(): Promise<Told[]> {
+    const { database, folder } = this.#place;
+    await runAlone(this.#services.ownerUrl, `create database ${database}`);
+    this.#stops.push(() => dropDatabase(this.#services.ownerUrl, database));
+    mkdirSync(folder, { recursive: true });
+    const erp = await this.#startErp();
+    this.#stops.push(erp.stop);
+    const { seed, clinic, steps, questions } = this.#world;
+    const sandbox = await startSandbox({
+      ...{ ...clinic, seed, installation, rateWindowSeconds: 0, now: () => new Date(this.#now) },
+    });
+    this.#stops.push(sandbox.stop);
+    const scene: Scene = { clinic: sandbox.clinic, names: new Map(), poisoned: new Map(), closeErp: erp.close };
+    const url = await this.#startProxy(sandbox, scene);
+    this.#configure(url, erp);
+    const env = { ...this.#environment(sandbox), ERP_PASSWORD: erp.password };
+    const own = [
+      ...[
+        [url, '<practice>'],
+        [sandbox.url, '<practice>'],
+        [folder, '<folder>'],
+        [database, '<database>'],
+      ],
+    ] as [string, string][];
+    const told: Told[] = [];
+    const run = async (command: string[]) => {
+      const ran = await this.#run(command, env);
+      const lines = (text: string) => comparable(text, { began: this.#began, ended: Date.now(), own });
+      // What a window reads and asks follows from its times; what it comes to is asked in the end.
+      const isMoving = ['migrate', 'sync', 'backfill', 'replay', 'deliver'].includes(command[0]!);
+      const printed = isMoving && ran.code === 0 ? [] : lines(ran.stdout);
+      const said = ran.code === 0 || ran.code === null ? [] : lines(ran.stderr);
+      told.push({ command: command.join(' '), code: ran.code, lines: ran.code === null ? [] : [...printed, ...said] });
+    };
+    await run(['migrate']);
+    for (const step of steps) await run(this.#begin(step, sandbox, scene));
+    this.#strikes = [];
+    for (const question of questions) await run(question);
+    told.push({ command: 'the books of the ERP', code: 0, lines: erp.books() });
+    return told;
+  }
+
+  async stop(): Promise<void> {
+    for (const stop of this.#stops.toReversed()) await stop().catch((error: unknown) => console.error(String(error)));
+  }
+
+  /** What a step brings before its command; the command's words, with the ids of this world. */
+  #begin(step: Step, sandbox: Sandbox, scene: Scene): string[] {
+    this.#now += step.hours * 3_600_000;
+    sandbox.live(step.events);
+    for (const happening of step.happenings) happen(scene, happening);
+    this.#strikes = step.strikes;
+    this.#asked.clear();
+    if (step.remapped) this.#isRemapped = true;
+    return step.command.map((word) => word.replace(/\{(\w+)\}/, (_, name) => scene.names.get(name) ?? name));
+  }
+
+  async #startErp(): Promise<Erp> {
+    const { erp } = this.#world;
+    const { folder } = this.#place;
+    const nothing = { password: 'none', books: () => [], stop: async () => undefined };
+    if (erp === 'ledger') return { ...nothing, settings: '{kind: ledger}' };
+    const login = (url: string, database: string, user: string) =>
+      `{kind: ${erp}, url: "${url}", database: ${database}, user: ${user}, password: ${fromEnvironment('ERP_PASSWORD')}, auto: true}`;
+    if (erp === 'odoo') {
+      const { url, database, user, password, close, references, stop } = await startOdooBooks();
+      const settings = login(url, database, user);
+      return {
+        ...{ settings, password, stop, books: () => references().toSorted() },
+        close: (through) => close(through ?? '2019-12-31'),
+      };
+    }
+    if (erp === 'tryton') {
+      const { openTestTryton } = await import('../support/tryton.ts');
+      const { url, database, users, release } = await openTestTryton();
+      return {
+        ...nothing,
+        settings: login(url, database, users.api.user),
+        password: users.api.password,
+        stop: release,
+      };
+    }
+    const files = join(folder, 'files');
+    const options = {
+      csv: 'dialect: semicolon',
+      sie4: 'company_name: Klinikka Oy',
+      datev: 'consultant_number: 29098, client_number: 55003, account_length: 4',
+    }[erp];
+    const books = () => {
+      const names = readdirSync(files, { recursive: true, withFileTypes: true });
+      return names.flatMap((file) => (file.isFile() ? [file.name] : [])).toSorted();
+    };
+    return { ...nothing, settings: `{kind: ${erp}, auto: true, folder: "${files}", options: {${options}}}`, books };
+  }
+
+  /** The address that the commands ask: the sandbox, with the world's faults and poisons on the way. */
+  async #startProxy(sandbox: Sandbox, scene: Scene): Promise<string> {
+    const proxy = await startTamperingProxy();
+    this.#stops.push(proxy.stop);
+    proxy.target = sandbox.url;
+    proxy.tamper = async (answer, request) => {
+      const list = /\/(\w+)\/(?:\?|$)/.exec(request.path)?.[1] ?? '';
+      const isList = request.method === 'GET' && answer.status === 200;
+      const body = isList ? withPoison(answer.body, list, scene.poisoned) : answer.body;
+      return this.#struck({ ...answer, body }, request, list);
+    };
+    return proxy.url;
+  }
+
+  async #struck(answer: SourceAnswer, request: SourceRequest, list: string): Promise<SourceAnswer | null> {
+    const nth = (this.#asked.get(list) ?? 0) + 1;
+    this.#asked.set(list, nth);
+    let struck: SourceAnswer | null = answer;
+    for (const strike of this.#strikes) {
+      if (strike.list !== list || strike.nth !== nth || struck === null) continue;
+      if (strike.what === 'kill') {
+        this.#kill?.();
+        return null;
+      }
+      const rng = new Rng(this.#world.seed, `${strike.what} ${list} ${nth}`);
+      struck = await answerFaults[strike.what]!.strike(struck, request, rng);
+    }
+    return struck;
+  }
+
+  #configure(url: string, erp: Erp): void {
+    const { erp: kind, settings, policies } = this.#world;
+    const { folder } = this.#place;
+    const file = kind === 'odoo' ? 'odoo-demo.yaml' : kind === 'tryton' ? 'tryton-demo.yaml' : 'demo.yaml';
+    const own = policies.reduce(
+      (text, [from, to]) => text.replace(from, to),
+      readFileSync(new URL(file, mappings), 'utf8'),
+    );
+    const files = ['csv', 'sie4', 'datev'].includes(kind);
+    const mapping = `${own}${files ? '\nerp:\n  parties: per_client\n  journals: {invoice: F, "*": X}\n  dimensions: {department: {name: "1"}}\n' : ''}`;
+    // Two clearing accounts change places.
+    const [cash, card] = ['cash', 'card_clearing'].map(
+      (role) => new RegExp(`^  ${role}: "(\\d+)"`, 'm').exec(mapping)![1]!,
+    );
+    const swapped = mapping.replace(`"${cash}"`, '"?"').replace(`"${card}"`, `"${cash}"`).replace('"?"', `"${card}"`);
+    const common: Settings = {
+      ...{ rate_window_seconds: 1, overlap_seconds: 60, clock_skew_limit_seconds: 1e9, erp: erp.settings },
+      ...settings,
+    };
+    for (const [name, text] of [
+      ['first', mapping],
+      ['second', swapped],
+    ] as const) {
+      writeFileSync(join(folder, `${name}.mapping.yaml`), text);
+      const one = { id: installation, base_url: url, ...common, mapping: join(folder, `${name}.mapping.yaml`) };
+      writeFileSync(
+        join(folder, `${name}.yaml`),
+        demoConfig([one], {
+          database_url: fromEnvironment('DATABASE_URL'),
+          migrate_database_url: fromEnvironment('OWNER_URL'),
+          temporal: `{address: ${fromEnvironment('TEMPORAL_ADDRESS')}}`,
+          window_timeout_minutes: 3,
+        }),
+      );
+    }
+  }
+
+  #environment({ token }: Sandbox): NodeJS.ProcessEnv {
+    const { url, ownerUrl, temporal } = this.#services;
+    const { database, folder } = this.#place;
+    return {
+      ...{ PATH: process.env.PATH, HOME: process.env.HOME, LANG: 'C.UTF-8', TZ: 'UTC', NO_COLOR: '1' },
+      ...{ PRACTICE_TOKEN: token, TEMPORAL_ADDRESS: temporal, VETLEDGER_DATA_DIR: folder, VETLEDGER_LOG: 'silent' },
+      ...{ DATABASE_URL: urlOfDatabase(url, database), OWNER_URL: urlOfDatabase(ownerUrl, database) },
+      // Half of a command's time is its start.
+      NODE_COMPILE_CACHE: join(this.#place.folder, '..', 'compiled'),
+    };
+  }
+
+  async #run(
+    command: string[],
+    env: NodeJS.ProcessEnv,
+  ): Promise<{ code: number | null; stdout: string; stderr: string }> {
+    const { root, folder, signal } = this.#place;
+    signal.throwIfAborted();
+    const config = join(folder, `${this.#isRemapped ? 'second' : 'first'}.yaml`);
+    const args = [join(root, 'bin', 'vetledger.js'), ...command, '--config', config];
+    const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let isKilled = false;
+    const end = () => child.kill('SIGKILL');
+    this.#kill = () => {
+      isKilled = true;
+      end();
+    };
+    signal.addEventListener('abort', end, { once: true });
+    let isSlow = false;
+    const timer = setTimeout(() => {
+      isSlow = true;
+      end();
+    }, limitMs);
+    const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject).once('close', resolve);
+    });
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+    this.#kill = null;
+    signal.throwIfAborted();
+    if (isSlow) return { code: -1, stdout: '', stderr: `it did not end within ${limitMs / 1000} s` };
+    return { code: isKilled ? null : code, stdout: stdout.join(''), stderr: stderr.join('') };
+  }
+}
+
+function collect(stream: NodeJS.ReadableStream): string[] {
+  const parts: string[] = [];
+  stream.setEncoding('utf8').on('data', (part: string) => parts.push(part));
+  return parts;
+}
