@@ -2,7 +2,6 @@
 
 import type { Clinic } from '../../sandbox/index.ts';
 import { poisoned, poisons } from '../hostile/rounds/poisons.ts';
-import type { TamperingProxy } from '../support/tampering.ts';
 import type { Happening } from './world.ts';
 
 export interface Scene {
@@ -20,7 +19,10 @@ const department = 11;
 
 export function happen(scene: Scene, happening: Happening): void {
   const { clinic, names } = scene;
-  if (typeof happening === 'object') return poison(scene, happening);
+  if (typeof happening === 'object') {
+    poison(scene, happening);
+    return;
+  }
   const client = clinic.clients.all().find(({ customer_type: type }) => type === 0)!.id;
   const posted = clinic.invoices.all().filter(({ status, credit_note: credits }) => status === 3 && !credits);
   const last = posted.at(-1)!;

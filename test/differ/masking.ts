@@ -1,5 +1,7 @@
 // What may differ between two runs of one world, and what is written in its place. Everything else is compared as it is.
 
+import { begins } from './world.ts';
+
 export interface Run {
   /** Milliseconds: when the run of this side began and ended. Times in between are the run's own. */
   began: number;
@@ -18,7 +20,10 @@ const members: Record<string, string> = {
 /** Members whose values are ids of windows: the first one that is shown, in order of the ids, is #1. */
 const windowIds = new Set(['window', 'covered_by', 'reset_of']);
 
-const instant = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?: ?Z| UTC|[+-]\d\d:\d\d)/g;
+/** In addresses, colons are written otherwise. */
+const instant = /\d{4}-\d\d-\d\d[T ]\d\d(?::|%3A)\d\d(?::|%3A)\d\d(?:\.\d+)?(?: ?Z| UTC|[+-]\d\d(?::|%3A)\d\d)/g;
+/** The id of a record that could not be read: it is made from the address that was asked, which has times. */
+const putAside = /\b(invoice|row|payment|prepayment)[/ ]-\d{6,}\b/g;
 const hash = /\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b/g;
 
 /** The lines of what a command printed, comparable: JSON a member a line, CSV without its columns of times and ids. */
@@ -26,7 +31,7 @@ export function comparable(printed: string, run: Run): string[] {
   const plain = maskText(printed, run);
   const json = parsed(plain);
   if (json !== undefined) return JSON.stringify(maskJson(json), null, 1).split('\n');
-  const lines = plain.split('\n');
+  const lines = plain.split(/\r?\n/);
   return lines[0]?.startsWith('entry,seq,') ? maskCsv(lines) : lines;
 }
 
@@ -34,10 +39,18 @@ function maskText(text: string, { began, ended, own }: Run): string {
   const renamed = own.reduce((rest, [from, to]) => rest.replaceAll(from, to), text);
   return renamed
     .replace(instant, (found) => {
-      const at = Date.parse(found.replace(' UTC', 'Z').replace(' ', 'T'));
+      const at = Date.parse(
+        found
+          .replaceAll('%3A', ':')
+          .replace(/ ?UTC| Z/, 'Z')
+          .replace(' ', 'T'),
+      );
       // Times may be rounded down to the second.
-      return at >= began - 1_000 && at <= ended ? '<time of the run>' : found;
+      if (at >= began - 1_000 && at <= ended) return '<time of the run>';
+      // Windows end, and ask from, such times of the clinic; events have whole minutes there.
+      return at >= Date.parse(begins) && at % 60_000 !== 0 ? '<time of a window>' : found;
     })
+    .replace(putAside, '$1/<id>')
     .replace(hash, (found) => (/^0+$/.test(found) ? found : '<hash>'));
 }
 
@@ -50,25 +63,16 @@ function maskJson(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, function masked(this: unknown, name, member) {
       if (isWindowId(name, member, this)) return ordinals.get(member as number);
-      if (member !== null && Object.hasOwn(members, name)) return members[name];
-      return isWindow(this) && (name === 'from' || name === 'to') && typeof member === 'string'
-        ? minute(member)
-        : member;
+      return member !== null && Object.hasOwn(members, name) ? members[name] : member;
     }),
   );
 }
 
-/** A window of `windows` or `sync`: its bounds are times of the source's answers. */
+/** An element of `windows`. */
 const isWindow = (of: unknown): boolean => typeof of === 'object' && of !== null && 'outcome' in of && 'from' in of;
 
 const isWindowId = (name: string, member: unknown, of: unknown): boolean =>
   typeof member === 'number' && (windowIds.has(name) || (name === 'id' && isWindow(of)));
-
-/** The nearest minute: the clinic's clock stands at whole minutes, and half a round trip is taken off. */
-function minute(text: string): string {
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? text : new Date(Math.round(at / 60_000) * 60_000).toISOString();
-}
 
 function visit(value: unknown, see: (name: string, member: unknown, of: object) => void): void {
   if (typeof value !== 'object' || value === null) return;

@@ -85,7 +85,7 @@ export function worldOf(seed: number): World {
   const clinic = { invoices: rng.int(15, 50), historyDays: rng.int(20, 60), quirks: quirksOf(rng) };
   const chapters = Object.entries(chaptersOf(rng, erp));
   const [first, second] = shuffled(rng, chapters);
-  const told = rng.chance(0.4) ? [first, second] : [first];
+  const told = rng.chance(0.25) ? [first, second] : [first];
   const steps = [step(rng, sync, { hours: 1, events: rng.int(0, 8) }), ...told.flatMap((each) => each?.[1] ?? [])];
   disturb(rng, steps);
   const rest = [step(rng, sync, { hours: 26, events: 0 }), step(rng, sync, { hours: 2, events: 0 })];
