@@ -9,10 +9,15 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startEphemeralPostgres, startEphemeralTemporal } from '../../src/embedded/index.ts';
 import { playSide, type Services, type Told } from './side.ts';
-import { worldOf } from './world.ts';
+import { selfTestWorld, type World, worldOf } from './world.ts';
 
 const here = fileURLToPath(new URL('../../', import.meta.url));
 const shownLines = 60;
+/** What the self-test changes in the sources of the worktree, and the command whose answer shows it. */
+const deliberate = [
+  { find: "name: 'Card', role: 'card_clearing'", put: "name: 'Card', role: 'mobile_clearing'", shown: 'export' },
+  { find: 'the rows add up to', put: 'the rows come to', shown: 'problems' },
+];
 const help = `npm run differ -- REVISION [options]
 
 Plays the same worlds with a git worktree of REVISION and with this checkout as it is, through their command lines, and
@@ -22,10 +27,12 @@ compares books, problems, reconciliation, windows and exit codes. Exit code 0: n
   --seed N        the seed of the first one; alone: only this world
   --jobs N        worlds at a time (default: one per processor)
   --keep FOLDER   leave what both sides printed in FOLDER
+  --self-test     change an account and a text of a problem in the worktree, and see that both are noticed
 
   npm run differ -- HEAD                 # the check of the check: nothing differs
   npm run differ -- v0.1.0 --worlds 20   # a quick look
   npm run differ -- main --seed 17       # one world once more
+  npm run differ -- HEAD --self-test     # exit code 0: the changes were noticed
 `;
 
 const { values, positionals } = parseArgs({
@@ -35,6 +42,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string' },
     jobs: { type: 'string', default: String(availableParallelism()) },
     keep: { type: 'string' },
+    'self-test': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -65,12 +73,13 @@ async function differ(from: string): Promise<number> {
     const [postgres, temporal] = await Promise.all([startEphemeralPostgres(), startEphemeralTemporal()]);
     releases.push(postgres.release, temporal.release);
     const services = { url: postgres.url, ownerUrl: postgres.ownerUrl, temporal: temporal.address };
+    if (values['self-test']) return await selfTest(services, other);
     const began = performance.now();
     const differing: number[] = [];
     const waiting = [...seeds];
     const work = async () => {
       for (let seed = waiting.shift(); seed !== undefined; seed = waiting.shift()) {
-        if (await playWorld(seed, services, other)) differing.push(seed);
+        if ((await playWorld(worldOf(seed), services, other)).length > 0) differing.push(seed);
       }
     };
     const jobs = await Promise.allSettled(
@@ -91,10 +100,25 @@ async function differ(from: string): Promise<number> {
   }
 }
 
-/** Whether the two sides differ, which it says. */
-async function playWorld(seed: number, services: Services, other: string): Promise<boolean> {
+/** Whether deliberate changes of the worktree are noticed: 0 or 1, as an exit code. */
+async function selfTest(services: Services, other: string): Promise<number> {
+  for (const { find, put } of deliberate) {
+    const files = execFileSync('git', ['grep', '-lF', find, '--', 'src'], { cwd: other }).toString().trim().split('\n');
+    for (const file of files) {
+      const path = join(other, file);
+      writeFileSync(path, readFileSync(path, 'utf8').replaceAll(find, put));
+    }
+  }
+  const diff = await playWorld(selfTestWorld(), services, other);
+  const unseen = deliberate.filter(({ shown }) => !diff.some((line) => line.includes(`@@ vetledger ${shown} `)));
+  for (const { put, shown } of unseen) console.error(`"${put}" did not show in ${shown}`);
+  return unseen.length > 0 ? 1 : 0;
+}
+
+/** Plays a world on both sides, and says and returns the lines in which they differ. */
+async function playWorld(world: World, services: Services, other: string): Promise<string[]> {
   const began = performance.now();
-  const world = worldOf(seed);
+  const { seed } = world;
   const sides = await Promise.all(
     [other, here].map((root, at) => {
       const name = at === 0 ? 'theirs' : 'ours';
@@ -125,7 +149,7 @@ async function playWorld(seed: number, services: Services, other: string): Promi
       writeFileSync(join(values.keep, `world-${seed}-${name}.txt`), readFileSync(file));
   }
   for (const file of [theirs, ours]) rmSync(file);
-  return diff.length > 0;
+  return diff;
 }
 
 /** Command lines begin their lines, so that git names them in the head of each hunk; what they printed is indented. */

@@ -99,6 +99,15 @@ export function worldOf(seed: number): World {
   return { seed, clinic, erp, settings, policies, steps: [...steps, ...rest], questions };
 }
 
+/** A small world in which each deliberate change of the self-test shows: card payments, and a document that stays held. */
+export function selfTestWorld(): World {
+  const rng = new Rng(1, 'self-test');
+  const { questions, ...world } = worldOf(1);
+  const clinic = { invoices: 20, historyDays: 30, quirks: {} };
+  const steps = [step(rng, sync), step(rng, sync, { happenings: ['a wrong total'] })];
+  return { ...world, clinic, erp: 'ledger', settings: {}, policies: [], steps, questions: questions.slice(0, 2) };
+}
+
 /** One of these is asked beside the four of every world. */
 const others = [
   'report vat --month 2026-02 --json',
