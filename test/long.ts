@@ -1,11 +1,12 @@
 /**
  * Test files that `npm run test:long` runs, and `npm test` leaves out so that it takes less than ten minutes: those that play many
- * random lives, work with a real Tryton, play hostile servers and neighbours, kill processes, play a month-end, or wait for daemons to start and end, or time functions with long texts.
+ * random lives, work with a real Tryton, play hostile servers and neighbours, kill processes, play a month-end, or wait for daemons to start and end, time functions with long texts, or play two revisions.
  */
 export const longTests = [
   'test/budget/budget-property.test.ts',
   'test/chaos/chaos.test.ts',
   'test/cli/copies.test.ts',
+  'test/differ/self-test.test.ts',
   'test/domain/bounded.test.ts',
   'test/embedded/postgres.test.ts',
   'test/erp/contract/{tryton,mutants}.test.ts',

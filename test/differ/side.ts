@@ -10,6 +10,7 @@ import { startOdooBooks } from '../month-end/erp-world.ts';
 import { demoConfig, fromEnvironment, type Settings } from '../support/demo-config.ts';
 import { dropDatabase, runAlone, urlOfDatabase } from '../support/server.ts';
 import { type SourceAnswer, type SourceRequest, startTamperingProxy } from '../support/tampering.ts';
+import { openTestTryton } from '../support/tryton.ts';
 import { happen, type Scene, withPoison } from './happenings.ts';
 import { comparable } from './masking.ts';
 import { begins, installation, type Step, type Strike, type World } from './world.ts';
@@ -164,7 +165,6 @@ class Side {
       };
     }
     if (erp === 'tryton') {
-      const { openTestTryton } = await import('../support/tryton.ts');
       const { url, database, users, release } = await openTestTryton();
       return {
         ...nothing,

@@ -88,7 +88,9 @@ export function worldOf(seed: number): World {
   const told = rng.chance(0.25) ? [first, second] : [first];
   const steps = [step(rng, sync, { hours: 1, events: rng.int(0, 8) }), ...told.flatMap((each) => each?.[1] ?? [])];
   disturb(rng, steps);
-  const rest = [step(rng, sync, { hours: 26, events: 0 }), step(rng, sync, { hours: 2, events: 0 })];
+  const calm = () => step(rng, sync, { hours: 26, events: 0 });
+  // What a killed window left is done by the next one, and what that one left by the last.
+  const rest = steps.some(({ strikes }) => strikes.length > 0) ? [calm(), calm()] : [calm()];
   const questions = [
     words('export --format csv'),
     words('problems --json'),
