@@ -1,6 +1,6 @@
 /**
  * Test files that `npm run test:long` runs, and `npm test` leaves out so that it takes less than ten minutes: those that play many
- * random lives, work with a real Tryton, play hostile servers and neighbours, kill processes, play a month-end, or wait for daemons to start and end, time functions with long texts, or play two revisions.
+ * random lives, work with a real Tryton, play hostile servers and neighbours, kill processes, play a month-end or two revisions, or wait for daemons to start and end, or time functions with long texts.
  */
 export const longTests = [
   'test/budget/budget-property.test.ts',
