@@ -178,7 +178,7 @@ class Life {
     const parents = new Set(records.map(({ parent }) => parent!));
     for (const id of parents) {
       if (tables.invoice.get(id)?.modifiedMs !== second || !this.#rng.chance(0.5)) continue;
-      this.#practice.shift(id, now + Math.floor(this.#rng.next() * (second + 998 - now)));
+      this.#practice.changeUnseen(id, now + Math.floor(this.#rng.next() * (second + 998 - now)));
     }
   }
 

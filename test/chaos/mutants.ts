@@ -160,6 +160,12 @@ function settledWhenAsked(): Fault[] {
 /** Lives without what finds missed records in another way than by windows: counts, a backfill, the scrub. */
 const windowsOnly: Partial<Traits> = { deletes: false, restores: false, unseen: false, counts: false };
 
+/** Lives in which invoices change again in the second in which they were read, and the source's clock tells it. */
+const secondsThatCount: Partial<Traits> = {
+  ...{ bursts: true, precision: 'seconds', latencyMs: { usual: 20, longest: 300 } },
+  ...{ hasDateHeader: true, dateSkewMs: 0, clocksMs: [0], listedTwice: 0 },
+};
+
 /** The traits of lives in which nothing else makes up for a mutant's mistake, so that few lives are enough to notice it. */
 export function livesOf(mutant: string): Partial<Traits> {
   switch (mutant) {
@@ -169,6 +175,9 @@ export function livesOf(mutant: string): Partial<Traits> {
       return { ...windowsOnly, clocksMs: [0, 7_200_000], overlapMs: 60_000 };
     case 'no question again after a clock was put back':
       return { ...windowsOnly, clocksMs: [0, -7_200_000], overlapMs: 60_000 };
+    case 'rows accepted within the second of modified':
+      // Where the server does not tell changed rows, the next window reads recent sets again.
+      return { ...windowsOnly, ...secondsThatCount };
     case 'records without an id are named nowhere':
       return { large: null, listedTwice: 0, unusable: 9 };
     default:

@@ -50,9 +50,13 @@ export class Practice {
     });
   }
 
-  /** A new invoice, to be seen at once. */
+  /** A new invoice with a row that costs nothing, to be seen at once. */
   invoiceNow(at: number): void {
-    this.source.schedule(at, () => this.source.commit(newInvoice(this, at, 4), at + 1));
+    this.source.schedule(at, () => {
+      const changes = newInvoice(this, at, 4);
+      const free = { name: this.name(), euros: 0, invoice: changes[0]!.id };
+      this.source.commit([...changes, this.version('row', this.source.nextId('row'), at, free)], at + 1);
+    });
   }
 
   /** Some invoices and prepayments are put back to an earlier version, `modified` included. */
@@ -66,13 +70,16 @@ export class Practice {
     });
   }
 
-  /** Moves an amount from one row of an invoice to another: nothing of the invoice but its `modified` shows it. */
-  shift(id: number, at: number): void {
+  /**
+   * Changes an invoice's rows so that nothing of the invoice but its `modified` shows it: moves an amount from one row to another, or
+   * takes away a row that costs nothing, which no list of changed rows shows either.
+   */
+  changeUnseen(id: number, at: number): void {
     this.source.schedule(at, () => {
       const invoice = this.source.tables.invoice.get(id);
       const rows = this.source.rowsOf(id);
       if (!invoice || [invoice, ...rows].some((record) => this.source.isLocked(record.kind, record.id))) return;
-      this.source.commit(editRows(this, at, 'shift', invoice), at + 1);
+      this.source.commit(editRows(this, at, this.rng.pick(['shift', 'delete free']), invoice), at + 1);
     });
   }
 
@@ -239,7 +246,7 @@ function newPrepayment(practice: Practice, at: number): Change {
 function editRows(
   practice: Practice,
   at: number,
-  change: 'amounts' | 'names only' | 'shift' | 'delete',
+  change: 'amounts' | 'names only' | 'shift' | 'delete' | 'delete free',
   one: Stored | null = null,
 ): Change[] {
   const { source, rng } = practice;
@@ -266,8 +273,10 @@ function editRows(
     changes.push(...more.changes);
     total += more.total;
   }
-  if (change === 'delete' && rows.length > 1) {
-    const row = rng.pick(rows);
+  // Committed late, the deletion of a row that costs nothing could only be told by reading all rows.
+  const deletable = rows.filter((row) => (practice.factsOf(row).euros === 0) === (change === 'delete free'));
+  if (change.startsWith('delete') && rows.length > 1 && deletable.length > 0) {
+    const row = rng.pick(deletable);
     total -= practice.factsOf(row).euros;
     changes.push({ kind: 'row', id: row.id, record: null });
   }

@@ -33,6 +33,8 @@ export class Server {
   readonly #source: Source;
   readonly #traits: Traits;
   readonly #rng: Rng;
+  /** The `Date` of the answer before. */
+  #dateBefore = 0;
   readonly #twice: (kind: RecordKind, id: number) => boolean;
 
   constructor(source: Source, traits: Traits, rng: Rng) {
@@ -77,10 +79,13 @@ export class Server {
     this.onAnswer(found, kind);
     const { dateSkewMs, hasDateHeader } = this.#traits;
     const date = Math.floor((readAt + dateSkewMs) / 1000) * 1000;
+    // As the client has it: what an earlier answer told is a lower bound, too, unless the clock was put back since.
+    const before = this.#dateBefore > date ? 0 : this.#dateBefore;
+    this.#dateBefore = date;
     return {
       count,
       ...this.#shown(kind, found, JSON.stringify(filters)),
-      sourceTime: new Date(hasDateHeader ? date - durationMs : began - unknownClockMarginMs),
+      sourceTime: new Date(hasDateHeader ? Math.max(date - durationMs, before) : began - unknownClockMarginMs),
       sourceTimeAtMost: new Date(hasDateHeader ? date + 1000 : began + durationMs),
       askedAt: new Date(began),
       answeredAt: new Date(began + durationMs),

@@ -98,7 +98,6 @@ export function traitsOf(seed: number): Traits {
   const defaultPageSize = rng.pick([5, 10, 20, 50]);
   const bursts = rng.chance(0.1);
   const hasDateHeader = rng.chance(bursts ? 0.3 : 0.9);
-  if (bursts) honoured.row.delete('modified__gte');
   const large = rng.chance(0.015)
     ? { kind: rng.pick(recordKinds), records: rng.int(10_200, 11_000), atOnce: rng.chance(0.7) }
     : null;
