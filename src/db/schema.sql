@@ -787,6 +787,8 @@ create table put_aside (
   seen_at timestamp with time zone not null default clock_timestamp(),
   above bigint,
   below bigint,
+  filters jsonb not null default '{}'::jsonb,
+  asked_again_at timestamp with time zone,
   constraint put_aside_pkey PRIMARY KEY (installation, kind, record),
   constraint put_aside_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'row'::text, 'payment'::text, 'prepayment'::text])))
 );

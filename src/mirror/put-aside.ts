@@ -1,19 +1,21 @@
+import { rowsAsArrays } from '../db/bulk.ts';
 import { integer, nullable, oneOf, text } from '../db/columns.ts';
 import { isOfTheData, kindOfError, retryingTransaction } from '../db/errors.ts';
 import type { Transact } from '../db/lease.ts';
-import { type Connection, row, rows } from '../db/rows.ts';
+import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { markDirty, markKnown } from '../documents/mark.ts';
 import { divideFailed } from '../domain/divide.ts';
 import type { Problem } from '../domain/problems.ts';
+import type { Place } from '../records/unusable.ts';
 import { type DocumentKind, type DocumentRef, type RecordKind, recordKinds } from '../terms.ts';
 import { parentOf, type Reason, refusedIn } from './refused.ts';
 import { savePage } from './save-page.ts';
 import type { FindOwnEchoes, IncomingPage, MirrorScope, SaveResult } from './types.ts';
-import { isUnusable } from './unusable.ts';
+import { isUnusable, placeColumns, placeOf } from './unusable.ts';
 
 /**
  * Records that could not be stored, or are not believed (table `put_aside`). Each holds its document, whatever the mirror has of it,
- * until an answer brings the record in a form that can be stored; the census asks for them again. unusable.ts has those of which no
+ * until an answer brings the record in a form that can be stored; windows and the census ask for them again (src/sync/aside.ts). unusable.ts has those of which no
  * document can be made.
  */
 
@@ -43,7 +45,7 @@ export async function savePageOrAside<T>(
   const save = (failed: ReadonlySet<number>) =>
     retryingTransaction(transact, async (trx) => {
       for (const [id, reason] of [...refused].toSorted(([a], [b]) => a - b)) {
-        await putAside(trx, scope.installation, kind, id, reason);
+        await putAside(trx, scope.installation, kind, id, reason, page.answeredAt);
       }
       const aside = new Set([...failed, ...refused.keys()]);
       const saved = await savePage(trx, scope, kind, { ...page, aside }, findOwnEchoes);
@@ -65,29 +67,30 @@ export async function savePageOrAside<T>(
         aside.add(item.id);
         const message = `${kind} ${item.id}: storing it failed unexpectedly (${kindOfError(failure)})`;
         const reason: Reason = { code: 'internal_error', message, parentId: parentOf(scope, kind, item) };
-        await transact((trx) => putAside(trx, scope.installation, kind, item.id, reason));
+        await transact((trx) => putAside(trx, scope.installation, kind, item.id, reason, page.answeredAt));
       },
     });
     return await save(aside);
   }
 }
 
-/** A row holds the invoice of which the mirror has it, or which it names. */
+/** A row holds the invoice of which the mirror has it, or which it names. `seenAt`: when its page was answered. */
 async function putAside(
   trx: Connection,
   installation: number,
   kind: RecordKind,
   id: number,
   { code, message, parentId }: Reason,
+  seenAt: Date,
 ): Promise<void> {
   const { parent } = await row(
     trx,
     { parent: nullable(integer) },
-    `insert into put_aside as a (installation, kind, record, parent_id, code, message) values (?, ?, ?, coalesce((
-       select parent_id from mirror_record where installation = ? and kind = ? and id = ?), ?::bigint), ?, ?)
+    `insert into put_aside as a (installation, kind, record, parent_id, code, message, seen_at) values (?, ?, ?, coalesce((
+       select parent_id from mirror_record where installation = ? and kind = ? and id = ?), ?::bigint), ?, ?, ?)
      on conflict (installation, kind, record) do update set parent_id = excluded.parent_id, code = excluded.code,
-       message = excluded.message, seen_at = clock_timestamp() returning parent_id as parent`,
-    [installation, kind, String(id), installation, kind, id, parentId, code, message],
+       message = excluded.message, seen_at = excluded.seen_at returning parent_id as parent`,
+    [installation, kind, String(id), installation, kind, id, parentId, code, message, seenAt],
   );
   if (kind !== 'row') await markDirty(trx, installation, kind, [id]);
   else if (parent !== null) await markKnown(trx, installation, 'invoice', [parent]);
@@ -130,6 +133,78 @@ export async function asideIds(
     [installation, kind, limit],
   );
   return found.map(({ id }) => id);
+}
+
+/** The invoices of which rows were put aside. */
+export async function invoicesOfAside(db: Connection, installation: number, limit: number): Promise<number[]> {
+  const found = await rows(
+    db,
+    { id: integer },
+    `select parent_id as id from put_aside where installation = ? and kind = 'row' and parent_id is not null
+     group by parent_id order by min(seen_at), parent_id limit ?`,
+    [installation, limit],
+  );
+  return found.map(({ id }) => id).sort((a, b) => a - b);
+}
+
+/** A record put aside that is to be asked for again. */
+export interface DueAside {
+  kind: RecordKind;
+  record: string;
+  /** The invoice of a row, where it is known. */
+  invoice: number | null;
+  place: Place;
+}
+
+/** For so long after it was put aside, every window may ask for a record again. */
+const oftenMinutes = 10;
+
+/**
+ * What is put aside and due: for ten minutes always, then each time that twice the time has passed since it was put aside. So what comes
+ * right is taken soon, and what never does is asked for a few times on the first day. Those first that were asked for longest ago: at
+ * most `sets` rows of known invoices, and `places` others.
+ */
+export async function dueAside(
+  db: Connection,
+  installation: number,
+  { sets, places }: { sets: number; places: number },
+): Promise<DueAside[]> {
+  const found = await rows(
+    db,
+    { kind: oneOf(recordKinds), record: text, invoice: nullable(integer), ...placeColumns },
+    `select kind, record, invoice, above, below, filters from (
+       select *, row_number() over (partition by invoice is null order by asked_again_at nulls first, kind, record) as n
+       from (select *, case when kind = 'row' then parent_id end as invoice from put_aside
+             where installation = ? and (asked_again_at is null or clock_timestamp() < since + make_interval(mins => ?)
+               or clock_timestamp() - asked_again_at >= asked_again_at - since)) waiting) due
+     where n <= case when invoice is null then ?::int else ?::int end order by kind, record`,
+    [installation, oftenMinutes, places, sets],
+  );
+  return found.map(({ kind, record, invoice, ...place }) => ({
+    ...{ kind, record, invoice },
+    place: record.startsWith('-')
+      ? placeOf(place)
+      : { above: Number(record) - 1, below: Number(record) + 1, filters: {} },
+  }));
+}
+
+/** Notes that records are asked for again now. */
+export async function noteAskedAgain(
+  trx: Connection,
+  installation: number,
+  records: readonly Pick<DueAside, 'kind' | 'record'>[],
+): Promise<void> {
+  const { from, bindings } = rowsAsArrays(
+    'again',
+    { kind: 'text', record: 'text' },
+    records.map(({ kind, record }) => ({ kind, record })),
+  );
+  await execute(
+    trx,
+    `update put_aside a set asked_again_at = clock_timestamp() from ${from}
+     where a.installation = ? and a.kind = again.kind and a.record = again.record`,
+    [...bindings, installation],
+  );
 }
 
 /** How many records of a kind were put aside that the mirror has no version of. */

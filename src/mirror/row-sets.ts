@@ -3,6 +3,7 @@ import { type Connection, execute, rows } from '../db/rows.ts';
 import { inForceOf } from '../documents/absence.ts';
 import { markKnown } from '../documents/mark.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
+import { endUnseen } from './unusable.ts';
 
 /** A `modified` of whole seconds: another change may carry the same one for so long. */
 const secondsOfModified = 1;
@@ -30,7 +31,8 @@ export async function doubtRowSets(trx: Connection, installation: number, invoic
  * entry in force, and has not been modified since a row was last seen, that row is missing instead (ACCOUNTING "Absence"). Returns the
  * invoice of each row that is gone. `rows_source_time` becomes the source time of the answers, or what it takes to be fresh (proof P2)
  * where they were asked for a second after the invoice's version had been answered: whatever the source's clock says, they are
- * later than the second in which that version was written.
+ * later than the second in which that version was written. What was put aside of these rows without a usable id, and was not shown,
+ * ends.
  */
 export async function settleRowSets(
   trx: Connection,
@@ -87,6 +89,7 @@ export async function settleRowSets(
   const stale = settled.filter(({ wasFresh }) => wasFresh !== true);
   const touched = new Set([...gone, ...missing, ...stale].map(({ invoice }) => invoice));
   await markKnown(trx, installation, 'invoice', [...touched]);
+  await endUnseen(trx, installation, 'row', askedAt, { invoices });
   return gone.map(({ invoice }) => invoice);
 }
 

@@ -43,7 +43,7 @@ export async function savePage(
     ids,
     unusable: unusable.map(({ key }) => key),
   };
-  await putUnusableAside(trx, installation, kind, unusable);
+  await putUnusableAside(trx, installation, kind, unusable, page.answeredAt);
   if (incoming.size === 0) return { ...received, pulled: 0, changedIds: [], changedParents: [] };
 
   const { added, replaced, unchanged, cut, shown } = await compare(trx, scope, kind, [...incoming.values()], page);

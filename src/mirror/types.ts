@@ -1,6 +1,6 @@
 import type { Dialect } from '../records/dialect.ts';
 import type { SourceRecord } from '../records/types.ts';
-import type { Unusable } from '../records/unusable.ts';
+import type { Place, Unusable } from '../records/unusable.ts';
 import type { DocumentKind, RawKeeping } from '../terms.ts';
 
 /** The installation whose records are saved, and how they are read. */
@@ -15,8 +15,7 @@ export interface MirrorScope {
 export interface UnusableInPage extends Unusable {
   page: string;
   position: number;
-  above: number | null;
-  below: number | null;
+  place: Place;
 }
 
 /** One answer's records, as received. */

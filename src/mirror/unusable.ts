@@ -1,6 +1,7 @@
-import { integer, nullable } from '../db/columns.ts';
-import { type Connection, execute, rows } from '../db/rows.ts';
+import { integer, json, nullable, type RowOf } from '../db/columns.ts';
+import { type Binding, type Connection, execute, rows } from '../db/rows.ts';
 import { markKnown } from '../documents/mark.ts';
+import type { Place } from '../records/unusable.ts';
 import type { RecordKind } from '../terms.ts';
 import type { UnusableInPage } from './types.ts';
 
@@ -13,21 +14,23 @@ import type { UnusableInPage } from './types.ts';
 /** Condition on `put_aside`: a record that no document can be made of. */
 export const isUnusable = `record like '-%'`;
 
-/** Puts a page's unusable records aside, or notes that they still show. Of a row, the invoice is held that it names. */
+/** Puts a page's unusable records aside, or notes that they still show: `seenAt`, when the page was answered. Of a row, the invoice is held that it names. */
 export async function putUnusableAside(
   trx: Connection,
   installation: number,
   kind: RecordKind,
   unusable: readonly UnusableInPage[],
+  seenAt: Date,
 ): Promise<void> {
   for (const record of unusable.toSorted((a, b) => a.key - b.key)) {
-    const { key, code, parentId, above, below } = record;
+    const { key, code, parentId, place } = record;
     await execute(
       trx,
-      `insert into put_aside (installation, kind, record, parent_id, code, message, above, below) values (?, ?, ?, ?, ?, ?, ?, ?)
+      `insert into put_aside (installation, kind, record, parent_id, code, message, above, below, filters, seen_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?)
        on conflict (installation, kind, record) do update set parent_id = excluded.parent_id, code = excluded.code,
-         message = excluded.message, above = excluded.above, below = excluded.below, seen_at = clock_timestamp()`,
-      [installation, kind, String(key), parentId, code, messageOf(kind, record), above, below],
+         message = excluded.message, above = excluded.above, below = excluded.below, filters = excluded.filters, seen_at = excluded.seen_at`,
+      [installation, kind, String(key), parentId, code, messageOf(kind, record), ...bindingsOf(place), seenAt],
     );
     if (kind === 'row' && parentId !== null) await markKnown(trx, installation, 'invoice', [parentId]);
   }
@@ -38,26 +41,32 @@ function messageOf(kind: RecordKind, { page, position, why }: UnusableInPage): s
   return `record ${position} of ${where} of the ${kind} list: ${why}`;
 }
 
-/** Where a record stood that was put aside: between these ids of its list; null: it was the first or the last. */
-export interface Place {
-  above: number | null;
-  below: number | null;
+/** The columns of `put_aside` that tell a place, and the place of such a row. */
+export const placeColumns = { above: nullable(integer), below: nullable(integer), filters: json };
+export function placeOf({ above, below, filters }: RowOf<typeof placeColumns>): Place {
+  return { above, below, filters: JSON.parse(filters) };
 }
 
-/** The places of the unusable records, those first that were seen longest ago. */
-export function unusablePlaces(
+function bindingsOf({ above, below, filters }: Place): [number | null, number | null, string] {
+  return [above, below, JSON.stringify(filters)];
+}
+
+/** The places of the unusable records that no invoice is known of, those first that were seen longest ago. */
+export async function unusablePlaces(
   db: Connection,
   installation: number,
   kind: RecordKind,
   limit: number,
 ): Promise<Place[]> {
-  return rows(
+  const found = await rows(
     db,
-    { above: nullable(integer), below: nullable(integer) },
-    `select above, below from put_aside where installation = ? and kind = ? and ${isUnusable}
-     group by above, below order by min(seen_at) limit ?`,
+    placeColumns,
+    `select above, below, filters from put_aside
+     where installation = ? and kind = ? and ${isUnusable} and (kind <> 'row' or parent_id is null)
+     group by above, below, filters order by min(seen_at) limit ?`,
     [installation, kind, limit],
   );
+  return found.map(placeOf);
 }
 
 /**
@@ -72,10 +81,10 @@ export async function endUnseen(
   part: { place: Place } | { invoices: readonly number[] } | 'list' = 'list',
 ): Promise<void> {
   let condition = 'true';
-  let bindings: (number | null | readonly number[])[] = [];
+  let bindings: Binding[] = [];
   if (part !== 'list' && 'place' in part) {
-    condition = 'above is not distinct from ?::bigint and below is not distinct from ?::bigint';
-    bindings = [part.place.above, part.place.below];
+    condition = 'above is not distinct from ?::bigint and below is not distinct from ?::bigint and filters = ?::jsonb';
+    bindings = bindingsOf(part.place);
   } else if (part !== 'list') {
     condition = 'parent_id = any(?)';
     bindings = [part.invoices];

@@ -205,7 +205,7 @@ function clientWith(
     );
     if (value === null) throw new PracticeError('malformed_response', `the answer of the ${kind} list is empty`);
     const { count } = value;
-    const { results, unusable } = sortPage(value.results, query.toString());
+    const { results, unusable } = sortPage(value.results, query.toString(), filters);
     const received = value.results.length;
     // Of a page that shows a record more than once nobody can tell how many places it has.
     const hasCopies = new Set(results.map(({ id }) => id)).size < results.length;

@@ -23,6 +23,15 @@ export interface Unusable {
   key: number;
 }
 
+/** Where a record stands of which no id is known: between two ids of its list, and among what filters select. */
+export interface Place {
+  /** Null: before it stands none that is known. */
+  above: number | null;
+  below: number | null;
+  /** Of the question that showed it, those that are no bounds of ids. */
+  filters: Record<string, string>;
+}
+
 /** Characters of the record's text that are shown, and of each of its values. */
 const longestText = 240;
 const longestValue = 40;

@@ -1,7 +1,6 @@
 import { instant, integer, nullable } from '../db/columns.ts';
 import { row, rows } from '../db/rows.ts';
 import { doubtRowSets, settleRowSets } from '../mirror/row-sets.ts';
-import { endUnseen } from '../mirror/unusable.ts';
 import { invoicesPerRequest } from './by-invoice.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
 import { mayUse } from './capabilities/recheck.ts';
@@ -125,7 +124,6 @@ async function pullAndSettle(
     );
     const gone = await settleRowSets(trx, installation, settled, read);
     if (gone.length > 0) await context.watch?.rowsGone(trx, gone);
-    await endUnseen(trx, installation, 'row', read.askedAt, { invoices: settled });
   });
   return result;
 }

@@ -21,8 +21,14 @@ const freshnessPauseMs = 1_100;
 const freshnessMarginMs = 20;
 /** Problem codes that late-arriving rows can resolve. */
 export const problemsOfLateRows = ['rows_missing', 'rows_stale', 'totals_disagree'];
-/** Held invoices whose row sets a window fetches again: with `invoice__in` in one request, or one by one. */
-const heldInvoicesAtMost = { inOneRequest: 50, oneByOne: 5 };
+/** Invoices whose row sets a window fetches again without a change: with `invoice__in` in one request, or one by one. */
+const doubtedAtMost = { inOneRequest: 50, oneByOne: 5 };
+
+/** How many invoices' row sets a window may take for stale without a change. */
+export async function doubtedSetsAtMost({ db, installation }: PullContext): Promise<number> {
+  const ignored = await ignoredFilters(db, installation, 'row');
+  return ignored.has('invoice__in') ? doubtedAtMost.oneByOne : doubtedAtMost.inOneRequest;
+}
 
 export interface RowPorts {
   /** Sleeps, while the activity keeps sending heartbeats. */
@@ -96,9 +102,9 @@ async function doubtRecentSets({ transact, installation }: PullContext, since: D
  * Where the server does not tell changed rows, the sets of invoices that are held for their rows become stale, beginning with
  * those fetched longest ago. The other parts of these invoices were fetched again when they were held.
  */
-async function doubtHeldSets({ db, transact, installation }: PullContext): Promise<void> {
-  const ignored = await ignoredFilters(db, installation, 'row');
-  const limit = ignored.has('invoice__in') ? heldInvoicesAtMost.oneByOne : heldInvoicesAtMost.inOneRequest;
+async function doubtHeldSets(context: PullContext): Promise<void> {
+  const { transact, installation } = context;
+  const limit = await doubtedSetsAtMost(context);
   await transact(async (trx) => {
     const held = await rows(
       trx,

@@ -1,6 +1,7 @@
 import type { Connection } from '../db/rows.ts';
 import { type ReadAt, readAtOf } from '../domain/read-at.ts';
 import type { RecordKind } from '../terms.ts';
+import { askAsideAgain } from './aside.ts';
 import { pullChanged } from './changes.ts';
 import type { PullContext, PullCounts, PullResult } from './context.ts';
 import { type CursorMove, type Cursors, type CursorValue, moveCursors, readCursors } from './cursors.ts';
@@ -77,6 +78,7 @@ export async function readStream(
       return { counts, move: movedBy({ after: next === null ? after : Math.max(next, after ?? 0) }) };
     }
     case 'row': {
+      await askAsideAgain(context);
       // First the interrupted scan: half a scan would make the rest look lighter as sets, which request its rows again. Changed
       // rows are requested after it, since they make sets stale that the scan has settled.
       const scan = await completeScan(context, known?.walks);

@@ -84,7 +84,7 @@ export class Server {
     this.#dateBefore = date;
     return {
       count,
-      ...this.#shown(kind, found, JSON.stringify(filters)),
+      ...this.#shown(kind, found, filters),
       sourceTime: new Date(hasDateHeader ? Math.max(date - durationMs, before) : began - unknownClockMarginMs),
       sourceTimeAtMost: new Date(hasDateHeader ? date + 1000 : began + durationMs),
       askedAt: new Date(began),
@@ -96,7 +96,7 @@ export class Server {
   }
 
   /** A page as the client sorts it: the filters know the ids that the texts do not have. */
-  #shown(kind: RecordKind, found: Stored[], page: string): Pick<ListAnswer, 'results' | 'unusable'> {
+  #shown(kind: RecordKind, found: Stored[], filters: Record<string, string>): Pick<ListAnswer, 'results' | 'unusable'> {
     const texts = found.map(({ id, raw, value }) => {
       if (!isUnusable(this.#traits.unusable, kind, id)) return { id, raw, value };
       const text = raw.replace(`"id":${id}`, `"id":-${id}`);
@@ -104,7 +104,7 @@ export class Server {
       if (unusable === null) throw new Error(`${text} is usable`);
       return unusable;
     });
-    const { results, unusable } = sortPage(texts, page);
+    const { results, unusable } = sortPage(texts, JSON.stringify(filters), filters);
     return { results, ...(unusable.length > 0 ? { unusable } : {}) };
   }
 

@@ -119,9 +119,9 @@ describe('a list', () => {
     const { client } = await setup([page(...records)], { dialect: loadDialect({}, 4711) });
     const { results, unusable = [] } = await client.list('payment', { id__gt: '2' }, 100);
     expect(results.map(({ id }) => id)).toEqual([3, 5]);
-    const places = unusable.map(({ code, position, above, below }) => [code, position, above, below]);
+    const places = unusable.map(({ code, position, place }) => [code, position, place.above, place.below]);
     expect(places).toEqual([
-      ['record_unusable', 1, null, 3],
+      ['record_unusable', 1, 2, 3],
       ['record_unusable', 3, 3, 5],
       ['record_unusable', 4, 3, 5],
       ['foreign_record', 5, 3, 5],
