@@ -7,8 +7,7 @@ import { playRound, prepareDatabase, type RoundReport } from './rounds/round.ts'
 
 const { db, owner } = useDatabase();
 /** A few of the rounds of `npm run hostile`. */
-// Seeds 1 and 2 fail: the judge does not confirm a late deletion, and a row put aside waits for the daily census.
-const seeds = [3, 5, 8];
+const seeds = [1, 2, 3, 5, 8];
 /** So many rounds show a mutant at the latest. */
 const mutantSeeds = 12;
 

@@ -10,6 +10,7 @@ import type { ActivityDeps } from '../../../activities/deps.ts';
 import type { Quirks } from '../../../sandbox/index.ts';
 import { Rng } from '../../../sandbox/rng.ts';
 import { addDays } from '../../../sandbox/zone.ts';
+import { confirmGone } from '../../../src/bookkeeping/confirm-gone.ts';
 import { type InstallationConfig, loadConfig } from '../../../src/config/load.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { closePeriods } from '../../../src/ledger/close.ts';
@@ -18,7 +19,7 @@ import { Budget } from '../../../src/practice/budget.ts';
 import { createPracticeClient, type PracticeClient } from '../../../src/practice/client.ts';
 import { writeBackFindings } from '../../../src/reconcile/e10-write-backs.ts';
 import { systemClock } from '../../../src/runtime/system-clock.ts';
-import type { DocumentKind } from '../../../src/terms.ts';
+import type { DocumentKind, DocumentRef } from '../../../src/terms.ts';
 import { demoConfig, demoMapping, fromEnvironment } from '../../support/demo-config.ts';
 import { wrongBooks } from '../../support/expected-books.ts';
 import { hiding } from '../../support/hiding.ts';
@@ -117,6 +118,9 @@ class Round {
   /** Of these, those that no document can be made of. */
   readonly #unusable = new Set<string>();
   readonly #mayBeHeld = new Set<string>();
+  /** Deleted at the clinic; of these, those that a person has confirmed to be gone. */
+  readonly #deleted = new Set<string>();
+  readonly #confirmed = new Set<string>();
   readonly #staffIds = new Map<number, string>();
   readonly #staffNotes = new Map<number, string>();
   readonly #wrong: string[] = [];
@@ -407,6 +411,7 @@ class Round {
       .at(-1);
     if (!found || clinic.zone.date(found.created) <= (this.#closedThrough ?? '')) return;
     clinic.deleteRecord('unallocatedpayment', found.id);
+    this.#deleted.add(`prepayment/${found.id}`);
     this.#count('a deletion');
     this.#isLate = true;
     this.#tell(`prepayment ${found.id} deleted`);
@@ -622,8 +627,36 @@ class Round {
         );
       this.#judge(await this.#window(runner), false);
     }
+    if (await this.#confirmDeletions()) this.#judge(await this.#window(runner), false);
     await this.#check('at the end');
     await this.#checkWriteBacks();
+  }
+
+  /**
+   * What a person does who sees that the source does not show a document any more. Nothing is missing by now but what was deleted, and
+   * what the source shows without a usable id.
+   */
+  async #confirmDeletions(): Promise<boolean> {
+    const { id } = this.#installation;
+    const missing = await query<DocumentRef>(
+      this.#databases.owner,
+      `select kind, id::int from document
+       where installation = ? and problem_code in ('missing_in_source', 'source_shrank') order by kind, id`,
+      [id],
+    );
+    const deleted: DocumentRef[] = [];
+    for (const { kind, id } of missing) {
+      const document = `${kind}/${id}`;
+      if (this.#deleted.has(document)) deleted.push({ kind, id });
+      else if (!this.#unusable.has(document)) this.#wrong.push(`${document} is missing, and the source shows it`);
+    }
+    if (deleted.length === 0) return false;
+    const confirming = { reason: 'deleted in the practice software', by: 'M. Virtanen' };
+    await this.#databases.db.transaction((trx) => confirmGone(trx, id, deleted, confirming));
+    for (const { kind, id } of deleted) this.#confirmed.add(`${kind}/${id}`);
+    this.#tell(`confirmed to be gone: ${[...this.#confirmed].join(', ')}`);
+    this.#server.pass(90_000);
+    return true;
   }
 
   async #check(when: string): Promise<void> {
@@ -651,13 +684,13 @@ class Round {
       `select kind || '/' || id as document, state from document where installation = ?`,
       [id],
     );
-    // Nobody has confirmed that anything is gone.
-    const reversed = await query<{ id: string }>(
+    const reversed = await query<{ id: string; document: string }>(
       owner,
-      `select id from entry where installation = ? and reason = 'gone'`,
+      `select id, kind || '/' || document_id as document from entry where installation = ? and reason = 'gone'`,
       [id],
     );
-    for (const entry of reversed) this.#wrong.push(`${when}: ${entry.id} reverses what the source did not show`);
+    for (const entry of reversed.filter(({ document }) => !this.#confirmed.has(document)))
+      this.#wrong.push(`${when}: ${entry.id} reverses what the source did not show`);
     const stateOf = new Map(states.map(({ document, state }) => [document, state]));
     const problems = await query<{ document: string; code: string; message: string }>(
       owner,
@@ -719,6 +752,8 @@ class Round {
       if (found === 'another' || found === 'lost') named.add(prepayment);
     }
     for (const { id, entry, state } of posted) {
+      // Whether a write that was cut off was done cannot be read there.
+      if (this.#unusable.has(`prepayment/${id}`)) continue;
       const info = this.#server.sandbox.clinic.prepayments.get(id)?.external_info;
       if (!info) continue;
       const staff = this.#staffIds.get(id);
