@@ -31,8 +31,7 @@ export async function doubtRowSets(trx: Connection, installation: number, invoic
  * entry in force, and has not been modified since a row was last seen, that row is missing instead (ACCOUNTING "Absence"). Returns the
  * invoice of each row that is gone. `rows_source_time` becomes the source time of the answers, or what it takes to be fresh (proof P2)
  * where they were asked for a second after the invoice's version had been answered: whatever the source's clock says, they are
- * later than the second in which that version was written. What was put aside of these rows without a usable id, and was not shown,
- * ends.
+ * later than the second in which that version was written. What was put aside of these rows, and was not shown, ends.
  */
 export async function settleRowSets(
   trx: Connection,

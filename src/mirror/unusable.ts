@@ -70,8 +70,8 @@ export async function unusablePlaces(
 }
 
 /**
- * Ends the unusable records of a list, or of a part of it, that answers asked for at `askedAt` and later did not show any more. The
- * invoices of rows are judged again.
+ * Ends the unusable records of a list, or of a place in it, that answers asked for at `askedAt` and later did not show any more; of whole
+ * row sets every row that was put aside. The invoices of rows are judged again.
  */
 export async function endUnseen(
   trx: Connection,
@@ -80,10 +80,11 @@ export async function endUnseen(
   askedAt: Date,
   part: { place: Place } | { invoices: readonly number[] } | 'list' = 'list',
 ): Promise<void> {
-  let condition = 'true';
+  let condition = isUnusable;
   let bindings: Binding[] = [];
   if (part !== 'list' && 'place' in part) {
-    condition = 'above is not distinct from ?::bigint and below is not distinct from ?::bigint and filters = ?::jsonb';
+    condition +=
+      ' and above is not distinct from ?::bigint and below is not distinct from ?::bigint and filters = ?::jsonb';
     bindings = bindingsOf(part.place);
   } else if (part !== 'list') {
     condition = 'parent_id = any(?)';
@@ -92,7 +93,7 @@ export async function endUnseen(
   const ended = await rows(
     trx,
     { parentId: nullable(integer) },
-    `delete from put_aside where installation = ? and kind = ? and ${isUnusable} and seen_at < ? and ${condition}
+    `delete from put_aside where installation = ? and kind = ? and seen_at < ? and ${condition}
      returning parent_id as "parentId"`,
     [installation, kind, askedAt, ...bindings],
   );

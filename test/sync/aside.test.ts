@@ -88,6 +88,20 @@ test.each(faults)('a record of each list came once %s: the next window takes it'
   expect((await clinic.reconcile()).installations[0]?.equations.E6).toMatchObject({ ok: true });
 });
 
+test('a row that was put aside and deleted since holds its invoice no longer', async () => {
+  await clinicBehindProxy();
+  const id = changed('invoicerow');
+  const [, inTwoVersions] = faults[1] as (typeof faults)[number];
+  proxy.tamper = changeRecords('invoicerow', (raw, record) => (record.id === id ? inTwoVersions(raw) : raw));
+  await window();
+  expect(await aside()).toEqual([{ kind: 'row' }]);
+  proxy.tamper = (answer) => answer;
+  clinic.sandbox.clinic.deleteRecord('invoicerow', id);
+  await window();
+  expect(await aside()).toEqual([]);
+  expect(await clinic.wrongBooks()).toEqual([]);
+});
+
 test('what stays unusable costs a few requests of a window, and after hours almost none', async () => {
   await clinicBehindProxy();
   const idle = await costOf(window);
