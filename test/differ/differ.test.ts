@@ -57,6 +57,8 @@ describe('masking', () => {
     ['http://127.0.0.1:4711/4711/api', '<practice>/4711/api'],
     [`head ${'0f'.repeat(32)}`, 'head <hash>'],
     ['0'.repeat(64), '0'.repeat(64)],
+    ['Payment 3 · 4711/payment/3/1 [H26ZXA3DY6622ZWMZL3W]', 'Payment 3 · 4711/payment/3/1 [<key>]'],
+    ['batch 4711-000012', 'batch 4711-<batch>'],
     ['4711/invoice/-36611107238035', '4711/invoice/<id>'],
     ['4711/invoice/10001/2', '4711/invoice/10001/2'],
   ])('%s', (text, masked) => expect(comparable(text, run)).toEqual([masked]));

@@ -1,16 +1,14 @@
 // One side of a world: the commands of a checkout, as processes, on a database, a clinic and an ERP that are this side's alone.
 
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
 import { Rng } from '../../sandbox/rng.ts';
 import { answerFaults } from '../hostile/rounds/answers.ts';
-import { startOdooBooks } from '../month-end/erp-world.ts';
-import { demoConfig, fromEnvironment, type Settings } from '../support/demo-config.ts';
 import { dropDatabase, runAlone, urlOfDatabase } from '../support/server.ts';
 import { type SourceAnswer, type SourceRequest, startTamperingProxy } from '../support/tampering.ts';
-import { openTestTryton } from '../support/tryton.ts';
+import { configure, startErp } from './books.ts';
 import { happen, type Scene, withPoison } from './happenings.ts';
 import { comparable } from './masking.ts';
 import { begins, installation, type Step, type Strike, type World } from './world.ts';
@@ -19,7 +17,6 @@ import { begins, installation, type Step, type Strike, type World } from './worl
 const limitMs = 300_000;
 /** Less garbage collection, and no second start: bin/vetledger.js starts itself anew without such flags. */
 const quickStart = ['--heap-growing-percent=35', '--max-semi-space-size=32'];
-const mappings = new URL('../../mappings/', import.meta.url);
 
 export interface Services {
   /** PostgreSQL as the program, and as the owner of the tables. */
@@ -42,15 +39,6 @@ export interface Told {
   command: string;
   code: number | null;
   lines: string[];
-}
-
-interface Erp {
-  settings: string;
-  password: string;
-  close?: NonNullable<Scene['closeErp']>;
-  /** What it holds in the end. */
-  books(): string[];
-  stop(): Promise<void>;
 }
 
 /** Plays a world with the commands of one checkout; all that it made is gone afterwards. */
@@ -86,7 +74,7 @@ class Side {
     await runAlone(this.#services.ownerUrl, `create database ${database}`);
     this.#stops.push(() => dropDatabase(this.#services.ownerUrl, database));
     mkdirSync(folder, { recursive: true });
-    const erp = await this.#startErp();
+    const erp = await startErp(this.#world.erp, folder);
     this.#stops.push(erp.stop);
     const { seed, clinic, steps, questions } = this.#world;
     const sandbox = await startSandbox({
@@ -95,29 +83,18 @@ class Side {
     this.#stops.push(sandbox.stop);
     const scene: Scene = { clinic: sandbox.clinic, names: new Map(), poisoned: new Map(), closeErp: erp.close };
     const url = await this.#startProxy(sandbox, scene);
-    this.#configure(url, erp);
+    configure(this.#world, folder, url, erp.settings);
     const env = { ...this.#environment(sandbox), ERP_PASSWORD: erp.password };
-    const own = [
-      ...[
-        [url, '<practice>'],
-        [sandbox.url, '<practice>'],
-        [folder, '<folder>'],
-        [database, '<database>'],
-      ],
-    ] as [string, string][];
+    const own = [url, sandbox.url].map((one): [string, string] => [one, '<practice>']);
+    own.push(
+      [folder, '<folder>'],
+      [database, '<database>'],
+      ...(erp.url ? [[erp.url, '<erp>'] as [string, string]] : []),
+    );
     const told: Told[] = [];
+    const lines = (text: string) => comparable(text, { began: this.#began, ended: Date.now(), own });
     const run = async (command: string[]) => {
-      const at = performance.now();
       const ran = await this.#run(command, env);
-      if (process.env.DIFFER_TIMES)
-        console.error(
-          this.#world.seed,
-          command.join(' '),
-          ran.code,
-          Math.round(performance.now() - at),
-          ran.stderr.slice(-300),
-        );
-      const lines = (text: string) => comparable(text, { began: this.#began, ended: Date.now(), own });
       // What a window reads and asks follows from its times; what it comes to is asked in the end.
       const isMoving = ['migrate', 'sync', 'backfill', 'replay', 'deliver'].includes(command[0]!);
       const printed = isMoving && ran.code === 0 ? [] : lines(ran.stdout);
@@ -128,7 +105,7 @@ class Side {
     for (const step of steps) await run(this.#begin(step, sandbox, scene));
     this.#strikes = [];
     for (const question of questions) await run(question);
-    told.push({ command: 'the books of the ERP', code: 0, lines: erp.books() });
+    told.push({ command: 'the books of the ERP', code: 0, lines: lines(erp.lines().join('\n')) });
     return told;
   }
 
@@ -147,43 +124,6 @@ class Side {
     this.#asked.clear();
     if (step.remapped) this.#isRemapped = true;
     return step.command.map((word) => word.replace(/\{(\w+)\}/, (_, name) => scene.names.get(name) ?? name));
-  }
-
-  async #startErp(): Promise<Erp> {
-    const { erp } = this.#world;
-    const { folder } = this.#place;
-    const nothing = { password: 'none', books: () => [], stop: async () => undefined };
-    if (erp === 'ledger') return { ...nothing, settings: '{kind: ledger}' };
-    const login = (url: string, database: string, user: string) =>
-      `{kind: ${erp}, url: "${url}", database: ${database}, user: ${user}, password: ${fromEnvironment('ERP_PASSWORD')}, auto: true}`;
-    if (erp === 'odoo') {
-      const { url, database, user, password, close, references, stop } = await startOdooBooks();
-      const settings = login(url, database, user);
-      return {
-        ...{ settings, password, stop, books: () => references().toSorted() },
-        close: (through) => close(through ?? '2019-12-31'),
-      };
-    }
-    if (erp === 'tryton') {
-      const { url, database, users, release } = await openTestTryton();
-      return {
-        ...nothing,
-        settings: login(url, database, users.api.user),
-        password: users.api.password,
-        stop: release,
-      };
-    }
-    const files = join(folder, 'files');
-    const options = {
-      csv: 'dialect: semicolon',
-      sie4: 'company_name: Klinikka Oy',
-      datev: 'consultant_number: 29098, client_number: 55003, account_length: 4',
-    }[erp];
-    const books = () => {
-      const names = readdirSync(files, { recursive: true, withFileTypes: true });
-      return names.flatMap((file) => (file.isFile() ? [file.name] : [])).toSorted();
-    };
-    return { ...nothing, settings: `{kind: ${erp}, auto: true, folder: "${files}", options: {${options}}}`, books };
   }
 
   /** The address that the commands ask: the sandbox, with the world's faults and poisons on the way. */
@@ -216,43 +156,6 @@ class Side {
     return struck;
   }
 
-  #configure(url: string, erp: Erp): void {
-    const { erp: kind, settings, policies } = this.#world;
-    const { folder } = this.#place;
-    const file = kind === 'odoo' ? 'odoo-demo.yaml' : kind === 'tryton' ? 'tryton-demo.yaml' : 'demo.yaml';
-    const own = policies.reduce(
-      (text, [from, to]) => text.replace(from, to),
-      readFileSync(new URL(file, mappings), 'utf8'),
-    );
-    const files = ['csv', 'sie4', 'datev'].includes(kind);
-    const mapping = `${own}${files ? '\nerp:\n  parties: per_client\n  journals: {invoice: F, "*": X}\n  dimensions: {department: {name: "1"}}\n' : ''}`;
-    // Two clearing accounts change places.
-    const [cash, card] = ['cash', 'card_clearing'].map(
-      (role) => new RegExp(`^  ${role}: "(\\d+)"`, 'm').exec(mapping)![1]!,
-    );
-    const swapped = mapping.replace(`"${cash}"`, '"?"').replace(`"${card}"`, `"${cash}"`).replace('"?"', `"${card}"`);
-    const common: Settings = {
-      ...{ rate_window_seconds: 1, overlap_seconds: 60, clock_skew_limit_seconds: 1e9, erp: erp.settings },
-      ...settings,
-    };
-    for (const [name, text] of [
-      ['first', mapping],
-      ['second', swapped],
-    ] as const) {
-      writeFileSync(join(folder, `${name}.mapping.yaml`), text);
-      const one = { id: installation, base_url: url, ...common, mapping: join(folder, `${name}.mapping.yaml`) };
-      writeFileSync(
-        join(folder, `${name}.yaml`),
-        demoConfig([one], {
-          database_url: fromEnvironment('DATABASE_URL'),
-          migrate_database_url: fromEnvironment('OWNER_URL'),
-          temporal: `{address: ${fromEnvironment('TEMPORAL_ADDRESS')}}`,
-          window_timeout_minutes: 3,
-        }),
-      );
-    }
-  }
-
   #environment({ token }: Sandbox): NodeJS.ProcessEnv {
     const { url, ownerUrl, temporal } = this.#services;
     const { database, folder } = this.#place;
@@ -262,7 +165,7 @@ class Side {
         PRACTICE_TOKEN: token,
         TEMPORAL_ADDRESS: temporal,
         VETLEDGER_DATA_DIR: folder,
-        VETLEDGER_LOG: process.env.VETLEDGER_LOG ?? 'silent',
+        VETLEDGER_LOG: 'silent',
       },
       ...{ DATABASE_URL: urlOfDatabase(url, database), OWNER_URL: urlOfDatabase(ownerUrl, database) },
       // Half of a command's time is its start.

@@ -22,6 +22,8 @@ export interface OdooBooks {
   taxReturn(month: string): Return;
   /** References of posted entries. */
   references(): string[];
+  /** Posted entries, a line each: date, reference, and accounts with their balances. */
+  entries(): string[];
   stop(): Promise<void>;
 }
 
@@ -53,6 +55,14 @@ export async function startOdooBooks(): Promise<OdooBooks> {
         ),
       );
     },
+    entries: () =>
+      posted().map(({ id, date, ref }) => {
+        const lines = store.rows('account.move.line').filter(({ move_id: move }) => move === id);
+        const accounts = lines.map(({ account_id: account, balance }) => {
+          return `${store.get('account.account', Number(account))!.code} ${balance}`;
+        });
+        return `${date} ${ref}: ${accounts.join(', ')}`;
+      }),
     references: () => posted().map(({ ref }) => String(ref)),
   };
 }
