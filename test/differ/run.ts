@@ -182,7 +182,7 @@ function diffOf(theirs: string, ours: string): string[] {
 }
 
 function addWorktree(from: string, path: string): void {
-  execFileSync('git', ['worktree', 'add', '--detach', path, from], {
+  execFileSync('git', ['worktree', 'add', '--quiet', '--detach', path, from], {
     cwd: here,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
