@@ -58,6 +58,7 @@ describe('masking', () => {
     [`head ${'0f'.repeat(32)}`, 'head <hash>'],
     ['0'.repeat(64), '0'.repeat(64)],
     ['Payment 3 · 4711/payment/3/1 [H26ZXA3DY6622ZWMZL3W]', 'Payment 3 · 4711/payment/3/1 [<key>]'],
+    ['4711;4711/invoice/10002/1;HCAB2QQTZGX56NTZLJHM;1', '4711;4711/invoice/10002/1;<key>;1'],
     ['batch 4711-000012', 'batch 4711-<batch>'],
     ['4711/invoice/-36611107238035', '4711/invoice/<id>'],
     ['4711/invoice/10001/2', '4711/invoice/10001/2'],

@@ -25,7 +25,7 @@ const instant = /\d{4}-\d\d-\d\d[T ]\d\d(?::|%3A)\d\d(?::|%3A)\d\d(?:\.\d+)?(?: 
 /** The id of a record that could not be read: it is made from the address that was asked, which has times. */
 const putAside = /\b(invoice|row|payment|prepayment)[/ ]-\d{6,}\b/g;
 /** Keys of entries in an ERP tell their database; DATEV's heading has the time, SIE's the number of the batch. */
-const key = /\[[A-Z2-7]{20}\]/g;
+const key = /\b[A-Z2-7]{20}\b/g;
 const batch = /\b(4711)-\d{6}\b/g;
 const digits = /\b20\d{15}\b/g;
 const hash = /\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b/g;
@@ -55,7 +55,7 @@ function maskText(text: string, { began, ended, own }: Run): string {
       return at >= Date.parse(begins) && at % 60_000 !== 0 ? '<time of a window>' : found;
     })
     .replace(putAside, '$1/<id>')
-    .replace(key, '[<key>]')
+    .replace(key, '<key>')
     .replace(batch, '$1-<batch>')
     .replace(digits, '<time of the run>')
     .replace(hash, (found) => (/^0+$/.test(found) ? found : '<hash>'));

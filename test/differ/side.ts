@@ -105,7 +105,7 @@ class Side {
     for (const step of steps) await run(this.#begin(step, sandbox, scene));
     this.#strikes = [];
     for (const question of questions) await run(question);
-    told.push({ command: 'the books of the ERP', code: 0, lines: lines(erp.lines().join('\n')) });
+    told.push({ command: 'the books of the ERP', code: 0, lines: lines(erp.lines().join('\n')).toSorted() });
     return told;
   }
 
