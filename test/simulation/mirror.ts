@@ -115,7 +115,9 @@ export class Mirror {
       const invoice = this.invoices.get(source.invoice)?.record ?? null;
       // The match is the truth as soon as the prepayment was seen: how it is found has tests of its own.
       const prepayment = source.prepayment === null ? undefined : this.prepayments.get(source.prepayment);
-      const matched = prepayment && { clientId: prepayment.record.clientId, prepaymentIds: [prepayment.record.id] };
+      // A client that cannot be read now was read before: the table prepayment_balance keeps it.
+      const clientId = prepayment?.record.clientId ?? prepayment?.source.client ?? null;
+      const matched = prepayment && { clientId, prepaymentIds: [prepayment.record.id] };
       const unmatched = { clientId: firstClients.get(id) ?? null, prepaymentIds: [] };
       const used = source.payment_type === 8 ? (matched ?? unmatched) : undefined;
       const seen = { firstSeenAt: dateOf(firstSeenAt), invoiceDecidedIn: decidedIn.has(source.invoice) };

@@ -77,6 +77,10 @@ export class Rules {
     if (damage && !['due_sum', 'created'].includes(damage.field)) return held(`damaged ${damage.field}`);
     const party = this.#partyOf(source, now);
     if (party === null) return held('no cash customer');
+    // P6 holds for a collector, too, whose rows are not posted.
+    const rows = this.#mirror.rowSets.get(id)?.rows ?? [];
+    if (rows.some((row) => Number(row.damage?.value) > 10_000_000))
+      return held('a row of an amount that no practice has');
     const total = new D(source.total_with_vat);
     return source.consolidated_invoices.length > 0
       ? this.#collector(source, total, party, now)
