@@ -7,6 +7,7 @@ import { type PlainError, UserError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { redact } from '../src/domain/redact.ts';
 import { storable } from '../src/domain/text.ts';
+import { isPlainError } from '../src/domain/trouble.ts';
 import { ListUnprovable } from '../src/sync/walk/types.ts';
 import { NoProgress } from './attempts.ts';
 
@@ -83,10 +84,6 @@ export function plainErrorIn(failure: unknown): PlainError | null {
   if (!(failure instanceof ApplicationFailure)) return null;
   const detail: unknown = failure.details?.[0];
   return isPlainError(detail) ? plainErrorOf(detail) : null;
-}
-
-function isPlainError(value: unknown): value is PlainError {
-  return typeof value === 'object' && value !== null && 'code' in value && 'message' in value && 'todo' in value;
 }
 
 /** The failure with what its activity's attempts have cost beside its error. */

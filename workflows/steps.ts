@@ -11,7 +11,7 @@ import {
 import type { PullReport, StreamReport } from '../activities/pull.ts';
 import type { PulledAtOpen } from '../activities/pull-at-open.ts';
 import type { PlainError } from '../src/domain/errors.ts';
-import type { EndCode } from '../src/domain/trouble.ts';
+import { type EndCode, isPlainError } from '../src/domain/trouble.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import { activitiesAs } from './activities.ts';
 import { WindowView } from './health.ts';
@@ -287,10 +287,6 @@ function plainError(error: unknown): PlainError {
     message: rootCause(error) ?? 'an activity stopped without saying why',
     todo: 'run `vetledger doctor`; the next window covers this one',
   };
-}
-
-function isPlainError(value: unknown): value is PlainError {
-  return typeof value === 'object' && value !== null && 'code' in value && 'message' in value && 'todo' in value;
 }
 
 function addReport(counts: WindowCounts, report: PullReport): WindowCounts {

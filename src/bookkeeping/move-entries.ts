@@ -6,7 +6,7 @@ import type { DraftEntry, LedgerEntry } from '../domain/entry.ts';
 import { UserError } from '../domain/errors.ts';
 import { appendEntries } from '../ledger/journal/append.ts';
 import { loadEntries } from '../ledger/journal/read.ts';
-import { type EntryMove, movedTo } from '../posting/move-day.ts';
+import { type EntryMove, movedToDay } from '../posting/move-day.ts';
 import type { CalendarDate, DocumentRef } from '../terms.ts';
 import { postedBy } from './posted-by.ts';
 
@@ -29,7 +29,7 @@ interface MovedEntries {
 }
 
 /**
- * Moves entries to another day: each is taken out of the books on its own day and put in on the other, as `movedTo` says. Every
+ * Moves entries to another day: each is taken out of the books on its own day and put in on the other, as `movedToDay` says. Every
  * document has the same facts in force afterwards as before. Throws UserError `not_redatable`.
  */
 export async function moveEntries(
@@ -50,7 +50,7 @@ export async function moveEntries(
     const entries = byDocument.get(keyOf(document)) ?? [];
     const current = inForce.get(keyOf(document)) ?? null;
     const { entryCount } = document;
-    const { drafts, moves } = movedTo(day, { installation: id, entryCount, inForce: current, moved: entries });
+    const { drafts, moves } = movedToDay(day, { installation: id, entryCount, inForce: current, moved: entries });
     if (drafts.length === 0) return [];
     refuseOtherMode(name, current, postingMode);
     return { document, drafts, moves };

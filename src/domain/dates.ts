@@ -68,6 +68,11 @@ function utcMsOf(wire: Wire, timezone: string): number {
   return instants.length > 0 ? Math.min(...instants) : wire.wallMs - before;
 }
 
+/** Whether a timestamp of the source is written with an offset or `Z`; otherwise it is local time. */
+export function hasOffset(timestamp: string): boolean {
+  return /(Z|[+-]\d{2}:?\d{2})$/i.test(timestamp.trim());
+}
+
 /** Whether the local time of this instant is repeated an hour later (end of daylight saving time); `instantOf` returns the first. */
 export function isToldTwice(instant: Date, timezone: string): boolean {
   const ms = instant.getTime();

@@ -1,5 +1,10 @@
 import type { PlainError } from './errors.ts';
 
+/** Whether a failure's detail, or stored JSON, is an error as data. */
+export function isPlainError(value: unknown): value is PlainError {
+  return typeof value === 'object' && value !== null && 'code' in value && 'message' in value && 'todo' in value;
+}
+
 /** What keeps work from going on: the last error, how often it came with no success between, and since when. */
 export interface Trouble {
   error: PlainError;

@@ -1,3 +1,4 @@
+import { backoffMs } from '../domain/backoff.ts';
 import { dayAfter } from '../domain/dates.ts';
 import type { CalendarDate } from '../terms.ts';
 import type { Capabilities } from './capabilities.ts';
@@ -131,7 +132,7 @@ export interface Failure {
 }
 
 export function verdictOf({ error, entries, failures }: Failure, strategy: Strategy): ErrorVerdict {
-  const waitMs = error.retryAfterMs ?? backoffMs(failures);
+  const waitMs = error.retryAfterMs ?? restMs(failures);
   const isHalved = entries > 1 && error.keys.length === 0;
   switch (error.means) {
     case 'refused':
@@ -152,17 +153,14 @@ export function verdictOf({ error, entries, failures }: Failure, strategy: Strat
         return { ...inDoubt, doubt: 'no_answer', isHalved: false, waitMs: mayWorkMs };
       }
       // A message that is not known may be about one entry, or about the whole ERP: two in a row are waited for.
-      return { ...inDoubt, doubt: 'unknown', isHalved, waitMs: failures > 1 ? backoffMs(failures - 1) : 0 };
+      return { ...inDoubt, doubt: 'unknown', isHalved, waitMs: failures > 1 ? restMs(failures - 1) : 0 };
     }
   }
 }
 
-const firstBackoffMs = 2_000;
-const longestBackoffMs = 300_000;
-
 /** How long nothing is sent after so many failures in a row. */
-export function backoffMs(failures: number): number {
-  return Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(20, Math.max(0, failures - 1)));
+export function restMs(failures: number): number {
+  return backoffMs(failures, { firstMs: 2_000, longestMs: 300_000 });
 }
 
 /** An entry that the ERP does not take, without a reason that is known, is not sent more often than this. */

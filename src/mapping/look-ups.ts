@@ -115,12 +115,12 @@ function holds(
   return (
     among(when.account, accountNumber || null) &&
     holdsForVat(mapping, when, { ...vat, date }, departmentId) &&
-    among(when.dimension_1, named(dimensions[0])) &&
-    among(when.dimension_2, named(dimensions[1])) &&
-    among(when.dimension_3, named(dimensions[2])) &&
-    among(when.internal_account, named(internal.account)) &&
-    among(when.internal_dimension_1, named(internal.dimension1)) &&
-    among(when.internal_dimension_2, named(internal.dimension2))
+    among(when.dimension_1, textOrNull(dimensions[0])) &&
+    among(when.dimension_2, textOrNull(dimensions[1])) &&
+    among(when.dimension_3, textOrNull(dimensions[2])) &&
+    among(when.internal_account, textOrNull(internal.account)) &&
+    among(when.internal_dimension_1, textOrNull(internal.dimension1)) &&
+    among(when.internal_dimension_2, textOrNull(internal.dimension2))
   );
 }
 
@@ -134,7 +134,7 @@ function holdsForVat(
     (date === null || ((when.from ?? date) <= date && date <= (when.to ?? date))) &&
     (when.vat_kind === undefined || among(when.vat_kind, vatKindOf(mapping, vat, date))) &&
     among(when.department, departmentId) &&
-    among(when.vat_group, named(vat.name)) &&
+    among(when.vat_group, textOrNull(vat.name)) &&
     (when.vat_rate === undefined || when.vat_rate.includes(vat.rate?.toFixed() ?? null))
   );
 }
@@ -143,7 +143,7 @@ function among<Value>(wanted: readonly Value[] | undefined, found: Value | null)
   return wanted === undefined || (wanted as readonly (Value | null)[]).includes(found);
 }
 
-function named(text: string | null | undefined): string | null {
+function textOrNull(text: string | null | undefined): string | null {
   return text?.trim() || null;
 }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { instantOf, isToldTwice } from '../domain/dates.ts';
+import { hasOffset, instantOf, isToldTwice } from '../domain/dates.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
 import { canonicalJson, readJson } from '../records/json.ts';
 import { keepMapped, keepMappedAtFirst } from '../records/keep.ts';
@@ -37,10 +37,6 @@ export function incomingRecord(
 /** A payment without `modified` was last changed when it was added: payments never change (practice-api: Invoice payment). */
 function modifiedOf(record: SourceRecord): string | null {
   return record.kind === 'payment' ? (record.modified ?? record.dateAdded) : record.modified;
-}
-
-function hasOffset(stamp: string): boolean {
-  return /(Z|[+-]\d{2}:?\d{2})$/i.test(stamp);
 }
 
 /** A stored text and a received one, as they are compared, and the stored text as it is to be kept from now on. */

@@ -29,7 +29,7 @@ export interface EntryMove {
  * nothing. One whose reversal is not moved is brought in on `day` and taken out on its own; for a reversal it is the other way
  * round. As a document has one entry in force at most, the one in force is taken out first and put back last.
  */
-export function movedTo(
+export function movedToDay(
   day: CalendarDate,
   { installation, entryCount, inForce, moved }: DocumentToMove,
 ): { drafts: DraftEntry[]; moves: EntryMove[] } {

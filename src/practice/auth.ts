@@ -11,7 +11,7 @@ import { integer } from '../records/values.ts';
 import { readAnswer } from './answers.ts';
 import type { HttpAnswer, Transport } from './http.ts';
 import { type Log, newRequestId } from './log.ts';
-import { backoffMs, longestPauseMs, maxAttempts } from './retry.ts';
+import { longestPauseMs, maxAttempts, retryPauseMs } from './retry.ts';
 import { fixedSecret, type Secret } from './secret.ts';
 
 /** Provides access tokens (practice-api: Authentication). Tokens and secrets appear in no error and no log. */
@@ -131,7 +131,7 @@ async function fetchToken(
       if (!error.retryable || attempt >= maxAttempts || (error.retryAfterMs ?? 0) > longestPauseMs) throw error;
       const { code, status, requestIds: ids } = error;
       log.warn({ ...ids, action, code, status }, `${error.message}; trying again`);
-      await clock.sleep(Math.max(backoffMs(attempt, random), error.retryAfterMs ?? 0));
+      await clock.sleep(Math.max(retryPauseMs(attempt, random), error.retryAfterMs ?? 0));
     }
   }
 }

@@ -8,7 +8,7 @@ import type { OnWait, RateBudget } from './budget.ts';
 import type { CounterSet } from './counters.ts';
 import type { HttpAnswer, Method, Transport } from './http.ts';
 import type { Log } from './log.ts';
-import { backoffMs, longestPauseMs, maxAttempts } from './retry.ts';
+import { longestPauseMs, maxAttempts, retryPauseMs } from './retry.ts';
 
 /** 429s after which a request fails; each one halves the limit and waits for Retry-After. */
 const maxThrottles = 8;
@@ -130,7 +130,7 @@ async function repeat<Body>(
       const { code, status, requestIds: ids } = error;
       log.warn({ ...ids, action, code, status }, `${error.message}; trying again`);
       if (failures > 0 && error.retryable && error.code !== 'throttled') {
-        const pauseMs = Math.max(backoffMs(failures, random), error.retryAfterMs ?? 0);
+        const pauseMs = Math.max(retryPauseMs(failures, random), error.retryAfterMs ?? 0);
         const what = `the next attempt at ${action}, after attempt ${failures} of ${maxAttempts} failed`;
         await waiting(context, what, () => clock.sleep(pauseMs, signal));
       }

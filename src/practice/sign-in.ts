@@ -1,13 +1,10 @@
 import { createHmac } from 'node:crypto';
+import { backoffMs } from '../domain/backoff.ts';
 import type { Clock } from '../domain/clock.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import type { Auth } from './auth.ts';
 import type { Secret } from './secret.ts';
 import type { SignInState, SignInStore } from './sign-in-store.ts';
-
-/** After the first refusal; twice as long after each further one. */
-const firstPauseMs = 60_000;
-const longestPauseMs = 3_600_000;
 
 export interface SignInOptions {
   secret: Secret;
@@ -23,7 +20,7 @@ export interface SignInOptions {
 
 /** How long a source is left alone after so many refusals. */
 export function pauseAfterRefusals(refusals: number): number {
-  return Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(refusals - 1, 20));
+  return backoffMs(refusals, { firstMs: 60_000, longestMs: 3_600_000 });
 }
 
 /**

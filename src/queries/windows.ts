@@ -1,7 +1,7 @@
 import { bool, instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
-import { joinedTrouble, type Trouble } from '../domain/trouble.ts';
+import { isPlainError, joinedTrouble, type Trouble } from '../domain/trouble.ts';
 import { coverageOf } from '../sync/replay/coverage-of.ts';
 import type { StepTroubles } from '../sync/sync-windows.ts';
 import type { InstallationId, Remark } from '../terms.ts';
@@ -184,8 +184,4 @@ function errorOf(stored: string | null): PlainError | null {
   const error: unknown = JSON.parse(stored);
   if (!isPlainError(error)) throw new Error(`a window's error is not one: ${stored}`);
   return error;
-}
-
-function isPlainError(value: unknown): value is PlainError {
-  return typeof value === 'object' && value !== null && 'code' in value && 'message' in value && 'todo' in value;
 }

@@ -74,11 +74,11 @@ export async function receivables(db: Connection, input: ReportInput, { through 
       amounts: { open: new Money(amount), [ageOf(days)]: new Money(amount) },
     };
   });
-  return [section(shape, named(items))];
+  return [section(shape, withCustomerNames(items))];
 }
 
 /** Puts the latest known name of a customer on each of the customer's items, so that they stay one figure. */
-function named(items: readonly Item[]): Item[] {
+function withCustomerNames(items: readonly Item[]): Item[] {
   const names = new Map<string, string>();
   for (const { keys, facts } of items) {
     const { customer_name: name } = facts;

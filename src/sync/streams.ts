@@ -10,7 +10,7 @@ import { completeScan } from './row-scan.ts';
 import { pullRows, type RowPorts } from './rows.ts';
 import { forgetWalks, type KnownWalks, walkOnce } from './saved-walks.ts';
 import type { OpenWindow } from './sync-windows.ts';
-import { changedFrom, movedTo, wasPutBack } from './watermark.ts';
+import { changedFrom, cursorAfter, wasPutBack } from './watermark.ts';
 
 export const streamNames = {
   invoice: 'invoices',
@@ -66,7 +66,7 @@ export async function readStream(
     case 'prepayment': {
       const counts = await walkChanged(context, stream, openedOf(window), { cursors, walks: known?.walks });
       const began = firstOf(openedOf(window), counts.began);
-      return { counts, move: movedBy(movedTo(cursors[stream].value, began, context.overlapMs)) };
+      return { counts, move: movedBy(cursorAfter(cursors[stream].value, began, context.overlapMs)) };
     }
     case 'payment': {
       const after = cursors.payment.value?.after ?? null;
@@ -88,7 +88,7 @@ export async function readStream(
       const began = scan ? firstOf(opened, scan.began) : opened;
       return {
         counts: { seen: counts.seen + (scan?.seen ?? 0), pulled: counts.pulled + (scan?.pulled ?? 0) },
-        move: movedBy(movedTo(cursors.row.value, began, context.overlapMs)),
+        move: movedBy(cursorAfter(cursors.row.value, began, context.overlapMs)),
       };
     }
   }

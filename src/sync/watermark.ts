@@ -48,7 +48,7 @@ export function changedFrom(value: CursorValue | null, now: ReadAt | null): Date
  * The cursor after everything changed before `read` was read; `before` is null after a first walk. A transaction commits up to
  * the overlap after it was stamped: one that began before the clock was put forward still brings an old stamp.
  */
-export function movedTo(before: CursorValue | null, read: ReadAt, overlapMs: number): CursorValue {
+export function cursorAfter(before: CursorValue | null, read: ReadAt, overlapMs: number): CursorValue {
   const skew = skewMs(read);
   const lower = lowerSkew(before, read, overlapMs);
   const watermarkMs = Math.min(agreedTime(read).getTime(), read.askedAt.getTime() + (lower?.skew ?? 0));

@@ -4,6 +4,7 @@ import type { StepProgress } from '../../activities/deps.ts';
 import type { replay } from '../../workflows/index.ts';
 import { failureTypes, noCounts, type ReplayOutcome, type ReplayRequest } from '../../workflows/messages.ts';
 import type { PlainError } from '../domain/errors.ts';
+import { isPlainError } from '../domain/trouble.ts';
 import type { App } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
 import { withDelivered } from './deliveries.ts';
@@ -109,8 +110,4 @@ function failedOutcome(installation: number, error: unknown): ReplayOutcome {
 
 function isOutcome(detail: unknown): detail is ReplayOutcome {
   return typeof detail === 'object' && detail !== null && 'windows' in detail && 'leftOut' in detail;
-}
-
-function isPlainError(detail: unknown): detail is PlainError {
-  return typeof detail === 'object' && detail !== null && 'code' in detail && 'message' in detail && 'todo' in detail;
 }

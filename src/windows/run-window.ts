@@ -6,6 +6,7 @@ import { failureTypes, noCounts, type WindowInput, type WindowOutcome } from '..
 import type { InstallationConfig } from '../config/load.ts';
 import type { PlainError } from '../domain/errors.ts';
 import { labelOf } from '../domain/installation-name.ts';
+import { isPlainError } from '../domain/trouble.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import { type Engine, startEngine } from '../runtime/worker.ts';
 import { withDelivered } from './deliveries.ts';
@@ -169,10 +170,6 @@ function failedReport(installation: number, error: unknown): WindowReport {
 
 function isOutcome(detail: unknown): detail is WindowOutcome {
   return typeof detail === 'object' && detail !== null && 'window' in detail && 'outcome' in detail;
-}
-
-function isPlainError(detail: unknown): detail is PlainError {
-  return typeof detail === 'object' && detail !== null && 'code' in detail && 'message' in detail && 'todo' in detail;
 }
 
 function notOpened(installation: number, error: PlainError): WindowReport {

@@ -174,15 +174,15 @@ export class Watcher {
     const lag = (of: readonly Watched[]) => Math.round(Math.max(...of.map(({ lagSeconds }) => lagSeconds ?? 0)));
     if (newly.length > 0)
       this.#app.log.warn(
-        { ...named(newly), late: this.#late.size, lag_seconds: lag(newly) },
+        { ...forLog(newly), late: this.#late.size, lag_seconds: lag(newly) },
         'late: no window closed for more than two intervals; `vetledger status --check` names each with its cause',
       );
-    if (again.length > 0) this.#app.log.info({ ...named(again), late: this.#late.size }, 'no longer late');
+    if (again.length > 0) this.#app.log.info({ ...forLog(again), late: this.#late.size }, 'no longer late');
   }
 }
 
 /** One installation as every line of the log has it; several as a list. */
-function named(some: readonly Watched[]): { installation?: number; installations?: number[]; of?: number } {
+function forLog(some: readonly Watched[]): { installation?: number; installations?: number[]; of?: number } {
   const [only, ...more] = some;
   if (only !== undefined && more.length === 0) return { installation: only.installation };
   return { installations: some.slice(0, namedAtMost).map(({ installation }) => installation), of: some.length };

@@ -2,6 +2,7 @@ import { date, integer, nullable } from '../db/columns.ts';
 import type { Transact } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
+import { backoffMs } from '../domain/backoff.ts';
 import { dayAfter } from '../domain/dates.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { storable } from '../domain/text.ts';
@@ -9,8 +10,7 @@ import { closedFromTheBeginning, storedPeriods } from '../erp/periods.ts';
 import type { PracticeClient } from '../practice/client.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
 
-const shortestWaitSeconds = 300;
-const longestWaitSeconds = 86_400;
+const waits = { firstMs: 300_000, longestMs: 86_400_000 };
 
 export interface ClosePeriodsPorts {
   db: Db;
@@ -115,7 +115,7 @@ async function noteOutcome(
   { department, through, attempts }: Asked,
   { state, error }: Outcome,
 ): Promise<void> {
-  const waitSeconds = Math.min(longestWaitSeconds, shortestWaitSeconds * 2 ** Math.min(attempts, 20));
+  const waitSeconds = backoffMs(attempts + 1, waits) / 1000;
   await execute(
     trx,
     `update source_period set state = ?, error = ?, attempts = attempts + 1, told_at = clock_timestamp(),

@@ -1,5 +1,6 @@
 import type { Transact } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
+import { backoffMs } from '../domain/backoff.ts';
 import type { Clock } from '../domain/clock.ts';
 import { forEachAtATime } from '../domain/concurrency.ts';
 import type { PlainError } from '../domain/errors.ts';
@@ -28,8 +29,7 @@ const batchSize = 100;
 const requestsInFlight = 8;
 /** After so many failures without an answer in a row the source is taken to be down. */
 const failuresInARow = 3;
-const shortestWaitSeconds = 60;
-const longestWaitSeconds = 86_400;
+const waits = { firstMs: 60_000, longestMs: 86_400_000 };
 /** Characters of a foreign value that a message quotes. */
 const longestQuoted = 60;
 
@@ -250,7 +250,7 @@ interface Taken extends NumberOutcome {
 function taken({ id, unitId, value }: OpenNumber, current: string | null): Taken {
   const message = `${quoted(current ?? '')} stands where the ERP’s number ${quoted(value ?? '')} would; it was left`;
   const error = { code: 'external_id_taken', message };
-  return { id, unitId, state: 'taken', accepted: false, error, waitSeconds: longestWaitSeconds, current };
+  return { id, unitId, state: 'taken', accepted: false, error, waitSeconds: waits.longestMs / 1000, current };
 }
 
 function failed(
@@ -258,7 +258,7 @@ function failed(
   error: { code: string; message: string },
   { accepted }: { accepted: boolean },
 ): NumberOutcome {
-  const waitSeconds = Math.min(longestWaitSeconds, shortestWaitSeconds * 2 ** Math.min(attempts, 20));
+  const waitSeconds = backoffMs(attempts + 1, waits) / 1000;
   return { id, unitId, state: 'failed', accepted, error, waitSeconds };
 }
 

@@ -2,7 +2,7 @@ import { isOfTheData, kindOfError } from '../db/errors.ts';
 import type { Transact } from '../db/lease.ts';
 import { forEachAtATime } from '../domain/concurrency.ts';
 import { PracticeError, type PracticeErrorCode } from '../domain/practice-error.ts';
-import { backoffMs, longestPauseMs, maxAttempts } from '../practice/retry.ts';
+import { longestPauseMs, maxAttempts, retryPauseMs } from '../practice/retry.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { type JsonValue, parseJson } from '../records/json.ts';
 import type { InstallationId } from '../terms.ts';
@@ -144,7 +144,7 @@ async function writeOne(
         if (refusal === null) throw error;
         return { code: refusal.code, message: refusal.message, isInDoubt };
       }
-      await ports.pause(Math.max(backoffMs(attempt, Math.random), waitMs));
+      await ports.pause(Math.max(retryPauseMs(attempt, Math.random), waitMs));
     }
     if (!(await ports.refresh([prepaymentId])).has(prepaymentId)) return null;
     const only = { after: prepaymentId - 1, through: prepaymentId, limit: 1, dialect, claimant: ports.lease };

@@ -111,8 +111,8 @@ export const mutants: Record<string, Fault[]> = {
   ],
   'watermark = source time alone': [
     inWatermark({
-      movedTo: (real) => (before, read, overlapMs) => ({
-        ...real.movedTo(before, read, overlapMs),
+      cursorAfter: (real) => (before, read, overlapMs) => ({
+        ...real.cursorAfter(before, read, overlapMs),
         watermark: read.sourceTime.toISOString(),
       }),
       changedFrom: (real) => (value) => real.changedFrom(value, null),

@@ -3,10 +3,10 @@ import type { ErpEntry } from '../../src/erp/entry.ts';
 import type { ErpPeriods } from '../../src/erp/port.ts';
 import {
   type Absent,
-  backoffMs,
   dateProblem,
   type Failure,
   isSameMessage,
+  restMs,
   searchDays,
   sizeProblem,
   strategyOf,
@@ -108,11 +108,7 @@ describe('an error of a request that writes', () => {
       { error: unknown, entries: 8, failures: 1 },
       { units: 'look_up', isOver: false, doubt: 'unknown', isHalved: true, waitMs: 0 },
     ],
-    [
-      'of that kind twice in a row is waited for',
-      { error: unknown, entries: 8, failures: 2 },
-      { waitMs: backoffMs(1) },
-    ],
+    ['of that kind twice in a row is waited for', { error: unknown, entries: 8, failures: 2 }, { waitMs: restMs(1) }],
     [
       'that says throttled took no effect',
       { error: error('throttled', { retryAfterMs: 30_000 }), entries: 8, failures: 1 },

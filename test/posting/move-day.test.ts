@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';
 import { reversalOf } from '../../src/posting/correct.ts';
-import { movedTo } from '../../src/posting/move-day.ts';
+import { movedToDay } from '../../src/posting/move-day.ts';
 import { draft } from '../ledger/drafts.ts';
 
 const late = '2026-02-10';
@@ -62,7 +62,7 @@ const cases: [string, { books: Posted[]; inForce: Posted | null; moved: Posted[]
 
 test.each(cases)('%s: leaves its day, stands on the open one, and what is in force stays so', (_, given, expected) => {
   const { books, inForce, moved } = given;
-  const { drafts, moves } = movedTo(open, { installation: 1, entryCount: books.length, inForce, moved });
+  const { drafts, moves } = movedToDay(open, { installation: 1, entryCount: books.length, inForce, moved });
   const names: Record<string, string> = { [late]: 'late', [open]: 'open' };
   expect(drafts.map((one) => `${receivable(one).toFixed(2)} ${names[one.date]}`)).toEqual(expected);
 

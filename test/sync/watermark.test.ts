@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CursorValue } from '../../src/sync/cursors.ts';
-import { changedFrom, movedTo, wasPutBack } from '../../src/sync/watermark.ts';
+import { changedFrom, cursorAfter, wasPutBack } from '../../src/sync/watermark.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -13,7 +13,7 @@ const read = (afterMs: number, aheadMs: number) => ({
   sourceTime: new Date(start + afterMs + aheadMs),
 });
 const moved = (before: CursorValue | null, afterMs: number, aheadMs: number) =>
-  movedTo(before, read(afterMs, aheadMs), overlapMs);
+  cursorAfter(before, read(afterMs, aheadMs), overlapMs);
 const fromMs = (value: CursorValue, afterMs: number, aheadMs: number) =>
   (changedFrom(value, read(afterMs, aheadMs))?.getTime() ?? Number.NaN) - start;
 

@@ -16,7 +16,7 @@ import type { ErpEntry, FoundEntry } from '../entry.ts';
 import { noteSending } from '../outbox/settle.ts';
 import type { Pace } from '../pace.ts';
 import { ErpError, type ErpTarget, type RequestOptions, type WriteOptions } from '../port.ts';
-import { backoffMs, type Strategy, searchDays } from '../strategy.ts';
+import { restMs, type Strategy, searchDays } from '../strategy.ts';
 import type { Item } from './attempt.ts';
 import { plainErrorOf } from './errors.ts';
 import { told } from './outcomes.ts';
@@ -72,7 +72,7 @@ export class Requests {
       return await pace.run({ signal, priority }, () => send({ signal, priority }));
     } catch (error) {
       if (!(error instanceof ErpError) || signal.aborted) throw error;
-      return await this.stopFor(error, error.retryAfterMs ?? backoffMs(this.#failures + 1));
+      return await this.stopFor(error, error.retryAfterMs ?? restMs(this.#failures + 1));
     }
   }
 

@@ -31,7 +31,7 @@ import { countInDoubt, type DeliveryPause, dueWork, pauseOf } from '../outbox/re
 import { claimSweeps } from '../outbox/sweep.ts';
 import { erpPriorities, Pace } from '../pace.ts';
 import { type CompanyRef, ErpError, type ErpTarget } from '../port.ts';
-import { backoffMs, type Strategy, strategyOf } from '../strategy.ts';
+import { restMs, type Strategy, strategyOf } from '../strategy.ts';
 import { translate } from '../translate.ts';
 import { Batch, type BatchReport, type Translate } from './batch.ts';
 import { type ClaimVerdict, type Looks, settleClaim } from './claim.ts';
@@ -196,7 +196,7 @@ export class Slice {
     } catch (error) {
       if (!(error instanceof ErpError) || signal.aborted) throw error;
       const plain = plainErrorOf(error, target.company);
-      const ms = error.retryAfterMs ?? backoffMs(failures + 1);
+      const ms = error.retryAfterMs ?? restMs(failures + 1);
       const noted = { code: plain.code, message: told(plain.message), waitMs: ms };
       await underLease(db, lease, (trx) => noteFailure(trx, lease, noted));
       return { for: plain, ms };

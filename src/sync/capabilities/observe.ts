@@ -1,11 +1,11 @@
 import type { Transact } from '../../db/lease.ts';
 import type { Db } from '../../db/pool.ts';
+import { hasOffset } from '../../domain/dates.ts';
 import type { ListAnswer } from '../../practice/client.ts';
 import type { Dialect } from '../../records/dialect.ts';
 import { recordOf } from '../../records/schema.ts';
 import type { RecordKind } from '../../terms.ts';
 import { copiesIn, receivedIn } from '../walk/count-proof.ts';
-import { hasOffset } from '../walk/timestamps.ts';
 import { noteDefaultPageSize, noteTimestampStyle, readDefaultPageSizes, readTimestampStyle } from './server.ts';
 
 interface Server {

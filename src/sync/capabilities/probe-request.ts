@@ -1,6 +1,6 @@
-import { businessDate, instantOf } from '../../domain/dates.ts';
+import { businessDate, hasOffset, instantOf } from '../../domain/dates.ts';
 import type { SourceRecord } from '../../records/types.ts';
-import { filterTimestamp, hasOffset } from '../walk/timestamps.ts';
+import { filterTimestamp } from '../walk/timestamps.ts';
 
 /** A filter's value whose answer shows whether the server honours the filter. */
 export interface ProbeRequest {

@@ -1,6 +1,6 @@
-import { businessDate, instantOf } from '../../domain/dates.ts';
+import { businessDate, hasOffset, instantOf } from '../../domain/dates.ts';
 import type { SourceRecord } from '../../records/types.ts';
-import { hasOffset, toleranceMs } from './timestamps.ts';
+import { toleranceMs } from './timestamps.ts';
 
 const dayMs = 86_400_000;
 

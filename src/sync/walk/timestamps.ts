@@ -6,10 +6,6 @@ const clockToleranceMs = 1_000;
 /** Around a clock change a naive timestamp may stand for two instants, an hour apart. */
 const clockChangeMs = 3_600_000;
 
-export function hasOffset(timestamp: string): boolean {
-  return /(Z|[+-]\d{2}:?\d{2})$/i.test(timestamp.trim());
-}
-
 /** How far a timestamp may lie from the instant that it stands for: a second, and an hour more if naive near a clock change. */
 export function toleranceMs(instant: Date, withOffset: boolean, timezone: string): number {
   return withOffset || !isNearClockChange(instant, timezone) ? clockToleranceMs : clockChangeMs + clockToleranceMs;
