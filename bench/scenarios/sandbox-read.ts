@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkOut } from '../../test/upgrade/revision.ts';
 import { writeSection } from '../measure.ts';
 import { count, median, table } from '../parts/figures.ts';
 import { usageOf } from '../parts/processes.ts';
+import { checkOut } from '../parts/revision.ts';
 import { type Source, startSource } from '../parts/sandbox.ts';
 
 /** An invoice, 3 rows, and 0.8 payments on average. */

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { knownMigrations } from '../../src/db/migrations.ts';
 import { type Connection, execute } from '../../src/db/rows.ts';
 import { enqueueUnits } from '../../src/erp/outbox/enqueue.ts';
 import { deliveredSince, deliveryCounts, outboxStates } from '../../src/erp/outbox/read.ts';
@@ -86,24 +85,6 @@ test('what was delivered is counted through every life of units', async () => {
     }),
     { numRuns: 25 },
   );
-});
-
-test('units that were delivered before the database counted are counted', async () => {
-  const undone = new Error('undone');
-  const upgraded = owner.transaction(async (trx) => {
-    await execute(trx, 'drop function count_delivered cascade');
-    await execute(trx, 'drop table erp_delivered');
-    for (const state of unitStates) await insert(trx, 3, state);
-    const { sql } = knownMigrations().find(({ name }) => name === '024_erp_delivered')!;
-    await trx.raw(sql);
-    expect((await deliveryCounts(trx, installation)).delivered).toBe(9);
-    await execute(trx, `update erp_unit set state = 'delivered' where installation = ? and state = 'sending'`, [
-      installation,
-    ]);
-    expect((await deliveryCounts(trx, installation)).delivered).toBe(12);
-    throw undone;
-  });
-  await expect(upgraded).rejects.toBe(undone);
 });
 
 test('a window puts units into the outbox while a delivery has moved the count and not committed yet', async () => {

@@ -1,0 +1,33 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readLock } from '../../scripts/lock.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+export interface Revision {
+  /** Its short hash and subject. */
+  name: string;
+  folder: string;
+}
+
+/** The revision's sources in `folder`, with the packages of this checkout; a string says why they do not fit. */
+export function checkOut(commit: string, folder: string): Revision | string {
+  mkdirSync(folder);
+  const archive = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 256 * 1024 * 1024 });
+  execFileSync('tar', ['--extract', '--directory', folder], { input: archive });
+  const differing = differingPackages(join(folder, 'package-lock.json'));
+  if (differing.length > 0) return `its packages are not those of this checkout: ${differing.join(', ')}`;
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const name = execFileSync('git', ['log', '-1', '--format=%h %s', commit], { cwd: root, encoding: 'utf8' }).trim();
+  return { name, folder };
+}
+
+/** Packages that its program uses and that this checkout has not, or in another version. */
+function differingPackages(lock: string): string[] {
+  const here = readLock(join(root, 'package-lock.json')).packages;
+  return Object.entries(readLock(lock).packages).flatMap(([path, { version, dev, optional }]) =>
+    path === '' || dev || optional || here[path]?.version === version ? [] : [path.replace('node_modules/', '')],
+  );
+}
