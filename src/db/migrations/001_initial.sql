@@ -7,6 +7,21 @@ create table meta (
 -- Ids of workflows and task queues carry it, so that a Temporal cluster can be shared by several databases.
 insert into meta (key, value) values ('database_id', substr(replace(gen_random_uuid()::text, '-', ''), 1, 8));
 
+-- For tables that rows are only added to. `grantRuntime` (src/db/roles.ts) knows them by triggers of this function.
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'the rows of % are never changed or deleted; a correction is a new entry', tg_table_name
+    using errcode = 'restrict_violation';
+end $$;
+
+-- Only a table's owner may analyze it before PostgreSQL 17; this lets the runtime role do so after work that outruns autovacuum.
+-- A table that another process analyzes at this moment is left to it.
+create function refresh_statistics(table_name text) returns void language plpgsql
+  security definer set search_path = vetledger, pg_temp as $$
+begin
+  execute format('analyze (skip_locked) vetledger.%I', table_name);
+end $$;
+
 ---------------------------------------------------------------------------------------------------- installations
 -- What vetledger noted of an installation for its next windows: one row each, made by the first note.
 create table installation_state (
@@ -20,7 +35,9 @@ create table installation_state (
   pending_nudges int not null default 0 check (pending_nudges >= 0),
   nudged_at timestamptz,
   -- Null while the next window is to take a census: none was taken yet, or a count has differed since.
-  census_taken_at timestamptz
+  census_taken_at timestamptz,
+  -- A count differed in a way that no census was asked for yet (`source_count.census_pairs`).
+  census_asked boolean not null default false
 );
 
 -- Each department's lock date in the source as last read; null where the source locks no period.
@@ -32,7 +49,158 @@ create table department_lock (
   primary key (installation, department)
 );
 
----------------------------------------------------------------------------------------------------- source capabilities
+-- Periods that are closed in the ERP, as the practice software's departments are told of them (src/writeback/close-periods.ts).
+create table source_period (
+  installation bigint not null,
+  department bigint not null,
+  -- The last day that is to be closed there.
+  through date not null,
+  -- `left`: the department locks its periods by itself.
+  state text not null default 'pending' check (state in ('pending', 'done', 'left', 'failed')),
+  attempts integer not null default 0,
+  not_before timestamptz,
+  error text,
+  told_at timestamptz,
+  primary key (installation, department)
+);
+
+-- The practice software's account number list as it was last read, for warnings by name while the source does not answer.
+create table source_account (
+  installation bigint not null,
+  number text not null,
+  description text,
+  department bigint,
+  archived boolean not null
+);
+create index source_account_installation on source_account (installation);
+
+-- What the last `vetledger reconcile` of an installation found, for the metrics (src/reconcile/verdict.ts).
+create table reconcile_verdict (
+  installation bigint not null primary key,
+  ok boolean not null,
+  -- The equations that do not hold.
+  failing text[] not null,
+  checked_at timestamptz not null default clock_timestamp()
+);
+
+---------------------------------------------------------------------------------------------------- processes
+-- Daemons and commands at work. One whose heartbeat stopped is forgotten.
+create table daemon (
+  id uuid primary key,
+  command text not null,
+  host text not null,
+  process bigint not null,
+  version text not null,
+  -- Null for a command that runs no worker.
+  task_queue text,
+  started_at timestamptz not null default clock_timestamp(),
+  heard_at timestamptz not null default clock_timestamp(),
+  -- Since when a process has not reached Temporal (src/runtime/presence.ts): `status`, another process, tells it.
+  temporal_gone_since timestamptz
+);
+
+-- What each of them serves, and how it understands it.
+create table daemon_installation (
+  daemon uuid not null references daemon (id) on delete cascade,
+  installation bigint not null,
+  base_url text not null,
+  currency text not null,
+  timezone text not null,
+  mapping_hash text not null,
+  primary key (daemon, installation)
+);
+
+-- One lease per installation and lane: lanes run beside each other, and in each lane one holder at a time. `token` fences
+-- writers whose lease was lost.
+create table lease (
+  installation bigint not null,
+  token bigint not null,
+  holder text not null,
+  expires_at timestamptz not null,
+  -- `books`: readings of what the ERP holds count on from each other and forget what they have not seen themselves, so that two
+  -- of them must not run at once (src/erp/books/turn.ts).
+  lane text not null check (lane in ('live', 'backfill', 'replay', 'scrub', 'delivery', 'books')),
+  -- The holder that `taken_at` and `waits` are of: `status` says what it waits for while nothing has failed yet.
+  noted_token bigint,
+  taken_at timestamptz,
+  -- By activity: what it waits for, since when, and its last error.
+  waits jsonb not null default '{}',
+  primary key (installation, lane)
+);
+
+---------------------------------------------------------------------------------------------------- whose database and books these are
+-- What the entries of an installation mean: noted with its first entry. A configuration that says otherwise opens no window and
+-- posts nothing until it is adopted.
+create table book_identity (
+  installation bigint primary key,
+  currency text not null,
+  timezone text not null,
+  -- Scheme, host and port of the practice API.
+  source text not null,
+  noted_at timestamptz not null default clock_timestamp()
+);
+
+-- Changes of an identity that somebody answered for.
+create table book_adoption (
+  id bigint generated always as identity primary key,
+  installation bigint not null,
+  what text not null check (what in ('timezone', 'source')),
+  old_value text not null,
+  new_value text not null,
+  reason text not null check (reason <> ''),
+  adopted_by text not null check (adopted_by <> ''),
+  adopted_at timestamptz not null default clock_timestamp()
+);
+create trigger book_adoption_immutable before update or delete or truncate on book_adoption
+  for each statement execute function refuse_change();
+
+-- What was decided about a copy of a database.
+create table database_adoption (
+  id bigint generated always as identity primary key,
+  mode text not null check (mode in ('restored', 'copy')),
+  -- Names in Temporal before and after.
+  old_name text not null,
+  new_name text not null,
+  -- How the copy was noticed; empty where nothing showed it.
+  evidence text not null,
+  reason text not null,
+  acted_by text not null,
+  adopted_at timestamptz not null default clock_timestamp()
+);
+create trigger database_adoption_immutable before update or delete or truncate on database_adoption
+  for each statement execute function refuse_change();
+
+-- Companies of ERPs, and addresses of practice APIs, that belong to the original of this copy: nothing is written there.
+create table copy_bar (
+  kind text not null check (kind in ('company', 'source')),
+  key text not null,
+  primary key (kind, key)
+);
+
+---------------------------------------------------------------------------------------------------- mappings
+-- Each change of an installation's mapping is a new generation. Only the one in force posts: who posts locks its row in share
+-- mode, who begins the next one ends it.
+create table mapping_generation (
+  installation bigint not null,
+  generation bigint not null,
+  mapping_hash text not null,
+  begun_at timestamptz not null default clock_timestamp(),
+  superseded_at timestamptz,
+  primary key (installation, generation)
+);
+create unique index mapping_generation_in_force on mapping_generation (installation) where superseded_at is null;
+
+-- The mappings that entries were posted by: what the file says of itself, by the hash of its content.
+create table mapping_version (
+  installation bigint not null,
+  mapping_hash text not null,
+  version text,
+  approved_by text,
+  first_used_at timestamptz not null default clock_timestamp(),
+  primary key (installation, mapping_hash)
+);
+
+---------------------------------------------------------------------------------------------------- the source
 -- Whether the source's server honours a filter of a list (src/sync/capabilities/filters.ts).
 create table source_filter (
   installation bigint not null,
@@ -51,6 +219,27 @@ create table source_capability (
   value text not null,
   noted_at timestamptz not null default clock_timestamp(),
   unique nulls not distinct (installation, list, name)
+);
+
+-- The source's own unfiltered counts, and the highest id they cover (ACCOUNTING E6).
+create table source_count (
+  installation bigint not null,
+  kind text not null,
+  count bigint not null,
+  counted_at timestamptz not null,
+  -- Pairs of (the source's count, ours) that a census was asked for since the last daily one: each asks for one.
+  census_pairs text[] not null default '{}',
+  primary key (installation, kind)
+);
+
+-- Sources that have refused to let us in: they are asked again with growing pauses.
+create table sign_in (
+  installation bigint primary key,
+  -- Tells the secret that was refused from another one; the secret itself is not kept.
+  mark text not null,
+  refusals integer not null,
+  since timestamptz not null,
+  ask_again_at timestamptz not null
 );
 
 ---------------------------------------------------------------------------------------------------- mirror
@@ -77,11 +266,29 @@ create table mirror_record (
   rows_source_time timestamptz,
   -- Confirmed missing from the source by a second look-up.
   gone_at timestamptz,
+  -- The request whose answer this version came from, by the database's clock: asked after asked_at, answered before answered_at.
+  -- Answers of all processes are put in order by them, whatever the clocks of the source and of our machines do.
+  asked_at timestamptz not null default '1970-01-01T00:00:00Z',
+  answered_at timestamptz not null default '1970-01-01T00:00:00Z',
+  -- Absence is a claim: a record whose document is in the books, and which a whole list of the source does not show any more,
+  -- counts as there, in its last version, until a person confirms that it is gone.
+  -- Since when it is not shown, by the database's clock as the list was asked for; null: it is shown, or it is gone.
+  missing_at timestamptz,
+  -- What its id answered when it was looked up: evidence, and no proof. Null: it was not asked for.
+  missing_answer text,
+  -- It is one of so many of its list that they are one problem (source_shrank).
+  missing_many boolean not null default false,
   primary key (installation, kind, id)
 );
-create index mirror_record_stale_rows on mirror_record (installation, id)
-  where kind = 'invoice' and needs_rows and (rows_source_time is null or rows_source_time < rows_fresh_from);
 create index mirror_record_parent on mirror_record (installation, kind, parent_id) where parent_id is not null;
+-- What a window costs follows from what changed, not from what there is: each question that a window asks has an index that
+-- holds only what is still to be done. Here stale row sets.
+create index mirror_record_stale_rows on mirror_record (installation, id)
+  where kind = 'invoice' and needs_rows and gone_at is null and (rows_source_time is null or rows_source_time < rows_fresh_from);
+-- Invoices changed since an instant, whose row sets are fetched again where the source does not tell changed rows.
+create index mirror_record_recent_invoices on mirror_record (installation, modified)
+  where kind = 'invoice' and needs_rows and gone_at is null;
+create index mirror_record_missing on mirror_record (installation, kind, id) where missing_at is not null;
 
 -- Earlier versions, as they were when a newer one replaced them.
 create table mirror_version (
@@ -93,7 +300,191 @@ create table mirror_version (
   source_time timestamptz not null,
   content_hash text not null,
   raw json not null,
+  -- When it was replaced, by this database's clock: with it, what an entry was posted from is known.
+  replaced_at timestamptz default clock_timestamp(),
   primary key (installation, kind, id, version)
+);
+
+-- Records of the source that could not be stored, those without an id that serves, and those of another tenant. Each holds its
+-- document; it leaves when an answer brings the record in a form that can be stored.
+create table put_aside (
+  installation bigint not null,
+  kind text not null check (kind in ('invoice', 'row', 'payment', 'prepayment')),
+  -- The record's id as the source writes it, which may be no bigint; of a record without one, a hash of its text.
+  record text not null,
+  -- The invoice of a row or payment, where it could be read.
+  parent_id bigint,
+  code text not null,
+  message text not null,
+  since timestamptz not null default clock_timestamp(),
+  seen_at timestamptz not null default clock_timestamp(),
+  -- A record without an id that serves has a negative number in its place, a hash of its text: no id of the source is negative.
+  -- Between which ids it stood tells later whether it still does.
+  above bigint,
+  below bigint,
+  primary key (installation, kind, record)
+);
+create index put_aside_parent on put_aside (installation, parent_id) where parent_id is not null;
+
+-- That a client's names were erased, by whom and why; never the names.
+create table erasure (
+  id bigint generated always as identity primary key,
+  installation bigint not null,
+  client_id bigint not null,
+  reason text not null,
+  erased_by text not null,
+  erased_at timestamptz not null default clock_timestamp(),
+  records bigint not null,
+  versions bigint not null,
+  entries bigint not null,
+  -- Entries of format 1, whose names the chain hashes.
+  kept_entries bigint not null
+);
+create trigger erasure_immutable before update or delete or truncate on erasure
+  for each statement execute function refuse_change();
+
+---------------------------------------------------------------------------------------------------- sync
+-- Where each stream's closed walks have reached; moved by compare-and-set on `revision`.
+create table sync_cursor (
+  installation bigint not null,
+  stream text not null,
+  value json not null,
+  revision bigint not null default 1,
+  moved_at timestamptz not null default clock_timestamp(),
+  primary key (installation, stream)
+);
+
+-- A walk under way: committed with each page, so that a killed one goes on where it was.
+create table sync_walk (
+  installation bigint not null,
+  stream text not null,
+  owner text not null,
+  state json not null,
+  saved_at timestamptz not null default clock_timestamp(),
+  primary key (installation, stream, owner)
+);
+
+-- What a window leaves behind is evidence: why its steps failed while it was open, what that cost, and how it ended, for good.
+create table sync_window (
+  id bigint generated always as identity primary key,
+  installation bigint not null,
+  kind text not null check (kind in ('window', 'backfill', 'replay')),
+  trigger text not null,
+  from_time timestamptz,
+  to_time timestamptz,
+  outcome text not null default 'open' check (outcome in ('open', 'closed', 'failed')),
+  error json,
+  counts json not null default '{}',
+  workflow_id text not null,
+  run_id text not null,
+  opened_at timestamptz not null default clock_timestamp(),
+  closed_at timestamptz,
+  -- What a window has to say beside its counts: a list of {code, message} (src/sync/clock-remarks.ts).
+  remarks json not null default '[]',
+  -- By activity of its workflow: the step, its trouble (null once it went on), and what its failed attempts cost.
+  troubles jsonb not null default '{}',
+  -- The window whose workflow was reset after its end: this row is the reset's.
+  reset_of bigint,
+  -- What a window was to read of each stream, and what it has read.
+  streams json
+);
+create index sync_window_recent on sync_window (installation, id desc);
+create unique index sync_window_run on sync_window (workflow_id, run_id);
+create index sync_window_open on sync_window (installation, kind) where outcome = 'open';
+create index sync_window_failed on sync_window (installation, id) where outcome = 'failed';
+
+-- A finished row is never changed. A daemon may note the same end a second time, when the answer to its first note was lost:
+-- that changes nothing, and is no error. Deleting stays possible: the retention does.
+create function keep_finished_window() returns trigger language plpgsql as $$
+begin
+  if to_jsonb(new) - 'closed_at' = to_jsonb(old) - 'closed_at' then
+    return old;
+  end if;
+  raise exception 'window % has ended (%), and a window that has ended is never changed', old.id, old.outcome
+    using errcode = 'restrict_violation', constraint = 'sync_window_finished';
+end $$;
+create trigger sync_window_finished before update on sync_window for each row
+  when (old.outcome <> 'open') execute function keep_finished_window();
+
+-- What the Schedules in Temporal say about windows that did not open (src/sync/schedule-state.ts): `status` asks no Temporal.
+create table schedule_watch (
+  installation bigint not null,
+  -- Daemons with another task queue have schedules of their own.
+  task_queue text not null,
+  -- Ticks so far that opened no window: too late for the catch-up window, another window still under way, no room to wait.
+  missed bigint not null,
+  skipped bigint not null,
+  dropped bigint not null,
+  -- When the daemon last saw `missed` or `dropped` grow.
+  missed_at timestamptz,
+  paused boolean not null,
+  note text,
+  primary key (installation, task_queue)
+);
+
+-- Whether an installation's windows are held back. The row is the truth; the Schedule in Temporal follows it, and a pause that is
+-- made there is noted here.
+create table window_pause (
+  installation bigint primary key,
+  is_paused boolean not null,
+  -- Whether the Schedule has been told. Once it has, a Schedule that says otherwise was changed in Temporal.
+  is_followed boolean not null default false,
+  -- Grows with each change, so that nobody overwrites a newer one.
+  n integer not null default 1,
+  via text not null check (via in ('command', 'temporal')),
+  acted_by text not null,
+  reason text not null,
+  changed_at timestamptz not null default clock_timestamp()
+);
+
+-- Who has paused, resumed, cancelled or nudged windows, and why.
+create table window_action (
+  id bigint generated always as identity primary key,
+  installation bigint not null,
+  action text not null check (action in ('pause', 'resume', 'cancel', 'nudge')),
+  via text not null check (via in ('command', 'temporal')),
+  details text not null,
+  reason text not null,
+  acted_by text not null,
+  acted_at timestamptz not null default clock_timestamp()
+);
+create index window_action_installation on window_action (installation, id);
+create trigger window_action_immutable before update or delete or truncate on window_action
+  for each statement execute function refuse_change();
+
+---------------------------------------------------------------------------------------------------- scrub
+-- One pass of the scrub over one list. A pass begins with a row for each list.
+create table scrub_pass (
+  installation bigint not null,
+  pass int not null,
+  list text not null check (list in ('invoice', 'row', 'payment', 'prepayment')),
+  -- Everything up to this id has been read in this pass; of rows, those of the invoices up to it.
+  after_id bigint not null default 0,
+  -- What the mirror held when the pass began.
+  expected bigint not null,
+  records bigint not null default 0,
+  -- Records that differed from the mirror and that no window would have asked for, and those that the source no longer has.
+  differing bigint not null default 0,
+  missing bigint not null default 0,
+  requests bigint not null default 0,
+  weight bigint not null default 0,
+  began_at timestamptz not null default clock_timestamp(),
+  read_at timestamptz,
+  finished_at timestamptz,
+  primary key (installation, pass, list)
+);
+
+-- What a pass found, record by record.
+create table scrub_finding (
+  installation bigint not null,
+  pass int not null,
+  list text not null check (list in ('invoice', 'row', 'payment', 'prepayment')),
+  -- Of a row, the id of its invoice.
+  document_id bigint not null,
+  what text not null check (what in ('changed', 'appeared', 'vanished')),
+  records int not null,
+  found_at timestamptz not null default clock_timestamp(),
+  primary key (installation, pass, list, document_id, what)
 );
 
 ---------------------------------------------------------------------------------------------------- documents
@@ -118,11 +509,27 @@ create table document (
   judged_at timestamptz,
   -- A correction that `vetledger repost` was asked for and that a closed period holds: each judging of the document tries it again.
   remap_held boolean not null default false,
+  -- The entry id that the source has been told of a prepayment, kept beside the one in force: what differs is to be written back.
+  written_entry_id text,
+  -- What a document with a problem keeps out of the books (src/documents/outside.ts): its amount and VAT, of a posted document
+  -- the differences to what is posted; null where they cannot be read.
+  outside_amount numeric,
+  outside_vat numeric,
+  -- Causes that other documents share, changed fields, and the effect of a held correction on each account.
+  problem_details jsonb,
+  -- Whether it was late when the books were closed, the version that it is late with, and what was decided about that version.
+  late_at_close boolean not null default false,
+  late_version text,
+  late_decision text,
   primary key (installation, kind, id)
 );
 create index document_dirty on document (installation, kind, id) where dirty;
 create index document_problem on document (installation) where problem_code is not null;
 create index document_refetch on document (installation) where refetch = 'wanted';
+create index document_to_write_back on document (installation, id)
+  where kind = 'prepayment' and state = 'posted' and entry_id is not null and written_entry_id is distinct from entry_id;
+-- Documents dated in the future, by the day on which they are judged again: looked at by each window.
+create index document_in_future on document (installation, document_date) where problem_code = 'date_in_future';
 
 -- Said of a document without holding it (due_sum_disagrees, vat_rate_disagrees, opening_changed).
 create table document_report (
@@ -134,6 +541,25 @@ create table document_report (
   since timestamptz not null default clock_timestamp(),
   primary key (installation, kind, id, code)
 );
+
+-- What persons decided about late documents, doubtful dates and missing documents (ACCOUNTING "Dates"). The last one of a
+-- version counts.
+create table late_decision (
+  id bigint generated always as identity primary key,
+  installation bigint not null,
+  kind text not null check (kind in ('invoice', 'payment', 'prepayment')),
+  document_id bigint not null,
+  -- `confirm_gone`: a person's word that the document is gone.
+  decision text not null check (decision in ('wait', 'redate', 'as_dated', 'accept_date', 'confirm_gone')),
+  -- The document's version that it is for: the entry in force, and the facts or the state that ask for another one.
+  version text not null,
+  reason text not null check (reason <> ''),
+  decided_by text not null check (decided_by <> ''),
+  decided_at timestamptz not null default clock_timestamp()
+);
+create index late_decision_document on late_decision (installation, kind, document_id, id);
+create trigger late_decision_immutable before update or delete or truncate on late_decision
+  for each statement execute function refuse_change();
 
 ---------------------------------------------------------------------------------------------------- ledger
 create table entry (
@@ -159,13 +585,17 @@ create table entry (
   hash text not null,
   window_id bigint,
   created_at timestamptz not null default clock_timestamp(),
+  -- 1: names of parties are among what the chain hashes. 2: they stand apart (`entry_party_name`), so that they can be erased.
+  format int not null default 1,
+  -- The VAT period of the document's date, whether it was closed when the entry was posted, and the mapping that it was posted by.
+  vat_period text,
+  is_late boolean,
+  mapping_hash text,
   unique (installation, seq),
   unique (installation, kind, document_id, n)
 );
 create unique index entry_reverses on entry (reverses) where reverses is not null;
 create index entry_date on entry (installation, entry_date);
--- Empty unless daily summaries are used, so that asking for entries that wait for one costs nothing.
-create index entry_for_summary on entry (installation, entry_date, id) where posting_mode = 'daily_summary';
 
 create table entry_line (
   entry_id text not null references entry (id),
@@ -197,15 +627,51 @@ create table entry_line (
   vat_base numeric,
   has_vat boolean not null default false,
   row_ids bigint[] not null default '{}',
+  -- Whether the line names its party: not every line of a party does (R7 knows a client by id alone).
+  party_named boolean not null default false,
   primary key (entry_id, line)
 );
 
-create function refuse_change() returns trigger language plpgsql as $$
-begin
-  raise exception 'journal entries are never changed or deleted; post a correction' using errcode = 'restrict_violation';
-end $$;
-create trigger entry_immutable before update or delete or truncate on entry for each statement execute function refuse_change();
-create trigger entry_line_immutable before update or delete or truncate on entry_line for each statement execute function refuse_change();
+-- Names of parties, apart from what the chain hashes.
+create table entry_party_name (
+  entry_id text not null references entry (id),
+  party_code text not null,
+  name text not null,
+  primary key (entry_id, party_code)
+);
+create index entry_party_name_party on entry_party_name (party_code);
+
+-- What each entry took from prepayments, for installations that post VAT on prepayments at receipt (src/ledger/journal/shares.ts).
+create table entry_share (
+  entry_id text not null references entry (id),
+  installation bigint not null,
+  prepayment_id bigint not null,
+  -- Used and refunded before, in order of posting.
+  used_before numeric not null,
+  -- Negative where it was given back.
+  amount numeric not null,
+  -- The VAT that was given back for it, and whether the prepayment was received with any.
+  vat numeric not null,
+  has_vat boolean not null,
+  primary key (entry_id, prepayment_id)
+);
+create index entry_share_prepayment on entry_share (installation, prepayment_id);
+
+-- Voucher numbers: for each journal and fiscal year from 1 without a gap, in the order of the chain. Given once, never changed.
+create table voucher (
+  entry_id text primary key references entry (id),
+  installation bigint not null,
+  journal text not null check (journal in ('S', 'P', 'A')),
+  fiscal_year integer not null,
+  number bigint not null check (number > 0),
+  unique (installation, journal, fiscal_year, number)
+);
+
+-- The link of the chain up to which entries have their numbers.
+create table voucher_cursor (
+  installation bigint primary key,
+  seq bigint not null
+);
 
 ---------------------------------------------------------------------------------------------------- daily summaries
 -- What goes to the general ledger in posting mode `daily_summary`. The entries of single documents stay as they are; they are
@@ -223,6 +689,9 @@ create table summary_entry (
   hash text not null,
   window_id bigint,
   created_at timestamptz not null default clock_timestamp(),
+  -- A summary is of one original VAT period, and of late entries or of others.
+  vat_period text,
+  is_late boolean,
   unique (installation, seq)
 );
 create index summary_entry_date on summary_entry (installation, summary_date, department_id, n);
@@ -260,6 +729,31 @@ create table summary_member (
 );
 create index summary_member_summary on summary_member (summary_id);
 
+-- Entries for a daily summary that are in none yet: put here with the entry, taken out with its summary.
+create table summary_waiting (
+  entry_id text primary key references entry (id),
+  installation bigint not null,
+  entry_date date not null
+);
+create index summary_waiting_day on summary_waiting (installation, entry_date);
+
+create function wait_for_summary() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
+begin
+  insert into summary_waiting (entry_id, installation, entry_date)
+  select a.id, a.installation, a.entry_date from added a where a.posting_mode = 'daily_summary';
+  return null;
+end $$;
+create trigger entry_waits_for_summary after insert on entry referencing new table as added
+  for each statement execute function wait_for_summary();
+
+create function leave_summary_waiting() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
+begin
+  delete from summary_waiting w using added a where w.entry_id = a.entry_id;
+  return null;
+end $$;
+create trigger member_waits_no_more after insert on summary_member referencing new table as added
+  for each statement execute function leave_summary_waiting();
+
 create trigger summary_entry_immutable before update or delete or truncate on summary_entry
   for each statement execute function refuse_change();
 create trigger summary_line_immutable before update or delete or truncate on summary_line
@@ -268,71 +762,292 @@ create trigger summary_member_immutable before update or delete or truncate on s
   for each statement execute function refuse_change();
 
 ---------------------------------------------------------------------------------------------------- closed periods
--- Our own books' closed periods; the newest row of an installation is in force.
+-- Our own books' closed periods. A close is an event of the journal's hash chain: it takes the next place after the entries that
+-- were posted before it, and ties the chain of daily summaries to it. A reopening is a link of the same chain, and the last of
+-- them counts.
 create table ledger_close (
   installation bigint not null,
   through date not null,
   closed_at timestamptz not null default clock_timestamp(),
-  primary key (installation, closed_at)
+  seq bigint not null,
+  -- Entries posted before the close.
+  entries bigint not null,
+  -- The last daily summary before the close, and its hash.
+  summaries bigint not null,
+  summary_hash text not null,
+  previous_hash text not null,
+  hash text not null,
+  kind text not null default 'close' check (kind in ('close', 'reopen')),
+  -- 1: hashed over neither kind nor `details`. 2: over both.
+  format integer not null default 1,
+  -- JSON as it was hashed: who, the second person, the reason, the checklist (src/ledger/close.ts).
+  details text not null default '',
+  primary key (installation, closed_at),
+  unique (installation, seq)
 );
 
----------------------------------------------------------------------------------------------------- sync
--- Where each stream's closed walks have reached; moved by compare-and-set on `revision`.
-create table sync_cursor (
+-- Who posts holds the period of the installation in share mode until its transaction ends, who closes it holds it alone. So a
+-- close waits for the postings under way, and the ones after it see it. An advisory lock is granted in the order of asking; a
+-- row locked in share mode is granted to each new poster at once, and a close would wait as long as anybody posts.
+create function hold_period(for_installation bigint) returns void language sql volatile as $$
+  select pg_advisory_xact_lock_shared(hashtextextended('vetledger period ' || for_installation, 0))
+$$;
+
+create function hold_period_alone(for_installation bigint) returns void language sql volatile as $$
+  select pg_advisory_xact_lock(hashtextextended('vetledger period ' || for_installation, 0))
+$$;
+
+-- One writer at a time: two would both continue from the same head, and the chain would fork.
+create function hold_chain(for_installation bigint) returns void language sql volatile as $$
+  select pg_advisory_xact_lock(hashtextextended('vetledger ledger ' || for_installation, 0))
+$$;
+
+-- The last day that is closed; null where none ever was.
+create function closed_through(for_installation bigint) returns date language sql stable
+  set search_path = vetledger, pg_temp as $$
+  select c.through from ledger_close c where c.installation = for_installation order by c.seq desc limit 1
+$$;
+
+-- The head of the chain of an installation: the latest of its entries and closes.
+create function chain_head(for_installation bigint, out seq bigint, out hash text) language sql stable
+  set search_path = vetledger, pg_temp as $$
+  select head.seq, head.hash from (
+    (select e.seq, e.hash from entry e where e.installation = for_installation order by e.seq desc limit 1)
+    union all
+    (select c.seq, c.hash from ledger_close c where c.installation = for_installation and c.seq is not null
+     order by c.seq desc limit 1)
+    union all
+    select 0, repeat('0', 64)
+  ) head order by head.seq desc limit 1
+$$;
+
+-- The place of a close in the chain of its installation, and its hash.
+create function chain_close(closed ledger_close) returns ledger_close language plpgsql volatile
+  set search_path = vetledger, pg_temp as $$
+declare
+  head record;
+begin
+  select * into head from chain_head(closed.installation);
+  closed.seq := head.seq + 1;
+  closed.previous_hash := head.hash;
+  -- The chain has no gaps, so what is no close is an entry.
+  select head.seq - count(*) into closed.entries
+  from ledger_close c where c.installation = closed.installation and c.seq is not null;
+  select coalesce(max(s.seq), 0) into closed.summaries from summary_entry s where s.installation = closed.installation;
+  select coalesce(
+    (select s.hash from summary_entry s where s.installation = closed.installation and s.seq = closed.summaries),
+    repeat('0', 64)
+  ) into closed.summary_hash;
+  closed.hash := encode(sha256(convert_to(
+    closed.previous_hash || E'\n' || concat_ws(' ', closed.kind, closed.installation, closed.seq,
+      to_char(closed.through, 'YYYY-MM-DD'), closed.entries, closed.summaries, closed.summary_hash,
+      case when closed.format > 1 then encode(sha256(convert_to(closed.details, 'UTF8')), 'hex') end),
+    'UTF8')), 'hex');
+  return closed;
+end $$;
+
+create function append_close() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
+declare
+  before date;
+begin
+  perform hold_period_alone(new.installation);
+  perform hold_chain(new.installation);
+  before := closed_through(new.installation);
+  if new.kind = 'close' and new.through < before then
+    raise exception 'the books of installation % are closed through % already', new.installation, before
+      using errcode = 'restrict_violation', constraint = 'ledger_close_forward';
+  elsif new.kind = 'reopen' and (before is null or new.through >= before) then
+    raise exception 'the books of installation % are not closed after %', new.installation, new.through
+      using errcode = 'restrict_violation', constraint = 'ledger_close_forward';
+  end if;
+  return chain_close(new);
+end $$;
+create trigger ledger_close_append before insert on ledger_close for each row execute function append_close();
+create trigger ledger_close_immutable before update or delete or truncate on ledger_close
+  for each statement execute function refuse_change();
+
+---------------------------------------------------------------------------------------------------- guards of the journal
+-- The database itself refuses what would break the books, whoever writes: an entry dated in a closed period, a period that is
+-- closed back, an entry that does not balance, a line added later. Each guard looks for our tables in our schema first: a
+-- temporary table of the same name is not taken for ours.
+
+create function refuse_closed_period() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
+declare
+  refused record;
+begin
+  perform hold_period(each.installation) from (select distinct installation from posted order by installation) each;
+  -- A statement of its own after the wait: it sees a close that has just been committed.
+  select p.id, p.installation, p.entry_date, closed.through into refused
+  from posted p
+  join (select each.installation, closed_through(each.installation) as through
+        from (select distinct installation from posted) each) closed
+    on closed.installation = p.installation and p.entry_date <= closed.through
+  order by p.seq limit 1;
+  if found then
+    raise exception 'entry % is dated %, and the books of installation % are closed through %',
+      refused.id, refused.entry_date, refused.installation, refused.through
+      using errcode = 'restrict_violation', constraint = 'entry_in_open_period';
+  end if;
+  return null;
+end $$;
+create trigger entry_in_open_period after insert on entry referencing new table as posted
+  for each statement execute function refuse_closed_period();
+
+-- At the end of the transaction each new entry has lines, and they balance.
+create function refuse_unbalanced() returns trigger language plpgsql as $$
+declare
+  difference numeric;
+begin
+  select sum(case l.side when 'debit' then l.amount else -l.amount end) into difference
+  from vetledger.entry_line l where l.entry_id = new.id;
+  if difference is null then
+    raise exception 'entry % has no lines', new.id using errcode = 'check_violation', constraint = 'entry_balances';
+  elsif difference <> 0 then
+    raise exception 'entry % does not balance: debit less credit is %', new.id, difference
+      using errcode = 'check_violation', constraint = 'entry_balances';
+  end if;
+  return null;
+end $$;
+create constraint trigger entry_balances after insert on entry deferrable initially deferred
+  for each row execute function refuse_unbalanced();
+
+-- An entry of another transaction takes no more lines.
+create function refuse_added_lines() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
+declare
+  refused text;
+begin
+  select e.id into refused
+  from (select a.entry_id, count(*) as n from added a group by a.entry_id) added_to
+  join entry e on e.id = added_to.entry_id
+  where e.xmin <> pg_current_xact_id()::xid
+    and added_to.n <> (select count(*) from entry_line l where l.entry_id = added_to.entry_id)
+  limit 1;
+  if found then
+    raise exception 'entry % is in the books; it takes no more lines', refused
+      using errcode = 'restrict_violation', constraint = 'entry_line_with_entry';
+  end if;
+  return null;
+end $$;
+create trigger entry_line_with_entry after insert on entry_line referencing new table as added
+  for each statement execute function refuse_added_lines();
+
+create trigger entry_immutable before update or delete or truncate on entry
+  for each statement execute function refuse_change();
+create trigger entry_line_immutable before update or delete or truncate on entry_line
+  for each statement execute function refuse_change();
+create trigger entry_share_immutable before update or delete or truncate on entry_share
+  for each statement execute function refuse_change();
+create trigger voucher_immutable before update or delete or truncate on voucher
+  for each statement execute function refuse_change();
+
+---------------------------------------------------------------------------------------------------- seals
+-- Signatures over the head of an installation's books, made with a key that is not in the database: whoever rewrites a chain here
+-- cannot make the seals fit it. Numbered without a gap, so that a seal taken out of the middle shows.
+create table seal (
   installation bigint not null,
-  stream text not null,
-  value json not null,
-  revision bigint not null default 1,
-  moved_at timestamptz not null default clock_timestamp(),
-  primary key (installation, stream)
+  -- Number of the seal within the installation, from 1.
+  n integer not null check (n > 0),
+  -- Place of the journal's head in its chain, and the entries up to it.
+  seq bigint not null,
+  entries bigint not null,
+  head text not null,
+  -- The same of the daily summaries' chain.
+  summaries bigint not null,
+  summary_head text not null,
+  sealed_at timestamptz not null,
+  -- Ed25519, in base64, over the text that src/ledger/seals.ts makes of the columns above.
+  signature text not null,
+  primary key (installation, n)
 );
+create trigger seal_immutable before update or delete or truncate on seal
+  for each statement execute function refuse_change();
 
--- A walk under way: committed with each page, so that a killed one goes on where it was.
-create table sync_walk (
+-- One sealer at a time takes the next number.
+create function hold_seals(for_installation bigint) returns void language sql volatile as $$
+  select pg_advisory_xact_lock(hashtextextended('vetledger seal ' || for_installation, 0))
+$$;
+
+---------------------------------------------------------------------------------------------------- uses of prepayments
+-- Which prepayments each payment of type 8 used (src/prepayments), and what is needed to find out.
+
+-- Prepayments that were paid in, as last followed.
+create table prepayment_balance (
   installation bigint not null,
-  stream text not null,
-  owner text not null,
-  state json not null,
-  saved_at timestamptz not null default clock_timestamp(),
-  primary key (installation, stream, owner)
+  prepayment_id bigint not null,
+  client_id bigint,
+  -- Zero while it is no money: pending, failed, aborted or gone.
+  paid numeric not null,
+  unused numeric not null,
+  created_at timestamptz,
+  -- The version of the record last followed, and its `modified`: what changes later happened after it.
+  version int not null,
+  modified_at timestamptz,
+  primary key (installation, prepayment_id)
 );
+create index prepayment_balance_client on prepayment_balance (installation, client_id);
 
-create table sync_window (
-  id bigint generated always as identity primary key,
+-- Drops of `unused_amount` that no linked refund and no match explains.
+create table prepayment_change (
   installation bigint not null,
-  kind text not null check (kind in ('window', 'backfill', 'replay')),
-  trigger text not null,
-  from_time timestamptz,
-  to_time timestamptz,
-  outcome text not null default 'open' check (outcome in ('open', 'closed', 'failed')),
-  error json,
-  counts json not null default '{}',
-  workflow_id text not null,
-  run_id text not null,
-  opened_at timestamptz not null default clock_timestamp(),
-  closed_at timestamptz
+  prepayment_id bigint not null,
+  n int not null,
+  client_id bigint,
+  amount numeric not null check (amount > 0),
+  since timestamptz,
+  until timestamptz,
+  primary key (installation, prepayment_id, n)
 );
-create index sync_window_recent on sync_window (installation, id desc);
-create unique index sync_window_run on sync_window (workflow_id, run_id);
+create index prepayment_change_amount on prepayment_change (installation, amount);
+create index prepayment_change_client on prepayment_change (installation, client_id);
 
--- One window at a time per installation; `token` fences writers whose lease was lost.
-create table lease (
-  installation bigint primary key,
-  token bigint not null,
-  holder text not null,
-  expires_at timestamptz not null
-);
-
--- The source's own unfiltered counts, and the highest id they cover (ACCOUNTING E6).
-create table source_count (
+-- Refunds that name their original; `amount` is positive.
+create table prepayment_refund (
   installation bigint not null,
-  kind text not null,
-  count bigint not null,
-  counted_at timestamptz not null,
-  primary key (installation, kind)
+  refund_id bigint not null,
+  original_id bigint not null,
+  amount numeric not null,
+  primary key (installation, refund_id)
 );
+create index prepayment_refund_original on prepayment_refund (installation, original_id);
+
+-- Payments of type 8, as last followed.
+create table prepayment_use (
+  installation bigint not null,
+  payment_id bigint not null,
+  invoice_id bigint,
+  -- As the source signs it: a cancellation is negative.
+  amount numeric not null,
+  recorded_at timestamptz,
+  -- The version of the record last followed.
+  version int not null,
+  -- The client of its invoice: now, and when the payment was first posted.
+  invoice_client_id bigint,
+  first_client_id bigint,
+  -- `cancelled`: it and its cancellation, of which nothing was matched.
+  state text not null default 'open' check (state in ('open', 'matched', 'set', 'cancelled')),
+  -- Of a match that a person set.
+  set_by text,
+  set_reason text,
+  set_at timestamptz,
+  primary key (installation, payment_id)
+);
+create index prepayment_use_amount on prepayment_use (installation, amount) where state = 'open';
+create index prepayment_use_client on prepayment_use (installation, invoice_client_id) where state = 'open';
+create index prepayment_use_invoice on prepayment_use (installation, invoice_id);
+
+-- What a payment took from a prepayment; negative where it gave it back.
+create table prepayment_match (
+  installation bigint not null,
+  payment_id bigint not null,
+  prepayment_id bigint not null,
+  amount numeric not null,
+  primary key (installation, payment_id, prepayment_id)
+);
+create index prepayment_match_prepayment on prepayment_match (installation, prepayment_id);
 
 ---------------------------------------------------------------------------------------------------- write-back
+-- The entry id that the source is to be told of each prepayment. An answer does not prove that it was stored: a later read of the
+-- list does (src/writeback/read-back.ts).
 create table write_back (
   installation bigint not null,
   prepayment_id bigint not null,
@@ -342,9 +1057,39 @@ create table write_back (
   attempts int not null default 0,
   error text,
   written_at timestamptz,
+  -- A request whose outcome is in doubt (a time-out, a 5xx): since when, and the value that stood there before it. What stands
+  -- there later and is neither that nor ours was written by somebody else since, and stays.
+  sent_at timestamptz,
+  value_before text,
+  -- Which lane's work is about to tell the source of a prepayment, under which lease: no other lane's sends it then.
+  claimed_lane text,
+  claimed_token bigint,
+  -- What the read showed, and for which entry id.
+  read_back text check (read_back in ('shown', 'foreign', 'unseen', 'given_up')),
+  read_back_of text,
+  -- When it was looked for last since it was written.
+  read_back_at timestamptz,
+  -- Times in a row that it was accepted and not shown by a later read.
+  unseen integer not null default 0,
   primary key (installation, prepayment_id)
 );
 create index write_back_pending on write_back (installation) where state <> 'done';
+-- What is still to be looked for.
+create index write_back_unread on write_back (installation, prepayment_id)
+  where (state = 'done' and (read_back is null or read_back_of is distinct from entry_id)) or read_back = 'given_up';
+
+-- One that was given up is not sent again by itself.
+create function note_written_back() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
+declare
+  settled text = case
+    when new.state = 'done' or (new.read_back = 'given_up' and new.read_back_of = new.entry_id) then new.entry_id end;
+begin
+  update document d set written_entry_id = settled
+  where d.installation = new.installation and d.kind = 'prepayment' and d.id = new.prepayment_id
+    and d.written_entry_id is distinct from settled;
+  return null;
+end $$;
+create trigger written_back after insert or update on write_back for each row execute function note_written_back();
 
 ---------------------------------------------------------------------------------------------------- rate budget
 -- One per installation and endpoint action of the practice API, shared by every process. Every instant is clock_timestamp():
@@ -366,6 +1111,9 @@ create table budget (
   throttled_at timestamptz not null default '-infinity',
   -- The latest Retry-After.
   blocked_until timestamptz not null default '-infinity',
+  -- The latest asked_at given out, and the clock's reading with it, which is earlier only where the clock was put back.
+  asked_at timestamptz not null default '-infinity',
+  clock_at timestamptz not null default '-infinity',
   primary key (installation, action)
 );
 
@@ -376,7 +1124,9 @@ create table budget_slot (
   action text not null,
   weight int not null,
   taken_at timestamptz not null,
-  expires_at timestamptz not null
+  expires_at timestamptz not null,
+  -- Slots of requests that nobody waits for.
+  background boolean not null default false
 );
 create index budget_slot_live on budget_slot (installation, action, expires_at);
 
@@ -400,10 +1150,26 @@ returns int language sql volatile as $$
   )) + 1e-9))::int
 $$;
 
--- Serialises all that decides about one budget, until the end of the transaction.
-create function budget_lock(for_installation bigint, for_action text) returns void language sql volatile as $$
-  select pg_advisory_xact_lock(hashtextextended('vetledger budget ' || for_installation || ' ' || for_action, 0))
-$$;
+-- Serialises all that decides about one budget, until the end of the transaction. Where the database's clock was put back since
+-- the last grant, everything noted by it is put back as far, so that slots, claims and pauses end when they would have.
+create function budget_lock(for_installation bigint, for_action text) returns void language plpgsql volatile as $$
+declare
+  put_back interval;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('vetledger budget ' || for_installation || ' ' || for_action, 0));
+  select b.clock_at - clock_timestamp() into put_back
+  from budget b where b.installation = for_installation and b.action = for_action and b.clock_at > clock_timestamp();
+  if put_back > interval '0' then
+    update budget_slot set taken_at = taken_at - put_back, expires_at = expires_at - put_back
+    where installation = for_installation and action = for_action;
+    update budget_claim set claimed_at = claimed_at - put_back, expires_at = expires_at - put_back
+    where installation = for_installation and action = for_action;
+    update budget
+    set clock_at = clock_at - put_back, regains_from = regains_from - put_back,
+      throttled_at = throttled_at - put_back, blocked_until = blocked_until - put_back
+    where installation = for_installation and action = for_action;
+  end if;
+end $$;
 
 -- Gives up a claim: granted, or no longer wanted.
 create function budget_withdraw(for_installation bigint, for_action text, for_claimant uuid) returns void language sql volatile as $$
@@ -444,7 +1210,14 @@ $$;
 -- Grants a weight and returns the slot, or records a claim and returns the milliseconds after which to ask again. The slot
 -- counts for hold_seconds unless it is finished sooner. Claims of better priority (lower), then of greater age, count as used,
 -- so that a heavy request is not starved by light ones. A weight above the limit in force is granted when nothing else is
--- under way. First, the slots `answered` are told (see budget_finish).
+-- under way. First, the slots `answered` are told (see budget_finish). With a grant comes `asked_at`: the request is sent after
+-- it. No two grants of a budget have the same, and a later grant has a later one, even where the clock was put back.
+--
+-- A background request (kept_free given) is granted only where no claim stands and kept_free is left beside it, and where those
+-- before it that still count stay within kept_free together with it. It leaves no claim and says no time to ask again, so that
+-- nobody waits for it. Work that takes no more in a rolling window than the limit less kept_free is therefore granted what it
+-- asks for as if there were no background requests. Only a background_share above 0 takes that share of the limit in turn,
+-- before other work.
 create function budget_take(
   for_installation bigint,
   for_action text,
@@ -458,15 +1231,20 @@ create function budget_take(
   claim_seconds double precision,
   answered bigint[],
   keep_seconds double precision[],
+  -- Null: a request of ordinary work.
+  kept_free int default null,
+  background_share double precision default null,
   out slot_id bigint,
-  out wait_ms bigint
+  out wait_ms bigint,
+  out asked_at timestamptz
 ) language plpgsql volatile as $$
 declare
   present timestamptz;
   state budget;
-  asked_at timestamptz;
+  waiting_since timestamptz;
   allowed int;
   used bigint;
+  used_behind bigint;
   expired boolean;
   ahead bigint;
   claimed boolean;
@@ -490,38 +1268,57 @@ begin
     where b.installation = for_installation and b.action = for_action returning * into state;
   end if;
 
-  select coalesce(sum(s.weight) filter (where s.expires_at > present), 0), coalesce(bool_or(s.expires_at <= present), false)
-  into used, expired
+  select coalesce(sum(s.weight) filter (where s.expires_at > present), 0),
+    coalesce(sum(s.weight) filter (where s.expires_at > present and s.background), 0),
+    coalesce(bool_or(s.expires_at <= present), false)
+  into used, used_behind, expired
   from budget_slot s where s.installation = for_installation and s.action = for_action;
   if expired then
     delete from budget_slot s
     where s.installation = for_installation and s.action = for_action and s.expires_at <= present;
   end if;
+  allowed := budget_limit(asked_limit, state.share, state.regains_from, per_seconds);
+  if kept_free is not null then
+    -- Its share is taken in turn before any other work; the rest only from what nobody waits for.
+    if used_behind + asked_weight <= floor(allowed * background_share + 1e-9) then
+      asked_priority := 0;
+    else
+      perform budget_withdraw(for_installation, for_action, for_claimant);
+      if state.blocked_until > present or used + asked_weight + kept_free > allowed
+        or (used_behind > 0 and used_behind + asked_weight > kept_free)
+        or exists (
+          select from budget_claim c
+          where c.installation = for_installation and c.action = for_action and c.expires_at > present)
+      then
+        return;
+      end if;
+    end if;
+  end if;
   -- Reckoned anew at each asking an age would waver with the time that the asking takes.
-  select least(present - make_interval(secs => age_seconds), min(c.claimed_at)) into asked_at
+  select least(present - make_interval(secs => age_seconds), min(c.claimed_at)) into waiting_since
   from budget_claim c
   where c.installation = for_installation and c.action = for_action
     and c.claimant = for_claimant and c.priority = asked_priority;
   select
     coalesce(sum(c.weight) filter (
       where c.claimant <> for_claimant and c.expires_at > present
-        and (c.priority, c.claimed_at, c.claimant) < (asked_priority, asked_at, for_claimant)
+        and (c.priority, c.claimed_at, c.claimant) < (asked_priority, waiting_since, for_claimant)
     ), 0),
     coalesce(bool_or(c.claimant = for_claimant), false)
   into ahead, claimed
   from budget_claim c where c.installation = for_installation and c.action = for_action;
-  allowed := budget_limit(asked_limit, state.share, state.regains_from, per_seconds);
 
   if state.blocked_until <= present and (used + ahead + asked_weight <= allowed or used + ahead = 0) then
     if claimed then
       perform budget_withdraw(for_installation, for_action, for_claimant);
     end if;
-    if state.window_seconds > per_seconds then
-      update budget b set window_seconds = per_seconds
-      where b.installation = for_installation and b.action = for_action;
-    end if;
-    insert into budget_slot (installation, action, weight, taken_at, expires_at)
-    values (for_installation, for_action, asked_weight, present, present + make_interval(secs => hold_seconds))
+    update budget b
+    set window_seconds = least(b.window_seconds, per_seconds), clock_at = present,
+      asked_at = greatest(present, b.asked_at + interval '1 microsecond')
+    where b.installation = for_installation and b.action = for_action returning b.asked_at into budget_take.asked_at;
+    insert into budget_slot (installation, action, weight, background, taken_at, expires_at)
+    values (for_installation, for_action, asked_weight, kept_free is not null, present,
+      present + make_interval(secs => hold_seconds))
     returning id into slot_id;
     return;
   end if;
@@ -530,7 +1327,7 @@ begin
   delete from budget_claim c
   where c.installation = for_installation and c.action = for_action and c.expires_at <= present;
   insert into budget_claim (installation, action, claimant, weight, priority, claimed_at, expires_at)
-  values (for_installation, for_action, for_claimant, asked_weight, asked_priority, asked_at,
+  values (for_installation, for_action, for_claimant, asked_weight, asked_priority, waiting_since,
     present + make_interval(secs => claim_seconds))
   on conflict (installation, action, claimant) do update
     set weight = excluded.weight, priority = excluded.priority, claimed_at = excluded.claimed_at,
@@ -549,6 +1346,10 @@ begin
   wait_ms := greatest(case when ready_at <= present then 25 else 1 end, ceil(extract(epoch from ready_at - present) * 1000))::bigint;
 end $$;
 
+-- The longest Retry-After that is heeded as it is, in seconds. After a longer one, the source is asked once it is over whether
+-- it still stands: by one request in the first rate window (a share of 0 is a limit of 1), then by more from window to window.
+create function budget_longest_block() returns double precision language sql immutable as $$ select 900.0::double precision $$;
+
 -- A 429: nothing before the latest Retry-After, and half the limit. Requests already under way when the limit was halved say
 -- nothing new when they are refused too: they do not halve it again.
 create function budget_throttled(
@@ -557,6 +1358,8 @@ create function budget_throttled(
 declare
   present timestamptz;
   taken timestamptz;
+  is_long boolean := retry_after_seconds >= budget_longest_block();
+  pause interval := make_interval(secs => least(retry_after_seconds, budget_longest_block()));
 begin
   perform budget_lock(for_installation, for_action);
   present := clock_timestamp();
@@ -566,7 +1369,493 @@ begin
     throttled_at = present
   where b.installation = for_installation and b.action = for_action and coalesce(taken, present) > b.throttled_at;
   update budget b
-  set blocked_until = greatest(b.blocked_until, present + make_interval(secs => retry_after_seconds)),
-    regains_from = greatest(b.blocked_until, present + make_interval(secs => retry_after_seconds))
+  set share = case when is_long then 0 else b.share end,
+    blocked_until = greatest(b.blocked_until, present + pause),
+    regains_from = greatest(b.blocked_until, present + pause)
   where b.installation = for_installation and b.action = for_action;
 end $$;
+
+-- Forgets what 429s have done to a budget: its block and its lowered limit. Requests under way and answered still count.
+create function budget_forget(for_installation bigint, for_action text) returns void language plpgsql volatile as $$
+begin
+  perform budget_lock(for_installation, for_action);
+  update budget set share = 1, regains_from = '-infinity', blocked_until = '-infinity'
+  where installation = for_installation and action = for_action;
+end $$;
+
+---------------------------------------------------------------------------------------------------- delivery: companies of ERPs
+-- One holder at a time delivers to a company. `is_released`: the last holder ended in order; otherwise its requests may still be
+-- at work.
+create table erp_company (
+  company text primary key,
+  kind text not null,
+  name text not null,
+  token bigint not null default 0,
+  holder text not null default '',
+  expires_at timestamptz not null default '-infinity',
+  is_released boolean not null default true,
+  -- Nothing is sent before: the ERP throttles, or is locked or down.
+  not_before timestamptz,
+  last_error_code text,
+  last_error_message text,
+  last_error_at timestamptz,
+  last_answer_at timestamptz,
+  -- The text that was read: only json keeps it as it is.
+  periods json,
+  periods_read_at timestamptz,
+  -- Set by a take-over: every unit that was being sent is looked up first, from this time on.
+  settle_from timestamptz,
+  -- Failures of the way to it in a row.
+  failures integer not null default 0,
+  -- How many drafts that came late were deleted (`erp_sweep`).
+  drafts_swept bigint not null default 0
+);
+
+-- Companies of ERPs as configurations name them, and which company the ERP says that is: two names of one company must never be
+-- delivered to side by side.
+create table erp_company_identity (
+  -- As `companyKey` makes it of the configured name, whose parts follow.
+  company text not null primary key,
+  kind text not null,
+  url text not null,
+  id text not null,
+  -- The same key, made of what the ERP answered.
+  identity text not null,
+  -- Whether it is the one name under which the company's lease, limits and units are.
+  is_in_use boolean not null default false
+);
+create unique index erp_company_identity_in_use on erp_company_identity (identity) where is_in_use;
+
+-- Requests as sent, so that a restart does not refill a limit per minute or day.
+create table erp_request (
+  id bigint generated always as identity primary key,
+  company text not null,
+  weight integer not null,
+  sent_at timestamptz not null default clock_timestamp(),
+  is_error boolean not null default false
+);
+create index erp_request_company on erp_request (company, sent_at);
+create index erp_request_error on erp_request (company, sent_at) where is_error;
+
+-- Days that were seen closed in an ERP, so that a period that is opened there again is known to have been closed.
+create table erp_closed_days (
+  installation bigint not null,
+  -- -infinity: since ever.
+  from_day date not null,
+  through date not null,
+  seen_at timestamptz not null default clock_timestamp(),
+  primary key (installation, from_day, through)
+);
+
+-- How far this database is sure that a company's entries of an installation are its own. `looked_at`: when the last complete look
+-- began. `first_sent_at`: when the first entry of ours was known to be there. `is_claimed`: a look was made after that.
+create table erp_claim (
+  company text not null,
+  installation bigint not null,
+  looked_at timestamptz,
+  first_sent_at timestamptz,
+  is_claimed boolean not null default false,
+  primary key (company, installation)
+);
+
+-- Entries of a company with a key of our form that this database has not sent: made by another database, or by this one at a time
+-- that it does not remember (`is_ours`). `adopted_at`: somebody has said that the other database's entry stands.
+create table erp_keyed_entry (
+  company text not null,
+  installation bigint not null,
+  erp_id text not null,
+  erp_key text not null,
+  unit_id text not null,
+  is_ours boolean not null,
+  erp_number text,
+  erp_date date not null,
+  seen_at timestamptz not null default clock_timestamp(),
+  adopted_at timestamptz,
+  primary key (company, installation, erp_id)
+);
+create index erp_keyed_entry_unit on erp_keyed_entry (installation, unit_id);
+
+---------------------------------------------------------------------------------------------------- delivery: outbox
+-- A row per unit of the general ledger (a document's entry or a day's summary).
+create table erp_unit (
+  installation bigint not null,
+  unit_id text not null,
+  kind text not null check (kind in ('entry', 'daily_summary')),
+  -- Position in the chain of its kind.
+  seq bigint not null,
+  unit_date date not null,
+  -- The unit before it of the same document: nothing is sent before what it corrects.
+  follows text,
+  reverses text,
+  -- In the ERP's record, for ever.
+  erp_key text not null unique,
+  company text not null,
+  state text not null default 'pending' check (state in ('pending', 'sending', 'uncertain', 'drafted', 'delivered',
+    'refused', 'handed_over', 'acknowledged', 'cancelled_out', 'excluded')),
+  -- What a first load or a backfill brought is sent after consent only.
+  needs_consent boolean not null default false,
+  not_before timestamptz,
+  attempt_id uuid,
+  attempts integer not null default 0,
+  sent_at timestamptz,
+  -- How often in a row the ERP refused it alone, with a message that is not known, and a look-up found nothing.
+  unknown_refusals integer not null default 0,
+  erp_id text,
+  erp_number text,
+  erp_date date,
+  batch bigint,
+  problem_code text,
+  problem_message text,
+  problem_since timestamptz,
+  settled_at timestamptz,
+  -- Live work goes first: what a first load or a backfill brought is sent after it.
+  is_backlog boolean not null default false,
+  -- Entries at most in the batch that it is sent with next; null: as many as the ERP takes.
+  batch_limit integer,
+  -- Why it is uncertain, which decides what absence means.
+  doubt text check (doubt in ('no_answer', 'refused', 'unknown', 'duplicate', 'unseen')),
+  -- Answers that refused it: a request after one is a new attempt, so that no ERP replays the old answer.
+  answered integer not null default 0,
+  -- An undone delivery (src/erp/outbox/undo.ts) is a unit of its own: `<unit>/undo/<n>`, which reverses what came before it. Odd
+  -- ones reverse the unit, even ones send it again. `undo_of` is the unit of the general ledger that it undoes or sends again;
+  -- null for a unit of the general ledger itself.
+  undo_of text,
+  undo_n integer,
+  -- It was not sent yet when it was undone, and is not sent before `deliver retry`.
+  is_undone boolean not null default false,
+  enqueued_at timestamptz not null default clock_timestamp(),
+  -- Since when an entry, or a day's summary, that was not sent yet has been late, because its period was closed in the ERP
+  -- (ACCOUNTING "Dates"). It stays when the entry is sent after all.
+  late_since timestamptz,
+  primary key (installation, unit_id),
+  constraint erp_unit_undo check ((undo_of is null) = (undo_n is null))
+);
+create index erp_unit_company_doubt on erp_unit (company) where state in ('sending', 'uncertain');
+create index erp_unit_refused on erp_unit (installation) where state = 'refused';
+create index erp_unit_follows on erp_unit (installation, follows) where follows is not null;
+create index erp_unit_due on erp_unit (installation, is_backlog, kind, seq) where state = 'pending' and not needs_consent;
+create index erp_unit_consent on erp_unit (installation, unit_date) where state = 'pending' and needs_consent;
+create index erp_unit_doubt on erp_unit (installation, kind, seq) where state in ('sending', 'uncertain');
+create index erp_unit_drafted on erp_unit (installation, kind, seq) where state = 'drafted';
+create index erp_unit_handed_over on erp_unit (installation, batch) where state = 'handed_over';
+-- One that waits for another: few, since most documents have one entry.
+create index erp_unit_waiting on erp_unit (installation, kind, seq)
+  where state = 'pending' and not needs_consent and follows is not null;
+create index erp_unit_undo_of on erp_unit (installation, undo_of, undo_n) where undo_of is not null;
+create index erp_unit_batch on erp_unit (installation, batch) where batch is not null;
+create index erp_unit_hand_over on erp_unit (installation, kind, seq) where state = 'pending' and not needs_consent;
+-- All states in which the ERP has a unit, or a file holds it: what was delivered since an instant is counted by it.
+create index erp_unit_settled on erp_unit (installation, settled_at) where state in ('delivered', 'handed_over', 'acknowledged');
+create index erp_unit_timely on erp_unit (company, unit_date) where late_since is null and state in ('pending', 'refused');
+
+-- Up to where the chains were put into the outbox.
+create table erp_cursor (
+  installation bigint primary key,
+  entry_seq bigint not null default 0,
+  summary_seq bigint not null default 0,
+  -- The mapping by which units were refused last: another one sends them again.
+  mapping_hash text not null default '',
+  company text not null default ''
+);
+
+-- Units whose request ended without an answer, in an ERP whose drafts can be deleted: a draft that the server makes later than
+-- it is known to be at work is looked for, some times and no more (src/erp/outbox/sweep.ts).
+create table erp_sweep (
+  installation bigint not null,
+  unit_id text not null,
+  looks integer not null default 0,
+  not_before timestamptz not null,
+  -- Drafts that were to be deleted, by their id in the ERP, with a digest of what they were then: those that the ERP did not let
+  -- go, or that a broken way to it left there, are swept as late ones are.
+  drafts jsonb not null default '{}',
+  -- Whether a draft may come late; otherwise the row is there for `drafts` alone.
+  is_late boolean not null default true,
+  primary key (installation, unit_id)
+);
+create index erp_sweep_due on erp_sweep (installation, not_before);
+
+-- Installations of a restored database whose entries the ERP may have already: they are looked up before they are sent.
+create table erp_look_up (
+  installation bigint primary key,
+  since timestamptz not null default clock_timestamp(),
+  -- The first window that opened and closed since: what it posted is the last that the ERP may have.
+  until_window bigint
+);
+
+-- Who has paused deliveries of an installation, and why.
+create table erp_pause (
+  installation bigint primary key,
+  paused_by text not null,
+  reason text not null,
+  paused_at timestamptz not null default clock_timestamp()
+);
+
+-- Who has asked for what of deliveries, and why.
+create table erp_action (
+  id bigint generated always as identity primary key,
+  installation bigint not null,
+  action text not null check (action in ('approve', 'retry', 'undo', 'pause', 'resume', 'ack', 'redate', 'cancel', 'nudge',
+    'adopt')),
+  details text not null,
+  reason text not null,
+  acted_by text not null,
+  acted_at timestamptz not null default clock_timestamp()
+);
+create trigger erp_action_immutable before update or delete or truncate on erp_action
+  for each statement execute function refuse_change();
+
+-- How many units of an installation the ERP has, or stand in written files: counted as they come, since counting them anew after
+-- each slice of a delivery would cost more with each year of the clinic. Windows put units into the outbox and never move this
+-- figure, so that they and deliveries do not wait for each other here.
+create table erp_delivered (
+  installation bigint primary key,
+  n bigint not null
+);
+
+create function count_delivered() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
+begin
+  -- What a transition table is called depends on the statement, so that each has a branch of its own.
+  if tg_op = 'INSERT' then
+    insert into erp_delivered as known (installation, n)
+    select installation, count(*) from after_it where state in ('delivered', 'handed_over', 'acknowledged')
+    group by installation order by installation
+    on conflict (installation) do update set n = known.n + excluded.n;
+  elsif tg_op = 'DELETE' then
+    update erp_delivered known set n = known.n - gone.n
+    from (select installation, count(*) as n from before_it
+          where state in ('delivered', 'handed_over', 'acknowledged') group by installation) gone
+    where known.installation = gone.installation;
+  else
+    insert into erp_delivered as known (installation, n)
+    select installation, sum(n) from (
+      select installation, count(*) as n from after_it
+      where state in ('delivered', 'handed_over', 'acknowledged') group by installation
+      union all
+      select installation, -count(*) from before_it
+      where state in ('delivered', 'handed_over', 'acknowledged') group by installation
+    ) moved
+    group by installation having sum(n) <> 0 order by installation
+    on conflict (installation) do update set n = known.n + excluded.n;
+  end if;
+  return null;
+end $$;
+create trigger erp_unit_delivered_insert after insert on erp_unit
+  referencing new table as after_it for each statement execute function count_delivered();
+create trigger erp_unit_delivered_update after update on erp_unit
+  referencing old table as before_it new table as after_it for each statement execute function count_delivered();
+create trigger erp_unit_delivered_delete after delete on erp_unit
+  referencing old table as before_it for each statement execute function count_delivered();
+
+---------------------------------------------------------------------------------------------------- delivery: files
+-- Batches of units that are handed over as files. A batch is stored whole before its file is written: after a crash the same bytes
+-- are written again.
+create table erp_batch (
+  installation bigint not null,
+  number bigint not null,
+  format text not null check (format in ('csv', 'sie4', 'datev')),
+  -- Name of the file in the folder.
+  file text not null,
+  sha256 text not null,
+  units bigint not null,
+  -- The text of the manifest, as it stands beside the file.
+  manifest text not null,
+  created_at timestamptz not null,
+  -- Null until the file and its manifest are on the disk.
+  written_at timestamptz,
+  -- Its units were taken out of it before it was written: no file is.
+  withdrawn_at timestamptz,
+  acknowledged_at timestamptz,
+  acknowledged_by text,
+  primary key (installation, number)
+);
+create index erp_batch_open on erp_batch (installation, number) where acknowledged_at is null;
+
+-- The bytes of a file that is not on the disk yet, in order; removed once it is, since they hold personal data.
+create table erp_batch_piece (
+  installation bigint not null,
+  number bigint not null,
+  piece integer not null,
+  content bytea not null,
+  primary key (installation, number, piece)
+);
+
+---------------------------------------------------------------------------------------------------- delivery: open items
+-- Matching of receivable lines in the ERP.
+
+-- A line that a delivered unit has on an invoice's receivable, as the ERP was given it.
+create table erp_open_line (
+  installation bigint not null,
+  invoice_id bigint not null,
+  unit_id text not null,
+  -- Position in the unit.
+  line integer not null,
+  account text not null,
+  -- Debit positive.
+  amount numeric not null,
+  primary key (installation, invoice_id, unit_id, line)
+);
+
+-- An invoice with such lines. Only those that a delivery has touched since they were settled last are looked at.
+create table erp_open_item (
+  installation bigint not null,
+  invoice_id bigint not null,
+  touched bigint not null default 1,
+  touched_at timestamptz not null default clock_timestamp(),
+  -- The value of `touched` that was settled last.
+  settled bigint not null default 0,
+  not_before timestamptz,
+  failures integer not null default 0,
+  -- Why lines that would settle it stay unmatched.
+  remark text,
+  remark_since timestamptz,
+  primary key (installation, invoice_id)
+);
+create index erp_open_item_touched on erp_open_item (installation, touched_at, invoice_id)
+  where touched <> settled or remark is not null;
+create index erp_open_item_remark on erp_open_item (installation, invoice_id) where remark is not null;
+
+-- Groups that we matched, or were about to: what anybody else matched is left alone.
+create table erp_item_match (
+  installation bigint not null,
+  invoice_id bigint not null,
+  -- The ERP's ids of the lines, sorted.
+  line_ids text[] not null,
+  -- The ERP's name of the group, once it was read back.
+  group_id text,
+  matched_at timestamptz not null default clock_timestamp(),
+  primary key (installation, invoice_id, line_ids)
+);
+
+-- Whoever delivers a unit, or finds that it is not in the ERP after all, touches the items of its lines. For thousands of units
+-- at once: joining the rows before and after a statement would take time by their square.
+create function note_open_items() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
+begin
+  with has as (
+    select installation, unit_id, undo_of, undo_n from after_it where kind = 'entry' and state = 'delivered'
+  ), had as (
+    select installation, unit_id, undo_of, undo_n from before_it where kind = 'entry' and state = 'delivered'
+  ), moved as (
+    select installation, unit_id, coalesce(undo_of, unit_id) as entry_id, case when undo_n % 2 = 1 then -1 else 1 end as sign
+    from ((select * from has except select * from had) union all (select * from had except select * from has)) changed
+  ), lines as (
+    select m.installation, l.invoice_id, m.unit_id, l.line, l.account,
+      m.sign * case when l.side = 'debit' then l.amount else -l.amount end as amount
+    from moved m join entry_line l on l.entry_id = m.entry_id
+    where l.role = 'receivable' and l.invoice_id is not null
+  ), kept as (
+    insert into erp_open_line (installation, invoice_id, unit_id, line, account, amount)
+    select installation, invoice_id, unit_id, line, account, amount from lines on conflict do nothing
+  )
+  insert into erp_open_item (installation, invoice_id)
+  select distinct installation, invoice_id from lines order by installation, invoice_id
+  on conflict (installation, invoice_id)
+  do update set touched = erp_open_item.touched + 1, touched_at = clock_timestamp(), not_before = null, failures = 0;
+  return null;
+end $$;
+create trigger erp_unit_open_items after update on erp_unit
+  referencing old table as before_it new table as after_it for each statement execute function note_open_items();
+
+---------------------------------------------------------------------------------------------------- delivery: document numbers
+-- The ERP's document number, written back into the practice software (src/writeback/numbers.ts).
+
+-- Units that got a number, or were settled without being sent: what the practice software is told of their documents may change.
+create table erp_number_due (
+  installation bigint not null,
+  unit_id text not null,
+  primary key (installation, unit_id)
+);
+
+create function note_number_due() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
+begin
+  insert into erp_number_due (installation, unit_id) values (new.installation, new.unit_id) on conflict do nothing;
+  return null;
+end $$;
+create trigger erp_unit_has_number after update of state, erp_number on erp_unit for each row
+  when (((new.state = 'delivered' and new.erp_number is not null) or new.state = 'cancelled_out')
+    and (old.state is distinct from new.state or old.erp_number is distinct from new.erp_number))
+  execute function note_number_due();
+
+-- What the practice software is told of each document, and what of it has been.
+create table erp_number_write_back (
+  installation bigint not null,
+  kind text not null check (kind in ('invoice', 'payment', 'prepayment')),
+  document_id bigint not null,
+  -- The unit that the document is in the ERP by; of a document without entry in force, the unit of its reversal.
+  unit_id text not null,
+  -- The number of that unit; of a document without entry in force, what stood there before ours, which may be nothing.
+  value text,
+  restores boolean not null default false,
+  -- Everything that was sent or is being sent: what stands in the source and is among it is ours.
+  own_values text[] not null default '{}',
+  -- What somebody else wrote, and ours replaced before the books were delivered.
+  previous_value text,
+  state text not null default 'pending' check (state in ('pending', 'done', 'failed', 'taken', 'absent')),
+  attempts integer not null default 0,
+  not_before timestamptz,
+  error_code text,
+  error text,
+  error_since timestamptz,
+  written_at timestamptz,
+  -- When the source last accepted the value; a later read then says whether it stands there.
+  accepted_at timestamptz,
+  primary key (installation, kind, document_id)
+);
+create index erp_number_write_back_open on erp_number_write_back (installation, kind, document_id)
+  where state in ('pending', 'failed', 'taken');
+
+---------------------------------------------------------------------------------------------------- delivery: what the ERP holds
+-- As it was last read back (src/erp/books): the equation E7 is reckoned from these tables.
+
+-- The last reading that came to its end.
+create table erp_books_reading (
+  installation bigint primary key,
+  -- Counts the readings; what a row was last seen by.
+  run bigint not null,
+  -- When it began: the next one asks for what was written since, less an overlap.
+  began_at timestamptz not null,
+  -- When the last reading of everything began.
+  full_began_at timestamptz not null
+);
+
+-- Counts and balances of all posted entries of a month in the ERP, whoever made them: unchanged, nothing was added or deleted.
+create table erp_books_month (
+  installation bigint not null,
+  month date not null,
+  entries integer not null,
+  -- Balance by account, and the owned accounts that entries were looked for on.
+  balances json not null,
+  primary key (installation, month)
+);
+
+-- An entry of the ERP that carries the key of one of our units, or that one of them was delivered as.
+create table erp_books_unit (
+  installation bigint not null,
+  unit_id text not null,
+  erp_id text not null,
+  erp_number text,
+  erp_date date not null,
+  -- Of what is compared: an entry that has not changed is not compared again.
+  content_hash text not null,
+  is_equal boolean not null,
+  -- What it differs in; of an equal one, what differs within the tolerance.
+  message text,
+  difference numeric not null,
+  -- Debits of the whole entry.
+  amount numeric not null,
+  run bigint not null,
+  primary key (installation, unit_id, erp_id)
+);
+create index erp_books_unit_id on erp_books_unit (installation, erp_id);
+create index erp_books_unit_date on erp_books_unit (installation, erp_date);
+
+-- An entry that is not ours, on an account of `erp.owned_accounts`.
+create table erp_books_foreign (
+  installation bigint not null,
+  erp_id text not null,
+  erp_number text,
+  erp_date date not null,
+  message text not null,
+  difference numeric not null,
+  run bigint not null,
+  primary key (installation, erp_id)
+);
