@@ -1,15 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, UserError } from '../domain/errors.ts';
 import { bool, integer, nullable, text } from './columns.ts';
 import { isRetriable } from './errors.ts';
-import {
-  type Applied,
-  knownMigrations,
-  type Migration,
-  missingMigrations,
-  pendingMigrations,
-  unknownMigrations,
-} from './migrations.ts';
+import { knownMigrations, type Migration } from './migrations.ts';
 import { type Db, schemaName } from './pool.ts';
 import { ensureRole, grantRuntime, type LoginRole, rolesSql } from './roles.ts';
 import { type Connection, execute, row, rows } from './rows.ts';
@@ -20,111 +12,73 @@ import { type Connection, execute, row, rows } from './rows.ts';
  */
 export const supportedPostgres = { oldest: 15, newestTried: 18 } as const;
 
-/**
- * A migration waits for a table's lock no longer than `timeoutMs`, because whoever comes after it waits behind it, live windows too.
- * Then it gives way, and tries again after a pause.
- */
-const locks = { timeoutMs: 3000, attempts: 10, pauseMs: 3000 };
-
 const insufficientPrivilege = '42501';
 
 export interface MigrateOptions {
   /** The role that gets the rights of the runtime, and is made if it is missing. Without one the connection's role does all. */
   runtime?: LoginRole | undefined;
-  /** Also applies contractions, after which programs of older versions no longer work. A new database gets them in any case. */
-  contract?: boolean;
-  /** Applies migrations up to this one only: for tests of what comes after it. */
-  through?: string;
+  /** Default: those of this version. */
   known?: Migration[];
-  lock?: Partial<typeof locks>;
+  /** A migration waits no longer for a table that another transaction uses. */
+  lockTimeoutMs?: number;
 }
 
 /**
- * Brings the schema up to date and returns the migrations that it applied; several processes may call it at once, and programs of
- * this version or the one before may work on the database meanwhile. A new database gets all of them in one transaction; later
- * ones have a transaction each, so that none holds its locks while another works. Throws UserError when the database has a
- * migration that this version neither knows nor can work beside, when a runtime role is missing that this connection cannot make,
- * or when a table was in use for too long; the migration concerned then changed nothing.
+ * Brings the schema up to date and returns the names of the migrations that it applied, in order. Each is a transaction with the row
+ * that notes it, so an interrupted one has changed nothing. Several processes may call this at once: they take turns. Throws
+ * UserError when another build or version made the database, when a runtime role is missing that this connection cannot make, or
+ * when a table was in use for too long.
  */
 export async function migrate(db: Db, options: MigrateOptions = {}): Promise<string[]> {
-  const { runtime, through, known = knownMigrations() } = options;
-  const begun = await db.transaction(async (trx) => {
-    await takeTurn(trx);
-    await refuseOldPostgres(trx);
-    if (runtime && !(await ensureRole(trx, runtime))) throw await runtimeMissing(trx, runtime.name);
-    if (!(await hasSchema(trx))) await execute(trx, `create schema ${schemaName}`);
-    await makeList(trx);
-    const applied = await appliedMigrations(trx);
-    refuseBreaking(known, applied);
-    const isNew = applied.length === 0;
-    const wanted = pendingMigrations(known, applied, isNew || options.contract === true);
-    const pending = wanted.filter(({ name }) => !through || name <= through);
-    if (!isNew && pending.length > 0) return { done: [], pending };
-    for (const each of pending) await apply(trx, each);
-    if (runtime) await grantRuntime(trx, runtime.name);
-    return { done: pending.map(({ name }) => name), pending: [] };
-  });
-  const done: string[] = begun.done;
-  for (const each of begun.pending) if (await applyBesideOthers(db, each, options)) done.push(each.name);
-  return done;
-}
-
-/** The contractions that this version brings and the database does not have: it works without them. */
-export async function waitingContractions(db: Connection, known = knownMigrations()): Promise<string[]> {
-  return pendingMigrations(known, await appliedMigrations(db), true).flatMap(({ name, kind }) =>
-    kind === 'contract' ? [name] : [],
-  );
-}
-
-/** `create … if not exists` fails when two processes run it at the same moment, so they take turns. */
-async function takeTurn(trx: Connection): Promise<void> {
-  await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger migrate', 0))`);
-}
-
-async function makeList(trx: Connection): Promise<void> {
-  await execute(
-    trx,
-    `create table if not exists ${schemaName}.migration (
-       name text primary key, applied_at timestamptz not null default clock_timestamp(), kind text)`,
-  );
-  const { found } = await row(
-    trx,
-    { found: bool },
-    `select exists (select from pg_attribute where attrelid = ?::regclass and attname = 'kind') as found`,
-    [`${schemaName}.migration`],
-  );
-  if (!found) await execute(trx, `alter table ${schemaName}.migration add column kind text`);
-}
-
-/** Applies a migration in a transaction of its own; false where another process has applied it meanwhile. */
-async function applyBesideOthers(db: Db, each: Migration, { runtime, lock }: MigrateOptions): Promise<boolean> {
-  const { timeoutMs, attempts, pauseMs } = { ...locks, ...lock };
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await db.transaction(async (trx) => {
-        await takeTurn(trx);
-        if ((await appliedMigrations(trx)).some(({ name }) => name === each.name)) return false;
-        await execute(trx, `set local lock_timeout = '${timeoutMs}ms'`);
-        await apply(trx, each);
-        if (runtime) await grantRuntime(trx, runtime.name);
-        return true;
-      });
-    } catch (error) {
-      if (!isRetriable(error)) throw error;
-      if (attempt >= attempts) throw tablesInUse(each, attempts, error);
-      await sleep(pauseMs);
-    }
+  const known = options.known ?? knownMigrations();
+  for (const done: string[] = []; ; ) {
+    const applied = await db.transaction((trx) => applyNext(trx, known, options));
+    if (applied === null) return done;
+    done.push(applied);
   }
 }
 
+/** Applies the first migration that is missing, and gives the runtime role its rights; null where none was missing. */
+async function applyNext(
+  trx: Connection,
+  known: Migration[],
+  { runtime, lockTimeoutMs = 60_000 }: MigrateOptions,
+): Promise<string | null> {
+  // Also since `create … if not exists` fails when two processes run it at the same moment.
+  await execute(trx, `select pg_advisory_xact_lock(hashtextextended('vetledger migrate', 0))`);
+  await refuseOldPostgres(trx);
+  if (runtime && !(await ensureRole(trx, runtime))) throw await runtimeMissing(trx, runtime.name);
+  if (!(await hasSchema(trx))) await execute(trx, `create schema ${schemaName}`);
+  await execute(
+    trx,
+    `create table if not exists ${schemaName}.migration (
+       name text primary key, hash text not null, applied_at timestamptz not null default clock_timestamp())`,
+  );
+  const next = missingOf(known, await appliedMigrations(trx))[0];
+  if (next) await apply(trx, next, lockTimeoutMs);
+  if (runtime) await grantRuntime(trx, runtime.name);
+  return next?.name ?? null;
+}
+
+async function apply(trx: Connection, { name, sql, hash }: Migration, lockTimeoutMs: number): Promise<void> {
+  await execute(trx, `set local lock_timeout = ${lockTimeoutMs}`);
+  try {
+    // A question mark would stand for a parameter.
+    await execute(trx, sql.replaceAll('?', '\\?'));
+  } catch (error) {
+    throw isRetriable(error) ? tablesInUse(name, error) : error;
+  }
+  await execute(trx, `insert into ${schemaName}.migration (name, hash) values (?, ?)`, [name, hash]);
+}
+
 /**
- * Checks that this program can work with the database as it is: its PostgreSQL is supported, every migration that the program
- * needs was applied, and it knows every one that was, or the others only added to what it knows. Returns those others. Throws
- * UserError that says what to run.
+ * Checks that this program can work with the database as it is: its PostgreSQL is supported, and exactly the migrations that this
+ * version knows were applied. Throws UserError that says what to run.
  */
-export async function checkSchema(db: Connection, known = knownMigrations()): Promise<string[]> {
+export async function checkSchema(db: Connection, known = knownMigrations()): Promise<void> {
   await refuseOldPostgres(db);
-  if (!(await hasSchema(db))) {
+  const missing = await missingMigrations(db, known);
+  if (missing === null) {
     throw new UserError(
       'database_not_set_up',
       'The database has no tables of vetledger yet.',
@@ -132,18 +86,49 @@ export async function checkSchema(db: Connection, known = knownMigrations()): Pr
       3,
     );
   }
-  const applied = await appliedMigrations(db).catch((error: unknown) => {
-    throw codeOf(error) === insufficientPrivilege ? rightsMissing(error) : error;
-  });
-  refuseBreaking(known, applied);
-  const missing = missingMigrations(known, applied);
-  if (missing.length === 0) return unknownMigrations(known, applied).harmless;
+  if (missing.length === 0) return;
   throw new UserError(
     'database_needs_migration',
     `The database is of an older version of vetledger: ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not applied. Nothing in it was changed.`,
-    'Make a backup and run `vetledger migrate` (OPERATIONS "Upgrading").',
+    'Stop every other process of vetledger, make a backup and run `vetledger migrate` (OPERATIONS "Upgrading").',
     3,
   );
+}
+
+/**
+ * Names of the migrations that the database lacks; null where it has no schema of ours. Throws UserError when another build or
+ * version made it.
+ */
+export async function missingMigrations(db: Connection, known = knownMigrations()): Promise<string[] | null> {
+  if (!(await hasSchema(db))) return null;
+  const applied = await appliedMigrations(db).catch((error: unknown) => {
+    throw codeOf(error) === insufficientPrivilege ? rightsMissing(error) : error;
+  });
+  return missingOf(known, applied).map(({ name }) => name);
+}
+
+interface Applied {
+  name: string;
+  /** Null where a build applied it that noted names only. */
+  hash: string | null;
+}
+
+async function appliedMigrations(db: Connection): Promise<Applied[]> {
+  return rows(
+    db,
+    { name: text, hash: nullable(text) },
+    `select name, to_jsonb(m) ->> 'hash' as hash from ${schemaName}.migration m order by name`,
+  );
+}
+
+function missingOf(known: Migration[], applied: Applied[]): Migration[] {
+  const hashes = new Map(applied.map(({ name, hash }) => [name, hash]));
+  const differing = known.filter(({ name, hash }) => hashes.has(name) && hashes.get(name) !== hash);
+  if (differing.length > 0) throw anotherBuild(differing);
+  const names = new Set(known.map(({ name }) => name));
+  const unknown = applied.filter(({ name }) => !names.has(name));
+  if (unknown.length > 0) throw anotherVersion(unknown);
+  return known.filter(({ name }) => !hashes.has(name));
 }
 
 /** Whether the database has our schema: one without it is empty for us. */
@@ -177,34 +162,36 @@ async function refuseOldPostgres(db: Connection): Promise<void> {
   );
 }
 
-async function appliedMigrations(db: Connection): Promise<Applied[]> {
-  // Programs of older versions made the list without kinds.
-  return rows(
-    db,
-    { name: text, kind: nullable(text) },
-    `select name, to_jsonb(m) ->> 'kind' as kind from ${schemaName}.migration m order by name`,
+function anotherBuild(differing: { name: string }[]): UserError {
+  return new UserError(
+    'database_of_another_build',
+    `The database was made by another build before 0.1.0, whose tables differ (${namesOf(differing)}). Nothing in it was changed.`,
+    'Make a new one: name an empty database in database_url; for embedded servers name another data_dir, or remove that folder if you need nothing in it.',
+    3,
   );
 }
 
-function refuseBreaking(known: Migration[], applied: Applied[]): void {
-  const { breaking } = unknownMigrations(known, applied);
-  if (breaking.length === 0) return;
-  throw new UserError(
+function anotherVersion(unknown: { name: string }[]): UserError {
+  return new UserError(
     'database_of_another_version',
-    `The database was set up by another version of vetledger: this one does not know its migration ${breaking.join(', ')} and cannot work with it. Nothing in it was changed.`,
+    `The database was set up by another version of vetledger: this one does not know its migration ${namesOf(unknown)} and cannot work with it. Nothing in it was changed.`,
     'Run the version that made it, or name an empty database in database_url (for embedded servers: another data_dir).',
     3,
   );
 }
 
-function tablesInUse({ name }: Migration, attempts: number, cause: unknown): UserError {
+function tablesInUse(name: string, cause: unknown): UserError {
   return new UserError(
     'database_in_use',
-    `The migration ${name} was not applied: another transaction used a table that it changes, in each of ${attempts} attempts. It changed nothing; what was applied before it stays.`,
+    `The migration ${name} was not applied, because another transaction uses a table that it changes. It changed nothing; what was applied before it stays.`,
     "Run `vetledger migrate` again. If that recurs, `select pid, xact_start, query from pg_stat_activity where xact_start < now() - interval '10 seconds'` shows who holds the table.",
     3,
     cause,
   );
+}
+
+function namesOf(migrations: { name: string }[]): string {
+  return migrations.map(({ name }) => name).join(', ');
 }
 
 async function runtimeMissing(db: Connection, runtime: string): Promise<UserError> {
@@ -229,10 +216,4 @@ function rightsMissing(cause: unknown): UserError {
     3,
     cause,
   );
-}
-
-async function apply(trx: Connection, { name, kind, sql }: Migration): Promise<void> {
-  // A question mark would stand for a parameter.
-  await execute(trx, sql.replaceAll('?', '\\?'));
-  await execute(trx, `insert into ${schemaName}.migration (name, kind) values (?, ?)`, [name, kind]);
 }

@@ -119,9 +119,7 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     opened.push(() => promptDb.destroy());
     const presenceDb = openDatabase(currentUrl, { max: 1, acquireTimeoutMs: 10_000, report });
     opened.push(() => presenceDb.destroy());
-    const newer = await prepareSchema(postgres.value, db, options.upgradesEmbedded === true);
-    if (newer.length > 0)
-      log.info({ migrations: newer }, 'a newer version has expanded the database; this one works on');
+    await prepareSchema(postgres.value, db, options.upgradesEmbedded === true);
     const databaseId = await readDatabaseId(db);
     const practices = practicesOf(config, { db, promptDb, log, databaseId, pacesSignIn: options.pacesSignIn === true });
     opened.push(() => practices.close());

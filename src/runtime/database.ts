@@ -1,28 +1,56 @@
-import { checkSchema, hasSchema, migrate } from '../db/migrate.ts';
+import { integer, text } from '../db/columns.ts';
+import { checkSchema, hasSchema, migrate, missingMigrations } from '../db/migrate.ts';
 import { type Db, openDatabase } from '../db/pool.ts';
 import { type LoginRole, roleOfUrl } from '../db/roles.ts';
+import { rows } from '../db/rows.ts';
+import { UserError } from '../domain/errors.ts';
 import type { PostgresHandle } from '../embedded/index.ts';
+import { presenceTimes } from './presence-times.ts';
 
 /** A migration may rewrite large tables. */
 const migrationTimeoutMs = 3_600_000;
 
 /**
- * Checks that the database has the schema that this version needs, and returns the migrations of a newer version beside which it
- * works. An empty embedded database gets the schema, and with `upgradesEmbedded` an embedded one of an older version is brought up
- * to date.
+ * Checks that the database has the schema of this version. An empty embedded database gets it, and with `upgradesEmbedded` an
+ * embedded one of an older version is brought up to date.
  */
-export async function prepareSchema(postgres: PostgresHandle, db: Db, upgradesEmbedded: boolean): Promise<string[]> {
+export async function prepareSchema(postgres: PostgresHandle, db: Db, upgradesEmbedded: boolean): Promise<void> {
   if (postgres.embedded && (upgradesEmbedded || !(await hasSchema(db)))) await migrateAsOwner(postgres);
-  return checkSchema(db);
+  await checkSchema(db);
 }
 
-/** Brings the schema up to date as the owner of the tables, and gives the runtime role its rights where there are two. */
+/**
+ * Brings the schema up to date as the owner of the tables, and gives the runtime role its rights where there are two. Returns the
+ * names of the migrations that it applied. Throws UserError while processes that know only the present schema are at work.
+ */
 export function migrateAsOwner(postgres: Urls): Promise<string[]> {
-  return asOwner(postgres, (owner, runtime) => migrate(owner, runtime));
+  return asOwner(postgres, async (owner, runtime) => {
+    const missing = await missingMigrations(owner);
+    if (missing !== null && missing.length > 0) await refuseBesideProcesses(owner, missing);
+    return migrate(owner, runtime);
+  });
+}
+
+async function refuseBesideProcesses(owner: Db, missing: string[]): Promise<void> {
+  const found = await rows(
+    owner,
+    { command: text, host: text, process: integer, version: text },
+    `select command, host, process, version from daemon
+     where heard_at > clock_timestamp() - make_interval(secs => ?) order by started_at`,
+    [presenceTimes.forgottenAfterSeconds],
+  );
+  if (found.length === 0) return;
+  const named = found.map((each) => `${each.command} on ${each.host} (process ${each.process}, ${each.version})`);
+  throw new UserError(
+    'older_processes_at_work',
+    `The database lacks ${missing.join(', ')}, and processes that do not know it are at work: ${named.join(', ')}. Nothing was changed.`,
+    `Stop them and run \`vetledger migrate\` again. One that was killed counts for ${presenceTimes.forgottenAfterSeconds} seconds.`,
+    3,
+  );
 }
 
 /** Runs what needs the owner of the tables; `runtime` is the role that the program runs as, where it is another. */
-export async function asOwner<T>(
+async function asOwner<T>(
   { url, ownerUrl }: Urls,
   work: (owner: Db, runtime: { runtime?: LoginRole }) => Promise<T>,
 ): Promise<T> {

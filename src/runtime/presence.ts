@@ -19,18 +19,8 @@ import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { ConfigError, type PlainError, UserError } from '../domain/errors.ts';
 import { reasonOf } from '../embedded/errors.ts';
 import type { App } from './app.ts';
+import { type PresenceTimes, presenceTimes } from './presence-times.ts';
 import { ownVersion } from './version.ts';
-
-export interface PresenceTimes {
-  /** Between two heartbeats. */
-  heartbeatMs: number;
-  /** A process that was not heard of for so long is forgotten: it was killed, or stands still. */
-  forgottenAfterSeconds: number;
-  /** A process that has not reached the database for so long ends: it can do nothing, and its manager can start it anew. */
-  databaseLostMs: number;
-}
-
-export const presenceTimes: PresenceTimes = { heartbeatMs: 10_000, forgottenAfterSeconds: 60, databaseLostMs: 60_000 };
 
 /** Longest wait for a heartbeat's answer. */
 const answerTimeoutMs = 10_000;

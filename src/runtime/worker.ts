@@ -10,7 +10,8 @@ import type { App } from './app.ts';
 import { ensureBound } from './binding/bind.ts';
 import { workflowBundle } from './bundle.ts';
 import { deliveryQueueOf, deliveryRequests } from './deliveries.ts';
-import { enter, type Presence, type PresenceTimes } from './presence.ts';
+import { enter, type Presence } from './presence.ts';
+import type { PresenceTimes } from './presence-times.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 
 /** Time between a worker's shutdown and the cancellation of its running activities. */

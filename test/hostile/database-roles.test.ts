@@ -100,7 +100,7 @@ temporal: {address: "127.0.0.1:9"}
     const command = commandOn({ DATABASE_URL, MIGRATE_DATABASE_URL: url });
     expect(await command('migrate')).toEqual({
       code: 0,
-      document: { applied: migrationNames(), waiting: [], owner: new URL(server).username, runtime: runtime.name },
+      document: { applied: migrationNames(), owner: new URL(server).username, runtime: runtime.name },
     });
     expect((await command('migrate')).document.applied).toEqual([]);
     const daily = commandOn({ DATABASE_URL });
@@ -181,7 +181,7 @@ temporal: {address: "127.0.0.1:9"}
     const { url, ownerUrl, drop } = await createTestDatabase();
     dropped.push(drop);
     const owner = openDatabase(ownerUrl);
-    await execute(owner, `insert into migration (name) values ('999_of_the_future')`);
+    await execute(owner, `insert into migration (name, hash) values ('999_of_the_future', '')`);
     expect(await rows(owner, { name: text }, `select name from migration where name like '999%'`)).toHaveLength(1);
     await owner.destroy();
     const { code, document } = await commandOn({ DATABASE_URL: url, MIGRATE_DATABASE_URL: '' })('status');
@@ -190,5 +190,23 @@ temporal: {address: "127.0.0.1:9"}
       code: 'database_of_another_version',
       message: expect.stringContaining('999_of_the_future'),
     });
+  });
+
+  it('every command refuses a database of another build before 0.1.0, and says how to make a new one', async () => {
+    const { url, ownerUrl, drop } = await createTestDatabase();
+    dropped.push(drop);
+    const owner = openDatabase(ownerUrl);
+    await execute(owner, `update migration set hash = 'of another text'`);
+    await owner.destroy();
+    const command = commandOn({ DATABASE_URL: url, MIGRATE_DATABASE_URL: ownerUrl });
+    for (const name of ['status', 'migrate', 'doctor']) {
+      const { code, document } = await command(name);
+      const told = JSON.stringify(document);
+      expect({ name, code, told }).toMatchObject({
+        code: 3,
+        told: expect.stringContaining('The database was made by another build before 0.1.0'),
+      });
+      expect(told).toContain('Make a new one: name an empty database in database_url');
+    }
   });
 });

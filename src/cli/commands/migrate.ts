@@ -2,16 +2,16 @@ import { type Config, loadConfig } from '../../config/load.ts';
 import { roleOfUrl, rolesSql } from '../../db/roles.ts';
 import { ConfigError, UserError } from '../../domain/errors.ts';
 import { acquirePostgres, type PostgresHandle, ServiceError } from '../../embedded/index.ts';
-import { migrateWith } from '../../runtime/contractions.ts';
+import { migrateAsOwner } from '../../runtime/database.ts';
 import type { CommandContext } from '../context.ts';
 import { migratedText } from '../render/migrate.ts';
 
 /** Makes the tables or brings them up to date, as the owner of the database, and gives the runtime role its rights. */
-export async function migrateCommand(context: CommandContext, { contract }: { contract?: true }): Promise<number> {
+export async function migrateCommand(context: CommandContext): Promise<number> {
   const config = await loadConfig(context.configPath, context.env, { mappingMayBeMissing: true });
   const postgres = await acquireOwned(context, config);
   try {
-    const migrated = { ...(await migrateWith(postgres, contract === true)), ...rolesOf(postgres) };
+    const migrated = { applied: await migrateAsOwner(postgres), ...rolesOf(postgres) };
     await context.result(migrated, () => migratedText(migrated));
     return 0;
   } finally {

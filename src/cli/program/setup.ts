@@ -48,17 +48,15 @@ export function defineSetupCommands(program: Command, define: Define): void {
     ],
     action: async (context, options) => (await import('../commands/mapping-init.ts')).init(context, options),
   });
-  define<{ contract?: true }>(program, 'migrate', {
+  define(program, 'migrate', {
     summary: 'make the tables in the database, or bring them up to date after an upgrade',
     description:
-      'Connects with `migrate_database_url` (without it: `database_url`), applies the migrations that are missing, and gives the role of `database_url` its rights: to read and add in the journal, and ordinary ones on the rest. It makes that role if it may; otherwise it prints the SQL for a superuser. Make a backup before an upgrade. Processes of the version before may go on meanwhile: a migration waits three seconds at most for a table, and what older versions use is taken away only with --contract. `dev`, and `sync` on an embedded database, do this by themselves.',
-    options: [new Option('--contract', 'also take away what only older versions use')],
+      'Connects with `migrate_database_url` (without it: `database_url`), applies the migrations that are missing, and gives the role of `database_url` its rights: to read and add in the journal, and ordinary ones on the rest. It makes that role if it may; otherwise it prints the SQL for a superuser. Before an upgrade, stop every process of vetledger and make a backup. A database of a build before 0.1.0 with other tables is refused. `dev`, and `sync` on an embedded database, do this by themselves.',
     examples: [
       ['vetledger migrate', 'after installing, and after each upgrade'],
-      ['vetledger migrate --contract', 'once every process has the new version and you will not go back'],
       ['vetledger migrate --json', 'which migrations were applied, as JSON'],
     ],
-    action: async (context, options) => (await import('../commands/migrate.ts')).migrateCommand(context, options),
+    action: async (context) => (await import('../commands/migrate.ts')).migrateCommand(context),
   });
   define<{ installation?: number }>(program, 'doctor', {
     summary: 'try each dependency, credential, permission and filter for real',
