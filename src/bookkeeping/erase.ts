@@ -1,6 +1,8 @@
 import { integer, json, type RowOf } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
+import { eraseNames } from '../ledger/journal/erase-names.ts';
+import { storeErased } from '../mirror/stored-records.ts';
 import type { Dialect } from '../records/dialect.ts';
 import { canonicalJson, isJsonObject, type JsonObject, parseJson, stringifyJson } from '../records/json.ts';
 import { keepMapped } from '../records/keep.ts';
@@ -35,16 +37,13 @@ export async function eraseClient(
     const erasing = new Erasing(trx, installation, dialect, client);
     const { records, versions } = await erasing.run();
     const party = `client:${client}`;
-    const { erased, kept } = await row(
+    const erased = await eraseNames(trx, installation, party);
+    const { kept } = await row(
       trx,
-      { erased: integer, kept: integer },
-      `with gone as (
-         delete from entry_party_name n using entry e
-         where n.party_code = ? and e.id = n.entry_id and e.installation = ? returning n.entry_id)
-       select (select count(*) from gone) as erased,
-         (select count(distinct l.entry_id) from entry_line l join entry e on e.id = l.entry_id
-          where e.installation = ? and e.format = 1 and l.party_code = ? and l.party_name is not null) as kept`,
-      [party, installation, installation, party],
+      { kept: integer },
+      `select count(distinct l.entry_id) as kept from entry_line l join entry e on e.id = l.entry_id
+       where e.installation = ? and e.format = 1 and l.party_code = ? and l.party_name is not null`,
+      [installation, party],
     );
     await execute(
       trx,
@@ -138,11 +137,7 @@ class Erasing {
     const left = withoutPersonalData(kind, raw, this.#dialect);
     if (left === null) return;
     this.#erased[table] += 1;
-    await execute(
-      this.#trx,
-      `update ${table} set raw = ?::json where installation = ? and kind = ? and id = ? and version = ?`,
-      [left, this.#installation, kind, id, version],
-    );
+    await storeErased(this.#trx, table, { installation: this.#installation, kind, id, version }, left);
   }
 }
 

@@ -25,6 +25,17 @@ export async function doubtRowSets(trx: Connection, installation: number, invoic
   );
 }
 
+/** The row sets of invoices modified since an instant become stale. */
+export async function doubtRowSetsSince(trx: Connection, installation: number, since: Date): Promise<void> {
+  await execute(
+    trx,
+    `update mirror_record set rows_source_time = null
+     where installation = ? and kind = 'invoice' and needs_rows and gone_at is null and modified >= ?
+       and rows_source_time is not null`,
+    [installation, since],
+  );
+}
+
 /**
  * Notes that the row sets of `invoices` were fetched as a whole by the answers `read`: rows answered before these were asked for,
  * and not held by them, are gone, and the invoices are judged again whose sets were stale or have lost rows. Where the invoice has an

@@ -203,3 +203,17 @@ export async function replaceByEchoes(
     ],
   );
 }
+
+/** Stores a record, or a version of one, without what was erased from it; its content hash stays. */
+export async function storeErased(
+  trx: Connection,
+  table: 'mirror_record' | 'mirror_version',
+  { installation, kind, id, version }: { installation: number; kind: RecordKind; id: number; version: number },
+  raw: string,
+): Promise<void> {
+  await execute(
+    trx,
+    `update ${table} set raw = ?::json where installation = ? and kind = ? and id = ? and version = ?`,
+    [raw, installation, kind, id, version],
+  );
+}

@@ -1,4 +1,6 @@
 import { instant, integer, nullable, type RowOf, text } from '../db/columns.ts';
+import type { Db } from '../db/pool.ts';
+import { pruneBatch, pruneInBatches } from '../db/prune.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
 
 const usageShape = {
@@ -142,3 +144,17 @@ const usageSql = `
      where c.installation = b.installation and c.action = b.action and c.expires_at > clock_timestamp()) as waiting,
     case when b.blocked_until > clock_timestamp() then b.blocked_until end as "blockedUntil"
   from budget b where b.installation = any(?)`;
+
+/** Slots count for minutes; what is left of them later are those of budgets that nobody asks any more. */
+const slotHours = 24;
+
+/** Removes slots that expired long ago; returns how many. */
+export function pruneSlots(db: Db, signal: AbortSignal): Promise<number> {
+  return pruneInBatches(
+    db,
+    `delete from budget_slot where id in (select id from budget_slot
+       where expires_at < clock_timestamp() - make_interval(hours => ?) limit ${pruneBatch})`,
+    slotHours,
+    signal,
+  );
+}

@@ -15,6 +15,8 @@ import {
 import type { InstallationConfig } from '../config/load.ts';
 import { loadMapping } from '../config/mapping-files.ts';
 import { bool, instant, integer, nullable, text, uuid } from '../db/columns.ts';
+import type { Db } from '../db/pool.ts';
+import { pruneBatch, pruneInBatches } from '../db/prune.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
 import { ConfigError, type PlainError, UserError } from '../domain/errors.ts';
 import { reasonOf } from '../embedded/errors.ts';
@@ -418,4 +420,15 @@ async function answered<T>(work: Promise<T>): Promise<T> {
       }),
     ),
   ]);
+}
+
+/** Removes daemons that were not heard of for so many days; returns how many. */
+export function pruneDaemons(db: Db, days: number, signal: AbortSignal): Promise<number> {
+  return pruneInBatches(
+    db,
+    `delete from daemon where id in (select id from daemon
+       where heard_at < clock_timestamp() - make_interval(days => ?) limit ${pruneBatch})`,
+    days,
+    signal,
+  );
 }

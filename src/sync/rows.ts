@@ -1,7 +1,7 @@
 import { integer } from '../db/columns.ts';
-import { execute, row, rows } from '../db/rows.ts';
+import { row, rows } from '../db/rows.ts';
 import { noteRefetched } from '../documents/refetch.ts';
-import { doubtRowSets } from '../mirror/row-sets.ts';
+import { doubtRowSets, doubtRowSetsSince } from '../mirror/row-sets.ts';
 import { ignoredFilters } from './capabilities/filters.ts';
 import { mayUse } from './capabilities/recheck.ts';
 import { readDefaultPageSizes } from './capabilities/server.ts';
@@ -87,15 +87,7 @@ async function pullChangedRows(context: PullContext, since: Date): Promise<PullC
  * a transaction that commits late may change rows while the invoice's `modified` stays in a second that was read already.
  */
 async function doubtRecentSets({ transact, installation }: PullContext, since: Date): Promise<void> {
-  await transact((trx) =>
-    execute(
-      trx,
-      `update mirror_record set rows_source_time = null
-       where installation = ? and kind = 'invoice' and needs_rows and gone_at is null and modified >= ?
-         and rows_source_time is not null`,
-      [installation, since],
-    ),
-  );
+  await transact((trx) => doubtRowSetsSince(trx, installation, since));
 }
 
 /**

@@ -1,4 +1,6 @@
 import { bool, integer, json, nullable, oneOf, text } from '../db/columns.ts';
+import type { Db } from '../db/pool.ts';
+import { pruneBatch, pruneInBatches } from '../db/prune.ts';
 import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
 import { readAtOf, readSpanOf, type SavedReadAt, type SavedSpan, savedReadAt, savedSpan } from '../domain/read-at.ts';
 import { type RecordKind, recordKinds } from '../terms.ts';
@@ -259,4 +261,15 @@ const finishedMark = 'finished';
 /** No walk under way has such a question: theirs are JSON arrays (pull-list.ts). */
 function finishedQuestion(question: string): string {
   return `${finishedMark} ${question}`.trimEnd();
+}
+
+/** Removes walks that nobody has gone on with for so many days; returns how many. */
+export function pruneWalks(db: Db, days: number, signal: AbortSignal): Promise<number> {
+  return pruneInBatches(
+    db,
+    `delete from sync_walk where ctid in (select ctid from sync_walk
+       where saved_at < clock_timestamp() - make_interval(days => ?) limit ${pruneBatch})`,
+    days,
+    signal,
+  );
 }

@@ -1,4 +1,6 @@
 import { instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
+import type { Db } from '../db/pool.ts';
+import { pruneBatch, pruneInBatches } from '../db/prune.ts';
 import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
 import type { ApiUse } from '../domain/api-use.ts';
 import type { PlainError } from '../domain/errors.ts';
@@ -254,5 +256,21 @@ export function openWorkflows(
     `select kind, workflow_id as "workflowId", run_id as "runId" from sync_window
      where installation = ? and outcome = 'open' order by id`,
     [installation],
+  );
+}
+
+/** Removes windows that ended more than so many days ago; returns how many. */
+export function pruneWindows(db: Db, days: number, signal: AbortSignal): Promise<number> {
+  return pruneInBatches(
+    db,
+    // The latest of each installation says when it was last synchronised, however long ago.
+    `delete from sync_window where id in (
+       select w.id from sync_window w
+       where w.outcome <> 'open' and w.closed_at < clock_timestamp() - make_interval(days => ?)
+         and exists (select 1 from sync_window l
+           where l.installation = w.installation and l.id > w.id and (l.outcome = 'closed' or w.outcome = 'failed'))
+       order by w.id limit ${pruneBatch})`,
+    days,
+    signal,
   );
 }

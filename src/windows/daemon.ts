@@ -1,8 +1,8 @@
 import type { StepProgress } from '../../activities/deps.ts';
-import { claimPruning, prune } from '../bookkeeping/retention.ts';
 import { type Receiver, startReceiver } from '../http/webhooks.ts';
 import type { App } from '../runtime/app.ts';
 import { startRenewing } from '../runtime/binding/renew.ts';
+import { claimPruning, prune } from '../runtime/retention.ts';
 import { systemClock } from '../runtime/system-clock.ts';
 import { type Engine, type EngineOptions, startEngine } from '../runtime/worker.ts';
 import { startDeliveries } from './deliveries.ts';

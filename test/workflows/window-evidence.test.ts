@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { prune } from '../../src/bookkeeping/retention.ts';
+import { prune } from '../../src/runtime/retention.ts';
 import type { PlainError } from '../../src/domain/errors.ts';
 import type { TimedEvent } from '../../src/domain/events.ts';
 import { installationStatuses } from '../../src/queries/status.ts';

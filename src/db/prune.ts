@@ -1,0 +1,16 @@
+import type { Db } from './pool.ts';
+import { execute } from './rows.ts';
+
+/** Rows of a statement that removes what is old: it ends within milliseconds, so others do not wait for it. */
+export const pruneBatch = 500;
+
+/** Runs a statement that removes at most `pruneBatch` rows older than `age` (its one parameter) until none is left; returns how many. */
+export async function pruneInBatches(db: Db, sql: string, age: number, signal: AbortSignal): Promise<number> {
+  let removed = 0;
+  while (!signal.aborted) {
+    const batch = await execute(db, sql, [age]);
+    removed += batch;
+    if (batch < pruneBatch) break;
+  }
+  return removed;
+}
