@@ -1,8 +1,8 @@
 // What is removed after its time, and what stays as evidence however old.
 
 import { beforeEach, expect, test } from 'vitest';
-import { claimPruning, prune } from '../../src/runtime/retention.ts';
 import { appendEntries } from '../../src/ledger/journal/append.ts';
+import { claimPruning, prune } from '../../src/runtime/retention.ts';
 import { draft } from '../ledger/drafts.ts';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';
