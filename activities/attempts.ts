@@ -23,10 +23,10 @@ export interface AttemptNote {
   unexplained: number;
   /** Whether the attempt came to its end; the process of one that did not has died, or stood still for too long. */
   ended: boolean;
-  /** What keeps the activity from going on; releases before this field leave none, nor the next one. */
-  trouble?: Trouble | null;
+  /** What keeps the activity from going on. */
+  trouble: Trouble | null;
   /** What its attempts have cost so far. */
-  api?: ApiUse;
+  api: ApiUse;
 }
 
 /** The work of an activity stands still. */
@@ -43,9 +43,7 @@ export class NoProgress extends Error {
 export function unexplainedBefore(attempt: number, left: unknown): number {
   if (attempt <= 1) return 0;
   // Not even the heartbeat with which an attempt begins came from any of them.
-  if (left === undefined) return attempt - 1;
-  // Of a release that left nothing else.
-  if (!isAttemptNote(left)) return 1;
+  if (!isAttemptNote(left)) return attempt - 1;
   return left.ended ? left.unexplained : left.unexplained + 1;
 }
 

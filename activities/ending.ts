@@ -14,6 +14,7 @@ import {
 } from '../src/sync/sync-windows.ts';
 import {
   addUse,
+  type FailedEnding,
   type WindowCounts,
   type WindowEnding,
   type WindowInput,
@@ -42,7 +43,7 @@ export async function closeWindow(
 ): Promise<WindowEnding> {
   const ended = await deps.db.transaction(async (trx) => {
     // First: this waits for what still writes under the lease, so that nothing is written after the window's end.
-    await releaseWindow(trx, input, window, ownHolder());
+    await releaseWindow(trx, input, window);
     const { counts: all } = await withTroubles(trx, window, counts);
     const outcome = await noteEnd(trx, window, { outcome: 'closed', counts: all, error: null });
     if (outcome !== 'closed') throw fatal(endedAlready(input, window, outcome));
@@ -53,7 +54,7 @@ export async function closeWindow(
     return all;
   });
   await told(deps, input, window, ended, null);
-  return { api: ended.api, error: null };
+  return { api: ended.api };
 }
 
 export async function failWindow(
@@ -61,9 +62,9 @@ export async function failWindow(
   input: WindowInput,
   window: OpenWindow,
   { counts, error, heard }: Ending,
-): Promise<WindowEnding> {
+): Promise<FailedEnding> {
   const ended = await deps.db.transaction(async (trx) => {
-    await releaseWindow(trx, input, window, ownHolder());
+    await releaseWindow(trx, input, window);
     const noted = await withTroubles(trx, window, counts);
     const explained = explainedEnd(error, noted.trouble ?? joinedTrouble(heard), {
       now: deps.clock(),
@@ -171,7 +172,7 @@ async function told(
     from: window.from,
     to: window.to,
     outcome: error === null ? 'closed' : 'failed',
-    ...(window.remarks?.length ? { remarks: window.remarks } : {}),
+    ...(window.remarks.length > 0 ? { remarks: window.remarks } : {}),
     ...(error === null ? {} : { error }),
     ...counts,
   };

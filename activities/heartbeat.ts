@@ -96,7 +96,7 @@ export async function withHeartbeat<T>(
   const stop = new AbortController();
   const signal = AbortSignal.any([context.cancellationSignal, stop.signal]);
   let held: Lease | null = null;
-  let note: AttemptNote = { progress: null, unexplained, ended: false };
+  let note: Pick<AttemptNote, 'progress' | 'unexplained' | 'ended'> = { progress: null, unexplained, ended: false };
   let heartbeats = 0;
   let waitedMs = 0;
   let isWaitTold = false;
@@ -135,7 +135,10 @@ export async function withHeartbeat<T>(
       deps.log[level]({ err: error, installation }, 'lease not renewed; it is tried again, and told once');
     }
   };
-  const send = () => context.heartbeat({ ...note, trouble: stepLog.trouble, api: stepLog.total() });
+  const send = () => {
+    const left: AttemptNote = { ...note, trouble: stepLog.trouble, api: stepLog.total() };
+    context.heartbeat(left);
+  };
   const timer = setInterval(() => {
     send();
     heartbeats += 1;
@@ -278,7 +281,7 @@ export function withLease<T>(
   return withHeartbeat(
     deps,
     input,
-    async (heartbeat) => work(heartbeat, heartbeat.hold(await renewedLease(deps.db, input, window, ownHolder()))),
+    async (heartbeat) => work(heartbeat, heartbeat.hold(await renewedLease(deps.db, input, window))),
     window,
   );
 }

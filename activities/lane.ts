@@ -6,7 +6,6 @@ import {
   releaseLease,
   renewLease,
   type Transact,
-  takeLease,
 } from '../src/db/lease.ts';
 import type { Db } from '../src/db/pool.ts';
 import type { Connection } from '../src/db/rows.ts';
@@ -51,27 +50,13 @@ export function laneWriter(
 }
 
 /** The lease of an open window, renewed. Throws LeaseLost. */
-export async function renewedLease(db: Db, input: WindowInput, window: OpenWindow, holder: string): Promise<Lease> {
-  const scope = { installation: input.installation, lane: laneOf(input.kind) };
-  if (window.token === null) {
-    // A backfill that a release without leases for backfills opened.
-    const taken = await takeLease(db, scope, holder);
-    if (taken === null) throw new LeaseLost(scope);
-    return taken;
-  }
-  const lease = { ...scope, token: window.token };
+export async function renewedLease(db: Db, input: WindowInput, { token }: OpenWindow): Promise<Lease> {
+  const lease = { installation: input.installation, lane: laneOf(input.kind), token };
   if (!(await renewLease(db, lease))) throw new LeaseLost(lease);
   return lease;
 }
 
 /** Frees the lease of a window that ends, once nothing is written under it any more. */
-export async function releaseWindow(
-  trx: Connection,
-  input: WindowInput,
-  window: OpenWindow,
-  holder: string,
-): Promise<void> {
-  const scope = { installation: input.installation, lane: laneOf(input.kind) };
-  const lease = window.token === null ? await takeLease(trx, scope, holder) : { ...scope, token: window.token };
-  if (lease !== null) await releaseLease(trx, lease);
+export async function releaseWindow(trx: Connection, input: WindowInput, { token }: OpenWindow): Promise<void> {
+  await releaseLease(trx, { installation: input.installation, lane: laneOf(input.kind), token });
 }

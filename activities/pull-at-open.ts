@@ -30,6 +30,8 @@ export interface PulledAtOpen {
   idle: { held: number; censusDue: boolean } | null;
 }
 
+export const nothingPulled: PulledAtOpen = { streams: [], idle: null };
+
 /**
  * Pulls the lists of a window that has just opened, as its pull activities do, within a bound. Whatever keeps a list from being read,
  * a request that fails first of all, leaves it to its own activity, which tries again, tells of it and notes it: this never fails.
@@ -67,7 +69,7 @@ export async function pullAtOpen(
     return { streams, idle: isComplete ? await idleState(deps, input) : null };
   } catch (error) {
     left(error);
-    return { streams: [], idle: null };
+    return nothingPulled;
   } finally {
     clearTimeout(timer);
   }

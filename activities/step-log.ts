@@ -21,7 +21,7 @@ export class StepLog {
   #action: string | null = null;
   #trouble: Trouble | null;
 
-  constructor(left: Partial<AttemptNote> | undefined, clock: () => Date) {
+  constructor(left: Pick<AttemptNote, 'trouble' | 'api'> | undefined, clock: () => Date) {
     this.before = left?.api ?? noUse;
     this.#trouble = left?.trouble ?? null;
     this.#clock = clock;

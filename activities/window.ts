@@ -23,6 +23,7 @@ import { changedFrom } from '../src/sync/watermark.ts';
 import {
   type ApiUse,
   addUse,
+  type FailedEnding,
   failureTypes,
   type WindowCounts,
   type WindowEnding,
@@ -34,17 +35,17 @@ import { tellOpened } from './events.ts';
 import { fatal, plainErrorOf } from './failures.ts';
 import { beating, type Heartbeat, ownWorkflow, withHeartbeat, withLease } from './heartbeat.ts';
 import type { LaneWriter } from './lane.ts';
-import { type PulledAtOpen, pullAtOpen } from './pull-at-open.ts';
+import { nothingPulled, type PulledAtOpen, pullAtOpen } from './pull-at-open.ts';
 import { sourceAccess } from './source-access.ts';
 import { failAbandoned, takeOverBackfill, waitForLease } from './taking-over.ts';
 
 export interface OpenReport {
   window: OpenWindow;
   api: ApiUse;
-  /** What has opened it: `webhook` where the Schedule was nudged. Releases before this field return none. */
-  trigger?: string;
-  /** Absent where the opening has pulled nothing beside its first question. */
-  pulled?: PulledAtOpen;
+  /** What has opened it: `webhook` where the Schedule was nudged. */
+  trigger: string;
+  /** What the opening has pulled beside its first question. */
+  pulled: PulledAtOpen;
 }
 
 export function windowActivities(deps: ActivityDeps) {
@@ -57,22 +58,16 @@ export function windowActivities(deps: ActivityDeps) {
      * With `pulls`, the first attempt pulls the lists of a window after the first load, too, as far as that is quick: most windows find
      * nothing, and need no step but this one and their end. Another attempt leaves that to activities of their own.
      */
-    async openWindow(input: WindowInput, pulls = false): Promise<OpenReport> {
+    async openWindow(input: WindowInput, pulls: boolean): Promise<OpenReport> {
       return withHeartbeat(deps, input, async (heartbeat) => {
         await refuseWhilePaused(deps, input);
         const lease = await leaseFor(deps, input, heartbeat);
         const writer = heartbeat.hold(lease);
         try {
-          const { known, ...opened } = await open(
-            deps,
-            input,
-            heartbeat,
-            writer,
-            pulls && activityInfo().attempt === 1,
-          );
+          const { known, ...opened } = await open(deps, input, heartbeat, writer, pulls);
           const { window } = opened;
-          tellOpened(deps, { ...input, trigger: opened.trigger ?? input.trigger }, window);
-          if (known === null || window.from === null) return opened;
+          tellOpened(deps, { ...input, trigger: opened.trigger }, window);
+          if (known === null || window.from === null) return { ...opened, pulled: nothingPulled };
           const pulled = await pullAtOpen(deps, input, heartbeat, writer, { window, known });
           return { ...opened, api: heartbeat.use(), pulled };
         } catch (error) {
@@ -115,7 +110,7 @@ export function windowActivities(deps: ActivityDeps) {
       return beating(() => noteNotOpened(deps, input, { counts, error, beganAt: new Date(beganAt) }));
     },
 
-    /** Returns the window's end as it is noted: with what attempts have cost that failed. */
+    /** Returns what the window has cost, with its attempts that failed. */
     async closeWindow(input: WindowInput, window: OpenWindow, counts: WindowCounts): Promise<WindowEnding> {
       return beating(() => closeWindow(deps, input, window, counts));
     },
@@ -127,7 +122,7 @@ export function windowActivities(deps: ActivityDeps) {
       counts: WindowCounts,
       error: PlainError,
       heard: Trouble[] = [],
-    ): Promise<WindowEnding> {
+    ): Promise<FailedEnding> {
       return beating(() => failWindow(deps, input, window, { counts, error, heard }));
     },
   };
@@ -154,14 +149,14 @@ async function leaseFor(deps: ActivityDeps, input: WindowInput, heartbeat: Heart
   return input.kind === 'backfill' ? takeOverBackfill(deps, input, heartbeat) : waitForLease(deps, input, heartbeat);
 }
 
-/** Opens the window. `known` is what its pull need not read again, where it `pulls` in this activity; null where it does not. */
+/** Opens the window. `known` is what its pull need not read again, where this activity pulls; null where it does not. */
 async function open(
   deps: ActivityDeps,
   input: WindowInput,
   heartbeat: Heartbeat,
   { lease, transact }: LaneWriter,
   pulls: boolean,
-): Promise<OpenReport & { known: KnownState | null }> {
+): Promise<Omit<OpenReport, 'pulled'> & { known: KnownState | null }> {
   const { db } = deps;
   const installation = installationOf(deps, input.installation);
   const { id } = installation;
@@ -178,7 +173,7 @@ async function open(
   // Nobody else moves cursors or walks of the live lane from here on.
   const cursors = await readCursors(db, id);
   const isFirst = cursors.invoice.value === null;
-  const known = pulls && !isFirst ? { cursors, walks: await readWalks(context) } : null;
+  const known = pulls && !isFirst && activityInfo().attempt === 1 ? { cursors, walks: await readWalks(context) } : null;
   const opened = isMirror
     ? unasked(deps.clock())
     : await openWithInvoices(context, input.fromDate, { span: input.replay?.span, known: known ?? undefined });

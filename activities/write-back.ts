@@ -12,8 +12,8 @@ import { sourceAccess } from './source-access.ts';
 export interface WriteBackReport {
   /** Prepayments whose entry id a read after its write has shown. */
   written: number;
-  /** Prepayments whose entry id was accepted, and that no later read has shown; releases before this field tell none. */
-  unconfirmed?: number;
+  /** Prepayments whose entry id was accepted, and that no later read has shown. */
+  unconfirmed: number;
   api: ApiUse;
 }
 
@@ -27,7 +27,7 @@ export function writeBackActivities(deps: ActivityDeps) {
       return withLease(deps, input, window, async (heartbeat, { lease, transact, record }) => {
         const { installation } = input;
         const { context, client } = sourceAccess(deps, input, heartbeat, transact);
-        if (!(await writesBack(deps, installation))) return { written: 0, api: heartbeat.use() };
+        if (!(await writesBack(deps, installation))) return { written: 0, unconfirmed: 0, api: heartbeat.use() };
         const { confirmed: written, unconfirmed } = await writeBackAll(installation, context.dialect, {
           transact,
           record,

@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import { activitiesAs } from './activities.ts';
 import { checkWindowInput } from './inputs.ts';
 import type { PausedOutcome, WindowInput, WindowOutcome } from './messages.ts';
@@ -14,16 +13,15 @@ const { backfillStream, completeRows, scanRows } = activitiesAs(working);
 export async function backfill(input: WindowInput): Promise<WindowOutcome | PausedOutcome> {
   checkWindowInput('backfill', input);
   return runSteps(input, async (window, add) => {
-    const rowsBeside = patched('rows-beside');
     await allOrCancel(
       () => [
         backfillStream(input, window, 'invoice'),
         backfillStream(input, window, 'prepayment'),
         backfillStream(input, window, 'payment'),
-        ...(rowsBeside ? [scanRows(input, window)] : []),
+        scanRows(input, window),
       ],
       add,
     );
-    add(await (rowsBeside ? completeRows(input, window) : backfillStream(input, window, 'row')));
+    add(await completeRows(input, window));
   });
 }

@@ -42,7 +42,7 @@ export class WindowView {
         this.show();
         return;
       }
-      const { health, note, activity = '', trouble } = told;
+      const { health, note, activity, trouble } = told;
       // A signal of an activity that ends late does not change the state of a failed window.
       if (this.health === 'failed') return;
       if (trouble) {
@@ -66,7 +66,7 @@ export class WindowView {
     return Math.max(0, ...[...this.troubled.values()].map(({ heardAt }) => Date.now() - heardAt));
   }
 
-  opened(from: string | null, to: string, trigger = this.input.trigger): void {
+  opened(from: string | null, to: string, trigger: string): void {
     this.trigger = trigger;
     this.interval = `${from ?? 'the beginning'} … ${to}`;
     if (this.input.searchAttributes) {

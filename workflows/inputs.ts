@@ -65,12 +65,11 @@ export function healthNoteOf(value: unknown): HealthNote | null {
   if (said === null) return null;
   const { health, note, activity, trouble } = said;
   const checks = { health: oneOf('ok', 'waiting', 'retrying'), note: (text: unknown) => typeof text === 'string' };
-  if (wrongFields(said, { ...checks, activity: optional(isText), trouble: optional(isTrouble) }).length > 0)
-    return null;
+  if (wrongFields(said, { ...checks, activity: isText, trouble: optional(isTrouble) }).length > 0) return null;
   return {
     health: health as HealthNote['health'],
     note: (note as string).slice(0, longestNote),
-    ...(activity === undefined ? {} : { activity: activity as string }),
+    activity: activity as string,
     ...(trouble === undefined ? {} : { trouble: trouble as Trouble }),
   };
 }
@@ -86,8 +85,7 @@ const windowChecks = (kind: Kind): Record<string, Check> => ({
   kind: oneOf(kind),
   windowTimeoutSeconds: orNull(isSeconds),
   searchAttributes: isFlag,
-  // Windows of the first releases were started without it.
-  fromDate: optional(orNull(isDay)),
+  fromDate: orNull(isDay),
   replay: kind === 'replay' ? isReplay : (value) => value === undefined,
 });
 

@@ -84,7 +84,7 @@ export interface WindowOutcome extends WindowCounts {
   outcome: 'closed' | 'failed';
   error?: PlainError;
   /** What the window has to say beside its counts; absent where that is nothing. */
-  remarks?: NonNullable<OpenWindow['remarks']>;
+  remarks?: OpenWindow['remarks'];
 }
 
 /** A window of the schedule that did not open, because the installation's windows are paused. */
@@ -110,10 +110,13 @@ export interface ReplayOutcome {
   leftOut: string[];
 }
 
-/** How a window has ended, as its row tells; `api` with what failed attempts have cost. */
+/** What a window has cost, as its row tells: with its failed attempts. */
 export interface WindowEnding {
   api: ApiUse;
-  error: PlainError | null;
+}
+
+export interface FailedEnding extends WindowEnding {
+  error: PlainError;
 }
 
 export interface ScrubInput {
@@ -184,8 +187,8 @@ const longestNote = 500;
 export interface HealthNote {
   health: 'ok' | 'waiting' | 'retrying';
   note: string;
-  /** The activity that tells it; releases before this field send none. */
-  activity?: string;
+  /** The activity that tells it. */
+  activity: string;
   /** What keeps it from going on; absent where nothing does. */
   trouble?: Trouble;
 }

@@ -3,7 +3,6 @@ import {
   ChildWorkflowFailure,
   executeChild,
   isCancellation,
-  patched,
   rootCause,
   setCurrentDetails,
   workflowInfo,
@@ -64,8 +63,7 @@ export async function replay(request: ReplayRequest): Promise<ReplayOutcome> {
       if (isCancellation(error)) throw error;
       windows.push(failedWindow(installation, span.windows, error));
       const rest = spans.length - n - 1;
-      // Asked only where it matters: one marker a history.
-      if (rest > 0 && (stopsTheRest(windows.at(-1)?.error) || !patched('replay-goes-on'))) {
+      if (rest > 0 && stopsTheRest(windows.at(-1)?.error)) {
         const intervals = rest === 1 ? '1 more interval' : `${rest} more intervals`;
         leftOut.push(`${intervals}, since this one failed: run the replay again`);
         break;

@@ -3,7 +3,6 @@ import {
   ApplicationFailure,
   CancellationScope,
   isCancellation,
-  patched,
   rootCause,
   sleep,
   workflowInfo,
@@ -22,7 +21,6 @@ import {
   noCounts,
   type PausedOutcome,
   type WindowCounts,
-  type WindowEnding,
   type WindowInput,
   type WindowOutcome,
 } from './messages.ts';
@@ -52,16 +50,14 @@ export async function runSteps(
   const view = new WindowView(input);
   let counts: WindowCounts = noCounts;
   let window: OpenWindow;
-  let trigger: string | undefined;
-  let atOpen: PulledAtOpen = { streams: [], idle: null };
+  let atOpen: PulledAtOpen;
   try {
-    const pulls = input.kind === 'window' && patched('pull-at-open');
-    const opened = await (pulls ? openAndPull.openWindow(input, true) : open.openWindow(input));
+    const pulls = input.kind === 'window';
+    const opened = await (pulls ? openAndPull : open).openWindow(input, pulls);
     window = opened.window;
-    trigger = opened.trigger;
-    // A worker of an earlier release pulls nothing when it opens a window.
-    atOpen = opened.pulled ?? atOpen;
+    atOpen = opened.pulled;
     counts = addReport(counts, { streams: atOpen.streams, api: opened.api });
+    view.opened(window.from, window.to, opened.trigger);
   } catch (error) {
     const plain = isCancellation(error) ? stoppedError(input) : plainError(error);
     if (plain.code === failureTypes.paused) {
@@ -69,14 +65,11 @@ export async function runSteps(
       return { installation: input.installation, outcome: 'paused', message: plain.message };
     }
     counts = { ...counts, api: apiOf(error) };
-    if (patched('attempt-rows')) {
-      const beganAt = workflowInfo().runStartTime.toISOString();
-      await CancellationScope.nonCancellable(() => close.noteNotOpened(input, counts, plain, beganAt));
-    }
+    const beganAt = workflowInfo().runStartTime.toISOString();
+    await CancellationScope.nonCancellable(() => close.noteNotOpened(input, counts, plain, beganAt));
     view.ended('failed', 'not opened', counts, plain.message);
     throw ApplicationFailure.nonRetryable(plain.message, failureTypes.notOpened, plain);
   }
-  view.opened(window.from, window.to, trigger);
   const add = (report: PullReport) => {
     counts = addReport(counts, report);
     view.at('pulling', counts);
@@ -95,12 +88,12 @@ export async function runSteps(
     await post(window, input, add, (posted, held) => {
       counts = { ...counts, posted: counts.posted + posted, held };
     });
-    if (patched('summarise')) await work.summarise(input, window);
+    await work.summarise(input, window);
     view.at('writing back', counts);
     if (!input.replay?.fromMirror) {
       const written = await work.writeBack(input, window);
       counts = { ...counts, written_back: written.written, api: addUse(counts.api, written.api) };
-      if (written.unconfirmed) counts = { ...counts, written_back_unconfirmed: written.unconfirmed };
+      if (written.unconfirmed > 0) counts = { ...counts, written_back_unconfirmed: written.unconfirmed };
     }
     if (input.kind !== 'replay') await census();
   };
@@ -110,7 +103,7 @@ export async function runSteps(
   };
 
   const { windowTimeoutSeconds } = input;
-  const isUnlimited = input.kind === 'window' && window.from === null && patched('first-load-unlimited');
+  const isUnlimited = input.kind === 'window' && window.from === null;
   const scope =
     windowTimeoutSeconds === null
       ? null
@@ -122,7 +115,7 @@ export async function runSteps(
     if (scope === null) await steps();
     else if (isUnlimited) await whileItGoesOn(scope, view, windowTimeoutSeconds ?? 0, steps);
     else await scope.run(steps);
-    counts = noted(counts, await close.closeWindow(input, window, counts));
+    counts = { ...counts, ...(await close.closeWindow(input, window, counts)) };
     view.ended(counts.held > 0 ? 'held' : 'ok', 'closed', counts);
     return {
       installation: input.installation,
@@ -140,8 +133,8 @@ export async function runSteps(
     const ending = await CancellationScope.nonCancellable(() =>
       close.failWindow(input, window, counts, why, view.troubles()),
     );
-    counts = noted(counts, ending);
-    const plain = ending?.error ?? why;
+    counts = { ...counts, api: ending.api };
+    const plain = ending.error;
     view.ended('failed', 'failed', counts, plain.message);
     const outcome: WindowOutcome = {
       installation: input.installation,
@@ -157,7 +150,7 @@ export async function runSteps(
   }
 }
 
-function remarksOf({ remarks = [] }: OpenWindow): Pick<WindowOutcome, 'remarks'> {
+function remarksOf({ remarks }: OpenWindow): Pick<WindowOutcome, 'remarks'> {
   return remarks.length === 0 ? {} : { remarks };
 }
 
@@ -175,8 +168,7 @@ async function post(
     const last = round >= refetchRounds;
     const result = await work.post(input, window, last);
     count(result.posted, result.held);
-    // An activity of an earlier release told no cost.
-    if (result.api !== undefined) add({ streams: [], api: result.api });
+    add({ streams: [], api: result.api });
     // Parts that a document lacks are asked for by the next live window.
     if (result.refetch === 0 || last || input.replay?.fromMirror) return;
     add(await work.pullParts(input, window));
@@ -224,11 +216,6 @@ function whileItGoesOn(
       watching.cancel();
     }
   });
-}
-
-/** The counts as the window's row has them; an activity of an earlier release returned nothing. */
-function noted(counts: WindowCounts, ending: WindowEnding | undefined): WindowCounts {
-  return ending ? { ...counts, api: ending.api } : counts;
 }
 
 /** No later window reads again what a replay has not read, unless the window that it repeats is asked for anew. */

@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import { activitiesAs } from './activities.ts';
 import { checkWindowInput } from './inputs.ts';
 import type { PausedOutcome, WindowInput, WindowOutcome } from './messages.ts';
@@ -16,13 +15,12 @@ const { pullInvoices, pullPrepayments, pullPayments, pullRows, scanRows } = acti
 export async function syncWindow(input: WindowInput): Promise<WindowOutcome | PausedOutcome> {
   checkWindowInput('window', input);
   return runSteps(input, async (window, add, done) => {
-    const rowsBeside = window.from === null && patched('rows-beside');
     await allOrCancel(
       () => [
         ...(done.has('invoice') ? [] : [pullInvoices(input, window)]),
         ...(done.has('prepayment') ? [] : [pullPrepayments(input, window)]),
         ...(done.has('payment') ? [] : [pullPayments(input, window)]),
-        ...(rowsBeside ? [scanRows(input, window)] : []),
+        ...(window.from === null ? [scanRows(input, window)] : []),
       ],
       add,
     );

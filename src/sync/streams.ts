@@ -43,7 +43,7 @@ export interface PulledStream {
 export async function pullStream(
   context: PullContext,
   stream: RecordKind,
-  window: Pick<OpenWindow, 'to' | 'opened'>,
+  window: Pick<OpenWindow, 'opened'>,
   ports: RowPorts,
 ): Promise<PullCounts> {
   const { counts, move } = await readStream(context, stream, window, ports);
@@ -55,17 +55,18 @@ export async function pullStream(
 export async function readStream(
   context: PullContext,
   stream: RecordKind,
-  window: Pick<OpenWindow, 'to' | 'opened'>,
+  window: Pick<OpenWindow, 'opened'>,
   ports: RowPorts,
   known?: KnownState,
 ): Promise<PulledStream> {
   const cursors = known?.cursors ?? (await readCursors(context.db, context.installation));
+  const opened = readAtOf(window.opened);
   const movedBy = (value: CursorValue) => ({ stream, value, revision: cursors[stream].revision });
   switch (stream) {
     case 'invoice':
     case 'prepayment': {
-      const counts = await walkChanged(context, stream, openedOf(window), { cursors, walks: known?.walks });
-      const began = firstOf(openedOf(window), counts.began);
+      const counts = await walkChanged(context, stream, opened, { cursors, walks: known?.walks });
+      const began = firstOf(opened, counts.began);
       return { counts, move: movedBy(cursorAfter(cursors[stream].value, began, context.overlapMs)) };
     }
     case 'payment': {
@@ -82,7 +83,6 @@ export async function readStream(
       // First the interrupted scan: half a scan would make the rest look lighter as sets, which request its rows again. Changed
       // rows are requested after it, since they make sets stale that the scan has settled.
       const scan = await completeScan(context, known?.walks);
-      const opened = openedOf(window);
       const counts = await pullRows(context, sinceOf(context, cursors, 'row', opened), ports);
       // The next window requests what changes after this window's opening, or after the beginning of the scan.
       const began = scan ? firstOf(opened, scan.began) : opened;
@@ -162,11 +162,6 @@ function sinceOf(
 ): Date | null {
   const from = changedFrom(cursors[stream].value, opened);
   return from && new Date(from.getTime() - overlapMs);
-}
-
-/** When the answer that opened the window was read. A window opened by an earlier version noted one clock only. */
-function openedOf({ to, opened }: Pick<OpenWindow, 'to' | 'opened'>): ReadAt {
-  return opened ? readAtOf(opened) : { sourceTime: new Date(to), askedAt: new Date(to) };
 }
 
 /** The reading that was asked for first: an earlier window may have begun the walk. */

@@ -12,15 +12,15 @@ import { endedStreams } from './replay/window-streams.ts';
 /** A window under way; its row in `sync_window` is kept longer than Temporal keeps its history. */
 export interface OpenWindow {
   id: number;
-  /** Fencing token of the lane's lease; null for a backfill that a release without leases for backfills opened. */
-  token: number | null;
+  /** Fencing token of the lane's lease. */
+  token: number;
   /** From when and up to when the window reads changes, by the earlier of the source's and the database's clock; `from` is null for a first load and a backfill. */
   from: string | null;
   to: string;
-  /** When the answer that opened the window was read; a window opened by an earlier version has none. */
-  opened?: SavedReadAt;
+  /** When the answer that opened the window was read. */
+  opened: SavedReadAt;
   /** What the window's first answer shows of the source's clock. */
-  remarks?: Remark[];
+  remarks: Remark[];
 }
 
 export type WindowKind = 'window' | 'backfill' | 'replay';

@@ -10,7 +10,7 @@ import { beating, type Heartbeat, stopWithinMs, withHeartbeat } from '../../acti
 import { takeLease } from '../../src/db/lease.ts';
 import type { Db } from '../../src/db/pool.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
-import type { WindowInput } from '../../workflows/messages.ts';
+import { noUse, type WindowInput } from '../../workflows/messages.ts';
 import { useDatabase } from '../support/database.ts';
 
 const { db } = useDatabase();
@@ -301,7 +301,10 @@ describe('errors that nothing explains', () => {
   });
 
   it('count the attempts whose process died, which leave no end behind', async () => {
-    const died = { progress: null, unexplained: unexplainedAttemptsAtMost - 2, ended: false };
+    const died = {
+      ...{ progress: null, unexplained: unexplainedAttemptsAtMost - 2, ended: false },
+      ...{ trouble: null, api: noUse },
+    };
     const { outcome, last } = attempt(async () => 'done', { number: 12, left: died });
     expect(await outcome).toBe('done');
     expect(last()).toMatchObject({ unexplained: unexplainedAttemptsAtMost - 1, ended: false });

@@ -212,16 +212,18 @@ describe('a window that ends', () => {
       sealKey: keys.privateKey,
       log: pino({ level: 'warn' }, { write: (line: string) => log.push(line) }),
     } as Partial<ActivityDeps> as ActivityDeps;
+    const now = new Date().toISOString();
+    const opened = { opened: { sourceTime: now, askedAt: now }, remarks: [] };
     const workflow = { workflowId: `window of ${id}`, runId: randomUUID() };
     await new MockActivityEnvironment({ workflowExecution: workflow }).run(async () => {
       const lease = await takeLease(db, { installation: id, lane: 'live' }, ownHolder());
       const row = await openWindowRow(db, {
-        ...{ installation: id, kind: 'window', trigger: 'manual', from: null, to: new Date().toISOString() },
+        ...{ installation: id, kind: 'window', trigger: 'manual', from: null, to: now },
         ...workflow,
       });
-      if (row === null) throw new Error('the window has ended already');
+      if (row === null || lease === null) throw new Error('the window has ended already');
       const counts = {} as Parameters<ReturnType<typeof windowActivities>['closeWindow']>[2];
-      await windowActivities(deps).closeWindow(input, { ...row, token: lease?.token ?? null }, counts);
+      await windowActivities(deps).closeWindow(input, { ...row, ...opened, token: lease.token }, counts);
     });
   };
   const seals = () => query(db, `select n, seq from seal where installation = ${id} order by n`);

@@ -79,7 +79,8 @@ function stagesOf(completed: Set<string>): Stage {
 
 /** What a first window pulls, as its workflow does. */
 async function firstLoad(context: PullContext, stage: Stage): Promise<void> {
-  const window = { to: new Date().toISOString() };
+  const now = new Date().toISOString();
+  const window = { opened: { sourceTime: now, askedAt: now } };
   await stage({ opening: () => openWithInvoices(context, null) });
   await stage({
     invoices: () => pullStream(context, 'invoice', window, ports),

@@ -115,8 +115,8 @@ const known = new Set(
    opened sourceTime askedAt remarks
    window id token from to outcome error code message todo health note
    invoices rows payments prepayments seen pulled posted held delivered written written_back refetch
-   activity trouble times since at
-   api requests weight throttled waited_seconds streams stream step done total summaries deprecated
+   activity trouble times since at unconfirmed
+   api requests weight throttled waited_seconds streams stream step done total summaries
    state pauseMs
    idle censusDue
    replay replayed span spans windows invoice row payment prepayment fromMirror from_mirror failed failedToOpen leftOut timeoutSeconds
