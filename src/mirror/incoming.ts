@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { hasOffset, instantOf, isToldTwice } from '../domain/dates.ts';
 import type { ReadSpan } from '../domain/read-at.ts';
 import { canonicalJson, readJson } from '../records/json.ts';
-import { keepMapped, keepMappedAtFirst } from '../records/keep.ts';
+import { keepMapped } from '../records/keep.ts';
 import { recordOf } from '../records/schema.ts';
 import type { SourceRecord } from '../records/types.ts';
 import type { RecordKind } from '../terms.ts';
@@ -57,13 +57,7 @@ export function comparable(
   { raw, whole }: Pick<IncomingRecord, 'raw' | 'whole'>,
 ): Comparable {
   const cut = keepMapped(kind, stored, dialect);
-  if (keepRaw === 'mapped') {
-    const received = keepMappedAtFirst(kind, raw, dialect);
-    // Stored before a field was mapped: that it has it now is no change, and it is kept from now on.
-    const isOlder = received !== null && received !== raw && keepMappedAtFirst(kind, cut, dialect) === cut;
-    if (isOlder && isSameContent(cut, received)) return { stored: cut, received, kept: raw };
-    return { stored: cut, received: raw, kept: cut };
-  }
+  if (keepRaw === 'mapped') return { stored: cut, received: raw, kept: cut };
   return { stored, received: cut === stored ? keepMapped(kind, whole, dialect) : whole, kept: stored };
 }
 

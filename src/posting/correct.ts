@@ -4,7 +4,7 @@ import type { ProblemCode } from '../domain/problems.ts';
 import { storable } from '../domain/text.ts';
 import type { CalendarDate, DocumentRef, DocumentState } from '../terms.ts';
 import { changedFields, changesText, effectOf, effectText, receivables } from './changes.ts';
-import { isHashOf, reversalHash, type Told } from './hash.ts';
+import { hashOfPosted, reversalHash } from './hash.ts';
 import { type Decided, decidedOf, doubtOf, standing, withoutDoubt } from './late.ts';
 import { usedPrepaymentFacts } from './payment.ts';
 import { givesBackTheSame } from './prepayment-vat.ts';
@@ -58,15 +58,9 @@ export function decide(judgement: Judgement, before: PostedBefore, context: Post
 
 type InForce = NonNullable<PostedBefore['inForce']>;
 
-/** Whether the facts are those that the entry in force was posted from, by any form that their hash has had. */
-export function postsSameFacts({ entry, postedFacts }: Judgement, inForce: InForce): boolean {
-  if (!entry) return false;
-  if (inForce.inputHash === entry.inputHash) return true;
-  return postedFacts !== undefined && isHashOf(inForce.inputHash, postedFacts, toldBy(inForce));
-}
-
-function toldBy(inForce: InForce): Told {
-  return { payerName: payerName(inForce), shares: (inForce.shares ?? []).filter(({ hasVat }) => hasVat) };
+/** Whether the facts are those that the entry in force was posted from. */
+export function postsSameFacts({ entry }: Judgement, inForce: InForce): boolean {
+  return entry?.inputHash === inForce.inputHash;
 }
 
 /** Whether nothing but the client whose prepayment was used is another one than in the entry in force (R7). */
@@ -79,9 +73,7 @@ function isMatchedOnly({ entry, postedFacts }: Judgement, inForce: InForce): boo
   // Without a match, a use on a counter sale stands under the cash customer.
   const liable = client === undefined ? null : Number(client);
   const before = { ...postedFacts, after: usedPrepaymentFacts(liable, invoiceClient) };
-  return (
-    !isHashOf(inForce.inputHash, postedFacts, toldBy(inForce)) && isHashOf(inForce.inputHash, before, toldBy(inForce))
-  );
+  return inForce.inputHash !== entry.inputHash && inForce.inputHash === hashOfPosted(before);
 }
 
 /** A changed name alone posts nothing (ACCOUNTING R8): it is remarked. A name that was erased on either side is no change. */

@@ -17,30 +17,6 @@ export function keepMapped(kind: RecordKind, raw: string, dialect: Dialect): str
   return new Cutter(raw).cut(keptOf(kind, dialect));
 }
 
-/** Fields that are mapped since records were stored without them, by kind. */
-const mappedLater: Partial<Record<RecordKind, readonly string[]>> = {
-  invoice: ['payer_register_number', 'consultation'],
-};
-const earlierDialects = new WeakMap<Dialect, Dialect>();
-
-/**
- * As `keepMapped`, with those members only that were mapped from the beginning; null for kinds of which all were. A record that was
- * stored without a field that is mapped now has not changed for that.
- */
-export function keepMappedAtFirst(kind: RecordKind, raw: string, dialect: Dialect): string | null {
-  if (mappedLater[kind] === undefined) return null;
-  let earlier = earlierDialects.get(dialect);
-  if (earlier === undefined) {
-    const without = Object.entries(mappedLater).map(([each, names]) => {
-      const own = Object.entries(dialect.fields[each as RecordKind]).filter(([name]) => !names.includes(name));
-      return [each, Object.fromEntries(own)];
-    });
-    earlier = { ...dialect, fields: { ...dialect.fields, ...Object.fromEntries(without) } };
-    earlierDialects.set(dialect, earlier);
-  }
-  return keepMapped(kind, raw, earlier);
-}
-
 function keptOf(kind: RecordKind, dialect: Dialect): Kept {
   const kinds = keptOfDialect.get(dialect) ?? new Map<RecordKind, Kept>();
   keptOfDialect.set(dialect, kinds);

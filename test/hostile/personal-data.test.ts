@@ -1,8 +1,7 @@
 // Names of people: what a changed one posts, and how they are erased while the books stay whole.
 
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { inputHash } from '../../src/posting/hash.ts';
-import { judge, post } from '../../src/posting/index.ts';
+import { post } from '../../src/posting/index.ts';
 import { vetledger } from '../cli/support.ts';
 import { booksAfter, contextOf, invoice1001, nothingBefore, paymentFacts, paymentOf } from '../posting/support.ts';
 import { startTestClinic } from '../support/clinic.ts';
@@ -25,23 +24,6 @@ describe.each(Object.entries(documents))('a payer whose name changes: the %s', (
     expect(JSON.stringify(decision.reports)).not.toMatch(/Virtanen|Harjula/);
     expect(post(facts('Aino Virtanen'), posted, context).reports).toEqual([]);
     expect(post(facts(null), posted, context)).toMatchObject({ entries: [], reports: [] });
-  });
-
-  test('nor does it where the entry was posted while the name was a posted fact', () => {
-    const { postedFacts } = judge(facts('Aino Virtanen'), context);
-    const [client = null, ...rest] = postedFacts?.payer ?? [];
-    const former = inputHash([
-      ...(postedFacts?.before ?? []),
-      [client, 'Aino Virtanen', ...rest],
-      ...(postedFacts?.after ?? []),
-    ]);
-    if (posted.inForce === null) throw new Error('nothing was posted');
-    const before = { ...posted, inForce: { ...posted.inForce, inputHash: former } };
-    expect(post(facts('Aino Virtanen'), before, context)).toMatchObject({ entries: [], reports: [] });
-    expect(post(facts('Aino Harjula'), before, context)).toMatchObject({
-      entries: [],
-      reports: [{ code: 'payer_name_changed' }],
-    });
   });
 });
 

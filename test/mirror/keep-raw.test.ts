@@ -139,24 +139,6 @@ describe('versions', () => {
   const stored = async () => (await inTable('mirror_record'))[0];
   const older = async () => (await inTable('mirror_version')).map(({ raw }) => ({ raw }));
 
-  test('a field that is mapped since makes none, and is kept from then on', async () => {
-    installation++;
-    expect(await answer('mapped', client('A'))).toBe(1);
-    expect(await answer('mapped', { ...client('A'), payer_register_number: '1-1' })).toBe(0);
-    expect(await stored()).toEqual({ version: 1, raw: { id: 1, ...client('A'), payer_register_number: '1-1' } });
-    expect(await answer('mapped', { ...client('A'), payer_register_number: '2-2' })).toBe(1);
-    expect(await answer('mapped', { ...client('B'), payer_register_number: '2-2' })).toBe(1);
-    expect(await older()).toHaveLength(2);
-  });
-
-  test('such a field beside a change makes one', async () => {
-    installation++;
-    await answer('mapped', client('A'));
-    expect(await answer('mapped', { ...client('B'), payer_register_number: '1-1' })).toBe(1);
-    expect(await stored()).toEqual({ version: 2, raw: { id: 1, ...client('B'), payer_register_number: '1-1' } });
-    expect(await older()).toEqual([{ raw: { id: 1, ...client('A') } }]);
-  });
-
   test('a field that nothing reads makes none, and is stored nowhere', async () => {
     installation++;
     expect(await answer('mapped', { ...client('A'), notes: 'one' })).toBe(1);

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { parseMapping } from '../../src/mapping/parse.ts';
-import { hashOfPosted } from '../../src/posting/hash.ts';
 import { judge, post, remap } from '../../src/posting/index.ts';
 import type { PrepaymentShare } from '../../src/posting/types.ts';
 import { accountsByRole } from '../support/accounts.ts';
@@ -227,21 +226,6 @@ describe('a share is no fact of the source', () => {
     const plain = booksAfter(post(used('50.00'), nothingBefore, contextOf()));
     const { outcome, decision } = remap(used('50.00', share('50.00', '0')), plain, context);
     expect([outcome, texts(decision.entries.at(-1)!)]).toEqual(['corrected', ['2401 VAT25 -10.16']]);
-  });
-
-  test.each([
-    ['with the same share', share('50.00', '0'), [], 'same'],
-    ['with none any more', share('50.00', '0', null), ['source_changed', 'source_changed'], 'corrected'],
-  ])('an entry of an earlier version counts its shares among its facts: %s', (_, now, reasons, outcome) => {
-    const { before: first, payer, after: last } = judge(used('50.00'), context).postedFacts!;
-    const inputHash = hashOfPosted({
-      ...{ before: first, payer },
-      after: [...last, 'VAT of prepayments', [90, money('50.00')]],
-    });
-    expect(inputHash).not.toBe(before.inForce!.inputHash);
-    const older = { ...before, inForce: { ...before.inForce!, inputHash } };
-    expect(post(used('50.00', now), older, context).entries.map(({ reason }) => reason)).toEqual(reasons);
-    expect(remap(used('50.00', now), older, context).outcome).toBe(outcome);
   });
 });
 
