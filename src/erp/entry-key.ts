@@ -14,22 +14,9 @@ export function entryKey(databaseId: string, unitId: string): string {
   return keyPrefix(databaseId) + base32(`${databaseId}\n${unitId}`, keyLength - prefixLength);
 }
 
-/** What the keys of a database begin with. */
+/** What the keys of a database begin with: whether it made an entry shows in its key. */
 export function keyPrefix(databaseId: string): string {
   return base32(databaseId, prefixLength);
-}
-
-/**
- * The key that earlier releases gave a unit, all of it of one hash. Units keep the key that is stored with them; by this one an entry
- * is recognised that a former release of this database made, and that the outbox does not know.
- */
-export function formerEntryKey(databaseId: string, unitId: string): string {
-  return base32(`${databaseId}\n${unitId}`, keyLength);
-}
-
-/** Whether this database made the key of an entry that names a unit. */
-export function isOurKey(databaseId: string, { key, unitId }: { key: string; unitId: string }): boolean {
-  return key.startsWith(keyPrefix(databaseId)) || key === formerEntryKey(databaseId, unitId);
 }
 
 /** The first characters of a text's SHA-256 in base32. */

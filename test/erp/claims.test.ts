@@ -10,7 +10,7 @@ import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';
 import { type Changes, capabilitiesWith } from './capabilities.ts';
 import { payment, reversal } from './drafts.ts';
-import { expectedFormerKey, expectedKey } from './rounds/world.ts';
+import { expectedKey } from './rounds/world.ts';
 import { ScriptedTarget } from './scripted-target.ts';
 import { runSlice } from './slices.ts';
 
@@ -133,21 +133,6 @@ describe('a second database', () => {
     expect(await one.delivers()).toMatchObject({ delivered: 1, waitingFor: null });
   });
 
-  it('of a release before keys told their database is seen, too', async () => {
-    const one = new Party(first.db, 'one');
-    await one.posts(2);
-    for (const { unit } of await one.states())
-      await query(first.db, 'update erp_unit set erp_key = ? where unit_id = ?', [
-        expectedFormerKey('one', unit),
-        unit,
-      ]);
-    await one.delivers();
-    const other = new Party(second.db, 'other', { books: one.target });
-    await other.posts(2);
-    expect((await other.delivers()).waitingFor?.code).toBe('erp_company_foreign');
-    expect(other.writes()).toBe(0);
-  });
-
   it('goes on where its entries are another installation’s', async () => {
     const one = new Party(first.db, 'one');
     await one.posts(3);
@@ -260,18 +245,6 @@ describe('a database that was restored from a backup', () => {
     expect(restored.target.sizes('create').slice(before)).toEqual([1]);
     expect(held(one)).toEqual(posted([...ids, '1/payment/6/1']));
     expect((await restored.states()).map(({ state }) => state)).toEqual(Array(6).fill('delivered'));
-  });
-
-  it('of a release before keys told their database, too', async () => {
-    const one = new Party(first.db, 'one');
-    await one.posts(3);
-    await one.delivers();
-    for (const entry of one.target.held) entry.key = expectedFormerKey('one', entry.description);
-    const restored = new Party(second.db, 'one', { books: one.target });
-    await restored.posts(3);
-    const report = await restored.delivers();
-    expect(report.waitingFor).toBeNull();
-    expect(held(one)).toEqual(posted(['1/payment/1/1', '1/payment/2/1', '1/payment/3/1']));
   });
 });
 

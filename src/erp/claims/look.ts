@@ -3,7 +3,7 @@ import type { Connection } from '../../db/rows.ts';
 import type { PlainError } from '../../domain/errors.ts';
 import { visible } from '../../domain/text.ts';
 import { databaseNow } from '../books/picture.ts';
-import { isOurKey } from '../entry-key.ts';
+import { keyPrefix } from '../entry-key.ts';
 import type { ErpTarget, KeyedPage, KeyedQuestion, RequestOptions } from '../port.ts';
 import {
   type ClaimOf,
@@ -59,8 +59,8 @@ export async function look(ports: LookPorts, { full, claims }: LookOptions): Pro
       entries.map(({ key }) => key),
     );
     const unsent = entries.filter(({ key, state }) => state !== 'void' && !sent.has(key));
-    const { databaseId } = ports;
-    const told = unsent.map((entry) => ({ ...entry, isOurs: isOurKey(databaseId, entry) }));
+    const prefix = keyPrefix(ports.databaseId);
+    const told = unsent.map((entry) => ({ ...entry, isOurs: entry.key.startsWith(prefix) }));
     const voided = entries.flatMap(({ id, state }) => (state === 'void' ? id : []));
     await transact(async (trx) => {
       await noteEntries(trx, claim, told);

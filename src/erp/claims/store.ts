@@ -236,15 +236,15 @@ export function adoptForeign(trx: Connection, { company, installation }: ClaimOf
 }
 
 /**
- * Gives units that wait to be sent the keys of adopted entries that name them, and of entries that an earlier release of this database
- * made under another key: each is looked up under it, compared, and delivered where it is equal. Nothing of a document is sent that the other database has corrected further than this one: `refused` are told
- * as refused. Gives how many units were changed.
+ * Gives units that wait to be sent the keys of adopted entries that name them: each is looked up under it, compared, and delivered where
+ * it is equal. Nothing of a document is sent that the other database has corrected further than this one: `refused` are told as
+ * refused. Gives how many units were changed.
  */
 export async function takeOverAdopted(trx: Connection, { company, installation }: ClaimOf): Promise<number> {
   const has = await maybeRow(
     trx,
     { n: integer },
-    `select 1 as n from erp_keyed_entry where company = ? and installation = ? and (adopted_at is not null or is_ours) limit 1`,
+    `select 1 as n from erp_keyed_entry where company = ? and installation = ? and adopted_at is not null limit 1`,
     [company, installation],
   );
   if (has === null) return 0;
@@ -269,7 +269,7 @@ export async function takeOverAdopted(trx: Connection, { company, installation }
     `update erp_unit u set erp_key = f.erp_key, state = 'uncertain', doubt = 'no_answer', not_before = clock_timestamp()
      from (
        select distinct on (k.unit_id) k.unit_id, k.erp_key from erp_keyed_entry k
-       where k.company = ? and k.installation = ? and (k.adopted_at is not null or k.is_ours)
+       where k.company = ? and k.installation = ? and k.adopted_at is not null
          and not exists (select from erp_unit x where x.erp_key = k.erp_key)
        order by k.unit_id, k.erp_number nulls last, k.erp_id) f
      where ${waits} and f.unit_id = u.unit_id`,

@@ -228,7 +228,7 @@ export class Batch {
       const translated = translate(posting);
       const originId = originIds.get(unit.reverses ?? '');
       if ('entry' in translated) {
-        // The key that is stored counts: an earlier release made it otherwise, and an adopted entry has another database's.
+        // The key that is stored counts: an adopted entry has another database's.
         items.push({ unit, entry: { ...translated.entry, key: unit.erp_key, ...(originId && { originId }) } });
       } else {
         const code = translated.problems[0]?.code ?? 'erp_refused';

@@ -311,7 +311,7 @@ class HandOver {
       const translated = translate(unit, { databaseId, mapping, capabilities: fileCapabilities[this.erp.kind] });
       if ('problems' in translated) return { candidate, entry: translated };
       const collectiveParty = mapping.erp.parties === 'collective' ? mapping.erp.collective_party : null;
-      // The key that is stored counts: an earlier release made it otherwise.
+      // The key that is stored counts, as in deliver/batch.ts.
       return { candidate, entry: fileEntry(unit, { ...translated.entry, key: candidate.key }, { collectiveParty }) };
     });
   }
