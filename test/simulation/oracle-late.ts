@@ -53,7 +53,7 @@ export function wantedOf(
   const nothing = { reversalOn: null, entryOn: null, problem: false, isLate: false };
   if (verdict.state === 'held')
     return { ...nothing, state: standing ? 'posted' : 'held', problem: true, isLate: memory.isLate };
-  if (verdict.state === 'posted' && standing && !isOther && isSame(memory.facts, verdict.facts))
+  if (verdict.state === 'posted' && standing && !isOther && memory.facts === verdict.facts)
     return { ...nothing, state: 'posted' };
   const decided = memory.decisions.filter(({ version }) => version === versionAsked(verdict, standing));
   const lock = decided.map(({ decision }) => decision).findLast((decision) => decision !== 'accept_date') ?? null;
@@ -83,11 +83,6 @@ export function wantedOf(
   if (posts(open !== date, lock, memory, now)) return { ...nothing, state: 'posted', entryOn: open };
   const isLate = memory.isLate || (open !== date && closedByUs(date, now));
   return { ...nothing, state: 'held', problem: 'period_locked', isLate };
-}
-
-/** A register number where the entry has none is no change: entries from before it was a posted fact have none. */
-export function isSame(before: string | null, now: string): boolean {
-  return before === now || before === now.replaceAll(/\{"register":"[^"]*"\}/g, 'null');
 }
 
 const isAccepted = ({ decision }: Decided): boolean => decision === 'accept_date';

@@ -9,7 +9,7 @@ import type { Conditions } from './conditions.ts';
 import { Equations, voucherRoles } from './equations.ts';
 import type { Mirror } from './mirror.ts';
 import { D } from './oracle-cents.ts';
-import { isSame, type LateDecision, versionAsked, wantedOf, withoutShares } from './oracle-late.ts';
+import { type LateDecision, versionAsked, wantedOf, withoutShares } from './oracle-late.ts';
 import { Rules } from './oracle-rules.ts';
 import type { Received } from './oracle-shares.ts';
 import type { ExpectedLine, Verdict } from './oracle-terms.ts';
@@ -66,7 +66,7 @@ export class Oracle {
     const isMapping = isRemap && verdict.state === 'posted' && standing !== null && memory.facts !== null;
     const isOther =
       isMapping &&
-      isSame(withoutShares(memory.facts!), withoutShares(verdict.facts)) &&
+      withoutShares(memory.facts!) === withoutShares(verdict.facts) &&
       linesOf(standing) !== linesAsked(verdict);
     const wanted = wantedOf(verdict, standing, everPosted, memory, now, isOther);
     memory.version = versionAsked(verdict, standing);
@@ -178,8 +178,8 @@ function changeOf(before: string | null, now: string): string {
   const without = (facts: string, names: string[]) =>
     JSON.stringify(JSON.parse(facts), (key, value: unknown) => (names.includes(key) ? null : value));
   if (!before?.includes('"liable"')) return 'source_changed';
-  const isShareOnly = isSame(without(before, ['shares']), without(now, ['shares']));
-  const isOfMatch = isSame(without(before, ['liable', 'shares']), without(now, ['liable', 'shares']));
+  const isShareOnly = without(before, ['shares']) === without(now, ['shares']);
+  const isOfMatch = without(before, ['liable', 'shares']) === without(now, ['liable', 'shares']);
   return isOfMatch && !isShareOnly ? 'prepayment_matched' : 'source_changed';
 }
 
