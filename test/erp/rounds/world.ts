@@ -182,11 +182,6 @@ export function expectedKey(databaseId: string, unitId: string): string {
   return lettersOf(databaseId, 6) + lettersOf(`${databaseId}\n${unitId}`, 14);
 }
 
-/** The key that releases before 2026-11-23 gave it: all of one hash. */
-export function expectedFormerKey(databaseId: string, unitId: string): string {
-  return lettersOf(`${databaseId}\n${unitId}`, 20);
-}
-
 function lettersOf(text: string, count: number): string {
   const hash = createHash('sha256').update(text).digest();
   const bits = [...hash].map((byte) => byte.toString(2).padStart(8, '0')).join('');
