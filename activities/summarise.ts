@@ -1,6 +1,5 @@
 import { refreshStatistics, refreshStatisticsFromRows } from '../src/db/statistics.ts';
 import { businessDate } from '../src/domain/dates.ts';
-import { numberOlder } from '../src/ledger/journal/vouchers.ts';
 import { summariseDays } from '../src/ledger/summaries/append.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { CalendarDate } from '../src/terms.ts';
@@ -15,19 +14,17 @@ export interface SummariseReport {
 
 /**
  * Sums up the days that are over in the installation's zone, for posting mode `daily_summary`. Asked in either mode: entries
- * keep the mode they were appended under, and theirs may wait from before a change of the setting. Entries of before there were
- * voucher numbers get some of theirs.
+ * keep the mode they were appended under, and theirs may wait from before a change of the setting.
  */
 export function summariseActivities(deps: ActivityDeps) {
   return {
     async summarise(input: WindowInput, window: OpenWindow): Promise<SummariseReport> {
       return withLease(deps, input, window, async ({ beat }, { transact }) => {
-        const { id, timezone, fiscalYearStart } = installationOf(deps, input.installation);
+        const { id, timezone } = installationOf(deps, input.installation);
         const before = presentDay(deps.clock(), timezone);
         const summaries = await summariseDays(transact, id, { before, windowId: window.id }, (done) =>
           beat({ step: 'summing up days', done, total: null }),
         );
-        await numberOlder(transact, id, fiscalYearStart);
         if (summaries >= refreshStatisticsFromRows) await refreshStatistics(deps.db, 'summarise');
         return { summaries };
       });

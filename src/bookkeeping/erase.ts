@@ -1,6 +1,6 @@
 import { integer, json, type RowOf } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
-import { type Connection, execute, row, rows } from '../db/rows.ts';
+import { type Connection, execute, rows } from '../db/rows.ts';
 import { eraseNames } from '../ledger/journal/erase-names.ts';
 import { storeErased } from '../mirror/stored-records.ts';
 import type { Dialect } from '../records/dialect.ts';
@@ -9,12 +9,11 @@ import { keepMapped } from '../records/keep.ts';
 import { parseRecord } from '../records/schema.ts';
 import type { RecordKind } from '../terms.ts';
 
-/** How much of a client was erased. `keptEntries`: entries of older versions, whose names the hash chain covers. */
+/** How much of a client was erased. */
 export interface Erased {
   records: number;
   versions: number;
   entries: number;
-  keptEntries: number;
 }
 
 /** Fields of a payer that the books need beside those that are mapped: who is taxed where. */
@@ -37,21 +36,14 @@ export async function eraseClient(
     const erasing = new Erasing(trx, installation, dialect, client);
     const { records, versions } = await erasing.run();
     const party = `client:${client}`;
-    const erased = await eraseNames(trx, installation, party);
-    const { kept } = await row(
-      trx,
-      { kept: integer },
-      `select count(distinct l.entry_id) as kept from entry_line l join entry e on e.id = l.entry_id
-       where e.installation = ? and e.format = 1 and l.party_code = ? and l.party_name is not null`,
-      [installation, party],
-    );
+    const entries = await eraseNames(trx, installation, party);
     await execute(
       trx,
       `insert into erasure (installation, client_id, reason, erased_by, records, versions, entries, kept_entries)
-       values (?, ?, ?, ?, ?, ?, ?, ?)`,
-      [installation, client, reason, by, records, versions, erased, kept],
+       values (?, ?, ?, ?, ?, ?, ?, 0)`,
+      [installation, client, reason, by, records, versions, entries],
     );
-    return { records, versions, entries: erased, keptEntries: kept };
+    return { records, versions, entries };
   });
 }
 

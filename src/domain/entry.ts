@@ -94,16 +94,11 @@ export interface LedgerEntry extends DraftEntry {
   seq: number;
   /** Whether the entry itself or its day's summary goes to the general ledger. */
   postingMode: PostingMode;
-  /**
-   * 1: names of parties are hashed with the lines. 2: they stand apart, so that they can be erased. 3: VAT period, lateness and
-   * mapping are hashed, too.
-   */
-  format: number;
-  /** The VAT period of the document's date, `2026-01`; a reversal has that of the entry it reverses. Null before format 3. */
-  vatPeriod: string | null;
-  /** Whether that period had been closed before the entry was posted. Null before format 3. */
-  isLate: boolean | null;
-  /** Content hash of the mapping that it was posted by; null where there was none, and before format 3. */
+  /** The VAT period of the document's date, `2026-01`; a reversal has that of the entry it reverses. */
+  vatPeriod: string;
+  /** Whether that period had been closed before the entry was posted. */
+  isLate: boolean;
+  /** Content hash of the mapping that it was posted by; null where there was none. */
   mappingHash: string | null;
   idempotencyKey: string;
   previousHash: string;

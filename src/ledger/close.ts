@@ -159,7 +159,7 @@ async function append(
   ]);
 }
 
-/** A close or a reopening, as it was recorded; one of before there were details has none. */
+/** A close or a reopening, as it was recorded. */
 export interface RecordedClose extends Partial<CloseDetails> {
   kind: (typeof closeKinds)[number];
   /** Its place in the chain. */
@@ -177,5 +177,5 @@ export async function recordedCloses(db: Connection, installation: InstallationI
     'select kind, seq, through, closed_at as at, details from ledger_close where installation = ? order by seq',
     [installation],
   );
-  return found.map(({ details, ...close }) => ({ ...close, ...(details === '' ? {} : JSON.parse(details)) }));
+  return found.map(({ details, ...close }) => ({ ...close, ...JSON.parse(details) }));
 }

@@ -138,7 +138,6 @@ async function closesBySeq(db: Connection, installation: InstallationId): Promis
       seq: integer,
       kind: oneOf(closeKinds),
       through: date,
-      format: integer,
       details: text,
       entries: integer,
       summaries: integer,
@@ -146,7 +145,7 @@ async function closesBySeq(db: Connection, installation: InstallationId): Promis
       previous_hash: text,
       hash: text,
     },
-    `select seq, kind, through, format, details, entries, summaries, summary_hash, previous_hash, hash from ledger_close
+    `select seq, kind, through, details, entries, summaries, summary_hash, previous_hash, hash from ledger_close
      where installation = ? order by seq`,
     [installation],
   );

@@ -52,7 +52,7 @@ async function misplacedMembers(db: Connection, input: ReconcileInput): Promise<
      from summary_entry s join summary_member m on m.summary_id = s.id join entry e on e.id = m.entry_id
      where s.installation = ? and (e.installation <> s.installation or e.entry_date <> s.summary_date
        or e.posting_mode <> 'daily_summary'
-       or (s.vat_period is not null and (e.vat_period, e.is_late) is distinct from (s.vat_period, s.is_late))) order by e.installation, e.seq`,
+       or (e.vat_period, e.is_late) is distinct from (s.vat_period, s.is_late)) order by e.installation, e.seq`,
     [input.id],
     'amount',
   );

@@ -1,7 +1,6 @@
 import { bool, date, integer, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money } from '../domain/money.ts';
-import { vatPeriodOf } from '../domain/vat-period.ts';
 import { deliveryOfEntry, isLate, settledEntry } from '../erp/outbox/late.ts';
 import { vatKindOf } from '../mapping/vat-groups.ts';
 import { documentKinds } from '../terms.ts';
@@ -47,7 +46,7 @@ export async function euSales(
     db,
     {
       ...{ kind: oneOf(documentKinds), document_id: integer, vat_group: nullable(text), vat_rate: nullable(numeric) },
-      ...{ number: nullable(text), country: nullable(text), vat_period: nullable(text), is_late: bool },
+      ...{ number: nullable(text), country: nullable(text), vat_period: text, is_late: bool },
       settled_entry: nullable(text),
       ...{ document_date: date, base: numeric },
     },
@@ -66,10 +65,9 @@ export async function euSales(
     const rate = row.vat_rate === null ? null : new Money(row.vat_rate);
     const kind = vatKindOf(mapping, { name: row.vat_group, rate }, row.document_date);
     if (kind !== 'eu_goods' && kind !== 'eu_services') return [];
-    const period = row.vat_period ?? vatPeriodOf(row.document_date, mapping.policies.vat_period);
     const item = {
       keys: {
-        ...{ period, country: row.country, vat_number: row.number, kind },
+        ...{ period: row.vat_period, country: row.country, vat_number: row.number, kind },
         ...(row.settled_entry !== null && { entry: row.settled_entry }),
       },
       document: `${row.kind} ${row.document_id}`,

@@ -1,7 +1,6 @@
 import { bool, date, integer, json, nullable, numeric, oneOf, text } from '../db/columns.ts';
 import { type Connection, rows } from '../db/rows.ts';
 import { Money, zero } from '../domain/money.ts';
-import { vatPeriodOf } from '../domain/vat-period.ts';
 import { deliveryOfEntry, isLate, settledEntry } from '../erp/outbox/late.ts';
 import { vatCodeOf } from '../erp/words.ts';
 import type { Mapping } from '../mapping/schema.ts';
@@ -113,13 +112,13 @@ export async function vat(db: Connection, input: VatInput, period: Period): Prom
 }
 
 /** By document, VAT group and original period: base and tax of entries dated in the period. */
-async function vatOfDocuments(db: Connection, { id, mapping }: VatInput, { from, through }: Period) {
+async function vatOfDocuments(db: Connection, { id }: VatInput, { from, through }: Period) {
   const found = await rows(
     db,
     {
       ...{ kind: oneOf(documentKinds), document_id: integer, vat_group: nullable(text), vat_rate: nullable(numeric) },
       ...{
-        vat_period: nullable(text),
+        vat_period: text,
         is_late: bool,
         is_settled: bool,
         document_date: date,
@@ -147,7 +146,7 @@ async function vatOfDocuments(db: Connection, { id, mapping }: VatInput, { from,
     return {
       ...{ kind: row.kind, document: row.document_id, group: row.vat_group, day: row.document_date },
       ...{ rate: row.vat_rate === null ? null : new Money(row.vat_rate).toFixed(), entries: row.entries },
-      period: row.vat_period ?? vatPeriodOf(row.document_date, mapping.policies.vat_period),
+      period: row.vat_period,
       ...{ isLate: row.is_late, isSettled: row.is_settled, base: new Money(row.base), tax: new Money(row.tax) },
       isWhole:
         !row.is_settled && row.in_force && (row.reverses?.split(' ') ?? []).every((reversed) => entries.has(reversed)),

@@ -65,7 +65,7 @@ function posted(seeds: RowSeed[], id: number): DraftEntry | null {
 function ledgerEntry(entry: DraftEntry, n = 1): LedgerEntry {
   const id = `${installation}/invoice/${entry.document.id}/${n}`;
   const chain = { seq: entry.document.id * 2 + n, idempotencyKey: '', previousHash: '', hash: id };
-  const posted = { postingMode: 'document' as const, format: 2, vatPeriod: null, isLate: null, mappingHash: null };
+  const posted = { postingMode: 'document' as const, vatPeriod: '2026-01', isLate: false, mappingHash: null };
   return { ...entry, id, installation, n, ...posted, ...chain };
 }
 

@@ -32,17 +32,12 @@ export function eraseNames(context: CommandContext, options: EraseOptions, idTex
       );
     }
     const erased = await eraseClient(db, installation, client, { reason, by });
-    const { records, versions, entries, keptEntries: kept_entries } = erased;
-    const document = { installation: installation.id, client, reason, by, records, versions, entries, kept_entries };
-    await context.result(document, () =>
-      [
+    const { records, versions, entries } = erased;
+    const document = { installation: installation.id, client, reason, by, ...erased };
+    await context.result(
+      document,
+      () =>
         `Client ${client} of installation ${installation.id}: personal data erased from ${count(records, 'record')}, ${count(versions, 'earlier version')} and ${count(entries, 'entry', 'entries')}. Amounts, id, VAT number and country stay.`,
-        ...(kept_entries > 0
-          ? [
-              `${count(kept_entries, 'entry', 'entries')} of an older version keep the name: the hash chain covers it there.`,
-            ]
-          : []),
-      ].join('\n'),
     );
     return 0;
   });

@@ -216,7 +216,7 @@ function approval({ approvedBy }: MappingVersion): string {
 function entryHead(entry: LedgerEntry, isInForce: boolean): string {
   const parts = [`  ${entry.id}  ${entry.date}  ${entry.reason.replaceAll('_', ' ')}  ${entry.description}`];
   if (entry.documentDate !== entry.date) parts.push(`document date ${entry.documentDate}`);
-  if (entry.vatPeriod) parts.push(`VAT period ${entry.vatPeriod}${entry.isLate ? ', late' : ''}`);
+  parts.push(`VAT period ${entry.vatPeriod}${entry.isLate ? ', late' : ''}`);
   if (entry.reverses) parts.push(`reverses ${entry.reverses}`);
   if (entry.original) parts.push(`credits ${entry.original.kind} ${entry.original.id}`);
   parts.push(`no. ${entry.seq} of the journal, hash ${entry.hash.slice(0, 12)}`);

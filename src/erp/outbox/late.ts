@@ -44,7 +44,7 @@ export const deliveryOfEntry = `left join lateral (
 ) d on true`;
 
 /** SQL, beside `deliveryOfEntry`: whether the lines of entry `e` are late (ACCOUNTING "Dates"). */
-export const isLate = '(coalesce(e.is_late, false) or coalesce(d.is_late, false))';
+export const isLate = '(e.is_late or coalesce(d.is_late, false))';
 
 /** SQL, beside `deliveryOfEntry`: the id of entry `e` where it was settled without being sent, and otherwise null. */
 export const settledEntry = '(case when d.is_settled then e.id end)';

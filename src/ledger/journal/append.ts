@@ -9,7 +9,7 @@ import { isPeriodClosed, type VatPeriodLength, vatPeriodOf } from '../../domain/
 import { type DocumentRef, documentKinds, type InstallationId, type PostingMode } from '../../terms.ts';
 import { LedgerError } from '../errors.ts';
 import { chainHead, holdChain } from './chain.ts';
-import { entryFormat, entryHash } from './entry-hash.ts';
+import { entryHash } from './entry-hash.ts';
 import { entryInsertTypes, entryRow, lineInsertTypes, lineRow } from './rows.ts';
 import { insertShares } from './shares.ts';
 import { numberVouchers } from './vouchers.ts';
@@ -41,7 +41,7 @@ interface PostedEntry {
   id: string;
   inputHash: string;
   reverses: string | null;
-  vatPeriod: string | null;
+  vatPeriod: string;
 }
 
 /**
@@ -91,7 +91,7 @@ export async function appendEntries(
   }
   if (fresh.length > 0) {
     await insert(trx, fresh, options.windowId);
-    await numberVouchers(trx, installation, options.fiscalYearStart ?? 1, fresh.length);
+    await numberVouchers(trx, installation, options.fiscalYearStart ?? 1, head.seq + 1);
   }
   return ids;
 }
@@ -134,7 +134,6 @@ function chained(
     n,
     seq: previous.seq + 1,
     ...posted,
-    format: entryFormat,
     idempotencyKey: `${id}:${draft.inputHash}`,
     previousHash: previous.hash,
   };
@@ -186,7 +185,7 @@ async function postedBefore(
     trx,
     {
       ...{ id: text, kind: oneOf(documentKinds), document_id: integer, input_hash: text, reverses: nullable(text) },
-      vat_period: nullable(text),
+      vat_period: text,
     },
     // Two arrays rather than pairs: the index serves them even without statistics; a few entries too many do no harm.
     `select id, kind, document_id, input_hash, reverses, vat_period from entry

@@ -18,8 +18,6 @@ export interface Close {
   kind: (typeof closeKinds)[number];
   /** The last closed day after it. */
   through: CalendarDate;
-  /** 1: without kind and details. 2: they are hashed, too. */
-  format: number;
   /** JSON text, as it was hashed (src/ledger/close.ts). */
   details: string;
   /** Entries posted before it. */
@@ -43,9 +41,8 @@ export function chainHead(db: Connection, installation: InstallationId): Promise
 
 /** sha256 of the previous hash and what the close says, in hex; the function chain_close of the database makes the same. */
 export function closeHash(previousHash: string, close: Omit<Close, 'hash' | 'previousHash'>): string {
-  const { installation, seq, kind, through, format, details, entries, summaries, summaryHash } = close;
-  const content = [kind, installation, seq, through, entries, summaries, summaryHash];
-  if (format > 1) content.push(sha256(details));
+  const { installation, seq, kind, through, details, entries, summaries, summaryHash } = close;
+  const content = [kind, installation, seq, through, entries, summaries, summaryHash, sha256(details)];
   return sha256(`${previousHash}\n${content.join(' ')}`);
 }
 

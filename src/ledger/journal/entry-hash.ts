@@ -10,16 +10,12 @@ export function canonicalAmount(amount: Money | null): string | null {
   return amount === null ? null : amount.toFixed();
 }
 
-/** The format of new entries. */
-export const entryFormat = 3;
-
-/** The facts of a party that are posted. Its name was one in format 1. */
-function partyText(party: Party | null, format: number): unknown {
-  if (format === 1) return party && [party.code, party.name, party.vatNumber, party.countryCode];
+/** The facts of a party that are posted. Its name is none, so that it can be erased. */
+function partyText(party: Party | null): unknown {
   return party && [party.code, party.vatNumber, party.countryCode];
 }
 
-function lineText(line: Line, format: number): unknown {
+function lineText(line: Line): unknown {
   return [
     line.account,
     line.role,
@@ -27,7 +23,7 @@ function lineText(line: Line, format: number): unknown {
     canonicalAmount(line.amount),
     line.rule,
     line.mappedBy,
-    partyText(line.party, format),
+    partyText(line.party),
     line.departmentId,
     line.dimensions,
     [line.internal.account, line.internal.dimension1, line.internal.dimension2],
@@ -54,12 +50,11 @@ export function canonicalEntry(entry: Omit<LedgerEntry, 'hash' | 'previousHash'>
     entry.original && [entry.original.kind, entry.original.id],
     entry.idempotencyKey,
     entry.inputHash,
-    entry.lines.map((line) => lineText(line, entry.format)),
-    // Left out where it is `document`: entries written before there were posting modes keep their hashes.
-    ...(entry.postingMode === 'document' ? [] : [entry.postingMode]),
-    // Left out where it is 1, for the same reason.
-    ...(entry.format === 1 ? [] : [`format ${entry.format}`]),
-    ...(entry.format < 3 ? [] : [[entry.vatPeriod, entry.isLate, entry.mappingHash]]),
+    entry.lines.map(lineText),
+    entry.postingMode,
+    entry.vatPeriod,
+    entry.isLate,
+    entry.mappingHash,
   ]);
 }
 

@@ -3,7 +3,15 @@ import { type Connection, rows } from '../../db/rows.ts';
 import type { LedgerEntry } from '../../domain/entry.ts';
 import { type CalendarDate, type InstallationId, type PostingMode, postingModes } from '../../terms.ts';
 import { LedgerError } from '../errors.ts';
-import { type EntryRow, entryColumns, entryFromRow, entryShape, lineColumns, lineFromRow, lineShape } from './rows.ts';
+import {
+  type EntryRow,
+  entryColumns,
+  entryFromRow,
+  entryShape,
+  lineColumns,
+  lineFromRow,
+  namedLineShape,
+} from './rows.ts';
 import { sharesOf } from './shares.ts';
 
 const pageSize = 500;
@@ -68,9 +76,8 @@ export async function* entriesByDate(
 export async function withLines(db: Connection, entries: EntryRow[]): Promise<LedgerEntry[]> {
   const found = await rows(
     db,
-    lineShape,
-    // In format 1 the name stands in the line.
-    `select ${lineColumns.replace('party_name', 'coalesce(party_name, case when party_named then name_apart end) as party_name')} from entry_line
+    namedLineShape,
+    `select ${lineColumns}, case when party_named then name_apart end as party_name from entry_line
      left join (select entry_id as named_entry, party_code as named_party, name as name_apart from entry_party_name) named
        on named_entry = entry_id and named_party = party_code
      where entry_id = any(?::text[]) order by entry_id, line`,

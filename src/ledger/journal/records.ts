@@ -7,9 +7,9 @@ export interface EntryRecord {
   recordedAt: Date;
   /** Null outside a window. */
   windowId: number | null;
-  /** `2026-S-000123`; null until an entry of before has been numbered. */
-  voucher: string | null;
-  /** Null for entries of before mappings were recorded. */
+  /** `2026-S-000123`. */
+  voucher: string;
+  /** Null where it was posted without one. */
   mapping: MappingVersion | null;
 }
 
@@ -33,12 +33,12 @@ export async function entryRecords(db: Connection, ids: readonly string[]): Prom
     db,
     {
       ...{ id: text, recordedAt: instant, windowId: nullable(integer), hash: nullable(text) },
-      ...{ journal: nullable(text), year: nullable(integer), n: nullable(integer) },
+      ...{ journal: text, year: integer, n: integer },
       ...{ version: nullable(text), approvedBy: nullable(text) },
     },
     `select e.id, e.created_at as "recordedAt", e.window_id as "windowId", e.mapping_hash as hash,
        v.journal, v.fiscal_year as year, v.number as n, m.version, m.approved_by as "approvedBy"
-     from entry e left join voucher v on v.entry_id = e.id
+     from entry e join voucher v on v.entry_id = e.id
      left join mapping_version m on m.installation = e.installation and m.mapping_hash = e.mapping_hash
      where e.id = any(?::text[])`,
     [ids],
@@ -48,7 +48,7 @@ export async function entryRecords(db: Connection, ids: readonly string[]): Prom
       id,
       {
         ...{ recordedAt, windowId },
-        voucher: journal === null || year === null || n === null ? null : voucherText(year, journal, n),
+        voucher: voucherText(year, journal, n),
         mapping: hash === null ? null : { hash, version, approvedBy },
       },
     ]),

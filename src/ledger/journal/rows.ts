@@ -24,7 +24,6 @@ export const entryShape = {
   n: integer,
   seq: integer,
   posting_mode: oneOf(postingModes),
-  format: integer,
   entry_date: date,
   document_date: date,
   reason: oneOf(entryReasons),
@@ -36,8 +35,8 @@ export const entryShape = {
   input_hash: text,
   previous_hash: text,
   hash: text,
-  vat_period: nullable(text),
-  is_late: nullable(bool),
+  vat_period: text,
+  is_late: bool,
   mapping_hash: nullable(text),
 };
 
@@ -52,7 +51,6 @@ export const lineShape = {
   rule: text,
   mapped_by: text,
   party_code: nullable(text),
-  party_name: nullable(text),
   party_named: bool,
   party_vat_number: nullable(text),
   party_country_code: nullable(text),
@@ -78,6 +76,9 @@ export const lineShape = {
 export type EntryRow = RowOf<typeof entryShape>;
 export type LineRow = RowOf<typeof lineShape>;
 
+/** A line as it is read: with its party's name, which stands apart. */
+export const namedLineShape = { ...lineShape, party_name: nullable(text) };
+
 /** The columns as a query lists them. */
 export const entryColumns = columnList(entryShape);
 export const lineColumns = columnList(lineShape);
@@ -95,7 +96,6 @@ export function entryRow(entry: LedgerEntry): EntryRow {
     n: entry.n,
     seq: entry.seq,
     posting_mode: entry.postingMode,
-    format: entry.format,
     entry_date: entry.date,
     document_date: entry.documentDate,
     reason: entry.reason,
@@ -113,7 +113,7 @@ export function entryRow(entry: LedgerEntry): EntryRow {
   };
 }
 
-/** Names of parties stand in `entry_party_name` (format 2). */
+/** Names of parties stand in `entry_party_name`. */
 export function lineRow(entryId: string, index: number, line: Line): LineRow {
   return {
     entry_id: entryId,
@@ -125,7 +125,6 @@ export function lineRow(entryId: string, index: number, line: Line): LineRow {
     rule: line.rule,
     mapped_by: line.mappedBy,
     party_code: line.party?.code ?? null,
-    party_name: null,
     party_named: line.party?.name != null,
     party_vat_number: line.party?.vatNumber ?? null,
     party_country_code: line.party?.countryCode ?? null,
@@ -149,7 +148,7 @@ export function lineRow(entryId: string, index: number, line: Line): LineRow {
   };
 }
 
-export function lineFromRow(row: LineRow): Line {
+export function lineFromRow(row: RowOf<typeof namedLineShape>): Line {
   return {
     account: row.account,
     role: row.role,
@@ -197,7 +196,6 @@ export function entryFromRow(row: EntryRow, lines: Line[]): LedgerEntry {
     n: row.n,
     seq: row.seq,
     postingMode: row.posting_mode,
-    format: row.format,
     date: row.entry_date,
     documentDate: row.document_date,
     reason: row.reason,

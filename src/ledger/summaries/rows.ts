@@ -25,8 +25,8 @@ export const summaryShape = {
   seq: integer,
   previous_hash: text,
   hash: text,
-  vat_period: nullable(text),
-  is_late: nullable(bool),
+  vat_period: text,
+  is_late: bool,
 };
 
 /** The columns of `summary_line`. */

@@ -8,10 +8,10 @@ export interface DraftSummary {
   /** The entries' date. */
   date: CalendarDate;
   departmentId: number | null;
-  /** The original VAT period of all of its entries; null in summaries of before they were told apart. */
-  vatPeriod: string | null;
+  /** The original VAT period of all of its entries. */
+  vatPeriod: string;
   /** Whether all of them are late, or none. */
-  isLate: boolean | null;
+  isLate: boolean;
   /** Balanced, debits first; the two sides of an account are never netted. */
   lines: SummaryLine[];
   /** The entries summed up, in the order of their chain. */
@@ -66,9 +66,9 @@ export function summarise(entries: LedgerEntry[]): DraftSummary[] {
       (a, b) =>
         compare(a.date, b.date) ||
         (a.departmentId ?? -1) - (b.departmentId ?? -1) ||
-        Number(a.isLate ?? false) - Number(b.isLate ?? false) ||
+        Number(a.isLate) - Number(b.isLate) ||
         // The day's own period first, then the older ones.
-        compare(b.vatPeriod ?? '', a.vatPeriod ?? ''),
+        compare(b.vatPeriod, a.vatPeriod),
     );
 }
 

@@ -1,8 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { transactionsOf } from '../../../src/db/lease.ts';
 import { appendEntries } from '../../../src/ledger/journal/append.ts';
-import { entryRecords } from '../../../src/ledger/journal/records.ts';
-import { numberOlder, voucherText } from '../../../src/ledger/journal/vouchers.ts';
+import { voucherText } from '../../../src/ledger/journal/vouchers.ts';
 import { useDatabase } from '../../support/database.ts';
 import { query } from '../../support/sql.ts';
 import { draft } from '../drafts.ts';
@@ -99,27 +97,5 @@ describe('numbers of vouchers', () => {
       [installation],
     );
     expect(numbers).toEqual(Array.from({ length: 60 }, (_, n) => ({ n: n + 1, seq: n + 1 })));
-  });
-
-  test('of entries of before are given in their order, before those of new ones, in a bounded number at a time', async () => {
-    const many = Array.from({ length: 2_500 }, (_, n) => of('invoice', n + 1, '2026-01-15'));
-    await append(many);
-    // As a program of before leaves them.
-    await owner.transaction(async (trx) => {
-      await trx.raw('set local session_replication_role = replica');
-      await trx.raw('delete from voucher where installation = ?', [installation]);
-      await trx.raw('delete from voucher_cursor where installation = ?', [installation]);
-    });
-    await append([of('invoice', 9_001, '2026-01-15')]);
-    expect(Object.keys(await vouchers())).toHaveLength(1_001);
-    const [id] = await append([of('invoice', 9_002, '2026-01-15')]);
-    expect(await entryRecords(db, [id ?? ''])).toEqual(
-      new Map([[id, { recordedAt: expect.any(Date), windowId: null, voucher: null, mapping: null }]]),
-    );
-    await numberOlder(transactionsOf(db), installation, 1);
-    const all = await vouchers();
-    expect(Object.keys(all)).toHaveLength(2_502);
-    expect(all['invoice/1/1']).toBe('2026-S-000001');
-    expect(all['invoice/9002/1']).toBe('2026-S-002502');
   });
 });
