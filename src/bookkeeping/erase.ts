@@ -39,8 +39,8 @@ export async function eraseClient(
     const entries = await eraseNames(trx, installation, party);
     await execute(
       trx,
-      `insert into erasure (installation, client_id, reason, erased_by, records, versions, entries, kept_entries)
-       values (?, ?, ?, ?, ?, ?, ?, 0)`,
+      `insert into erasure (installation, client_id, reason, erased_by, records, versions, entries)
+       values (?, ?, ?, ?, ?, ?, ?)`,
       [installation, client, reason, by, records, versions, entries],
     );
     return { records, versions, entries };

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { endWithin } from '../domain/concurrency.ts';
-import { bool, instant, integer, json, nullable, oneOf, text } from './columns.ts';
+import { bool, instant, integer, json, oneOf, text } from './columns.ts';
 import { type Db, statementTimeoutMs } from './pool.ts';
 import { type Connection, execute, maybeRow, row, rows } from './rows.ts';
 
@@ -69,11 +69,11 @@ export async function takeLease(db: Connection, { installation, lane }: LeaseSco
          where installation = ? and lane = ? and expires_at < clock_timestamp() for update skip locked
        ), taken as (
          update lease l set token = l.token + 1, holder = ?, expires_at = clock_timestamp() + make_interval(secs => ?),
-           noted_token = l.token + 1, taken_at = clock_timestamp(), waits = '{}'
+           taken_at = clock_timestamp(), waits = '{}'
          from free where l.installation = free.installation and l.lane = free.lane returning l.token
        ), made as (
-         insert into lease (installation, lane, token, holder, expires_at, noted_token, taken_at)
-         values (?, ?, 1, ?, clock_timestamp() + make_interval(secs => ?), 1, clock_timestamp())
+         insert into lease (installation, lane, token, holder, expires_at)
+         values (?, ?, 1, ?, clock_timestamp() + make_interval(secs => ?))
          on conflict do nothing returning token
        )
        select token from taken union all select token from made`,
@@ -92,7 +92,8 @@ export async function seizeLease(db: Db, { installation, lane }: LeaseScope, hol
       `insert into lease as l (installation, lane, token, holder, expires_at)
        values (?, ?, 1, ?, clock_timestamp() + make_interval(secs => ?))
        on conflict (installation, lane) do update set
-         token = l.token + 1, holder = excluded.holder, expires_at = excluded.expires_at
+         token = l.token + 1, holder = excluded.holder, expires_at = excluded.expires_at,
+         taken_at = clock_timestamp(), waits = '{}'
        returning token`,
       [installation, lane, holder, leaseSeconds],
     );
@@ -131,8 +132,7 @@ export async function noteLaneWait(
 ): Promise<void> {
   await execute(
     db,
-    `update lease set waits = (case when noted_token = token then waits else '{}' end) ${wait === null ? '- ?::text' : '|| ?::jsonb'},
-       noted_token = token
+    `update lease set waits = waits ${wait === null ? '- ?::text' : '|| ?::jsonb'}
      where installation = ? and lane = ? and token = ?`,
     [wait === null ? activity : JSON.stringify({ [activity]: wait }), installation, lane, token],
   );
@@ -141,8 +141,8 @@ export async function noteLaneWait(
 /** The work that holds a lane of an installation. */
 export interface LaneAtWork extends LeaseScope {
   holder: string;
-  /** Since when; null where a program of the version before has taken it. */
-  takenAt: Date | null;
+  /** Since when. */
+  takenAt: Date;
   /** Its lease is renewed: false where its process was killed, or stands still. */
   isAlive: boolean;
   waits: LaneWait[];
@@ -154,10 +154,9 @@ export async function lanesAtWork(db: Connection, installations: readonly number
     db,
     {
       ...{ installation: integer, lane: oneOf(lanes), holder: text },
-      ...{ takenAt: nullable(instant), isAlive: bool, waits: json },
+      ...{ takenAt: instant, isAlive: bool, waits: json },
     },
-    `select installation, lane, holder, case when noted_token = token then taken_at end as "takenAt",
-       expires_at > clock_timestamp() as "isAlive", case when noted_token = token then waits else '{}' end as waits
+    `select installation, lane, holder, taken_at as "takenAt", expires_at > clock_timestamp() as "isAlive", waits
      from lease where installation = any(?::bigint[]) and holder <> '' order by installation, lane`,
     [installations],
   );

@@ -178,9 +178,8 @@ create table entry (
   hash text not null,
   window_id bigint,
   created_at timestamp with time zone not null default clock_timestamp(),
-  format integer not null default 1,
-  vat_period text,
-  is_late boolean,
+  vat_period text not null,
+  is_late boolean not null,
   mapping_hash text,
   constraint entry_idempotency_key_key UNIQUE (idempotency_key),
   constraint entry_installation_kind_document_id_n_key UNIQUE (installation, kind, document_id, n),
@@ -203,7 +202,6 @@ create table entry_line (
   rule text not null,
   mapped_by text not null,
   party_code text,
-  party_name text,
   party_vat_number text,
   party_country_code text,
   department_id bigint,
@@ -262,7 +260,6 @@ create table erasure (
   records bigint not null,
   versions bigint not null,
   entries bigint not null,
-  kept_entries bigint not null,
   constraint erasure_pkey PRIMARY KEY (id)
 );
 
@@ -620,8 +617,7 @@ create table lease (
   holder text not null,
   expires_at timestamp with time zone not null,
   lane text not null,
-  noted_token bigint,
-  taken_at timestamp with time zone,
+  taken_at timestamp with time zone not null default clock_timestamp(),
   waits jsonb not null default '{}'::jsonb,
   constraint lease_pkey PRIMARY KEY (installation, lane),
   constraint lease_lane_check CHECK ((lane = ANY (ARRAY['live'::text, 'backfill'::text, 'replay'::text, 'scrub'::text, 'delivery'::text, 'books'::text])))
@@ -638,8 +634,7 @@ create table ledger_close (
   previous_hash text not null,
   hash text not null,
   kind text not null default 'close'::text,
-  format integer not null default 1,
-  details text not null default ''::text,
+  details text not null default '{}'::text,
   constraint ledger_close_installation_seq_key UNIQUE (installation, seq),
   constraint ledger_close_pkey PRIMARY KEY (installation, closed_at),
   constraint ledger_close_kind_check CHECK ((kind = ANY (ARRAY['close'::text, 'reopen'::text])))
@@ -932,8 +927,8 @@ create table summary_entry (
   hash text not null,
   window_id bigint,
   created_at timestamp with time zone not null default clock_timestamp(),
-  vat_period text,
-  is_late boolean,
+  vat_period text not null,
+  is_late boolean not null,
   constraint summary_entry_installation_seq_key UNIQUE (installation, seq),
   constraint summary_entry_pkey PRIMARY KEY (id)
 );
@@ -1040,12 +1035,6 @@ create table voucher (
   constraint voucher_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES entry(id),
   constraint voucher_journal_check CHECK ((journal = ANY (ARRAY['S'::text, 'P'::text, 'A'::text]))),
   constraint voucher_number_check CHECK ((number > 0))
-);
-
-create table voucher_cursor (
-  installation bigint not null,
-  seq bigint not null,
-  constraint voucher_cursor_pkey PRIMARY KEY (installation)
 );
 
 create table window_action (
@@ -1364,7 +1353,7 @@ begin
   closed.hash := encode(sha256(convert_to(
     closed.previous_hash || E'\n' || concat_ws(' ', closed.kind, closed.installation, closed.seq,
       to_char(closed.through, 'YYYY-MM-DD'), closed.entries, closed.summaries, closed.summary_hash,
-      case when closed.format > 1 then encode(sha256(convert_to(closed.details, 'UTF8')), 'hex') end),
+      encode(sha256(convert_to(closed.details, 'UTF8')), 'hex')),
     'UTF8')), 'hex');
   return closed;
 end $function$;

@@ -151,7 +151,7 @@ async function append(
 ): Promise<void> {
   // As PostgreSQL keeps it, so that the hash is over what is read back.
   const text = details === undefined ? '{}' : storable(JSON.stringify(details));
-  await execute(trx, 'insert into ledger_close (installation, through, kind, format, details) values (?, ?, ?, 2, ?)', [
+  await execute(trx, 'insert into ledger_close (installation, through, kind, details) values (?, ?, ?, ?)', [
     installation,
     through,
     kind,

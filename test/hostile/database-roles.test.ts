@@ -45,8 +45,8 @@ describe('the role that the program runs as', () => {
       await execute(
         trx,
         `insert into entry (id, installation, kind, document_id, n, seq, entry_date, document_date, reason, description,
-           idempotency_key, input_hash, previous_hash, hash)
-         values ('1/invoice/1/1', 1, 'invoice', 1, 1, 2, '2026-01-15', '2026-01-15', 'posted', '', 'x', 'x', 'x', 'x')`,
+           idempotency_key, input_hash, previous_hash, hash, vat_period, is_late)
+         values ('1/invoice/1/1', 1, 'invoice', 1, 1, 2, '2026-01-15', '2026-01-15', 'posted', '', 'x', 'x', 'x', 'x', '2026-01', false)`,
       );
     });
     await expect(posting).rejects.toThrow('closed through 2026-01-31');

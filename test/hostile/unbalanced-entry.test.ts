@@ -14,8 +14,8 @@ const insertEntry = (trx: Connection, id: string, seq: number) =>
   execute(
     trx,
     `insert into entry (id, installation, kind, document_id, n, seq, entry_date, document_date, reason, description,
-       idempotency_key, input_hash, previous_hash, hash)
-     values (?, ?, 'invoice', ?, 1, ?, '2026-01-15', '2026-01-15', 'posted', '', ?, 'x', 'x', 'x')`,
+       idempotency_key, input_hash, previous_hash, hash, vat_period, is_late)
+     values (?, ?, 'invoice', ?, 1, ?, '2026-01-15', '2026-01-15', 'posted', '', ?, 'x', 'x', 'x', '2026-01', false)`,
     [id, installation, seq, seq, id],
   );
 const insertLine = (trx: Connection, id: string, line: number, side: string, amount: string) =>

@@ -50,9 +50,9 @@ export async function addHistory(db: Connection, installation: number, invoices:
   await execute(
     db,
     `insert into entry (id, installation, kind, document_id, n, seq, posting_mode, entry_date, document_date, reason,
-       description, idempotency_key, input_hash, previous_hash, hash)
+       description, idempotency_key, input_hash, previous_hash, hash, vat_period, is_late)
      select entry_id, installation, kind, id, 1, -row_number() over (), 'daily_summary', document_date, document_date, 'new', '',
-       entry_id, 'past', 'past', 'past'
+       entry_id, 'past', 'past', 'past', to_char(document_date, 'YYYY-MM'), false
      from document where installation = ? and input_hash = 'past'`,
     [installation],
   );

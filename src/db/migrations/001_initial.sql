@@ -120,10 +120,8 @@ create table lease (
   -- `books`: readings of what the ERP holds count on from each other and forget what they have not seen themselves, so that two
   -- of them must not run at once (src/erp/books/turn.ts).
   lane text not null check (lane in ('live', 'backfill', 'replay', 'scrub', 'delivery', 'books')),
-  -- The holder that `taken_at` and `waits` are of: `status` says what it waits for while nothing has failed yet.
-  noted_token bigint,
-  taken_at timestamptz,
-  -- By activity: what it waits for, since when, and its last error.
+  taken_at timestamptz not null default clock_timestamp(),
+  -- By activity: what it waits for, since when, and its last error; `status` says it while nothing has failed yet.
   waits jsonb not null default '{}',
   primary key (installation, lane)
 );
@@ -336,9 +334,7 @@ create table erasure (
   erased_at timestamptz not null default clock_timestamp(),
   records bigint not null,
   versions bigint not null,
-  entries bigint not null,
-  -- Entries of format 1, whose names the chain hashes.
-  kept_entries bigint not null
+  entries bigint not null
 );
 create trigger erasure_immutable before update or delete or truncate on erasure
   for each statement execute function refuse_change();
@@ -585,11 +581,9 @@ create table entry (
   hash text not null,
   window_id bigint,
   created_at timestamptz not null default clock_timestamp(),
-  -- 1: names of parties are among what the chain hashes. 2: they stand apart (`entry_party_name`), so that they can be erased.
-  format int not null default 1,
   -- The VAT period of the document's date, whether it was closed when the entry was posted, and the mapping that it was posted by.
-  vat_period text,
-  is_late boolean,
+  vat_period text not null,
+  is_late boolean not null,
   mapping_hash text,
   unique (installation, seq),
   unique (installation, kind, document_id, n)
@@ -607,7 +601,6 @@ create table entry_line (
   rule text not null,
   mapped_by text not null,
   party_code text,
-  party_name text,
   party_vat_number text,
   party_country_code text,
   department_id bigint,
@@ -667,12 +660,6 @@ create table voucher (
   unique (installation, journal, fiscal_year, number)
 );
 
--- The link of the chain up to which entries have their numbers.
-create table voucher_cursor (
-  installation bigint primary key,
-  seq bigint not null
-);
-
 ---------------------------------------------------------------------------------------------------- daily summaries
 -- What goes to the general ledger in posting mode `daily_summary`. The entries of single documents stay as they are; they are
 -- the sub-ledger that the summaries are made of.
@@ -690,8 +677,8 @@ create table summary_entry (
   window_id bigint,
   created_at timestamptz not null default clock_timestamp(),
   -- A summary is of one original VAT period, and of late entries or of others.
-  vat_period text,
-  is_late boolean,
+  vat_period text not null,
+  is_late boolean not null,
   unique (installation, seq)
 );
 create index summary_entry_date on summary_entry (installation, summary_date, department_id, n);
@@ -778,10 +765,8 @@ create table ledger_close (
   previous_hash text not null,
   hash text not null,
   kind text not null default 'close' check (kind in ('close', 'reopen')),
-  -- 1: hashed over neither kind nor `details`. 2: over both.
-  format integer not null default 1,
   -- JSON as it was hashed: who, the second person, the reason, the checklist (src/ledger/close.ts).
-  details text not null default '',
+  details text not null default '{}',
   primary key (installation, closed_at),
   unique (installation, seq)
 );
@@ -841,7 +826,7 @@ begin
   closed.hash := encode(sha256(convert_to(
     closed.previous_hash || E'\n' || concat_ws(' ', closed.kind, closed.installation, closed.seq,
       to_char(closed.through, 'YYYY-MM-DD'), closed.entries, closed.summaries, closed.summary_hash,
-      case when closed.format > 1 then encode(sha256(convert_to(closed.details, 'UTF8')), 'hex') end),
+      encode(sha256(convert_to(closed.details, 'UTF8')), 'hex')),
     'UTF8')), 'hex');
   return closed;
 end $$;
