@@ -6,8 +6,8 @@ import type { InstallationId } from '../terms.ts';
 /** Work that holds a lane of an installation, as `status --json` prints it. */
 export interface LaneStatus {
   lane: Lane;
-  /** Since when it holds it; null where that is not known. */
-  since: Date | null;
+  /** Since when it holds it. */
+  since: Date;
   /** False where its process is not heard of any more. */
   alive: boolean;
   /** What it waits for, and since when; null: it goes on, or has waited for less than five seconds. */
