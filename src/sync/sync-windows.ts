@@ -39,12 +39,12 @@ export async function openWindowRow(
     to: string;
     remarks?: Remark[];
     /** What it is to read of each stream (replay/window-streams.ts). */
-    streams?: string | null;
+    streams: string;
     workflowId: string;
     runId: string;
   },
 ): Promise<{ id: number; trigger: string; from: string | null; to: string } | null> {
-  const { installation, kind, trigger, from, to, remarks = [], streams = null, workflowId, runId } = opened;
+  const { installation, kind, trigger, from, to, remarks = [], streams, workflowId, runId } = opened;
   const found = await maybeRow(
     db,
     { id: integer, trigger: text, ...intervalShape },

@@ -99,7 +99,7 @@ export async function uncoveredWindows(db: Connection, installation: Installatio
 }
 
 export interface GapReport {
-  /** From when the check holds; null: no window has told what it read yet. */
+  /** From when the check holds; null: no window has opened yet. */
   since: Date | null;
   gaps: Gap[];
 }

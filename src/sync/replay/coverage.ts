@@ -9,7 +9,7 @@ export interface ReadWindow {
   id: number;
   kind: 'window' | 'backfill' | 'replay';
   outcome: 'open' | 'closed' | 'failed';
-  /** Null where the window noted none: it ran in an earlier version, or never opened. */
+  /** Null where the window never opened. */
   streams: StreamReadings | null;
   /** Its own interval, for messages: of the invoices. */
   from: Date | null;
@@ -28,7 +28,7 @@ export function coveredBy(failed: ReadWindow, later: Iterable<ReadWindow>): numb
     if (window.outcome === 'open') continue;
     const helped = left === null ? false : takeOff(left, failed, window);
     if (helped) by.push(window.id);
-    // Windows go on where the last one's cursors stand: what noted no streams is covered by the next that closes.
+    // Windows go on where the last one's cursors stand: what never opened, with none before it, is covered by the next that closes.
     const isRead = left === null ? window.kind === 'window' : isNothing(left);
     if (!isRead || window.outcome !== 'closed') continue;
     return by.at(-1) === window.id ? by : [...by, window.id];
@@ -105,18 +105,13 @@ export class GapFinder {
   readonly #reach = new Map<RecordKind, number>();
   #candidates: Candidate[] = [];
   readonly #beside: { stream: RecordKind; read: Interval }[] = [];
-  #isUntold = false;
   #lastTo: Date | null = null;
-  /** From when the check holds: the opening of the first window that noted its streams; null before it. */
+  /** From when the check holds: the opening of the first window; null before it. */
   since: Date | null = null;
 
   add(window: ReadWindow): void {
-    const { kind, outcome, streams } = window;
-    if (streams === null) {
-      // A window of an earlier version moves the cursors, too.
-      if (kind === 'window' && outcome !== 'failed') this.#isUntold = true;
-      return;
-    }
+    const { kind, streams } = window;
+    if (streams === null) return;
     for (const stream of recordKinds) {
       const { from } = streams[stream];
       if (kind === 'window') this.#begin(stream, from, window.to);
@@ -129,7 +124,6 @@ export class GapFinder {
       );
     }
     if (kind !== 'window') return;
-    this.#isUntold = false;
     this.since ??= window.from ?? window.to;
     this.#lastTo = window.to ?? this.#lastTo;
   }
@@ -148,7 +142,7 @@ export class GapFinder {
   #begin(stream: RecordKind, from: number | null, until: Date | null): void {
     const reach = this.#reach.get(stream);
     const at = from ?? Number.NEGATIVE_INFINITY;
-    if (from !== null && reach !== undefined && from > reach && !this.#isUntold) {
+    if (from !== null && reach !== undefined && from > reach) {
       let left: Interval[] = [{ from: Number.isFinite(reach) ? reach : null, to: from }];
       for (const each of this.#beside) if (each.stream === stream) left = without(left, each.read);
       if (left.length > 0) this.#candidates.push({ stream, left, since: this.#lastTo, until });

@@ -108,7 +108,7 @@ function unrepeatableError({ window, reason }: Unrepeatable): UserError {
       )
     : new UserError(
         'window_untold',
-        `window ${window} ran in a version that did not note what it read`,
+        `window ${window} never opened, and no window before it tells what it was to read`,
         'replay its times: `vetledger replay --from … --to …`, with those of `vetledger windows`',
         2,
       );
@@ -123,7 +123,7 @@ function timesError(from: Date, to: Date): UserError {
   );
 }
 
-/** The window before one that noted its streams, and the live windows that closed after it. */
+/** The window that opened before one, and the live windows that closed after it. */
 async function neighboursOf(db: Connection, installation: InstallationId, { id }: NotedWindow): Promise<NotedWindow[]> {
   const before = await selectWindows(
     db,
@@ -194,7 +194,7 @@ async function lastPaymentBefore(db: Connection, installation: InstallationId, i
 export function leftOutText({ window, reason }: Unrepeatable): string {
   return reason === 'loads everything'
     ? `window ${window} loads everything since the beginning: \`vetledger sync\` goes on where it was`
-    : `window ${window} ran in a version that did not note what it read: replay its times`;
+    : `window ${window} never opened, and no window before it tells what it was to read: replay its times`;
 }
 
 /** A time as an operator writes it. Throws UserError. */

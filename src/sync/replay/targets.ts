@@ -25,10 +25,10 @@ export interface Span {
   payment: Asked;
 }
 
-/** A window that a replay cannot repeat: it loaded everything, or noted nothing. */
+/** A window that a replay cannot repeat: it loaded everything, or never opened, with none before it. */
 export interface Unrepeatable {
   window: number;
-  reason: 'loads everything' | 'noted nothing';
+  reason: 'loads everything' | 'never opened';
 }
 
 /** The interval of each stream that a window was to read. `neighbours` are windows around it, in their order. */
@@ -39,7 +39,7 @@ export function spanOf(
 ): Span | Unrepeatable {
   const { id, openedAt } = window;
   const streams = window.streams ?? streamsAround(window, neighbours);
-  if (streams === null) return { window: id, reason: 'noted nothing' };
+  if (streams === null) return { window: id, reason: 'never opened' };
   if (changeStreams.some((stream) => streams[stream].from === null)) return { window: id, reason: 'loads everything' };
   const changes = (reading: StreamReading): AskedChanges => ({
     from: reading.from,

@@ -64,7 +64,7 @@ const timeText = (ms: number | null) => (ms === null ? null : new Date(ms).toISO
 
 /**
  * A live window's streams as it ends: a stream was read where its cursor has moved since the opening. Null where nothing is to be
- * noted: for other kinds, windows that have ended, and those of earlier versions.
+ * noted: for other kinds, and windows that have ended.
  */
 export async function endedStreams(
   trx: Connection,

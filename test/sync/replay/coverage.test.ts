@@ -116,7 +116,7 @@ describe('a failed window is covered', () => {
       [906],
     ],
     [
-      'that noted nothing, by the next that closes',
+      'that never opened, with none before it, by the next that closes',
       made({ outcome: 'failed' }),
       [made({ outcome: 'failed' }), made({ id: 907, streams: all(read(50, 60)) })],
       [907],
@@ -171,11 +171,6 @@ describe('a gap', () => {
         ['invoice', 10, 12],
         ['invoice', 15, 20],
       ],
-    ],
-    [
-      'is none where windows of an earlier version ran between',
-      [first(), made({}), made({ streams: all(read(15, 20)) })],
-      [],
     ],
     [
       'is none where windows began before the cursor, the clock having been put back',

@@ -56,7 +56,12 @@ describe('what a replay of a window asks', () => {
       chain.slice(0, 2),
       span([3], 20, 25, [20, null]),
     ],
-    ['of one of an earlier version', failed(1, 0, { streams: null }), [], { window: 1, reason: 'noted nothing' }],
+    [
+      'of one that never opened, with none before it',
+      failed(1, 0, { streams: null }),
+      [],
+      { window: 1, reason: 'never opened' },
+    ],
     [
       'of the first load',
       failed(1, 0, { streams: streams(unread(null, 9), unread(null, null)) }),
