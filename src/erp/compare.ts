@@ -39,7 +39,7 @@ export function compareEntry(entry: ErpEntry, found: FoundEntry, options: Compar
       message: `it was sent to the journal ${shown(entry.journal)}; the ERP has ${shown(found.journal)}`,
     });
   }
-  // One without origin was sent by an earlier version, or the ERP has no place for it.
+  // Where the ERP has no place for an origin, none is compared.
   if (entry.originId !== undefined && found.originId !== undefined && found.originId !== entry.originId) {
     differences.push({
       what: 'origin',
