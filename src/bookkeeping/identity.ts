@@ -176,11 +176,11 @@ export async function adoptIdentity(
         [installation.id, what, old, now, reason, by],
       );
     }
-    await execute(
-      trx,
-      `update book_identity set timezone = ?, source = ?, noted_at = clock_timestamp() where installation = ?`,
-      [configured.timezone, configured.source, installation.id],
-    );
+    await execute(trx, `update book_identity set timezone = ?, source = ? where installation = ?`, [
+      configured.timezone,
+      configured.source,
+      installation.id,
+    ]);
     return changes;
   });
 }

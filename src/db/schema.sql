@@ -20,7 +20,6 @@ create table book_identity (
   currency text not null,
   timezone text not null,
   source text not null,
-  noted_at timestamp with time zone not null default clock_timestamp(),
   constraint book_identity_pkey PRIMARY KEY (installation)
 );
 
@@ -109,7 +108,6 @@ create table department_lock (
   installation bigint not null,
   department bigint not null,
   lock_date date,
-  noted_at timestamp with time zone not null default clock_timestamp(),
   constraint department_lock_pkey PRIMARY KEY (installation, department)
 );
 
@@ -358,7 +356,6 @@ create table erp_closed_days (
   installation bigint not null,
   from_day date not null,
   through date not null,
-  seen_at timestamp with time zone not null default clock_timestamp(),
   constraint erp_closed_days_pkey PRIMARY KEY (installation, from_day, through)
 );
 
@@ -414,7 +411,6 @@ create table erp_item_match (
   invoice_id bigint not null,
   line_ids text[] not null,
   group_id text,
-  matched_at timestamp with time zone not null default clock_timestamp(),
   constraint erp_item_match_pkey PRIMARY KEY (installation, invoice_id, line_ids)
 );
 
@@ -571,7 +567,6 @@ CREATE INDEX erp_unit_consent ON vetledger.erp_unit USING btree (installation, u
 CREATE INDEX erp_unit_doubt ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE (state = ANY (ARRAY['sending'::text, 'uncertain'::text]));
 CREATE INDEX erp_unit_drafted ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE (state = 'drafted'::text);
 CREATE INDEX erp_unit_due ON vetledger.erp_unit USING btree (installation, is_backlog, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent));
-CREATE INDEX erp_unit_follows ON vetledger.erp_unit USING btree (installation, follows) WHERE (follows IS NOT NULL);
 CREATE INDEX erp_unit_hand_over ON vetledger.erp_unit USING btree (installation, kind, seq) WHERE ((state = 'pending'::text) AND (NOT needs_consent));
 CREATE INDEX erp_unit_handed_over ON vetledger.erp_unit USING btree (installation, batch) WHERE (state = 'handed_over'::text);
 CREATE INDEX erp_unit_refused ON vetledger.erp_unit USING btree (installation) WHERE (state = 'refused'::text);
@@ -644,7 +639,6 @@ create table mapping_generation (
   installation bigint not null,
   generation bigint not null,
   mapping_hash text not null,
-  begun_at timestamp with time zone not null default clock_timestamp(),
   superseded_at timestamp with time zone,
   constraint mapping_generation_pkey PRIMARY KEY (installation, generation)
 );
@@ -655,7 +649,6 @@ create table mapping_version (
   mapping_hash text not null,
   version text,
   approved_by text,
-  first_used_at timestamp with time zone not null default clock_timestamp(),
   constraint mapping_version_pkey PRIMARY KEY (installation, mapping_hash)
 );
 
@@ -911,7 +904,6 @@ create table source_period (
   attempts integer not null default 0,
   not_before timestamp with time zone,
   error text,
-  told_at timestamp with time zone,
   constraint source_period_pkey PRIMARY KEY (installation, department),
   constraint source_period_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'left'::text, 'failed'::text])))
 );
@@ -984,7 +976,6 @@ create table sync_cursor (
   stream text not null,
   value json not null,
   revision bigint not null default 1,
-  moved_at timestamp with time zone not null default clock_timestamp(),
   constraint sync_cursor_pkey PRIMARY KEY (installation, stream)
 );
 
@@ -1050,7 +1041,6 @@ create table window_action (
   constraint window_action_action_check CHECK ((action = ANY (ARRAY['pause'::text, 'resume'::text, 'cancel'::text, 'nudge'::text]))),
   constraint window_action_via_check CHECK ((via = ANY (ARRAY['command'::text, 'temporal'::text])))
 );
-CREATE INDEX window_action_installation ON vetledger.window_action USING btree (installation, id);
 
 create table window_pause (
   installation bigint not null,
@@ -1079,7 +1069,6 @@ create table write_back (
   claimed_lane text,
   claimed_token bigint,
   read_back text,
-  read_back_of text,
   read_back_at timestamp with time zone,
   unseen integer not null default 0,
   constraint write_back_pkey PRIMARY KEY (installation, prepayment_id),
@@ -1087,7 +1076,7 @@ create table write_back (
   constraint write_back_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text])))
 );
 CREATE INDEX write_back_pending ON vetledger.write_back USING btree (installation) WHERE (state <> 'done'::text);
-CREATE INDEX write_back_unread ON vetledger.write_back USING btree (installation, prepayment_id) WHERE (((state = 'done'::text) AND ((read_back IS NULL) OR (read_back_of IS DISTINCT FROM entry_id))) OR (read_back = 'given_up'::text));
+CREATE INDEX write_back_unread ON vetledger.write_back USING btree (installation, prepayment_id) WHERE (((state = 'done'::text) AND (read_back IS NULL)) OR (read_back = 'given_up'::text));
 
 CREATE OR REPLACE FUNCTION vetledger.append_close()
  RETURNS trigger
@@ -1510,8 +1499,7 @@ CREATE OR REPLACE FUNCTION vetledger.note_written_back()
  SET search_path TO 'vetledger', 'pg_temp'
 AS $function$
 declare
-  settled text = case
-    when new.state = 'done' or (new.read_back = 'given_up' and new.read_back_of = new.entry_id) then new.entry_id end;
+  settled text = case when new.state = 'done' or new.read_back = 'given_up' then new.entry_id end;
 begin
   update document d set written_entry_id = settled
   where d.installation = new.installation and d.kind = 'prepayment' and d.id = new.prepayment_id

@@ -26,7 +26,7 @@ export async function noteDepartmentLock(
     db,
     `insert into department_lock (installation, department, lock_date) values (?, ?, ?)
      on conflict (installation, department) do update set
-       lock_date = excluded.lock_date, noted_at = clock_timestamp()`,
+       lock_date = excluded.lock_date`,
     [installation, department, lockDate],
   );
 }

@@ -314,7 +314,7 @@ async function writeBackOf(db: Connection, installation: number, prepaymentId: n
       written_at: nullable(instant),
       confirmed: bool,
     },
-    `select entry_id, state, previous_value, error, written_at, coalesce(read_back = 'shown' and read_back_of = entry_id, false) as confirmed
+    `select entry_id, state, previous_value, error, written_at, coalesce(read_back = 'shown', false) as confirmed
      from write_back where installation = ? and prepayment_id = ?`,
     [installation, prepaymentId],
   );

@@ -138,8 +138,8 @@ function readPage(
        case when w.state = 'done' or w.read_back in ('unseen', 'given_up') then w.entry_id end as "entryId",
        case when b.accepted_at is not null and not b.restores then b.value end as number,
        case when b.accepted_at is not null then b.state in ('done', 'failed', 'taken') or s.asked_at > b.accepted_at
-         else coalesce(w.read_back is not null and w.read_back_of = w.entry_id or s.asked_at > w.written_at, false) end as "isRead",
-       coalesce(b.written_at is not null or w.read_back = 'shown' and w.read_back_of = w.entry_id, false) as "wasShown",
+         else coalesce(w.read_back is not null or s.asked_at > w.written_at, false) end as "isRead",
+       coalesce(b.written_at is not null or w.read_back = 'shown', false) as "wasShown",
        own.erp_number is not null as "isOwnNumber", ours.erp_number is not null as "isOurNumber"
      from shown s
      left join write_back w on w.installation = ? and w.prepayment_id = s.id

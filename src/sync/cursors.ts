@@ -57,7 +57,7 @@ export async function moveCursors(db: Connection, installation: number, moves: r
   if (moved.length > 0)
     await execute(
       db,
-      `update sync_cursor c set value = moved.value, revision = c.revision + 1, moved_at = clock_timestamp()
+      `update sync_cursor c set value = moved.value, revision = c.revision + 1
        from unnest(?::text[], ?::json[], ?::bigint[]) as moved(stream, value, revision)
        where c.installation = ? and c.stream = moved.stream and c.revision = moved.revision`,
       [...columnsOf(moved), moved.map(({ revision }) => revision), installation],

@@ -118,7 +118,7 @@ async function noteOutcome(
   const waitSeconds = backoffMs(attempts + 1, waits) / 1000;
   await execute(
     trx,
-    `update source_period set state = ?, error = ?, attempts = attempts + 1, told_at = clock_timestamp(),
+    `update source_period set state = ?, error = ?, attempts = attempts + 1,
        not_before = case when ?::boolean then clock_timestamp() + make_interval(secs => ?) end
      where installation = ? and department = ? and through = ?`,
     [

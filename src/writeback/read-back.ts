@@ -99,7 +99,7 @@ async function lookAt(
 }
 
 /** As the index `write_back_unread` has it. */
-const isUnshown = `(w.state = 'done' and (w.read_back is null or w.read_back_of is distinct from w.entry_id)) or w.read_back = 'given_up'`;
+const isUnshown = `(w.state = 'done' and w.read_back is null) or w.read_back = 'given_up'`;
 const isUnread = `(${isUnshown})
   and (w.read_back_at is null or w.read_back_at < clock_timestamp() - ${lookAgainAfter})`;
 
@@ -148,7 +148,6 @@ async function recordLooks(db: Connection, installation: InstallationId, looks: 
     `update write_back w set read_back_at = clock_timestamp(),
        read_back = case when looked.read_back = 'unseen' and w.unseen + 1 >= ? then 'given_up'
          else coalesce(looked.read_back, w.read_back) end,
-       read_back_of = case when looked.read_back is null then w.read_back_of else w.entry_id end,
        unseen = case when looked.read_back is null then w.unseen when looked.read_back = 'unseen' then w.unseen + 1 else 0 end,
        state = case when looked.read_back is null then w.state when looked.read_back = 'unseen' then 'failed' else 'done' end,
        error = case when looked.read_back is null then w.error else looked.error end,
@@ -185,7 +184,7 @@ export async function writeBackCounts(
     `select installation, count(*) filter (where confirmed) as confirmed, count(*) filter (where not confirmed) as unconfirmed
      from (
        select installation, true as confirmed from write_back
-       where installation = any(?) and state = 'done' and read_back = 'shown' and read_back_of = entry_id
+       where installation = any(?) and state = 'done' and read_back = 'shown'
        union all
        select installation, true from erp_number_write_back
        where installation = any(?) and kind = 'prepayment' and not restores and accepted_at is not null and state = 'done'
@@ -199,7 +198,7 @@ export async function writeBackCounts(
 
 /** Prepayments whose entry id was accepted and never shown, as often as it is tried. */
 export const givenUp = `select installation, prepayment_id, read_back_at from write_back
-  where installation = any(?) and read_back = 'given_up' and read_back_of = entry_id`;
+  where installation = any(?) and read_back = 'given_up'`;
 
 /** Those that were given up, by id, and when that was found last. */
 export async function givenUpWriteBacks(
@@ -223,7 +222,7 @@ export async function writeAgain(
 ): Promise<void> {
   await execute(
     db,
-    `update write_back set state = 'failed', read_back = null, read_back_of = null, read_back_at = null, unseen = 0,
+    `update write_back set state = 'failed', read_back = null, read_back_at = null, unseen = 0,
        sent_at = coalesce(sent_at, clock_timestamp())
      where installation = ? and prepayment_id = any(?)`,
     [installation, prepaymentIds],

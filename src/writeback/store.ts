@@ -228,12 +228,12 @@ async function save(
     db,
     { id: integer },
     `insert into write_back as w (installation, prepayment_id, entry_id, previous_value, state, claimed_lane, claimed_token,
-       read_back, read_back_of)
+       read_back)
      select ?::bigint, planned.id, planned.entry_id, planned.previous_value, ?::text, ?::text, ?::bigint,
-       planned.read_back, planned.entry_id from ${from}
+       planned.read_back from ${from}
      on conflict (installation, prepayment_id) do update set entry_id = excluded.entry_id, state = excluded.state,
        previous_value = excluded.previous_value, error = null,
-       read_back = excluded.read_back, read_back_of = excluded.read_back_of, read_back_at = null,
+       read_back = excluded.read_back, read_back_at = null,
        unseen = case when w.entry_id = excluded.entry_id and excluded.state = 'pending' then w.unseen else 0 end,
        claimed_lane = excluded.claimed_lane, claimed_token = excluded.claimed_token,
        sent_at = case when w.entry_id = excluded.entry_id and excluded.state = 'pending' then w.sent_at end,

@@ -3,10 +3,13 @@ import { bool, integer } from '../../src/db/columns.ts';
 import {
   holdLease,
   type Lane,
+  type LaneWait,
   type Lease,
   LeaseExpired,
   LeaseLost,
+  lanesAtWork,
   leasedTransactions,
+  noteLaneWait,
   releaseLease,
   renewLease,
   seizeLease,
@@ -161,4 +164,25 @@ it('a write transaction that hangs is rolled back once the work is to stop, so t
   await expect(hanging).rejects.toThrow('given up');
   await releaseLease(db, lease);
   expect(await takeLease(db, scope(), 'second')).not.toBeNull();
+});
+
+it.each([
+  ['taken after it expired', () => takeLease(db, scope(), 'second')],
+  ['seized', () => seizeLease(db, scope(), 'second')],
+])('what a holder waits for is not said of the next one, which has %s the lease', async (_, change) => {
+  const lease = await fresh();
+  const wait: LaneWait = { for: 'an answer', since: '2026-11-23T05:00:00.000Z', error: null, attempts: 0 };
+  await noteLaneWait(db, lease, 'pull', wait);
+  await noteLaneWait(db, lease, 'post', { ...wait, for: 'a connection' });
+  await noteLaneWait(db, lease, 'post', null);
+  const [first] = await lanesAtWork(db, [installation]);
+  expect(first).toMatchObject({ holder: 'first', isAlive: true, waits: [wait] });
+  await expire();
+  await change();
+  const [second] = await lanesAtWork(db, [installation]);
+  expect(second).toMatchObject({ holder: 'second', isAlive: true, waits: [] });
+  expect(second?.takenAt.getTime()).toBeGreaterThan(first?.takenAt.getTime() ?? Number.NaN);
+  // A note that comes late.
+  await noteLaneWait(db, lease, 'pull', wait);
+  expect(await lanesAtWork(db, [installation])).toEqual([second]);
 });

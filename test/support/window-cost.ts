@@ -64,8 +64,8 @@ export async function addHistory(db: Connection, installation: number, invoices:
   );
   await execute(
     db,
-    `insert into write_back (installation, prepayment_id, entry_id, state, read_back, read_back_of, read_back_at)
-     select installation, id, entry_id, 'done', 'shown', entry_id, now() from document
+    `insert into write_back (installation, prepayment_id, entry_id, state, read_back, read_back_at)
+     select installation, id, entry_id, 'done', 'shown', now() from document
      where installation = ? and kind = 'prepayment' and input_hash = 'past'`,
     [installation],
   );

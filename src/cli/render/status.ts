@@ -105,11 +105,10 @@ export function statusText(found: InstallationStatus): string {
 /** `live lane     waits since 12:05:07 UTC for an answer of the practice API (GET /4711/invoice/)` */
 function laneLines({ lane, since, alive, waits_for, waits_since, error, attempts }: LaneStatus): string[] {
   const title = `${lane} lane`.padEnd(14);
-  const held = since === null ? 'at work' : `at work since ${instant(since)}`;
   const waits = waits_for === null ? '' : `; waits since ${instant(waits_since)} for ${waits_for}`;
   const gone = alive ? '' : '; its process is not heard of any more';
   const failed = error === null ? [] : [`                last error, ${count(attempts, 'time')}: ${error.message}`];
-  return [`  ${title}${held}${waits}${gone}`, ...failed];
+  return [`  ${title}at work since ${instant(since)}${waits}${gone}`, ...failed];
 }
 
 function sealText({ sealed_at, seq, unsealed }: NonNullable<InstallationStatus['seal']>): string {

@@ -45,7 +45,6 @@ create table department_lock (
   installation bigint not null,
   department bigint not null,
   lock_date date,
-  noted_at timestamptz not null default clock_timestamp(),
   primary key (installation, department)
 );
 
@@ -60,7 +59,6 @@ create table source_period (
   attempts integer not null default 0,
   not_before timestamptz,
   error text,
-  told_at timestamptz,
   primary key (installation, department)
 );
 
@@ -134,8 +132,7 @@ create table book_identity (
   currency text not null,
   timezone text not null,
   -- Scheme, host and port of the practice API.
-  source text not null,
-  noted_at timestamptz not null default clock_timestamp()
+  source text not null
 );
 
 -- Changes of an identity that somebody answered for.
@@ -182,7 +179,6 @@ create table mapping_generation (
   installation bigint not null,
   generation bigint not null,
   mapping_hash text not null,
-  begun_at timestamptz not null default clock_timestamp(),
   superseded_at timestamptz,
   primary key (installation, generation)
 );
@@ -194,7 +190,6 @@ create table mapping_version (
   mapping_hash text not null,
   version text,
   approved_by text,
-  first_used_at timestamptz not null default clock_timestamp(),
   primary key (installation, mapping_hash)
 );
 
@@ -346,7 +341,6 @@ create table sync_cursor (
   stream text not null,
   value json not null,
   revision bigint not null default 1,
-  moved_at timestamptz not null default clock_timestamp(),
   primary key (installation, stream)
 );
 
@@ -444,7 +438,6 @@ create table window_action (
   acted_by text not null,
   acted_at timestamptz not null default clock_timestamp()
 );
-create index window_action_installation on window_action (installation, id);
 create trigger window_action_immutable before update or delete or truncate on window_action
   for each statement execute function refuse_change();
 
@@ -1049,9 +1042,8 @@ create table write_back (
   -- Which lane's work is about to tell the source of a prepayment, under which lease: no other lane's sends it then.
   claimed_lane text,
   claimed_token bigint,
-  -- What the read showed, and for which entry id.
+  -- What the read showed of this entry id.
   read_back text check (read_back in ('shown', 'foreign', 'unseen', 'given_up')),
-  read_back_of text,
   -- When it was looked for last since it was written.
   read_back_at timestamptz,
   -- Times in a row that it was accepted and not shown by a later read.
@@ -1061,13 +1053,12 @@ create table write_back (
 create index write_back_pending on write_back (installation) where state <> 'done';
 -- What is still to be looked for.
 create index write_back_unread on write_back (installation, prepayment_id)
-  where (state = 'done' and (read_back is null or read_back_of is distinct from entry_id)) or read_back = 'given_up';
+  where (state = 'done' and read_back is null) or read_back = 'given_up';
 
 -- One that was given up is not sent again by itself.
 create function note_written_back() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
 declare
-  settled text = case
-    when new.state = 'done' or (new.read_back = 'given_up' and new.read_back_of = new.entry_id) then new.entry_id end;
+  settled text = case when new.state = 'done' or new.read_back = 'given_up' then new.entry_id end;
 begin
   update document d set written_entry_id = settled
   where d.installation = new.installation and d.kind = 'prepayment' and d.id = new.prepayment_id
@@ -1428,7 +1419,6 @@ create table erp_closed_days (
   -- -infinity: since ever.
   from_day date not null,
   through date not null,
-  seen_at timestamptz not null default clock_timestamp(),
   primary key (installation, from_day, through)
 );
 
@@ -1517,7 +1507,6 @@ create table erp_unit (
 );
 create index erp_unit_company_doubt on erp_unit (company) where state in ('sending', 'uncertain');
 create index erp_unit_refused on erp_unit (installation) where state = 'refused';
-create index erp_unit_follows on erp_unit (installation, follows) where follows is not null;
 create index erp_unit_due on erp_unit (installation, is_backlog, kind, seq) where state = 'pending' and not needs_consent;
 create index erp_unit_consent on erp_unit (installation, unit_date) where state = 'pending' and needs_consent;
 create index erp_unit_doubt on erp_unit (installation, kind, seq) where state in ('sending', 'uncertain');
@@ -1707,7 +1696,6 @@ create table erp_item_match (
   line_ids text[] not null,
   -- The ERP's name of the group, once it was read back.
   group_id text,
-  matched_at timestamptz not null default clock_timestamp(),
   primary key (installation, invoice_id, line_ids)
 );
 
