@@ -14,7 +14,7 @@ try {
   const text = await schemaText(db);
   if (!process.argv.includes('--check')) writeFileSync(file, text);
   else if (readFileSync(file, 'utf8') !== text) {
-    console.error('src/db/schema.sql is not what the migrations make; run `npm run schema`.');
+    console.error('src/db/schema.sql is not what the migrations make; run `node scripts/schema.ts`.');
     process.exitCode = 1;
   }
 } finally {

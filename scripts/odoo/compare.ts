@@ -1,7 +1,7 @@
 // Compares a company of Odoo with vetledger's books, as an auditor would: it reads Odoo by JSON-RPC and the books from `vetledger
 // export`, and shares no code with src/. Exit code 1 where they differ.
 //
-//   npm run odoo:compare -- --config FILE --mapping FILE --url URL --database NAME --user LOGIN [--company NAME|ID]
+//   node scripts/odoo/compare.ts --config FILE --mapping FILE --url URL --database NAME --user LOGIN [--company NAME|ID]
 //   (the password or API key in ODOO_PASSWORD)
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

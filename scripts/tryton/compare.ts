@@ -1,7 +1,7 @@
 // Compares a Tryton company with vetledger's books, as an auditor would: it reads Tryton over its API and the books from
 // `vetledger export`, and shares no code with src/. Exit code 1 where they differ.
 //
-//   npm run tryton:compare -- --config FILE --url URL --database NAME --user LOGIN   (the password in TRYTON_PASSWORD)
+//   node scripts/tryton/compare.ts --config FILE --url URL --database NAME --user LOGIN   (the password in TRYTON_PASSWORD)
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -8,7 +8,7 @@ import { rows } from './rows.ts';
  */
 export async function schemaText(db: Db): Promise<string> {
   const parts = [
-    '-- Written by `npm run schema` from src/db/migrations; edit those instead.',
+    '-- Written by `node scripts/schema.ts` from src/db/migrations; edit those instead.',
     ...(await tables(db)),
     ...(await statements(db, functionsSql)),
     ...(await statements(db, triggersSql)),

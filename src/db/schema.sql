@@ -1,4 +1,4 @@
--- Written by `npm run schema` from src/db/migrations; edit those instead.
+-- Written by `node scripts/schema.ts` from src/db/migrations; edit those instead.
 
 create table book_adoption (
   id bigint generated always as identity not null,

@@ -5,6 +5,6 @@ import { useDatabase } from '../support/database.ts';
 
 const { owner: db } = useDatabase();
 
-test('src/db/schema.sql is the schema that the migrations make (run `npm run schema`)', async () => {
+test('src/db/schema.sql is the schema that the migrations make (run `node scripts/schema.ts`)', async () => {
   expect(await schemaText(db)).toBe(readFileSync(new URL('../../src/db/schema.sql', import.meta.url), 'utf8'));
 });

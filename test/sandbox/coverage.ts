@@ -1,7 +1,7 @@
 // Which test proves which part of the specification: runs the contract tests, notes which endpoints each of them calls, and writes
 // the tables of docs/SANDBOX.md.
 //
-//     node test/sandbox/coverage.ts                      writes docs/SANDBOX.md      (npm run coverage)
+//     node test/sandbox/coverage.ts                      writes docs/SANDBOX.md
 //     node test/sandbox/coverage.ts --spec FILE          reads the endpoints anew from a specification first
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -124,7 +124,7 @@ export function renewed(text: string, { specified, tests, sections }: Coverage):
     ],
   };
   return Object.entries(tables).reduce((whole, [name, rows]) => {
-    const start = `<!-- ${name}: written by \`npm run coverage\` -->\n`;
+    const start = `<!-- ${name}: written by \`node test/sandbox/coverage.ts\` -->\n`;
     const from = whole.indexOf(start) + start.length;
     const to = whole.indexOf('<!-- end -->', from);
     if (from < start.length || to < 0) throw new Error(`docs/SANDBOX.md has no place for the table ${name}`);

@@ -34,7 +34,7 @@ export async function untilDelivered(clinic: TestClinic): Promise<void> {
   throw new Error('it is not delivered within four minutes');
 }
 
-/** `npm run odoo:compare`, as an auditor runs it: its exit code, and what it says. */
+/** `node scripts/odoo/compare.ts`, as an auditor runs it: its exit code, and what it says. */
 export async function auditOdoo(
   { id, admin }: OdooCompany,
   clinic: TestClinic,

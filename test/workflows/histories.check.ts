@@ -1,6 +1,6 @@
 /**
  * The histories of a large clinic's first load and of a backfill of all of it: far from Temporal's limits, and nothing in them is
- * personal or secret. Run: `npm run histories`; HISTORIES_INVOICES sets the number of invoices.
+ * personal or secret. Run: `npx vitest run --config vitest.checks.config.ts test/workflows`; HISTORIES_INVOICES sets the number of invoices.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

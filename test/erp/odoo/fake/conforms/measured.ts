@@ -5,7 +5,7 @@ import type { OdooVersion, World } from './world.ts';
 
 /**
  * What real servers answered, by the name of the script: `all`, or by version (`up to 18`, `later`: than 17). A script that is new
- * is measured by running it against each of them (`npm run test:odoo`), which says what it answers.
+ * is measured by running it against each of them (`npx vitest run --config vitest.checks.config.ts test/erp/odoo/real`), which says what it answers.
  */
 const measured = JSON.parse(readFileSync(new URL('./measured.json', import.meta.url), 'utf8')) as Record<
   string,
