@@ -312,9 +312,12 @@ create table put_aside (
   since timestamptz not null default clock_timestamp(),
   seen_at timestamptz not null default clock_timestamp(),
   -- A record without an id that serves has a negative number in its place, a hash of its text: no id of the source is negative.
-  -- Between which ids it stood tells later whether it still does.
+  -- It is looked for between the ids where it stood, among what the other filters of that question select.
   above bigint,
   below bigint,
+  filters jsonb not null default '{}',
+  -- When a window asked for it again last (src/sync/aside.ts); null: never.
+  asked_again_at timestamptz,
   primary key (installation, kind, record)
 );
 create index put_aside_parent on put_aside (installation, parent_id) where parent_id is not null;
