@@ -65,7 +65,9 @@ test('lint runs the formatter, the type checker and the layers', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
   };
-  expect(scripts.lint).toBe('biome check . && tsc --noEmit && depcruise --config .dependency-cruiser.js bin src sandbox activities workflows');
+  expect(scripts.lint).toBe(
+    'biome check . && tsc --noEmit && depcruise --config .dependency-cruiser.js bin src sandbox activities workflows',
+  );
 });
 
 test.each<[what: string, rule: string, imports: Record<string, string[]>]>([
