@@ -3,7 +3,7 @@ import { longTests } from './test/long.ts';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: ['test/**/*.test.ts', 'sandbox/test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...longTests],
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 180_000,

@@ -8,7 +8,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startSandbox } from '../sandbox/index.ts';
+import { startSandbox } from '../sandbox/src/index.ts';
 import type { InstallationConfig } from '../src/config/load.ts';
 import { loadConfig } from '../src/config/load.ts';
 import type { TrytonServer } from '../src/embedded/tryton/server.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type Sandbox, startSandbox } from '../sandbox/index.ts';
+import { type Sandbox, startSandbox } from '../sandbox/src/index.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { type App, openApp } from '../src/runtime/app.ts';
 import { type Engine, startEngine } from '../src/runtime/worker.ts';

@@ -2,7 +2,7 @@
 // mapping files and their cases from the code and layers.json. Run: `node scripts/docs.ts`; `--check` writes nothing and fails if a file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { describeApi } from '../sandbox/index.ts';
+import { describeApi } from '../sandbox/src/index.ts';
 import { createProgram, examplesOf } from '../src/cli/program.ts';
 import { type ConfigKey, configKeys } from '../src/config/schema.ts';
 import { type ErpProblemDefinition, erpProblemCatalogue } from '../src/domain/erp-problems.ts';
@@ -208,7 +208,7 @@ const files: [name: string, text: string][] = [
   ['docs/CLI.md', `${cliPage()}\n`],
   ['docs/PROBLEMS.md', `${problemsPage()}\n`],
   ['docs/ARCHITECTURE.md', withSection('docs/ARCHITECTURE.md', 'layers', layerDiagram(layers))],
-  ['docs/practice-api.openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`],
+  ['sandbox/openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`],
   ['mappings/mapping.schema.json', `${JSON.stringify(mappingJsonSchema(), null, 2)}\n`],
   ['mappings/specs.schema.json', `${JSON.stringify(specsJsonSchema(), null, 2)}\n`],
 ];

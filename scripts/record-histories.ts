@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
-import { type Sandbox, startSandbox } from '../sandbox/index.ts';
+import { type Sandbox, startSandbox } from '../sandbox/src/index.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { integer } from '../src/db/columns.ts';
 import { execute, rows } from '../src/db/rows.ts';

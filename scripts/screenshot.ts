@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { startSandbox } from '../sandbox/index.ts';
+import { startSandbox } from '../sandbox/src/index.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { openApp } from '../src/runtime/app.ts';
 import { startEngine } from '../src/runtime/worker.ts';

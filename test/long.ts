@@ -3,6 +3,7 @@
  * random lives, work with a real Tryton, play hostile servers and neighbours, kill processes, play a month-end or two revisions, or wait for daemons to start and end, or time functions with long texts.
  */
 export const longTests = [
+  'sandbox/test/{coverage,fuzz/fuzz}.test.ts',
   'test/budget/budget-property.test.ts',
   'test/chaos/chaos.test.ts',
   'test/cli/copies.test.ts',
@@ -15,7 +16,6 @@ export const longTests = [
   'test/hostile/*.test.ts',
   'test/integration/redate-summaries.test.ts',
   'test/month-end/{month-end,closed-in-erp}.test.ts',
-  'test/sandbox/{coverage,fuzz/fuzz}.test.ts',
   'test/simulation/{outages,rare-mutants}.test.ts',
   'test/sync/by-invoice.test.ts',
   'test/workflows/{kill,pausing,replays,window-evidence}.test.ts',

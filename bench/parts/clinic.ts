@@ -1,4 +1,4 @@
-import type { Clinic } from '../../sandbox/index.ts';
+import type { Clinic } from '../../sandbox/src/index.ts';
 
 const dayMs = 86_400_000;
 

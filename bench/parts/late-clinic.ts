@@ -1,4 +1,4 @@
-import type { Clinic } from '../../sandbox/index.ts';
+import type { Clinic } from '../../sandbox/src/index.ts';
 
 /**
  * What happens in the living clinic, in turns: a new invoice, a payment of an old one, a changed row of an old one, a

@@ -1,16 +1,16 @@
 // The practice APIs of many installations in one process: one server, a clinic for each. The parent forks this file.
 import { randomBytes } from 'node:crypto';
-import { Auth } from '../../sandbox/auth.ts';
-import { Clinic } from '../../sandbox/clinic.ts';
-import { FaultInjector } from '../../sandbox/faults.ts';
-import { generate } from '../../sandbox/generator.ts';
-import { createApp } from '../../sandbox/http/app.ts';
-import { RateLimits } from '../../sandbox/http/rate.ts';
-import { StatsKeeper } from '../../sandbox/http/stats.ts';
-import { live } from '../../sandbox/live.ts';
-import { defaultQuirks } from '../../sandbox/quirks.ts';
-import { routes } from '../../sandbox/resources/index.ts';
-import { Zone } from '../../sandbox/zone.ts';
+import { Auth } from '../../sandbox/src/auth.ts';
+import { Clinic } from '../../sandbox/src/clinic.ts';
+import { FaultInjector } from '../../sandbox/src/faults.ts';
+import { generate } from '../../sandbox/src/generator.ts';
+import { createApp } from '../../sandbox/src/http/app.ts';
+import { RateLimits } from '../../sandbox/src/http/rate.ts';
+import { StatsKeeper } from '../../sandbox/src/http/stats.ts';
+import { live } from '../../sandbox/src/live.ts';
+import { defaultQuirks } from '../../sandbox/src/quirks.ts';
+import { routes } from '../../sandbox/src/resources/index.ts';
+import { Zone } from '../../sandbox/src/zone.ts';
 
 export interface ManySources {
   /** Installations have the ids from this one on. */

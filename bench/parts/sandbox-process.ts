@@ -1,5 +1,5 @@
 // The sandbox as a process of its own: the parent (parts/sandbox.ts) forks this file and talks to it by messages.
-import { type Quirks, startSandbox } from '../../sandbox/index.ts';
+import { type Quirks, startSandbox } from '../../sandbox/src/index.ts';
 import { countsOf, fillClinic } from './clinic.ts';
 import { lateEvent } from './late-clinic.ts';
 

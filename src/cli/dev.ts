@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/index.ts';
 import { adoptIdentity } from '../bookkeeping/identity.ts';
 import { loadConfig } from '../config/load.ts';
 import { codeOf } from '../domain/errors.ts';

@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { startSandbox } from '../../sandbox/index.ts';
+import { startSandbox } from '../../sandbox/src/index.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { openDatabase } from '../../src/db/pool.ts';
 import { startEphemeralPostgres } from '../../src/embedded/index.ts';

@@ -1,6 +1,6 @@
 // One seeded life of a source and of the mirror that follows it: windows, backfills beside them, crashes, late answers.
 
-import { Rng } from '../../sandbox/rng.ts';
+import { Rng } from '../../sandbox/src/rng.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
 import type { Db } from '../../src/db/pool.ts';
 import { savedReadAt } from '../../src/domain/read-at.ts';

@@ -1,7 +1,7 @@
 // What people do in the practice, as transactions of the simulated source. Amounts are whole euros: nothing here is posted.
 
-import type { Rng } from '../../sandbox/rng.ts';
-import { Zone } from '../../sandbox/zone.ts';
+import type { Rng } from '../../sandbox/src/rng.ts';
+import { Zone } from '../../sandbox/src/zone.ts';
 import type { RecordKind } from '../../src/terms.ts';
 import { type Change, type Source, type Stored, stored } from './source.ts';
 import { type Traits, timezone } from './traits.ts';

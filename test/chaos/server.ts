@@ -1,7 +1,7 @@
 // The simulated source's lists, as its clients see them: filters, order, pages and clock after the server's traits.
 
-import type { Rng } from '../../sandbox/rng.ts';
-import { Zone } from '../../sandbox/zone.ts';
+import type { Rng } from '../../sandbox/src/rng.ts';
+import { Zone } from '../../sandbox/src/zone.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
 import type { ListAnswer, ListOptions, PracticeClient } from '../../src/practice/client.ts';

@@ -1,6 +1,6 @@
 // What one simulated server is like: everything the specification leaves open, and what servers of this kind were seen to do.
 
-import { Rng } from '../../sandbox/rng.ts';
+import { Rng } from '../../sandbox/src/rng.ts';
 import { type RecordKind, recordKinds } from '../../src/terms.ts';
 import type { ListOrder } from '../support/practice-list.ts';
 

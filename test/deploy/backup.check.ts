@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/index.ts';
 import { unprivilegedAccount } from '../../src/embedded/postgres-binaries.ts';
 import { demoConfig, fromEnvironment } from '../support/demo-config.ts';
 import { runAlone, urlOfDatabase } from '../support/server.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { parse } from 'yaml';
-import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/index.ts';
 import { migrationNames } from '../../src/db/migrations.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { demoConfig, fromEnvironment } from '../support/demo-config.ts';

@@ -1,6 +1,6 @@
 // What happens in a clinic, and at its ERP, besides ordinary life. The same in both clinics of a world.
 
-import type { Clinic } from '../../sandbox/index.ts';
+import type { Clinic } from '../../sandbox/src/index.ts';
 import { poisoned, poisons } from '../hostile/rounds/poisons.ts';
 import type { Happening } from './world.ts';
 

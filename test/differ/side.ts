@@ -3,8 +3,8 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
-import { Rng } from '../../sandbox/rng.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/index.ts';
+import { Rng } from '../../sandbox/src/rng.ts';
 import { answerFaults } from '../hostile/rounds/answers.ts';
 import { dropDatabase, runAlone, urlOfDatabase } from '../support/server.ts';
 import { type SourceAnswer, type SourceRequest, startTamperingProxy } from '../support/tampering.ts';

@@ -1,7 +1,7 @@
 // A world of the differential run: what its clinic, its books and its steps are. A pure function of the seed.
 
-import type { Quirks } from '../../sandbox/quirks.ts';
-import { Rng } from '../../sandbox/rng.ts';
+import type { Quirks } from '../../sandbox/src/quirks.ts';
+import { Rng } from '../../sandbox/src/rng.ts';
 import { answerFaults } from '../hostile/rounds/answers.ts';
 import { poisons } from '../hostile/rounds/poisons.ts';
 

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { startSandbox } from '../../sandbox/index.ts';
+import { startSandbox } from '../../sandbox/src/index.ts';
 import { readLock } from '../../scripts/lock.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { temporaryFolder } from './support.ts';

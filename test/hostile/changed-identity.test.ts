@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/index.ts';
 import { startEngine } from '../../src/runtime/worker.ts';
 import { runWindowNow } from '../../src/windows/run-window.ts';
 import { vetledger } from '../cli/support.ts';

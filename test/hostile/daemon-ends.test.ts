@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { startSandbox } from '../../sandbox/index.ts';
+import { startSandbox } from '../../sandbox/src/index.ts';
 import { freePort } from '../../src/embedded/processes.ts';
 import { temporaryFolder } from '../embedded/support.ts';
 import { bin, startDaemon } from '../support/daemon-process.ts';

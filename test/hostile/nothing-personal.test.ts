@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { startSandbox } from '../../sandbox/index.ts';
+import { startSandbox } from '../../sandbox/src/index.ts';
 import { startObservation } from '../../src/http/health.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { Metrics } from '../../src/runtime/metrics/metrics.ts';

@@ -1,9 +1,9 @@
 // A sandbox clinic behind a server that does on demand whatever such servers were seen to do. What the clinic holds stays true;
 // what is told of it is not.
 
-import type { Quirks } from '../../sandbox/index.ts';
-import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
-import { Rng } from '../../sandbox/rng.ts';
+import type { Quirks } from '../../sandbox/src/index.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/index.ts';
+import { Rng } from '../../sandbox/src/rng.ts';
 import {
   type SourceAnswer,
   type SourceRequest,

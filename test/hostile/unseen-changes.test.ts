@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Invoice, InvoiceRow, RecordBase } from '../../sandbox/records.ts';
-import type { Table } from '../../sandbox/table.ts';
+import type { Invoice, InvoiceRow, RecordBase } from '../../sandbox/src/records.ts';
+import type { Table } from '../../sandbox/src/table.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { confirmAllGone } from '../support/hiding.ts';
 import { scrubPass } from '../support/scrub.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { Quirks } from '../../sandbox/index.ts';
+import type { Quirks } from '../../sandbox/src/index.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { confirmAllGone } from '../support/hiding.ts';
 

@@ -31,7 +31,7 @@ function lint(imports: Record<string, string[]>): { exitCode: number | null; out
     write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', main: 'index.js' }));
     write(`node_modules/${name}/index.js`, '');
   }
-  for (const folder of ['bin', 'src', 'sandbox', 'activities', 'workflows'])
+  for (const folder of ['bin', 'src', 'sandbox/src', 'activities', 'workflows'])
     write(`${folder}/empty.ts`, 'export {};\n');
   const files = new Set([...Object.keys(imports), ...Object.values(imports).flat().map(targetOf).filter(isFile)]);
   for (const file of files) {
@@ -111,9 +111,9 @@ test.each<[what: string, rule: string, imports: Record<string, string[]>]>([
   ],
   ['files in a pure layer', 'pure-layers-do-no-io', { 'src/mapping/a.ts': ['node:fs'] }],
   ['timers in a pure layer', 'pure-layers-do-no-io', { 'src/domain/a.ts': ['node:timers/promises'] }],
-  ['the sandbox in the product', 'the-sandbox-is-apart', { 'src/sync/a.ts': ['sandbox/b.ts'] }],
-  ['the sandbox in another command', 'the-sandbox-is-apart', { 'src/cli/commands/sync.ts': ['sandbox/b.ts'] }],
-  ['the product in the sandbox', 'the-sandbox-imports-the-product', { 'sandbox/a.ts': ['src/records/b.ts'] }],
+  ['the sandbox in the product', 'the-sandbox-is-apart', { 'src/sync/a.ts': ['sandbox/src/b.ts'] }],
+  ['the sandbox in another command', 'the-sandbox-is-apart', { 'src/cli/commands/sync.ts': ['sandbox/src/b.ts'] }],
+  ['the product in the sandbox', 'the-sandbox-imports-the-product', { 'sandbox/src/a.ts': ['src/records/b.ts'] }],
 ])('%s is an error', (_what, rule, imports) => {
   const { exitCode, output } = lint(imports);
   expect(output).toContain(`error ${rule}: `);
@@ -129,7 +129,7 @@ test('what the layers allow is no error', () => {
     'activities/a.ts': ['src/sync/a.ts', 'type workflows/b.ts', 'workflows/messages.ts', '@temporalio/client'],
     'workflows/b.ts': ['type activities/c.ts', '@temporalio/client'],
     'src/windows/a.ts': ['src/runtime/b.ts', 'src/http/c.ts', '@temporalio/client'],
-    'src/cli/dev.ts': ['sandbox/a.ts', 'src/windows/a.ts', 'commander'],
+    'src/cli/dev.ts': ['sandbox/src/a.ts', 'src/windows/a.ts', 'commander'],
     'bin/a.ts': ['src/cli/dev.ts'],
   });
   expect(output).toContain('no dependency violations found');

@@ -1,7 +1,7 @@
 // What happens in the clinic: October 2025, and what it brings after the books are closed. The same each time.
 
-import { giftCardAccount } from '../../sandbox/catalogue.ts';
-import type { Clinic } from '../../sandbox/clinic.ts';
+import { giftCardAccount } from '../../sandbox/src/catalogue.ts';
+import type { Clinic } from '../../sandbox/src/clinic.ts';
 import type { World } from './world.ts';
 
 /** Invoices that the story is about. */

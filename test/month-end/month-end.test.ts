@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { giftCardAccount } from '../../sandbox/catalogue.ts';
-import type { Clinic } from '../../sandbox/clinic.ts';
+import { giftCardAccount } from '../../sandbox/src/catalogue.ts';
+import type { Clinic } from '../../sandbox/src/clinic.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { filled } from './page.ts';
 import { type Played, playMonthEnd } from './play.ts';

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { Decimal } from 'decimal.js';
-import { giftCardAccount } from '../../sandbox/catalogue.ts';
+import { giftCardAccount } from '../../sandbox/src/catalogue.ts';
 import { demoMapping } from '../support/demo-config.ts';
 import { monthEnd } from './compare.ts';
 import type { World } from './world.ts';

@@ -1,6 +1,6 @@
 // A month-end through the real commands, from the windows of the month to the books closed a second time.
 
-import type { Clinic } from '../../sandbox/clinic.ts';
+import type { Clinic } from '../../sandbox/src/clinic.ts';
 import { frozen, SourceFigures } from '../support/source-figures.ts';
 import { comeLate, correctOctober, playOctober, type Story } from './clinic-month.ts';
 import { compareReports, type Expected, month, monthEnd } from './compare.ts';

@@ -1,6 +1,6 @@
 // The VAT return worked out from the clinic's own invoices, in whole ten-thousandths, straight from the text of ACCOUNTING
 // ("Settling the cents"). Nothing of src/posting or src/domain is used.
-import type { Clinic, Invoice, InvoiceRow } from '../../sandbox/index.ts';
+import type { Clinic, Invoice, InvoiceRow } from '../../sandbox/src/index.ts';
 
 /** Base and tax per `<month> <group> <rate>`, in cents. */
 export type VatReturn = Map<string, { base: bigint; tax: bigint }>;

@@ -1,7 +1,7 @@
 // The random steps of a life: payments and prepayments.
-import { dec, fixed } from '../../sandbox/money.ts';
-import { type Invoice, type Prepayment, paymentTypes } from '../../sandbox/records.ts';
-import type { Rng } from '../../sandbox/rng.ts';
+import { dec, fixed } from '../../sandbox/src/money.ts';
+import { type Invoice, type Prepayment, paymentTypes } from '../../sandbox/src/records.ts';
+import type { Rng } from '../../sandbox/src/rng.ts';
 import type { WatchedClinic } from './clinic.ts';
 import { type Action, pick, totalAmount } from './picks.ts';
 

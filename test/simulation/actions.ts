@@ -1,9 +1,9 @@
 // The random steps of a life: everything that staff do to invoices and their payments, the odd things among them.
-import type { RowInput } from '../../sandbox/inputs.ts';
-import { dec, fixed, rowAmount } from '../../sandbox/money.ts';
-import { type Invoice, invoiceStatus, NotFound, ValidationProblem } from '../../sandbox/records.ts';
-import type { Rng } from '../../sandbox/rng.ts';
-import { addDays } from '../../sandbox/zone.ts';
+import type { RowInput } from '../../sandbox/src/inputs.ts';
+import { dec, fixed, rowAmount } from '../../sandbox/src/money.ts';
+import { type Invoice, invoiceStatus, NotFound, ValidationProblem } from '../../sandbox/src/records.ts';
+import type { Rng } from '../../sandbox/src/rng.ts';
+import { addDays } from '../../sandbox/src/zone.ts';
 import { moneyActions } from './actions-money.ts';
 import type { WatchedClinic } from './clinic.ts';
 import { type Action, pick } from './picks.ts';

@@ -1,13 +1,13 @@
 // The source of a simulated life: the sandbox's clinic, watched, and able to show damaged records on the wire.
-import { departments, inventClient, vatGroups } from '../../sandbox/catalogue.ts';
-import { Clinic } from '../../sandbox/clinic.ts';
-import type { PaymentInput } from '../../sandbox/inputs.ts';
-import { dec, fixed } from '../../sandbox/money.ts';
-import { defaultQuirks, type Quirks } from '../../sandbox/quirks.ts';
-import type { InvoicePayment, RecordBase } from '../../sandbox/records.ts';
-import { Rng } from '../../sandbox/rng.ts';
-import type { Table } from '../../sandbox/table.ts';
-import { Zone } from '../../sandbox/zone.ts';
+import { departments, inventClient, vatGroups } from '../../sandbox/src/catalogue.ts';
+import { Clinic } from '../../sandbox/src/clinic.ts';
+import type { PaymentInput } from '../../sandbox/src/inputs.ts';
+import { dec, fixed } from '../../sandbox/src/money.ts';
+import { defaultQuirks, type Quirks } from '../../sandbox/src/quirks.ts';
+import type { InvoicePayment, RecordBase } from '../../sandbox/src/records.ts';
+import { Rng } from '../../sandbox/src/rng.ts';
+import type { Table } from '../../sandbox/src/table.ts';
+import { Zone } from '../../sandbox/src/zone.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
 /** A field that the wire shows wrongly; `value` undefined leaves it out. */

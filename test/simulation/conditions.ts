@@ -1,7 +1,7 @@
 // What posting depends on besides the documents: mapping, locks, cut-over. Plain data, read by the oracle as it stands.
 
-import { Rng } from '../../sandbox/rng.ts';
-import { addDays } from '../../sandbox/zone.ts';
+import { Rng } from '../../sandbox/src/rng.ts';
+import { addDays } from '../../sandbox/src/zone.ts';
 import { parseMapping } from '../../src/mapping/parse.ts';
 import type { PostingContext } from '../../src/posting/types.ts';
 import { contextOf } from '../posting/support.ts';

@@ -1,6 +1,6 @@
 // One installation in memory: windows of random sizes and orders over its mirror, the real posting core, its books.
 
-import type { Rng } from '../../sandbox/rng.ts';
+import type { Rng } from '../../sandbox/src/rng.ts';
 import { remap } from '../../src/posting/index.ts';
 import type { Decision, DocumentFacts, PostedBefore, PostingContext } from '../../src/posting/types.ts';
 import type { DocumentRef } from '../../src/terms.ts';

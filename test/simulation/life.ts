@@ -1,6 +1,6 @@
 // One random life: a clinic, two installations that see it in different windows and orders, and an oracle beside each.
-import { Rng } from '../../sandbox/rng.ts';
-import { addDays } from '../../sandbox/zone.ts';
+import { Rng } from '../../sandbox/src/rng.ts';
+import { addDays } from '../../sandbox/src/zone.ts';
 import { act } from './actions.ts';
 import { Broken } from './broken.ts';
 import { settingOf, WatchedClinic } from './clinic.ts';

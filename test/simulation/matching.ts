@@ -1,6 +1,6 @@
 // Lives of a few clients and their prepayments: what is seen of them window by window, and the matches that the rules of src/prepayments
 // find (ACCOUNTING R7). The clinic knows which prepayment each payment used; the rules see only what is unused.
-import { Rng } from '../../sandbox/rng.ts';
+import { Rng } from '../../sandbox/src/rng.ts';
 import { Money } from '../../src/domain/money.ts';
 import { type OwnPrepayment, type OwnUse, ownClientMatches } from '../../src/prepayments/own-client.ts';
 

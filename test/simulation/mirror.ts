@@ -1,8 +1,8 @@
 // What one installation has seen of the clinic: each record as parsed from the wire, beside the source's own version of that
 // moment, which is all the oracle looks at.
 
-import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/records.ts';
-import { encode, Wire, type WireRecord } from '../../sandbox/wire.ts';
+import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/src/records.ts';
+import { encode, Wire, type WireRecord } from '../../sandbox/src/wire.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
 import type { DocumentFacts } from '../../src/posting/types.ts';
 import { parseJson } from '../../src/records/json.ts';

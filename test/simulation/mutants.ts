@@ -1,6 +1,6 @@
 // Broken variants of posting, each a mistake that books must not survive; the oracle is to find every one.
 
-import { addDays } from '../../sandbox/zone.ts';
+import { addDays } from '../../sandbox/src/zone.ts';
 import type { DraftEntry } from '../../src/domain/entry.ts';
 import { lineOf, signed } from '../../src/domain/entry.ts';
 import { Money } from '../../src/domain/money.ts';

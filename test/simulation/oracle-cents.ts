@@ -1,6 +1,6 @@
 // The oracle's own "Settling the cents" of ACCOUNTING.
 import { Decimal } from 'decimal.js';
-import type { InvoiceRow } from '../../sandbox/records.ts';
+import type { InvoiceRow } from '../../sandbox/src/records.ts';
 
 export const D = Decimal.clone({ precision: 60, rounding: Decimal.ROUND_HALF_EVEN, toExpNeg: -40, toExpPos: 60 });
 export type D = Decimal;

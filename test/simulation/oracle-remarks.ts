@@ -1,5 +1,5 @@
 // The oracle's reading of the remarks of ACCOUNTING beside the proofs, by the codes that docs/PROBLEMS.md gives them.
-import type { Invoice, InvoiceRow } from '../../sandbox/records.ts';
+import type { Invoice, InvoiceRow } from '../../sandbox/src/records.ts';
 import type { MappingData } from './conditions.ts';
 import { type GroupKey, lineOfGroup } from './oracle-accounts.ts';
 import { D, total0 } from './oracle-cents.ts';

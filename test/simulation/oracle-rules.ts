@@ -1,7 +1,7 @@
 // What ACCOUNTING says that a document is, worked out anew from the source's own records: nothing of src/posting or
 // src/reconcile is used. Amounts are debit positive.
 import { Decimal } from 'decimal.js';
-import type { Invoice, InvoicePayment, InvoiceRow } from '../../sandbox/records.ts';
+import type { Invoice, InvoicePayment, InvoiceRow } from '../../sandbox/src/records.ts';
 import type { DocumentRef } from '../../src/terms.ts';
 import {
   accountOfPayment,

@@ -1,5 +1,5 @@
 // The oracle's reading of R5 with `at_receipt`: VAT of a prepayment when it is received, and back with each use and refund of it.
-import type { Prepayment } from '../../sandbox/records.ts';
+import type { Prepayment } from '../../sandbox/src/records.ts';
 import type { MappingData, PrepaymentGroup } from './conditions.ts';
 import { accountOfVat } from './oracle-accounts.ts';
 import { D } from './oracle-cents.ts';

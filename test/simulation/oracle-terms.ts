@@ -1,5 +1,5 @@
 // What the oracle's rules are about: what was seen of the source, what it asks for, and which facts of an invoice are posted.
-import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/records.ts';
+import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/src/records.ts';
 import type { Damage } from './clinic.ts';
 import type { MappingData } from './conditions.ts';
 import type { D } from './oracle-cents.ts';

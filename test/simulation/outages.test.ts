@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { Rng } from '../../sandbox/rng.ts';
+import { Rng } from '../../sandbox/src/rng.ts';
 import type { InstallationConfig } from '../../src/config/load.ts';
 import type { TimedEvent } from '../../src/domain/events.ts';
 import { parseMapping } from '../../src/mapping/parse.ts';

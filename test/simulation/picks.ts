@@ -1,5 +1,5 @@
-import { type Amount, dec, fixed } from '../../sandbox/money.ts';
-import type { Rng } from '../../sandbox/rng.ts';
+import { type Amount, dec, fixed } from '../../sandbox/src/money.ts';
+import type { Rng } from '../../sandbox/src/rng.ts';
 import type { WatchedClinic } from './clinic.ts';
 
 /** Says in words what was done; null when the clinic has nothing to do it to. */

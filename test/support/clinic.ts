@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { inject, vi } from 'vitest';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/src/index.ts';
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
 import { schemaName } from '../../src/db/pool.ts';
 import type { Binding } from '../../src/db/rows.ts';

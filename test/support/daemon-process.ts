@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject, onTestFinished } from 'vitest';
-import type { Sandbox } from '../../sandbox/index.ts';
+import type { Sandbox } from '../../sandbox/src/index.ts';
 import { temporaryFolder } from '../embedded/support.ts';
 import { waitFor } from '../workflows/support.ts';
 import { demoConfig, type Settings } from './demo-config.ts';

@@ -3,9 +3,9 @@
 
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { Clinic } from '../../sandbox/clinic.ts';
-import type { RecordBase } from '../../sandbox/records.ts';
-import type { Table } from '../../sandbox/table.ts';
+import type { Clinic } from '../../sandbox/src/clinic.ts';
+import type { RecordBase } from '../../sandbox/src/records.ts';
+import type { Table } from '../../sandbox/src/table.ts';
 import { bool, date, integer, nullable, numeric, oneOf, text } from '../../src/db/columns.ts';
 import { type Connection, rows } from '../../src/db/rows.ts';
 import { type DocumentRef, documentKinds } from '../../src/terms.ts';

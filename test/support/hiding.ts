@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../sandbox/index.ts';
+import type { Sandbox } from '../../sandbox/src/index.ts';
 import { isMissing } from '../../src/bookkeeping/confirm-gone.ts';
 import { chooseLate, decideAll } from '../../src/bookkeeping/decide-many.ts';
 import type { Db } from '../../src/db/pool.ts';

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Clinic } from '../../sandbox/clinic.ts';
-import { generate } from '../../sandbox/generator.ts';
-import { live } from '../../sandbox/live.ts';
-import { defaultQuirks } from '../../sandbox/quirks.ts';
-import { encode, Wire } from '../../sandbox/wire.ts';
-import { Zone } from '../../sandbox/zone.ts';
+import { Clinic } from '../../sandbox/src/clinic.ts';
+import { generate } from '../../sandbox/src/generator.ts';
+import { live } from '../../sandbox/src/live.ts';
+import { defaultQuirks } from '../../sandbox/src/quirks.ts';
+import { encode, Wire } from '../../sandbox/src/wire.ts';
+import { Zone } from '../../sandbox/src/zone.ts';
 import { markAfterChangedConditions } from '../../src/bookkeeping/conditions.ts';
 import { postBatch } from '../../src/bookkeeping/post.ts';
 import { postingContexts } from '../../src/bookkeeping/posting-context.ts';

@@ -1,8 +1,8 @@
-import { Clinic } from '../../sandbox/clinic.ts';
-import { generate } from '../../sandbox/generator.ts';
-import { defaultQuirks } from '../../sandbox/quirks.ts';
-import { encode, Wire } from '../../sandbox/wire.ts';
-import { Zone } from '../../sandbox/zone.ts';
+import { Clinic } from '../../sandbox/src/clinic.ts';
+import { generate } from '../../sandbox/src/generator.ts';
+import { defaultQuirks } from '../../sandbox/src/quirks.ts';
+import { encode, Wire } from '../../sandbox/src/wire.ts';
+import { Zone } from '../../sandbox/src/zone.ts';
 import type { RecordKind } from '../../src/terms.ts';
 
 /** The texts of a small sandbox clinic's records, as its answers hold them. */

@@ -1,9 +1,9 @@
 // The figures of reports, worked out from the sandbox's own records. Nothing of src/ is used, so that a test compares two ways to a figure.
 
 import { Decimal } from 'decimal.js';
-import { giftCardAccount } from '../../sandbox/catalogue.ts';
-import type { Clinic } from '../../sandbox/clinic.ts';
-import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/records.ts';
+import { giftCardAccount } from '../../sandbox/src/catalogue.ts';
+import type { Clinic } from '../../sandbox/src/clinic.ts';
+import type { Invoice, InvoicePayment, InvoiceRow, Prepayment } from '../../sandbox/src/records.ts';
 
 const final = 3;
 const fromPrepayment = 8;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Rng } from '../../sandbox/rng.ts';
+import { Rng } from '../../sandbox/src/rng.ts';
 import { loadDialect } from '../../src/config/dialect.ts';
 import type { ListAnswer } from '../../src/practice/client.ts';
 import { parseJson } from '../../src/records/json.ts';

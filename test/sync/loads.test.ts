@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Rng } from '../../sandbox/rng.ts';
+import { Rng } from '../../sandbox/src/rng.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
 import { installationOf } from '../../src/runtime/app.ts';
 import { pullChanged } from '../../src/sync/changes.ts';

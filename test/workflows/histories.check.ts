@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { type Sandbox, startSandbox } from '../../sandbox/index.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/index.ts';
 import { openDatabase } from '../../src/db/pool.ts';
 import { run } from '../deploy/processes.ts';
 import { bin } from '../support/daemon-process.ts';

@@ -3,7 +3,7 @@ import proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startSandbox } from '../../sandbox/index.ts';
+import { startSandbox } from '../../sandbox/src/index.ts';
 import { workflowBundle } from '../../src/runtime/bundle.ts';
 
 /** Histories of real windows of this build, written by scripts/record-histories.ts. */

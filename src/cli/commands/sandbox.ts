@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { builtInApplications, type Sandbox, startSandbox } from '../../../sandbox/index.ts';
+import { builtInApplications, type Sandbox, startSandbox } from '../../../sandbox/src/index.ts';
 import { ConfigError, codeOf } from '../../domain/errors.ts';
 import type { CommandContext } from '../context.ts';
 

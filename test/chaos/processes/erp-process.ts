@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Rng } from '../../../sandbox/rng.ts';
+import { Rng } from '../../../sandbox/src/rng.ts';
 import { ErpError, type ErpTarget } from '../../../src/erp/port.ts';
 import { type FakeBooks, FakeServer } from '../../erp/fake/server.ts';
 import { FakeTarget } from '../../erp/fake/target.ts';

@@ -3,7 +3,7 @@
 
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Clinic, startSandbox } from '../../../sandbox/index.ts';
+import { type Clinic, startSandbox } from '../../../sandbox/src/index.ts';
 import { type InstallationConfig, loadConfig } from '../../../src/config/load.ts';
 import { type Db, openDatabase } from '../../../src/db/pool.ts';
 import { Money } from '../../../src/domain/money.ts';

@@ -1,6 +1,6 @@
 // What happens in a round, and when: made from its seed alone.
 
-import { Rng } from '../../../sandbox/rng.ts';
+import { Rng } from '../../../sandbox/src/rng.ts';
 import { playedErps } from './erp-wire.ts';
 
 export type Place = 'postgres' | 'temporal' | 'sandbox' | 'erp';

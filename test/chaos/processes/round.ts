@@ -6,7 +6,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import type { Faults } from '../../../sandbox/index.ts';
+import type { Faults } from '../../../sandbox/src/index.ts';
 import { type Db, openDatabase } from '../../../src/db/pool.ts';
 import { freePort } from '../../../src/embedded/processes.ts';
 import { demoConfig, fromEnvironment } from '../../support/demo-config.ts';

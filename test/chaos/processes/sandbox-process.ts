@@ -1,8 +1,8 @@
 // The practice API as a process: `node sandbox-process.ts SETTINGS`. Every change is in its file before an answer tells of it, so
 // that a process that was killed goes on where it was. Orders come as messages.
 
-import { type Faults, startSandbox } from '../../../sandbox/index.ts';
-import { saveClinic } from '../../../sandbox/persist.ts';
+import { type Faults, startSandbox } from '../../../sandbox/src/index.ts';
+import { saveClinic } from '../../../sandbox/src/persist.ts';
 
 export interface SandboxSettings {
   port: number;

@@ -3,7 +3,7 @@
 // they fail.
 
 import { deepStrictEqual, ok } from 'node:assert/strict';
-import { Rng } from '../../../sandbox/rng.ts';
+import { Rng } from '../../../sandbox/src/rng.ts';
 import type { InstallationConfig } from '../../../src/config/load.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { Money, sum } from '../../../src/domain/money.ts';

@@ -1,6 +1,6 @@
 // The ERP of a round: what the round, its oracle and its processes ask of one, and the one that is made from a capability record.
 
-import { Rng } from '../../../sandbox/rng.ts';
+import { Rng } from '../../../sandbox/src/rng.ts';
 import type { Capabilities } from '../../../src/erp/capabilities.ts';
 import type { CompanyRef, ErpError, ErpTarget } from '../../../src/erp/port.ts';
 import { type FakeRecord, records } from '../fake/records.ts';

@@ -1,6 +1,6 @@
 // A process of a simulation: it may die at any step, or stand still for a while, without having cleaned up.
 
-import type { Rng } from '../../../sandbox/rng.ts';
+import type { Rng } from '../../../sandbox/src/rng.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
 import type { Life } from '../fake/target.ts';
 import type { SimulatedTime } from '../fake/time.ts';

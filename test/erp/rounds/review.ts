@@ -1,6 +1,6 @@
 // The comparison of an ERP's books with what was delivered, after people have changed entries there by hand.
 
-import type { Rng } from '../../../sandbox/rng.ts';
+import type { Rng } from '../../../sandbox/src/rng.ts';
 import type { InstallationConfig } from '../../../src/config/load.ts';
 import { transactionsOf } from '../../../src/db/lease.ts';
 import type { Db } from '../../../src/db/pool.ts';

@@ -1,7 +1,7 @@
 // One seeded round: an ERP with the abilities of some record, a practice that posts and corrects, processes that die, and a way
 // between them on which anything happens.
 
-import { Rng } from '../../../sandbox/rng.ts';
+import { Rng } from '../../../sandbox/src/rng.ts';
 import { loadDialect } from '../../../src/config/dialect.ts';
 import type { InstallationConfig } from '../../../src/config/load.ts';
 import type { Db } from '../../../src/db/pool.ts';

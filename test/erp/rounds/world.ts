@@ -2,7 +2,7 @@
 // translates, sends or compares.
 
 import { createHash } from 'node:crypto';
-import type { Rng } from '../../../sandbox/rng.ts';
+import type { Rng } from '../../../sandbox/src/rng.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
 import { Money } from '../../../src/domain/money.ts';

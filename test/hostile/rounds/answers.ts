@@ -2,7 +2,7 @@
 // nothing; after the others only a later window has to have made up for it.
 
 import { gzipSync } from 'node:zlib';
-import type { Rng } from '../../../sandbox/rng.ts';
+import type { Rng } from '../../../sandbox/src/rng.ts';
 import type { SourceAnswer } from '../../support/tampering.ts';
 import type { Strike } from '../server.ts';
 

@@ -1,18 +1,18 @@
 // The sandbox without a network, in simulated time: a transport for each process, on which requests and answers are lost.
 
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
-import { Auth } from '../../../sandbox/auth.ts';
-import { Clinic } from '../../../sandbox/clinic.ts';
-import { FaultInjector } from '../../../sandbox/faults.ts';
-import { generate } from '../../../sandbox/generator.ts';
-import { createApp } from '../../../sandbox/http/app.ts';
-import { RateLimits } from '../../../sandbox/http/rate.ts';
-import { StatsKeeper } from '../../../sandbox/http/stats.ts';
-import { type LiveEvent, live } from '../../../sandbox/live.ts';
-import { defaultQuirks } from '../../../sandbox/quirks.ts';
-import { routes } from '../../../sandbox/resources/index.ts';
-import type { Rng } from '../../../sandbox/rng.ts';
-import { Zone } from '../../../sandbox/zone.ts';
+import { Auth } from '../../../sandbox/src/auth.ts';
+import { Clinic } from '../../../sandbox/src/clinic.ts';
+import { FaultInjector } from '../../../sandbox/src/faults.ts';
+import { generate } from '../../../sandbox/src/generator.ts';
+import { createApp } from '../../../sandbox/src/http/app.ts';
+import { RateLimits } from '../../../sandbox/src/http/rate.ts';
+import { StatsKeeper } from '../../../sandbox/src/http/stats.ts';
+import { type LiveEvent, live } from '../../../sandbox/src/live.ts';
+import { defaultQuirks } from '../../../sandbox/src/quirks.ts';
+import { routes } from '../../../sandbox/src/resources/index.ts';
+import type { Rng } from '../../../sandbox/src/rng.ts';
+import { Zone } from '../../../sandbox/src/zone.ts';
 import { PracticeError } from '../../../src/domain/practice-error.ts';
 import type { HttpAnswer, HttpRequest, NoAnswer, Transport } from '../../../src/practice/http.ts';
 import type { SimulatedTime } from '../../erp/fake/time.ts';

@@ -5,7 +5,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import type { Activities } from '../../../activities/index.ts';
-import type { Rng } from '../../../sandbox/rng.ts';
+import type { Rng } from '../../../sandbox/src/rng.ts';
 import type { DeliveryReport } from '../../../workflows/messages.ts';
 import type { SimulatedTime } from '../../erp/fake/time.ts';
 import { runWindow, type WindowEnd } from '../../hostile/rounds/windows.ts';

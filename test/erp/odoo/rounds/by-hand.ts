@@ -1,6 +1,6 @@
 // What people do to posted entries in Odoo: each way changes what was delivered, and the comparison of the books has to name it.
 
-import type { Rng } from '../../../../sandbox/rng.ts';
+import type { Rng } from '../../../../sandbox/src/rng.ts';
 import type { HeldEntry } from '../../fake/server.ts';
 import type { FakeCompany } from '../fake/company.ts';
 import { duplicate, reverseEntry } from '../fake/copies.ts';

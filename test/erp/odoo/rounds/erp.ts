@@ -1,6 +1,6 @@
 // The ERP of a round that is Odoo: vetledger's own target, and the fake of its servers.
 
-import { Rng } from '../../../../sandbox/rng.ts';
+import { Rng } from '../../../../sandbox/src/rng.ts';
 import type { OdooConfig } from '../../../../src/config/erp.ts';
 import type { Capabilities } from '../../../../src/erp/capabilities.ts';
 import type { ErpTarget } from '../../../../src/erp/port.ts';

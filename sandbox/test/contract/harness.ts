@@ -1,0 +1,87 @@
+// A sandbox over real HTTP, and the few calls the contract tests make of it.
+import { execFile } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { parse } from 'lossless-json';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/index.ts';
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a contract test reads whatever the wire brings.
+  json: any;
+}
+
+export interface TestApi {
+  sandbox: Sandbox;
+  get: (path: string, query?: Record<string, string | number>) => Promise<Reply>;
+  send: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Reply>;
+  ref: (path: string, id: number) => string;
+}
+
+export const callApi = (sandbox: Sandbox): TestApi => {
+  const api = `${sandbox.url}/${sandbox.installation}/api/0.1`;
+  const call = async (url: string, init: RequestInit): Promise<Reply> => {
+    const response = await fetch(url, { redirect: 'manual', ...init });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
+    return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : null };
+  };
+  const authorization = `Bearer ${sandbox.token}`;
+  return {
+    sandbox,
+    get: (path, query = {}) => {
+      const search = new URLSearchParams(
+        Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]),
+      );
+      return call(`${api}/${path}${search.size > 0 ? `?${search}` : ''}`, { headers: { authorization } });
+    },
+    send: (method, path, body, headers = {}) =>
+      call(`${api}/${path}`, {
+        method,
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+    ref: (path, id) => `${api}/${path}/${id}/`,
+  };
+};
+
+/** Where `test/coverage.test.ts` wants to know which test calls which endpoint. */
+const traceFolder = process.env.VETLEDGER_CONTRACT_TRACE;
+const onAnswer: NonNullable<SandboxOptions['onAnswer']> = (answered) => {
+  const { currentTestName: test, testPath } = expect.getState();
+  if (test === undefined) return;
+  const file = basename(testPath ?? '');
+  appendFileSync(
+    join(traceFolder as string, `${process.pid}.jsonl`),
+    `${JSON.stringify({ ...answered, test, file })}\n`,
+  );
+};
+const traced: SandboxOptions = traceFolder === undefined ? {} : { onAnswer };
+
+/** One sandbox for a file of tests, with a small clinic and no limits. */
+export const useSandbox = (options: SandboxOptions = {}): (() => TestApi) => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = callApi(
+      await startSandbox({ invoices: 150, rateWindowSeconds: 0, checkAnswers: true, ...traced, ...options }),
+    );
+  });
+  afterAll(() => api.sandbox.stop());
+  return () => api;
+};
+
+/** The text of a decimal as it stands on the wire. */
+export const exactly = (text: string): unknown =>
+  JSON.parse(JSON.stringify(parse(text), (_key, value) => (value?.isLosslessNumber ? `#${value}` : value)));
+
+/** Runs a program of `examples/` against the sandbox; returns the lines that it printed. */
+export const runExample = async (name: string, { sandbox }: TestApi): Promise<string[]> => {
+  const file = fileURLToPath(new URL(`../../examples/${name}.ts`, import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [file, sandbox.url]);
+  return stdout.trimEnd().split('\n');
+};

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { runExample, useSandbox } from './harness.ts';
+
+const api = useSandbox();
+
+test('examples/payment-link.ts: a link for an invoice is paid once, one for a prepayment is aborted', async () => {
+  const { clinic } = api().sandbox;
+  // The first open invoice is of a department that allows no links.
+  const refused = clinic.createInvoice({ department: 13, client: 2001, rows: [{ sum: '12.00' }] });
+  const invoice = clinic.createInvoice({ department: 11, client: 2001, rows: [{ sum: '64.50' }] });
+  for (const open of clinic.invoices.all()) {
+    if (open.id < refused.id && open.status === 3 && Number(open.due_sum) > 0) clinic.pay(open.id, { payment_type: 2 });
+  }
+  const client = clinic.clients.get(2001);
+  if (client) clinic.update(clinic.clients, client, { no_sms: false, no_email: false });
+  expect(await runExample('payment-link', api())).toEqual([
+    'links allowed in Pelto Mobile Practice: false',
+    'links allowed in Kuusikko Animal Hospital: true',
+    `invoice ${invoice.id}: 64.5 due`,
+    'payment link of 64.50: Pending',
+    '  the page says: Thank you, the payment was accepted',
+    '  the page says: Thank you, the payment was accepted',
+    'payment link: Accepted',
+    'payments by the link: 64.50',
+    'prepayment link of 50.00: Pending',
+    '  the page says: The payment was aborted',
+    'prepayment link: Aborted',
+    'sent by email to payer@example.org',
+    'sent by sms to +358401234567',
+  ]);
+  expect(clinic.invoice(invoice.id).due_sum).toBe('0.00');
+});
+
+test('examples/online-booking.ts: a visit is booked on the web site, confirmed, and reminded of', async () => {
+  const { clinic } = api().sandbox;
+  expect(await runExample('online-booking', api())).toEqual([
+    'appointment made, request_hash of 40 digits',
+    'confirmation before anybody is connected: 400',
+    `connected: Minea Harjula with Halla, species ${clinic.people.species.all()[0]?.label}`,
+    'confirmation with another hash: 400',
+    'confirmation: e-mail sent, SMS not sent',
+    'reminder by SMS planned, delivery_status 1',
+    'sent by email to minea.harjula@example.org: Your appointment is confirmed',
+  ]);
+});
+
+test('examples/prescription.ts: written, sent, accepted, and its fee collected over the counter', async () => {
+  const { clinic } = api().sandbox;
+  const veterinarian = clinic.registers.users.all().find((user) => user.is_veterinarian);
+  const patient = clinic.registers.patients.all().find(({ archived, deceased }) => !archived && deceased === null);
+  expect(await runExample('prescription', api())).toEqual([
+    `prescription for ${patient?.name} by ${veterinarian?.first_name} ${veterinarian?.last_name}: status 1`,
+    'item: Kivuton 50 mg, dispensed 1 time',
+    'status 2',
+    'status 3',
+    'status 4',
+    "the fee's counter sale: KU, 12.55",
+    'the prescription names its sale: true, paid: true',
+  ]);
+});

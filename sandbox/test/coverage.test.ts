@@ -1,0 +1,46 @@
+// No endpoint of the specification without a test, and README.md as the tests say.
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { missing, pageText, renewed, specifiedEndpoints, traced } from './coverage.ts';
+import { endpointsOf } from './specified.ts';
+
+const timeoutMs = 600_000;
+
+test(
+  'every endpoint of the specification is served and has a test; README.md names them (node test/coverage.ts writes it)',
+  () => {
+    const coverage = traced();
+    expect(coverage.failed).toEqual([]);
+    expect(missing(coverage)).toEqual([]);
+    expect(renewed(pageText(), coverage)).toBe(pageText());
+  },
+  timeoutMs,
+);
+
+test('the endpoints are read from the tables of a specification', () => {
+  const markdown = [
+    '## Endpoints',
+    '### Clients',
+    '| Method | Path | Payload | Response |',
+    '| --- | --- | --- | --- |',
+    '| GET, POST | /client/{client_id}/notes/ | - | - |',
+    '| GET | /codelist/a/, /codelist/b/ | | |',
+    '## Errors',
+    '| GET | /no/ | | |',
+  ].join('\n');
+  expect(endpointsOf(markdown).slice(0, 4)).toEqual([
+    { method: 'GET', path: '/client/{id}/notes/', section: 'Clients' },
+    { method: 'POST', path: '/client/{id}/notes/', section: 'Clients' },
+    { method: 'GET', path: '/codelist/a/', section: 'Clients' },
+    { method: 'GET', path: '/codelist/b/', section: 'Clients' },
+  ]);
+  expect(() => endpointsOf('## Endpoints\n| GET | somewhere | | |\n## Errors')).toThrow('cannot be read');
+});
+
+const specification = process.env.PRACTICE_API_SPEC;
+test.skipIf(specification === undefined || !existsSync(specification))(
+  'the list is that of the specification (PRACTICE_API_SPEC)',
+  () => {
+    expect(endpointsOf(readFileSync(specification!, 'utf8'))).toEqual(specifiedEndpoints());
+  },
+);

@@ -1,0 +1,149 @@
+// Which test proves which part of the specification: runs the contract tests, notes which endpoints each of them calls, and writes
+// the tables of README.md.
+//
+//     node test/coverage.ts                      writes README.md
+//     node test/coverage.ts --spec FILE          reads the endpoints anew from a specification first
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { routes } from '../src/resources/index.ts';
+import { endpointsOf, type Specified } from './specified.ts';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const listFile = new URL('./specified.json', import.meta.url);
+const page = join(root, 'README.md');
+/** What the specification calls `{upload_url}`: the address of the object storage, which is no part of the API. */
+const uploadPath = '/storage/{id}/';
+const runTimeoutMs = 600_000;
+
+export interface Coverage {
+  specified: Specified[];
+  /** Titles of the tests that got a good answer from an endpoint, by `METHOD /path/`. */
+  tests: Map<string, Set<string>>;
+  /** Titles of tests by the section of the specification that they name. */
+  sections: Map<string, Set<string>>;
+  /** Tests that failed. */
+  failed: string[];
+}
+
+export const specifiedEndpoints = (): Specified[] => JSON.parse(readFileSync(listFile, 'utf8')) as Specified[];
+
+/** Runs the contract tests and takes note. */
+export function traced(): Coverage {
+  const folder = mkdtempSync(join(tmpdir(), 'vetledger-trace-'));
+  try {
+    const results = join(folder, 'results.json');
+    const args = ['vitest', 'run', 'test/contract', '--reporter=json', `--outputFile=${results}`];
+    const env = { ...process.env, VETLEDGER_CONTRACT_TRACE: folder };
+    spawnSync('npx', args, { cwd: root, env, stdio: ['ignore', 'ignore', 'inherit'], timeout: runTimeoutMs });
+    const tests = new Map<string, Set<string>>();
+    for (const file of readdirSync(folder).filter((name) => name.endsWith('.jsonl'))) {
+      for (const line of readFileSync(join(folder, file), 'utf8').trimEnd().split('\n')) {
+        const { method, path, status, test } = JSON.parse(line) as Record<string, string> & { status: number };
+        if (status >= 400) continue;
+        add(tests, `${method} ${path!.replace(/:[a-z_]+/g, '{id}')}`, test!.replaceAll(' > ', ': '));
+      }
+    }
+    const { testResults } = JSON.parse(readFileSync(results, 'utf8')) as {
+      testResults: {
+        assertionResults: { fullName: string; status: string; title: string; ancestorTitles: string[] }[];
+      }[];
+    };
+    const sections = new Map<string, Set<string>>();
+    const all = testResults.flatMap(({ assertionResults }) => assertionResults);
+    for (const { title, ancestorTitles } of all) {
+      const named = /practice-api ((?:"[^"]+"(?:, | and )?)+)/.exec([...ancestorTitles, title].join(' '))?.[1] ?? '';
+      for (const [, section] of named.matchAll(/"([^"]+)"/g)) add(sections, section!, title);
+    }
+    const failed = all.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
+    return { specified: specifiedEndpoints(), tests, sections, failed };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const add = (groups: Map<string, Set<string>>, group: string, member: string): void => {
+  const members = groups.get(group) ?? new Set();
+  groups.set(group, members.add(member));
+};
+
+export const keyOf = ({ method, path }: Specified): string =>
+  `${method} ${path === '{upload_url}' ? uploadPath : path}`;
+
+/** Endpoints of the specification that the sandbox does not have, or that no test proves. */
+export function missing({ specified, tests }: Coverage): string[] {
+  const served = new Set(routes.map(({ method, path }) => `${method} /${path.replace(/:[a-z_]+/g, '{id}')}`));
+  return specified.flatMap((one) => {
+    const key = keyOf(one);
+    if (one.path !== '{upload_url}' && !served.has(key)) return [`${key} is not served`];
+    return tests.has(key) ? [] : [`no test proves ${key}`];
+  });
+}
+
+/** What the sandbox does where nothing is shown: the comments at the head of its files say it. */
+function choices(): string[] {
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  return files.sort().flatMap((name) => {
+    const lines = readFileSync(join(root, 'src', name), 'utf8').split('\n');
+    const end = lines.findIndex((line) => !line.startsWith('//'));
+    const comment = lines
+      .slice(0, end)
+      .map((line) => line.replace(/^\/\/ ?/, ''))
+      .join(' ');
+    const chosen =
+      /Not shown, and chosen(?: here)?: (.*)$/.exec(comment)?.[1] ?? /[^.]*\bnot shown\b.*$/.exec(comment)?.[0];
+    return chosen === undefined ? [] : [`| \`src/${name}\` | ${cell(chosen.trim())} |`];
+  });
+}
+
+const shownTests = 2;
+const cell = (text: string): string => text.replace(/\s+/g, ' ').replaceAll('|', '\\|');
+
+/** The page with its generated tables renewed. */
+export function renewed(text: string, { specified, tests, sections }: Coverage): string {
+  const endpoints = specified.map((one) => {
+    const titles = [...(tests.get(keyOf(one)) ?? [])].sort();
+    const more = titles.length > shownTests ? `; and ${titles.length - shownTests} more` : '';
+    return `| ${one.section} | \`${one.method} ${one.path}\` | ${cell(titles.slice(0, shownTests).join('; '))}${more} |`;
+  });
+  const proofs = [...sections]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([section, titles]) => `| ${cell(section)} | ${[...titles].sort().map(cell).join('; ')} |`);
+  const tables = {
+    choices: ['| part | chosen |', '| --- | --- |', ...choices()],
+    endpoints: ['| section | endpoint | proved by |', '| --- | --- | --- |', ...endpoints],
+    sections: [
+      '| section of the specification | states, errors, limits and fields, by test |',
+      '| --- | --- |',
+      ...proofs,
+    ],
+  };
+  return Object.entries(tables).reduce((whole, [name, rows]) => {
+    const start = `<!-- ${name}: written by \`node test/coverage.ts\` -->\n`;
+    const from = whole.indexOf(start) + start.length;
+    const to = whole.indexOf('<!-- end -->', from);
+    if (from < start.length || to < 0) throw new Error(`README.md has no place for the table ${name}`);
+    return `${whole.slice(0, from)}${rows.join('\n')}\n${whole.slice(to)}`;
+  }, text);
+}
+
+export const pageText = (): string => readFileSync(page, 'utf8');
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { spec: { type: 'string' } } });
+  if (values.spec !== undefined) {
+    const list = endpointsOf(readFileSync(values.spec, 'utf8'));
+    writeFileSync(listFile, `[\n${list.map((one) => `  ${JSON.stringify(one)}`).join(',\n')}\n]\n`);
+  }
+  const coverage = traced();
+  writeFileSync(page, renewed(pageText(), coverage));
+  const wrong = [...missing(coverage), ...coverage.failed.map((name) => `failed: ${name}`)];
+  for (const one of wrong) console.error(one);
+  console.log(`${coverage.specified.length} endpoints are specified; ${wrong.length} are wrong or have no test`);
+  process.exitCode = wrong.length > 0 ? 1 : 0;
+}

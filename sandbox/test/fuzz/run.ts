@@ -1,0 +1,145 @@
+// Schemathesis, an independent fuzzer, against a sandbox over HTTP: it reads the OpenAPI description and sends requests that fit it
+// and requests that do not. It fails on 5xx, on answers outside their schemas, and on invalid input that is accepted.
+//
+//     node test/fuzz/run.ts [--examples 100] [--seed 1] [--path REGEX]
+//
+// --examples   random requests per endpoint, besides those that cover each rule of a schema
+// --path       only the endpoints whose path matches
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { type Clinic, startSandbox } from '../../src/index.ts';
+import { connectWholesaler } from '../../src/supply/credentials.ts';
+import { draftOrder, sendOrder } from '../../src/supply/orders.ts';
+
+const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+const home = process.env.VETLEDGER_SCHEMATHESIS || join(cache, 'vetledger', 'schemathesis');
+const program = join(home, 'bin', 'st');
+
+/** Whether the fuzzer is installed: `.ci/run` does it, and the recipe in CONTRIBUTING. */
+export const hasSchemathesis = existsSync(program);
+export const whereSchemathesis = home;
+
+export interface Fuzzed {
+  cases: number;
+  passed: boolean;
+  /** What the fuzzer said. */
+  report: string;
+}
+
+/** Random answers would make a failure hard to repeat; what the fuzzer sends follows from the seed. */
+export async function fuzz(options: {
+  examples: number;
+  seed: number;
+  path?: string;
+  timeoutMs: number;
+}): Promise<Fuzzed> {
+  // Its limits are off, and answers that do not fit their schemas become 500.
+  const sandbox = await startSandbox({ invoices: 150, rateWindowSeconds: 0, checkAnswers: true });
+  const parameters = openWholesaler(sandbox.clinic);
+  const folder = mkdtempSync(join(tmpdir(), 'vetledger-fuzz-'));
+  try {
+    // Ids that exist, so that the fuzzer reaches what endpoints of one record do.
+    writeFileSync(join(folder, 'schemathesis.toml'), configuration(existingIds(sandbox.clinic.tables), parameters));
+    const args = [
+      ...['run', `${sandbox.url}/schema/`, '--header', `Authorization: Bearer ${explorer.token}`],
+      ...['--phases', 'coverage,fuzzing', '--max-examples', String(options.examples), '--seed', String(options.seed)],
+      // Valid input can be refused for what the clinic's records say, which no schema knows.
+      ...['--exclude-checks', 'positive_data_acceptance,unsupported_method'],
+      ...['--suppress-health-check', 'all', '--generation-database', 'none', '--no-color', '--warnings', 'off'],
+      ...(options.path === undefined ? [] : ['--include-path-regex', options.path]),
+    ];
+    const { code, output } = await run(program, args, folder, options.timeoutMs);
+    const cases = Number(/^\s*([\d,]+) generated/m.exec(output)?.[1]?.replaceAll(',', '') ?? 0);
+    return { cases, passed: code === 0, report: output };
+  } finally {
+    await sandbox.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The sandbox's application with both scopes. */
+const explorer = { clientId: 'explorer-client', token: 'explorer-token' };
+
+/** The first record of every table by its resource. */
+function existingIds(tables: ReadonlyMap<string, { all(): readonly { id: number }[] }>): Map<string, number> {
+  return new Map(
+    [...tables].flatMap(([name, table]) =>
+      table
+        .all()
+        .slice(0, 1)
+        .map(({ id }) => [name, id] as const),
+    ),
+  );
+}
+
+/** A wholesaler of the fuzzer's application, with orders to deliver; its ids, by the names of the parameters of paths. */
+function openWholesaler(clinic: Clinic): Record<string, number> {
+  const available = clinic.insert(clinic.supply.available, {
+    ...{ name: 'Fuzzed', email: null, register_number: null, owner: explorer.clientId },
+    ...{ webhook_callback_url: 'http://127.0.0.1:9/', verification_salt: 'x'.repeat(16) },
+  });
+  const wholesaler = connectWholesaler(clinic, available.id);
+  let order = 0;
+  for (let n = 0; n < 40; n += 1) {
+    order = draftOrder(clinic, { wholesaler: wholesaler.id, lines: [{ product_number: 'a', quantity: '1' }] }).id;
+    sendOrder(clinic, order);
+  }
+  return { wholesaler_pk: wholesaler.id, order_id: order };
+}
+
+function configuration(ids: Map<string, number>, parameters: Record<string, number>): string {
+  const everywhere = Object.entries(parameters).map(([name, value]) => `${name} = ${value}`);
+  const own = [...ids].map(
+    ([name, id]) => `[[operations]]\ninclude-path-regex = '^/${name}/[{]'\nparameters = { "path.id" = ${id} }`,
+  );
+  return ['[parameters]', ...everywhere, '', ...own, ''].join('\n');
+}
+
+function run(
+  command: string,
+  args: string[],
+  cwd: string,
+  timeoutMs: number,
+): Promise<{ code: number; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs });
+    let output = '';
+    const take = (chunk: Buffer) => {
+      output += chunk.toString();
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    child.on('error', reject);
+    child.on('close', (code, signal) =>
+      resolve({ code: code ?? 1, output: signal ? `${output}\nended by ${signal}` : output }),
+    );
+  });
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: {
+      examples: { type: 'string', default: '100' },
+      seed: { type: 'string', default: '1' },
+      path: { type: 'string' },
+    },
+  });
+  if (!hasSchemathesis) {
+    console.error(`error: Schemathesis is not in ${home}; CONTRIBUTING says how to install it`);
+    process.exit(2);
+  }
+  const { examples, seed, path } = values;
+  const fuzzed = await fuzz({
+    examples: Number(examples),
+    seed: Number(seed),
+    ...(path === undefined ? {} : { path }),
+    timeoutMs: 3_600_000,
+  });
+  console.log(fuzzed.report);
+  console.log(`${fuzzed.cases} cases with --seed ${seed}: ${fuzzed.passed ? 'right' : 'WRONG'}`);
+  process.exitCode = fuzzed.passed ? 0 : 1;
+}
