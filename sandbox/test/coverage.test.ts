@@ -7,7 +7,7 @@ import { endpointsOf } from './specified.ts';
 const timeoutMs = 600_000;
 
 test(
-  'every endpoint of the specification is served and has a test; README.md names them (node test/coverage.ts writes it)',
+  'every endpoint of the specification is served and has a test; README.md names them (node sandbox/test/coverage.ts writes it)',
   () => {
     const coverage = traced();
     expect(coverage.failed).toEqual([]);

@@ -1,8 +1,8 @@
 // Which test proves which part of the specification: runs the contract tests, notes which endpoints each of them calls, and writes
 // the tables of README.md.
 //
-//     node test/coverage.ts                      writes README.md
-//     node test/coverage.ts --spec FILE          reads the endpoints anew from a specification first
+//     node sandbox/test/coverage.ts                      writes README.md
+//     node sandbox/test/coverage.ts --spec FILE          reads the endpoints anew from a specification first
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -97,7 +97,7 @@ function choices(): string[] {
       .join(' ');
     const chosen =
       /Not shown, and chosen(?: here)?: (.*)$/.exec(comment)?.[1] ?? /[^.]*\bnot shown\b.*$/.exec(comment)?.[0];
-    return chosen === undefined ? [] : [`| \`src/${name}\` | ${cell(chosen.trim())} |`];
+    return chosen === undefined ? [] : [`| \`sandbox/src/${name}\` | ${cell(chosen.trim())} |`];
   });
 }
 
@@ -124,7 +124,7 @@ export function renewed(text: string, { specified, tests, sections }: Coverage):
     ],
   };
   return Object.entries(tables).reduce((whole, [name, rows]) => {
-    const start = `<!-- ${name}: written by \`node test/coverage.ts\` -->\n`;
+    const start = `<!-- ${name}: written by \`node sandbox/test/coverage.ts\` -->\n`;
     const from = whole.indexOf(start) + start.length;
     const to = whole.indexOf('<!-- end -->', from);
     if (from < start.length || to < 0) throw new Error(`README.md has no place for the table ${name}`);

@@ -5,7 +5,14 @@ import { describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folders = 'src|test|activities|workflows|sandbox|bench|scripts|bin|mappings|docs';
-const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...globSync('docs/*.md', { cwd: root })];
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  'sandbox/README.md',
+  ...globSync('docs/*.md', { cwd: root }),
+];
 const sources = globSync(`{${folders.replaceAll('|', ',')}}/**/*.{ts,sql,yaml,py}`, { cwd: root });
 
 /** Paths in backticks; `*` stands for any name. */

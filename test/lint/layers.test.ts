@@ -66,7 +66,7 @@ test('lint runs the formatter, the type checker and the layers', () => {
     scripts: Record<string, string>;
   };
   expect(scripts.lint).toBe(
-    'biome check . && tsc --noEmit && depcruise --config .dependency-cruiser.js bin src sandbox activities workflows',
+    'biome check . && tsc --noEmit && depcruise --config .dependency-cruiser.js bin src sandbox/src activities workflows',
   );
 });
 

@@ -50,7 +50,7 @@ export const callApi = (sandbox: Sandbox): TestApi => {
   };
 };
 
-/** Where `test/coverage.test.ts` wants to know which test calls which endpoint. */
+/** Where `sandbox/test/coverage.test.ts` wants to know which test calls which endpoint. */
 const traceFolder = process.env.VETLEDGER_CONTRACT_TRACE;
 const onAnswer: NonNullable<SandboxOptions['onAnswer']> = (answered) => {
   const { currentTestName: test, testPath } = expect.getState();

@@ -1,7 +1,7 @@
 // Schemathesis, an independent fuzzer, against a sandbox over HTTP: it reads the OpenAPI description and sends requests that fit it
 // and requests that do not. It fails on 5xx, on answers outside their schemas, and on invalid input that is accepted.
 //
-//     node test/fuzz/run.ts [--examples 100] [--seed 1] [--path REGEX]
+//     node sandbox/test/fuzz/run.ts [--examples 100] [--seed 1] [--path REGEX]
 //
 // --examples   random requests per endpoint, besides those that cover each rule of a schema
 // --path       only the endpoints whose path matches
