@@ -13,10 +13,10 @@ import { specsJsonSchema } from '../src/mapping/specs.ts';
 
 const generated = '<!-- Written by `npm run docs`; edit the code it comes from instead. -->';
 
-function cliPage(): string {
+async function cliPage(): Promise<string> {
   const { env, stdout, stderr } = process;
   const io = { env, stdout, stderr, signal: new AbortController().signal };
-  const program = createProgram(io, '', () => {});
+  const program = await createProgram(io, '', () => {});
   return [
     generated,
     '# Command line',
@@ -205,7 +205,7 @@ function withSection(file: string, section: string, content: string): string {
 
 const layers = JSON.parse(readOr('layers.json') ?? '{}') as Layers;
 const files: [name: string, text: string][] = [
-  ['docs/CLI.md', `${cliPage()}\n`],
+  ['docs/CLI.md', `${await cliPage()}\n`],
   ['docs/PROBLEMS.md', `${problemsPage()}\n`],
   ['docs/ARCHITECTURE.md', withSection('docs/ARCHITECTURE.md', 'layers', layerDiagram(layers))],
   ['sandbox/openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`],

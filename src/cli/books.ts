@@ -1,11 +1,12 @@
 import { requireIdentity } from '../bookkeeping/identity.ts';
 import { isDelivered } from '../config/erp.ts';
-import type { InstallationConfig } from '../config/load.ts';
+import type { Config, InstallationConfig } from '../config/load.ts';
 import { ConfigError } from '../domain/errors.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { barredError, isBarred } from '../ledger/copies.ts';
 import { type App, chosenInstallations } from '../runtime/app.ts';
 import { otherMappings } from '../runtime/presence.ts';
+import type { InstallationId } from '../terms.ts';
 import type { CommandContext } from './context.ts';
 
 /**
@@ -60,4 +61,16 @@ export function nothingDelivered(id: number | undefined): ConfigError {
     id === undefined ? 'No installation is delivered to an ERP.' : `Installation ${id} is not delivered to an ERP.`,
     'Set `erp` of the installation (docs/CLI.md, "Configuration"); with `erp: {kind: ledger}` the books stay in PostgreSQL.',
   );
+}
+
+/** What commands print of an installation, with the name that people call it by, where the configuration has one. */
+export function named<Item extends { installation: InstallationId }>(
+  { installations }: Config,
+  items: readonly Item[],
+): (Item & { name?: string })[] {
+  const names = new Map(installations.map(({ id, name }) => [id, name]));
+  return items.map((item) => {
+    const name = names.get(item.installation);
+    return name == null ? item : { ...item, name };
+  });
 }

@@ -14,9 +14,10 @@ const interruptedCode = 130;
 /** Parses `args` (without program and script), runs the command and prints its error, if any; returns the exit code. */
 export async function main(args: string[], io: Io): Promise<number> {
   let exitCode = 0;
-  const program = createProgram(io, version(), (code) => {
+  const finished = (code: number) => {
     exitCode = code;
-  });
+  };
+  const program = await createProgram(io, version(), finished, args);
   try {
     await program.parseAsync(args, { from: 'user' });
     await flushed(io.stdout);

@@ -18,7 +18,7 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const bin = join(root, 'bin/vetledger.js');
 
-function program(): Command {
+function program(): Promise<Command> {
   const none = new PassThrough();
   return createProgram({ env: {}, stdout: none, stderr: none, signal: new AbortController().signal }, '0', () => {});
 }
@@ -31,8 +31,8 @@ function runnable(parent: Command, path: string[] = []): [string, Command][] {
   });
 }
 
-describe('help', () => {
-  const commands = runnable(program()).map(([name]) => name);
+describe('help', async () => {
+  const commands = runnable(await program()).map(([name]) => name);
 
   test('names every command', async () => {
     const { code, stdout } = await vetledger(['--help']);

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach } from 'vitest';
+import { z } from 'zod';
 import { main } from '../../src/cli/main.ts';
+import { createProgram, definitionOf } from '../../src/cli/program.ts';
 
 export interface Ran {
   code: number;
@@ -23,7 +25,28 @@ export async function vetledger(
   const stdout = collector();
   const stderr = collector();
   const code = await main(args, { env, stdout: stdout.stream, stderr: stderr.stream, signal });
+  if (args.includes('--json')) await checkAnswer(args, stdout.text());
   return { code, stdout: stdout.text(), stderr: stderr.text(), json: () => JSON.parse(stdout.text()) };
+}
+
+const errorAnswer = z.strictObject({
+  error: z.strictObject({ code: z.string(), message: z.string(), todo: z.string() }),
+});
+
+/** Throws where an answer is not as the file of its command says: a field more, a field less, or of another kind. */
+export async function checkAnswer(args: readonly string[], stdout: string): Promise<void> {
+  const io = { env: {}, stdout: process.stdout, stderr: process.stderr, signal: new AbortController().signal };
+  let command = await createProgram(io, '', () => {}, args);
+  for (const word of args.filter((arg) => !arg.startsWith('-'))) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (next === undefined) break;
+    command = next;
+  }
+  const definition = definitionOf(command);
+  if (definition === undefined || stdout === '') return;
+  const { success, error } = z.union([errorAnswer, definition.answer]).safeParse(JSON.parse(stdout));
+  if (!success)
+    throw new Error(`vetledger ${args.join(' ')}: its answer is not as declared\n${z.prettifyError(error)}`);
 }
 
 function collector() {

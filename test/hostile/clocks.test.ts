@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
+import { statusText } from '../../src/cli/commands/status-text.ts';
 import { noteText } from '../../src/cli/render/reconcile-notes.ts';
-import { statusText } from '../../src/cli/render/status.ts';
 import { reconcileWithSource } from '../../src/queries/reconcile.ts';
 import { installationStatuses } from '../../src/queries/status.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';

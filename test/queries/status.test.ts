@@ -1,7 +1,7 @@
 // `status` for many installations: how each is and why, and what it costs.
 
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { statusText, summaryText } from '../../src/cli/render/status.ts';
+import { statusText, summaryText } from '../../src/cli/commands/status-text.ts';
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
 import type { DeliveryStatus } from '../../src/queries/deliveries.ts';
 import { type Findings, healthOf } from '../../src/queries/installation-health.ts';

@@ -1,20 +1,31 @@
-import { markDirty } from '../../documents/mark.ts';
-import { UserError } from '../../domain/errors.ts';
+import { z } from 'zod';
 import { deliveryProblems } from '../../queries/deliveries.ts';
-import { findDocuments } from '../../queries/documents.ts';
 import { countReports, documentProblems } from '../../queries/problems.ts';
-import { type App, chosenInstallations, installationOf } from '../../runtime/app.ts';
-import { type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
-import { writeAgain } from '../../writeback/read-back.ts';
-import { type CommandContext, usageError } from '../context.ts';
-import { named } from '../names.ts';
-import { problemsText } from '../render/problems.ts';
-import { windowBlock, windowsDocument } from '../render/window.ts';
-import { exitCodeOf, runWindows } from '../run-windows.ts';
+import { chosenInstallations } from '../../runtime/app.ts';
+import { named } from '../books.ts';
+import { type Definition, installation } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { problemAnswer, problemsText } from '../render/problems.ts';
 import { withApp } from '../with-app.ts';
 
+interface Options {
+  installation?: number;
+}
+
+export const command: Definition<Options> = {
+  description:
+    'A line for each cause first, then its documents with date, customer, department, amount and VAT. One missing account is one cause, however many documents it holds; everything that a document lacks is told at once. Of a posted document whose change is held: what changed, from what to what, and what the correction would do to each account.',
+  options: [installation],
+  examples: [
+    ['vetledger problems', 'every document that needs somebody'],
+    ['vetledger problems retry 4711/invoice/123', 'judge a document again now'],
+  ],
+  answer: z.strictObject({ problems: z.array(problemAnswer) }),
+  run: problems,
+};
+
 /** The documents with a problem and the entries that the ERP refuses, and what to do. */
-export function problems(context: CommandContext, options: { installation?: number }): Promise<number> {
+function problems(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db, config }) => {
     const chosen = chosenInstallations(config, options.installation);
     const ids = chosen.map(({ id }) => id);
@@ -23,54 +34,4 @@ export function problems(context: CommandContext, options: { installation?: numb
     await context.result({ problems: found }, () => problemsText(found, reports));
     return 0;
   });
-}
-
-/** Marks the named documents to be judged again, runs a window of their installations, and prints which still have a problem. */
-export async function retry(
-  context: CommandContext,
-  options: { waitDelivery: number },
-  ids: readonly string[],
-): Promise<number> {
-  const documents = ids.map(parseId);
-  return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
-    for (const document of documents) await mark(app, document);
-    const installations = [...new Set(documents.map(({ installation }) => installation))];
-    const configured = installations.map((id) => installationOf(app.config, id));
-    const run = await runWindows(context, app, installations, {
-      trigger: 'sync',
-      waitDeliverySeconds: options.waitDelivery,
-    });
-    const windows = named(app.config, run);
-    const left = named(app.config, await documentProblems(app.db, configured)).filter(({ id }) => ids.includes(id));
-    await context.result({ ...windowsDocument(windows), problems: left }, () =>
-      [...windows.map(windowBlock), problemsText(left, 0)].join('\n\n'),
-    );
-    return exitCodeOf(windows);
-  });
-}
-
-interface NamedDocument extends DocumentRef {
-  installation: InstallationId;
-}
-
-function parseId(text: string): NamedDocument {
-  const parts = /^(\d{1,15})\/(\w+)\/(\d{1,15})$/.exec(text);
-  const kind = documentKinds.find((known) => known === parts?.[2]);
-  if (parts && kind) return { installation: Number(parts[1]), kind, id: Number(parts[3]) };
-  throw usageError(`${text} is no id of a document; they look like 4711/invoice/123.`, 'problems retry');
-}
-
-async function mark(app: App, { installation, kind, id }: NamedDocument): Promise<void> {
-  installationOf(app.config, installation);
-  const found = await findDocuments(app.db, [installation], { kind, id });
-  if (found.length === 0) {
-    throw new UserError(
-      'document_unknown',
-      `There is no ${kind} ${id} of installation ${installation} here.`,
-      'Ids are those that `vetledger problems` prints.',
-      1,
-    );
-  }
-  await markDirty(app.db, installation, kind, [id]);
-  if (kind === 'prepayment') await writeAgain(app.db, installation, [id]);
 }

@@ -4,8 +4,8 @@ import type { TimedEvent } from '../../domain/events.ts';
 import { labelOf } from '../../domain/installation-name.ts';
 import { runDaemon } from '../../windows/daemon.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
+import { named } from '../books.ts';
 import { type CommandContext, OutputClosed } from '../context.ts';
-import { named } from '../names.ts';
 import { eventDocument, eventLine } from '../render/event.ts';
 import { withApp } from '../with-app.ts';
 

@@ -1,22 +1,159 @@
+import { Option } from 'commander';
+import { z } from 'zod';
 import { type InstallationStatus, installationStatuses, statusSummary } from '../../queries/status.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import { servedInstallations } from '../../runtime/presence.ts';
 import { temporalStatus } from '../../windows/temporal-status.ts';
 import { untakenTicks } from '../../windows/untaken.ts';
+import { counts, documentStates, instant, plainError, remark } from '../answer.ts';
+import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { statusText, summaryText, temporalLines } from '../render/status.ts';
+import { deliveryAnswer } from '../render/delivery.ts';
+import { verdictAnswer } from '../render/verdict.ts';
 import { withApp } from '../with-app.ts';
+import { statusText, summaryText, temporalLines } from './status-text.ts';
 
-export interface StatusOptions {
+interface Options {
   installation?: number;
   check?: true;
 }
+
+const scrubbed = z.strictObject({
+  records: z.number(),
+  of: z.number(),
+  differing: z.number(),
+  missing: z.number(),
+});
+const scrubbedLists = z.strictObject({
+  invoices: scrubbed,
+  rows: scrubbed,
+  payments: scrubbed,
+  prepayments: scrubbed,
+});
+
+const answer = z.strictObject({
+  summary: z.strictObject({
+    installations: z.number(),
+    health: counts,
+    late: z.number(),
+    problems: z.number(),
+    incomplete: z.number(),
+    not_reconciled: z.number(),
+    longest_lag_seconds: z.number().nullable(),
+  }),
+  temporal: z
+    .strictObject({
+      ok: z.boolean(),
+      address: z.string(),
+      embedded: z.boolean(),
+      since: instant.nullable(),
+      error: plainError.nullable(),
+    })
+    .nullable(),
+  installations: z.array(
+    z.strictObject({
+      installation: z.number(),
+      name: z.string().nullable(),
+      health: z.enum(['new', 'ok', 'waiting', 'held', 'paused', 'late', 'failed']),
+      late: z.boolean(),
+      cause: plainError.extend({ attempts: z.number().optional(), since: instant.optional() }).nullable(),
+      lag_seconds: z.number().nullable(),
+      interval_seconds: z.number(),
+      synced_to: instant.nullable(),
+      last_window: z
+        .strictObject({
+          outcome: z.enum(['open', 'closed', 'failed']),
+          opened_at: instant,
+          error: plainError.nullable(),
+          remarks: z.array(remark),
+        })
+        .nullable(),
+      lanes: z.array(
+        z.strictObject({
+          lane: z.enum(['live', 'backfill', 'replay', 'delivery', 'scrub', 'books']),
+          since: instant,
+          alive: z.boolean(),
+          waits_for: z.string().nullable(),
+          waits_since: instant.nullable(),
+          error: plainError.nullable(),
+          attempts: z.number(),
+        }),
+      ),
+      daemon: z.boolean().nullable(),
+      untaken_tick: z.strictObject({ since: instant, workflow_id: z.string() }).nullable(),
+      schedule: z
+        .strictObject({
+          missed: z.number(),
+          skipped: z.number(),
+          dropped: z.number(),
+          missed_at: instant.nullable(),
+          paused: z.boolean(),
+        })
+        .nullable(),
+      budgets: z.array(
+        z.strictObject({
+          action: z.string(),
+          limit: z.number(),
+          limit_now: z.number(),
+          used: z.number(),
+          free: z.number(),
+          waiting: z.number(),
+          blocked_until: instant.nullable(),
+        }),
+      ),
+      states: documentStates,
+      problems: z.number(),
+      verdict: verdictAnswer,
+      seal: z
+        .strictObject({ n: z.number(), seq: z.number(), sealed_at: instant.nullable(), unsealed: z.number() })
+        .nullable(),
+      write_backs: z.strictObject({ confirmed: z.number(), unconfirmed: z.number() }),
+      scrub: z.strictObject({
+        days: z.number(),
+        state: z.enum(['off', 'not begun', 'reading', 'done']),
+        began_at: instant.nullable(),
+        finished_at: instant.nullable(),
+        forecast_at: instant.nullable(),
+        late: z.boolean(),
+        lists: scrubbedLists.nullable(),
+        last_pass: z.strictObject({ began_at: instant, finished_at: instant, lists: scrubbedLists }).nullable(),
+      }),
+      delivery: deliveryAnswer.nullable(),
+      paused: z
+        .strictObject({
+          by: z.string(),
+          reason: z.string(),
+          since: instant,
+          via: z.enum(['command', 'temporal']),
+        })
+        .nullable(),
+      sign_in: z.strictObject({ refusals: z.number(), since: instant, ask_again_at: instant }).nullable(),
+      next_step: z.string(),
+    }),
+  ),
+});
+
+export const command: Definition<Options> = {
+  description:
+    'A summary, and a line for each installation: those that need somebody come first. A configuration with one installation, or --installation, shows everything about it. Late is an installation of which no window closed for more than two intervals. A Temporal that does not answer within three seconds is told first: no window opens then.',
+  options: [
+    installation,
+    new Option('--check', 'exit code 1 when an installation is late or Temporal does not answer: for a monitor'),
+  ],
+  examples: [
+    ['vetledger status', 'how things are, and what to do next'],
+    ['vetledger status --installation 4711', 'everything about one installation'],
+    ['vetledger status --check --json', 'for a monitor'],
+  ],
+  answer,
+  run: status,
+};
 
 /**
  * Lag, health and its cause of every installation; of one, its rate budgets, states and problems, too; and whether Temporal answers,
  * without which no window opens.
  */
-export function status(context: CommandContext, options: StatusOptions): Promise<number> {
+function status(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false }, async (app) => {
     const { db, config, clock } = app;
     const chosen = chosenInstallations(config, options.installation);

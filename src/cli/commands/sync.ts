@@ -1,7 +1,7 @@
 import { noVerdict, verdicts } from '../../queries/verdict.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
+import { named } from '../books.ts';
 import type { CommandContext } from '../context.ts';
-import { named } from '../names.ts';
 import { windowBlock, windowsDocument } from '../render/window.ts';
 import { exitCodeOf, runWindows, type WindowRun } from '../run-windows.ts';
 import { withApp } from '../with-app.ts';

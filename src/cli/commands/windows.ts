@@ -1,8 +1,8 @@
 import { recordedWindows } from '../../queries/windows.ts';
 import { type App, chosenInstallations } from '../../runtime/app.ts';
 import { gapsOf } from '../../sync/replay/coverage-of.ts';
+import { named } from '../books.ts';
 import type { CommandContext } from '../context.ts';
-import { named } from '../names.ts';
 import { gapsDocument, gapsText } from '../render/gaps.ts';
 import { windowsTable, windowsTodo } from '../render/window.ts';
 import { withApp } from '../with-app.ts';

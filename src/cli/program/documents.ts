@@ -1,77 +1,11 @@
 import { type Command, Option } from 'commander';
-import type { MatchOptions } from '../commands/match.ts';
 import type { PreviewOptions } from '../commands/preview.ts';
 import type { RepostCommandOptions } from '../commands/repost.ts';
-import type { StatusOptions } from '../commands/status.ts';
 import type { Define } from './define.ts';
-import { calendarDate, installation, option, waitDelivery, wholeNumber } from './options.ts';
-
-function repeated(value: string, before: number[] = []): number[] {
-  return [...before, wholeNumber(value)];
-}
+import { calendarDate, installation, option } from './options.ts';
 
 /** Commands about documents and their problems: status, problems, explain, preview, repost. */
 export function defineDocumentCommands(program: Command, define: Define): void {
-  define<StatusOptions>(program, 'status', {
-    summary: 'lag, health and its cause at a glance; of one installation also rate budgets, states and problems',
-    description:
-      'A summary, and a line for each installation: those that need somebody come first. A configuration with one installation, or --installation, shows everything about it. Late is an installation of which no window closed for more than two intervals. A Temporal that does not answer within three seconds is told first: no window opens then.',
-    options: [
-      installation,
-      new Option('--check', 'exit code 1 when an installation is late or Temporal does not answer: for a monitor'),
-    ],
-    examples: [
-      ['vetledger status', 'how things are, and what to do next'],
-      ['vetledger status --installation 4711', 'everything about one installation'],
-      ['vetledger status --check --json', 'for a monitor'],
-    ],
-    action: async (context, options) => (await import('../commands/status.ts')).status(context, options),
-  });
-  const problems = define<{ installation?: number }>(program, 'problems', {
-    summary: 'what is held, and what the ERP refuses: why, and what to do',
-    description:
-      'A line for each cause first, then its documents with date, customer, department, amount and VAT. One missing account is one cause, however many documents it holds; everything that a document lacks is told at once. Of a posted document whose change is held: what changed, from what to what, and what the correction would do to each account.',
-    options: [installation],
-    examples: [
-      ['vetledger problems', 'every document that needs somebody'],
-      ['vetledger problems retry 4711/invoice/123', 'judge a document again now'],
-    ],
-    action: async (context, options) => (await import('../commands/problems.ts')).problems(context, options),
-  });
-  define<{ waitDelivery: number }>(problems, 'retry <id...>', {
-    summary: 'judge documents again now, in a window of their own',
-    description:
-      'Held documents are tried again by themselves when their record, the mapping or a lock changes; this does it at once. Ids are those that `vetledger problems` prints; those of entries that the ERP refuses are for `vetledger deliver retry`.',
-    options: [waitDelivery],
-    examples: [['vetledger problems retry 4711/invoice/123 4711/payment/7', 'two documents']],
-    action: async (context, options, ids) => (await import('../commands/problems.ts')).retry(context, options, ids),
-  });
-  define<MatchOptions>(problems, 'match [payment]', {
-    summary:
-      'say which prepayments a payment of type 8 used, where that is not known or wrong; without a payment: proposals',
-    description:
-      'Without a payment: what each payment without a match may have used, its client’s own prepayments first, with the command that matches it; writes nothing. `proposals` in --json has of each `proposed`, its client’s prepayments that cover it with the amount of each, or `others` that cover it. With a payment: the liability of the prepayment then stands under its client; what is posted under another one is reversed and posted anew by the next window. The decision is kept with name, reason and time. The payment is one with the remark prepayment_unmatched, which `vetledger reconcile` lists, too.',
-    options: [
-      option(
-        '--prepayment <id>',
-        'a prepayment that it used, by its id in the practice software (repeatable)',
-        repeated,
-      ),
-      new Option('--none', 'take the match away: nobody knows which one it used'),
-      new Option('--reason <text>', 'how it is known (required with a payment)'),
-      new Option('--by <name>', 'who answers for it (default: the user of the operating system)'),
-      installation,
-    ],
-    examples: [
-      ['vetledger problems match', 'what payments without a match may have used'],
-      ['vetledger problems match 4711/payment/12 --prepayment 7 --reason "receipt 881"', 'it used prepayment 7'],
-      ['vetledger problems match 4711/payment/12 --none --reason "was prepayment 8 of nobody we know"', 'nobody knows'],
-    ],
-    action: async (context, options, [payment]) => {
-      const { match, proposals } = await import('../commands/match.ts');
-      return payment === undefined ? proposals(context, options) : match(context, options, payment);
-    },
-  });
   define<{ installation?: number }>(program, 'explain <kind> [id]', {
     summary: 'one document from source to books: proofs, rules, entries, write-back',
     description:

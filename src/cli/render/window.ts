@@ -1,10 +1,44 @@
+import { z } from 'zod';
 import { labelOf } from '../../domain/installation-name.ts';
 import { visible, visibleIn } from '../../domain/text.ts';
 import type { Verdict } from '../../queries/verdict.ts';
 import type { RecordedWindow } from '../../queries/windows.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
+import * as answer from '../answer.ts';
 import { count, instant, table, writtenBackText } from './text.ts';
-import { verdictLines } from './verdict.ts';
+import { verdictAnswer, verdictLines } from './verdict.ts';
+
+const streamCounts = z.strictObject({
+  invoices: z.number(),
+  rows: z.number(),
+  payments: z.number(),
+  prepayments: z.number(),
+});
+
+/** A window that was waited for. */
+export const windowAnswer = z.strictObject({
+  installation: z.number(),
+  name: z.string().nullable().optional(),
+  from: answer.instant.nullable(),
+  to: answer.instant.nullable(),
+  outcome: z.enum(['closed', 'failed']),
+  seen: streamCounts,
+  pulled: streamCounts,
+  posted: z.number(),
+  held: z.number(),
+  delivered: z.number(),
+  written_back: z.number(),
+  written_back_unconfirmed: z.number().optional(),
+  api: z.strictObject({
+    requests: z.number(),
+    weight: z.number(),
+    throttled: z.number(),
+    waited_seconds: z.number(),
+  }),
+  remarks: z.array(answer.remark).optional(),
+  error: answer.plainError.optional(),
+  verdict: verdictAnswer.optional(),
+});
 
 type Streams = WindowReport['seen'];
 

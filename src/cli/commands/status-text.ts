@@ -5,9 +5,9 @@ import type { LaneStatus } from '../../queries/lanes.ts';
 import type { ScrubStatus } from '../../queries/scrub.ts';
 import type { InstallationStatus, StatusSummary } from '../../queries/status.ts';
 import type { TemporalStatus } from '../../windows/temporal-status.ts';
-import { deliveryLines } from './delivery.ts';
-import { bar, columns, count, duration, instant, table, writtenBackText } from './text.ts';
-import { verdictLines } from './verdict.ts';
+import { deliveryLines } from '../render/delivery.ts';
+import { bar, columns, count, duration, instant, table, writtenBackText } from '../render/text.ts';
+import { verdictLines } from '../render/verdict.ts';
 
 /** What `status` prints of many installations: the sum, and a line for each, those that need somebody first. */
 export function summaryText(summary: StatusSummary, found: readonly InstallationStatus[]): string {

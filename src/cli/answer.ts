@@ -1,0 +1,14 @@
+// What several commands print with --json: schemas of the text on stdout, where a time is a text and an amount keeps its digits.
+import { z } from 'zod';
+
+export const instant = z.iso.datetime();
+export const date = z.iso.date();
+/** In the currency of the installation. */
+export const amount = z.string().regex(/^-?\d+(\.\d+)?$/);
+
+export const plainError = z.strictObject({ code: z.string(), message: z.string(), todo: z.string() });
+export const remark = z.strictObject({ code: z.string(), message: z.string() });
+
+/** How many there are of each state, kind or code. */
+export const counts = z.record(z.string(), z.number());
+export const documentStates = z.strictObject({ invoices: counts, payments: counts, prepayments: counts });

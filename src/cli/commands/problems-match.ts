@@ -1,0 +1,180 @@
+import { Option } from 'commander';
+import { z } from 'zod';
+import { formatMoney, type Money } from '../../domain/money.ts';
+import { setMatch } from '../../prepayments/decide.ts';
+import { type Candidate, type Proposal, proposeMatches } from '../../prepayments/propose.ts';
+import { chosenInstallations, installationOf } from '../../runtime/app.ts';
+import type { InstallationId } from '../../terms.ts';
+import { actedBy } from '../acting.ts';
+import * as answer from '../answer.ts';
+import { by, type Definition, installation, option, wholeNumber } from '../command.ts';
+import { type CommandContext, usageError } from '../context.ts';
+import { count } from '../render/text.ts';
+import { withApp } from '../with-app.ts';
+
+interface Options {
+  prepayment?: number[];
+  none?: true;
+  reason?: string;
+  by?: string;
+  installation?: number;
+}
+
+const candidates = z.array(
+  z.strictObject({
+    prepayment: z.number(),
+    client: z.number().nullable(),
+    amount: answer.amount,
+    received_on: answer.date.nullable(),
+  }),
+);
+
+export const command: Definition<Options> = {
+  description:
+    'Without a payment: what each payment without a match may have used, its client’s own prepayments first, with the command that matches it; writes nothing. `proposals` in --json has of each `proposed`, its client’s prepayments that cover it with the amount of each, or `others` that cover it. With a payment: the liability of the prepayment then stands under its client; what is posted under another one is reversed and posted anew by the next window. The decision is kept with name, reason and time. The payment is one with the remark prepayment_unmatched, which `vetledger reconcile` lists, too.',
+  options: [
+    option('--prepayment <id>', 'a prepayment that it used, by its id in the practice software (repeatable)', repeated),
+    new Option('--none', 'take the match away: nobody knows which one it used'),
+    new Option('--reason <text>', 'how it is known (required with a payment)'),
+    by,
+    installation,
+  ],
+  examples: [
+    ['vetledger problems match', 'what payments without a match may have used'],
+    ['vetledger problems match 4711/payment/12 --prepayment 7 --reason "receipt 881"', 'it used prepayment 7'],
+    ['vetledger problems match 4711/payment/12 --none --reason "was prepayment 8 of nobody we know"', 'nobody knows'],
+  ],
+  answer: z.union([
+    z.strictObject({
+      proposals: z.array(
+        z.strictObject({
+          payment: z.string(),
+          invoice: z.number().nullable(),
+          client: z.number().nullable(),
+          amount: answer.amount,
+          used_on: answer.date.nullable(),
+          proposed: candidates,
+          others: candidates,
+        }),
+      ),
+    }),
+    z.strictObject({
+      payment: z.string(),
+      prepayments: z.array(z.number()),
+      client: z.number().nullable(),
+      by: z.string(),
+      reason: z.string(),
+    }),
+  ]),
+  run: (context, options, [payment]) =>
+    payment === undefined ? proposals(context, options) : match(context, options, payment),
+};
+
+function repeated(value: string, before: number[] = []): number[] {
+  return [...before, wholeNumber(value)];
+}
+
+/** Proposes matches for the payments that have none; writes nothing. */
+function proposals(context: CommandContext, options: Options): Promise<number> {
+  if (options.prepayment !== undefined || options.none || options.reason !== undefined) {
+    throw usageError('Name the payment, for example 4711/payment/12.', 'problems match');
+  }
+  return withApp(context, { temporal: false }, async ({ db, config }) => {
+    const found: ProposedMatches[] = [];
+    for (const installation of chosenInstallations(config, options.installation)) {
+      const { id, decimals } = installation;
+      found.push({ installation: id, decimals, proposals: await proposeMatches(db, installation) });
+    }
+    await context.result(proposalsDocument(found), () => proposalsText(found));
+    return 0;
+  });
+}
+
+/** Says which prepayments a payment used, where the rules do not tell. The next window posts what comes of it. */
+function match(context: CommandContext, options: Options, id: string): Promise<number> {
+  const { prepayment: prepayments = [], none = false, reason } = options;
+  if (reason === undefined) throw usageError('Say with --reason how it is known.', 'problems match');
+  const who = actedBy({ ...options, reason }, 'problems match');
+  const parts = /^(\d{1,15})\/payment\/(\d{1,15})$/.exec(id);
+  if (parts === null)
+    throw usageError(`${id} is no id of a payment; they look like 4711/payment/12.`, 'problems match');
+  if (none === prepayments.length > 0) {
+    throw usageError('Name the prepayments with --prepayment ID, or say --none.', 'problems match');
+  }
+  if (new Set(prepayments).size < prepayments.length) {
+    throw usageError('A prepayment is named twice.', 'problems match');
+  }
+  const [installation, payment] = [Number(parts[1]), Number(parts[2])];
+  return withApp(context, { temporal: false }, async (app) => {
+    installationOf(app.config, installation);
+    const { clientId } = await app.db.transaction((trx) =>
+      setMatch(trx, installation, { payment, prepayments, by: who.actedBy, reason: who.reason }),
+    );
+    const result = { payment: id, prepayments, client: clientId, by: who.actedBy, reason: who.reason };
+    await context.result(result, () =>
+      prepayments.length === 0
+        ? `It is not known which prepayment ${id} used; it stands under the client of its invoice when first posted. The next window posts it so.`
+        : `${id} used ${prepayments.map((each) => `prepayment ${each}`).join(' and ')} of ${clientId === null ? 'no client' : `client ${clientId}`}. The next window posts it so.`,
+    );
+    return 0;
+  });
+}
+
+/** An installation's uses without a match, and what they may have used. */
+interface ProposedMatches {
+  installation: InstallationId;
+  decimals: number;
+  proposals: readonly Proposal[];
+}
+
+/** What `problems match --json` prints where it names no payment. */
+function proposalsDocument(found: readonly ProposedMatches[]) {
+  return {
+    proposals: found.flatMap(({ installation, decimals, proposals }) => {
+      const candidate = ({ prepaymentId, clientId, left, receivedOn }: Candidate) => ({
+        ...{ prepayment: prepaymentId, client: clientId, amount: formatMoney(left, decimals), received_on: receivedOn },
+      });
+      return proposals.map(({ paymentId, invoiceId, clientId, amount, usedOn, own, others }) => ({
+        payment: `${installation}/payment/${paymentId}`,
+        ...{ invoice: invoiceId, client: clientId, amount: formatMoney(amount, decimals), used_on: usedOn },
+        ...{ proposed: own.map(candidate), others: others.map(candidate) },
+      }));
+    }),
+  };
+}
+
+/** A block for each use: what it took, and the command that matches it. */
+function proposalsText(found: readonly ProposedMatches[]): string {
+  return found
+    .map(({ installation, decimals, proposals }) =>
+      proposals.length === 0
+        ? `Installation ${installation}: of each use it is known which prepayment it used.`
+        : [
+            `Installation ${installation}: ${count(proposals.length, 'use')} of which it is not known which prepayment was used`,
+            ...proposals.flatMap((proposal) => lines(installation, proposal, (of) => formatMoney(of, decimals))),
+          ].join('\n'),
+    )
+    .join('\n\n');
+}
+
+function lines(installation: InstallationId, proposal: Proposal, text: (of: Money) => string): string[] {
+  const { paymentId, invoiceId, clientId, amount, usedOn, own, others } = proposal;
+  const id = `${installation}/payment/${paymentId}`;
+  const named = (candidates: readonly Candidate[]) =>
+    candidates
+      .map(
+        ({ prepaymentId, left, receivedOn, ...of }) =>
+          `prepayment ${prepaymentId} of ${clientText(of.clientId)} (${text(left)}, received ${receivedOn})`,
+      )
+      .join(', ');
+  const command = (candidates: readonly Candidate[]) =>
+    `    vetledger problems match ${id} ${candidates.map(({ prepaymentId }) => `--prepayment ${prepaymentId}`).join(' ')} --reason "…"`;
+  const use = `  ${id}  ${text(amount)} on ${usedOn ?? 'an unknown day'}, invoice ${invoiceId ?? 'unknown'} of ${clientText(clientId)}`;
+  if (own.length > 0) return [`${use}: its client's ${named(own)}`, command(own)];
+  if (others.length === 0) return [`${use}: no prepayment has dropped by as much without explanation`];
+  return [`${use}: one of ${named(others)}`, ...others.map((other) => command([other]))];
+}
+
+function clientText(clientId: number | null): string {
+  return clientId === null ? 'no client' : `client ${clientId}`;
+}
