@@ -13,14 +13,14 @@ export function isMissing({ problem }: Pick<LateDocument, 'problem'>): boolean {
 }
 
 /**
- * Records that a person confirms documents, or the rows of them that are missing, to be gone, and marks them: the next window reverses
+ * Records that a person's action confirms documents, or the rows of them that are missing, to be gone, and marks them: the next window reverses
  * them with R3's reason (ACCOUNTING "Absence"). Throws UserError where the source shows one again.
  */
 export async function confirmGone(
   trx: Connection,
   installation: InstallationId,
   documents: readonly DocumentRef[],
-  { reason, by }: { reason: string; by: string },
+  action: number,
 ): Promise<LateDocument[]> {
   const found: LateDocument[] = [];
   for (const kind of documentKinds) {
@@ -34,7 +34,7 @@ export async function confirmGone(
         throw notMissing(`${installation}/${kind}/${id}`);
       return { kind, id, version: document.version, document };
     });
-    await recordDecisions(trx, installation, decided, { decision: 'confirm_gone', reason, by });
+    await recordDecisions(trx, installation, decided, { decision: 'confirm_gone', action });
     await markDirty(trx, installation, kind, ids);
     found.push(...decided.map(({ document }) => document));
   }

@@ -23,21 +23,15 @@ export function optionOf(decision: LateDecisionKind): string {
   return `--${decision.replaceAll('_', '-')}`;
 }
 
-export interface Deciding {
-  decision: LateDecisionKind;
-  reason: string;
-  by: string;
-}
-
 /**
- * Records a decision about the present version of a late document, and marks the document, so that the next window heeds it.
+ * Records the decision of a person's action about the present version of a late document, and marks the document, so that the next window heeds it.
  * Throws UserError where there is nothing to decide, or not that.
  */
 export async function decideLate(
   trx: Connection,
   installation: InstallationId,
   document: DocumentRef,
-  { decision, reason, by }: Deciding,
+  { decision, action }: { decision: LateDecisionKind; action: number },
 ): Promise<LateDocument> {
   const name = `${installation}/${document.kind}/${document.id}`;
   const [found = null] = await lockLate(trx, installation, document.kind, [document.id]);
@@ -68,10 +62,10 @@ export async function decideLate(
     );
   }
   if (decision === 'confirm_gone') {
-    await confirmGone(trx, installation, [document], { reason, by });
+    await confirmGone(trx, installation, [document], action);
     return found;
   }
-  await recordDecisions(trx, installation, [{ ...document, version: found.version }], { decision, reason, by });
+  await recordDecisions(trx, installation, [{ ...document, version: found.version }], { decision, action });
   await markDirty(trx, installation, document.kind, [document.id]);
   // They settle a receivable of these books from now on, and not one of the opening balances.
   if (document.kind === 'invoice')

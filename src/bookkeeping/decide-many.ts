@@ -1,9 +1,11 @@
+import { type ActedBy, recordAction } from '../actions/record.ts';
 import type { Connection } from '../db/rows.ts';
 import { type LateDocument, lateDocuments } from '../documents/late.ts';
 import { UserError } from '../domain/errors.ts';
-import type { InstallationId } from '../terms.ts';
+import type { LateDecisionKind } from '../posting/types.ts';
+import type { DocumentRef, InstallationId } from '../terms.ts';
 import { confirmGone } from './confirm-gone.ts';
-import { type Deciding, decideLate } from './decide-late.ts';
+import { decideLate } from './decide-late.ts';
 import { decisionsOf } from './late-decisions.ts';
 
 /**
@@ -49,16 +51,23 @@ function isAlike({ problem, kind }: LateDocument, chosen: readonly LateDocument[
   return problem === 'source_shrank' && chosen.some((each) => each.problem === problem && each.kind === kind);
 }
 
-/** Decides alike about documents of an installation. */
+/**
+ * Decides alike about documents of an installation, as one action of a person. `chosen`: by `chooseLate`, so that all of so many missing ones
+ * are among them. Throws UserError where one cannot be decided so; nothing is decided then.
+ */
 export async function decideAll(
   trx: Connection,
   installation: InstallationId,
-  documents: readonly LateDocument[],
-  deciding: Deciding,
+  documents: readonly DocumentRef[],
+  { decision, ...by }: ActedBy & { decision: LateDecisionKind },
+  { chosen }: { chosen: boolean },
 ): Promise<LateDocument[]> {
-  const { decision, reason, by } = deciding;
-  if (decision === 'confirm_gone') return confirmGone(trx, installation, documents, { reason, by });
+  const input = { decision, documents: documents.map(({ kind, id }) => `${kind}/${id}`) };
+  const action = await recordAction(trx, { installation, kind: 'decide_late', by, input });
+  if (chosen && decision === 'confirm_gone') return confirmGone(trx, installation, documents, action);
   const decided: LateDocument[] = [];
-  for (const { kind, id } of documents) decided.push(await decideLate(trx, installation, { kind, id }, deciding));
+  for (const { kind, id } of documents) {
+    decided.push(await decideLate(trx, installation, { kind, id }, { decision, action }));
+  }
   return decided;
 }

@@ -25,8 +25,10 @@ export async function decisionsOf(
       ...{ kind: oneOf(documentKinds), document_id: integer, decision: oneOf(lateDecisions), version: text },
       ...{ reason: text, by: text, at: instant },
     },
-    `select kind, document_id, decision, version, reason, decided_by as by, decided_at as at from late_decision
-     where installation = ? and (kind, document_id) in (select * from unnest(?::text[], ?::bigint[])) order by id desc`,
+    `select d.kind, d.document_id, d.decision, d.version, a.reason, a.acted_by as by, a.acted_at as at
+     from late_decision d join action_done a on a.id = d.action_id
+     where d.installation = ? and (d.kind, d.document_id) in (select * from unnest(?::text[], ?::bigint[]))
+     order by d.id desc`,
     [installation, documents.map(({ kind }) => kind), documents.map(({ id }) => id)],
   );
   for (const { kind, document_id: id, ...decision } of found) {
@@ -52,12 +54,12 @@ export async function redatedInvoices(
   return new Set(found.map(({ id }) => id));
 }
 
-/** Records what a person decided about versions of documents. */
+/** Records what an action of a person decided about versions of documents. */
 export async function recordDecisions(
   trx: Connection,
   installation: InstallationId,
   documents: readonly (DocumentRef & { version: string })[],
-  { decision, reason, by }: { decision: LateDecisionKind; reason: string; by: string },
+  { decision, action }: { decision: LateDecisionKind; action: number },
 ): Promise<void> {
   const { from, bindings } = rowsAsArrays(
     'decided',
@@ -66,8 +68,8 @@ export async function recordDecisions(
   );
   await execute(
     trx,
-    `insert into late_decision (installation, kind, document_id, decision, version, reason, decided_by)
-     select ?, decided.kind, decided.id, ?, decided.version, ?, ? from ${from}`,
-    [installation, decision, reason, by, ...bindings],
+    `insert into late_decision (installation, kind, document_id, decision, version, action_id)
+     select ?, decided.kind, decided.id, ?, decided.version, ? from ${from}`,
+    [installation, decision, action, ...bindings],
   );
 }

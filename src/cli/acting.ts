@@ -1,12 +1,10 @@
 import { userInfo } from 'node:os';
+import type { ActedBy } from '../actions/record.ts';
 import { ConfigError } from '../domain/errors.ts';
 import { usageError } from './context.ts';
 
 /** Who does something that is recorded, and why. Throws ConfigError where one of them is empty. */
-export function actedBy(
-  options: { reason: string; by?: string },
-  command: string,
-): { actedBy: string; reason: string } {
+export function actedBy(options: { reason: string; by?: string }, command: string): ActedBy {
   const [reason, by] = [options.reason.trim(), (options.by ?? accountName()).trim()];
   if (reason === '') throw usageError('--reason is empty; say why.', command);
   if (by === '') throw usageError('--by is empty; say who answers for it.', command);

@@ -4,12 +4,13 @@ import { rows } from './rows.ts';
 
 /**
  * The schema of a migrated database as SQL text, in an order that depends on names only: tables with their columns and
- * constraints, indexes, functions and triggers. Kept as src/db/schema.sql, so that a review shows what a migration changes.
+ * constraints, indexes, views, functions and triggers. Kept as src/db/schema.sql, so that a review shows what a migration changes.
  */
 export async function schemaText(db: Db): Promise<string> {
   const parts = [
     '-- Written by `node scripts/schema.ts` from src/db/migrations; edit those instead.',
     ...(await tables(db)),
+    ...(await statements(db, viewsSql)),
     ...(await statements(db, functionsSql)),
     ...(await statements(db, triggersSql)),
   ];
@@ -58,6 +59,11 @@ const indexesSql = `
   from pg_index i join pg_class c on c.oid = i.indrelid join pg_namespace n on n.oid = c.relnamespace
   where ${ours} and not exists (select from pg_constraint k where k.conindid = i.indexrelid)
   order by c.relname, line`;
+
+const viewsSql = `
+  select 'create view ' || c.relname || ' as' || chr(10) || rtrim(pg_get_viewdef(c.oid), ';') as line
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = ? and c.relkind = 'v' order by c.relname`;
 
 const functionsSql = `
   select pg_get_functiondef(p.oid) as line

@@ -1,5 +1,51 @@
 -- Written by `node scripts/schema.ts` from src/db/migrations; edit those instead.
 
+create table action (
+  id bigint not null,
+  installation bigint,
+  seq bigint not null,
+  kind text not null,
+  subject text not null,
+  input json not null,
+  shown_hash text,
+  reason_hash text not null,
+  asked_at timestamp with time zone not null,
+  previous_hash text not null,
+  hash text not null,
+  constraint action_installation_seq_key UNIQUE NULLS NOT DISTINCT (installation, seq),
+  constraint action_pkey PRIMARY KEY (id),
+  constraint action_subject_check CHECK ((subject <> ''::text))
+);
+
+create table action_head (
+  installation bigint,
+  seq bigint not null,
+  hash text not null,
+  constraint action_head_installation_key UNIQUE NULLS NOT DISTINCT (installation)
+);
+
+create table action_outcome (
+  action_id bigint not null,
+  installation bigint,
+  seq bigint not null,
+  result json not null,
+  ended_at timestamp with time zone not null,
+  previous_hash text not null,
+  hash text not null,
+  constraint action_outcome_installation_seq_key UNIQUE NULLS NOT DISTINCT (installation, seq),
+  constraint action_outcome_pkey PRIMARY KEY (action_id),
+  constraint action_outcome_action_id_fkey FOREIGN KEY (action_id) REFERENCES action(id)
+);
+
+create table action_reason (
+  action_id bigint not null,
+  salt text not null,
+  reason text not null,
+  constraint action_reason_pkey PRIMARY KEY (action_id),
+  constraint action_reason_action_id_fkey FOREIGN KEY (action_id) REFERENCES action(id),
+  constraint action_reason_reason_check CHECK ((reason <> ''::text))
+);
+
 create table book_adoption (
   id bigint generated always as identity not null,
   installation bigint not null,
@@ -595,14 +641,11 @@ create table late_decision (
   document_id bigint not null,
   decision text not null,
   version text not null,
-  reason text not null,
-  decided_by text not null,
-  decided_at timestamp with time zone not null default clock_timestamp(),
+  action_id bigint not null,
   constraint late_decision_pkey PRIMARY KEY (id),
-  constraint late_decision_decided_by_check CHECK ((decided_by <> ''::text)),
+  constraint late_decision_action_id_fkey FOREIGN KEY (action_id) REFERENCES action(id),
   constraint late_decision_decision_check CHECK ((decision = ANY (ARRAY['wait'::text, 'redate'::text, 'as_dated'::text, 'accept_date'::text, 'confirm_gone'::text]))),
-  constraint late_decision_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text]))),
-  constraint late_decision_reason_check CHECK ((reason <> ''::text))
+  constraint late_decision_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text])))
 );
 CREATE INDEX late_decision_document ON vetledger.late_decision USING btree (installation, kind, document_id, id);
 
@@ -1077,6 +1120,19 @@ create table write_back (
 );
 CREATE INDEX write_back_pending ON vetledger.write_back USING btree (installation) WHERE (state <> 'done'::text);
 CREATE INDEX write_back_unread ON vetledger.write_back USING btree (installation, prepayment_id) WHERE (((state = 'done'::text) AND (read_back IS NULL)) OR (read_back = 'given_up'::text));
+
+create view action_done as
+ SELECT a.id,
+    a.installation,
+    a.kind,
+    a.subject AS acted_by,
+    COALESCE(r.reason, '(erased)'::text) AS reason,
+    a.input,
+    o.result,
+    a.asked_at AS acted_at
+   FROM ((action a
+     JOIN action_outcome o ON ((o.action_id = a.id)))
+     LEFT JOIN action_reason r ON ((r.action_id = a.id)));
 
 CREATE OR REPLACE FUNCTION vetledger.append_close()
  RETURNS trigger
@@ -1599,6 +1655,10 @@ begin
   select a.id, a.installation, a.entry_date from added a where a.posting_mode = 'daily_summary';
   return null;
 end $function$;
+
+CREATE TRIGGER action_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER action_outcome_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.action_outcome FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER book_adoption_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.book_adoption FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

@@ -1,3 +1,4 @@
+import { brokenAction } from '../actions/verify.ts';
 import { date, integer, oneOf, text } from '../db/columns.ts';
 import { type Connection, maybeRow, rows } from '../db/rows.ts';
 import { entryId } from '../domain/entry.ts';
@@ -8,11 +9,11 @@ import { entriesBySeq } from './journal/read.ts';
 import { summariesBySeq } from './summaries/read.ts';
 import { summaryHash } from './summaries/summary-hash.ts';
 
-/** The first entry, close or summary that is not as it was written. */
+/** The first entry, close, summary or action that is not as it was written. */
 export interface BrokenLink {
-  /** Position in the chain of entries or of daily summaries; null when the chain's end is missing. */
+  /** Position in the chain of entries, of daily summaries or of actions; null when the chain's end is missing. */
   seq: number | null;
-  /** Id of the entry or of the daily summary; a close has none, and is named in words. */
+  /** Id of the entry or of the daily summary; a close and an action have none, and are named in words. */
   entryId: string;
   message: string;
 }
@@ -33,7 +34,8 @@ export type OnLink = (chain: 'journal' | 'summaries', link: ChainHead) => void;
 /**
  * Walks an installation's hash chain from its first entry to its head, or to the first broken link. Closes of the books are
  * links of it. A chain without its last entries is still sound, so each entry that a document names must exist, too. Then the
- * chain of daily summaries is walked: each is hashed over its lines and its entries' hashes; a close ties that chain's head.
+ * chain of daily summaries is walked: each is hashed over its lines and its entries' hashes; a close ties that chain's head. At last the
+ * chains of what persons did are walked: that of the installation, and that of the whole database.
  */
 export async function walkChains(
   db: Connection,
@@ -46,7 +48,12 @@ export async function walkChains(
     journal.broken === null
       ? await walkSummaries(db, installation, closes, onLink)
       : { broken: null, head: { seq: 0, hash: chainStart } };
-  const broken = journal.broken ?? (await missingEnd(db, installation)) ?? summaries.broken;
+  const broken =
+    journal.broken ??
+    (await missingEnd(db, installation)) ??
+    summaries.broken ??
+    (await brokenAction(db, installation)) ??
+    (await brokenAction(db, null));
   return { broken, head: journal.head, entries: journal.entries, summaryHead: summaries.head };
 }
 

@@ -134,7 +134,9 @@ test('what a person confirms is reversed, and posted anew when it is shown again
   await confirmAllGone(of.app.db, installation, 1);
   await of.sync();
   expect((await entries()).map(({ reason }) => reason)).toEqual(['posted', 'gone']);
-  const decided = await of.rows(`select decision, reason, decided_by as by from late_decision`);
+  const decided = await of.rows(
+    `select decision, reason, acted_by as by from late_decision join action_done a on a.id = action_id`,
+  );
   expect(decided).toEqual([
     { decision: 'confirm_gone', reason: 'deleted in the practice software', by: 'M. Virtanen' },
   ]);

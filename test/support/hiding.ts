@@ -23,10 +23,14 @@ export function hiding(sandbox: Sandbox): (hidden: Hidden) => void {
 
 /** A person confirms that everything that is missing is gone; `number` is how many documents that are. */
 export async function confirmAllGone(db: Db, installation: InstallationId, number: number): Promise<void> {
-  const deciding = { decision: 'confirm_gone', reason: 'deleted in the practice software', by: 'M. Virtanen' } as const;
+  const deciding = {
+    decision: 'confirm_gone',
+    reason: 'deleted in the practice software',
+    actedBy: 'M. Virtanen',
+  } as const;
   await db.transaction(async (trx) => {
     for (const [id, found] of await chooseLate(trx, [installation], isMissing, number)) {
-      await decideAll(trx, id, found, deciding);
+      await decideAll(trx, id, found, deciding, { chosen: true });
     }
   });
 }

@@ -1,4 +1,4 @@
-import { decideLate, decisionsFor, optionOf } from '../../bookkeeping/decide-late.ts';
+import { decisionsFor, optionOf } from '../../bookkeeping/decide-late.ts';
 import { chooseLate, decideAll } from '../../bookkeeping/decide-many.ts';
 import { decisionsOf } from '../../bookkeeping/late-decisions.ts';
 import { type Redated, redateClosed } from '../../bookkeeping/redate.ts';
@@ -98,12 +98,13 @@ export function decide(context: CommandContext, options: DecideOptions, ids: rea
     // Entries first: they are refused as a whole while a window is under way.
     const redated = units.length > 0 ? await redateUnits(context, app, options, units) : [];
     const decided = await app.db.transaction(async (trx) => {
-      const deciding = { decision, reason: by.reason, by: by.actedBy };
+      const deciding = { decision, ...by };
       const done: { id: string; decision: LateDecisionKind; code: string | null }[] = [];
       const add = (installation: InstallationId, { kind, id, problem }: LateDocument) =>
         done.push({ id: `${installation}/${kind}/${id}`, decision, code: problem });
-      for (const { installation, ...document } of documents) {
-        add(installation, await decideLate(trx, installation, document, deciding));
+      for (const [installation, named] of Map.groupBy(documents, (each) => each.installation)) {
+        for (const each of await decideAll(trx, installation, named, deciding, { chosen: false }))
+          add(installation, each);
       }
       if (filter !== null) {
         const choice = await chooseLate(
@@ -113,7 +114,8 @@ export function decide(context: CommandContext, options: DecideOptions, ids: rea
           options.number ?? 0,
         );
         for (const [installation, found] of choice) {
-          for (const document of await decideAll(trx, installation, found, deciding)) add(installation, document);
+          for (const each of await decideAll(trx, installation, found, deciding, { chosen: true }))
+            add(installation, each);
         }
       }
       return done;

@@ -81,6 +81,67 @@ create table reconcile_verdict (
   checked_at timestamptz not null default clock_timestamp()
 );
 
+---------------------------------------------------------------------------------------------------- actions
+-- What persons do (src/actions): who asked for what, and what came of it, one outcome each. Both tables are links of one chain for
+-- each installation, and of one for what concerns the whole database (installation null).
+create sequence action_id;
+create table action (
+  id bigint primary key,
+  installation bigint,
+  seq bigint not null,
+  kind text not null,
+  -- Who answers for it.
+  subject text not null check (subject <> ''),
+  -- JSON as it was hashed; nothing of it can be erased.
+  input json not null,
+  -- Hash of the figures that were shown before, where some were.
+  shown_hash text,
+  -- Of the reason with its salt (`action_reason`).
+  reason_hash text not null,
+  asked_at timestamptz not null,
+  previous_hash text not null,
+  hash text not null,
+  unique nulls not distinct (installation, seq)
+);
+create trigger action_immutable before update or delete or truncate on action
+  for each statement execute function refuse_change();
+
+create table action_outcome (
+  action_id bigint primary key references action (id),
+  installation bigint,
+  seq bigint not null,
+  result json not null,
+  ended_at timestamptz not null,
+  previous_hash text not null,
+  hash text not null,
+  unique nulls not distinct (installation, seq)
+);
+create trigger action_outcome_immutable before update or delete or truncate on action_outcome
+  for each statement execute function refuse_change();
+
+-- Reasons are free text, and may name people: they stand apart from what the chain hashes, and are deleted with their salt.
+create table action_reason (
+  action_id bigint primary key references action (id),
+  salt text not null,
+  reason text not null check (reason <> '')
+);
+
+-- The last link of each chain: who records the next one locks it, and a link taken off the end is missed.
+create table action_head (
+  installation bigint,
+  seq bigint not null,
+  hash text not null,
+  unique nulls not distinct (installation)
+);
+
+-- Actions with their outcomes, as others read and join them.
+create view action_done as
+select a.id, a.installation, a.kind, a.subject as acted_by, coalesce(r.reason, '(erased)') as reason, a.input, o.result,
+  a.asked_at as acted_at
+from action a
+join action_outcome o on o.action_id = a.id
+left join action_reason r on r.action_id = a.id;
+
 ---------------------------------------------------------------------------------------------------- processes
 -- Daemons and commands at work. One whose heartbeat stopped is forgotten.
 create table daemon (
@@ -545,9 +606,7 @@ create table late_decision (
   decision text not null check (decision in ('wait', 'redate', 'as_dated', 'accept_date', 'confirm_gone')),
   -- The document's version that it is for: the entry in force, and the facts or the state that ask for another one.
   version text not null,
-  reason text not null check (reason <> ''),
-  decided_by text not null check (decided_by <> ''),
-  decided_at timestamptz not null default clock_timestamp()
+  action_id bigint not null references action (id)
 );
 create index late_decision_document on late_decision (installation, kind, document_id, id);
 create trigger late_decision_immutable before update or delete or truncate on late_decision

@@ -10,7 +10,7 @@ import type { ActivityDeps } from '../../../activities/deps.ts';
 import type { Quirks } from '../../../sandbox/src/index.ts';
 import { Rng } from '../../../sandbox/src/rng.ts';
 import { addDays } from '../../../sandbox/src/zone.ts';
-import { confirmGone } from '../../../src/bookkeeping/confirm-gone.ts';
+import { decideAll } from '../../../src/bookkeeping/decide-many.ts';
 import { type InstallationConfig, loadConfig } from '../../../src/config/load.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { closePeriods } from '../../../src/ledger/close.ts';
@@ -651,8 +651,9 @@ class Round {
       else if (!this.#unusable.has(document)) this.#wrong.push(`${document} is missing, and the source shows it`);
     }
     if (deleted.length === 0) return false;
-    const confirming = { reason: 'deleted in the practice software', by: 'M. Virtanen' };
-    await this.#databases.db.transaction((trx) => confirmGone(trx, id, deleted, confirming));
+    const by = { reason: 'deleted in the practice software', actedBy: 'M. Virtanen' };
+    const confirming = { decision: 'confirm_gone', ...by } as const;
+    await this.#databases.db.transaction((trx) => decideAll(trx, id, deleted, confirming, { chosen: true }));
     for (const { kind, id } of deleted) this.#confirmed.add(`${kind}/${id}`);
     this.#tell(`confirmed to be gone: ${[...this.#confirmed].join(', ')}`);
     this.#server.pass(90_000);

@@ -1,0 +1,147 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { instant, integer, text } from '../db/columns.ts';
+import { type Connection, execute, row, rows } from '../db/rows.ts';
+import { storable } from '../domain/text.ts';
+import type { InstallationId } from '../terms.ts';
+
+/**
+ * What persons do to the books and to the machinery (tables `action` and `action_outcome`): who, what, why, and what came of it. Both
+ * tables are links of one hash chain for each installation, and of one for what concerns the whole database. Reasons may name people,
+ * so the chain holds only their salted hash, and they can be erased.
+ */
+
+/** Who does something, and why. */
+export interface ActedBy {
+  actedBy: string;
+  reason: string;
+}
+
+export type ActionKind = 'decide_late';
+
+export interface NewAction {
+  /** Null: the whole database. */
+  installation: InstallationId | null;
+  kind: ActionKind;
+  by: ActedBy;
+  /** What was asked for: ids, dates and names of settings, never names of people, since nothing of it can be erased. */
+  input: object;
+  /** The figures that were shown before, as a text; the action keeps their hash. */
+  shown?: string;
+  /** What came of it, as free of names. */
+  result?: object;
+}
+
+/** A link of the chain of actions: an action as it was asked for, or its outcome. */
+export type ActionLink = { seq: number; actionId: number } & (
+  | { kind: string; subject: string; input: string; shownHash: string | null; reasonHash: string; askedAt: Date }
+  | { result: string; endedAt: Date }
+);
+
+/** `previous_hash` of the first link. */
+export const chainStart = '0'.repeat(64);
+
+/** sha256 of the previous hash and what the link says, in hex. */
+export function linkHash(previousHash: string, installation: InstallationId | null, link: ActionLink): string {
+  const { seq, actionId } = link;
+  const said =
+    'result' in link
+      ? ['outcome', link.result, link.endedAt]
+      : ['action', link.kind, link.subject, link.input, link.shownHash, link.reasonHash, link.askedAt];
+  return sha256(`${previousHash}\n${JSON.stringify([installation, seq, actionId, ...said])}`);
+}
+
+/** The hash of a reason that the chain holds. Without the salt, which is erased with the reason, nobody finds the reason by trying. */
+export function reasonHash(salt: string, reason: string): string {
+  return sha256(`${salt}\n${reason}`);
+}
+
+function sha256(content: string): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/**
+ * Records an action with its outcome, in the transaction of what it does, and returns the action's id. Who records for the same
+ * installation waits until the transaction ends.
+ */
+export async function recordAction(
+  trx: Connection,
+  { installation, kind, by, input, shown, result = {} }: NewAction,
+): Promise<number> {
+  const { seq, hash, id, at } = await row(
+    trx,
+    { seq: integer, hash: text, id: integer, at: instant },
+    `insert into action_head as head (installation, seq, hash) values (?, 0, ?)
+     on conflict (installation) do update set seq = head.seq
+     returning seq, hash, nextval('action_id') as id, date_trunc('milliseconds', clock_timestamp()) as at`,
+    [installation, chainStart],
+  );
+  const [subject, reason, salt] = [storable(by.actedBy), storable(by.reason), randomBytes(16).toString('hex')];
+  const action = {
+    ...{ seq: seq + 1, actionId: id, kind, subject, input: textOf(input), askedAt: at },
+    ...{ shownHash: shown === undefined ? null : sha256(shown), reasonHash: reasonHash(salt, reason) },
+  };
+  const outcome = { seq: seq + 2, actionId: id, result: textOf(result), endedAt: at };
+  const actionHash = linkHash(hash, installation, action);
+  const outcomeHash = linkHash(actionHash, installation, outcome);
+  await execute(
+    trx,
+    `insert into action (id, installation, seq, kind, subject, input, shown_hash, reason_hash, asked_at, previous_hash, hash)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      ...[id, installation, action.seq, kind, subject, action.input, action.shownHash, action.reasonHash, at],
+      ...[hash, actionHash],
+    ],
+  );
+  await execute(trx, 'insert into action_reason (action_id, salt, reason) values (?, ?, ?)', [id, salt, reason]);
+  await execute(
+    trx,
+    `insert into action_outcome (action_id, installation, seq, result, ended_at, previous_hash, hash)
+     values (?, ?, ?, ?, ?, ?, ?)`,
+    [id, installation, outcome.seq, outcome.result, at, actionHash, outcomeHash],
+  );
+  await execute(trx, 'update action_head set seq = ?, hash = ? where installation is not distinct from ?', [
+    ...[outcome.seq, outcomeHash, installation],
+  ]);
+  return id;
+}
+
+/** As PostgreSQL keeps it, so that the hash is over what is read back. */
+function textOf(content: object): string {
+  return storable(JSON.stringify(content));
+}
+
+/**
+ * Erases the reasons of an installation's actions that name somebody: every word of one of the names stands in them. Returns the ids of
+ * the actions, which are to be recorded with the erasure: a reason that is missing without is damage.
+ */
+export async function eraseReasons(
+  trx: Connection,
+  installation: InstallationId,
+  names: readonly string[],
+): Promise<number[]> {
+  const wanted = names.map(wordsOf).filter(({ length }) => length > 0);
+  if (wanted.length === 0) return [];
+  const found = await rows(
+    trx,
+    { id: integer, reason: text },
+    `select r.action_id as id, r.reason from action_reason r join action a on a.id = r.action_id
+     where a.installation = ? order by r.action_id`,
+    [installation],
+  );
+  const naming = found.flatMap(({ id, reason }) => {
+    const words = wordsOf(reason);
+    return wanted.some((name) => name.every((word) => words.includes(word))) ? id : [];
+  });
+  await execute(trx, 'delete from action_reason where action_id = any(?)', [naming]);
+  return naming;
+}
+
+/** The words of a text, so that case, order and punctuation make no difference. */
+function wordsOf(content: string): string[] {
+  return (
+    content
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  );
+}
