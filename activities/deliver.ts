@@ -97,7 +97,7 @@ async function obstacleOf({ db }: ActivityDeps, installation: InstallationConfig
   return (
     pause && {
       code: 'delivery_paused',
-      message: `the delivery of installation ${installation.id} was paused by ${pause.paused_by}: ${pause.reason}`,
+      message: `the delivery of installation ${installation.id} was paused by ${pause.acted_by}: ${pause.reason}`,
       todo: 'Run `vetledger deliver resume` when it may go on.',
     }
   );

@@ -16,7 +16,11 @@ export interface ActedBy {
   reason: string;
 }
 
-export type ActionKind = 'decide_late';
+export type ActionKind =
+  | ('decide_late' | 'redate')
+  | ('approve_delivery' | 'retry_delivery' | 'undo_delivery' | 'acknowledge_batch' | 'adopt_entries')
+  | ('pause_windows' | 'resume_windows' | 'cancel_windows' | 'nudge_windows')
+  | ('pause_delivery' | 'resume_delivery' | 'cancel_delivery' | 'nudge_delivery');
 
 export interface NewAction {
   /** Null: the whole database. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type ActedBy, recordAction } from '../actions/record.ts';
 import { isDelivered } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import { leasedTransactions, releaseLease, takeLease } from '../db/lease.ts';
@@ -9,7 +10,6 @@ import { UserError } from '../domain/errors.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { cancelOut, holdClosedInErp } from '../erp/outbox/cancel-out.ts';
 import { enqueueUnits } from '../erp/outbox/enqueue.ts';
-import { type ActedBy, recordAction } from '../erp/outbox/state.ts';
 import { holdPeriod } from '../ledger/close.ts';
 import { loadEntries } from '../ledger/journal/read.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../terms.ts';
@@ -79,8 +79,8 @@ export async function redateClosed(
       for (const day of await daysOf(trx, summaryIds)) {
         redated.push(...(await redateDay(trx, databaseId, installation, day)));
       }
-      const details = redated.map(({ unit, entry, date }) => `${unit} → ${entry ?? 'none'} ${date ?? ''}`.trim());
-      await recordAction(trx, id, 'redate', details.join(', '), by);
+      const input = { units: unitIds };
+      await recordAction(trx, { installation: id, kind: 'redate', by, input, result: { redated } });
       return redated;
     });
   } finally {

@@ -307,18 +307,6 @@ create table erasure (
   constraint erasure_pkey PRIMARY KEY (id)
 );
 
-create table erp_action (
-  id bigint generated always as identity not null,
-  installation bigint not null,
-  action text not null,
-  details text not null,
-  reason text not null,
-  acted_by text not null,
-  acted_at timestamp with time zone not null default clock_timestamp(),
-  constraint erp_action_pkey PRIMARY KEY (id),
-  constraint erp_action_action_check CHECK ((action = ANY (ARRAY['approve'::text, 'retry'::text, 'undo'::text, 'pause'::text, 'resume'::text, 'ack'::text, 'redate'::text, 'cancel'::text, 'nudge'::text, 'adopt'::text])))
-);
-
 create table erp_batch (
   installation bigint not null,
   number bigint not null,
@@ -331,7 +319,6 @@ create table erp_batch (
   written_at timestamp with time zone,
   withdrawn_at timestamp with time zone,
   acknowledged_at timestamp with time zone,
-  acknowledged_by text,
   constraint erp_batch_pkey PRIMARY KEY (installation, number),
   constraint erp_batch_format_check CHECK ((format = ANY (ARRAY['csv'::text, 'sie4'::text, 'datev'::text])))
 );
@@ -538,10 +525,9 @@ create table erp_open_line (
 
 create table erp_pause (
   installation bigint not null,
-  paused_by text not null,
-  reason text not null,
-  paused_at timestamp with time zone not null default clock_timestamp(),
-  constraint erp_pause_pkey PRIMARY KEY (installation)
+  action_id bigint not null,
+  constraint erp_pause_pkey PRIMARY KEY (installation),
+  constraint erp_pause_action_id_fkey FOREIGN KEY (action_id) REFERENCES action(id)
 );
 
 create table erp_request (
@@ -1071,31 +1057,14 @@ create table voucher (
   constraint voucher_number_check CHECK ((number > 0))
 );
 
-create table window_action (
-  id bigint generated always as identity not null,
-  installation bigint not null,
-  action text not null,
-  via text not null,
-  details text not null,
-  reason text not null,
-  acted_by text not null,
-  acted_at timestamp with time zone not null default clock_timestamp(),
-  constraint window_action_pkey PRIMARY KEY (id),
-  constraint window_action_action_check CHECK ((action = ANY (ARRAY['pause'::text, 'resume'::text, 'cancel'::text, 'nudge'::text]))),
-  constraint window_action_via_check CHECK ((via = ANY (ARRAY['command'::text, 'temporal'::text])))
-);
-
 create table window_pause (
   installation bigint not null,
   is_paused boolean not null,
   is_followed boolean not null default false,
   n integer not null default 1,
-  via text not null,
-  acted_by text not null,
-  reason text not null,
-  changed_at timestamp with time zone not null default clock_timestamp(),
+  action_id bigint not null,
   constraint window_pause_pkey PRIMARY KEY (installation),
-  constraint window_pause_via_check CHECK ((via = ANY (ARRAY['command'::text, 'temporal'::text])))
+  constraint window_pause_action_id_fkey FOREIGN KEY (action_id) REFERENCES action(id)
 );
 
 create table write_back (
@@ -1680,8 +1649,6 @@ CREATE TRIGGER entry_share_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetl
 
 CREATE TRIGGER erasure_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.erasure FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
-CREATE TRIGGER erp_action_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.erp_action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-
 CREATE TRIGGER erp_unit_delivered_delete AFTER DELETE ON vetledger.erp_unit REFERENCING OLD TABLE AS before_it FOR EACH STATEMENT EXECUTE FUNCTION count_delivered();
 
 CREATE TRIGGER erp_unit_delivered_insert AFTER INSERT ON vetledger.erp_unit REFERENCING NEW TABLE AS after_it FOR EACH STATEMENT EXECUTE FUNCTION count_delivered();
@@ -1711,7 +1678,5 @@ CREATE TRIGGER summary_member_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON v
 CREATE TRIGGER sync_window_finished BEFORE UPDATE ON vetledger.sync_window FOR EACH ROW WHEN ((old.outcome <> 'open'::text)) EXECUTE FUNCTION keep_finished_window();
 
 CREATE TRIGGER voucher_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.voucher FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-
-CREATE TRIGGER window_action_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.window_action FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER written_back AFTER INSERT OR UPDATE ON vetledger.write_back FOR EACH ROW EXECUTE FUNCTION note_written_back();

@@ -123,7 +123,7 @@ function statusOf(
     drafts_swept: state?.drafts_swept ?? 0,
     ...{ under_way: wait?.isUnderWay ?? false, in_doubt: wait?.inDoubt ?? 0 },
     ...{ looks_up_at: wait?.looksUpAt ?? null, waiting_since: wait?.waitingSince ?? null },
-    paused: pause && { by: pause.paused_by, reason: pause.reason, at: pause.paused_at },
+    paused: pause && { by: pause.acted_by, reason: pause.reason, at: pause.acted_at },
   };
 }
 

@@ -1,10 +1,11 @@
-import { bool, instant, integer, oneOf, text } from '../db/columns.ts';
+import { type ActedBy, recordAction } from '../actions/record.ts';
+import { bool, instant, integer, oneOf, type RowOf, text } from '../db/columns.ts';
 import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
 import type { InstallationId } from '../terms.ts';
 
 /**
- * Windows that somebody holds back (table `window_pause`), and who has paused, resumed, cancelled or nudged them, and why (table
- * `window_action`, append-only). The row is the truth, and holds whether Temporal can be reached or not.
+ * Windows that somebody holds back (table `window_pause`); the action that the row names says who, and why. The row is the truth, and
+ * holds whether Temporal can be reached or not.
  */
 
 const ways = ['command', 'temporal'] as const;
@@ -12,12 +13,8 @@ const ways = ['command', 'temporal'] as const;
 /** Where it was done: by one of our commands, or in Temporal, by its UI or a client of its. */
 export type Via = (typeof ways)[number];
 
-export interface WindowAction {
+export interface WindowAction extends ActedBy {
   via: Via;
-  actedBy: string;
-  reason: string;
-  /** What it concerned, such as the ids of workflows. */
-  details?: string;
 }
 
 export interface PauseState {
@@ -41,13 +38,14 @@ const shape = {
   via: oneOf(ways),
   acted_by: text,
   reason: text,
-  changed_at: instant,
+  acted_at: instant,
 };
-const columns = Object.keys(shape).join(', ');
+const selected = `select p.installation, p.is_paused, p.is_followed, p.n, a.input ->> 'via' as via, a.acted_by, a.reason, a.acted_at
+  from window_pause p join action_done a on a.id = p.action_id`;
 
 /** Whether an installation's windows are paused, and what the Schedule knows of it; null where nobody has ever paused them. */
 export async function pauseState(db: Connection, installation: InstallationId): Promise<PauseState | null> {
-  const found = await maybeRow(db, shape, `select ${columns} from window_pause where installation = ?`, [installation]);
+  const found = await maybeRow(db, shape, `${selected} where p.installation = ?`, [installation]);
   return found && stateOf(found);
 }
 
@@ -56,9 +54,7 @@ export async function pauseStates(
   db: Connection,
   installations: readonly InstallationId[],
 ): Promise<Map<InstallationId, PauseState>> {
-  const found = await rows(db, shape, `select ${columns} from window_pause where installation = any(?)`, [
-    installations,
-  ]);
+  const found = await rows(db, shape, `${selected} where p.installation = any(?)`, [installations]);
   return new Map(found.map((row) => [row.installation, stateOf(row)]));
 }
 
@@ -75,18 +71,32 @@ export async function setPaused(
   isPaused: boolean,
   by: WindowAction,
 ): Promise<boolean> {
-  const changed = await execute(
+  const now = await heldState(trx, installation);
+  if ((now?.is_paused ?? false) === isPaused) return false;
+  await save(trx, installation, { isPaused, isFollowed: false }, by);
+  return true;
+}
+
+function heldState(trx: Connection, installation: InstallationId) {
+  const sql = 'select is_paused, n from window_pause where installation = ? for update';
+  return maybeRow(trx, { is_paused: bool, n: integer }, sql, [installation]);
+}
+
+async function save(
+  trx: Connection,
+  installation: InstallationId,
+  { isPaused, isFollowed }: Pick<PauseState, 'isPaused' | 'isFollowed'>,
+  { via, ...by }: WindowAction,
+): Promise<void> {
+  const kind = isPaused ? 'pause_windows' : 'resume_windows';
+  const action = await recordAction(trx, { installation, kind, by, input: { via } });
+  await execute(
     trx,
-    `insert into window_pause as p (installation, is_paused, via, acted_by, reason)
-     select ?::bigint, ?::boolean, ?, ?, ?
-     where ?::boolean or exists (select from window_pause where installation = ? and is_paused)
-     on conflict (installation) do update set is_paused = excluded.is_paused, is_followed = false, n = p.n + 1,
-       via = excluded.via, acted_by = excluded.acted_by, reason = excluded.reason, changed_at = clock_timestamp()
-     where p.is_paused <> excluded.is_paused`,
-    [installation, isPaused, by.via, by.actedBy, by.reason, isPaused, installation],
+    `insert into window_pause as p (installation, is_paused, is_followed, action_id) values (?, ?, ?, ?)
+     on conflict (installation) do update set is_paused = excluded.is_paused, is_followed = excluded.is_followed, n = p.n + 1,
+       action_id = excluded.action_id`,
+    [installation, isPaused, isFollowed, action],
   );
-  if (changed > 0) await recordWindowAction(trx, installation, isPaused ? 'pause' : 'resume', by);
-  return changed > 0;
 }
 
 /** Notes that the Schedule has been told of the change `n`. */
@@ -102,47 +112,15 @@ export async function noteDoneInTemporal(
   installation: InstallationId,
   seen: PauseState | null,
   isPaused: boolean,
-  by: Omit<WindowAction, 'via'>,
+  by: ActedBy,
 ): Promise<boolean> {
-  const changed = await execute(
-    trx,
-    `insert into window_pause as p (installation, is_paused, is_followed, via, acted_by, reason)
-     values (?, ?, true, 'temporal', ?, ?)
-     on conflict (installation) do update set is_paused = excluded.is_paused, is_followed = true, n = p.n + 1,
-       via = excluded.via, acted_by = excluded.acted_by, reason = excluded.reason, changed_at = clock_timestamp()
-     where p.n = ?`,
-    [installation, isPaused, by.actedBy, by.reason, seen?.n ?? 0],
-  );
-  if (changed > 0) {
-    await recordWindowAction(trx, installation, isPaused ? 'pause' : 'resume', { ...by, via: 'temporal' });
-  }
-  return changed > 0;
+  const now = await heldState(trx, installation);
+  if ((now?.n ?? 0) !== (seen?.n ?? 0)) return false;
+  await save(trx, installation, { isPaused, isFollowed: true }, { ...by, via: 'temporal' });
+  return true;
 }
 
-/** Writes down what somebody has done to an installation's windows. */
-export async function recordWindowAction(
-  trx: Connection,
-  installation: InstallationId,
-  action: 'pause' | 'resume' | 'cancel' | 'nudge',
-  { via, actedBy, reason, details = '' }: WindowAction,
-): Promise<void> {
-  await execute(
-    trx,
-    'insert into window_action (installation, action, via, details, reason, acted_by) values (?, ?, ?, ?, ?, ?)',
-    [installation, action, via, details, reason, actedBy],
-  );
-}
-
-function stateOf(row: {
-  installation: number;
-  is_paused: boolean;
-  is_followed: boolean;
-  n: number;
-  via: Via;
-  acted_by: string;
-  reason: string;
-  changed_at: Date;
-}): PauseState {
-  const { is_paused: isPaused, is_followed: isFollowed, acted_by: actedBy, changed_at: since, ...rest } = row;
+function stateOf(row: RowOf<typeof shape>): PauseState {
+  const { is_paused: isPaused, is_followed: isFollowed, acted_by: actedBy, acted_at: since, ...rest } = row;
   return { ...rest, isPaused, isFollowed, actedBy, since };
 }

@@ -144,11 +144,11 @@ export class ToldPauses {
     );
     this.#tell(
       'delivery',
-      deliveries.map(({ id: n, action, acted_by: by, ...change }) => ({
+      deliveries.map(({ id: n, kind, acted_by: by, ...change }) => ({
         ...change,
         n,
         by,
-        isPaused: action === 'pause',
+        isPaused: kind === 'pause_delivery',
       })),
     );
   }

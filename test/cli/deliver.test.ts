@@ -67,9 +67,9 @@ describe('while it is paused', () => {
     expect(json().installations).toMatchObject([
       { installation: 4711, delivered: 0, left: half!.n, unapproved: posted - half!.n, paused: { by: 'M. Virtanen' } },
     ]);
-    expect(await clinic.rows(`select action, acted_by from erp_action order by id`)).toEqual([
-      { action: 'pause', acted_by: 'M. Virtanen' },
-      { action: 'approve', acted_by: 'M. Virtanen' },
+    expect(await clinic.rows(`select kind, acted_by from action_done order by id`)).toEqual([
+      { kind: 'pause_delivery', acted_by: 'M. Virtanen' },
+      { kind: 'approve_delivery', acted_by: 'M. Virtanen' },
     ]);
   });
 

@@ -55,7 +55,7 @@ test('the second database writes nothing, and every command names the first; ado
   expect([asked.code, asked.json().error.code]).toEqual([2, 'not_confirmed']);
   expect(asked.json().error.message).toMatch(named);
   expect((await command(1, ...adopt, '--yes')).stdout).toContain('by M. Virtanen');
-  const [noted] = await clinics[1]!.rows(`select acted_by, reason from erp_action where action = 'adopt'`);
+  const [noted] = await clinics[1]!.rows(`select acted_by, reason from action_done where kind = 'adopt_entries'`);
   expect(noted).toEqual({ acted_by: 'M. Virtanen', reason: 'the old server is gone' });
   expect((await command(1, 'erp', 'check')).code).toBe(0);
   // Now the first one is the other.

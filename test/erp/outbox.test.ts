@@ -177,21 +177,21 @@ describe('what people do', () => {
       await retryUnits(trx, installation, null, by);
       expect(await pauseDelivery(trx, installation, by)).toBe(true);
       expect(await pauseDelivery(trx, installation, by)).toBe(false);
-      expect(await pauseOf(trx, installation)).toMatchObject({ paused_by: 'tester', reason: 'a test' });
+      expect(await pauseOf(trx, installation)).toMatchObject({ acted_by: 'tester', reason: 'a test' });
       expect(await resumeDelivery(trx, installation, by)).toBe(true);
       expect(await resumeDelivery(trx, installation, by)).toBe(false);
     });
-    const actions = await query<{ action: string; details: string }>(
+    const actions = await query<{ kind: string; input: string; result: string }>(
       db,
-      'select action, details from erp_action where installation = ? order by id',
+      'select kind, input, result from action_done where installation = ? order by id',
       [installation],
     );
     expect(actions).toEqual([
-      { action: 'retry', details: 'all 1' },
-      { action: 'pause', details: '' },
-      { action: 'resume', details: '' },
+      { kind: 'retry_delivery', input: '{"units":"all"}', result: '{"retried":1}' },
+      { kind: 'pause_delivery', input: '{}', result: '{}' },
+      { kind: 'resume_delivery', input: '{}', result: '{}' },
     ]);
-    await expect(execute(owner, 'delete from erp_action')).rejects.toThrow();
+    await expect(execute(owner, 'delete from action')).rejects.toThrow();
   });
 });
 

@@ -182,8 +182,8 @@ describe('undoing a delivery', () => {
     await deliver();
     expect(await inErp()).toBe('0.00');
     expect((await states())['payment/1/1/undo/3']).toBe('delivered');
-    const actions = await query(db, 'select action from erp_action where installation = ? order by id', [installation]);
-    expect(actions).toEqual([{ action: 'undo' }, { action: 'retry' }, { action: 'undo' }]);
+    const actions = await query(db, 'select kind from action_done where installation = ? order by id', [installation]);
+    expect(actions).toEqual([{ kind: 'undo_delivery' }, { kind: 'retry_delivery' }, { kind: 'undo_delivery' }]);
   });
 
   it.each(['sending', 'uncertain', 'drafted', 'handed_over'])(

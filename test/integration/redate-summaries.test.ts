@@ -210,9 +210,13 @@ describe('a day’s summary whose period was closed in the ERP', () => {
     expect(listed.cancelled_out.map(({ message }) => message)).toEqual(
       [unit, reversal!].toSorted().map((one) => `${one} is cancelled_out`),
     );
-    expect(await query(db, `select details, reason, acted_by from erp_action where installation = ?`, [id])).toEqual([
-      { details: `${unit} → ${entry} ${open}`, reason: by.reason, acted_by: by.actedBy },
-    ]);
+    expect(
+      await query(
+        db,
+        `select result::jsonb #> '{redated,0}' as redated, reason, acted_by from action_done where installation = ?`,
+        [id],
+      ),
+    ).toEqual([{ redated: expect.any(String), reason: by.reason, acted_by: by.actedBy }]);
     expect(await redate(await late())).toHaveLength(waiting.length - 1);
     await deliver();
     await expectSoundBooks();

@@ -81,7 +81,7 @@ it('an entry whose period was closed is posted on the first open day, and the or
       'pending',
     ]);
   }
-  expect(await query(db, `select reason, acted_by from erp_action where action = 'redate'`)).toEqual([
+  expect(await query(db, `select reason, acted_by from action_done where kind = 'redate'`)).toEqual([
     { reason: by.reason, acted_by: by.actedBy },
   ]);
   expect((await walkChains(db, clinic.id)).broken).toBeNull();

@@ -4,6 +4,7 @@ import { leftText } from '../../src/cli/render/delivery.ts';
 import { companyKeyOf } from '../../src/erp/company.ts';
 import type { SliceReport } from '../../src/erp/deliver/slice.ts';
 import type { Delivery, SlicePorts } from '../../src/erp/delivery.ts';
+import { pauseDelivery } from '../../src/erp/outbox/state.ts';
 import { deliveryStatus } from '../../src/queries/deliveries.ts';
 import { deliveryId, isDelivering } from '../../src/runtime/deliveries.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
@@ -268,9 +269,8 @@ describe('a daemon', () => {
 });
 
 test('a pause while no delivery is under way holds the next one, which ends and waits for nothing', async () => {
-  await clinic.rows(
-    `insert into erp_pause (installation, paused_by, reason) values (4711, 'M. Virtanen', 'closing the year')`,
-  );
+  const by = { actedBy: 'M. Virtanen', reason: 'closing the year' };
+  await clinic.app.db.transaction((trx) => pauseDelivery(trx, 4711, by));
   await addUnit('paused');
   const before = slices;
   await clinic.engine.requestDelivery(4711);

@@ -9,8 +9,8 @@ const schedule = () => clinic.engine.client.schedule.getHandle(`sync-window/4711
 const command = (...args: string[]) => vetledger([...args, '--config', clinic.config], clinic.env);
 const status = async () => (await command('status', '--json')).json().installations[0];
 const actions = () =>
-  clinic.rows<{ action: string; via: string; acted_by: string; reason: string }>(
-    'select action, via, acted_by, reason from window_action order by id',
+  clinic.rows<{ kind: string; via: string | null; acted_by: string; reason: string }>(
+    `select kind, input ->> 'via' as via, acted_by, reason from action_done order by id`,
   );
 
 beforeAll(async () => {
@@ -81,9 +81,9 @@ test('a pause made before there is a schedule holds from its first moment, and i
     await closedAfter(before);
   });
   expect(await actions()).toEqual([
-    { action: 'pause', via: 'command', acted_by: 'Bo', reason: 'upgrade' },
-    { action: 'resume', via: 'command', acted_by: 'Bo', reason: 'vetledger resume' },
-    { action: 'nudge', via: 'command', acted_by: expect.any(String), reason: 'month end' },
+    { kind: 'pause_windows', via: 'command', acted_by: 'Bo', reason: 'upgrade' },
+    { kind: 'resume_windows', via: 'command', acted_by: 'Bo', reason: 'vetledger resume' },
+    { kind: 'nudge_windows', via: null, acted_by: expect.any(String), reason: 'month end' },
   ]);
 });
 
@@ -117,11 +117,11 @@ test('a pause and a resumption in Temporal are noticed; a pause without Temporal
     expect((await command('resume')).code).toBe(0);
     await waitFor('resumed schedule', async () => !(await schedule().describe()).state.paused);
   });
-  expect((await actions()).slice(3).map(({ action, via }) => `${action} ${via}`)).toEqual([
-    'pause temporal',
-    'resume temporal',
-    'pause command',
-    'resume command',
+  expect((await actions()).slice(3).map(({ kind, via }) => `${kind} ${via}`)).toEqual([
+    'pause_windows temporal',
+    'resume_windows temporal',
+    'pause_windows command',
+    'resume_windows command',
   ]);
 });
 
@@ -139,5 +139,5 @@ test('a cancelled window ends with its row, frees its lease, and the next one co
   expect((await clinic.sync()).outcome).toBe('closed');
   expect(await clinic.wrongBooks()).toEqual([]);
   expect((await command('cancel', '--yes', '--reason', 'again')).stdout).toContain('Nothing was under way.');
-  expect((await actions()).at(-1)).toEqual({ action: 'cancel', via: 'command', acted_by: 'Bo', reason: 'in the way' });
+  expect((await actions()).at(-1)).toEqual({ kind: 'cancel_windows', via: null, acted_by: 'Bo', reason: 'in the way' });
 });

@@ -1,8 +1,7 @@
-import { recordAction } from '../../erp/outbox/state.ts';
+import { recordAction } from '../../actions/record.ts';
 import { type App, chosenInstallations } from '../../runtime/app.ts';
 import { requestDeliveriesOnce } from '../../runtime/deliveries.ts';
 import { withTemporalClient } from '../../runtime/temporal-client.ts';
-import { recordWindowAction } from '../../sync/pauses.ts';
 import { type Cancelled, cancelRunning } from '../../windows/cancelling.ts';
 import { type Nudged, nudgeNow } from '../../windows/nudge-now.ts';
 import { pauseOrResume } from '../../windows/pausing.ts';
@@ -90,13 +89,11 @@ export async function cancel(context: CommandContext, options: OperateOptions): 
       return found.flat();
     });
     for (const id of ids) {
-      const details = cancelled.filter(({ installation }) => installation === id).map((one) => one.workflow_id);
-      if (details.length === 0) continue;
-      await app.db.transaction((trx) =>
-        delivery
-          ? recordAction(trx, id, 'cancel', details.join(' '), by)
-          : recordWindowAction(trx, id, 'cancel', { ...by, via: 'command', details: details.join(' ') }),
-      );
+      const workflows = cancelled.filter(({ installation }) => installation === id).map((one) => one.workflow_id);
+      if (workflows.length === 0) continue;
+      const kind = delivery ? 'cancel_delivery' : 'cancel_windows';
+      const action = { installation: id, kind, by, input: {}, result: { workflows } } as const;
+      await app.db.transaction((trx) => recordAction(trx, action));
     }
     await context.result({ cancelled }, () =>
       cancelled.length === 0 ? 'Nothing was under way.' : cancelled.map(cancelledText).join('\n'),
@@ -132,7 +129,11 @@ export async function nudge(context: CommandContext, options: OperateOptions): P
     const ids = await chosenFor(app, options);
     if (options.delivery) {
       await requestDeliveriesOnce(app, ids);
-      for (const id of ids) await app.db.transaction((trx) => recordAction(trx, id, 'nudge', '', by));
+      for (const id of ids) {
+        await app.db.transaction((trx) =>
+          recordAction(trx, { installation: id, kind: 'nudge_delivery', by, input: {} }),
+        );
+      }
       await context.result({ nudged: ids.map((installation) => ({ installation, state: 'asked' })) }, () =>
         ids.map((id) => `The delivery of installation ${id} begins as soon as \`vetledger run\` is up.`).join('\n'),
       );
@@ -144,7 +145,9 @@ export async function nudge(context: CommandContext, options: OperateOptions): P
         const found = await nudgeNow(app, client, id);
         nudged.push(found);
         if (found.state === 'asked')
-          await app.db.transaction((trx) => recordWindowAction(trx, id, 'nudge', { ...by, via: 'command' }));
+          await app.db.transaction((trx) =>
+            recordAction(trx, { installation: id, kind: 'nudge_windows', by, input: {} }),
+          );
       }
     });
     await context.result({ nudged }, () => nudged.map(nudgedText).join('\n'));

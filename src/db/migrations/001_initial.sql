@@ -485,25 +485,9 @@ create table window_pause (
   is_followed boolean not null default false,
   -- Grows with each change, so that nobody overwrites a newer one.
   n integer not null default 1,
-  via text not null check (via in ('command', 'temporal')),
-  acted_by text not null,
-  reason text not null,
-  changed_at timestamptz not null default clock_timestamp()
+  -- Who changed it last, and why.
+  action_id bigint not null references action (id)
 );
-
--- Who has paused, resumed, cancelled or nudged windows, and why.
-create table window_action (
-  id bigint generated always as identity primary key,
-  installation bigint not null,
-  action text not null check (action in ('pause', 'resume', 'cancel', 'nudge')),
-  via text not null check (via in ('command', 'temporal')),
-  details text not null,
-  reason text not null,
-  acted_by text not null,
-  acted_at timestamptz not null default clock_timestamp()
-);
-create trigger window_action_immutable before update or delete or truncate on window_action
-  for each statement execute function refuse_change();
 
 ---------------------------------------------------------------------------------------------------- scrub
 -- One pass of the scrub over one list. A pass begins with a row for each list.
@@ -1618,27 +1602,11 @@ create table erp_look_up (
   until_window bigint
 );
 
--- Who has paused deliveries of an installation, and why.
+-- Installations whose deliveries are paused, and the action that says who and why.
 create table erp_pause (
   installation bigint primary key,
-  paused_by text not null,
-  reason text not null,
-  paused_at timestamptz not null default clock_timestamp()
+  action_id bigint not null references action (id)
 );
-
--- Who has asked for what of deliveries, and why.
-create table erp_action (
-  id bigint generated always as identity primary key,
-  installation bigint not null,
-  action text not null check (action in ('approve', 'retry', 'undo', 'pause', 'resume', 'ack', 'redate', 'cancel', 'nudge',
-    'adopt')),
-  details text not null,
-  reason text not null,
-  acted_by text not null,
-  acted_at timestamptz not null default clock_timestamp()
-);
-create trigger erp_action_immutable before update or delete or truncate on erp_action
-  for each statement execute function refuse_change();
 
 -- How many units of an installation the ERP has, or stand in written files: counted as they come, since counting them anew after
 -- each slice of a delivery would cost more with each year of the clinic. Windows put units into the outbox and never move this
@@ -1701,7 +1669,6 @@ create table erp_batch (
   -- Its units were taken out of it before it was written: no file is.
   withdrawn_at timestamptz,
   acknowledged_at timestamptz,
-  acknowledged_by text,
   primary key (installation, number)
 );
 create index erp_batch_open on erp_batch (installation, number) where acknowledged_at is null;

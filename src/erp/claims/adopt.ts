@@ -1,8 +1,8 @@
+import { type ActedBy, recordAction } from '../../actions/record.ts';
 import { isFileTarget } from '../../config/erp.ts';
 import type { InstallationConfig } from '../../config/load.ts';
 import type { Db } from '../../db/pool.ts';
 import { companyKeyOf } from '../company.ts';
-import { type ActedBy, recordAction } from '../outbox/state.ts';
 import { takeOverFolder } from '../targets/files/claim.ts';
 import { adoptForeign } from './store.ts';
 
@@ -19,8 +19,7 @@ export async function adoptEntries(
   if (company === null) return 0;
   return db.transaction(async (trx) => {
     const entries = await adoptForeign(trx, { company, installation: id });
-    const what = isFileTarget(erp) ? `the folder ${erp.folder}` : `${entries} entries of another database`;
-    await recordAction(trx, id, 'adopt', what, by);
+    await recordAction(trx, { installation: id, kind: 'adopt_entries', by, input: { company }, result: { entries } });
     if (isFileTarget(erp)) await takeOverFolder(erp.folder, { installation: id, databaseId });
     return entries;
   });

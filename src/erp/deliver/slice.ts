@@ -327,7 +327,7 @@ const locksUnreadable: PlainError = {
   todo: 'Give the API user the right to read the periods; nothing is sent before.',
 };
 
-function pausedBy({ installation, paused_by: by, reason }: DeliveryPause): PlainError {
+function pausedBy({ installation, acted_by: by, reason }: DeliveryPause): PlainError {
   return {
     code: 'delivery_paused',
     message: `the delivery of installation ${installation} was paused by ${by}: ${reason}`,

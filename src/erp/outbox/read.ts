@@ -269,7 +269,7 @@ export async function isSendingTo(db: Connection, company: string): Promise<bool
   return found;
 }
 
-const pauseShape = { installation: integer, paused_by: text, reason: text, paused_at: instant };
+const pauseShape = { installation: integer, acted_by: text, reason: text, acted_at: instant };
 
 /** Who has paused an installation's delivery, and why (table `erp_pause`). */
 export type DeliveryPause = RowOf<typeof pauseShape>;
@@ -283,7 +283,8 @@ export function pausesOf(db: Connection, installations: readonly InstallationId[
   return rows(
     db,
     pauseShape,
-    'select installation, paused_by, reason, paused_at from erp_pause where installation = any(?)',
+    `select p.installation, a.acted_by, a.reason, a.acted_at from erp_pause p join action_done a on a.id = p.action_id
+     where p.installation = any(?)`,
     [installations],
   );
 }
@@ -291,12 +292,12 @@ export function pausesOf(db: Connection, installations: readonly InstallationId[
 const pauseChangeShape = {
   id: integer,
   installation: integer,
-  action: oneOf(['pause', 'resume']),
+  kind: oneOf(['pause_delivery', 'resume_delivery']),
   acted_by: text,
   reason: text,
 };
 
-/** The last pause or resumption of each installation's delivery (table `erp_action`). */
+/** The last pause or resumption of each installation's delivery (src/actions). */
 export function lastPauseChanges(
   db: Connection,
   installations: readonly InstallationId[],
@@ -304,8 +305,8 @@ export function lastPauseChanges(
   return rows(
     db,
     pauseChangeShape,
-    `select distinct on (installation) id, installation, action, acted_by, reason from erp_action
-     where installation = any(?) and action in ('pause', 'resume') order by installation, id desc`,
+    `select distinct on (installation) id, installation, kind, acted_by, reason from action_done
+     where installation = any(?) and kind in ('pause_delivery', 'resume_delivery') order by installation, id desc`,
     [installations],
   );
 }

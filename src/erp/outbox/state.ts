@@ -1,29 +1,8 @@
+import { type ActedBy, recordAction } from '../../actions/record.ts';
 import { text } from '../../db/columns.ts';
 import { type Connection, execute, rows } from '../../db/rows.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
-
-/** Who asks for something, and why; kept in `erp_action`. */
-export interface ActedBy {
-  actedBy: string;
-  reason: string;
-}
-
-type Action = 'approve' | 'retry' | 'undo' | 'pause' | 'resume' | 'ack' | 'redate' | 'cancel' | 'nudge' | 'adopt';
-
-/** Writes down what somebody has done to an installation's delivery. */
-export async function recordAction(
-  trx: Connection,
-  installation: InstallationId,
-  action: Action,
-  details: string,
-  { actedBy, reason }: ActedBy,
-): Promise<void> {
-  await execute(
-    trx,
-    'insert into erp_action (installation, action, details, reason, acted_by) values (?, ?, ?, ?, ?)',
-    [installation, action, details, reason, actedBy],
-  );
-}
+import { pauseOf } from './read.ts';
 
 /**
  * Lets refused units be sent again, those with these ids or, for null, all. Each is looked up before it is sent, so that one that
@@ -46,7 +25,8 @@ export async function retryUnits(
     [installation, ids, ids],
   );
   if (retried.length > 0) {
-    await recordAction(trx, installation, 'retry', ids === null ? `all ${retried.length}` : ids.join(' '), by);
+    const result = { retried: retried.length };
+    await recordAction(trx, { installation, kind: 'retry_delivery', by, input: { units: ids ?? 'all' }, result });
   }
   return retried.map(({ unit_id }) => unit_id);
 }
@@ -68,24 +48,27 @@ export async function approveUnits(
      where u.installation = asked.id and u.state = 'pending' and u.needs_consent and u.unit_date <= ?::date`,
     [installation, through],
   );
-  await recordAction(trx, installation, 'approve', `through ${through}: ${approved}`, by);
+  await recordAction(trx, { installation, kind: 'approve_delivery', by, input: { through }, result: { approved } });
   return approved;
 }
 
 /** Pauses an installation's delivery from the next batch on; false where it is paused already. */
 export async function pauseDelivery(trx: Connection, installation: InstallationId, by: ActedBy): Promise<boolean> {
-  const paused = await execute(
+  if ((await pauseOf(trx, installation)) !== null) return false;
+  const action = await recordAction(trx, { installation, kind: 'pause_delivery', by, input: {} });
+  // Of two at once the later one is named.
+  await execute(
     trx,
-    'insert into erp_pause (installation, paused_by, reason) values (?, ?, ?) on conflict do nothing',
-    [installation, by.actedBy, by.reason],
+    `insert into erp_pause (installation, action_id) values (?, ?)
+     on conflict (installation) do update set action_id = excluded.action_id`,
+    [installation, action],
   );
-  if (paused > 0) await recordAction(trx, installation, 'pause', '', by);
-  return paused > 0;
+  return true;
 }
 
 /** Ends the pause of an installation's delivery; false where there is none. */
 export async function resumeDelivery(trx: Connection, installation: InstallationId, by: ActedBy): Promise<boolean> {
   const resumed = await execute(trx, 'delete from erp_pause where installation = ?', [installation]);
-  if (resumed > 0) await recordAction(trx, installation, 'resume', '', by);
+  if (resumed > 0) await recordAction(trx, { installation, kind: 'resume_delivery', by, input: {} });
   return resumed > 0;
 }

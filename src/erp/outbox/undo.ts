@@ -1,3 +1,4 @@
+import { type ActedBy, recordAction } from '../../actions/record.ts';
 /**
  * Undoing a delivery: what the ERP has of the general ledger's units is reversed there by entries of their own, and what it does not
  * have yet is kept from it. The books here stay as they are.
@@ -9,7 +10,6 @@ import { UserError } from '../../domain/errors.ts';
 import { undoId } from '../../ledger/general-ledger.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
 import { entryKey } from '../entry-key.ts';
-import { type ActedBy, recordAction } from './state.ts';
 import { unitKinds } from './unit.ts';
 
 export interface UndoRange {
@@ -114,14 +114,9 @@ export async function undoUnits(
     [installation, range.from, range.to],
   );
   await excludeReversalsOfUndone(trx, installation);
-  await recordAction(
-    trx,
-    installation,
-    'undo',
-    `${range.from} to ${range.to}: ${units.length} reversed, ${withheld} withheld`,
-    by,
-  );
-  return { ...planned, reversed: units.length, withheld };
+  const result = { reversed: units.length, withheld };
+  await recordAction(trx, { installation, kind: 'undo_delivery', by, input: range, result });
+  return { ...planned, ...result };
 }
 
 async function insertUndos(
@@ -191,7 +186,10 @@ export async function redoUnits(
     again.map(({ is_sent: _, ...unit }) => unit),
   );
   const redone = [...released, ...again].map(({ unit_id }) => unit_id);
-  if (redone.length > 0) await recordAction(trx, installation, 'retry', redone.join(' '), by);
+  if (redone.length > 0) {
+    const result = { units: redone };
+    await recordAction(trx, { installation, kind: 'retry_delivery', by, input: { units: ids }, result });
+  }
   return redone;
 }
 

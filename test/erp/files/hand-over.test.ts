@@ -258,7 +258,7 @@ describe('a folder that another database has claimed', () => {
       1: 'ABCDEF',
       [id]: expectedKey('another', '').slice(0, 6),
     });
-    expect(await query(db, `select acted_by, reason from erp_action where action = 'adopt'`)).toEqual([
+    expect(await query(db, `select acted_by, reason from action_done where kind = 'adopt_entries'`)).toEqual([
       { acted_by: by.actedBy, reason: by.reason },
     ]);
   });
@@ -555,8 +555,13 @@ describe('deliver ack', () => {
     expect(await ack('Bo', 'read in')).toEqual({ ...acknowledged, units: 2 });
     expect(await ack('Bo', 'again')).toEqual({ ...acknowledged, units: 0 });
     expect(await unitsByState(db, id)).toEqual({ acknowledged: 2 });
-    const actions = 'select action, acted_by, reason from erp_action where installation = ?';
-    expect(await query(db, actions, [id])).toEqual([{ action: 'ack', acted_by: 'Bo', reason: 'read in' }]);
+    const actions = 'select kind, input, result, acted_by, reason from action_done where installation = ?';
+    expect(await query(db, actions, [id])).toEqual([
+      {
+        ...{ kind: 'acknowledge_batch', acted_by: 'Bo', reason: 'read in' },
+        ...{ input: `{"batch":"${id}-000001"}`, result: `{"file":"${id}-000001.si","units":2}` },
+      },
+    ]);
   });
 
   it('lets undo reverse what was read in, in a batch of its own', async () => {

@@ -1,9 +1,9 @@
+import { type ActedBy, recordAction } from '../../../actions/record.ts';
 import type { Db } from '../../../db/pool.ts';
 import type { Connection } from '../../../db/rows.ts';
 import { UserError } from '../../../domain/errors.ts';
 import type { InstallationId } from '../../../terms.ts';
 import { markAcknowledged } from '../../outbox/batched.ts';
-import { type ActedBy, recordAction } from '../../outbox/state.ts';
 import { batchForUpdate, markBatchAcknowledged } from './batches.ts';
 import { batchCode } from './format.ts';
 
@@ -55,8 +55,9 @@ async function ackOne(
     );
   }
   if (batch.acknowledged_at !== null) return { batch: code, file: batch.file, units: 0 };
-  await markBatchAcknowledged(trx, batch, by.actedBy);
+  await markBatchAcknowledged(trx, batch);
   const units = await markAcknowledged(trx, installation, number);
-  await recordAction(trx, installation, 'ack', `batch ${code}, ${batch.file}: ${units}`, by);
+  const result = { file: batch.file, units };
+  await recordAction(trx, { installation, kind: 'acknowledge_batch', by, input: { batch: code }, result });
   return { batch: code, file: batch.file, units };
 }

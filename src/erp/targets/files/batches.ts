@@ -18,7 +18,6 @@ const batchShape = {
   written_at: nullable(instant),
   withdrawn_at: nullable(instant),
   acknowledged_at: nullable(instant),
-  acknowledged_by: nullable(text),
 };
 const columns = Object.keys(batchShape).join(', ');
 
@@ -90,7 +89,7 @@ export async function digestOf(
   return { sha256: hash.digest('hex'), bytes };
 }
 
-export type NewBatch = Omit<StoredBatch, 'written_at' | 'withdrawn_at' | 'acknowledged_at' | 'acknowledged_by'>;
+export type NewBatch = Omit<StoredBatch, 'written_at' | 'withdrawn_at' | 'acknowledged_at'>;
 
 export async function storeBatch(trx: Connection, batch: NewBatch): Promise<void> {
   await execute(
@@ -157,11 +156,9 @@ export function batchForUpdate(
 export async function markBatchAcknowledged(
   trx: Connection,
   { installation, number }: Pick<StoredBatch, 'installation' | 'number'>,
-  by: string,
 ): Promise<void> {
-  await execute(
-    trx,
-    `update erp_batch set acknowledged_at = clock_timestamp(), acknowledged_by = ? where installation = ? and number = ?`,
-    [by, installation, number],
-  );
+  await execute(trx, 'update erp_batch set acknowledged_at = clock_timestamp() where installation = ? and number = ?', [
+    installation,
+    number,
+  ]);
 }

@@ -175,7 +175,7 @@ class HandOver {
       await storeBatch(trx, batch);
       await markBatched(trx, installation.id, { ids: rendered.ids, batch: number, attemptId: randomUUID() });
       this.#onStep('rendered');
-      return { ...batch, written_at: null, withdrawn_at: null, acknowledged_at: null, acknowledged_by: null };
+      return { ...batch, written_at: null, withdrawn_at: null, acknowledged_at: null };
     });
     if (stored === 'again') return this.makeBatch(report);
     if (stored !== null) this.#onStep('stored');
@@ -342,7 +342,7 @@ function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-function pausedBy({ installation, paused_by: by, reason }: DeliveryPause): PlainError {
+function pausedBy({ installation, acted_by: by, reason }: DeliveryPause): PlainError {
   return {
     code: 'delivery_paused',
     message: `the delivery of installation ${installation} was paused by ${by}: ${reason}`,
