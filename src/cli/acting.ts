@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { ActedBy } from '../actions/record.ts';
 import { ConfigError } from '../domain/errors.ts';
-import { usageError } from './context.ts';
+import { type CommandContext, usageError } from './context.ts';
 
 /** Who does something that is recorded, and why. Throws ConfigError where one of them is empty. */
 export function actedBy(options: { reason: string; by?: string }, command: string): ActedBy {
@@ -39,6 +39,19 @@ export function personsOf(
     );
   }
   return { by, second };
+}
+
+/** Asks before something is done, unless --yes was given. Throws the error of wrong usage where there is no terminal to ask on. */
+export async function agreed(
+  context: CommandContext,
+  { yes }: { yes?: true },
+  question: string,
+  command: string,
+): Promise<boolean> {
+  if (yes === true) return true;
+  const answer = await context.confirm(question);
+  if (answer === null) throw usageError('Without a terminal to ask on, --yes is needed.', command);
+  return answer;
 }
 
 /** The user of the operating system; some containers' users have no name. */

@@ -4,7 +4,6 @@ import type { Definition } from './command.ts';
 import { CommandContext, type CommonOptions, type Io } from './context.ts';
 import { defineBookCommands } from './program/books.ts';
 import { definer, examplesOf as oldExamplesOf } from './program/define.ts';
-import { defineDeliveryCommands } from './program/deliveries.ts';
 import { defineDocumentCommands } from './program/documents.ts';
 import { defineOperationCommands } from './program/operations.ts';
 import { defineReportCommands } from './program/reports.ts';
@@ -35,6 +34,55 @@ const commands: Listed[] = [
     'say which prepayments a payment of type 8 used, where that is not known or wrong; without a payment: proposals',
     () => import('./commands/problems-match.ts'),
   ],
+  ['ledger', 'our own books'],
+  [
+    'ledger verify',
+    'check the hash chain of the journal; exit code 1 when it is broken',
+    () => import('./commands/ledger-verify.ts'),
+  ],
+  ['ledger close', 'close our own books through a day, after a checklist', () => import('./commands/ledger-close.ts')],
+  ['ledger reopen', 'open our own books again from a day on', () => import('./commands/ledger-reopen.ts')],
+  [
+    'ledger closes',
+    'when our own books were closed and reopened, by whom, with which checklist',
+    () => import('./commands/ledger-closes.ts'),
+  ],
+  [
+    'late',
+    'late documents, and entries that a closed period of the ERP holds: each waits for a decision',
+    () => import('./commands/late.ts'),
+  ],
+  ['late list', 'the same as `vetledger late`', () => import('./commands/late-list.ts')],
+  [
+    'late decide [id...]',
+    'decide about late documents, and about those that the source does not show any more',
+    () => import('./commands/late-decide.ts'),
+  ],
+  ['repost', 'post corrections after a changed mapping', () => import('./commands/repost.ts')],
+  [
+    'preview',
+    'what the next window would post, or what another mapping would change; writes nothing',
+    () => import('./commands/preview.ts'),
+  ],
+  ['erase', 'personal data'],
+  [
+    'erase client <id>',
+    'erase a client’s names and addresses; amounts stay',
+    () => import('./commands/erase-client.ts'),
+  ],
+  [
+    'adopt',
+    'take a moved practice API or time zone into the books, adopt another database’s entries in the ERP, or say what a copy of the database is for',
+    () => import('./commands/adopt.ts'),
+  ],
+  ['deliver', 'deliver what is due to the ERP now, waited for', () => import('./commands/deliver.ts')],
+  ['deliver retry [id...]', 'send refused or undone entries again', () => import('./commands/deliver-retry.ts')],
+  ['deliver ack <batch...>', 'note that a batch of files was read in', () => import('./commands/deliver-ack.ts')],
+  ['deliver undo', 'reverse in the ERP what was delivered, by date', () => import('./commands/deliver-undo.ts')],
+  ['deliver pause', 'hold the delivery; windows go on', () => import('./commands/deliver-pause.ts')],
+  ['deliver resume', 'let a paused delivery go on', () => import('./commands/deliver-resume.ts')],
+  ['erp', 'ERPs that entries are delivered to'],
+  ['erp check', 'try in the ERP what entries need of it', () => import('./commands/erp-check.ts')],
 ];
 
 const definitions = new WeakMap<Command, Definition<never>>();
@@ -79,14 +127,13 @@ export async function createProgram(
   defineWindowCommands(program, define);
   defineOperationCommands(program, define);
   defineDocumentCommands(program, define);
-  defineDeliveryCommands(program, define);
   defineBookCommands(program, define);
   defineReportCommands(program, define);
   defineSetupCommands(program, define);
   for (const [usage, summary, load] of commands) {
     const command = addCommand(program, usage, summary);
     if (load === undefined) continue;
-    const isCalled = args === undefined || args.includes(usage.split(' ')[0] ?? '');
+    const isCalled = args === undefined || namesOf(usage).every((name) => args.includes(name));
     const definition = isCalled ? (await load()).command : undefined;
     for (const each of definition?.options ?? []) command.addOption(each);
     if (definition?.config !== false) command.option('--config <file>', 'configuration file', 'vetledger.yaml');
@@ -114,15 +161,19 @@ const order =
 
 /** Adds `problems retry <id...>` to `problems`. */
 function addCommand(program: Command, usage: string, summary: string): Command {
-  const words = usage.split(' ');
-  const group = words.length > 1 && /^[a-z]/.test(words[1] ?? '') ? words.shift() : undefined;
-  const parent = group === undefined ? program : program.commands.find((one) => one.name() === group);
-  if (parent === undefined) throw new Error(`${usage} stands before ${group}`);
+  const [name = '', below] = namesOf(usage);
+  const parent = below === undefined ? program : program.commands.find((one) => one.name() === name);
+  if (parent === undefined) throw new Error(`${usage} stands before ${name}`);
   return parent
-    .command(words.join(' '))
+    .command(below === undefined ? usage : usage.slice(name.length + 1))
     .summary(summary)
     .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
     .helpOption('--help', 'print this help');
+}
+
+/** `problems` and `retry` of `problems retry <id...>`. */
+function namesOf(usage: string): string[] {
+  return usage.split(' ').filter((word) => /^[a-z]/.test(word));
 }
 
 function examplesText(lines: [string, string][]): string {

@@ -1,12 +1,29 @@
+import { z } from 'zod';
 import { isDelivered } from '../config/erp.ts';
+import type { InstallationConfig } from '../config/load.ts';
+import { deliveredSince } from '../erp/outbox/read.ts';
 import { type DeliveryStatus, deliveryStatus } from '../queries/deliveries.ts';
 import { type App, installationOf } from '../runtime/app.ts';
-import type { Engine } from '../runtime/worker.ts';
+import { type Engine, startEngine } from '../runtime/worker.ts';
 import { waitForDeliveries } from '../windows/deliveries.ts';
+import { option, wholeNumber } from './command.ts';
 import type { CommandContext, Io } from './context.ts';
 import { ProgressBars } from './progress.ts';
-import { leftText } from './render/delivery.ts';
+import { deliveryAnswer, leftText } from './render/delivery.ts';
 import { about } from './render/load.ts';
+import { count } from './render/text.ts';
+
+/** `--wait` of the commands that deliver. */
+export const wait = option(
+  '--wait <seconds>',
+  'end when the ERP has refused to work, or not answered, for so long',
+  wholeNumber,
+).default(60);
+
+/** What `deliverAndReport` prints of each installation. */
+export const deliveredAnswer = z.array(
+  deliveryAnswer.partial().extend({ installation: z.number(), delivered: z.number() }),
+);
 
 export interface DeliverOptions {
   /** The longest wait; null: until nothing is due any more. */
@@ -74,4 +91,47 @@ export async function deliverNow(
 function estimate(done: number, left: number, elapsedMs: number): string | null {
   if (done === 0 || left === 0) return null;
   return `${about(((elapsedMs / 1000) * left) / done)} left`;
+}
+
+/** What one installation's delivery did, and what is left. */
+type Report = { installation: number; delivered: number } & Partial<Omit<DeliveryStatus, 'delivered'>>;
+
+/** Delivers in this process, until nothing is due any more or the ERP has not worked for so long. */
+export async function deliverHere(
+  context: CommandContext,
+  app: App,
+  chosen: readonly InstallationConfig[],
+  stuckSeconds: number,
+): Promise<Map<number, DeliveryStatus>> {
+  const engine = await startEngine(app, {}, (line) => app.log.info(line), { only: 'delivery', command: 'deliver' });
+  try {
+    const ids = chosen.map(({ id }) => id);
+    return await deliverNow(context, app, engine, ids, { seconds: null, stuckSeconds });
+  } finally {
+    await engine.stop();
+  }
+}
+
+/** Delivers, and prints what was delivered; exit code 3 where the ERP could not be worked with. `done` goes before the figures. */
+export async function deliverAndReport(
+  context: CommandContext,
+  app: App,
+  chosen: readonly InstallationConfig[],
+  waitSeconds: number,
+  done: object = {},
+): Promise<number> {
+  const since = app.clock();
+  const statuses = await deliverHere(context, app, chosen, waitSeconds);
+  const reports: Report[] = [];
+  for (const { id } of chosen) {
+    reports.push({ installation: id, ...statuses.get(id), delivered: await deliveredSince(app.db, id, since) });
+  }
+  await context.result({ ...done, installations: reports }, () => reports.map(reportText).join('\n'));
+  const [stuck] = [...statuses.values()].filter(({ left, last_error }) => left > 0 && last_error !== null);
+  if (!stuck?.last_error) return 0;
+  return 3;
+}
+
+function reportText({ installation, delivered }: Report): string {
+  return `Installation ${installation}: ${count(delivered, 'entry', 'entries')} delivered.`;
 }

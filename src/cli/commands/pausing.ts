@@ -9,7 +9,8 @@ import { actedBy } from '../acting.ts';
 import { chosenDeliveries } from '../books.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { withApp } from '../with-app.ts';
-import { pause as pauseDelivery, resume as resumeDelivery } from './deliver.ts';
+import { pause as pauseDelivery } from './deliver-pause.ts';
+import { resume as resumeDelivery } from './deliver-resume.ts';
 
 export interface OperateOptions {
   installation?: number;

@@ -1,26 +1,82 @@
 import { resolve } from 'node:path';
+import { Option } from 'commander';
+import { z } from 'zod';
 import { previewPosting, previewRemap } from '../../bookkeeping/preview.ts';
 import type { InstallationConfig } from '../../config/load.ts';
 import { loadMapping } from '../../config/mapping-files.ts';
 import { countWaiting } from '../../documents/count.ts';
 import { countInForce, everything } from '../../documents/in-force.ts';
 import type { App } from '../../runtime/app.ts';
+import { amount, counts, plainError } from '../answer.ts';
 import { chosenBooks, noteOtherMappings } from '../books.ts';
+import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { withProgress } from '../progress.ts';
-import { PostingSummary, postingItems } from '../render/preview.ts';
-import { changeItems, RemapSummary } from '../render/remap.ts';
+import { entryAnswer } from '../render/entry.ts';
+import { changeItems, changesAnswer, RemapSummary } from '../render/remap.ts';
 import { type ListItem, membersOf, StreamedResult } from '../render/streamed-result.ts';
 import { withApp } from '../with-app.ts';
+import { PostingSummary, postingItems } from './preview-text.ts';
 
-export interface PreviewOptions {
+interface Options {
   installation?: number;
   mapping?: string;
   details?: true;
 }
+const totals = { account: z.string(), debit: amount, credit: amount };
+
+const answer = z.strictObject({
+  installations: z.array(
+    z.strictObject({
+      installation: z.number(),
+      mapping: z.string(),
+      documents: z.array(
+        z.strictObject({
+          id: z.string(),
+          document: z.string(),
+          state: z.string(),
+          entries: z.array(entryAnswer),
+          problem: plainError.nullable(),
+          fetched_again_first: z.boolean(),
+        }),
+      ),
+      counts: z.strictObject({
+        documents: z.number(),
+        entries: z.number(),
+        reversals: z.number(),
+        held: z.number(),
+        held_in_all: z.number(),
+        fetched_again_first: z.number(),
+        states: counts,
+        problems: counts,
+      }),
+      accounts: z.array(z.strictObject(totals)),
+      periods: z.array(z.strictObject({ month: z.string(), vat_period: z.string(), ...totals })),
+      /** With --mapping. */
+      changes: changesAnswer.optional(),
+    }),
+  ),
+});
+
+export const command: Definition<Options> = {
+  description:
+    'Judges every document that waits, by what is here now, and prints what it comes to by account, month and VAT period; with --details then the entries, what would be held and why. With --mapping: the same by that mapping, and what it would post differently of what is in the books, with the amounts it moves between accounts. A process at work by another mapping is named. A window also pulls what has changed in the source since the last one.',
+  options: [
+    installation,
+    new Option('--mapping <file>', 'by this mapping instead of the configured one'),
+    new Option('--details', 'every document, after the summary (--json always has them)'),
+  ],
+  examples: [
+    ['vetledger preview', 'before the next window'],
+    ['vetledger preview --details', 'with every entry'],
+    ['vetledger preview --mapping mappings/new.yaml', 'before a changed mapping is put to use'],
+  ],
+  answer,
+  run: preview,
+};
 
 /** Prints what the next window would post and, with --mapping, what that mapping would change in the books; writes nothing. */
-export function preview(context: CommandContext, options: PreviewOptions): Promise<number> {
+function preview(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false, handlesSignal: true }, async (app) => {
     const other = options.mapping === undefined ? null : resolve(options.mapping);
     const replaced = other === null ? {} : { mappingPath: other, ...(await loadMapping(other)) };

@@ -1,3 +1,5 @@
+import { Option } from 'commander';
+import { z } from 'zod';
 import { previewRemap } from '../../bookkeeping/preview.ts';
 import { repost as repostInto } from '../../bookkeeping/repost.ts';
 import type { InstallationConfig } from '../../config/load.ts';
@@ -7,17 +9,16 @@ import { findDocuments } from '../../queries/documents.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { enter } from '../../runtime/presence.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
+import { agreed } from '../acting.ts';
 import { chosenBooks, noteOtherMappings } from '../books.ts';
+import { calendarDate, type Definition, installation, option, yes } from '../command.ts';
 import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
 import { withProgress } from '../progress.ts';
-import { changeItems, RemapSummary } from '../render/remap.ts';
+import { changeItems, changesAnswer, RemapSummary } from '../render/remap.ts';
 import { membersOf, StreamedResult } from '../render/streamed-result.ts';
 import { withApp } from '../with-app.ts';
 
-/** How long a window under way is waited for. */
-const waitSeconds = 600;
-
-export interface RepostCommandOptions {
+interface Options {
   document?: string[];
   from?: CalendarDate;
   to?: CalendarDate;
@@ -28,12 +29,45 @@ export interface RepostCommandOptions {
   details?: true;
 }
 
+const answer = z.strictObject({
+  dry_run: z.boolean(),
+  /** False where the question was answered with no. */
+  reposted: z.literal(false).optional(),
+  installations: z.array(changesAnswer.extend({ installation: z.number(), mapping: z.string() })),
+});
+
+export const command: Definition<Options> = {
+  description:
+    'A changed mapping by itself changes nothing that is in the books. This reverses each document whose lines come out differently by the configured mapping and posts it anew, both with the reason `mapping_changed`. Closed periods are heeded as `policies.locked_period` says. It never runs beside a window; posting again posts nothing. It says first what it will post, and asks; without a terminal, --yes is needed. Where there is nothing to post, nothing is asked and the mapping is not taken into use; with --yes the remarks beside the documents are renewed all the same. A daemon at work then reads the changed mapping file again by itself; one that works by another mapping is named.',
+  options: [
+    new Option('--document <document...>', 'only these (invoice 123, or 4711/invoice/123; several may follow)'),
+    option('--from <date>', 'only documents dated from this day on (YYYY-MM-DD)', calendarDate),
+    option('--to <date>', 'only documents dated up to this day (YYYY-MM-DD)', calendarDate),
+    new Option('--all', 'every document in the books'),
+    installation,
+    new Option('--dry-run', 'only print what would be posted; of every document unless some are named'),
+    new Option('--details', 'every document, before the summary (--json and --document always have them)'),
+    yes,
+  ],
+  examples: [
+    ['vetledger repost --dry-run', 'what would be posted'],
+    ['vetledger repost --all', 'everything, after a question'],
+    ['vetledger repost --from 2026-01-01 --to 2026-01-31', 'one month'],
+    ['vetledger repost --document invoice 123', 'one document'],
+  ],
+  answer,
+  run: repost,
+};
+
+/** How long a window under way is waited for. */
+const waitSeconds = 600;
+
 interface NamedDocument extends DocumentRef {
   installation: number | null;
 }
 
 /** Posts the corrections that follow from the configured mapping; with --dry-run only prints them. */
-export async function repost(context: CommandContext, options: RepostCommandOptions): Promise<number> {
+async function repost(context: CommandContext, options: Options): Promise<number> {
   const named = options.document === undefined ? null : documentsOf(options.document);
   const isDated = options.from !== undefined || options.to !== undefined;
   if ([named !== null, isDated, options.all === true].filter(Boolean).length > 1) {
@@ -72,7 +106,7 @@ type Mode = 'dry' | 'compared' | 'posted';
 async function isAgreed(
   context: CommandContext,
   app: App,
-  options: RepostCommandOptions,
+  options: Options,
   { named, chosen }: { named: NamedDocument[] | null; chosen: InstallationConfig[] },
 ): Promise<'agreed' | 'refused' | 'nothing'> {
   if (options.yes === true) return 'agreed';
@@ -91,9 +125,8 @@ async function isAgreed(
     if (corrected + change_held > 0) context.note(`Installation ${id}, mapping ${mappingPath}\n${summary.text()}\n`);
   }
   if (asked === 0) return 'nothing';
-  const answer = await context.confirm(`Post these corrections? Entries stay in the books for ever.`);
-  if (answer === null) throw usageError('Without a terminal to ask on, --yes is needed.', 'repost');
-  return answer ? 'agreed' : 'refused';
+  const question = 'Post these corrections? Entries stay in the books for ever.';
+  return (await agreed(context, options, question, 'repost')) ? 'agreed' : 'refused';
 }
 
 /** What is asked of an installation; null where nothing of it is named. */
@@ -109,7 +142,7 @@ function selectionOf(
 async function repostAll(
   context: CommandContext,
   app: App,
-  options: RepostCommandOptions,
+  options: Options,
   { named, chosen, mode }: { named: NamedDocument[] | null; chosen: InstallationConfig[]; mode: Mode },
 ): Promise<void> {
   const result = new StreamedResult(context);

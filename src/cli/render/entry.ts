@@ -1,7 +1,37 @@
+import { z } from 'zod';
 import { type DraftEntry, type Line, signed } from '../../domain/entry.ts';
 import { formatMoney, type Money, sum, zero } from '../../domain/money.ts';
 import { visible } from '../../domain/text.ts';
+import * as answer from '../answer.ts';
 import { columns } from './text.ts';
+
+export const linesAnswer = z.array(
+  z.strictObject({
+    account: z.string(),
+    role: z.string(),
+    amount: answer.amount,
+    rule: z.string(),
+    mapped_by: z.string(),
+    party: z.string().nullable(),
+    department: z.number().nullable(),
+    dimensions: z.array(z.string().nullable()).length(3),
+    vat: z
+      .strictObject({ group: z.string().nullable(), rate: z.string().nullable(), base: answer.amount.nullable() })
+      .nullable(),
+  }),
+);
+
+/** An entry that is posted, or would be. */
+export const entryAnswer = z.strictObject({
+  id: z.string(),
+  date: answer.date,
+  document_date: answer.date,
+  reason: z.string(),
+  reverses: z.string().nullable(),
+  original: z.strictObject({ kind: z.enum(['invoice', 'payment', 'prepayment']), id: z.number() }).nullable(),
+  description: z.string(),
+  lines: linesAnswer,
+});
 
 /** An entry as `--json` prints it, amounts as texts with debits positive. */
 export function entryDocument(id: string, entry: DraftEntry, decimals: number) {

@@ -1,6 +1,17 @@
+import { z } from 'zod';
 import { visibleIn } from '../../domain/text.ts';
 import type { ErpCheck } from '../../queries/erp-check.ts';
 import { count } from './text.ts';
+
+/** What was tried in the ERP of each installation. */
+export const erpChecksAnswer = z.array(
+  z.strictObject({
+    installation: z.number(),
+    kind: z.string(),
+    ok: z.boolean(),
+    results: z.array(z.strictObject({ name: z.string(), ok: z.boolean(), message: z.string(), todo: z.string() })),
+  }),
+);
 
 /** What `erp check --json` and `mapping check --erp --json` print of the installations. */
 export function erpChecksDocument(checks: readonly ErpCheck[]) {

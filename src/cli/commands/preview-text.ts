@@ -2,9 +2,9 @@ import type { PreviewedDocument } from '../../bookkeeping/preview.ts';
 import { problemCatalogue } from '../../domain/problems.ts';
 import { visible } from '../../domain/text.ts';
 import { type VatPeriodLength, vatPeriodOf } from '../../domain/vat-period.ts';
-import { AccountTotals, entryDocument, entryText, withIds } from './entry.ts';
-import type { ListItem } from './streamed-result.ts';
-import { columns, count } from './text.ts';
+import { AccountTotals, entryDocument, entryText, withIds } from '../render/entry.ts';
+import type { ListItem } from '../render/streamed-result.ts';
+import { columns, count } from '../render/text.ts';
 
 /** The documents that the next window would post or hold, as list items; the others are only counted. */
 export async function* postingItems(

@@ -1,20 +1,47 @@
 import { userInfo } from 'node:os';
+import { Option } from 'commander';
+import { z } from 'zod';
 import { eraseClient } from '../../bookkeeping/erase.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
+import { by, type Definition, installation } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
 import { count } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 
-export interface EraseOptions {
+interface Options {
   installation?: number;
   reason: string;
   by?: string;
   yes?: true;
 }
 
+const answer = z.strictObject({
+  installation: z.number(),
+  client: z.number(),
+  reason: z.string(),
+  by: z.string(),
+  records: z.number(),
+  versions: z.number(),
+  entries: z.number(),
+});
+
+export const command: Definition<Options> = {
+  description:
+    'Names and addresses go from the mirror’s invoices, their earlier versions and the entries. Amounts, the client’s id, VAT number and country stay, as the law on books demands, and so does a record of the erasure with reason, name and time. The hash chain stays whole. Erase them in the practice software first.',
+  options: [
+    installation,
+    new Option('--reason <text>', 'why; it is recorded, so it must not hold the name').makeOptionMandatory(),
+    by,
+    new Option('--yes', 'do it; without, nothing is erased'),
+  ],
+  examples: [['vetledger erase client 2007 --reason "asked for on 2026-05-04" --yes', 'the names of client 2007']],
+  answer,
+  run: (context, options, [id = '']) => eraseNames(context, options, id),
+};
+
 /** Erases the personal data of a client from the mirror and the entries; the amounts and a record of the erasure stay. */
-export function eraseNames(context: CommandContext, options: EraseOptions, idText: string): Promise<number> {
+function eraseNames(context: CommandContext, options: Options, idText: string): Promise<number> {
   const [reason, by] = [options.reason.trim(), (options.by ?? userInfo().username).trim()];
   if (!/^[1-9]\d{0,14}$/.test(idText)) throw usageError(`${idText} is no id of a client.`, 'erase');
   if (reason === '') throw usageError('--reason is empty; say why the names are erased.', 'erase');

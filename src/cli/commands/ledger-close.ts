@@ -1,45 +1,131 @@
+import { Option } from 'commander';
+import { z } from 'zod';
 import type { InstallationConfig } from '../../config/load.ts';
 import { transactionsOf } from '../../db/lease.ts';
 import { noteLateAtClose } from '../../documents/mark.ts';
 import { businessDate } from '../../domain/dates.ts';
-import {
-  type CloseDetails,
-  closedThrough,
-  closePeriods,
-  type RecordedClose,
-  recordedCloses,
-  refuseEarlier,
-  refuseOpen,
-  reopenPeriods,
-} from '../../ledger/close.ts';
+import { type CloseDetails, closedThrough, closePeriods, refuseEarlier } from '../../ledger/close.ts';
 import type { BooksHead } from '../../ledger/head.ts';
 import { summariseDays } from '../../ledger/summaries/append.ts';
 import { type ClosingChecklist, closingChecklist } from '../../queries/closing.ts';
 import { reconcileWithSource } from '../../queries/reconcile.ts';
-import { type App, chosenInstallations } from '../../runtime/app.ts';
+import type { App } from '../../runtime/app.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
-import { actedBy, personsOf } from '../acting.ts';
+import { agreed, personsOf } from '../acting.ts';
+import { amount, counts, date, instant } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
+import { by, calendarDate, type Definition, installation, option, second, yes } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { checklistText, closedText, closesText, reopenedText } from '../render/closing.ts';
-import { headFields } from '../render/ledger.ts';
+import { headAnswer, headFields } from '../render/ledger.ts';
 import { noteText } from '../render/reconcile-notes.ts';
 import { withApp } from '../with-app.ts';
+import { checklistText, closedText } from './ledger-close-text.ts';
 
-interface Persons {
+interface Options {
+  through: CalendarDate;
+  installation?: number;
+  dryRun?: true;
   by?: string;
   second?: string;
   yes?: true;
 }
 
-export interface CloseCommandOptions extends Persons {
-  through: CalendarDate;
-  installation?: number;
-  dryRun?: true;
-}
+const listedDocuments = z.strictObject({
+  ok: z.boolean(),
+  count: z.number(),
+  by_code: counts,
+  documents: z.array(
+    z.strictObject({ document: z.string(), code: z.string(), date: date.nullable(), in_force: z.string().nullable() }),
+  ),
+});
+const balances = z.array(z.strictObject({ account: z.string(), role: z.string(), balance: amount }));
+
+const checklistAnswer = z.strictObject({
+  through: date,
+  closed_through: date.nullable(),
+  made_at: instant,
+  ok: z.boolean(),
+  last_window: z.strictObject({ ok: z.boolean(), to: instant.nullable() }),
+  held: listedDocuments,
+  late: listedDocuments,
+  drafts: listedDocuments,
+  undelivered: z.strictObject({ ok: z.boolean(), count: z.number(), states: counts }).nullable(),
+  differences: z.strictObject({
+    ok: z.boolean(),
+    equations: z.array(
+      z.strictObject({
+        equation: z.string(),
+        difference: amount,
+        documents: z.number(),
+        each: z.array(z.strictObject({ document: z.string(), difference: z.string(), message: z.string() })).optional(),
+      }),
+    ),
+  }),
+  clearing: z.strictObject({ ok: z.boolean(), accounts: balances }),
+  unused_prepayments: z.strictObject({
+    accounts: balances,
+    listed: z.strictObject({ month_end: date, balance: amount }).nullable(),
+  }),
+  owed_as_revenue: z.strictObject({
+    ok: z.boolean(),
+    names_known: z.boolean(),
+    found: z.array(
+      z.strictObject({
+        key: z.string(),
+        of: z.enum(['account', 'VAT group']),
+        name: z.string().nullable(),
+        looks_like: z.string(),
+        rows: z.number(),
+        posted_to: z.array(z.string()),
+        net: amount,
+      }),
+    ),
+  }),
+  liabilities_in_debit: z.strictObject({ ok: z.boolean(), accounts: balances }),
+});
+
+const answer = z.union([
+  z.strictObject({
+    installations: z.array(
+      headAnswer.extend({
+        installation: z.number(),
+        closed_through: date,
+        by: z.string(),
+        second: z.string().nullable(),
+        checklist: checklistAnswer.nullable(),
+      }),
+    ),
+  }),
+  z.strictObject({
+    dry_run: z.literal(true),
+    through: date,
+    installations: z.array(z.strictObject({ installation: z.number(), checklist: checklistAnswer.nullable() })),
+  }),
+  z.strictObject({ closed: z.literal(false), installations: z.tuple([]) }),
+]);
+
+export const command: Definition<Options> = {
+  description:
+    'Prints first what an accountant looks at: the last window, held and late documents, drafts dated in the month, what is not in the ERP, differences, clearing accounts, unused prepayments and liabilities in debit. Then it asks; without a terminal, --yes is needed. Nothing is posted on or before that day any more; `policies.locked_period` of the mapping says what happens to documents dated in it, and `vetledger late` lists those that wait. Who closed, and the checklist, are stored with the close as a link of the chain.',
+  options: [
+    option('--through <date>', 'the last closed day (YYYY-MM-DD)', calendarDate).makeOptionMandatory(),
+    installation,
+    new Option('--dry-run', 'only print the checklist'),
+    by,
+    second,
+    yes,
+  ],
+  examples: [
+    ['vetledger ledger close --through 2026-01-31 --dry-run', 'what there is to look at in January'],
+    ['vetledger ledger close --through 2026-01-31 --by "M. Virtanen"', 'January is done'],
+    ['vetledger ledger close --through 2026-01-31 --by "M. Virtanen" --second "A. Laine" --yes', 'by two persons'],
+  ],
+  answer,
+  run: close,
+};
 
 /** Closes our own books through a past day, after a checklist and a question (ACCOUNTING "Locked"). */
-export function close(context: CommandContext, options: CloseCommandOptions): Promise<number> {
+function close(context: CommandContext, options: Options): Promise<number> {
   const { through } = options;
   return withApp(context, { temporal: false }, async (app) => {
     const { db, clock, config } = app;
@@ -76,62 +162,12 @@ export function close(context: CommandContext, options: CloseCommandOptions): Pr
       onClosed: (trx, installation) => noteLateAtClose(trx, installation, through),
     });
     const installations = heads.map((head) => ({
-      ...closed(head, through),
+      ...closedBooks(head, through),
       by: persons.by,
       second: persons.second,
       checklist: checklist(head.installation),
     }));
     await context.result({ installations }, () => installations.map(closedText).join('\n'));
-    return 0;
-  });
-}
-
-export interface ReopenCommandOptions extends Persons {
-  from: CalendarDate;
-  reason: string;
-  installation?: number;
-}
-
-/** Opens our own books again from a day on. */
-export function reopen(context: CommandContext, options: ReopenCommandOptions): Promise<number> {
-  const { from } = options;
-  return withApp(context, { temporal: false }, async (app) => {
-    const chosen = await chosenBooks(app, options.installation);
-    const { reason } = actedBy(options, 'ledger reopen');
-    const persons = personsOf(options, app.config, 'ledger reopen');
-    for (const { id } of chosen) {
-      const through = await closedThrough(app.db, id);
-      refuseOpen(id, from, through);
-      context.note(`Installation ${id}: closed through ${through}; open from ${from} on after this.`);
-    }
-    const names = chosen.map(({ id }) => id).join(', ');
-    if (!(await agreed(context, options, `Open the books of installation ${names} again?`, 'ledger reopen'))) {
-      await context.result({ reopened: false, installations: [] }, () => 'Nothing was opened.');
-      return 0;
-    }
-    const ids = chosen.map(({ id }) => id);
-    const details: CloseDetails = { ...persons, reason, checklist: null };
-    const heads = await reopenPeriods(app.db, ids, from, details, app.config.sealKey);
-    const installations = heads.map((head) => ({
-      installation: head.installation,
-      open_from: from,
-      ...persons,
-      reason,
-      ...headFields(head),
-    }));
-    await context.result({ installations }, () => installations.map(reopenedText).join('\n'));
-    return 0;
-  });
-}
-
-/** Prints the closes and reopenings. */
-export function closes(context: CommandContext, options: { installation?: number }): Promise<number> {
-  return withApp(context, { temporal: false }, async ({ db, config }) => {
-    const installations: { installation: InstallationId; closes: RecordedClose[] }[] = [];
-    for (const { id } of chosenInstallations(config, options.installation)) {
-      installations.push({ installation: id, closes: await recordedCloses(db, id) });
-    }
-    await context.result({ installations }, () => installations.map(closesText).join('\n'));
     return 0;
   });
 }
@@ -177,19 +213,7 @@ async function checklistsOf(
   return checklists;
 }
 
-async function agreed(
-  context: CommandContext,
-  { yes }: { yes?: true },
-  question: string,
-  command: string,
-): Promise<boolean> {
-  if (yes === true) return true;
-  const answer = await context.confirm(question);
-  if (answer === null) throw usageError('Without a terminal to ask on, --yes is needed.', command);
-  return answer;
-}
-
-function closed(head: BooksHead, through: CalendarDate) {
+function closedBooks(head: BooksHead, through: CalendarDate) {
   return { installation: head.installation, closed_through: through, ...headFields(head) };
 }
 

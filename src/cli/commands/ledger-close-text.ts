@@ -1,9 +1,8 @@
 import { clip, visible } from '../../domain/text.ts';
-import type { RecordedClose } from '../../ledger/close.ts';
 import type { AccountBalance, ClosingChecklist, ListedDocuments } from '../../queries/closing.ts';
 import type { CalendarDate, InstallationId } from '../../terms.ts';
-import { type headFields, headText } from './ledger.ts';
-import { columns, count, instant } from './text.ts';
+import { type headFields, headText, personsText } from '../render/ledger.ts';
+import { columns, count, instant as instantText } from '../render/text.ts';
 
 /** Documents shown of each list; the JSON has more. */
 const shown = 10;
@@ -28,7 +27,7 @@ export function checklistText(
 function items(checklist: ClosingChecklist): string[] {
   const { last_window: window, held, late, drafts, undelivered, differences, clearing } = checklist;
   const { unused_prepayments: unused, liabilities_in_debit: inDebit, owed_as_revenue: owed } = checklist;
-  const asked = window.to === null ? 'none has closed' : `asked the source up to ${instant(window.to)}`;
+  const asked = window.to === null ? 'none has closed' : `asked the source up to ${instantText(window.to)}`;
   const after = window.ok ? '' : `, not beyond ${checklist.through}: run \`vetledger sync\``;
   return [
     ...item(window.ok, `last window: ${asked}${after}`),
@@ -37,7 +36,10 @@ function items(checklist: ClosingChecklist): string[] {
     ...item(drafts.ok, `invoices that are not final: ${documentCount(drafts)}`, documentLines(drafts)),
     ...(undelivered === null
       ? item(true, 'not in the ERP: nothing is delivered')
-      : item(undelivered.ok, `not in the ERP: ${counts(undelivered.count, 'entry', 'entries', undelivered.states)}`)),
+      : item(
+          undelivered.ok,
+          `not in the ERP: ${countsText(undelivered.count, 'entry', 'entries', undelivered.states)}`,
+        )),
     ...item(
       differences.ok,
       `differences: ${differences.ok ? 'none' : '`vetledger reconcile` lists them'}`,
@@ -80,10 +82,10 @@ function item(ok: boolean, text: string, lines: string[] = []): string[] {
 }
 
 function documentCount({ count: n, by_code: codes }: ListedDocuments): string {
-  return counts(n, 'document', 'documents', codes);
+  return countsText(n, 'document', 'documents', codes);
 }
 
-function counts(n: number, one: string, many: string, parts: Record<string, number>): string {
+function countsText(n: number, one: string, many: string, parts: Record<string, number>): string {
   if (n === 0) return 'none';
   const named = Object.entries(parts).map(([name, part]) => `${part} ${name}`);
   return `${count(n, one, many)} (${named.join(', ')})`;
@@ -113,10 +115,8 @@ function accountLines(accounts: AccountBalance[]): string[] {
   );
 }
 
-type Head = ReturnType<typeof headFields>;
-
 export function closedText(
-  closed: Head & {
+  closed: ReturnType<typeof headFields> & {
     installation: InstallationId;
     closed_through: CalendarDate;
     by: string;
@@ -127,44 +127,5 @@ export function closedText(
   const { installation, closed_through: through, entries, checklist } = closed;
   if (checklist === null)
     return `Installation ${installation}: was closed through ${through} before (\`vetledger ledger closes\` says by whom); nothing is written.\n${headText(closed.head, closed.summary_head)}`;
-  return `Installation ${installation}: closed through ${through}, after ${entries} entries; closed by ${persons(closed)}.\n${headText(closed.head, closed.summary_head)}`;
-}
-
-export function reopenedText(
-  reopened: Head & {
-    installation: InstallationId;
-    open_from: CalendarDate;
-    by: string;
-    second: string | null;
-    reason: string;
-  },
-): string {
-  const { installation, open_from: from, reason } = reopened;
-  return [
-    `Installation ${installation}: open again from ${from} on, by ${persons(reopened)}: ${visible(reason)}`,
-    headText(reopened.head, reopened.summary_head),
-    'Late documents are not posted by this: `vetledger late` lists them.',
-  ].join('\n');
-}
-
-/** The closes and reopenings of an installation, a line each. */
-export function closesText({
-  installation,
-  closes,
-}: {
-  installation: InstallationId;
-  closes: RecordedClose[];
-}): string {
-  if (closes.length === 0) return `Installation ${installation}: its books were never closed.`;
-  const lines = closes.map((each) => [
-    instant(each.at),
-    each.kind === 'close' ? `closed through ${each.through}` : `reopened; closed through ${each.through} since`,
-    each.by === undefined ? 'by nobody noted' : `by ${persons({ by: each.by, second: each.second ?? null })}`,
-    each.reason ?? '',
-  ]);
-  return [`Installation ${installation}:`, ...columns(lines, []).map((line) => `  ${line}`)].join('\n');
-}
-
-function persons({ by, second }: { by: string; second: string | null }): string {
-  return visible(second === null ? by : `${by} and ${second}`);
+  return `Installation ${installation}: closed through ${through}, after ${entries} entries; closed by ${personsText(closed)}.\n${headText(closed.head, closed.summary_head)}`;
 }

@@ -1,0 +1,51 @@
+import { Option } from 'commander';
+import { z } from 'zod';
+import { ackBatches } from '../../erp/targets/files/ack.ts';
+import { parseBatchCode } from '../../erp/targets/files/format.ts';
+import { actedBy } from '../acting.ts';
+import { by, type Definition } from '../command.ts';
+import { type CommandContext, usageError } from '../context.ts';
+import { count } from '../render/text.ts';
+import { withApp } from '../with-app.ts';
+
+interface Options {
+  reason?: string;
+  by?: string;
+}
+
+const answer = z.strictObject({
+  acknowledged: z.array(z.strictObject({ batch: z.string(), file: z.string(), units: z.number() })),
+});
+
+export const command: Definition<Options> = {
+  description:
+    'For installations that are delivered as files: whoever gets the files says that a batch is in their books. Its entries are then acknowledged. Batches are named as their files: 4711-000001.',
+  options: [new Option('--reason <text>', 'what they said; it is recorded'), by],
+  examples: [['vetledger deliver ack 4711-000001 4711-000002 --by "Bo, the adviser"', 'the first two batches are in']],
+  answer,
+  run: ack,
+};
+
+/** Notes that batches of files were read in; all of them, or none where one is wrong. */
+function ack(context: CommandContext, options: Options, batches: readonly string[]): Promise<number> {
+  const named = batches.map((batch) => {
+    const found = parseBatchCode(batch);
+    if (found === null) throw usageError(`${batch} is no batch; its name is like 4711-000001.`, 'deliver ack');
+    return found;
+  });
+  const reason = options.reason ?? `deliver ack ${batches.join(' ')}`;
+  const by = actedBy({ reason, ...(options.by === undefined ? {} : { by: options.by }) }, 'deliver ack');
+  return withApp(context, { temporal: false }, async (app) => {
+    const acknowledged = await ackBatches(app.db, named, by);
+    await context.result({ acknowledged }, () =>
+      acknowledged
+        .map(({ batch, file, units }) =>
+          units === 0
+            ? `Batch ${batch} was acknowledged before.`
+            : `Batch ${batch} (${file}) is acknowledged: ${count(units, 'entry', 'entries')}.`,
+        )
+        .join('\n'),
+    );
+    return 0;
+  });
+}

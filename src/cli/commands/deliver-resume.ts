@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { resumeDelivery } from '../../erp/outbox/state.ts';
+import { requestDeliveriesOnce } from '../../runtime/deliveries.ts';
+import { actedBy } from '../acting.ts';
+import { chosenDeliveries } from '../books.ts';
+import { by, type Definition, installation } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { withApp } from '../with-app.ts';
+
+interface Options {
+  installation?: number;
+  by?: string;
+}
+
+const answer = z.strictObject({ resumed: z.array(z.number()) });
+
+export const command: Definition<Options> = {
+  options: [installation, by],
+  examples: [['vetledger deliver resume', 'every installation']],
+  answer,
+  run: resume,
+};
+
+/** Lets paused deliveries go on. */
+export function resume(context: CommandContext, options: Options): Promise<number> {
+  const by = actedBy({ reason: 'deliver resume', ...(options.by ? { by: options.by } : {}) }, 'deliver resume');
+  return withApp(context, { temporal: true }, async (app) => {
+    const chosen = await chosenDeliveries(app, options.installation);
+    const resumed: number[] = [];
+    for (const { id } of chosen) if (await app.db.transaction((trx) => resumeDelivery(trx, id, by))) resumed.push(id);
+    await requestDeliveriesOnce(app, resumed);
+    await context.result({ resumed }, () =>
+      chosen
+        .map(({ id }) =>
+          resumed.includes(id)
+            ? `The delivery of installation ${id} goes on as soon as \`vetledger run\` is up, or with \`vetledger deliver\`.`
+            : `The delivery of installation ${id} was not paused.`,
+        )
+        .join('\n'),
+    );
+    return 0;
+  });
+}

@@ -1,0 +1,92 @@
+import { Option } from 'commander';
+import { z } from 'zod';
+import type { InstallationConfig } from '../../config/load.ts';
+import { UserError } from '../../domain/errors.ts';
+import { unitsById } from '../../erp/outbox/read.ts';
+import { retryUnits } from '../../erp/outbox/state.ts';
+import { redoUnits } from '../../erp/outbox/undo.ts';
+import type { UnitState } from '../../erp/outbox/unit.ts';
+import { deliveryProblems } from '../../queries/deliveries.ts';
+import type { App } from '../../runtime/app.ts';
+import { actedBy } from '../acting.ts';
+import { chosenDeliveries } from '../books.ts';
+import { by, type Definition, installation } from '../command.ts';
+import { type CommandContext, usageError } from '../context.ts';
+import { stateTexts } from '../render/delivery.ts';
+import { problemAnswer, problemsText } from '../render/problems.ts';
+import { count } from '../render/text.ts';
+import { deliverHere, wait } from '../run-deliveries.ts';
+import { withApp } from '../with-app.ts';
+
+interface Options {
+  installation?: number;
+  all?: true;
+  by?: string;
+  wait: number;
+}
+
+const answer = z.strictObject({ retried: z.array(z.string()), problems: z.array(problemAnswer) });
+
+export const command: Definition<Options> = {
+  description:
+    'A refused entry is not sent again by itself, since a refusal that is repeated may block the API user. Each is looked up in the ERP first: one that is there is compared, never sent twice. Ids are those that `vetledger problems` prints.',
+  options: [installation, new Option('--all', 'every refused entry'), by, wait],
+  examples: [
+    ['vetledger deliver retry 4711/invoice/123/1', 'once the account is open again'],
+    ['vetledger deliver retry --all --installation 4711', 'all of an installation'],
+  ],
+  answer,
+  run: retry,
+};
+
+/** Sends refused and undone units again; each is looked up in the ERP first. */
+function retry(context: CommandContext, options: Options, ids: readonly string[]): Promise<number> {
+  if (ids.length > 0 === (options.all === true)) {
+    throw usageError('Name the entries, as `vetledger problems` prints them, or give --all.', 'deliver retry');
+  }
+  const by = actedBy({ reason: 'deliver retry', ...(options.by ? { by: options.by } : {}) }, 'deliver retry');
+  return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
+    const chosen = await chosenDeliveries(app, options.installation);
+    const retried: string[] = [];
+    const named = options.all ? null : ids;
+    const states = named === null ? null : await statesOf(app, chosen, named);
+    for (const { id } of chosen) {
+      await app.db.transaction(async (trx) => {
+        retried.push(...(await retryUnits(trx, id, named, by)));
+        if (named) retried.push(...(await redoUnits(trx, { installation: id, databaseId: app.databaseId }, named, by)));
+      });
+    }
+    await deliverHere(context, app, chosen, options.wait);
+    const problems = await deliveryProblems(
+      app.db,
+      chosen.map(({ id }) => id),
+    );
+    const left = problems.filter(({ id }) => retried.includes(id));
+    const notRetried = [...(states ?? [])].filter(([id]) => !retried.includes(id));
+    await context.result({ retried, problems: left }, () =>
+      [
+        [
+          `${count(retried.length, 'entry', 'entries')} tried again.`,
+          ...notRetried.map(([id, state]) => `${id} was not refused: ${stateTexts[state]}.`),
+        ].join('\n'),
+        problemsText(left, 0),
+      ].join('\n\n'),
+    );
+    return 0;
+  });
+}
+
+/** The states of the entries with these ids, as they are now. Throws UserError unless each id is one of the outbox's. */
+async function statesOf(app: App, chosen: readonly InstallationConfig[], ids: readonly string[]) {
+  const known = new Map<string, UnitState>();
+  for (const { id } of chosen)
+    for (const { unit_id: unit, state } of await unitsById(app.db, id, ids)) known.set(unit, state);
+  const unknown = ids.find((id) => !known.has(id));
+  if (unknown === undefined) return known;
+  throw new UserError(
+    'unit_unknown',
+    `There is no entry ${unknown} in the outbox.`,
+    'Ids are those that `vetledger problems` prints, such as 4711/invoice/123/1.',
+    1,
+  );
+}

@@ -1,0 +1,75 @@
+import { Option } from 'commander';
+import { z } from 'zod';
+import { planUndo, type UndoPlan, undoUnits } from '../../erp/outbox/undo.ts';
+import type { CalendarDate } from '../../terms.ts';
+import { actedBy, agreed } from '../acting.ts';
+import { chosenDeliveries } from '../books.ts';
+import { by, calendarDate, type Definition, installation, option, yes } from '../command.ts';
+import { type CommandContext, refuseBackwards } from '../context.ts';
+import { count } from '../render/text.ts';
+import { deliverAndReport, deliveredAnswer, wait } from '../run-deliveries.ts';
+import { withApp } from '../with-app.ts';
+
+interface Options {
+  installation?: number;
+  from: CalendarDate;
+  to: CalendarDate;
+  reason: string;
+  by?: string;
+  yes?: true;
+  wait: number;
+}
+
+const answer = z.strictObject({
+  undone: z.array(z.strictObject({ installation: z.number(), reversed: z.number(), withheld: z.number() })),
+  installations: deliveredAnswer,
+});
+
+export const command: Definition<Options> = {
+  description:
+    'For what was delivered by mistake, such as a first load into the wrong company. Each entry of these dates that the ERP has is reversed there by an entry of its own on the same date; what was not sent yet is kept from it. Our own books stay as they are, and a later correction of such a document does not reverse it again. `vetledger deliver retry ID` sends an undone entry again. Asks first; where there is no terminal, --yes is needed.',
+  options: [
+    installation,
+    option('--from <date>', 'first entry date (YYYY-MM-DD)', calendarDate).makeOptionMandatory(),
+    option('--to <date>', 'last entry date (YYYY-MM-DD)', calendarDate).makeOptionMandatory(),
+    new Option('--reason <text>', 'why; it is recorded').makeOptionMandatory(),
+    by,
+    yes,
+    wait,
+  ],
+  examples: [
+    [
+      'vetledger deliver undo --from 2025-01-01 --to 2025-12-31 --reason "the year was entered by hand"',
+      'one year, every installation',
+    ],
+  ],
+  answer,
+  run: undo,
+};
+
+/** Reverses in the ERP what was delivered of these dates, and keeps from it what was not, once it was confirmed. */
+function undo(context: CommandContext, options: Options): Promise<number> {
+  const by = actedBy(options, 'deliver undo');
+  const range = { from: options.from, to: options.to };
+  refuseBackwards(range, 'deliver undo');
+  return withApp(context, { temporal: true, handlesSignal: true }, async (app) => {
+    const chosen = await chosenDeliveries(app, options.installation);
+    for (const { id, erp } of chosen) {
+      const { reversed, withheld } = await planUndo(app.db, id, range);
+      context.note(
+        `installation ${id}, ${erp.kind}, ${range.from} to ${range.to}: ${count(reversed, 'entry', 'entries')} to reverse in the ERP, ${withheld} not sent yet, to be kept from it`,
+      );
+    }
+    const question = 'Reverse them? The entries and their reversals both stay in the ERP.';
+    if (!(await agreed(context, options, question, 'deliver undo'))) {
+      await context.result({ undone: [], installations: [] }, () => 'Nothing was undone.');
+      return 0;
+    }
+    const undone: ({ installation: number } & UndoPlan)[] = [];
+    for (const { id } of chosen) {
+      const scope = { installation: id, databaseId: app.databaseId };
+      undone.push({ installation: id, ...(await app.db.transaction((trx) => undoUnits(trx, scope, range, by))) });
+    }
+    return deliverAndReport(context, app, chosen, options.wait, { undone });
+  });
+}

@@ -1,0 +1,10 @@
+import { type Definition, installation } from '../command.ts';
+import { answer, list } from './late.ts';
+
+/** The same as `vetledger late`. */
+export const command: Definition<{ installation?: number }> = {
+  options: [installation],
+  examples: [['vetledger late list', 'what there is to decide']],
+  answer,
+  run: list,
+};

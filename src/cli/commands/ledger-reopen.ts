@@ -1,0 +1,106 @@
+import { Option } from 'commander';
+import { z } from 'zod';
+import { visible } from '../../domain/text.ts';
+import { type CloseDetails, closedThrough, refuseOpen, reopenPeriods } from '../../ledger/close.ts';
+import type { CalendarDate, InstallationId } from '../../terms.ts';
+import { actedBy, agreed, personsOf } from '../acting.ts';
+import { date } from '../answer.ts';
+import { chosenBooks } from '../books.ts';
+import { by, calendarDate, type Definition, installation, option, second, yes } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { headAnswer, headFields, headText, personsText } from '../render/ledger.ts';
+import { withApp } from '../with-app.ts';
+
+interface Options {
+  from: CalendarDate;
+  reason: string;
+  installation?: number;
+  by?: string;
+  second?: string;
+  yes?: true;
+}
+
+const answer = z.union([
+  z.strictObject({
+    installations: z.array(
+      headAnswer.extend({
+        installation: z.number(),
+        open_from: date,
+        by: z.string(),
+        second: z.string().nullable(),
+        reason: z.string(),
+      }),
+    ),
+  }),
+  z.strictObject({ reopened: z.literal(false), installations: z.tuple([]) }),
+]);
+
+export const command: Definition<Options> = {
+  description:
+    'A link of the chain says who opened them again, when and why. Documents that were late when the period was closed are not posted by it: each is decided with `vetledger late decide`. A period that an ERP has closed is opened in the ERP. Asks first; without a terminal, --yes is needed.',
+  options: [
+    option('--from <date>', 'the first day that is open again (YYYY-MM-DD)', calendarDate).makeOptionMandatory(),
+    new Option('--reason <text>', 'why; it is recorded').makeOptionMandatory(),
+    installation,
+    by,
+    second,
+    yes,
+  ],
+  examples: [
+    [
+      'vetledger ledger reopen --from 2026-01-01 --reason "the bank statement of January was wrong" --by "M. Virtanen"',
+      'January is open again',
+    ],
+  ],
+  answer,
+  run: reopen,
+};
+
+/** Opens our own books again from a day on. */
+function reopen(context: CommandContext, options: Options): Promise<number> {
+  const { from } = options;
+  return withApp(context, { temporal: false }, async (app) => {
+    const chosen = await chosenBooks(app, options.installation);
+    const { reason } = actedBy(options, 'ledger reopen');
+    const persons = personsOf(options, app.config, 'ledger reopen');
+    for (const { id } of chosen) {
+      const through = await closedThrough(app.db, id);
+      refuseOpen(id, from, through);
+      context.note(`Installation ${id}: closed through ${through}; open from ${from} on after this.`);
+    }
+    const names = chosen.map(({ id }) => id).join(', ');
+    if (!(await agreed(context, options, `Open the books of installation ${names} again?`, 'ledger reopen'))) {
+      await context.result({ reopened: false, installations: [] }, () => 'Nothing was opened.');
+      return 0;
+    }
+    const ids = chosen.map(({ id }) => id);
+    const details: CloseDetails = { ...persons, reason, checklist: null };
+    const heads = await reopenPeriods(app.db, ids, from, details, app.config.sealKey);
+    const installations = heads.map((head) => ({
+      installation: head.installation,
+      open_from: from,
+      ...persons,
+      reason,
+      ...headFields(head),
+    }));
+    await context.result({ installations }, () => installations.map(reopenedText).join('\n'));
+    return 0;
+  });
+}
+
+function reopenedText(
+  reopened: ReturnType<typeof headFields> & {
+    installation: InstallationId;
+    open_from: CalendarDate;
+    by: string;
+    second: string | null;
+    reason: string;
+  },
+): string {
+  const { installation, open_from: from, reason } = reopened;
+  return [
+    `Installation ${installation}: open again from ${from} on, by ${personsText(reopened)}: ${visible(reason)}`,
+    headText(reopened.head, reopened.summary_head),
+    'Late documents are not posted by this: `vetledger late` lists them.',
+  ].join('\n');
+}
