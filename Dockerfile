@@ -9,6 +9,7 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 # The packages have a layer of their own, because they change less often than the sources.
 COPY package.json package-lock.json ./
+COPY sandbox/package.json sandbox/
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN node --disable-warning=ExperimentalWarning scripts/pack.ts
@@ -16,8 +17,19 @@ RUN node --disable-warning=ExperimentalWarning scripts/pack.ts
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
-# The image has Node.js itself, so the package `node` is left out with the other devDependencies.
-RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+COPY sandbox/package.json sandbox/
+# The image has Node.js itself, so the package `node` is left out with the other devDependencies. The sandbox is a workspace.
+RUN npm ci --omit=dev --omit=optional --workspaces=false --ignore-scripts --no-audit --no-fund
+
+# A sandbox clinic, for trying out: `docker compose --profile sandbox`.
+FROM ${NODE_IMAGE} AS sandbox
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY sandbox sandbox
+RUN npm ci --omit=dev --workspace sandbox --ignore-scripts --no-audit --no-fund
+ENV NODE_ENV=production
+USER node
+ENTRYPOINT ["node", "/app/sandbox/src/main.ts"]
 
 FROM ${NODE_IMAGE}
 WORKDIR /app
@@ -31,5 +43,6 @@ USER node
 # Answers with `metrics: {listen: …:9464}` in the configuration, as deploy/vetledger.yaml has it.
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:9464/healthz', {signal: AbortSignal.timeout(8000)}).then(({ok}) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "/app/bin/vetledger.js"]
+# Its first line sets Node.js flags.
+ENTRYPOINT ["/app/bin/vetledger.js"]
 CMD ["run", "--config", "/app/vetledger.yaml"]

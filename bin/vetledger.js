@@ -1,24 +1,13 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --min-semi-space-size=4 --max-semi-space-size=4 --heap-growing-percent=35
+// The flags say when V8 collects garbage: on a machine with much memory the heap would grow to several times its live size, and a
+// daemon shares its machine. They are no maximum: what needs more memory gets it.
+//
 // Plain JavaScript without imports at the top, so that an old Node.js can still say what is wrong.
 const needed = 24;
 if (Number(process.versions.node.split('.')[0]) < needed) {
   console.error(`error: vetledger needs Node.js ${needed} or newer; this is ${process.version} (${process.execPath}).`);
   console.error('what to do: in a checkout run `npm ci` and then `npx vetledger …`, which brings its own Node.js.');
   process.exit(2);
-}
-// When V8 collects garbage: on a machine with much memory the heap would grow to several times its live size, and a daemon
-// shares its machine. Not a maximum: what needs more memory gets it. Such flags belong to the start of a process, so it starts
-// itself anew in its own place: same process id, signals, streams and exit code.
-const heapFlags = ['--min-semi-space-size=4', '--max-semi-space-size=4', '--heap-growing-percent=35'];
-const isStarted = process.execArgv.includes(heapFlags[2]) || process.platform === 'win32' || process.connected;
-if (!isStarted && typeof process.execve === 'function') {
-  process.execve(process.execPath, [
-    process.execPath,
-    ...heapFlags,
-    ...process.execArgv,
-    process.argv[1],
-    ...process.argv.slice(2),
-  ]);
 }
 // A checkout runs its sources as they are; a package has them compiled, since Node.js strips no types under node_modules.
 import('../src/cli/main.ts')

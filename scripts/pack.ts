@@ -1,5 +1,6 @@
 // Run by `npm pack` and by the Dockerfile: fills dist/ with the program as plain JavaScript, because Node.js strips no types under
-// node_modules, and with everything that it reads, in the places that it has in a checkout. `npm run lint` has checked the types.
+// node_modules, and with everything that it reads, in the places that it has in a checkout. The sandbox, which `npm pack` bundles, gets
+// a dist/ too. `npm run lint` has checked the types.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,13 +8,15 @@ import { workflowBundle } from '../src/runtime/bundle.ts';
 
 const root = new URL('../', import.meta.url);
 const dist = new URL('dist/', root);
+const compiler = fileURLToPath(new URL('node_modules/typescript/bin/tsc', root));
 
-rmSync(dist, { recursive: true, force: true });
-execFileSync(
-  process.execPath,
-  [fileURLToPath(new URL('node_modules/typescript/bin/tsc', root)), '--project', 'tsconfig.pack.json'],
-  { cwd: root, stdio: 'inherit' },
-);
+for (const project of ['./', 'sandbox/']) {
+  rmSync(new URL(`${project}dist/`, root), { recursive: true, force: true });
+  execFileSync(process.execPath, [compiler, '--project', `${project}tsconfig.pack.json`], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+}
 for (const path of ['src/db/migrations/', 'mappings/', 'package.json']) {
   cpSync(new URL(path, root), new URL(path, dist), { recursive: true });
 }

@@ -89,8 +89,9 @@ export async function vetledger({ source, services, overlapSeconds = 600 }: Engi
     ),
   );
   const command = (...args: string[]): Command => ({
-    command: process.execPath,
-    args: [join(root, 'bin/vetledger.js'), ...args, '--config', configFile],
+    // As an executable: its first line sets Node.js flags.
+    command: join(root, 'bin/vetledger.js'),
+    args: [...args, '--config', configFile],
     env: { PRACTICE_TOKEN: source.token, DATABASE_URL: database.url },
     timeoutMs,
   });

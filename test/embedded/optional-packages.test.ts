@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -15,7 +16,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { startSandbox } from '../../sandbox/src/index.ts';
-import { readLock } from '../../scripts/lock.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { temporaryFolder } from './support.ts';
 
@@ -37,7 +37,9 @@ beforeAll(() => {
     'package-lock.json',
   ])
     cpSync(join(root, name), join(tree, name), { recursive: true });
-  const { packages } = readLock(join(root, 'package-lock.json'));
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: true; optional?: true; devOptional?: true }>;
+  };
   const omitted = new Set(
     Object.entries(packages)
       .filter(([, { dev, optional, devOptional }]) => dev || optional || devOptional)

@@ -1,0 +1,65 @@
+// The sandbox alone: `npm start --workspace sandbox -- --port 8090`. `vetledger sandbox` takes the same options.
+import { parseArgs } from 'node:util';
+import { SandboxError, startFromCommand } from './command.ts';
+
+const usage = `Usage: npm start --workspace sandbox -- [options]
+
+  --port N                port on 127.0.0.1; 0 takes any free one (default 8090)
+  --seed N                which clinic; the same seed gives the same one (default 1)
+  --invoices N            final invoices of its history (default 2600)
+  --rate-window SECONDS   length of the rolling window of its rate limits (default 60)
+  --latency MS            milliseconds that each answer takes longer (default 0)
+  --token TOKEN           bearer token it accepts (default: $PRACTICE_TOKEN, or sandbox-token)
+  --state FILE            keep the clinic in this file over restarts
+  --webhooks URL          send a webhook for each change to this address
+  --json                  print one line of JSON with its address and credentials
+
+Examples:
+  npm start --workspace sandbox
+  npm start --workspace sandbox -- --port 0 --seed 7 --rate-window 5 --json
+`;
+
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+
+try {
+  const { values } = parseArgs({
+    options: {
+      ...{ port: text, seed: text, invoices: text, 'rate-window': text, latency: text },
+      ...{ token: text, state: text, webhooks: text, json: flag, help: flag },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(usage);
+  } else {
+    const started = await startFromCommand({
+      port: amount(values.port, 8090, 'port'),
+      seed: amount(values.seed, 1, 'seed'),
+      invoices: amount(values.invoices, 2600, 'invoices'),
+      rateWindow: amount(values['rate-window'], 60, 'rate-window', /^\d+(\.\d+)?$/),
+      latency: amount(values.latency, 0, 'latency'),
+      token: values.token || process.env.PRACTICE_TOKEN || 'sandbox-token',
+      ...(values.state ? { state: values.state } : {}),
+      ...(values.webhooks ? { webhooks: webAddress(values.webhooks) } : {}),
+    });
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void started.sandbox.stop());
+    process.stdout.write(`${values.json ? JSON.stringify(started.document) : started.text}\n`);
+  }
+} catch (error) {
+  const isUsage = error instanceof TypeError || error instanceof RangeError;
+  if (!isUsage && !(error instanceof SandboxError)) throw error;
+  process.stderr.write(`error: ${error.message}\n${isUsage ? `\n${usage}` : `what to do: ${error.todo}\n`}`);
+  process.exitCode = 2;
+}
+
+function amount(value: string | undefined, otherwise: number, name: string, form = /^\d{1,9}$/): number {
+  if (value === undefined) return otherwise;
+  if (!form.test(value)) throw new RangeError(`--${name} takes a number, not '${value}'.`);
+  return Number(value);
+}
+
+function webAddress(value: string): string {
+  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))
+    throw new RangeError(`--webhooks takes a web address, not '${value}'.`);
+  return value;
+}
