@@ -1,9 +1,15 @@
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { type Lease, seizeLease, type Transact, takeLease } from '../src/db/lease.ts';
+import { freeLease, type Lease, seizeLease, type Transact, takeLease } from '../src/db/lease.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { endCodes, explainedEnd } from '../src/domain/trouble.ts';
 import { priorities } from '../src/practice/budget.ts';
-import { type AbandonedWindow, abandonedWindows, endWindowRow, openBackfills } from '../src/sync/sync-windows.ts';
+import {
+  type AbandonedWindow,
+  abandonedWindows,
+  endWindowRow,
+  openBackfills,
+  unheldWindows,
+} from '../src/sync/sync-windows.ts';
 import { noCounts, type WindowInput } from '../workflows/messages.ts';
 import type { ActivityDeps } from './deps.ts';
 import { summed } from './ending.ts';
@@ -46,50 +52,74 @@ export async function failAbandoned(deps: ActivityDeps, input: WindowInput, tran
   const { installation, kind } = input;
   const abandoned = await abandonedWindows(deps.db, installation, { kind, exceptRun: ownWorkflow().runId });
   for (const window of abandoned) {
-    const ended = kind === 'backfill' ? superseded(installation) : await endOf(deps, input, window);
-    const { counts, trouble } = summed(window.troubles, noCounts);
-    const error = explainedEnd(ended, trouble, { now: deps.clock(), limit: null });
-    deps.log.warn(
-      { installation, window: window.id, workflowId: window.workflowId, ...error },
-      'a window was abandoned',
-    );
-    await transact((trx) => endWindowRow(trx, window, { outcome: 'failed', counts, error }));
-    const { id, from, to, workflowId, runId } = window;
-    const run = { workflow_id: workflowId, run_id: runId };
-    tellEnded(deps, { installation, window: id, from, to, outcome: 'failed', error, ...counts }, run);
+    const status = kind === 'backfill' ? null : await statusOf(deps, window, window.runId);
+    const ended = kind === 'backfill' ? superseded(installation) : endOf(window, status);
+    await noteAbandoned(deps, transact, window, ended);
   }
 }
 
-/** How the workflow of a window ended that could not note it. */
-async function endOf(
-  deps: ActivityDeps,
-  { installation, kind }: WindowInput,
+/**
+ * Notes how windows ended whose run has ended without noting it, of every installation: Temporal has ended it, somebody terminated
+ * it, or Temporal has lost it. Frees their lease. It ends where Temporal does not answer.
+ */
+export async function closeEnded(deps: EndedDeps): Promise<void> {
+  for (const window of await unheldWindows(deps.db)) {
+    // Without the run: one that was made by a reset goes on with the row.
+    const status = await statusOf(deps, window, undefined);
+    if (status === null) return;
+    if (status === 'RUNNING') continue;
+    const { installation, kind, workflowId, runId } = window;
+    const transact: Transact = (work) =>
+      deps.db.transaction(async (trx) => {
+        await freeLease(trx, { installation, lane: laneOf(kind) }, `${workflowId}/${runId}`);
+        return work(trx);
+      });
+    await noteAbandoned(deps, transact, window, endOf(window, status));
+  }
+}
+
+type EndedDeps = Pick<ActivityDeps, 'db' | 'workflows' | 'clock' | 'log' | 'onEvent'>;
+
+async function noteAbandoned(
+  deps: EndedDeps,
+  transact: Transact,
   window: AbandonedWindow,
-): Promise<PlainError> {
-  const todo = kind === 'replay' ? 'run it again' : 'nothing is lost: the window that opened after it covers it';
-  const { workflowId, runId } = window;
-  const { workflows } = deps;
-  let status: string | null = null;
+  ended: PlainError,
+): Promise<void> {
+  const { id, installation, from, to, workflowId, runId, troubles } = window;
+  const { counts, trouble } = summed(troubles, noCounts);
+  const error = explainedEnd(ended, trouble, { now: deps.clock(), limit: null });
+  if ((await transact((trx) => endWindowRow(trx, window, { outcome: 'failed', counts, error }))) !== 'failed') return;
+  deps.log.warn({ installation, window: id, workflowId, ...error }, 'a window was abandoned');
+  const run = { workflow_id: workflowId, run_id: runId };
+  tellEnded(deps, { installation, window: id, from, to, outcome: 'failed', error, ...counts }, run);
+}
+
+/** The state of a window's workflow as Temporal names it, `GONE` where it knows none; null where it does not answer. */
+async function statusOf(
+  { workflows, log }: EndedDeps,
+  { installation, workflowId }: AbandonedWindow,
+  runId: string | undefined,
+): Promise<string | null> {
   try {
     const describe = () => workflows.getHandle(workflowId, runId).describe();
-    status = (await workflows.withDeadline(Date.now() + describeTimeoutMs, describe)).status.name;
+    return (await workflows.withDeadline(Date.now() + describeTimeoutMs, describe)).status.name;
   } catch (error) {
-    deps.log.debug({ err: error, installation }, 'Temporal does not tell how a window ended');
+    if (error instanceof WorkflowNotFoundError) return 'GONE';
+    log.debug({ err: error, installation }, 'Temporal does not tell how a window ended');
+    return null;
   }
+}
+
+/** How a workflow ended that could not note it. */
+function endOf({ kind, installation }: AbandonedWindow, status: string | null): PlainError {
+  const todo = kind === 'window' ? 'nothing is lost: the window that opens after it covers it' : 'run it again';
   const of = `${kind} of installation ${installation}`;
   switch (status) {
     case 'TERMINATED':
-      return {
-        code: endCodes.terminated,
-        message: `the workflow of the ${of} was terminated in Temporal`,
-        todo,
-      };
+      return { code: endCodes.terminated, message: `the workflow of the ${of} was terminated in Temporal`, todo };
     case 'TIMED_OUT':
-      return {
-        code: endCodes.timedOut,
-        message: `Temporal ended the ${of}: it took longer than its run may`,
-        todo,
-      };
+      return { code: endCodes.timedOut, message: `Temporal ended the ${of}: it took longer than its run may`, todo };
     default:
       return { code: endCodes.interrupted, message: `the ${of} ended without noting how`, todo };
   }

@@ -55,19 +55,20 @@ export function windowActivities(deps: ActivityDeps) {
      * refuses us is known before the window opens. `to` is the time of its answer by the earlier of the source's and the
      * database's clock, `from` the watermark of the last closed window, or earlier where the source's clock was put back.
      *
-     * With `pulls`, the first attempt pulls the lists of a window after the first load, too, as far as that is quick: most windows find
-     * nothing, and need no step but this one and their end. Another attempt leaves that to activities of their own.
+     * With `pulls`, the first attempt pulls the lists, too, as far as that is quick: most windows find nothing, and need no step but this
+     * one and their end. Another attempt leaves that to activities of their own. Before the first load it fails with `first_load`.
      */
     async openWindow(input: WindowInput, pulls: boolean): Promise<OpenReport> {
       return withHeartbeat(deps, input, async (heartbeat) => {
         await refuseWhilePaused(deps, input);
+        if (pulls && (await isFirstLoad(deps, input))) throw fatal(firstLoadNeeded);
         const lease = await leaseFor(deps, input, heartbeat);
         const writer = heartbeat.hold(lease);
         try {
           const { known, ...opened } = await open(deps, input, heartbeat, writer, pulls);
           const { window } = opened;
           tellOpened(deps, { ...input, trigger: opened.trigger }, window);
-          if (known === null || window.from === null) return { ...opened, pulled: nothingPulled };
+          if (known === null) return { ...opened, pulled: nothingPulled };
           const pulled = await pullAtOpen(deps, input, heartbeat, writer, { window, known });
           return { ...opened, api: heartbeat.use(), pulled };
         } catch (error) {
@@ -145,6 +146,17 @@ async function refuseWhilePaused({ db, log }: ActivityDeps, { installation, trig
   });
 }
 
+/** A workflow of its own loads everything: the answer of this activity to the workflow of windows, and no failure of the window. */
+const firstLoadNeeded: PlainError = {
+  code: failureTypes.firstLoad,
+  message: 'everything has to be read first',
+  todo: 'nothing: the same window does it',
+};
+
+async function isFirstLoad({ db }: ActivityDeps, { installation }: WindowInput): Promise<boolean> {
+  return (await readCursors(db, installation)).invoice.value === null;
+}
+
 async function leaseFor(deps: ActivityDeps, input: WindowInput, heartbeat: Heartbeat): Promise<Lease> {
   return input.kind === 'backfill' ? takeOverBackfill(deps, input, heartbeat) : waitForLease(deps, input, heartbeat);
 }
@@ -172,8 +184,7 @@ async function open(
   const isMirror = input.replay?.fromMirror === true;
   // Nobody else moves cursors or walks of the live lane from here on.
   const cursors = await readCursors(db, id);
-  const isFirst = cursors.invoice.value === null;
-  const known = pulls && !isFirst && activityInfo().attempt === 1 ? { cursors, walks: await readWalks(context) } : null;
+  const known = pulls && activityInfo().attempt === 1 ? { cursors, walks: await readWalks(context) } : null;
   const opened = isMirror
     ? unasked(deps.clock())
     : await openWithInvoices(context, input.fromDate, { span: input.replay?.span, known: known ?? undefined });

@@ -1,12 +1,4 @@
-import {
-  condition,
-  continueAsNew,
-  defineSignal,
-  isCancellation,
-  rootCause,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { condition, continueAsNew, defineSignal, isCancellation, rootCause, setHandler } from '@temporalio/workflow';
 import { activitiesAs } from './activities.ts';
 import { DeliveryView } from './delivery-view.ts';
 import { checkDeliveryInput } from './inputs.ts';
@@ -17,8 +9,9 @@ import {
   type HoldNote,
   holdNoteOf,
   holdSignalNames,
+  longRuns,
 } from './messages.ts';
-import { closing, delivering } from './options.ts';
+import { closing, delivering, isToGoOn } from './options.ts';
 
 const { deliverSlice } = activitiesAs(delivering);
 const { holdDelivery } = activitiesAs(closing);
@@ -60,7 +53,7 @@ export async function deliver(input: DeliveryInput): Promise<void> {
   };
   let failures = 0;
   let idleSlices = 0;
-  while (!workflowInfo().continueAsNewSuggested) {
+  while (isToGoOn(longRuns.deliver.renewedAfterMs)) {
     await applyHolds();
     // A signal that comes from here on may tell of work that the slice does not see any more.
     isSignalled = false;

@@ -218,12 +218,28 @@ export const noCounts: WindowCounts = {
   api: noUse,
 };
 
+/**
+ * After so many seconds Temporal ends the run of a window that has not ended by itself, because its task fails or no worker takes it. A
+ * window waits for another one as long as its own time-out and two minutes, then takes its own time-out, and ends within minutes.
+ */
+export function runTimeoutSeconds(windowTimeoutSeconds: number): number {
+  return 2 * windowTimeoutSeconds + 900;
+}
+
+/** The same of a delivery and of a scrub, which begin a new run after a part of it. */
+export const longRuns = {
+  deliver: { renewedAfterMs: 3_600_000, runTimeout: '3 hours' },
+  scrub: { renewedAfterMs: 28_800_000, runTimeout: '1 day' },
+} as const;
+
 /** Failure types by which commands tell how a workflow failed. */
 export const failureTypes = {
   /** The window did not open, and nothing has changed; the details hold a PlainError. */
   notOpened: 'window_not_opened',
   /** The window did not open, because the installation's windows are paused: it ends without a failure. */
   paused: 'windows_paused',
+  /** Everything has to be read first: the run goes on as the workflow `firstLoad`. */
+  firstLoad: 'first_load',
   /** The window opened and failed, and the next one covers it; the details hold a WindowOutcome. */
   failed: 'window_failed',
   /** The workflow was started with an input that is none; the details hold a PlainError. */

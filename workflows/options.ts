@@ -1,10 +1,16 @@
-import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
+import { ActivityCancellationType, type ActivityOptions, workflowInfo } from '@temporalio/workflow';
 
 /**
  * Named time-out profiles. An activity without a heartbeat for `heartbeatTimeout` is retried on another worker, so this is the
  * delay that a killed worker costs. Activities send a heartbeat every 5 seconds (activities/heartbeat.ts).
  */
 const heartbeatTimeout = '30 seconds';
+
+/** Whether a workflow without an end goes on in its run; a new run begins after so long, or when Temporal suggests it. */
+export function isToGoOn(renewedAfterMs: number): boolean {
+  const { continueAsNewSuggested, runStartTime } = workflowInfo();
+  return !continueAsNewSuggested && Date.now() - runStartTime.getTime() < renewedAfterMs;
+}
 
 /** Attempts to open a window, whatever ends them. */
 const openingAttempts = 3;

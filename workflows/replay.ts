@@ -19,6 +19,7 @@ import {
   type ReplayedWindow,
   type ReplayOutcome,
   type ReplayRequest,
+  runTimeoutSeconds,
   type WindowInput,
   type WindowOutcome,
 } from './messages.ts';
@@ -27,12 +28,6 @@ import { allOrCancel, runSteps } from './steps.ts';
 
 const { planReplay } = activitiesAs(planning);
 const { replayList, replayRows, markMirrored } = activitiesAs(working);
-
-/**
- * A replay waits for another one as long as its own time-out and two minutes, and then ends within minutes. Where its own time-out
- * does not come, because its task fails, Temporal's does, and the replay that waits for it goes on.
- */
-const besideItsTimeSeconds = 900;
 
 /**
  * Replays windows, or times, of one installation: each interval by a workflow of its own, one after the other. It may be
@@ -55,7 +50,7 @@ export async function replay(request: ReplayRequest): Promise<ReplayOutcome> {
       const outcome = await executeChild<typeof replayWindow>('replayWindow', {
         workflowId: `${workflowInfo().workflowId}/${n + 1}`,
         args: [input],
-        workflowRunTimeout: (2 * timeoutSeconds + besideItsTimeSeconds) * 1000,
+        workflowRunTimeout: runTimeoutSeconds(timeoutSeconds) * 1000,
         staticSummary: `replay of installation ${installation}, interval ${n + 1} of ${spans.length}`,
       });
       windows.push({ ...outcome, replayed: span.windows });

@@ -5,12 +5,11 @@ import {
   setCurrentDetails,
   setHandler,
   sleep,
-  workflowInfo,
 } from '@temporalio/workflow';
 import { activitiesAs } from './activities.ts';
 import { checkScrubInput } from './inputs.ts';
-import { healthSignalName, type ScrubInput, type ScrubReport } from './messages.ts';
-import { scrubbing } from './options.ts';
+import { healthSignalName, longRuns, type ScrubInput, type ScrubReport } from './messages.ts';
+import { isToGoOn, scrubbing } from './options.ts';
 
 const { scrubSlice } = activitiesAs(scrubbing);
 
@@ -27,7 +26,7 @@ export async function scrub(input: ScrubInput): Promise<void> {
   checkScrubInput(input);
   // Activities tell of long waits, which are nothing unusual here.
   setHandler(healthSignal, () => undefined);
-  for (let slices = 0; slices < slicesAtMost && !workflowInfo().continueAsNewSuggested; slices++) {
+  for (let slices = 0; slices < slicesAtMost && isToGoOn(longRuns.scrub.renewedAfterMs); slices++) {
     let report: ScrubReport | null = null;
     try {
       report = await scrubSlice(input);

@@ -34,10 +34,13 @@ const close = activitiesAs(closing);
 /** How often a window fetches documents' parts again after failed proofs; documents that still fail then are held. */
 const refetchRounds = 4;
 
+/** The opening has found that everything has to be read first. */
+export class FirstLoadNeeded extends Error {}
+
 /**
  * The steps of a window or backfill (DESIGN "One way through"): open, pull, post, summarise, write back, count, close. Only
- * `pull` differs between the two; `done` are the lists that the opening has read already. A window whose opening has found that nothing
- * waits closes at once.
+ * `pull` differs between the two; `done` are the lists that the opening has read already, with `pullsAtOpen`. A window whose opening has
+ * found that nothing waits closes at once. Throws FirstLoadNeeded.
  */
 export async function runSteps(
   input: WindowInput,
@@ -46,20 +49,21 @@ export async function runSteps(
     add: (report: PullReport) => void,
     done: ReadonlySet<StreamReport['stream']>,
   ) => Promise<void>,
+  { pullsAtOpen = false } = {},
 ): Promise<WindowOutcome | PausedOutcome> {
   const view = new WindowView(input);
   let counts: WindowCounts = noCounts;
   let window: OpenWindow;
   let atOpen: PulledAtOpen;
   try {
-    const pulls = input.kind === 'window';
-    const opened = await (pulls ? openAndPull : open).openWindow(input, pulls);
+    const opened = await (pullsAtOpen ? openAndPull : open).openWindow(input, pullsAtOpen);
     window = opened.window;
     atOpen = opened.pulled;
     counts = addReport(counts, { streams: atOpen.streams, api: opened.api });
     view.opened(window.from, window.to, opened.trigger);
   } catch (error) {
     const plain = isCancellation(error) ? stoppedError(input) : plainError(error);
+    if (plain.code === failureTypes.firstLoad) throw new FirstLoadNeeded();
     if (plain.code === failureTypes.paused) {
       view.ended('ok', 'paused', counts, plain.message);
       return { installation: input.installation, outcome: 'paused', message: plain.message };

@@ -1,6 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { deliver } from '../../workflows/index.ts';
-import { type DeliveryInput, dueSignalName } from '../../workflows/messages.ts';
+import { type DeliveryInput, dueSignalName, longRuns } from '../../workflows/messages.ts';
 import { labelOf } from '../domain/installation-name.ts';
 import { type App, installationOf } from './app.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
@@ -40,6 +40,7 @@ export function deliveryRequests(
         workflowId: deliveryId(app, installation),
         workflowIdConflictPolicy: 'USE_EXISTING',
         taskQueue,
+        workflowRunTimeout: longRuns.deliver.runTimeout,
         args: [input],
         signal: dueSignalName,
         staticSummary: `delivery of installation ${label}`,

@@ -160,6 +160,8 @@ async function startWorkers(
         taskQueue: queue,
         workflowBundle: { codePath: workflowBundlePath },
         activities,
+        // Otherwise Temporal repeats the task that throws, until the run's time-out.
+        workflowFailureErrorTypes: { '*': ['Error'] },
         shutdownGraceTime,
         shutdownForceTime,
         maxHeartbeatThrottleInterval,

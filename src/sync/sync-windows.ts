@@ -1,7 +1,7 @@
 import { instant, integer, json, nullable, oneOf, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { pruneBatch, pruneInBatches } from '../db/prune.ts';
-import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
+import { type Binding, type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
 import type { ApiUse } from '../domain/api-use.ts';
 import type { PlainError } from '../domain/errors.ts';
 import type { SavedReadAt } from '../domain/read-at.ts';
@@ -133,22 +133,11 @@ export async function insertFailedWindow(
   return id;
 }
 
-/** Those of some workflows that have left no row. */
-export async function withoutRows(db: Connection, workflowIds: readonly string[]): Promise<string[]> {
-  if (workflowIds.length === 0) return [];
-  const found = await rows(
-    db,
-    { id: text },
-    `select asked.id from unnest(?::text[]) asked(id)
-     where not exists (select from sync_window where sync_window.workflow_id = asked.id)`,
-    [workflowIds],
-  );
-  return found.map(({ id }) => id);
-}
-
 /** A window that never noted how it ended. */
 export interface AbandonedWindow {
   id: number;
+  installation: number;
+  kind: WindowKind;
   workflowId: string;
   runId: string;
   from: string | null;
@@ -160,20 +149,43 @@ export interface AbandonedWindow {
  * The windows or backfills of an installation that are open, of other runs than this one. Whoever holds the lane's lease knows
  * that they are over: their workflow was ended from outside, or its server was lost.
  */
-export async function abandonedWindows(
+export function abandonedWindows(
   db: Connection,
   installation: number,
   { kind, exceptRun }: { kind: WindowKind; exceptRun: string },
 ): Promise<AbandonedWindow[]> {
+  return openWindows(db, 'installation = ? and kind = ? and run_id <> ?', [installation, kind, exceptRun]);
+}
+
+/** The open windows of all installations that hold no lease: nothing works for them now, and their run may have ended. */
+export function unheldWindows(db: Connection): Promise<AbandonedWindow[]> {
+  return openWindows(
+    db,
+    `not exists (select from lease where lease.installation = sync_window.installation
+       and lease.holder = workflow_id || '/' || run_id and expires_at > clock_timestamp())`,
+    [],
+  );
+}
+
+async function openWindows(db: Connection, which: string, parameters: readonly Binding[]): Promise<AbandonedWindow[]> {
   const found = await rows(
     db,
-    { id: integer, workflow_id: text, run_id: text, ...intervalShape, troubles: json },
-    `select id, workflow_id, run_id, from_time, to_time, troubles from sync_window
-     where installation = ? and kind = ? and outcome = 'open' and run_id <> ?`,
-    [installation, kind, exceptRun],
+    {
+      ...{ id: integer, installation: integer, kind: oneOf(['window', 'backfill', 'replay']) },
+      ...{ workflow_id: text, run_id: text, ...intervalShape, troubles: json },
+    },
+    `select id, installation, kind, workflow_id, run_id, from_time, to_time, troubles from sync_window
+     where outcome = 'open' and ${which} order by id`,
+    parameters,
   );
-  return found.map(({ id, workflow_id, run_id, troubles, ...interval }) => ({
-    ...{ id, workflowId: workflow_id, runId: run_id, ...intervalOf(interval), troubles: JSON.parse(troubles) },
+  return found.map(({ workflow_id, run_id, from_time, to_time, troubles, ...window }) => ({
+    ...window,
+    ...{
+      workflowId: workflow_id,
+      runId: run_id,
+      ...intervalOf({ from_time, to_time }),
+      troubles: JSON.parse(troubles),
+    },
   }));
 }
 

@@ -15,7 +15,6 @@ import type { WindowReport } from './run-window.ts';
 import { pauseOrphanedSchedules, triggerSchedule } from './schedules.ts';
 import { startScrubs } from './scrubs.ts';
 import { openDue, startSchedules } from './start.ts';
-import { type StuckTimes, startStuckWatch } from './stuck.ts';
 import { startWatch, type Watch } from './watch.ts';
 
 export interface DaemonOptions {
@@ -35,7 +34,8 @@ export interface DaemonOptions {
   /** Between two looks at pauses made in Temporal; default: 15 seconds. */
   pausesEveryMs?: number;
   outageTimes?: OutageWatchTimes;
-  stuckTimes?: StuckTimes;
+  /** Between two rounds of the watch; default: 30 seconds. */
+  watchEveryMs?: number;
   /** Called with the watch over the windows once it has begun. */
   onWatch?: (watch: Watch) => void;
 }
@@ -91,7 +91,7 @@ export async function runSchedules(
     pausesEveryMs = 15_000,
     reloads,
     outageTimes,
-    stuckTimes,
+    watchEveryMs,
   }: Pick<
     DaemonOptions,
     | 'signal'
@@ -101,7 +101,7 @@ export async function runSchedules(
     | 'pausesEveryMs'
     | 'reloads'
     | 'outageTimes'
-    | 'stuckTimes'
+    | 'watchEveryMs'
   >,
 ): Promise<void> {
   const nudger = nudgerOf(app, engine);
@@ -116,13 +116,12 @@ export async function runSchedules(
   const pauses = startFollowing(app, engine, pausesEveryMs);
   const renewing = startRenewing(app, engine.client);
   const outages = startOutageWatch(app, engine, outageTimes);
-  const stuck = startStuckWatch(app, engine, stuckTimes);
   try {
     if (receiver) onListening?.(receiver.url);
     const { intervals, due } = await startSchedules(app, engine);
     await pauseOrphanedSchedules(app, engine);
     opening = openDue(app, engine, due, ending.signal);
-    watch = startWatch(app, engine, intervals);
+    watch = startWatch(app, engine, intervals, watchEveryMs);
     onWatch?.(watch);
     await startScrubs(app, engine);
     if (reloads) {
@@ -153,7 +152,6 @@ export async function runSchedules(
     await Promise.all([
       reloading?.stop(),
       outages.stop(),
-      stuck.stop(),
       opening,
       watch?.stop(),
       pauses.stop(),

@@ -2,7 +2,13 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { StepProgress } from '../../activities/deps.ts';
 import type { backfill, syncWindow } from '../../workflows/index.ts';
-import { failureTypes, noCounts, type WindowInput, type WindowOutcome } from '../../workflows/messages.ts';
+import {
+  failureTypes,
+  noCounts,
+  runTimeoutSeconds,
+  type WindowInput,
+  type WindowOutcome,
+} from '../../workflows/messages.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import type { PlainError } from '../domain/errors.ts';
 import { labelOf } from '../domain/installation-name.ts';
@@ -102,7 +108,13 @@ function startWindow(app: App, engine: Engine, installation: number, trigger: st
         ...described,
         workflowId: `sync-window/${run}`,
         taskQueue: engine.taskQueue,
+        workflowRunTimeout: runTimeoutMs(app),
       });
+}
+
+/** After which Temporal ends the run of a live window. */
+export function runTimeoutMs({ config }: App): number {
+  return runTimeoutSeconds(config.windowTimeoutMinutes * 60) * 1000;
 }
 
 function kindOf(trigger: string): WindowInput['kind'] {

@@ -11,8 +11,3 @@ export const orphanNote = 'the installation is no longer configured';
 export function scheduleId(app: Pick<App, 'temporalName' | 'config'>, installation: number): string {
   return `sync-window/${nameOnQueue(app, installation)}`;
 }
-
-/** What has started a window, by its workflow id: `sync-window/<installation>-<database>/<trigger>-<time>`, or the Schedule's. */
-export function triggerOf(workflowId: string): string {
-  return /^sync-window\/[^/]+\/([a-z]+)-/.exec(workflowId)?.[1] ?? 'schedule';
-}

@@ -13,7 +13,7 @@ import type { Engine } from '../runtime/worker.ts';
 import { type PauseState, windowPause } from '../sync/pauses.ts';
 import type { ScheduleCounters } from '../sync/schedule-state.ts';
 import { followPause, pauseNote } from './pausing.ts';
-import { staticDetails, windowInput, windowSummary } from './run-window.ts';
+import { runTimeoutMs, staticDetails, windowInput, windowSummary } from './run-window.ts';
 import { orphanNote, scheduleId } from './schedule-names.ts';
 import { updateSchedule } from './schedule-update.ts';
 
@@ -78,6 +78,7 @@ export async function ensureSchedule(
     workflowType: 'syncWindow',
     workflowId: scheduled,
     taskQueue: engine.taskQueue,
+    workflowRunTimeout: runTimeoutMs(app),
     args: [windowInput(app, engine, { installation, kind: 'window', trigger: 'schedule', fromDate: null })],
     staticSummary: windowSummary('window', { id, name }),
     staticDetails: staticDetails({ id, name }),

@@ -25,7 +25,7 @@ export async function untakenTicks(
   const before = new Date(Date.now() - takenWithinMs).toISOString();
   const query =
     `ExecutionStatus = 'Running' and TaskQueue = '${taskQueue}-${temporalName}' ` +
-    `and WorkflowType = 'syncWindow' and StartTime < '${before}'`;
+    `and WorkflowType in ('syncWindow', 'firstLoad') and StartTime < '${before}'`;
   try {
     return await client.withDeadline(Date.now() + answerWithinMs, async () => {
       const ticks: UntakenTick[] = [];

@@ -3,6 +3,7 @@
  * tells nobody; this tells the log once, and once when it is over, and notes it for `status`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { closeEnded } from '../../activities/taking-over.ts';
 import { isAdaptive, lateAfterSeconds } from '../domain/intervals.ts';
 import type { App } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
@@ -94,6 +95,14 @@ export class Watcher {
     this.watched = seen.map((one) => ({ ...one, counters: this.#counters.get(one.installation) ?? null }));
     this.#tellLate(this.watched);
     this.#tellMissed(now);
+    await this.#closeEnded();
+  }
+
+  /** Notes the end of windows whose workflow has ended without noting it. */
+  async #closeEnded(): Promise<void> {
+    const { db, clock, log, events } = this.#app;
+    const { workflow: workflows } = this.#engine.client;
+    await closeEnded({ db, clock, log, workflows, onEvent: (event) => events.emit(event) });
   }
 
   #watch(pace: WindowPace, paused: boolean, now: number): Watched {
