@@ -13,7 +13,7 @@ import { readPeriods } from './erp-periods.ts';
 import { tellDelivery } from './events.ts';
 import { plainErrorOf } from './failures.ts';
 import { beating, ownHolder, withHeartbeat } from './heartbeat.ts';
-import { tellNumbers } from './write-back-numbers.ts';
+import { tellNumbers } from './write-back.ts';
 
 /** How long a request to begin a delivery may take at the end of a window. */
 const requestTimeoutMs = 10_000;

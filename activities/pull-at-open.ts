@@ -5,8 +5,7 @@ import type { CursorMove } from '../src/sync/cursors.ts';
 import { type KnownState, moveStreams, readStream } from '../src/sync/streams.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 import type { RecordKind } from '../src/terms.ts';
-import { isReadBackWaiting } from '../src/writeback/read-back.ts';
-import { areWriteBacksWaiting } from '../src/writeback/store.ts';
+import { areEntryIdsWaiting, isReadBackWaiting } from '../src/writeback/entry-ids.ts';
 import type { WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf } from './deps.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -91,7 +90,7 @@ async function idleState(deps: ActivityDeps, { installation }: WindowInput): Pro
   if (wanted > 0 || (await hasMarked(db, installation))) return null;
   if (await areDaysWaiting(db, installation, presentDay(clock(), configured.timezone))) return null;
   const isWaiting = async () =>
-    (await areWriteBacksWaiting(db, installation)) || (await isReadBackWaiting(db, installation));
+    (await areEntryIdsWaiting(db, installation)) || (await isReadBackWaiting(db, installation));
   if ((await writesBack(deps, installation)) && (await isWaiting())) return null;
   return { held, censusDue: (await censusDue(db, installation)) !== null };
 }

@@ -1,13 +1,19 @@
 import { givesNumbers } from '../src/config/erp.ts';
+import type { InstallationConfig } from '../src/config/load.ts';
+import { type Transact, transactionsOf } from '../src/db/lease.ts';
 import { refreshStatistics, refreshStatisticsFromRows } from '../src/db/statistics.ts';
+import { companyKeyOf } from '../src/erp/company.ts';
 import { isBarred, sourceBar } from '../src/ledger/copies.ts';
 import { pullByIds } from '../src/sync/by-id.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
-import { writeBackAll } from '../src/writeback/write-back.ts';
+import { closeSourcePeriods } from '../src/writeback/close-periods.ts';
+import { writeBackEntryIds } from '../src/writeback/entry-ids.ts';
+import { type NumberReport, writeBackNumbers } from '../src/writeback/numbers.ts';
+import type { WriteBackPorts } from '../src/writeback/write-back.ts';
 import type { ApiUse, WindowInput } from '../workflows/messages.ts';
 import { type ActivityDeps, installationOf } from './deps.ts';
-import { withLease } from './heartbeat.ts';
-import { sourceAccess } from './source-access.ts';
+import { type Heartbeat, withLease } from './heartbeat.ts';
+import { type SourceAccess, sourceAccess } from './source-access.ts';
 
 export interface WriteBackReport {
   /** Prepayments whose entry id a read after its write has shown. */
@@ -25,21 +31,11 @@ export function writeBackActivities(deps: ActivityDeps) {
      */
     async writeBack(input: WindowInput, window: OpenWindow): Promise<WriteBackReport> {
       return withLease(deps, input, window, async (heartbeat, { lease, transact, record }) => {
-        const { installation } = input;
-        const { context, client } = sourceAccess(deps, input, heartbeat, transact);
-        if (!(await writesBack(deps, installation))) return { written: 0, unconfirmed: 0, api: heartbeat.use() };
-        const { confirmed: written, unconfirmed } = await writeBackAll(installation, context.dialect, {
-          transact,
-          record,
-          lease,
-          refresh: (ids) => pullByIds(context, 'prepayment', ids),
-          read: (id) => client.readExternalId({ kind: 'prepayment', id }, context.priority),
-          send: (prepayment, entryId) => client.writeExternalId(prepayment, entryId, context.priority),
-          signal: heartbeat.signal,
-          pause: heartbeat.pause,
-          onProgress: (done) => heartbeat.beat({ step: 'writing back', done, total: null }),
-          onRefused: (prepayment, { code, message }) => deps.log.warn({ installation, prepayment, code }, message),
-        });
+        const configured = installationOf(deps, input.installation);
+        const source = sourceAccess(deps, input, heartbeat, transact);
+        if (!(await writesBack(deps, input.installation))) return { written: 0, unconfirmed: 0, api: heartbeat.use() };
+        const ports = writeBackPorts(deps, heartbeat, source, { transact, record });
+        const { confirmed: written, unconfirmed } = await writeBackEntryIds(configured, ports, lease);
         if (written >= refreshStatisticsFromRows) await refreshStatistics(deps.db, 'writeBack');
         return { written, unconfirmed, api: heartbeat.use() };
       });
@@ -47,8 +43,69 @@ export function writeBackActivities(deps: ActivityDeps) {
   };
 }
 
+function writeBackPorts(
+  { db, log }: ActivityDeps,
+  heartbeat: Heartbeat,
+  { context, client }: SourceAccess,
+  writer: { transact: Transact; record: Transact },
+): WriteBackPorts {
+  const { installation, priority } = context;
+  return {
+    ...{ db, ...writer, signal: heartbeat.signal, pause: heartbeat.pause },
+    refresh: (kind, ids) => pullByIds(context, kind, ids),
+    read: (document) => client.readExternalId(document, priority),
+    send: (document) => client.writeExternalId(document, priority),
+    onProgress: (done) => heartbeat.beat({ step: 'writing back', done, total: null }),
+    onRefused: ({ kind, id }, { code, message }) =>
+      log.warn({ installation, document: `${kind} ${id}`, code }, message),
+  };
+}
+
 /** Whether windows tell the source entry ids at all. */
 export async function writesBack(deps: ActivityDeps, installation: number): Promise<boolean> {
   const { erp, baseUrl } = installationOf(deps, installation);
   return !givesNumbers(erp) && !(await isBarred(deps.db, sourceBar(baseUrl)));
+}
+
+/** A later time is left to the deliveries that the daemon begins. */
+const longestWaitMs = 300_000;
+/** While the practice software is down. */
+const downPauseMs = 60_000;
+
+const nothingToTell: NumberReport = { written: 0, left: 0, taken: 0, nextDueMs: null, waitingFor: null };
+
+/**
+ * A step of the delivery run: tells the practice software the ERP's numbers of delivered documents, for `longestMs` at most. What it refuses never fails
+ * the delivery. The mirror is written without the lease of a lane: of each record the later answer stands, whoever asked.
+ */
+export async function tellNumbers(
+  deps: ActivityDeps,
+  configured: InstallationConfig,
+  heartbeat: Heartbeat,
+  longestMs: number,
+): Promise<NumberReport> {
+  const { id: installation, erp } = configured;
+  if (!givesNumbers(erp)) return nothingToTell;
+  if (await isBarred(deps.db, sourceBar(configured.baseUrl))) return nothingToTell;
+  const transact = transactionsOf(deps.db);
+  const source = sourceAccess(deps, { installation, kind: 'window' }, heartbeat, transact);
+  const endMs = performance.now() + longestMs;
+  const ports = writeBackPorts(deps, heartbeat, source, { transact, record: transact });
+  const report = await writeBackNumbers(configured, ports, () => performance.now() >= endMs);
+  const company = companyKeyOf(erp);
+  if (erp.kind === 'tryton' && erp.closeSourcePeriods && company !== null && report.waitingFor === null) {
+    await closeSourcePeriods(installation, company, {
+      ...{ db: deps.db, transact, client: source.client, signal: heartbeat.signal },
+      onClosed: (department, through) =>
+        deps.log.info({ installation, department, through }, 'the period is closed in the practice software, too'),
+      onRefused: (department, message) => deps.log.warn({ installation, department }, message),
+    });
+  }
+  return { ...report, nextDueMs: nextSliceMs(report) };
+}
+
+/** Until a slice is worth its while for the numbers alone; null: the next that begins anyway, after five minutes at most, will do. */
+function nextSliceMs({ nextDueMs, waitingFor }: NumberReport): number | null {
+  if (nextDueMs === null || nextDueMs > longestWaitMs) return null;
+  return waitingFor === null ? nextDueMs : Math.max(nextDueMs, downPauseMs);
 }

@@ -475,29 +475,6 @@ create table erp_number_due (
   constraint erp_number_due_pkey PRIMARY KEY (installation, unit_id)
 );
 
-create table erp_number_write_back (
-  installation bigint not null,
-  kind text not null,
-  document_id bigint not null,
-  unit_id text not null,
-  value text,
-  restores boolean not null default false,
-  own_values text[] not null default '{}'::text[],
-  previous_value text,
-  state text not null default 'pending'::text,
-  attempts integer not null default 0,
-  not_before timestamp with time zone,
-  error_code text,
-  error text,
-  error_since timestamp with time zone,
-  written_at timestamp with time zone,
-  accepted_at timestamp with time zone,
-  constraint erp_number_write_back_pkey PRIMARY KEY (installation, kind, document_id),
-  constraint erp_number_write_back_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text]))),
-  constraint erp_number_write_back_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'taken'::text, 'absent'::text])))
-);
-CREATE INDEX erp_number_write_back_open ON vetledger.erp_number_write_back USING btree (installation, kind, document_id) WHERE (state = ANY (ARRAY['pending'::text, 'failed'::text, 'taken'::text]));
-
 create table erp_open_item (
   installation bigint not null,
   invoice_id bigint not null,
@@ -1069,12 +1046,19 @@ create table window_pause (
 
 create table write_back (
   installation bigint not null,
-  prepayment_id bigint not null,
-  entry_id text not null,
+  kind text not null,
+  document_id bigint not null,
+  unit_id text not null,
+  value_is text not null,
+  value text,
+  own_values text[] not null default '{}'::text[],
   previous_value text,
   state text not null default 'pending'::text,
   attempts integer not null default 0,
+  not_before timestamp with time zone,
+  error_code text,
   error text,
+  error_since timestamp with time zone,
   written_at timestamp with time zone,
   sent_at timestamp with time zone,
   value_before text,
@@ -1083,12 +1067,14 @@ create table write_back (
   read_back text,
   read_back_at timestamp with time zone,
   unseen integer not null default 0,
-  constraint write_back_pkey PRIMARY KEY (installation, prepayment_id),
+  constraint write_back_pkey PRIMARY KEY (installation, kind, document_id),
+  constraint write_back_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'payment'::text, 'prepayment'::text]))),
   constraint write_back_read_back_check CHECK ((read_back = ANY (ARRAY['shown'::text, 'foreign'::text, 'unseen'::text, 'given_up'::text]))),
-  constraint write_back_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text])))
+  constraint write_back_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text, 'taken'::text, 'absent'::text]))),
+  constraint write_back_value_is_check CHECK ((value_is = ANY (ARRAY['entry_id'::text, 'erp_number'::text, 'former'::text])))
 );
-CREATE INDEX write_back_pending ON vetledger.write_back USING btree (installation) WHERE (state <> 'done'::text);
-CREATE INDEX write_back_unread ON vetledger.write_back USING btree (installation, prepayment_id) WHERE (((state = 'done'::text) AND (read_back IS NULL)) OR (read_back = 'given_up'::text));
+CREATE INDEX write_back_open ON vetledger.write_back USING btree (installation, kind, document_id) WHERE (state = ANY (ARRAY['pending'::text, 'failed'::text, 'taken'::text]));
+CREATE INDEX write_back_unread ON vetledger.write_back USING btree (installation, kind, document_id) WHERE (((state = 'done'::text) AND (read_back IS NULL)) OR (read_back = 'given_up'::text));
 
 create view action_done as
  SELECT a.id,
@@ -1524,10 +1510,10 @@ CREATE OR REPLACE FUNCTION vetledger.note_written_back()
  SET search_path TO 'vetledger', 'pg_temp'
 AS $function$
 declare
-  settled text = case when new.state = 'done' or new.read_back = 'given_up' then new.entry_id end;
+  settled text = case when new.value_is = 'entry_id' and (new.state = 'done' or new.read_back = 'given_up') then new.value end;
 begin
   update document d set written_entry_id = settled
-  where d.installation = new.installation and d.kind = 'prepayment' and d.id = new.prepayment_id
+  where d.installation = new.installation and d.kind = new.kind and d.id = new.document_id
     and d.written_entry_id is distinct from settled;
   return null;
 end $function$;

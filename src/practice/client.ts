@@ -87,12 +87,10 @@ export interface PracticeClient {
   /** PATCHes a prepayment; the new record, or null where the answer does not contain it. */
   patchPrepayment(id: number, body: JsonObject, priority?: number): Promise<RawRecord | null>;
   /**
-   * Writes the external document id of a prepayment and keeps every other key of its external_info. The new record, or null
-   * where the answer does not contain it, as with the sub-resource.
+   * Writes the external document id of a document and keeps every other key of its external_info. The new record, or null where the
+   * answer does not contain it, as with the sub-resource. Throws ExternalIdTaken where that shows another id.
    */
-  writeExternalId(prepayment: JsonValue, externalId: string, priority?: number): Promise<RawRecord | null>;
-  /** As writeExternalId, for a document of any kind; throws ExternalIdTaken where the sub-resource shows another id. */
-  writeDocumentId(document: ExternalIdToWrite, priority?: number): Promise<RawRecord | null>;
+  writeExternalId(document: ExternalIdToWrite, priority?: number): Promise<RawRecord | null>;
   /** The external document id as the sub-resource has it. */
   readExternalId(document: DocumentRef, priority?: number): Promise<string | null>;
   /**
@@ -278,19 +276,14 @@ function clientWith(
     };
   };
 
-  const writeDocumentId: PracticeClient['writeDocumentId'] = (document, priority = priorities.live) =>
-    writeExternalId(dialect, externalInfoPorts(document.kind, priority), document);
-
   return {
     list: (kind, filters, pageSize, options = {}) =>
       inSmallerPages(kind, pageSize, options.page, (size) => listPage(kind, filters, size, options)),
 
     patchPrepayment: (id, body, priority = priorities.live) => patchDocument('prepayment', id, body, priority),
 
-    writeExternalId: (record, externalId, priority) =>
-      writeDocumentId({ kind: 'prepayment', record, externalId }, priority),
-
-    writeDocumentId,
+    writeExternalId: (document, priority = priorities.live) =>
+      writeExternalId(dialect, externalInfoPorts(document.kind, priority), document),
 
     readExternalId: (document, priority = priorities.live) =>
       readExternalId(dialect, externalInfoPorts(document.kind, priority), document),

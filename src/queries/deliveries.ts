@@ -25,7 +25,7 @@ import { deliveryWaits, type UnitWait } from '../erp/outbox/waits.ts';
 import { openItemId, translate } from '../erp/translate.ts';
 import { loadUnits } from '../ledger/general-ledger.ts';
 import type { CalendarDate, InstallationId } from '../terms.ts';
-import { numberProblems } from '../writeback/number-store.ts';
+import { numberProblems } from '../writeback/questions.ts';
 import type { DocumentProblem } from './problems.ts';
 
 /** The delivery of one installation, as `status --json` and `deliver --json` print it. */

@@ -25,6 +25,7 @@ import {
   documentKinds,
   documentStates,
 } from '../terms.ts';
+import { type WrittenBack, writtenBack } from '../writeback/questions.ts';
 import { deliveriesOf, type UnitDelivery } from './deliveries.ts';
 import type { FoundDocument } from './documents.ts';
 import { type LikelyPair, likelyPairOf, noPair } from './explain-cancelled.ts';
@@ -63,7 +64,7 @@ export interface Explanation {
   summaries: Map<string, string>;
   /** By the id of an entry or of its summary, how it got to the ERP, then its undos; empty where nothing is delivered. */
   deliveries: Map<string, UnitDelivery[]>;
-  writeBack: WriteBack | null;
+  writeBack: WrittenBack | null;
   /** An invoice's payments, original and members; a payment's invoice; a refund's original. */
   related: RelatedDocument[];
   /** Of a prepayment: what was paid back and used of it. */
@@ -96,20 +97,6 @@ export interface SourceVersion {
   current: boolean;
   /** JSON text with the wire's digits. */
   raw: string;
-}
-
-/** What was written back to the source of a document: the ERP's number, or the entry id of a prepayment. */
-export interface WriteBack {
-  /** The entry, or the summary, that it is of. */
-  entryId: string;
-  /** What is to stand in the source; null: nothing any more. */
-  value: string | null;
-  state: string;
-  /** Whether a read after the write has shown it, and the newest one still does. */
-  confirmed: boolean;
-  previousValue: string | null;
-  error: string | null;
-  writtenAt: Date | null;
 }
 
 /** Gathers what is known of a document: its record's versions, what the rules say of it now, its entries and its write-back. */
@@ -145,8 +132,7 @@ export async function explainDocument(
     summaries,
     deliveries: await deliveriesOf(db, installationId, [...entryIds, ...summaries.values()]),
     writeBack: stillShown(
-      (await numberWriteBackOf(db, installationId, found)) ??
-        (found.kind === 'prepayment' ? await writeBackOf(db, installationId, found.id) : null),
+      await writtenBack(db, installationId, found),
       latest ? externalIdIn(dialect, found.kind, readJson(latest.raw)) : null,
     ),
     refunds: found.kind === 'prepayment' ? await refundsOfPrepayment(db, installationId, found.id) : [],
@@ -298,51 +284,7 @@ async function entriesOf(db: Connection, installation: number, { kind, id }: Doc
 }
 
 /** What was confirmed once is so no more where the newest version shows another value. */
-function stillShown(writeBack: WriteBack | null, shown: ExternalId | null): WriteBack | null {
+function stillShown(writeBack: WrittenBack | null, shown: ExternalId | null): WrittenBack | null {
   if (writeBack === null || !shown?.isCarried) return writeBack;
   return { ...writeBack, confirmed: writeBack.confirmed && shown.value === writeBack.value };
-}
-
-async function writeBackOf(db: Connection, installation: number, prepaymentId: number): Promise<WriteBack | null> {
-  const found = await maybeRow(
-    db,
-    {
-      entry_id: text,
-      state: oneOf(['pending', 'done', 'failed']),
-      previous_value: nullable(text),
-      error: nullable(text),
-      written_at: nullable(instant),
-      confirmed: bool,
-    },
-    `select entry_id, state, previous_value, error, written_at, coalesce(read_back = 'shown', false) as confirmed
-     from write_back where installation = ? and prepayment_id = ?`,
-    [installation, prepaymentId],
-  );
-  if (found === null) return null;
-  const { entry_id, previous_value, written_at, ...writeBack } = found;
-  return { ...writeBack, entryId: entry_id, value: entry_id, previousValue: previous_value, writtenAt: written_at };
-}
-
-/** Of a document that an ERP has numbered. */
-async function numberWriteBackOf(
-  db: Connection,
-  installation: number,
-  { kind, id }: DocumentRef,
-): Promise<WriteBack | null> {
-  return maybeRow(
-    db,
-    {
-      entryId: text,
-      value: nullable(text),
-      state: text,
-      confirmed: bool,
-      previousValue: nullable(text),
-      error: nullable(text),
-      writtenAt: nullable(instant),
-    },
-    `select unit_id as "entryId", value, state, state = 'done' as confirmed, previous_value as "previousValue", error,
-       written_at as "writtenAt"
-     from erp_number_write_back where installation = ? and kind = ? and document_id = ?`,
-    [installation, kind, id],
-  );
 }

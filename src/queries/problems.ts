@@ -7,7 +7,7 @@ import { todoOf } from '../domain/problem-texts.ts';
 import { isUnusable } from '../mirror/unusable.ts';
 import { writeBackFindings } from '../reconcile/e10-write-backs.ts';
 import { type CalendarDate, documentKinds, type InstallationId, recordKinds } from '../terms.ts';
-import { givenUp, givenUpWriteBacks } from '../writeback/read-back.ts';
+import { givenUp, givenUpWriteBacks } from '../writeback/questions.ts';
 import { whoAndWhere } from './problem-documents.ts';
 
 /** A problem, as `problems --json` prints it (DESIGN "Commands"). */
@@ -150,7 +150,7 @@ const others = `
   from put_aside where installation = any(?) and (${isUnusable} or kind = 'row' and parent_id is null)
   union all
   select installation, kind, document_id, error_code, error, error_since
-  from erp_number_write_back where installation = any(?) and error_code is not null`;
+  from write_back where installation = any(?) and error_code is not null`;
 
 async function otherProblems(db: Connection, installations: readonly InstallationId[]): Promise<DocumentProblem[]> {
   const found = await rows(
@@ -213,7 +213,7 @@ export async function countOtherProblems(
     `select installation, count(distinct (kind, id)) as n from (
        select installation, kind, id from (${others}) o
        union all
-       select installation, 'prepayment', prepayment_id from (${givenUp}) g
+       select installation, 'prepayment', document_id from (${givenUp}) g
      ) problem group by installation`,
     [installations, installations, installations],
   );

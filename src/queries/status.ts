@@ -10,7 +10,7 @@ import { signInStates } from '../practice/sign-in-store.ts';
 import { pauseStates, type Via } from '../sync/pauses.ts';
 import { watchedSchedules, windowPaces } from '../sync/schedule-state.ts';
 import { documentKinds, documentStates, type InstallationId, type Remark } from '../terms.ts';
-import { type WriteBackCounts, writeBackCounts } from '../writeback/read-back.ts';
+import { type WriteBackCounts, writeBackCounts } from '../writeback/questions.ts';
 import { type DeliveryStatus, deliveryStatuses } from './deliveries.ts';
 import { type Cause, healthOf, healths, type InstallationHealth } from './installation-health.ts';
 import { type LaneStatus, laneStatuses, type UntakenTick } from './lanes.ts';

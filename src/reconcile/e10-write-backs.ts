@@ -29,7 +29,7 @@ const shape = {
   id: integer,
   value: nullable(text),
   isCarried: bool,
-  /** The entry id that was written back; null where none was accepted, or the number stands in its place. */
+  /** The entry id that was written back; null where none was accepted. */
   entryId: nullable(text),
   /** The number that was written back; null where none was accepted. */
   number: nullable(text),
@@ -135,18 +135,17 @@ function readPage(
        select distinct erp_number from erp_unit where installation = ? and erp_number is not null
      )
      select s.id, s.value, s.carried as "isCarried",
-       case when w.state = 'done' or w.read_back in ('unseen', 'given_up') then w.entry_id end as "entryId",
-       case when b.accepted_at is not null and not b.restores then b.value end as number,
-       case when b.accepted_at is not null then b.state in ('done', 'failed', 'taken') or s.asked_at > b.accepted_at
-         else coalesce(w.read_back is not null or s.asked_at > w.written_at, false) end as "isRead",
-       coalesce(b.written_at is not null or w.read_back = 'shown', false) as "wasShown",
+       case when b.value_is = 'entry_id' then b.value end as "entryId",
+       case when b.value_is = 'erp_number' then b.value end as number,
+       coalesce(b.read_back is not null or s.asked_at > b.written_at, false) as "isRead",
+       coalesce(b.read_back = 'shown', false) as "wasShown",
        own.erp_number is not null as "isOwnNumber", ours.erp_number is not null as "isOurNumber"
      from shown s
-     left join write_back w on w.installation = ? and w.prepayment_id = s.id
-     left join erp_number_write_back b on b.installation = ? and b.kind = 'prepayment' and b.document_id = s.id
+     left join write_back b on b.installation = ? and b.kind = 'prepayment' and b.document_id = s.id
+       and (b.state = 'done' or b.read_back is not null)
      left join numbers own on own.document_id = s.id and own.erp_number = s.value
      left join ours on ours.erp_number = s.value
      order by s.id`,
-    [path, path.slice(0, -1), installation, after, pageSize, ...Array<InstallationId>(4).fill(installation)],
+    [path, path.slice(0, -1), installation, after, pageSize, ...Array<InstallationId>(3).fill(installation)],
   );
 }

@@ -3,96 +3,47 @@ import { externalIdField, externalIdIn } from '../records/external-id.ts';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '../records/json.ts';
 import type { DocumentKind } from '../terms.ts';
 
-export const writeBackStates = ['pending', 'done', 'failed'] as const;
+export const writeBackStates = ['pending', 'done', 'failed', 'taken', 'absent'] as const;
 export type WriteBackState = (typeof writeBackStates)[number];
 
-/** What the source was told of a prepayment last. */
-export interface RecordedWriteBack {
-  entryId: string;
-  state: WriteBackState;
-  previousValue: string | null;
-  /** It was sent, and nobody knows whether it took effect; `valueBefore` stood there when it was first sent. */
-  doubt?: { valueBefore: string | null } | null;
-}
+/** What a document's record is to be told. `former`: what stood there before ours, of a document without entry in force. */
+export const writeBackValues = ['entry_id', 'erp_number', 'former'] as const;
+export type WriteBackValue = (typeof writeBackValues)[number];
 
-export interface WriteBackFacts {
-  /** `external_id` as the mirror has it. */
-  externalId: string | null;
-  /** Id of the entry in force. */
-  entryId: string;
-  recorded: RecordedWriteBack | null;
-}
-
-/** `write`: send the entry id; `note`: the source has it already, and only our record lacks it; `none`: nothing to do. */
-export interface WriteBackPlan {
-  action: 'write' | 'note' | 'none';
-  /** The foreign value that ours replaces, kept in our record for ever; null when there was none. */
-  previousValue: string | null;
-}
-
-/**
- * What to tell the source of a posted prepayment. A value that somebody else writes there later stays, because two integrations
- * would otherwise overwrite each other for ever. So does a value that came while it was in doubt whether ours was written. The entry
- * id of another document of ours is no such value: the source put it there by mistake.
- */
-export function planWriteBack({ externalId, entryId, recorded }: WriteBackFacts): WriteBackPlan {
-  const kept = recorded?.previousValue ?? null;
-  if (recorded?.state === 'done' && recorded.entryId === entryId) return { action: 'none', previousValue: kept };
-  if (externalId === entryId) return { action: 'note', previousValue: kept };
-  const doubt = recorded?.entryId === entryId ? recorded.doubt : null;
-  const isForeign = externalId !== null && !isEntryOfOurs(externalId, entryId);
-  if (doubt && isForeign && externalId !== doubt.valueBefore) return { action: 'note', previousValue: kept };
-  return { action: 'write', previousValue: isForeign ? externalId : kept };
-}
-
-/** Whether a value is the id of an entry of any document of the same installation. */
-export function isEntryOfOurs(value: string, entryId: string): boolean {
-  const installation = entryId.slice(0, entryId.indexOf('/') + 1);
-  return (
-    value.startsWith(installation) && /^(invoice|payment|prepayment)\/\d+\/\d+$/.test(value.slice(installation.length))
-  );
-}
-
-/**
- * What a read after a write shows of it. `shown`: our id stands there. `foreign`: a value of somebody else, who wrote after us; it stays.
- * `unseen`: nothing, what stood there before, or an id of another document of ours. Then the source has not stored it.
- */
-export type ReadBack = 'shown' | 'foreign' | 'unseen';
-
-export interface ReadBackFacts {
-  /** What the read shows. */
-  externalId: string | null;
-  entryId: string;
-  /** What stood there before it was sent: just before, and before our first write. */
-  before: readonly (string | null)[];
-}
-
-export function readBackOf({ externalId, entryId, before }: ReadBackFacts): ReadBack {
-  if (externalId === entryId) return 'shown';
-  if (externalId === null || before.includes(externalId) || isEntryOfOurs(externalId, entryId)) return 'unseen';
-  return 'foreign';
-}
-
-export interface NumberFacts {
+export interface StandingFacts {
   /** `external_id` as it stands in the source. */
   current: string | null;
-  /** What is to stand there. */
+  /** What is to stand there; null: nothing. */
   value: string | null;
-  /** The document has no entry in force any more: what stood there before ours is put back. */
-  restores: boolean;
-  /** Whether a value is one that we wrote there. */
+  valueIs: WriteBackValue;
+  /** Whether a value is one that we write: an entry id, or a number that was sent for this document. */
   isOurs(value: string): boolean;
+  /** It was sent, and no read has shown yet what came of it: what stood there before. Null: nothing was sent. */
+  before: readonly (string | null)[] | null;
 }
 
-/** `write`: send it; `note`: nothing is to be sent; `taken`: somebody else's value stands there, and stays. */
-export type NumberPlan = 'write' | 'note' | 'taken';
+/**
+ * `shown`: what is to stand there does, or nothing is to be done. `missing`: it does not; it is to be written, or the source has not
+ * stored it. `foreign`: somebody else's value stands there, and stays.
+ */
+export type Standing = 'shown' | 'missing' | 'foreign';
 
-/** What to tell the source of a document that was delivered: never in the place of a value that is not ours. */
-export function planNumber({ current, value, restores, isOurs }: NumberFacts): NumberPlan {
-  if (current === value) return 'note';
-  if (current === null) return restores ? 'note' : 'write';
-  if (isOurs(current)) return 'write';
-  return restores ? 'note' : 'taken';
+/**
+ * How a document's record stands to what it is to be told, before a request and after it. An entry id takes the place of somebody
+ * else's value once, and not of one that came after a request: two programs would overwrite each other for ever. An ERP's number,
+ * which changes with each correction, never does. An id of another document of ours was put there by mistake, and gives way.
+ */
+export function standingOf({ current, value, valueIs, isOurs, before }: StandingFacts): Standing {
+  if (current === value) return 'shown';
+  if (current === null) return valueIs === 'former' ? 'shown' : 'missing';
+  if (isOurs(current)) return 'missing';
+  const mayReplace = valueIs === 'entry_id' && (before === null || before.includes(current));
+  return mayReplace ? 'missing' : 'foreign';
+}
+
+/** Whether a value is the id of an entry of any document of this installation. */
+export function isEntryOfOurs(value: string, installation: number): boolean {
+  return new RegExp(`^${installation}/(invoice|payment|prepayment)/\\d+/\\d+$`).test(value);
 }
 
 /**

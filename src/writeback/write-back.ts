@@ -1,108 +1,77 @@
+import { text } from '../db/columns.ts';
 import { isOfTheData, kindOfError } from '../db/errors.ts';
 import type { Transact } from '../db/lease.ts';
+import type { Db } from '../db/pool.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import { backoffMs } from '../domain/backoff.ts';
 import { forEachAtATime } from '../domain/concurrency.ts';
 import { PracticeError, type PracticeErrorCode } from '../domain/practice-error.ts';
-import { longestPauseMs, maxAttempts, retryPauseMs } from '../practice/retry.ts';
+import { clip, visible } from '../domain/text.ts';
+import { ExternalIdTaken, type ExternalIdToWrite } from '../practice/external-info.ts';
+import { longestPauseMs, retryPauseMs } from '../practice/retry.ts';
 import type { Dialect } from '../records/dialect.ts';
-import { type JsonValue, parseJson } from '../records/json.ts';
-import type { InstallationId } from '../terms.ts';
-import { type ReadBackReport, readBackAll } from './read-back.ts';
+import { externalIdIn } from '../records/external-id.ts';
+import { parseJson } from '../records/json.ts';
+import type { DocumentKind, DocumentRef, InstallationId } from '../terms.ts';
 import {
-  type Claimant,
   noteSending,
-  type PendingWriteBack,
-  pendingWriteBacks,
-  recordWriteBacks,
-  type WriteBackOutcome,
-} from './store.ts';
+  type Outcome,
+  openWriteBacks,
+  recordOutcomes,
+  type Selection,
+  type Sending,
+  unreadWriteBacks,
+  type WriteBackRow,
+} from './outbox.ts';
+import { isEntryOfOurs, type Standing, standingOf } from './plan.ts';
 
-const batchSize = 100;
+/** Looked for together after the writes: ten pages of the list where they lie beside each other. */
+const readBackBatchSize = 500;
 /** Requests under way at a time: enough to hide the latency, few beside what the budget allows. */
 const requestsInFlight = 8;
+/** Characters of a value that a message quotes. */
+const longestQuoted = 60;
+
+/** How a failure is borne. */
+export interface Patience {
+  /** Requests for one document, each after its record was read again, before it is left for another time. */
+  attempts: number;
+  /** After so many documents in a row without a usable answer the source is taken to be down. */
+  failuresInARow: number;
+  /** Between the times that a document is tried; null: each window tries it. */
+  waits: { firstMs: number; longestMs: number } | null;
+}
 
 export interface WriteBackPorts {
+  db: Db;
   transact: Transact;
   /** Records what the source was told, even when the work is to stop. */
   record: Transact;
-  /** Of the lane whose work this is: what it is about to send, no other lane sends. */
-  lease: Claimant;
-  /** Fetches prepayments into the mirror again; gives the ids of those that the source still has. */
-  refresh(ids: number[]): Promise<Set<number>>;
+  /** Fetches documents into the mirror again; gives the ids of those that the source still has. */
+  refresh(kind: DocumentKind, ids: number[]): Promise<Set<number>>;
   /** The external id as the sub-resource has it, for records that do not show it. */
-  read(prepaymentId: number): Promise<string | null>;
-  /** Sends a prepayment its entry id, keeping every other key. Throws PracticeError where the source refuses it. */
-  send(prepayment: JsonValue, entryId: string): Promise<unknown>;
-  /** Called after each request with the number of entry ids accepted so far. */
+  read(document: DocumentRef): Promise<string | null>;
+  /** Writes an external id, keeping every other key. Throws PracticeError, and ExternalIdTaken. */
+  send(document: ExternalIdToWrite): Promise<unknown>;
+  /** Called with the number of values accepted so far. */
   onProgress(written: number): void;
-  onRefused(prepaymentId: number, refusal: { code: string; message: string }): void;
+  onRefused(document: DocumentRef, refusal: { code: string; message: string }): void;
   /** Aborts when the work is to stop: what fails from then on is nobody's refusal. */
   signal: AbortSignal;
   /** Sleeps; rejects when the work is to stop. */
   pause(ms: number): Promise<void>;
 }
 
-/**
- * Tells the source the entry id of each posted prepayment (`external_info.external_id`), and reads back what it has accepted. What
- * the source refuses, or does not show afterwards, is recorded and tried again by the next window.
- */
-export async function writeBackAll(
-  installation: InstallationId,
-  dialect: Dialect,
-  ports: WriteBackPorts,
-): Promise<ReadBackReport> {
-  await sendAll(installation, dialect, ports);
-  return readBackAll(installation, dialect, {
-    transact: ports.transact,
-    refresh: ports.refresh,
-    read: ports.read,
-    onUnseen: (prepaymentId, message) => ports.onRefused(prepaymentId, { code: 'write_back_unseen', message }),
-  });
+export interface WriteBackReport {
+  /** Values that a read after their write has shown. */
+  confirmed: number;
+  /** Values that the source has accepted, that were looked for, and that no read has shown. */
+  unconfirmed: number;
 }
 
-async function sendAll(installation: InstallationId, dialect: Dialect, ports: WriteBackPorts): Promise<void> {
-  let sent = 0;
-  for (let after = 0; ; ) {
-    const batch = { after, limit: batchSize, dialect, claimant: ports.lease };
-    const next = () => ports.transact((trx) => pendingWriteBacks(trx, installation, batch));
-    const ids = (await next()).map(({ prepaymentId }) => prepaymentId);
-    const last = ids.at(-1);
-    if (last === undefined) return;
-    // In a first load the mirror may be hours old, and staff may have changed what is beside our id since.
-    const found = await ports.refresh(ids);
-    const pending = await next();
-    const outcomes: WriteBackOutcome[] = [];
-    try {
-      const existing = pending.filter(({ prepaymentId }) => found.has(prepaymentId));
-      await ports.transact((trx) => noteSending(trx, installation, existing));
-      await forEachAtATime(requestsInFlight, existing, async (writeBack) => {
-        const refusal = await writeOne(installation, dialect, writeBack, ports);
-        const { prepaymentId, entryId } = writeBack;
-        outcomes.push({
-          prepaymentId,
-          entryId,
-          error: refusal?.message ?? null,
-          isInDoubt: refusal?.isInDoubt ?? false,
-        });
-        if (refusal === null) sent += 1;
-        else ports.onRefused(prepaymentId, refusal);
-        ports.onProgress(sent);
-      });
-    } finally {
-      // Whatever ended the batch early: what was written is not written again.
-      if (outcomes.length > 0) await ports.record((trx) => recordWriteBacks(trx, installation, outcomes));
-    }
-    after = last;
-  }
-}
-
-interface Refusal {
-  code: string;
-  message: string;
-}
-
-interface FailedWriteBack extends Refusal {
-  /** A request may have taken effect all the same. */
-  isInDoubt: boolean;
+export interface Place {
+  id: InstallationId;
+  dialect: Dialect;
 }
 
 /** Answers after which nobody knows whether the request took effect, those of a success that cannot be read among them. */
@@ -116,47 +85,249 @@ const effectUnknown: ReadonlySet<PracticeErrorCode> = new Set<PracticeErrorCode>
   'answer_too_large',
 ]);
 
-/**
- * Sends one entry id; null when it is done, or why the source refuses it. After an answer that leaves it in doubt whether the
- * request took effect, the prepayment is fetched anew before the next attempt, which then keeps what somebody wrote there in
- * between. Throws what a later window may resolve.
- */
-async function writeOne(
-  installation: InstallationId,
-  dialect: Dialect,
-  writeBack: PendingWriteBack,
-  ports: WriteBackPorts,
-): Promise<FailedWriteBack | null> {
-  const { prepaymentId } = writeBack;
-  let isInDoubt = false;
-  let next: PendingWriteBack | undefined = writeBack;
-  for (let attempt = 1; next !== undefined; attempt++) {
-    try {
-      await ports.send(parseJson(next.raw), next.entryId);
-      return null;
-    } catch (error) {
-      ports.signal.throwIfAborted();
-      const refusal = refusalOf(error);
-      const isDoubtful = error instanceof PracticeError && effectUnknown.has(error.code);
-      isInDoubt ||= isDoubtful;
-      const waitMs = error instanceof PracticeError ? (error.retryAfterMs ?? 0) : 0;
-      if (!isDoubtful || attempt >= maxAttempts || waitMs > longestPauseMs) {
-        if (refusal === null) throw error;
-        return { code: refusal.code, message: refusal.message, isInDoubt };
-      }
-      await ports.pause(Math.max(retryPauseMs(attempt, Math.random), waitMs));
-    }
-    if (!(await ports.refresh([prepaymentId])).has(prepaymentId)) return null;
-    const only = { after: prepaymentId - 1, through: prepaymentId, limit: 1, dialect, claimant: ports.lease };
-    [next] = await ports.transact((trx) => pendingWriteBacks(trx, installation, only));
+/** `current`: somebody else's value that was left in its place. */
+type TakenOutcome = Outcome & { current?: string };
+
+/** A request that is about to be sent, and what stands there. */
+type Request = Sending & { row: WriteBackRow };
+
+/** How one request ended. */
+type Sent = { outcome: TakenOutcome } | { againInMs: number };
+
+/** Tells the source what documents of one kind are to carry: reads each record again, writes, and reads back. */
+export class WriteBack {
+  readonly report: WriteBackReport = { confirmed: 0, unconfirmed: 0 };
+  readonly #installation: Place;
+  readonly #ports: WriteBackPorts;
+  readonly selection: Selection;
+  readonly #patience: Patience;
+  #accepted = 0;
+  #failuresInARow = 0;
+
+  constructor(installation: Place, ports: WriteBackPorts, selection: Selection, patience: Patience) {
+    this.#installation = installation;
+    this.#ports = ports;
+    this.selection = selection;
+    this.#patience = patience;
   }
-  return null;
+
+  /**
+   * Tells a batch of documents. After an answer that leaves it in doubt whether a request took effect, the record is read anew before
+   * the next attempt, which then keeps what somebody wrote there in between. Throws what a later time may resolve.
+   */
+  async tell(ids: readonly number[]): Promise<void> {
+    let left = [...ids];
+    for (let attempt = 1; left.length > 0; attempt++) {
+      const again = await this.#tellOnce(left, attempt);
+      left = again.map(({ id }) => id);
+      if (left.length > 0) await this.#ports.pause(Math.max(...again.map(({ inMs }) => inMs)));
+    }
+  }
+
+  /** Returns the documents that are to be tried again. */
+  async #tellOnce(ids: number[], attempt: number): Promise<{ id: number; inMs: number }[]> {
+    const { db, transact, record, refresh } = this.#ports;
+    const { kind } = this.selection;
+    // The mirror may be hours old, and staff may have changed what is beside our value since.
+    const found = await refresh(kind, ids);
+    const outcomes: TakenOutcome[] = [];
+    const again: { id: number; inMs: number }[] = [];
+    try {
+      const sending: Request[] = [];
+      for (const row of await openWriteBacks(db, this.#installation.id, this.selection, ids)) {
+        const { isCarried, current } = found.has(row.id) ? await this.#current(row) : absent;
+        const standing = isCarried ? this.#standing(row, current, doubtOf(row)) : null;
+        if (standing === 'missing') {
+          const isReplaced = current !== null && !this.#isOurs(row)(current);
+          sending.push({ ...row, row, current, previousValue: isReplaced ? current : row.previousValue });
+        } else outcomes.push(...this.#settled(row, standing, current));
+      }
+      await transact((trx) => noteSending(trx, this.#installation.id, kind, sending));
+      await forEachAtATime(requestsInFlight, sending, async (request) => {
+        const sent = await this.#send(request, attempt);
+        if ('outcome' in sent) outcomes.push(sent.outcome);
+        else again.push({ id: request.id, inMs: sent.againInMs });
+        this.#ports.onProgress(this.#accepted);
+      });
+    } finally {
+      // Also what was written before something else failed: it is not written again.
+      await this.#record(outcomes, record);
+    }
+    return again;
+  }
+
+  /** Looks for what the source has accepted since it was read last: a success code proves nothing. */
+  async readBack(): Promise<void> {
+    const { db, transact, refresh } = this.#ports;
+    const { id: installation } = this.#installation;
+    for (let after = 0; ; ) {
+      const page = { after, limit: readBackBatchSize };
+      const ids = (await unreadWriteBacks(db, installation, this.selection, page)).map(({ id }) => id);
+      const last = ids.at(-1);
+      if (last === undefined) return;
+      const found = await refresh(this.selection.kind, ids);
+      const outcomes: TakenOutcome[] = [];
+      for (const row of await unreadWriteBacks(db, installation, this.selection, page)) {
+        if (row.id > last) break;
+        outcomes.push(await this.#look(row, found.has(row.id)));
+      }
+      await this.#record(outcomes, transact);
+      for (const { standing, state } of outcomes) {
+        if (standing === 'shown') this.report.confirmed += 1;
+        else if (standing === 'missing' || state === null) this.report.unconfirmed += 1;
+      }
+      after = last;
+    }
+  }
+
+  /** The outcome where nothing is to be sent. `standing` is null where the record is not there, or carries no external_info. */
+  #settled(row: WriteBackRow, standing: Standing | null, current: string | null): TakenOutcome[] {
+    // A prepayment that is not there is asked for again by the next window.
+    if (standing === null) return row.valueIs === 'entry_id' ? [] : [outcomeOf(row, { state: 'absent' })];
+    if (standing !== 'foreign' || row.valueIs !== 'erp_number' || current === null) {
+      return [outcomeOf(row, { state: 'done', standing })];
+    }
+    const message = `${quoted(current)} stands where the ERP’s number ${quoted(row.value ?? '')} would; it was left`;
+    const waitSeconds = (this.#patience.waits?.longestMs ?? 0) / 1000;
+    const error = { code: 'external_id_taken', message };
+    return [{ ...outcomeOf(row, { state: 'taken', error, waitSeconds, standing }), current }];
+  }
+
+  async #send({ row, current: before }: Request, attempt: number): Promise<Sent> {
+    const { kind } = this.selection;
+    try {
+      await this.#ports.send({
+        kind,
+        record: parseJson(row.raw ?? ''),
+        externalId: row.value,
+        mayReplace: (current) => this.#standing(row, current, doubtOf(row) ?? [before]) !== 'foreign',
+      });
+      this.#failuresInARow = 0;
+      this.#accepted += 1;
+      return { outcome: outcomeOf(row, { state: 'done', isAccepted: true }) };
+    } catch (error) {
+      this.#ports.signal.throwIfAborted();
+      if (error instanceof ExternalIdTaken) {
+        const [outcome = outcomeOf(row, {})] = this.#settled(row, 'foreign', error.current);
+        return { outcome };
+      }
+      if (error instanceof PracticeError) return this.#failed(row, attempt, error);
+      if (!isOfTheData(error)) throw error;
+      const message = `sending it failed unexpectedly (${kindOfError(error)})`;
+      return { outcome: this.#failure(row, { code: 'internal_error', message }) };
+    }
+  }
+
+  /** Throws what concerns all documents: the credentials, a server that is down. */
+  #failed(row: WriteBackRow, attempt: number, error: PracticeError): Sent {
+    const isInDoubt = effectUnknown.has(error.code);
+    if (error.code === 'unauthorized' || (error.retryable && !isInDoubt)) throw error;
+    const waitMs = error.retryAfterMs ?? 0;
+    if (isInDoubt && attempt < this.#patience.attempts && waitMs <= longestPauseMs) {
+      return { againInMs: Math.max(retryPauseMs(attempt, Math.random), waitMs) };
+    }
+    this.#failuresInARow = error.retryable ? this.#failuresInARow + 1 : 0;
+    if (this.#failuresInARow >= this.#patience.failuresInARow) throw error;
+    const code = row.valueIs === 'entry_id' ? error.code : 'number_not_written';
+    const outcome = this.#failure(row, { code, message: error.message });
+    return { outcome: { ...outcome, isInDoubt: isInDoubt || outcome.isInDoubt } };
+  }
+
+  #failure(row: WriteBackRow, error: { code: string; message: string }): Outcome {
+    const { waits } = this.#patience;
+    const waitSeconds = waits === null ? 0 : backoffMs(row.attempts + 1, waits) / 1000;
+    return outcomeOf(row, { state: 'failed', isInDoubt: row.isSent, error, waitSeconds });
+  }
+
+  /** What a read after a write shows of it. */
+  async #look(row: WriteBackRow, isFound: boolean): Promise<TakenOutcome> {
+    const isAttempt = false;
+    const { isCarried, current } = isFound ? await this.#current(row) : absent;
+    if (!isCarried) return outcomeOf(row, { isAttempt, state: row.valueIs === 'entry_id' ? null : 'absent' });
+    const standing = this.#standing(row, current, [row.valueBefore, row.previousValue]);
+    if (standing !== 'missing') {
+      const [outcome = outcomeOf(row, {})] = this.#settled(row, standing, current);
+      return { ...outcome, isAttempt };
+    }
+    const stands = current === null ? 'none' : quoted(current);
+    const message = `${quoted(row.value ?? '')} was accepted, and ${stands} stands there`;
+    const code = row.valueIs === 'entry_id' ? 'write_back_unseen' : 'number_not_written';
+    return { ...this.#failure(row, { code, message }), isAttempt, standing };
+  }
+
+  /** What stands in the source now, as far as the record or the sub-resource tells. */
+  async #current({ id, raw }: WriteBackRow): Promise<{ isCarried: boolean; current: string | null }> {
+    const { dialect } = this.#installation;
+    const { kind } = this.selection;
+    const shown = externalIdIn(dialect, kind, raw === null ? null : parseJson(raw));
+    if (shown.isCarried) return { isCarried: true, current: shown.value };
+    if (dialect.external_info.mode === 'subresource') {
+      return { isCarried: true, current: await this.#ports.read({ kind, id }) };
+    }
+    // A prepayment takes it even where its record shows none yet (practice-api: Unallocated payment).
+    return { isCarried: kind === 'prepayment', current: null };
+  }
+
+  #standing(row: WriteBackRow, current: string | null, before: (string | null)[] | null): Standing {
+    return standingOf({ ...row, current, before, isOurs: this.#isOurs(row) });
+  }
+
+  #isOurs({ ownValues }: WriteBackRow): (value: string) => boolean {
+    return (value) => ownValues.includes(value) || isEntryOfOurs(value, this.#installation.id);
+  }
+
+  /** Records outcomes. The number of another document of ours is named: the source put it there by mistake. */
+  async #record(outcomes: readonly TakenOutcome[], transact: Transact): Promise<void> {
+    const { id: installation } = this.#installation;
+    const { kind } = this.selection;
+    const ours = await numbersOfOurs(
+      this.#ports.db,
+      installation,
+      outcomes.flatMap(({ current }) => current ?? []),
+    );
+    const named = outcomes.map((outcome) => {
+      const { current, error } = outcome;
+      if (current === undefined || error === null || !ours.has(current)) return outcome;
+      const whose = ', and is the number of another document of ours; it was left';
+      const message = error.message.replace('; it was left', whose);
+      return { ...outcome, error: { code: 'external_id_of_another', message } };
+    });
+    await transact((trx) => recordOutcomes(trx, installation, kind, named));
+    for (const { id, error } of named) if (error !== null) this.#ports.onRefused({ kind, id }, error);
+  }
 }
 
-/** Why a prepayment cannot be written for good; null for what a later attempt may resolve, or what concerns all of them. */
-function refusalOf(error: unknown): Refusal | null {
-  if (error instanceof PracticeError) return error.retryable || error.code === 'unauthorized' ? null : error;
-  return isOfTheData(error)
-    ? { code: 'internal_error', message: `sending it failed unexpectedly (${kindOfError(error)})` }
-    : null;
+const absent = { isCarried: false, current: null };
+
+/** Of a request in doubt, what stood there before it. */
+function doubtOf({ isSent, valueBefore }: WriteBackRow): (string | null)[] | null {
+  return isSent ? [valueBefore] : null;
+}
+
+function outcomeOf({ id, unitId }: WriteBackRow, changes: Partial<Outcome>): Outcome {
+  return {
+    ...{ id, unitId, state: 'done', isAccepted: false, isInDoubt: false, standing: null, isAttempt: true },
+    ...{ error: null, waitSeconds: 0 },
+    ...changes,
+  };
+}
+
+function quoted(value: string): string {
+  return `“${visible(clip(value, longestQuoted))}”`;
+}
+
+/** Which of these values are numbers of units of ours. */
+async function numbersOfOurs(
+  db: Connection,
+  installation: InstallationId,
+  values: readonly string[],
+): Promise<Set<string>> {
+  if (values.length === 0) return new Set();
+  const found = await rows(
+    db,
+    { value: text },
+    'select distinct erp_number as value from erp_unit where installation = ? and erp_number = any(?)',
+    [installation, values],
+  );
+  return new Set(found.map(({ value }) => value));
 }

@@ -203,7 +203,7 @@ describe('after a first sync with a mapping that lacks an account', () => {
 
   test('explain: a prepayment with its write-back', async () => {
     const [prepayment] = await clinic.rows<{ id: number }>(
-      `select prepayment_id as id from write_back where state = 'done' limit 1`,
+      `select document_id as id from write_back where state = 'done' limit 1`,
     );
     const explained = (await command(`explain prepayment ${prepayment!.id} --json`)).json();
     expect(explained.write_back).toMatchObject({ state: 'done', entry_id: explained.entries.at(-1).id });

@@ -148,8 +148,8 @@ test('after resume, deliver hands over what was approved, and sync what it posts
 
 test('a number that the practice software could not be told is a problem, and explain says what stands there', async () => {
   const [{ document_id: id } = { document_id: 0 }] = await clinic.rows<{ document_id: number }>(
-    `insert into erp_number_write_back (installation, kind, document_id, unit_id, value, state, error_code, error, error_since)
-     select 4711, kind, document_id, id, '2026/17', 'taken', 'external_id_taken', 'it holds ABC', clock_timestamp()
+    `insert into write_back (installation, kind, document_id, unit_id, value_is, value, state, error_code, error, error_since)
+     select 4711, kind, document_id, id, 'erp_number', '2026/17', 'taken', 'external_id_taken', 'it holds ABC', clock_timestamp()
      from entry where kind = 'prepayment' limit 1 returning document_id`,
   );
   const { problems } = (await command('problems', '--json')).json();

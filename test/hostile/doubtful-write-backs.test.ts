@@ -5,7 +5,8 @@ import { type Lane, releaseLease, takeLease, transactionsOf } from '../../src/db
 import { PracticeError } from '../../src/domain/practice-error.ts';
 import { isJsonObject, type JsonValue } from '../../src/records/json.ts';
 import { recordId } from '../../src/records/schema.ts';
-import { type WriteBackPorts, writeBackAll } from '../../src/writeback/write-back.ts';
+import { writeBackEntryIds } from '../../src/writeback/entry-ids.ts';
+import type { WriteBackPorts } from '../../src/writeback/write-back.ts';
 import { useDatabase } from '../support/database.ts';
 
 const installation = 4711;
@@ -54,15 +55,13 @@ test('whatever becomes of the requests, what staff write after one stays', async
       let staffId: string | null = null;
       let mayHaveTakenEffect = false;
       const ports: WriteBackPorts = {
-        transact: transactionsOf(db),
-        record: transactionsOf(db),
-        lease: { lane: 'live', token: 0 },
+        ...{ db, transact: transactionsOf(db), record: transactionsOf(db) },
         signal: new AbortController().signal,
-        refresh: async (ids) => {
+        refresh: async (_kind, ids) => {
           await db.raw(`update mirror_record set raw = ?::json where id = ?`, [rawOf(id, info), id]);
           return new Set(ids);
         },
-        send: async (prepayment) => {
+        send: async ({ record: prepayment }) => {
           const { request, staff: written } = left.shift() ?? { request: 'done', staff: {} };
           // Never the value that stood there before: nobody could tell that it was written again.
           const staff = written.external_id
@@ -88,7 +87,7 @@ test('whatever becomes of the requests, what staff write after one stays', async
       };
       for (let windows = 0; windows < 8; windows++) {
         try {
-          await writeBackAll(installation, dialect, ports);
+          await writeBackEntryIds({ id: installation, dialect }, ports, { lane: 'live', token: 0 });
         } catch (error) {
           if (!(error instanceof Died) && !(error instanceof PracticeError)) throw error;
         }
@@ -106,16 +105,14 @@ async function laneInDoubt(lane: Lane, infos: Map<number, ExternalInfo>, beforeS
   const lease = (await takeLease(db, { installation, lane }, lane))!;
   const sent: number[] = [];
   const ports: WriteBackPorts = {
-    transact: transactionsOf(db),
-    record: transactionsOf(db),
-    lease,
+    ...{ db, transact: transactionsOf(db), record: transactionsOf(db) },
     signal: new AbortController().signal,
-    refresh: async (ids) => {
+    refresh: async (_kind, ids) => {
       for (const id of ids)
         await db.raw(`update mirror_record set raw = ?::json where id = ?`, [rawOf(id, infos.get(id)!), id]);
       return new Set(ids);
     },
-    send: async (prepayment) => {
+    send: async ({ record: prepayment }) => {
       const id = recordId('prepayment', prepayment, 'id');
       const info = infos.get(id)!;
       await beforeSending();
@@ -128,7 +125,7 @@ async function laneInDoubt(lane: Lane, infos: Map<number, ExternalInfo>, beforeS
     read: () => Promise.reject(new Error('the list shows it')),
     onRefused: () => undefined,
   };
-  return { lease, sent, run: () => writeBackAll(installation, dialect, ports) };
+  return { lease, sent, run: () => writeBackEntryIds({ id: installation, dialect }, ports, lease) };
 }
 
 test('a window and a backfill at work side by side send each entry id once, so that what staff write after it stays', async () => {

@@ -110,7 +110,7 @@ test('a write-back leaves what staff put beside our id since the prepayment was 
     record.external_info = { external_id: null, till: 'K9' };
     record.modified = before.get(record.id)!;
   }
-  await rows(`update write_back set state = 'failed', read_back = null where prepayment_id = any(?)`, [ids]);
+  await rows(`update write_back set state = 'failed', read_back = null where document_id = any(?)`, [ids]);
   await rows(
     `update mirror_record set raw = regexp_replace(raw::text, '"external_id":"[^"]*"', '"external_id":null')::json
      where kind = 'prepayment' and id = any(?)`,

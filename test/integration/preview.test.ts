@@ -12,7 +12,8 @@ import { verifyChain } from '../../src/ledger/verify.ts';
 import { noteStartDate } from '../../src/mirror/installation-state.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
-import { pendingWriteBacks, recordWriteBacks } from '../../src/writeback/store.ts';
+import { planEntryIds } from '../../src/writeback/entry-ids.ts';
+import { openWriteBacks, recordOutcomes } from '../../src/writeback/outbox.ts';
 import { vetledger } from '../cli/support.ts';
 import { useDatabase } from '../support/database.ts';
 import { MirroredClinic } from '../support/mirrored-clinic.ts';
@@ -385,18 +386,22 @@ describe('repost after a changed mapping', () => {
   test('a reposted prepayment’s new entry id is told to the source by the next window', async () => {
     const clinic = await posted({ seed: 12, invoices: 60 });
     const claimant = { lane: 'live' as const, token: 1 };
-    const options = { after: 0, limit: 1_000, dialect: clinic.installation.dialect, claimant };
-    for (const one of await pendingWriteBacks(db, clinic.id, options)) {
-      await recordWriteBacks(db, clinic.id, [{ ...one, error: null, isInDoubt: false }]);
-    }
-    expect(await pendingWriteBacks(db, clinic.id, options)).toEqual([]);
+    const selection = { kind: 'prepayment', values: ['entry_id'] } as const;
+    const due = async () => {
+      const ids = await planEntryIds(db, clinic.id, { after: 0, limit: 1_000, claimant });
+      return openWriteBacks(db, clinic.id, selection, ids);
+    };
+    const accepted = { state: 'done', isAccepted: true, isInDoubt: false, standing: null, isAttempt: true } as const;
+    const outcomes = (await due()).map((one) => ({ ...one, ...accepted, error: null, waitSeconds: 0 }));
+    await recordOutcomes(db, clinic.id, 'prepayment', outcomes);
+    expect(await due()).toEqual([]);
     await clinic.configure(demo.replace('prepayment_liability: "2400"', 'prepayment_liability: "2401"'));
     const reposted = (await previewThenRepost(clinic)).filter(({ remap }) => remap.outcome === 'corrected');
     const prepayments = reposted.filter(({ document }) => document.kind === 'prepayment');
     expect(prepayments.length).toBeGreaterThan(3);
-    expect(
-      (await pendingWriteBacks(db, clinic.id, options)).map(({ prepaymentId, entryId }) => [prepaymentId, entryId]),
-    ).toEqual(prepayments.map(({ document }) => [document.id, `${clinic.id}/prepayment/${document.id}/3`]).toSorted());
+    expect((await due()).map(({ id, value }) => [id, value])).toEqual(
+      prepayments.map(({ document }) => [document.id, `${clinic.id}/prepayment/${document.id}/3`]).toSorted(),
+    );
   });
 
   test('only the documents or dates that were asked for', async () => {

@@ -489,11 +489,12 @@ describe('counters', () => {
 
 describe('writing the external id', () => {
   const prepayment = parseJson('{"id":9,"paid":"1.00","external_info":{"external_id":null,"till":3.50,"x":{"y":[1]}}}');
+  const toWrite = { kind: 'prepayment' as const, record: prepayment, externalId: 'E-1' };
 
   test('sends every key there was, and gives the new record', async () => {
     const answer = '{"id":9,"paid":"1.00","external_info":{"external_id":"E-1","till":3.50,"x":{"y":[1]}}}';
     const { client, server, budget } = await setup([json(answer)]);
-    const record = await client.writeExternalId(prepayment, 'E-1');
+    const record = await client.writeExternalId(toWrite);
     expect(record).toMatchObject({ id: 9, raw: answer });
     const [request] = server.requests;
     expect(request).toMatchObject({
@@ -510,12 +511,12 @@ describe('writing the external id', () => {
     ['an answer that is no record', json('{"status":"ok"}'), null],
   ])('%s gives none', async (_, handler, record) => {
     const { client } = await setup([handler]);
-    expect(await client.writeExternalId(prepayment, 'E-1')).toBe(record);
+    expect(await client.writeExternalId(toWrite)).toBe(record);
   });
 
   test('is not repeated where it may have taken effect: whoever asked looks first', async () => {
     const { client, server } = await setup([json('', 500), json('', 204)]);
-    await expect(client.writeExternalId(prepayment, 'E-1')).rejects.toMatchObject({ code: 'server_error' });
+    await expect(client.writeExternalId(toWrite)).rejects.toMatchObject({ code: 'server_error' });
     expect(server.requests).toHaveLength(1);
   });
 
@@ -525,7 +526,7 @@ describe('writing the external id', () => {
     ['another prepayment', '{"id":8,"external_info":{"external_id":"E-1"}}', 'malformed_response'],
   ])('%s is no success', async (_, answer, code) => {
     const { client } = await setup([json(answer)]);
-    await expect(client.writeExternalId(prepayment, 'E-1')).rejects.toMatchObject({ code });
+    await expect(client.writeExternalId(toWrite)).rejects.toMatchObject({ code });
   });
 
   describe('as a sub-resource', () => {
@@ -537,7 +538,7 @@ describe('writing the external id', () => {
       ['a bare empty list', '[]'],
     ])('%s: it is created, once', async (_, answer) => {
       const { client, server } = await setup([json(answer), json('{"id":3}', 201)], { dialect });
-      await client.writeExternalId(prepayment, 'E-1');
+      await client.writeExternalId(toWrite);
       expect(server.requests.map(({ method, target, body }) => [method, target, body])).toEqual([
         ['GET', path, ''],
         ['POST', path, '{"external_id":"E-1"}'],
@@ -550,7 +551,7 @@ describe('writing the external id', () => {
       ['an object', '{"id":3,"url":"https://x/3/","external_id":"E-0","till":3.50}'],
     ])('%s: it is changed, its other keys kept', async (_, answer) => {
       const { client, server } = await setup([json(answer), json('{}')], { dialect });
-      await client.writeExternalId(prepayment, 'E-1');
+      await client.writeExternalId(toWrite);
       expect(server.requests.map(({ method, target, body }) => [method, target, body])).toEqual([
         ['GET', path, ''],
         ['PATCH', `${path}3/`, '{"external_id":"E-1","till":3.50}'],
@@ -560,7 +561,7 @@ describe('writing the external id', () => {
     test('a POST is never repeated', async () => {
       for (const failure of [json('', 500), json('', 429), json('', 401), json('<html>', 201)]) {
         const { client, server } = await setup([json('[]'), failure], { dialect });
-        await expect(client.writeExternalId(prepayment, 'E-1')).rejects.toBeInstanceOf(PracticeError);
+        await expect(client.writeExternalId(toWrite)).rejects.toBeInstanceOf(PracticeError);
         expect(server.requests).toHaveLength(2);
       }
     });

@@ -64,8 +64,8 @@ export async function addHistory(db: Connection, installation: number, invoices:
   );
   await execute(
     db,
-    `insert into write_back (installation, prepayment_id, entry_id, state, read_back, read_back_at)
-     select installation, id, entry_id, 'done', 'shown', now() from document
+    `insert into write_back (installation, kind, document_id, unit_id, value_is, value, state, read_back, read_back_at)
+     select installation, kind, id, entry_id, 'entry_id', entry_id, 'done', 'shown', now() from document
      where installation = ? and kind = 'prepayment' and input_hash = 'past'`,
     [installation],
   );

@@ -14,8 +14,9 @@ import type { Dialect } from '../../src/records/dialect.ts';
 import { isJsonObject, parseJson } from '../../src/records/json.ts';
 import type { DocumentKind, PostingMode } from '../../src/terms.ts';
 import { ownEchoes } from '../../src/writeback/echoes.ts';
-import { type NumberPorts, writeBackNumbers } from '../../src/writeback/numbers.ts';
-import { planNumber } from '../../src/writeback/plan.ts';
+import { writeBackNumbers } from '../../src/writeback/numbers.ts';
+import { standingOf } from '../../src/writeback/plan.ts';
+import type { WriteBackPorts } from '../../src/writeback/write-back.ts';
 import { draft } from '../ledger/drafts.ts';
 import { useDatabase } from '../support/database.ts';
 import { answerTimes } from '../support/practice-list.ts';
@@ -32,17 +33,19 @@ beforeEach(() => {
 describe('what to tell the source of a delivered document', () => {
   const ours = new Set(['M-1', '1/prepayment/7/1']);
   it.each([
-    ['nothing stands there', null, 'M-2', false, 'write'],
-    ['the number stands there', 'M-2', 'M-2', false, 'note'],
-    ['an earlier number stands there', 'M-1', 'M-2', false, 'write'],
-    ['our entry id stands there', '1/prepayment/7/1', 'M-2', false, 'write'],
-    ['somebody else’s value stands there', 'SAP-1', 'M-2', false, 'taken'],
-    ['it is reversed, and our number stands there', 'M-1', null, true, 'write'],
-    ['it is reversed, our number stands there, and something stood there before', 'M-1', 'SAP-0', true, 'write'],
-    ['it is reversed, and somebody else’s value stands there', 'SAP-1', null, true, 'note'],
-    ['it is reversed, and nothing stands there', null, 'SAP-0', true, 'note'],
+    ['nothing stands there', null, 'M-2', false, 'missing'],
+    ['the number stands there', 'M-2', 'M-2', false, 'shown'],
+    ['an earlier number stands there', 'M-1', 'M-2', false, 'missing'],
+    ['our entry id stands there', '1/prepayment/7/1', 'M-2', false, 'missing'],
+    ['somebody else’s value stands there', 'SAP-1', 'M-2', false, 'foreign'],
+    ['it is reversed, and our number stands there', 'M-1', null, true, 'missing'],
+    ['it is reversed, our number stands there, and something stood there before', 'M-1', 'SAP-0', true, 'missing'],
+    ['it is reversed, and somebody else’s value stands there', 'SAP-1', null, true, 'foreign'],
+    ['it is reversed, and nothing stands there', null, 'SAP-0', true, 'shown'],
   ] as const)('%s', (_name, current, value, restores, expected) => {
-    expect(planNumber({ current, value, restores, isOurs: (one) => ours.has(one) })).toBe(expected);
+    const valueIs = restores ? 'former' : 'erp_number';
+    expect(standingOf({ current, value, valueIs, isOurs: (one) => ours.has(one), before: null })).toBe(expected);
+    expect(standingOf({ current, value, valueIs, isOurs: (one) => ours.has(one), before: [current] })).toBe(expected);
   });
 });
 
@@ -74,8 +77,9 @@ describe('the ERP’s number', () => {
     source.put('prepayment', 7, { external_id: id! });
     await execute(
       db,
-      `insert into write_back (installation, prepayment_id, entry_id, previous_value, state) values (?, 7, ?, 'SAP-0', 'done')`,
-      [installation, id!],
+      `insert into write_back (installation, kind, document_id, unit_id, value_is, value, previous_value, state)
+       values (?, 'prepayment', 7, ?, 'entry_id', ?, 'SAP-0', 'done')`,
+      [installation, id!, id!],
     );
     await delivered(id!, 'M-1');
     await tell();
@@ -338,9 +342,9 @@ describe('E10 compares what the source shows with the units of the ERP', () => {
     const [refused, written] = [`${installation}/prepayment/7/1`, `${installation}/prepayment/8/1`];
     await execute(
       db,
-      `insert into write_back (installation, prepayment_id, entry_id, state, written_at)
-       values (?, 7, ?, 'failed', null), (?, 8, ?, 'done', now())`,
-      [installation, refused, installation, written],
+      `insert into write_back (installation, kind, document_id, unit_id, value_is, value, state, written_at)
+       values (?, 'prepayment', 7, ?, 'entry_id', ?, 'failed', null), (?, 'prepayment', 8, ?, 'entry_id', ?, 'done', now())`,
+      [installation, refused, refused, installation, written, written],
     );
     expect(await e10()).toEqual({ ...right, unproven: ['prepayment 8'] });
   });
@@ -388,10 +392,10 @@ class Source {
     return JSON.stringify({ id, ...(info && !this.hidesInfo ? { external_info: info } : {}) });
   }
 
-  ports(): NumberPorts {
+  ports(): WriteBackPorts {
     const transact = transactionsOf(db);
     return {
-      ...{ db, transact, clock: { elapsed: () => 0 }, signal: new AbortController().signal },
+      ...{ db, transact, record: transact, pause: async () => undefined, signal: new AbortController().signal },
       onProgress: () => undefined,
       onRefused: () => undefined,
       refresh: async (kind, ids) => {
@@ -427,9 +431,9 @@ class Source {
   }
 }
 
-function tell(changes: Partial<NumberPorts> = {}) {
+function tell(changes: Partial<WriteBackPorts> = {}) {
   const of = { id: installation, dialect: source.dialect };
-  return writeBackNumbers(of, { ...source.ports(), ...changes }, { longestMs: 60_000 });
+  return writeBackNumbers(of, { ...source.ports(), ...changes }, () => false);
 }
 
 function prepayment(id: number, amount = '10.00'): DraftEntry {
@@ -491,13 +495,13 @@ async function cancelledOut(id: string): Promise<void> {
 
 /** As if the time until the next attempt had passed. */
 async function overdue(): Promise<void> {
-  await execute(db, `update erp_number_write_back set not_before = null where installation = ?`, [installation]);
+  await execute(db, `update write_back set not_before = null where installation = ?`, [installation]);
 }
 
 function problems() {
   return query(
     db,
-    'select document_id, error_code, state from erp_number_write_back where installation = ? and error_code is not null',
+    'select document_id, error_code, state from write_back where installation = ? and error_code is not null',
     [installation],
   );
 }

@@ -1,76 +1,41 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadDialect } from '../../src/config/dialect.ts';
-import { writtenEntries } from '../../src/writeback/echoes.ts';
-import { isEchoOf, planWriteBack, type RecordedWriteBack, readBackOf } from '../../src/writeback/plan.ts';
-import { pendingWriteBacks, recordWriteBacks } from '../../src/writeback/store.ts';
+import { transactionsOf } from '../../src/db/lease.ts';
+import { PracticeError } from '../../src/domain/practice-error.ts';
+import { isJsonObject } from '../../src/records/json.ts';
+import { recordId } from '../../src/records/schema.ts';
+import { writeBackEntryIds } from '../../src/writeback/entry-ids.ts';
+import { isEchoOf, isEntryOfOurs, standingOf } from '../../src/writeback/plan.ts';
 import { useDatabase } from '../support/database.ts';
 
 const dialect = loadDialect();
 const entryId = '4711/prepayment/7/1';
 
-describe('what to tell the source', () => {
-  const recorded = (state: RecordedWriteBack['state'], id = entryId, previousValue: string | null = null) => ({
-    entryId: id,
-    state,
-    previousValue,
-  });
+describe('how a record stands to the entry id it is to carry', () => {
+  const isOurs = (value: string) => isEntryOfOurs(value, 4711);
+  const standing = (current: string | null, before: readonly (string | null)[] | null, value = entryId) =>
+    standingOf({ current, value, valueIs: 'entry_id', isOurs, before });
   it.each([
-    ['nothing stands there', null, null, 'write', null],
-    ["somebody else's id stands there, and is kept", 'SAP-1', null, 'write', 'SAP-1'],
-    ['our id stands there, unrecorded', entryId, null, 'note', null],
-    [
-      'our id stands there, recorded before it was sent',
-      entryId,
-      recorded('pending', entryId, 'SAP-1'),
-      'note',
-      'SAP-1',
-    ],
-    ['it was written', null, recorded('done'), 'none', null],
-    ['it was written, and somebody else overwrote it', 'SAP-2', recorded('done'), 'none', null],
-    ['it failed before', null, recorded('failed'), 'write', null],
-    ['a newer entry is in force', entryId, recorded('done'), 'write', null, '4711/prepayment/7/3'],
-    [
-      'a newer entry is in force, a foreign value was kept',
-      entryId,
-      recorded('done', entryId, 'SAP-1'),
-      'write',
-      'SAP-1',
-      '4711/prepayment/7/3',
-    ],
-    ["another prepayment's entry id stands there: no value to keep", '4711/prepayment/77/1', null, 'write', null],
-    ["another installation's entry id is foreign", '4712/prepayment/7/1', null, 'write', '4712/prepayment/7/1'],
-    [
-      'it was accepted and not shown, and another entry id of ours stands there',
-      '4711/prepayment/77/1',
-      { ...recorded('failed'), doubt: { valueBefore: null } },
-      'write',
-      null,
-    ],
-    [
-      'it was accepted and not shown, and somebody else has written since',
-      'SAP-2',
-      { ...recorded('failed'), doubt: { valueBefore: null } },
-      'note',
-      null,
-    ],
-    ['a newer foreign value replaces the kept one', 'SAP-2', recorded('failed', entryId, 'SAP-1'), 'write', 'SAP-2'],
-  ] as const)('%s', (_name, externalId, known, action, previousValue, inForce: string = entryId) => {
-    expect(planWriteBack({ externalId, entryId: inForce, recorded: known })).toEqual({ action, previousValue });
+    ['nothing stands there', null, 'missing'],
+    ["somebody else's id stands there", 'SAP-1', 'missing'],
+    ['our id stands there', entryId, 'shown'],
+    ['an id of another entry is in force', '4711/prepayment/7/3', 'missing'],
+    ["another prepayment's entry id stands there", '4711/prepayment/77/1', 'missing'],
+    ["another installation's entry id is foreign", '4712/prepayment/7/1', 'missing'],
+  ] as const)('before a request: %s', (_name, current, expected) => {
+    expect(standing(current, null)).toBe(expected);
   });
-});
-
-describe('what a read after the write shows', () => {
   it.each([
     ['our id', entryId, 'shown'],
-    ['nothing', null, 'unseen'],
-    ['what stood there before', 'SAP-1', 'unseen'],
-    ['what stood there before our first write', 'SAP-0', 'unseen'],
-    ['an earlier entry id of ours', '4711/prepayment/7/0', 'unseen'],
-    ['the entry id of another prepayment', '4711/prepayment/77/1', 'unseen'],
+    ['nothing', null, 'missing'],
+    ['what stood there before', 'SAP-1', 'missing'],
+    ['what stood there before our first write', 'SAP-0', 'missing'],
+    ['an earlier entry id of ours', '4711/prepayment/7/0', 'missing'],
+    ['the entry id of another prepayment', '4711/prepayment/77/1', 'missing'],
     ["somebody else's value", 'SAP-2', 'foreign'],
     ["another installation's entry id", '4712/prepayment/7/1', 'foreign'],
-  ] as const)('%s: %s is %s', (_name, externalId, expected) => {
-    expect(readBackOf({ externalId, entryId, before: ['SAP-0', 'SAP-1', null] })).toBe(expected);
+  ] as const)('after a request: %s: %s is %s', (_name, current, expected) => {
+    expect(standing(current, ['SAP-0', 'SAP-1', null])).toBe(expected);
   });
 });
 
@@ -144,42 +109,55 @@ describe('the record of it', () => {
     ] as string[]);
   }
 
-  const pending = (after = 0, limit = 10) =>
-    pendingWriteBacks(db, installation, { after, limit, dialect, claimant: { lane: 'live', token: 1 } });
+  /** Writes back what is due; returns what was sent, in order. `answer` is called with each. */
+  async function writeBack(answer: (id: number) => void = () => undefined) {
+    const sent: { id: number; externalId: string | null }[] = [];
+    const never = () => Promise.reject(new Error('not asked'));
+    await writeBackEntryIds(
+      { id: installation, dialect },
+      {
+        ...{ db, transact: transactionsOf(db), record: transactionsOf(db), signal: new AbortController().signal },
+        ...{ pause: never, read: never, onProgress: () => undefined, onRefused: () => undefined },
+        // Nothing is read back: what the source holds is the mirror's as it was made.
+        refresh: async (_kind, ids) => new Set(sent.length > 0 ? [] : ids),
+        send: async ({ record, externalId }) => {
+          const id = recordId('prepayment', record, 'id');
+          sent.push({ id, externalId });
+          expect(isJsonObject(record) && record.external_info).toMatchObject({ other: 'kept' });
+          answer(id);
+        },
+      },
+      { lane: 'live', token: 1 },
+    );
+    return sent;
+  }
 
-  it('names posted prepayments that lack it, in pages, and writes each once', async () => {
-    expect((await pending(0, 2)).map((one) => one.prepaymentId)).toEqual([1, 2]);
-    // 4 has it already and takes no place on the page.
-    expect((await pending(2, 2)).map((one) => one.prepaymentId)).toEqual([5]);
-    const [first, second, third] = await pending();
-    expect(second).toMatchObject({ prepaymentId: 2, entryId: '4711/prepayment/2/1', previousValue: 'SAP-2' });
-    expect([...(await writtenEntries(db, installation, [1, 2, 3, 4, 5, 6])).keys()].sort()).toEqual([1, 2, 4, 5]);
-
-    await recordWriteBacks(db, installation, [{ ...first!, error: null, isInDoubt: false }]);
-    await recordWriteBacks(db, installation, [{ ...second!, error: null, isInDoubt: false }]);
-    await recordWriteBacks(db, installation, [{ ...third!, error: 'refused', isInDoubt: false }]);
-    expect((await pending()).map((one) => one.prepaymentId)).toEqual([5]);
-    await recordWriteBacks(db, installation, [{ ...third!, error: null, isInDoubt: false }]);
-    expect(await pending()).toEqual([]);
+  it('has posted prepayments that lack it, and each is written once', async () => {
+    const refuse5 = (id: number) => {
+      if (id === 5) throw new PracticeError('refused', 'refused', { status: 400 });
+    };
+    expect((await writeBack(refuse5)).map(({ id }) => id).sort()).toEqual([1, 2, 5]);
+    expect(await writeBack()).toEqual([{ id: 5, externalId: '4711/prepayment/5/1' }]);
+    expect(await writeBack()).toEqual([]);
 
     const { rows } = await db.raw(
-      'select prepayment_id, state, attempts, error, previous_value from write_back order by prepayment_id',
+      'select document_id, state, attempts, error, previous_value from write_back order by document_id',
     );
     expect(rows).toEqual([
-      { prepayment_id: 1, state: 'done', attempts: 1, error: null, previous_value: null },
-      { prepayment_id: 2, state: 'done', attempts: 1, error: null, previous_value: 'SAP-2' },
-      { prepayment_id: 4, state: 'done', attempts: 0, error: null, previous_value: null },
-      { prepayment_id: 5, state: 'done', attempts: 2, error: null, previous_value: null },
+      { document_id: 1, state: 'done', attempts: 1, error: null, previous_value: null },
+      { document_id: 2, state: 'done', attempts: 1, error: null, previous_value: 'SAP-2' },
+      { document_id: 4, state: 'done', attempts: 0, error: null, previous_value: null },
+      { document_id: 5, state: 'done', attempts: 2, error: null, previous_value: null },
     ]);
   });
 
-  it('writes again when another entry is in force, and keeps the foreign value', async () => {
+  it('has another entry that is in force, and keeps the foreign value', async () => {
     await db.raw(`update document set entry_id = '4711/prepayment/2/3' where id = 2`);
     await db.raw(
-      `update mirror_record set raw = '{"id": 2, "external_info": {"external_id": "4711/prepayment/2/1"}}' where id = 2`,
+      `update mirror_record set raw = '{"id": 2, "external_info": {"external_id": "4711/prepayment/2/1", "other": "kept"}}' where id = 2`,
     );
-    expect(await pending()).toMatchObject([
-      { prepaymentId: 2, entryId: '4711/prepayment/2/3', previousValue: 'SAP-2' },
-    ]);
+    expect(await writeBack()).toEqual([{ id: 2, externalId: '4711/prepayment/2/3' }]);
+    const { rows } = await db.raw('select previous_value, own_values from write_back where document_id = 2');
+    expect(rows).toEqual([{ previous_value: 'SAP-2', own_values: ['4711/prepayment/2/1', '4711/prepayment/2/3'] }]);
   });
 });

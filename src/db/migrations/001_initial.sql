@@ -1070,44 +1070,57 @@ create table prepayment_match (
 create index prepayment_match_prepayment on prepayment_match (installation, prepayment_id);
 
 ---------------------------------------------------------------------------------------------------- write-back
--- The entry id that the source is to be told of each prepayment. An answer does not prove that it was stored: a later read of the
--- list does (src/writeback/read-back.ts).
+-- What the source is to be told of each document: the entry id of a prepayment, or the ERP's number. An answer does not prove that it
+-- was stored: a later read of the list does (src/writeback/write-back.ts).
 create table write_back (
   installation bigint not null,
-  prepayment_id bigint not null,
-  entry_id text not null,
+  kind text not null check (kind in ('invoice', 'payment', 'prepayment')),
+  document_id bigint not null,
+  -- The entry, or the unit that the document is in the ERP by; of a document without entry in force, the unit of its reversal.
+  unit_id text not null,
+  -- `former`: what stood there before ours is put back, which may be nothing.
+  value_is text not null check (value_is in ('entry_id', 'erp_number', 'former')),
+  value text,
+  -- Everything that was sent or is being sent: what stands in the source and is among it is ours.
+  own_values text[] not null default '{}',
+  -- What somebody else wrote, and an entry id has replaced.
   previous_value text,
-  state text not null default 'pending' check (state in ('pending', 'done', 'failed')),
+  -- `done`: the source has accepted it, or shows it already, or somebody else's value stands in the place of an entry id.
+  state text not null default 'pending' check (state in ('pending', 'done', 'failed', 'taken', 'absent')),
   attempts int not null default 0,
+  not_before timestamptz,
+  error_code text,
   error text,
+  error_since timestamptz,
+  -- When the source accepted it last.
   written_at timestamptz,
-  -- A request whose outcome is in doubt (a time-out, a 5xx): since when, and the value that stood there before it. What stands
-  -- there later and is neither that nor ours was written by somebody else since, and stays.
+  -- A request whose outcome no read has shown yet: since when, and the value that stood there before it. What stands there later and
+  -- is neither that nor ours was written by somebody else since, and stays.
   sent_at timestamptz,
   value_before text,
-  -- Which lane's work is about to tell the source of a prepayment, under which lease: no other lane's sends it then.
+  -- Which lane's work is about to tell the source, under which lease: no other lane's sends it then.
   claimed_lane text,
   claimed_token bigint,
-  -- What the read showed of this entry id.
+  -- What the read after it was accepted showed.
   read_back text check (read_back in ('shown', 'foreign', 'unseen', 'given_up')),
-  -- When it was looked for last since it was written.
+  -- When it was looked for last since it was accepted.
   read_back_at timestamptz,
   -- Times in a row that it was accepted and not shown by a later read.
   unseen integer not null default 0,
-  primary key (installation, prepayment_id)
+  primary key (installation, kind, document_id)
 );
-create index write_back_pending on write_back (installation) where state <> 'done';
+create index write_back_open on write_back (installation, kind, document_id) where state in ('pending', 'failed', 'taken');
 -- What is still to be looked for.
-create index write_back_unread on write_back (installation, prepayment_id)
+create index write_back_unread on write_back (installation, kind, document_id)
   where (state = 'done' and read_back is null) or read_back = 'given_up';
 
 -- One that was given up is not sent again by itself.
 create function note_written_back() returns trigger language plpgsql set search_path = vetledger, pg_temp as $$
 declare
-  settled text = case when new.state = 'done' or new.read_back = 'given_up' then new.entry_id end;
+  settled text = case when new.value_is = 'entry_id' and (new.state = 'done' or new.read_back = 'given_up') then new.value end;
 begin
   update document d set written_entry_id = settled
-  where d.installation = new.installation and d.kind = 'prepayment' and d.id = new.prepayment_id
+  where d.installation = new.installation and d.kind = new.kind and d.id = new.document_id
     and d.written_entry_id is distinct from settled;
   return null;
 end $$;
@@ -1758,7 +1771,7 @@ create trigger erp_unit_open_items after update on erp_unit
   referencing old table as before_it new table as after_it for each statement execute function note_open_items();
 
 ---------------------------------------------------------------------------------------------------- delivery: document numbers
--- The ERP's document number, written back into the practice software (src/writeback/numbers.ts).
+-- The ERP's document number, written back into the practice software (src/writeback/outbox.ts).
 
 -- Units that got a number, or were settled without being sent: what the practice software is told of their documents may change.
 create table erp_number_due (
@@ -1776,34 +1789,6 @@ create trigger erp_unit_has_number after update of state, erp_number on erp_unit
   when (((new.state = 'delivered' and new.erp_number is not null) or new.state = 'cancelled_out')
     and (old.state is distinct from new.state or old.erp_number is distinct from new.erp_number))
   execute function note_number_due();
-
--- What the practice software is told of each document, and what of it has been.
-create table erp_number_write_back (
-  installation bigint not null,
-  kind text not null check (kind in ('invoice', 'payment', 'prepayment')),
-  document_id bigint not null,
-  -- The unit that the document is in the ERP by; of a document without entry in force, the unit of its reversal.
-  unit_id text not null,
-  -- The number of that unit; of a document without entry in force, what stood there before ours, which may be nothing.
-  value text,
-  restores boolean not null default false,
-  -- Everything that was sent or is being sent: what stands in the source and is among it is ours.
-  own_values text[] not null default '{}',
-  -- What somebody else wrote, and ours replaced before the books were delivered.
-  previous_value text,
-  state text not null default 'pending' check (state in ('pending', 'done', 'failed', 'taken', 'absent')),
-  attempts integer not null default 0,
-  not_before timestamptz,
-  error_code text,
-  error text,
-  error_since timestamptz,
-  written_at timestamptz,
-  -- When the source last accepted the value; a later read then says whether it stands there.
-  accepted_at timestamptz,
-  primary key (installation, kind, document_id)
-);
-create index erp_number_write_back_open on erp_number_write_back (installation, kind, document_id)
-  where state in ('pending', 'failed', 'taken');
 
 ---------------------------------------------------------------------------------------------------- delivery: what the ERP holds
 -- As it was last read back (src/erp/books): the equation E7 is reckoned from these tables.

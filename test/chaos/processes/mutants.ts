@@ -7,8 +7,8 @@ import { type Fault, faultsIn } from '../../support/faults.ts';
 const src = (path: string) => new URL(`../../../src/${path}`, import.meta.url);
 const inLease = faultsIn<typeof import('../../../src/db/lease.ts')>(src('db/lease.ts'));
 const inCursors = faultsIn<typeof import('../../../src/sync/cursors.ts')>(src('sync/cursors.ts'));
-const inWriteBack = faultsIn<typeof import('../../../src/writeback/write-back.ts')>(src('writeback/write-back.ts'));
-const inReadBack = faultsIn<typeof import('../../../src/writeback/read-back.ts')>(src('writeback/read-back.ts'));
+const inEntryIds = faultsIn<typeof import('../../../src/writeback/entry-ids.ts')>(src('writeback/entry-ids.ts'));
+const inOutbox = faultsIn<typeof import('../../../src/writeback/outbox.ts')>(src('writeback/outbox.ts'));
 
 /** Beyond what the overlap makes up for. */
 const tooFarMs = 3_600_000;
@@ -45,11 +45,11 @@ export const mutants: Record<string, Mutant> = {
     erp: null,
   },
   'the answer of a write-back is believed': {
-    faults: [inReadBack({ readBackAll: () => async () => ({ confirmed: 0, unconfirmed: 0 }) })],
+    faults: [inOutbox({ unreadWriteBacks: () => async () => [] })],
     erp: null,
   },
   'a write-back that is left out': {
-    faults: [inWriteBack({ writeBackAll: () => async () => ({ confirmed: 0, unconfirmed: 0 }) })],
+    faults: [inEntryIds({ writeBackEntryIds: () => async () => ({ confirmed: 0, unconfirmed: 0 }) })],
     erp: null,
   },
 };

@@ -341,7 +341,7 @@ class Round {
       const [left] = await this.#asked<{ n: number }>(
         `select (select count(*) from erp_unit where state not in ('delivered', 'refused', 'excluded', 'cancelled_out'))::int
            + (select count(*) from erp_number_due)::int
-           + (select count(*) from erp_number_write_back where state in ('pending', 'failed'))::int
+           + (select count(*) from write_back where value_is <> 'entry_id' and (state in ('pending', 'failed') or state = 'done' and read_back is null))::int
            + ${openItems} as n`,
       );
       return left?.n === 0;

@@ -6,7 +6,7 @@ const src = (path: string) => new URL(`../../../src/${path}`, import.meta.url);
 const inDivide = faultsIn<typeof import('../../../src/domain/divide.ts')>(src('domain/divide.ts'));
 const inLimits = faultsIn<typeof import('../../../src/records/limits.ts')>(src('records/limits.ts'));
 const inSavePage = faultsIn<typeof import('../../../src/mirror/save-page.ts')>(src('mirror/save-page.ts'));
-const inReadBack = faultsIn<typeof import('../../../src/writeback/read-back.ts')>(src('writeback/read-back.ts'));
+const inOutbox = faultsIn<typeof import('../../../src/writeback/outbox.ts')>(src('writeback/outbox.ts'));
 
 const inProofs = faultsIn<typeof import('../../../src/posting/proofs.ts')>(src('posting/proofs.ts'));
 const inRefused = faultsIn<typeof import('../../../src/mirror/refused.ts')>(src('mirror/refused.ts'));
@@ -26,7 +26,7 @@ export const mutants: Record<string, Fault[]> = {
   ],
   'takes no record for too large': [inLimits({ excessOf: () => () => null })],
   'takes what is not shown for gone': [inAbsence({ inForceOf: () => async () => new Set() })],
-  'believes the answer of a write': [inReadBack({ readBackAll: () => async () => ({ confirmed: 0, unconfirmed: 0 }) })],
+  'believes the answer of a write': [inOutbox({ unreadWriteBacks: () => async () => [] })],
   'takes no answer for later': [
     inSavePage({
       savePage: (real) => (trx, scope, kind, page, findOwnEchoes) =>

@@ -740,7 +740,7 @@ class Round {
     const posted = await query<{ id: number; entry: string; state: string | null }>(
       this.#databases.owner,
       `select d.id, d.entry_id as entry, w.state from document d
-       left join write_back w on w.installation = d.installation and w.prepayment_id = d.id and w.entry_id = d.entry_id
+       left join write_back w on w.installation = d.installation and w.kind = d.kind and w.document_id = d.id and w.value = d.entry_id
        where d.installation = ? and d.kind = 'prepayment' and d.state = 'posted'`,
       [installation],
     );

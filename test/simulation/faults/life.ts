@@ -228,8 +228,8 @@ class FaultyLife {
       `select unit_id || ' ' || state || ' ' || coalesce(problem_message, '') as what from erp_unit
          where installation = ? and state not in ('delivered', 'refused', 'excluded', 'cancelled_out')
        union all select 'the number of ' || unit_id from erp_number_due where installation = ?
-       union all select 'write-back ' || document_id || ' ' || state || ' ' || coalesce(error, '') from erp_number_write_back
-         where installation = ? and state in ('pending', 'failed')`,
+       union all select 'write-back ' || document_id || ' ' || state || ' ' || coalesce(error, '') from write_back
+         where installation = ? and value_is <> 'entry_id' and (state in ('pending', 'failed') or state = 'done' and read_back is null)`,
       [id, id, id],
     );
     return left.map(({ what }) => what).join('; ');

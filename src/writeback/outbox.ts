@@ -1,0 +1,226 @@
+import { rowsAsArrays } from '../db/bulk.ts';
+import { bool, integer, json, nullable, oneOf, type RowOf, text, texts } from '../db/columns.ts';
+import type { Lease } from '../db/lease.ts';
+import { type Connection, execute, rows } from '../db/rows.ts';
+import { storable } from '../domain/text.ts';
+import type { DocumentKind, InstallationId } from '../terms.ts';
+import { type Standing, type WriteBackState, type WriteBackValue, writeBackValues } from './plan.ts';
+
+/** So often an entry id is accepted and then not shown by a later read, before it is given up and named as a problem. */
+export const unseenAtMost = 3;
+/** What no read has decided is looked for again after so long, and so is what was given up. */
+const lookAgainAfter = `interval '1 day'`;
+
+/** The lane whose work tells the source. What it is about to send is its own until its lease ends. */
+export type Claimant = Pick<Lease, 'lane' | 'token'>;
+
+/** Of a row `b`: another plan takes its place, of which nothing was sent yet. */
+export const newPlan = `unit_id = excluded.unit_id, value_is = excluded.value_is, value = excluded.value, state = 'pending', attempts = 0,
+  not_before = null, error_code = null, error = null, error_since = null, sent_at = null, value_before = null, read_back = null,
+  read_back_at = null, unseen = 0, written_at = null, claimed_lane = null, claimed_token = null`;
+
+/** Of a row `b`: no other lane is about to send it. Bindings: lane and token of the claimant. */
+export const isFree = `(b.claimed_token is null or (b.claimed_lane = ? and b.claimed_token = ?)
+  or not exists (select from lease l where l.installation = b.installation and l.lane = b.claimed_lane
+    and l.token = b.claimed_token and l.expires_at > clock_timestamp()))`;
+
+/** As the index `write_back_open` has it. */
+export const isOpen = `b.state in ('pending', 'failed', 'taken')`;
+/** As the index `write_back_unread` has it: it was accepted, and no read has shown it. */
+export const isUnshown = `((b.state = 'done' and b.read_back is null) or b.read_back = 'given_up')`;
+
+/** What of the outbox is told: a window tells entry ids, a delivery the ERP's numbers and what stood there before ours. */
+export interface Selection {
+  kind: DocumentKind;
+  values: readonly WriteBackValue[];
+}
+
+/**
+ * Claims documents before they are read: a window and a backfill that sent the same value side by side would write over what staff
+ * write between the two requests. A claim holds until the outcome is recorded or the lane's lease ends. Returns those claimed.
+ */
+export async function claim(
+  trx: Connection,
+  installation: InstallationId,
+  kind: DocumentKind,
+  ids: readonly number[],
+  { lane, token }: Claimant,
+): Promise<number[]> {
+  const claimed = await rows(
+    trx,
+    { id: integer },
+    `update write_back b set claimed_lane = ?, claimed_token = ?
+     where b.installation = ? and b.kind = ? and b.document_id = any(?::bigint[]) and ${isOpen} and ${isFree}
+     returning b.document_id as id`,
+    [lane, token, installation, kind, ids, lane, token],
+  );
+  return claimed.map(({ id }) => id).sort((a, b) => a - b);
+}
+
+const rowShape = {
+  id: integer,
+  unitId: text,
+  valueIs: oneOf(writeBackValues),
+  value: nullable(text),
+  /** Everything that was sent or is being sent for the document: where it stands, it is ours. */
+  ownValues: texts,
+  /** What somebody else wrote, and ours has replaced. */
+  previousValue: nullable(text),
+  attempts: integer,
+  /** It was sent, and no read has shown yet what came of it; `valueBefore` stood there before. */
+  isSent: bool,
+  valueBefore: nullable(text),
+  /** The record as the mirror has it, JSON text. */
+  raw: nullable(json),
+};
+/** A document whose record is to be told something, or is to be read after that. */
+export type WriteBackRow = RowOf<typeof rowShape>;
+
+const rowColumns = `b.document_id as id, b.unit_id as "unitId", b.value_is as "valueIs", b.value, b.own_values as "ownValues",
+  b.previous_value as "previousValue", b.attempts, b.sent_at is not null as "isSent", b.value_before as "valueBefore", m.raw`;
+
+/** One look-up for each write-back: PostgreSQL shall not read all documents to find a few. */
+const theirRecord = `left join lateral (
+  select gone_at, raw from mirror_record r
+  where r.installation = b.installation and r.kind = b.kind and r.id = b.document_id limit 1) m on true`;
+
+/** Those of these documents that are still to be told: not where another entry is in force since an entry id was planned. */
+export function openWriteBacks(
+  db: Connection,
+  installation: InstallationId,
+  { kind, values }: Selection,
+  ids: readonly number[],
+): Promise<WriteBackRow[]> {
+  return rows(
+    db,
+    rowShape,
+    `select ${rowColumns} from write_back b ${theirRecord}
+     where b.installation = ? and b.kind = ? and b.document_id = any(?::bigint[]) and ${isOpen} and b.value_is = any(?)
+       and (b.value_is <> 'entry_id' or exists (
+         select from document d where d.installation = b.installation and d.kind = b.kind and d.id = b.document_id
+           and d.state = 'posted' and d.entry_id = b.value))
+     order by b.document_id`,
+    [installation, kind, ids, values],
+  );
+}
+
+/** What the source has accepted since it was read last, by id after `after`. */
+export function unreadWriteBacks(
+  db: Connection,
+  installation: InstallationId,
+  { kind, values }: Selection,
+  { after, limit }: { after: number; limit: number },
+): Promise<WriteBackRow[]> {
+  return rows(
+    db,
+    rowShape,
+    `select ${rowColumns} from write_back b ${theirRecord}
+     where b.installation = ? and b.kind = ? and b.document_id > ? and b.value_is = any(?) and m.gone_at is null and ${isUnshown}
+       and (b.read_back_at is null or b.read_back_at < clock_timestamp() - ${lookAgainAfter})
+     order by b.document_id limit ?`,
+    [installation, kind, after, values, limit],
+  );
+}
+
+/** A value that is about to be sent, and what stands in its place. */
+export interface Sending extends Pick<WriteBackRow, 'id' | 'unitId' | 'previousValue'> {
+  current: string | null;
+}
+
+/**
+ * Notes values that are about to be sent, before they are: from then on they are ours wherever they stand, and until a read shows
+ * what came of the request, what stands there may be ours or somebody's who wrote after it. Of a request in doubt already, the value
+ * that stood there first stays.
+ */
+export async function noteSending(
+  trx: Connection,
+  installation: InstallationId,
+  kind: DocumentKind,
+  sending: readonly Sending[],
+): Promise<void> {
+  if (sending.length === 0) return;
+  const { from, bindings } = rowsAsArrays(
+    'sent',
+    { id: 'bigint', unit_id: 'text', previous_value: 'text', current: 'text' },
+    sending.map(({ id, unitId, previousValue, current }) => ({
+      ...{ id, unit_id: unitId, previous_value: previousValue, current },
+    })),
+  );
+  await execute(
+    trx,
+    `update write_back b set previous_value = sent.previous_value, sent_at = coalesce(b.sent_at, clock_timestamp()),
+       value_before = case when b.sent_at is null then sent.current else b.value_before end,
+       own_values = case when b.value_is = 'former' or b.value = any(b.own_values) then b.own_values else b.own_values || b.value end
+     from ${from} where b.installation = ? and b.kind = ? and b.document_id = sent.id and b.unit_id = sent.unit_id`,
+    [...bindings, installation, kind],
+  );
+}
+
+/** What became of one document's write-back. */
+export interface Outcome extends Pick<WriteBackRow, 'id' | 'unitId'> {
+  /** `absent`: the source does not have the record, or it carries no external_info. Null: nothing is known anew. */
+  state: Exclude<WriteBackState, 'pending'> | null;
+  /** The source accepted it just now. */
+  isAccepted: boolean;
+  /** It may have taken effect all the same. */
+  isInDoubt: boolean;
+  /** What a read has shown; null: none did. */
+  standing: Standing | null;
+  /** It ended a request, or the look before one; not a look after it. */
+  isAttempt: boolean;
+  error: { code: string; message: string } | null;
+  /** Until it is tried again. */
+  waitSeconds: number;
+}
+
+/**
+ * Records what became of documents. An outcome of a plan that another has taken the place of since is none. What was accepted stays
+ * in doubt until a later read shows it; what is not shown so often is given up. A failure of an entry id is no problem by itself.
+ */
+export async function recordOutcomes(
+  trx: Connection,
+  installation: InstallationId,
+  kind: DocumentKind,
+  outcomes: readonly Outcome[],
+): Promise<void> {
+  if (outcomes.length === 0) return;
+  const { from, bindings } = rowsAsArrays(
+    'ended',
+    {
+      ...{ id: 'bigint', unit_id: 'text', state: 'text', accepted: 'boolean', in_doubt: 'boolean', standing: 'text' },
+      ...{ attempt: 'boolean', code: 'text', message: 'text', wait_seconds: 'double precision' },
+    },
+    // In the order in which others lock the documents, which a trigger updates with it.
+    outcomes
+      .toSorted((a, b) => a.id - b.id)
+      .map(({ id, unitId, state, isAccepted, isInDoubt, standing, isAttempt, error, waitSeconds }) => ({
+        ...{ id, unit_id: unitId, state, accepted: isAccepted, in_doubt: isInDoubt, standing, attempt: isAttempt },
+        ...{ code: error?.code ?? null, message: error && storable(error.message), wait_seconds: waitSeconds },
+      })),
+  );
+  const code = `case when b.value_is <> 'entry_id' then ended.code end`;
+  const isDoubtful = `(ended.state is null or ended.accepted or ended.in_doubt or coalesce(ended.standing = 'missing', false))`;
+  await execute(
+    trx,
+    `update write_back b set state = coalesce(ended.state, b.state),
+       error_code = ${code}, error = case when ended.state is null then b.error else ended.message end,
+       error_since = case when ${code} is null then null when b.error_code = ended.code then b.error_since else clock_timestamp() end,
+       attempts = b.attempts + (ended.attempt and ended.standing is null)::int,
+       not_before = case when ended.wait_seconds > 0 then clock_timestamp() + make_interval(secs => ended.wait_seconds) end,
+       written_at = case when ended.accepted or b.written_at is null and b.sent_at is not null and ended.standing = 'shown'
+         then clock_timestamp() else b.written_at end,
+       read_back = case when ended.accepted then null
+         when ended.standing = 'missing' and b.value_is = 'entry_id' and b.unseen + 1 >= ? then 'given_up'
+         when ended.standing = 'missing' then 'unseen'
+         when ended.state = 'done' or not ended.attempt then coalesce(ended.standing, b.read_back) else b.read_back end,
+       read_back_at = case when ended.attempt then null else clock_timestamp() end,
+       unseen = case when ended.standing = 'missing' then b.unseen + 1 when ended.standing is null then b.unseen else 0 end,
+       sent_at = case when ${isDoubtful} then b.sent_at end,
+       value_before = case when ${isDoubtful} then b.value_before end,
+       claimed_lane = null, claimed_token = null
+     from ${from}
+     where b.installation = ? and b.kind = ? and b.document_id = ended.id and b.unit_id = ended.unit_id
+       and b.document_id = any(?::bigint[]) and (ended.attempt or ${isUnshown})`,
+    [unseenAtMost, ...bindings, installation, kind, outcomes.map(({ id }) => id)],
+  );
+}
