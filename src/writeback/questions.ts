@@ -40,7 +40,7 @@ export async function writeBackCounts(
     { installation: integer, confirmed: integer, unconfirmed: integer },
     `select installation, count(*) filter (where state = 'done' and read_back = 'shown') as confirmed,
        count(*) filter (where ${isUnshown} or state in ('pending', 'failed') and read_back = 'unseen') as unconfirmed
-     from write_back where installation = any(?) and kind = 'prepayment' and value_is <> 'former' group by installation`,
+     from write_back b where installation = any(?) and kind = 'prepayment' and value_is <> 'former' group by installation`,
     [installations],
   );
   return new Map(counts.map(({ installation, ...each }) => [installation, each]));

@@ -150,7 +150,9 @@ test('a number that the practice software could not be told is a problem, and ex
   const [{ document_id: id } = { document_id: 0 }] = await clinic.rows<{ document_id: number }>(
     `insert into write_back (installation, kind, document_id, unit_id, value_is, value, state, error_code, error, error_since)
      select 4711, kind, document_id, id, 'erp_number', '2026/17', 'taken', 'external_id_taken', 'it holds ABC', clock_timestamp()
-     from entry where kind = 'prepayment' limit 1 returning document_id`,
+     from entry where kind = 'prepayment' limit 1
+     on conflict (installation, kind, document_id) do update set value_is = excluded.value_is, value = excluded.value,
+       state = excluded.state, error_code = excluded.error_code, error = excluded.error returning document_id`,
   );
   const { problems } = (await command('problems', '--json')).json();
   expect(problems).toContainEqual({
