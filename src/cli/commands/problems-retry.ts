@@ -5,7 +5,7 @@ import { findDocuments } from '../../queries/documents.ts';
 import { documentProblems } from '../../queries/problems.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { type DocumentRef, documentKinds, type InstallationId } from '../../terms.ts';
-import { writeAgain } from '../../writeback/read-back.ts';
+import { writeAgain } from '../../writeback/questions.ts';
 import { named } from '../books.ts';
 import { type Definition, waitDelivery } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
