@@ -152,7 +152,8 @@ test('a number that the practice software could not be told is a problem, and ex
      select 4711, kind, document_id, id, 'erp_number', '2026/17', 'taken', 'external_id_taken', 'it holds ABC', clock_timestamp()
      from entry where kind = 'prepayment' limit 1
      on conflict (installation, kind, document_id) do update set value_is = excluded.value_is, value = excluded.value,
-       state = excluded.state, error_code = excluded.error_code, error = excluded.error returning document_id`,
+       state = excluded.state, error_code = excluded.error_code, error = excluded.error,
+       error_since = excluded.error_since returning document_id`,
   );
   const { problems } = (await command('problems', '--json')).json();
   expect(problems).toContainEqual({
