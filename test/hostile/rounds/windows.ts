@@ -10,7 +10,7 @@ import { type Activities, createActivities } from '../../../activities/index.ts'
 import type { OpenReport } from '../../../activities/window.ts';
 import type { PlainError } from '../../../src/domain/errors.ts';
 import type { OpenWindow } from '../../../src/sync/sync-windows.ts';
-import { noCounts, type WindowInput } from '../../../workflows/messages.ts';
+import { failureTypes, noCounts, type WindowInput } from '../../../workflows/messages.ts';
 
 export interface WindowEnd {
   /** `died`: its process did, and nothing was recorded. */
@@ -66,7 +66,7 @@ export async function runWindow({
   };
   let window: OpenWindow | null = null;
   try {
-    const opened = await perform('openWindow', signal, input, kind === 'window');
+    const opened = await openAs(kind, (pulls) => perform('openWindow', signal, input, pulls));
     window = opened.window;
     await windowSteps(kind, input, opened, (name, ...args) => perform(name, signal, ...args));
     await perform('closeWindow', null, input, window, noCounts);
@@ -80,6 +80,16 @@ export async function runWindow({
     }
     await perform('failWindow', null, input, window, noCounts, plain);
     return { outcome: 'failed', error: plain };
+  }
+}
+
+/** As the workflow of windows opens, which goes on as that of first loads where everything has to be read. */
+async function openAs(kind: WindowInput['kind'], open: (pulls: boolean) => Promise<OpenReport>): Promise<OpenReport> {
+  try {
+    return await open(kind === 'window');
+  } catch (error) {
+    if (plainError(error).code !== failureTypes.firstLoad) throw error;
+    return open(false);
   }
 }
 
