@@ -17,7 +17,8 @@ export interface ActedBy {
 }
 
 export type ActionKind =
-  | ('decide_late' | 'redate')
+  | ('decide_late' | 'redate' | 'match_prepayment')
+  | ('adopt_identity' | 'adopt_database' | 'erase_client')
   | ('approve_delivery' | 'retry_delivery' | 'undo_delivery' | 'acknowledge_batch' | 'adopt_entries')
   | ('pause_windows' | 'resume_windows' | 'cancel_windows' | 'nudge_windows')
   | ('pause_delivery' | 'resume_delivery' | 'cancel_delivery' | 'nudge_delivery');

@@ -1,6 +1,7 @@
+import { type ActedBy, eraseReasons, recordAction } from '../actions/record.ts';
 import { integer, json, type RowOf } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
-import { type Connection, execute, rows } from '../db/rows.ts';
+import { type Connection, rows } from '../db/rows.ts';
 import { eraseNames } from '../ledger/journal/erase-names.ts';
 import { storeErased } from '../mirror/stored-records.ts';
 import type { Dialect } from '../records/dialect.ts';
@@ -14,6 +15,8 @@ export interface Erased {
   records: number;
   versions: number;
   entries: number;
+  /** Reasons of persons' actions that had all words of one of the client's names. */
+  reasons: number;
 }
 
 /** Fields of a payer that the books need beside those that are mapped: who is taxed where. */
@@ -22,7 +25,7 @@ const needed = /^payer_(vat_number|register_number|country|country_code)$/;
 /**
  * Erases a client's personal data in the mirror and its versions: of the client's invoices, their rows and payments, and of
  * prepayments, everything that is not read, and of what is read the payer's names and the prepayment's description; and the names
- * of the entries' lines. Amounts, the client's id, VAT number and country stay, since the books need them, and external_info, which
+ * of the entries' lines, and of reasons that name the client. Amounts, the client's id, VAT number and country stay, since the books need them, and external_info, which
  * is sent back whole. What was erased is recorded, without the names. The content hash of a record stays: the same record, read
  * again, changes nothing and brings no name back.
  */
@@ -30,20 +33,22 @@ export async function eraseClient(
   db: Db,
   { id: installation, dialect }: { id: number; dialect: Dialect },
   client: number,
-  { reason, by }: { reason: string; by: string },
+  by: ActedBy,
 ): Promise<Erased> {
   return db.transaction(async (trx) => {
     const erasing = new Erasing(trx, installation, dialect, client);
-    const { records, versions } = await erasing.run();
-    const party = `client:${client}`;
-    const entries = await eraseNames(trx, installation, party);
-    await execute(
-      trx,
-      `insert into erasure (installation, client_id, reason, erased_by, records, versions, entries)
-       values (?, ?, ?, ?, ?, ?, ?)`,
-      [installation, client, reason, by, records, versions, entries],
-    );
-    return { records, versions, entries };
+    const { records, versions, names } = await erasing.run();
+    const inEntries = await eraseNames(trx, installation, `client:${client}`);
+    const reasons = await eraseReasons(trx, installation, [...new Set([...names, ...inEntries])]);
+    const erased = { records, versions, entries: inEntries.length };
+    await recordAction(trx, {
+      installation,
+      kind: 'erase_client',
+      by,
+      input: { client },
+      result: { ...erased, reasons },
+    });
+    return { ...erased, reasons: reasons.length };
   });
 }
 
@@ -62,6 +67,7 @@ class Erasing {
   readonly #dialect: Dialect;
   readonly #client: number;
   readonly #erased = { mirror_record: 0, mirror_version: 0 };
+  readonly #names = new Set<string>();
 
   constructor(trx: Connection, installation: number, dialect: Dialect, client: number) {
     this.#trx = trx;
@@ -70,12 +76,12 @@ class Erasing {
     this.#client = client;
   }
 
-  async run(): Promise<Pick<Erased, 'records' | 'versions'>> {
+  async run(): Promise<Pick<Erased, 'records' | 'versions'> & { names: Set<string> }> {
     const invoices = new Set<number>();
     for (const table of tables) for (const id of await this.#ofClient(table, 'invoice')) invoices.add(id);
     for (const table of tables) await this.#ofClient(table, 'prepayment');
     for (const kind of ['row', 'payment'] as const) await this.#ofInvoices(kind, [...invoices]);
-    return { records: this.#erased.mirror_record, versions: this.#erased.mirror_version };
+    return { records: this.#erased.mirror_record, versions: this.#erased.mirror_version, names: this.#names };
   }
 
   /** Erases in the records of a kind that name the client; returns their ids. */
@@ -128,6 +134,11 @@ class Erasing {
   async #erase(table: MirrorTable, kind: RecordKind, { id, version, raw }: Stored): Promise<void> {
     const left = withoutPersonalData(kind, raw, this.#dialect);
     if (left === null) return;
+    const { payer_name, payer_organization_name } = this.#dialect.fields.invoice;
+    if (kind === 'invoice') {
+      for (const field of [payer_name, payer_organization_name])
+        this.#names.add(textAt(parseJson(raw), field.split('.')));
+    }
     this.#erased[table] += 1;
     await storeErased(this.#trx, table, { installation: this.#installation, kind, id, version }, left);
   }
@@ -147,6 +158,12 @@ function withoutPersonalData(kind: RecordKind, raw: string, dialect: Dialect): s
   let left: JsonObject = { ...Object.fromEntries(more), ...kept };
   for (const field of personal[kind]) left = blanked(left, field.split('.'));
   return canonicalJson(left) === canonicalJson(record) ? null : stringifyJson(left);
+}
+
+/** The text at a path of a record; empty where there is none. */
+function textAt(value: unknown, path: readonly string[]): string {
+  const found = path.reduce<unknown>((at, key) => (isJsonObject(at) && Object.hasOwn(at, key) ? at[key] : null), value);
+  return typeof found === 'string' ? found : '';
 }
 
 /** The record with null at a path, where something stands there. */

@@ -1,3 +1,4 @@
+import { type ActedBy, recordAction } from '../actions/record.ts';
 import type { InstallationConfig } from '../config/load.ts';
 import { bool, integer, text } from '../db/columns.ts';
 import type { Transact } from '../db/lease.ts';
@@ -156,11 +157,7 @@ export async function holdIdentity(
  * Takes what the configuration says into the books, and records who wanted it and why; returns what has changed. Throws
  * ConfigError for a changed currency.
  */
-export async function adoptIdentity(
-  db: Db,
-  installation: InstallationConfig,
-  { reason, by }: { reason: string; by: string },
-): Promise<IdentityChange[]> {
+export async function adoptIdentity(db: Db, installation: InstallationConfig, by: ActedBy): Promise<IdentityChange[]> {
   return db.transaction(async (trx) => {
     // Waits for postings under way, and keeps others from adopting meanwhile.
     const locked = 'select currency, timezone, source from book_identity where installation = ? for update';
@@ -169,13 +166,7 @@ export async function adoptIdentity(
     const changes = noted === null ? [] : changesOf(noted, configured);
     requireAdoptable(installation, changes);
     if (changes.length === 0) return changes;
-    for (const { what, old, new: now } of changes) {
-      await execute(
-        trx,
-        `insert into book_adoption (installation, what, old_value, new_value, reason, adopted_by) values (?, ?, ?, ?, ?, ?)`,
-        [installation.id, what, old, now, reason, by],
-      );
-    }
+    await recordAction(trx, { installation: installation.id, kind: 'adopt_identity', by, input: { changes } });
     await execute(trx, `update book_identity set timezone = ?, source = ? where installation = ?`, [
       configured.timezone,
       configured.source,

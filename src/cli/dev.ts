@@ -96,7 +96,10 @@ async function runDemo(
 /** The clinic is the one of the last start, also where its port was taken and it got another. */
 async function adoptClinic(app: App): Promise<void> {
   for (const installation of app.config.installations) {
-    await adoptIdentity(app.db, installation, { reason: 'the sandbox clinic got another port', by: 'vetledger dev' });
+    await adoptIdentity(app.db, installation, {
+      reason: 'the sandbox clinic got another port',
+      actedBy: 'vetledger dev',
+    });
   }
 }
 

@@ -46,21 +46,6 @@ create table action_reason (
   constraint action_reason_reason_check CHECK ((reason <> ''::text))
 );
 
-create table book_adoption (
-  id bigint generated always as identity not null,
-  installation bigint not null,
-  what text not null,
-  old_value text not null,
-  new_value text not null,
-  reason text not null,
-  adopted_by text not null,
-  adopted_at timestamp with time zone not null default clock_timestamp(),
-  constraint book_adoption_pkey PRIMARY KEY (id),
-  constraint book_adoption_adopted_by_check CHECK ((adopted_by <> ''::text)),
-  constraint book_adoption_reason_check CHECK ((reason <> ''::text)),
-  constraint book_adoption_what_check CHECK ((what = ANY (ARRAY['timezone'::text, 'source'::text])))
-);
-
 create table book_identity (
   installation bigint not null,
   currency text not null,
@@ -135,19 +120,6 @@ create table daemon_installation (
   mapping_hash text not null,
   constraint daemon_installation_pkey PRIMARY KEY (daemon, installation),
   constraint daemon_installation_daemon_fkey FOREIGN KEY (daemon) REFERENCES daemon(id) ON DELETE CASCADE
-);
-
-create table database_adoption (
-  id bigint generated always as identity not null,
-  mode text not null,
-  old_name text not null,
-  new_name text not null,
-  evidence text not null,
-  reason text not null,
-  acted_by text not null,
-  adopted_at timestamp with time zone not null default clock_timestamp(),
-  constraint database_adoption_pkey PRIMARY KEY (id),
-  constraint database_adoption_mode_check CHECK ((mode = ANY (ARRAY['restored'::text, 'copy'::text])))
 );
 
 create table department_lock (
@@ -293,19 +265,6 @@ create table entry_share (
   constraint entry_share_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES entry(id)
 );
 CREATE INDEX entry_share_prepayment ON vetledger.entry_share USING btree (installation, prepayment_id);
-
-create table erasure (
-  id bigint generated always as identity not null,
-  installation bigint not null,
-  client_id bigint not null,
-  reason text not null,
-  erased_by text not null,
-  erased_at timestamp with time zone not null default clock_timestamp(),
-  records bigint not null,
-  versions bigint not null,
-  entries bigint not null,
-  constraint erasure_pkey PRIMARY KEY (id)
-);
 
 create table erp_batch (
   installation bigint not null,
@@ -760,10 +719,9 @@ create table prepayment_use (
   invoice_client_id bigint,
   first_client_id bigint,
   state text not null default 'open'::text,
-  set_by text,
-  set_reason text,
-  set_at timestamp with time zone,
+  action_id bigint,
   constraint prepayment_use_pkey PRIMARY KEY (installation, payment_id),
+  constraint prepayment_use_action_id_fkey FOREIGN KEY (action_id) REFERENCES action(id),
   constraint prepayment_use_state_check CHECK ((state = ANY (ARRAY['open'::text, 'matched'::text, 'set'::text, 'cancelled'::text])))
 );
 CREATE INDEX prepayment_use_amount ON vetledger.prepayment_use USING btree (installation, amount) WHERE (state = 'open'::text);
@@ -1615,10 +1573,6 @@ CREATE TRIGGER action_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger
 
 CREATE TRIGGER action_outcome_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.action_outcome FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
-CREATE TRIGGER book_adoption_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.book_adoption FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-
-CREATE TRIGGER database_adoption_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.database_adoption FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-
 CREATE CONSTRAINT TRIGGER entry_balances AFTER INSERT ON vetledger.entry DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_unbalanced();
 
 CREATE TRIGGER entry_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -1632,8 +1586,6 @@ CREATE TRIGGER entry_line_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetle
 CREATE TRIGGER entry_line_with_entry AFTER INSERT ON vetledger.entry_line REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_added_lines();
 
 CREATE TRIGGER entry_share_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.entry_share FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-
-CREATE TRIGGER erasure_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.erasure FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER erp_unit_delivered_delete AFTER DELETE ON vetledger.erp_unit REFERENCING OLD TABLE AS before_it FOR EACH STATEMENT EXECUTE FUNCTION count_delivered();
 

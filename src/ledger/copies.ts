@@ -2,31 +2,10 @@ import { bool, text } from '../db/columns.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
 
-/**
- * What was decided about a copy of these books (table `database_adoption`), and what belongs to its original, so that the copy never
- * writes there (table `copy_bar`).
- */
+/** What belongs to the original of a copy of these books, so that the copy never writes there (table `copy_bar`). */
 
 /** `restored`: the original is gone, and this database takes its place. `copy`: the original goes on, and this is for trying things. */
 export type AdoptionMode = 'restored' | 'copy';
-
-export interface Adoption {
-  mode: AdoptionMode;
-  oldName: string;
-  newName: string;
-  evidence: string;
-  reason: string;
-  actedBy: string;
-}
-
-export async function recordAdoption(trx: Connection, adoption: Adoption): Promise<void> {
-  const { mode, oldName, newName, evidence, reason, actedBy } = adoption;
-  await execute(
-    trx,
-    `insert into database_adoption (mode, old_name, new_name, evidence, reason, acted_by) values (?, ?, ?, ?, ?, ?)`,
-    [mode, oldName, newName, evidence, reason, actedBy],
-  );
-}
 
 /** A company of an ERP, by its key, or a practice API, by its origin. */
 export interface Bar {

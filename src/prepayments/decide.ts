@@ -1,3 +1,4 @@
+import { type ActedBy, recordAction } from '../actions/record.ts';
 import { integer, nullable, numeric } from '../db/columns.ts';
 import { type Connection, execute, maybeRow, rows } from '../db/rows.ts';
 import { markKnown } from '../documents/mark.ts';
@@ -11,11 +12,9 @@ import { storeTaken } from './store.ts';
 import { cancellationsOf, releaseMatches } from './track-uses.ts';
 
 /** A person's word on which prepayments a payment used; none: that it is not known. */
-export interface MatchDecision {
+export interface MatchDecision extends ActedBy {
   payment: number;
   prepayments: readonly number[];
-  by: string;
-  reason: string;
 }
 
 /**
@@ -26,7 +25,7 @@ export interface MatchDecision {
 export async function setMatch(
   trx: Connection,
   installation: InstallationId,
-  { payment, prepayments, by, reason }: MatchDecision,
+  { payment, prepayments, ...by }: MatchDecision,
 ): Promise<{ clientId: number | null }> {
   await takeTurn(trx, installation);
   const use = await maybeRow(
@@ -49,6 +48,8 @@ export async function setMatch(
     );
   }
   const clientId = await clientOf(trx, installation, prepayments);
+  const input = { payment, prepayments };
+  const action = await recordAction(trx, { installation, kind: 'match_prepayment', by, input });
   const before = await cancelledWith(trx, installation, payment);
   await releaseMatches(trx, installation, [payment, ...before]);
   if (prepayments.length > 0) {
@@ -56,12 +57,12 @@ export async function setMatch(
     await storeTaken(trx, installation, taken);
     await takeFromChanges(trx, installation, taken);
   }
-  await execute(
-    trx,
-    `update prepayment_use set state = ?, set_by = ?, set_reason = ?, set_at = clock_timestamp()
-     where installation = ? and payment_id = ?`,
-    [prepayments.length > 0 ? 'set' : 'open', by, reason, installation, payment],
-  );
+  await execute(trx, 'update prepayment_use set state = ?, action_id = ? where installation = ? and payment_id = ?', [
+    prepayments.length > 0 ? 'set' : 'open',
+    action,
+    installation,
+    payment,
+  ]);
   const after = await cancellationsOf(trx, installation, [payment]);
   const marked = [...new Set([payment, ...before, ...after])].sort((a, b) => a - b);
   await markKnown(trx, installation, 'payment', marked);

@@ -24,7 +24,7 @@ const shape = {
   ...{ state: oneOf(useStates), setBy: nullable(text), setReason: nullable(text), setAt: nullable(instant) },
 };
 const columns = `u.payment_id as "paymentId", u.invoice_id as "invoiceId", m.prepayment_id as "prepaymentId",
-  coalesce(m.amount, u.amount) as amount, u.state, u.set_by as "setBy", u.set_reason as "setReason", u.set_at as "setAt"`;
+  coalesce(m.amount, u.amount) as amount, u.state, a.acted_by as "setBy", a.reason as "setReason", a.acted_at as "setAt"`;
 
 /** The payments that are known to have used a prepayment, by id. */
 export async function usesOfPrepayment(
@@ -37,6 +37,7 @@ export async function usesOfPrepayment(
     shape,
     `select ${columns} from prepayment_match m
      join prepayment_use u on u.installation = m.installation and u.payment_id = m.payment_id
+     left join action_done a on a.id = u.action_id
      where m.installation = ? and m.prepayment_id = ? order by u.payment_id`,
     [installation, prepayment],
   );
@@ -54,6 +55,7 @@ export async function matchOfPayment(
     shape,
     `select ${columns} from prepayment_use u
      left join prepayment_match m on m.installation = u.installation and m.payment_id = u.payment_id
+     left join action_done a on a.id = u.action_id
      where u.installation = ? and u.payment_id = ? order by m.prepayment_id`,
     [installation, payment],
   );

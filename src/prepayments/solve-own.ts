@@ -59,7 +59,7 @@ export async function unmatchedByClient(
     db,
     { paymentId: integer, client: integer, amount: numeric },
     `select payment_id as "paymentId", invoice_client_id as client, amount from prepayment_use
-     where installation = ? and state = 'open' and set_by is null and invoice_client_id = any(?) order by payment_id`,
+     where installation = ? and state = 'open' and action_id is null and invoice_client_id = any(?) order by payment_id`,
     [installation.id, clients],
   );
   const ids = open.map(({ paymentId }) => paymentId);

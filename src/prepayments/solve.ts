@@ -66,13 +66,13 @@ async function usesConcerned(
     `with touched as (
        select distinct amount, client_id from prepayment_change where installation = ? and prepayment_id = any(?))
      select ${useColumns} from prepayment_use u
-     where u.installation = ? and u.state = 'open' and u.set_by is null and u.amount > 0 and u.payment_id = any(?)
+     where u.installation = ? and u.state = 'open' and u.action_id is null and u.amount > 0 and u.payment_id = any(?)
      union
      select ${useColumns} from touched t join prepayment_use u on u.amount = t.amount
-     where u.installation = ? and u.state = 'open' and u.set_by is null
+     where u.installation = ? and u.state = 'open' and u.action_id is null
      union
      select ${useColumns} from touched t cross join lateral (
-       select * from prepayment_use o where o.installation = ? and o.state = 'open' and o.set_by is null and o.invoice_client_id = t.client_id
+       select * from prepayment_use o where o.installation = ? and o.state = 'open' and o.action_id is null and o.invoice_client_id = t.client_id
          and o.amount > t.amount order by o.payment_id desc limit ${ofClientAtMost}) u`,
     [installation, prepayments, installation, payments, installation, installation],
   );
@@ -84,7 +84,7 @@ async function usesOfAmounts(db: Connection, installation: InstallationId, amoun
     db,
     useShape,
     `select ${useColumns} from unnest(?::numeric[]) as a(amount) cross join lateral (
-       select * from prepayment_use o where o.installation = ? and o.state = 'open' and o.set_by is null and o.amount = a.amount
+       select * from prepayment_use o where o.installation = ? and o.state = 'open' and o.action_id is null and o.amount = a.amount
        order by o.payment_id limit ${alikeAtMost}) u`,
     [amounts, installation],
   );

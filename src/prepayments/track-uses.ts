@@ -64,7 +64,7 @@ export async function releaseMatches(
   ]);
   await execute(
     trx,
-    `update prepayment_use set state = 'open', set_by = null, set_reason = null, set_at = null
+    `update prepayment_use set state = 'open', action_id = null
      where installation = ? and payment_id = any(?)`,
     [installation, payments],
   );

@@ -111,7 +111,9 @@ test('a copy for trials gets names of its own, is paused, and writes nowhere tha
   const delivered = await command('deliver', '--json');
   expect(delivered.json().error).toMatchObject({ code: 'copy_barred' });
   expect(
-    await clinic.rows('select mode, reason, evidence <> ? as shown from database_adoption order by id', ['']),
+    await clinic.rows(
+      `select input ->> 'mode' as mode, reason, input ->> 'evidence' <> '' as shown from action_done where installation is null order by id`,
+    ),
   ).toEqual([
     { mode: 'restored', reason: 'disk failure', shown: true },
     { mode: 'copy', reason: 'trying', shown: true },

@@ -106,7 +106,7 @@ test('a changed currency cannot be adopted, and it is said what to do instead', 
     code: 'currency_not_adoptable',
     todo: expect.stringMatching(/Set currency back to EUR.*database of their own/),
   });
-  expect(await clinic.rows('select from book_adoption')).toEqual([]);
+  expect(await clinic.rows(`select from action where kind = 'adopt_identity'`)).toEqual([]);
 });
 
 test('a time zone is adopted with --yes only, and it is recorded who wanted it and why', async () => {
@@ -119,19 +119,17 @@ test('a time zone is adopted with --yes only, and it is recorded who wanted it a
   expect(await adopt(inKuwait, '--yes')).toMatchObject({ code: 0 });
   expect((await adopt(inKuwait, '--yes')).json()).toEqual({ installation: 4711, adopted: [] });
   expect(
-    await clinic.rows('select installation, what, old_value, new_value, reason, adopted_by from book_adoption'),
+    await clinic.rows(`select installation, input, reason, acted_by from action_done where kind = 'adopt_identity'`),
   ).toEqual([
     {
       installation: 4711,
-      what: 'timezone',
-      old_value: 'Europe/Helsinki',
-      new_value: 'Asia/Kuwait',
+      input: '{"changes":[{"what":"timezone","old":"Europe/Helsinki","new":"Asia/Kuwait"}]}',
       reason: 'the clinic moved',
-      adopted_by: 'M. Virtanen',
+      acted_by: 'M. Virtanen',
     },
   ]);
-  await expect(clinic.rows(`update book_adoption set reason = 'another'`)).rejects.toThrow(/permission denied/);
-  await expect(clinic.rows('delete from book_adoption')).rejects.toThrow(/permission denied/);
+  await expect(clinic.rows(`update action set subject = 'another'`)).rejects.toThrow(/permission denied/);
+  await expect(clinic.rows('delete from action')).rejects.toThrow(/permission denied/);
   expect((await changed('sync', inKuwait)).json().windows[0]).toMatchObject({ outcome: 'closed' });
 });
 

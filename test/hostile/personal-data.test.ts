@@ -57,9 +57,16 @@ test('the names of a client are erased for good; the books stay whole, and the s
   expect(await named()).toBeGreaterThan(1);
   expect(await run('erase', 'client', String(client), '--reason', 'asked for')).toMatchObject({ code: 2 });
   expect(await named()).toBeGreaterThan(1);
+  // Somebody has named the client where a reason was asked for.
+  const words = name.split(' ').reverse().join(' – ').toUpperCase();
+  expect(await run('pause', '--yes', '--reason', `${words} called`, '--by', 'M')).toMatchObject({ code: 0 });
+  expect(await run('resume', '--reason', 'all is well')).toMatchObject({ code: 0 });
   const ran = await run('erase', 'client', String(client), '--reason', 'asked for', '--by', 'M', '--yes', '--json');
   expect(ran.stdout).not.toContain('"error"');
-  expect(ran.json()).toMatchObject({ client, reason: 'asked for' });
+  expect(ran.json()).toMatchObject({ client, reason: 'asked for', reasons: 1 });
+  expect(await clinic.rows('select reason from action_done order by id')).toEqual(
+    ['(erased)', 'all is well', 'asked for'].map((reason) => ({ reason })),
+  );
   expect(await named()).toBe(0);
   expect(await run('ledger', 'verify')).toMatchObject({ code: 0 });
   const csv = await run('export', '--format', 'csv', '--documents');
@@ -70,10 +77,10 @@ test('the names of a client are erased for good; the books stay whole, and the s
   expect(await clinic.sync()).toMatchObject({ outcome: 'closed', posted: 0 });
   expect(await named()).toBe(0);
   expect(await entries()).toEqual(before);
-  expect(await clinic.rows('select client_id, reason, erased_by from erasure')).toEqual([
-    { client_id: client, reason: 'asked for', erased_by: 'M' },
+  expect(await clinic.rows(`select input, reason, acted_by from action_done where kind = 'erase_client'`)).toEqual([
+    { input: `{"client":${client}}`, reason: 'asked for', acted_by: 'M' },
   ]);
-  await expect(clinic.rows('delete from erasure')).rejects.toThrow();
+  await expect(clinic.rows('delete from action')).rejects.toThrow();
 });
 
 describe.each(['mapped', 'all'])('erasing a client, keep_raw: %s', (keepRaw) => {

@@ -118,12 +118,15 @@ test('without a match it stands under the invoice’s client, remarked and unpro
   ]);
   expect(await e3()).toEqual({ ok: true, clients: [] });
   expect(
-    await query(db, 'select state, set_by, set_reason from prepayment_use where installation = ? order by payment_id', [
-      clinic.id,
-    ]),
+    await query(
+      db,
+      `select u.state, a.acted_by, a.reason, a.input from prepayment_use u left join action_done a on a.id = u.action_id
+       where u.installation = ? order by u.payment_id`,
+      [clinic.id],
+    ),
   ).toEqual([
-    { state: 'set', set_by: 'M. Virtanen', set_reason: 'receipt 881' },
-    { state: 'matched', set_by: null, set_reason: null },
+    { state: 'set', acted_by: 'M. Virtanen', reason: 'receipt 881', input: expect.any(String) },
+    { state: 'matched', acted_by: null, reason: null, input: null },
   ]);
 
   // It was wrong after all.

@@ -313,7 +313,7 @@ describe('own client first (R7)', () => {
     await world.follow();
     expect(await world.used()).toEqual(['1: client 1', '2: client 1', '3: client 2']);
     await db.transaction((trx) =>
-      setMatch(trx, world.id, { payment: 3, prepayments: [90], by: 'M. Virtanen', reason: 'receipt 881' }),
+      setMatch(trx, world.id, { payment: 3, prepayments: [90], actedBy: 'M. Virtanen', reason: 'receipt 881' }),
     );
     await world.follow();
     expect(await world.used()).toEqual(['1: client 1 by 90', '2: client 1 by 90', '3: client 1 by 90']);
@@ -324,7 +324,7 @@ describe('own client first (R7)', () => {
     await world.use(1, 1, '119.00', 4);
     await world.use(2, 2, '81.00', 5);
     await world.follow();
-    const said = { payment: 1, prepayments: [], by: 'M. Virtanen', reason: 'of nobody we know' };
+    const said = { payment: 1, prepayments: [], actedBy: 'M. Virtanen', reason: 'of nobody we know' };
     await db.transaction((trx) => setMatch(trx, world.id, said));
     await world.prepayment(90, 1, '200.00', '0.00', 7);
     await world.follow();

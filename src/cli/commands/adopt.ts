@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { Option } from 'commander';
 import { z } from 'zod';
+import { type ActedBy, recordAction } from '../../actions/record.ts';
 import { adoptIdentity, type IdentityChange, identityChanges, requireAdoptable } from '../../bookkeeping/identity.ts';
 import { isDelivered, isFileTarget } from '../../config/erp.ts';
+import type { Connection } from '../../db/rows.ts';
 import { ConfigError } from '../../domain/errors.ts';
 import { adoptEntries } from '../../erp/claims/adopt.ts';
 import { companyKeyOf } from '../../erp/company.ts';
 import { lookUpFirst } from '../../erp/outbox/look-up-first.ts';
 import { pauseDelivery } from '../../erp/outbox/state.ts';
-import { type AdoptionMode, type Bar, barOriginals, recordAdoption, sourceBar } from '../../ledger/copies.ts';
+import { type AdoptionMode, type Bar, barOriginals, sourceBar } from '../../ledger/copies.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { findBinding } from '../../runtime/binding/bind.ts';
 import { fenceOriginal } from '../../runtime/binding/fence.ts';
@@ -84,7 +86,7 @@ export const command: Definition<Options> = {
 function adopt(context: CommandContext, options: Options): Promise<number> {
   const { installation: id } = options;
   if (id === undefined) throw usageError('Give --installation ID, --restored or --copy.', 'adopt');
-  const { reason, actedBy: by } = actedBy(options, 'adopt');
+  const by = actedBy(options, 'adopt');
   return withApp(context, { temporal: false, handlesSignal: true }, async ({ db, databaseId, delivery, config }) => {
     const installation = installationOf(config, id);
     const found = await identityChanges(db, installation);
@@ -100,20 +102,19 @@ function adopt(context: CommandContext, options: Options): Promise<number> {
           : 'If the other vetledger is stopped for good and its entries stand, run it again with --yes.',
       );
     }
-    const adopted = found.length === 0 ? [] : await adoptIdentity(db, installation, { reason, by });
-    const entries =
-      foreign === null ? null : await adoptEntries({ db, databaseId }, installation, { actedBy: by, reason });
+    const adopted = found.length === 0 ? [] : await adoptIdentity(db, installation, by);
+    const entries = foreign === null ? null : await adoptEntries({ db, databaseId }, installation, by);
     const document = {
       installation: installation.id,
       adopted,
       ...(entries === null ? {} : { erp_entries: entries }),
-      ...(told.length > 0 ? { reason, by } : {}),
+      ...(told.length > 0 ? { reason: by.reason, by: by.actedBy } : {}),
     };
     await context.result(document, () =>
       told.length === 0
         ? `Nothing to adopt: the configuration of installation ${installation.id} agrees with its books, and no other database's entries are known in its ERP.`
         : [
-            `Adopted for installation ${installation.id}, by ${by}: ${told.join('; ')}.`,
+            `Adopted for installation ${installation.id}, by ${by.actedBy}: ${told.join('; ')}.`,
             ...(entries === null ? [] : [adoptedText]),
           ].join('\n'),
     );
@@ -128,7 +129,6 @@ function changeText(change: IdentityChange): string {
   return `${change.what} ${change.old} -> ${change.new}`;
 }
 
-type By = ReturnType<typeof actedBy>;
 type Client = Parameters<typeof fenceOriginal>[1];
 
 const questions: Record<AdoptionMode, string> = {
@@ -170,7 +170,7 @@ interface Adopting {
   /** The new name in Temporal: what runs there for the original never meets this database. */
   name: string;
   evidence: string;
-  by: By;
+  by: ActedBy;
 }
 
 async function adoptRestored(context: CommandContext, app: App, client: Client, adopting: Adopting): Promise<void> {
@@ -235,13 +235,9 @@ async function adoptTrial(context: CommandContext, app: App, adopting: Adopting)
   );
 }
 
-async function rename(
-  trx: Parameters<typeof recordAdoption>[0],
-  app: App,
-  mode: AdoptionMode,
-  { name, evidence, by }: Adopting,
-): Promise<void> {
-  await recordAdoption(trx, { mode, oldName: app.temporalName, newName: name, evidence, ...by });
+async function rename(trx: Connection, app: App, mode: AdoptionMode, { name, evidence, by }: Adopting): Promise<void> {
+  const input = { mode, old_name: app.temporalName, new_name: name, evidence };
+  await recordAction(trx, { installation: null, kind: 'adopt_database', by, input });
   await noteTemporalName(trx, name);
   // Bound anew by the next start.
   await noteBinding(trx, null);

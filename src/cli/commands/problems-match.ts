@@ -108,7 +108,7 @@ function match(context: CommandContext, options: Options, id: string): Promise<n
   return withApp(context, { temporal: false }, async (app) => {
     installationOf(app.config, installation);
     const { clientId } = await app.db.transaction((trx) =>
-      setMatch(trx, installation, { payment, prepayments, by: who.actedBy, reason: who.reason }),
+      setMatch(trx, installation, { payment, prepayments, ...who }),
     );
     const result = { payment: id, prepayments, client: clientId, by: who.actedBy, reason: who.reason };
     await context.result(result, () =>

@@ -196,36 +196,6 @@ create table book_identity (
   source text not null
 );
 
--- Changes of an identity that somebody answered for.
-create table book_adoption (
-  id bigint generated always as identity primary key,
-  installation bigint not null,
-  what text not null check (what in ('timezone', 'source')),
-  old_value text not null,
-  new_value text not null,
-  reason text not null check (reason <> ''),
-  adopted_by text not null check (adopted_by <> ''),
-  adopted_at timestamptz not null default clock_timestamp()
-);
-create trigger book_adoption_immutable before update or delete or truncate on book_adoption
-  for each statement execute function refuse_change();
-
--- What was decided about a copy of a database.
-create table database_adoption (
-  id bigint generated always as identity primary key,
-  mode text not null check (mode in ('restored', 'copy')),
-  -- Names in Temporal before and after.
-  old_name text not null,
-  new_name text not null,
-  -- How the copy was noticed; empty where nothing showed it.
-  evidence text not null,
-  reason text not null,
-  acted_by text not null,
-  adopted_at timestamptz not null default clock_timestamp()
-);
-create trigger database_adoption_immutable before update or delete or truncate on database_adoption
-  for each statement execute function refuse_change();
-
 -- Companies of ERPs, and addresses of practice APIs, that belong to the original of this copy: nothing is written there.
 create table copy_bar (
   kind text not null check (kind in ('company', 'source')),
@@ -382,21 +352,6 @@ create table put_aside (
   primary key (installation, kind, record)
 );
 create index put_aside_parent on put_aside (installation, parent_id) where parent_id is not null;
-
--- That a client's names were erased, by whom and why; never the names.
-create table erasure (
-  id bigint generated always as identity primary key,
-  installation bigint not null,
-  client_id bigint not null,
-  reason text not null,
-  erased_by text not null,
-  erased_at timestamptz not null default clock_timestamp(),
-  records bigint not null,
-  versions bigint not null,
-  entries bigint not null
-);
-create trigger erasure_immutable before update or delete or truncate on erasure
-  for each statement execute function refuse_change();
 
 ---------------------------------------------------------------------------------------------------- sync
 -- Where each stream's closed walks have reached; moved by compare-and-set on `revision`.
@@ -1049,10 +1004,8 @@ create table prepayment_use (
   first_client_id bigint,
   -- `cancelled`: it and its cancellation, of which nothing was matched.
   state text not null default 'open' check (state in ('open', 'matched', 'set', 'cancelled')),
-  -- Of a match that a person set.
-  set_by text,
-  set_reason text,
-  set_at timestamptz,
+  -- The person's action that set its match, or said that none is known.
+  action_id bigint references action (id),
   primary key (installation, payment_id)
 );
 create index prepayment_use_amount on prepayment_use (installation, amount) where state = 'open';

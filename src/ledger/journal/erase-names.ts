@@ -1,14 +1,14 @@
 import { text } from '../../db/columns.ts';
 import { type Connection, rows } from '../../db/rows.ts';
 
-/** Removes a party's names from the entries of an installation, which no hash covers; returns how many entries had one. */
-export async function eraseNames(trx: Connection, installation: number, partyCode: string): Promise<number> {
+/** Removes a party's names from the entries of an installation, which no hash covers; returns the names, one for each entry. */
+export async function eraseNames(trx: Connection, installation: number, partyCode: string): Promise<string[]> {
   const erased = await rows(
     trx,
-    { id: text },
+    { name: text },
     `delete from entry_party_name n using entry e
-     where n.party_code = ? and e.id = n.entry_id and e.installation = ? returning n.entry_id as id`,
+     where n.party_code = ? and e.id = n.entry_id and e.installation = ? returning n.name`,
     [partyCode, installation],
   );
-  return erased.length;
+  return erased.map(({ name }) => name);
 }
