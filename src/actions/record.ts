@@ -18,6 +18,7 @@ export interface ActedBy {
 
 export type ActionKind =
   | ('decide_late' | 'redate' | 'match_prepayment')
+  | ('close_books' | 'reopen_books')
   | ('adopt_identity' | 'adopt_database' | 'erase_client')
   | ('approve_delivery' | 'retry_delivery' | 'undo_delivery' | 'acknowledge_batch' | 'adopt_entries')
   | ('pause_windows' | 'resume_windows' | 'cancel_windows' | 'nudge_windows')
@@ -65,13 +66,13 @@ function sha256(content: string): string {
 }
 
 /**
- * Records an action with its outcome, in the transaction of what it does, and returns the action's id. Who records for the same
+ * Records an action with its outcome, in the transaction of what it does; returns the action's id and hash. Who records for the same
  * installation waits until the transaction ends.
  */
 export async function recordAction(
   trx: Connection,
   { installation, kind, by, input, shown, result = {} }: NewAction,
-): Promise<number> {
+): Promise<{ id: number; hash: string }> {
   const { seq, hash, id, at } = await row(
     trx,
     { seq: integer, hash: text, id: integer, at: instant },
@@ -107,7 +108,7 @@ export async function recordAction(
   await execute(trx, 'update action_head set seq = ?, hash = ? where installation is not distinct from ?', [
     ...[outcome.seq, outcomeHash, installation],
   ]);
-  return id;
+  return { id, hash: actionHash };
 }
 
 /** As PostgreSQL keeps it, so that the hash is over what is read back. */

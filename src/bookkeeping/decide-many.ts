@@ -63,7 +63,7 @@ export async function decideAll(
   { chosen }: { chosen: boolean },
 ): Promise<LateDocument[]> {
   const input = { decision, documents: documents.map(({ kind, id }) => `${kind}/${id}`) };
-  const action = await recordAction(trx, { installation, kind: 'decide_late', by, input });
+  const { id: action } = await recordAction(trx, { installation, kind: 'decide_late', by, input });
   if (chosen && decision === 'confirm_gone') return confirmGone(trx, installation, documents, action);
   const decided: LateDocument[] = [];
   for (const { kind, id } of documents) {

@@ -595,8 +595,10 @@ create table ledger_close (
   hash text not null,
   kind text not null default 'close'::text,
   details text not null default '{}'::text,
+  action_id bigint,
   constraint ledger_close_installation_seq_key UNIQUE (installation, seq),
   constraint ledger_close_pkey PRIMARY KEY (installation, closed_at),
+  constraint ledger_close_action_id_fkey FOREIGN KEY (action_id) REFERENCES action(id),
   constraint ledger_close_kind_check CHECK ((kind = ANY (ARRAY['close'::text, 'reopen'::text])))
 );
 

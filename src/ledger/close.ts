@@ -1,3 +1,4 @@
+import { type ActedBy, recordAction } from '../actions/record.ts';
 import { date, instant, integer, nullable, oneOf, text } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
@@ -25,13 +26,10 @@ export async function holdPeriod(trx: Connection, installation: InstallationId):
   await execute(trx, 'select hold_period(?)', [installation]);
 }
 
-/** Who answers for a close or a reopening, and on what ground. It is a link of the chain, so none of it can be changed later. */
-export interface CloseDetails {
-  by: string;
+/** Who answers for a close or a reopening, and on what ground: an action, whose hash is in the close's link of the journal's chain. */
+export interface CloseDetails extends ActedBy {
   /** The second person, where the configuration asks for two (`two_persons`). */
   second: string | null;
-  /** Of a reopening. */
-  reason: string | null;
   /** Of a close: the checklist as it was shown before. */
   checklist: unknown;
 }
@@ -149,33 +147,59 @@ async function append(
   through: CalendarDate,
   details: CloseDetails | undefined,
 ): Promise<void> {
+  const noted =
+    details === undefined ? { id: null, text: '{}' } : await record(trx, installation, kind, through, details);
+  await execute(
+    trx,
+    'insert into ledger_close (installation, through, kind, details, action_id) values (?, ?, ?, ?, ?)',
+    [installation, through, kind, noted.text, noted.id],
+  );
+}
+
+async function record(
+  trx: Connection,
+  installation: InstallationId,
+  kind: RecordedClose['kind'],
+  through: CalendarDate,
+  { second, checklist, ...by }: CloseDetails,
+): Promise<{ id: number; text: string }> {
+  const input = { through, second };
+  const shown = checklist === null ? {} : { shown: JSON.stringify(checklist) };
+  const { id, hash } = await recordAction(trx, { installation, kind: `${kind}_books`, by, input, ...shown });
   // As PostgreSQL keeps it, so that the hash is over what is read back.
-  const text = details === undefined ? '{}' : storable(JSON.stringify(details));
-  await execute(trx, 'insert into ledger_close (installation, through, kind, details) values (?, ?, ?, ?)', [
-    installation,
-    through,
-    kind,
-    text,
-  ]);
+  return { id, text: storable(JSON.stringify({ action: hash, checklist })) };
 }
 
 /** A close or a reopening, as it was recorded. */
-export interface RecordedClose extends Partial<CloseDetails> {
+export interface RecordedClose {
   kind: (typeof closeKinds)[number];
   /** Its place in the chain. */
   seq: number;
   /** The last closed day after it. */
   through: CalendarDate;
   at: Date;
+  /** Who answers for it; absent where that was not recorded. */
+  by?: string;
+  second?: string | null;
+  /** Of a reopening. */
+  reason?: string | null;
+  checklist?: unknown;
 }
 
 /** The closes and reopenings of an installation in their order. */
 export async function recordedCloses(db: Connection, installation: InstallationId): Promise<RecordedClose[]> {
   const found = await rows(
     db,
-    { kind: oneOf(closeKinds), seq: integer, through: date, at: instant, details: text },
-    'select kind, seq, through, closed_at as at, details from ledger_close where installation = ? order by seq',
+    {
+      ...{ kind: oneOf(closeKinds), seq: integer, through: date, at: instant, details: text },
+      ...{ by: nullable(text), second: nullable(text), reason: nullable(text) },
+    },
+    `select c.kind, c.seq, c.through, c.closed_at as at, c.details, a.acted_by as by, a.input ->> 'second' as second,
+       case c.kind when 'reopen' then a.reason end as reason
+     from ledger_close c left join action_done a on a.id = c.action_id where c.installation = ? order by c.seq`,
     [installation],
   );
-  return found.map(({ details, ...close }) => ({ ...close, ...JSON.parse(details) }));
+  return found.map(({ details, by, second, reason, ...close }) =>
+    by === null ? close : { ...close, by, second, reason, checklist: JSON.parse(details).checklist },
+  );
 }

@@ -53,7 +53,8 @@ export async function walkChains(
     (await missingEnd(db, installation)) ??
     summaries.broken ??
     (await brokenAction(db, installation)) ??
-    (await brokenAction(db, null));
+    (await brokenAction(db, null)) ??
+    (await otherAction(db, installation));
   return { broken, head: journal.head, entries: journal.entries, summaryHead: summaries.head };
 }
 
@@ -113,6 +114,20 @@ async function missingEnd(db: Connection, installation: InstallationId): Promise
   if (found === null) return null;
   const message = `${found.kind} ${found.id} has this entry, but it is not in the ledger`;
   return { seq: null, entryId: found.entry_id, message };
+}
+
+/** A close names its action, and its link of the chain has the action's hash: both are as they were when the books were closed. */
+async function otherAction(db: Connection, installation: InstallationId): Promise<BrokenLink | null> {
+  const found = await maybeRow(
+    db,
+    { seq: integer, kind: oneOf(closeKinds), through: date },
+    `select c.seq, c.kind, c.through from ledger_close c left join action a on a.id = c.action_id
+     where c.installation = ? and (c.details::json ->> 'action') is distinct from a.hash order by c.seq limit 1`,
+    [installation],
+  );
+  if (found === null) return null;
+  const message = 'the action that it was made by is not the one that is recorded';
+  return { seq: found.seq, entryId: `${found.kind} through ${found.through}`, message };
 }
 
 async function walkSummaries(db: Connection, installation: InstallationId, closes: readonly Close[], onLink: OnLink) {

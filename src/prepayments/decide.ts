@@ -49,7 +49,7 @@ export async function setMatch(
   }
   const clientId = await clientOf(trx, installation, prepayments);
   const input = { payment, prepayments };
-  const action = await recordAction(trx, { installation, kind: 'match_prepayment', by, input });
+  const { id: action } = await recordAction(trx, { installation, kind: 'match_prepayment', by, input });
   const before = await cancelledWith(trx, installation, payment);
   await releaseMatches(trx, installation, [payment, ...before]);
   if (prepayments.length > 0) {

@@ -89,7 +89,7 @@ async function save(
   { via, ...by }: WindowAction,
 ): Promise<void> {
   const kind = isPaused ? 'pause_windows' : 'resume_windows';
-  const action = await recordAction(trx, { installation, kind, by, input: { via } });
+  const { id: action } = await recordAction(trx, { installation, kind, by, input: { via } });
   await execute(
     trx,
     `insert into window_pause as p (installation, is_paused, is_followed, action_id) values (?, ?, ?, ?)

@@ -14,13 +14,15 @@ beforeEach(() => {
   id += 1;
 });
 
-const act = (reason: string, installation: number | null = id, result = {}) =>
-  db.transaction((trx) =>
+const act = async (reason: string, installation: number | null = id, result = {}) => {
+  const { id: action } = await db.transaction((trx) =>
     recordAction(trx, {
       ...{ installation, kind: 'decide_late', by: { actedBy: 'M. Virtanen', reason } },
       ...{ input: { documents: ['invoice/1'] }, result },
     }),
   );
+  return action;
+};
 
 test('an action is recorded with its outcome: two links of the chain of its installation', async () => {
   const first = await act('came after the close');

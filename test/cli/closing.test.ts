@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { CloseDetails } from '../../src/ledger/close.ts';
 import { walkChains } from '../../src/ledger/verify.ts';
 import { useDatabase } from '../support/database.ts';
 import { demoMapping } from '../support/demo-config.ts';
@@ -65,10 +65,13 @@ describe('a month that is to be closed', () => {
     expect(closed.json().installations).toMatchObject([
       { installation: id, closed_through: '2026-01-31', by: 'M. Virtanen', second: null, checklist: { ok: false } },
     ]);
-    const stored = await query<{ details: string }>(db, 'select details from ledger_close');
-    const details = JSON.parse(stored[0]?.details ?? '') as CloseDetails;
-    expect(details).toMatchObject({ by: 'M. Virtanen', second: null, reason: null });
-    expect(details.checklist).toEqual(closed.json().installations[0].checklist);
+    const [stored] = (await ledger('closes --json')).json().installations[0].closes;
+    expect(stored).toMatchObject({ by: 'M. Virtanen', second: null, reason: null });
+    expect(stored.checklist).toEqual(closed.json().installations[0].checklist);
+    const shown = createHash('sha256').update(JSON.stringify(stored.checklist)).digest('hex');
+    expect(await query(db, `select shown_hash from action where kind = 'close_books'`)).toEqual([
+      { shown_hash: shown },
+    ]);
     expect(await walkChains(db, id)).toMatchObject({ broken: null });
     // Again: closed already, and nothing is written.
     const again = await ledger('close --through 2026-01-31 --yes');
@@ -76,13 +79,21 @@ describe('a month that is to be closed', () => {
     expect(await links()).toEqual([{ kind: 'close', through: '2026-01-31' }]);
   });
 
-  test('who closed it, and the checklist, cannot be changed behind the chain', async () => {
+  test.each([
+    ['who closed it', `update action set subject = 'somebody'`, /^action \d+$/],
+    ['the action', 'update ledger_close set action_id = null', /^close through 2026-01-31$/],
+    [
+      'the checklist',
+      `update ledger_close set details = replace(details, '"ok":false', '"ok":true')`,
+      /^close through/,
+    ],
+  ])('%s cannot be changed behind the chain', async (_, sql, entryId) => {
     const undone = new Error('undone');
     await owner
       .transaction(async (trx) => {
         await trx.raw('set local session_replication_role = replica');
-        await trx.raw(`update ledger_close set details = replace(details, 'M. Virtanen', 'somebody')`);
-        expect(await walkChains(trx, id)).toMatchObject({ broken: { entryId: 'close through 2026-01-31' } });
+        await trx.raw(sql);
+        expect(await walkChains(trx, id)).toMatchObject({ broken: { entryId: expect.stringMatching(entryId) } });
         throw undone;
       })
       .catch((error) => expect(error).toBe(undone));

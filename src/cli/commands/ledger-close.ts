@@ -152,7 +152,8 @@ function close(context: CommandContext, options: Options): Promise<number> {
       }
     }
     const books = chosen.map(({ id, timezone }) => {
-      const details: CloseDetails = { ...persons, reason: null, checklist: checklist(id) };
+      const by = { actedBy: persons.by, reason: `ledger close --through ${through}` };
+      const details: CloseDetails = { ...by, second: persons.second, checklist: checklist(id) };
       return { id, today: today(clock(), timezone), details };
     });
     // Summaries of days that are over are made first: a closed day gets another one only for late documents.

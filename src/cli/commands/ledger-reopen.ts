@@ -74,7 +74,7 @@ function reopen(context: CommandContext, options: Options): Promise<number> {
       return 0;
     }
     const ids = chosen.map(({ id }) => id);
-    const details: CloseDetails = { ...persons, reason, checklist: null };
+    const details: CloseDetails = { actedBy: persons.by, reason, second: persons.second, checklist: null };
     const heads = await reopenPeriods(app.db, ids, from, details, app.config.sealKey);
     const installations = heads.map((head) => ({
       installation: head.installation,

@@ -759,8 +759,9 @@ create table ledger_close (
   previous_hash text not null,
   hash text not null,
   kind text not null default 'close' check (kind in ('close', 'reopen')),
-  -- JSON as it was hashed: who, the second person, the reason, the checklist (src/ledger/close.ts).
+  -- JSON as it was hashed: the hash of the action that says who and why, and the checklist (src/ledger/close.ts).
   details text not null default '{}',
+  action_id bigint references action (id),
   primary key (installation, closed_at),
   unique (installation, seq)
 );

@@ -55,7 +55,7 @@ export async function approveUnits(
 /** Pauses an installation's delivery from the next batch on; false where it is paused already. */
 export async function pauseDelivery(trx: Connection, installation: InstallationId, by: ActedBy): Promise<boolean> {
   if ((await pauseOf(trx, installation)) !== null) return false;
-  const action = await recordAction(trx, { installation, kind: 'pause_delivery', by, input: {} });
+  const { id: action } = await recordAction(trx, { installation, kind: 'pause_delivery', by, input: {} });
   // Of two at once the later one is named.
   await execute(
     trx,
