@@ -29,11 +29,11 @@ export interface NewAction {
   installation: InstallationId | null;
   kind: ActionKind;
   by: ActedBy;
-  /** What was asked for: ids, dates and names of settings, never names of people, since nothing of it can be erased. */
+  /** What was asked for: ids, dates and names of settings, no free text. Nothing of it can be erased. */
   input: object;
   /** The figures that were shown before, as a text; the action keeps their hash. */
   shown?: string;
-  /** What came of it, as free of names. */
+  /** What came of it, without free text, too. */
   result?: object;
 }
 
