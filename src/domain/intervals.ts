@@ -30,11 +30,6 @@ export function intervalSeconds(schedule: Schedule, { timezone, at, idleWindows 
   );
 }
 
-/** Whether the interval of an installation can be another one later. */
-export function isAdaptive({ idle, night }: Schedule): boolean {
-  return idle !== undefined || night !== undefined;
-}
-
 function isNight({ fromMinute, toMinute }: NonNullable<Schedule['night']>, minute: number): boolean {
   return fromMinute <= toMinute ? fromMinute <= minute && minute < toMinute : fromMinute <= minute || minute < toMinute;
 }

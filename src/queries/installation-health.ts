@@ -163,10 +163,10 @@ function timeOf(at: Date): string {
 }
 
 /** Why no window closed for so long, as far as the database tells. */
-function lateCause({ watched, last, now, syncedTo, isServed }: Findings): PlainError {
+function lateCause({ installation, watched, last, now, syncedTo, isServed }: Findings): PlainError {
   if (watched?.paused) {
     const note = watched.note ? `: ${watched.note}` : '';
-    const todo = 'Resume the schedule when its windows may go on.';
+    const todo = `Run \`vetledger resume --installation ${installation}\`, or resume it in Temporal, when its windows may go on.`;
     return { code: 'schedule_paused', message: `its schedule is paused${note}`, todo };
   }
   if (last?.outcome === 'open' && now.getTime() - last.opened_at.getTime() > 120_000) {

@@ -7,7 +7,7 @@ import { intervalSeconds, type Schedule } from '../domain/intervals.ts';
 import { sealStates } from '../ledger/seals.ts';
 import { type BudgetUsage, budgetUsages } from '../practice/budget-store.ts';
 import { signInStates } from '../practice/sign-in-store.ts';
-import { pauseStates, type Via } from '../sync/pauses.ts';
+import { pauseStates } from '../sync/pauses.ts';
 import { watchedSchedules, windowPaces } from '../sync/schedule-state.ts';
 import { documentKinds, documentStates, type InstallationId, type Remark } from '../terms.ts';
 import { type WriteBackCounts, writeBackCounts } from '../writeback/questions.ts';
@@ -65,7 +65,7 @@ export interface InstallationStatus {
   /** Null where the books stay in our own PostgreSQL. */
   delivery: DeliveryStatus | null;
   /** Who holds the windows of the schedule back, and why; null where nobody does. */
-  paused: { by: string; reason: string; since: Date; via: Via } | null;
+  paused: { by: string; reason: string; since: Date; via: 'command' } | null;
   /** That the source refuses to let us in, and when the daemon asks it again unless the secret changes; null where it does not. */
   sign_in: { refusals: number; since: Date; ask_again_at: Date } | null;
   next_step: string;
@@ -184,7 +184,7 @@ export async function installationStatuses(
       write_backs: writeBacks.get(id) ?? { confirmed: 0, unconfirmed: 0 },
       scrub,
       delivery,
-      paused: pause && { by: pause.actedBy, reason: pause.reason, since: pause.since, via: pause.via },
+      paused: pause && { by: pause.actedBy, reason: pause.reason, since: pause.since, via: 'command' },
       sign_in: signIn && { refusals: signIn.refusals, since: signIn.since, ask_again_at: signIn.askAgainAt },
       next_step: cause === null ? 'Nothing to do.' : nextStep(cause),
     };

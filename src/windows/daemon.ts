@@ -9,7 +9,6 @@ import { startDeliveries } from './deliveries.ts';
 import { createNudger, type Nudger } from './nudges.ts';
 import { startObserving } from './observation.ts';
 import { type OutageWatchTimes, startOutageWatch } from './outages.ts';
-import { startFollowing } from './pausing.ts';
 import { startReloads } from './reload.ts';
 import type { WindowReport } from './run-window.ts';
 import { pauseOrphanedSchedules, triggerSchedule } from './schedules.ts';
@@ -31,10 +30,8 @@ export interface DaemonOptions {
   deliveriesEveryMs?: number;
   /** Calls back when the configuration is to be read anew, with the environment as it was at the start; without it, it is not. */
   reloads?: { env: NodeJS.ProcessEnv; subscribe(reload: () => void): () => void };
-  /** Between two looks at pauses made in Temporal; default: 15 seconds. */
-  pausesEveryMs?: number;
   outageTimes?: OutageWatchTimes;
-  /** Between two rounds of the watch; default: 30 seconds. */
+  /** Between two rounds of the watch; default: 15 seconds. */
   watchEveryMs?: number;
   /** Called with the watch over the windows once it has begun. */
   onWatch?: (watch: Watch) => void;
@@ -88,20 +85,12 @@ export async function runSchedules(
     onListening,
     onWatch,
     deliveriesEveryMs = 300_000,
-    pausesEveryMs = 15_000,
     reloads,
     outageTimes,
     watchEveryMs,
   }: Pick<
     DaemonOptions,
-    | 'signal'
-    | 'onListening'
-    | 'onWatch'
-    | 'deliveriesEveryMs'
-    | 'pausesEveryMs'
-    | 'reloads'
-    | 'outageTimes'
-    | 'watchEveryMs'
+    'signal' | 'onListening' | 'onWatch' | 'deliveriesEveryMs' | 'reloads' | 'outageTimes' | 'watchEveryMs'
   >,
 ): Promise<void> {
   const nudger = nudgerOf(app, engine);
@@ -113,7 +102,6 @@ export async function runSchedules(
   let opening = Promise.resolve();
   let watch: Watch | null = null;
   let reloading: { stop(): Promise<void> } | null = null;
-  const pauses = startFollowing(app, engine, pausesEveryMs);
   const renewing = startRenewing(app, engine.client);
   const outages = startOutageWatch(app, engine, outageTimes);
   try {
@@ -154,7 +142,6 @@ export async function runSchedules(
       outages.stop(),
       opening,
       watch?.stop(),
-      pauses.stop(),
       renewing.stop(),
       deliveries.stop(),
       pruning.stop(),

@@ -10,12 +10,11 @@ import { spreadShare } from '../domain/intervals.ts';
 import { noteNudge } from '../mirror/installation-state.ts';
 import { type App, installationOf } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
-import { type PauseState, windowPause } from '../sync/pauses.ts';
+import { windowPause } from '../sync/pauses.ts';
 import type { ScheduleCounters } from '../sync/schedule-state.ts';
-import { followPause, pauseNote } from './pausing.ts';
+import { wantedState } from './pausing.ts';
 import { runTimeoutMs, staticDetails, windowInput, windowSummary } from './run-window.ts';
 import { orphanNote, scheduleId } from './schedule-names.ts';
-import { updateSchedule } from './schedule-update.ts';
 
 /**
  * How late a tick may still open its window, at least: a server that is busy or restarts makes up for what it could not do. Ticks
@@ -61,15 +60,15 @@ function turnOf(app: App): number {
 }
 
 /**
- * Creates the schedule of an installation, or updates it to the current configuration; opens no window. Windows never overlap; at
- * most one waits behind the running one. Returns whether the windows are paused (pausing.ts): the schedule is so, too.
+ * Creates the schedule of an installation, or sets it to the current configuration and to the pause of its windows; opens no window.
+ * Windows never overlap; at most one waits behind the running one. Returns whether the schedule is paused, and whether it was made.
  */
-export async function ensureSchedule(
+export async function setSchedule(
   app: App,
   engine: Engine,
   installation: number,
   everySeconds: number,
-): Promise<{ paused: boolean }> {
+): Promise<{ paused: boolean; isNew: boolean }> {
   const { id, name } = installationOf(app.config, installation);
   const scheduled = scheduleId(app, installation);
   const timing = timingOf(app, installation, everySeconds);
@@ -83,53 +82,19 @@ export async function ensureSchedule(
     staticSummary: windowSummary('window', { id, name }),
     staticDetails: staticDetails({ id, name }),
   };
-  const held = await windowPause(app.db, installation);
+  const pause = await windowPause(app.db, installation);
+  let state = wantedState(pause, { paused: false });
   try {
-    const state = held ? { paused: true, note: pauseNote(held) } : {};
     await engine.client.schedule.create({ scheduleId: scheduled, ...timing, action, state });
-    return { paused: held !== null };
+    return { paused: state.paused, isNew: true };
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    const pause = await adopt(app, engine, installation, { ...timing, action });
-    if (pause)
-      app.log.warn(
-        { installation, schedule: scheduled, by: pause.actedBy, reason: pause.reason },
-        'the schedule is paused and opens no windows until `vetledger resume`',
-      );
-    return { paused: pause !== null };
+    await scheduleHandle(app, engine, installation).update((now) => {
+      state = wantedState(pause, now.state);
+      return { ...now, ...timing, action: action as typeof now.action, state };
+    });
+    return { paused: state.paused, isNew: false };
   }
-}
-
-/** Somebody who pauses and resumes the schedule the whole time is not waited for. */
-const followedAtMost = 5;
-
-/** Sets a schedule that is there to the configuration, as paused as somebody wants it at that moment; gives the pause. */
-async function adopt(
-  app: App,
-  engine: Engine,
-  installation: number,
-  wanted: Timing & Pick<ScheduleOptions, 'action'>,
-): Promise<PauseState | null> {
-  for (let times = 0; times < followedAtMost; times++) {
-    const pause = await followPause(app, engine.client, installation);
-    const state = pause ? { paused: true, note: pauseNote(pause) } : { paused: false };
-    const isDone = await updateSchedule(engine.client, scheduleId(app, installation), (now) =>
-      // Paused or resumed in Temporal since it was followed: that is followed first.
-      now.state.paused === state.paused
-        ? { ...now, ...wanted, action: wanted.action as typeof now.action, state }
-        : null,
-    );
-    if (isDone) return pause;
-  }
-  throw new Error(
-    `the schedule of installation ${installation} was paused and resumed ${followedAtMost} times while it was set up`,
-  );
-}
-
-/** Sets how often the schedule of an installation opens a window. */
-export async function setInterval(app: App, engine: Engine, installation: number, everySeconds: number): Promise<void> {
-  const timing = timingOf(app, installation, everySeconds);
-  await updateSchedule(engine.client, scheduleId(app, installation), (now) => ({ ...now, ...timing }));
 }
 
 /** Opens a window now, or lets one more follow the running one. */

@@ -4,7 +4,7 @@ import { intervalSeconds } from '../domain/intervals.ts';
 import type { App } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
 import { type WindowPace, windowPaces } from '../sync/schedule-state.ts';
-import { ensureSchedule, openNow } from './schedules.ts';
+import { openNow, setSchedule } from './schedules.ts';
 
 /** Calls to Temporal at a time: each takes some milliseconds, and 300 one after the other would take a minute. */
 const schedulesAtATime = 8;
@@ -35,7 +35,7 @@ export async function startSchedules(app: App, engine: Engine): Promise<{ interv
   const opening = new Set<number>();
   await forEachAtATime(schedulesAtATime, paces, async (pace) => {
     const every = intervalOf(app, pace);
-    const { paused } = await ensureSchedule(app, engine, pace.installation, every);
+    const { paused } = await setSchedule(app, engine, pace.installation, every);
     intervals.set(pace.installation, every);
     const isDue = pace.openedAt === null || app.clock().getTime() - pace.openedAt.getTime() >= every * 1000;
     // One installation alone gets its window at once, as whoever starts the daemon expects.

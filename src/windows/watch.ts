@@ -1,15 +1,19 @@
 /**
- * Watches that every installation gets its windows. Temporal drops a tick that comes too late, or while two windows are pending, and
- * tells nobody; this tells the log once, and once when it is over, and notes it for `status`.
+ * Watches that every installation gets its windows: tells of lag from the database, sets Schedules to their interval and to the pause of
+ * their installation, makes one again that is gone, and notes the end of windows that could not note it. Temporal drops a tick that comes
+ * too late, or while two windows are pending, and tells nobody; this tells the log once, and once when it is over, and notes it for `status`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ScheduleSummary } from '@temporalio/client';
 import { closeEnded } from '../../activities/taking-over.ts';
-import { isAdaptive, lateAfterSeconds } from '../domain/intervals.ts';
+import { lateAfterSeconds } from '../domain/intervals.ts';
 import type { App } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
-import { pauseStates } from '../sync/pauses.ts';
+import { type PauseState, pauseStates } from '../sync/pauses.ts';
 import { noteSchedule, type ScheduleCounters, type WindowPace, windowPaces } from '../sync/schedule-state.ts';
-import { scheduleCounters, setInterval as setScheduleInterval } from './schedules.ts';
+import { isPausedByOthers, ToldPauses, wantedState } from './pausing.ts';
+import { scheduleId } from './schedule-names.ts';
+import { scheduleCounters, setSchedule } from './schedules.ts';
 import { type Intervals, idleAtMost, intervalOf } from './start.ts';
 
 /** What the watch knows of an installation. */
@@ -32,9 +36,9 @@ export interface Watch {
   stop(): Promise<void>;
 }
 
-const watchEveryMs = 30_000;
+const watchEveryMs = 15_000;
 /** Schedules that a round asks Temporal about: each question makes the server wake a workflow of its own. */
-const askedAtMost = 20;
+const askedAtMost = 10;
 /** Installations that a line of the log names. */
 const namedAtMost = 20;
 
@@ -42,9 +46,11 @@ export function startWatch(app: App, engine: Engine, intervals: Intervals, every
   const stopping = new AbortController();
   const round = new Watcher(app, engine, intervals);
   const running = (async () => {
-    for (;;) {
-      await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      if (stopping.signal.aborted) return;
+    for (
+      ;
+      !stopping.signal.aborted;
+      await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+    ) {
       try {
         await round.look(stopping.signal);
       } catch (err) {
@@ -74,6 +80,11 @@ export class Watcher {
   /** When an installation's Schedule was last seen to miss a tick. */
   readonly #missedAt = new Map<number, number>();
   readonly #counters = new Map<number, ScheduleCounters>();
+  /** Whether an installation's Schedule was paused when Temporal last listed it. */
+  readonly #listedPaused = new Map<number, boolean>();
+  /** Installations whose Schedule was paused in Temporal. */
+  readonly #pausedByOthers = new Set<number>();
+  readonly #told: ToldPauses;
   #next = 0;
 
   constructor(app: App, engine: Engine, intervals: Intervals) {
@@ -81,6 +92,7 @@ export class Watcher {
     this.#engine = engine;
     this.#intervals = intervals;
     this.#began = app.clock().getTime();
+    this.#told = new ToldPauses(app);
   }
 
   async look(signal: AbortSignal): Promise<void> {
@@ -90,12 +102,19 @@ export class Watcher {
     const now = app.clock().getTime();
     const pauses = await pauseStates(app.db, installations);
     const seen = paces.map((pace) => this.#watch(pace, pauses.get(pace.installation)?.isPaused ?? false, now));
-    if (isAdaptive(app.config.schedule)) await this.#adapt(paces, signal);
-    await this.#ask(seen, signal);
-    this.watched = seen.map((one) => ({ ...one, counters: this.#counters.get(one.installation) ?? null }));
+    // Before Temporal is asked: nothing of it keeps lag from being told.
+    this.watched = this.#withCounters(seen);
     this.#tellLate(this.watched);
+    await this.#told.look(installations, pauses);
+    await this.#setSchedules(paces, pauses, signal);
+    await this.#ask(seen, signal);
+    this.watched = this.#withCounters(seen);
     this.#tellMissed(now);
     await this.#closeEnded();
+  }
+
+  #withCounters(seen: readonly Watched[]): Watched[] {
+    return seen.map((one) => ({ ...one, counters: this.#counters.get(one.installation) ?? null }));
   }
 
   /** Notes the end of windows whose workflow has ended without noting it. */
@@ -122,33 +141,82 @@ export class Watcher {
     };
   }
 
-  /** Gives each Schedule the interval that holds now. */
-  async #adapt(paces: readonly WindowPace[], signal: AbortSignal): Promise<void> {
-    for (const pace of paces) {
-      if (signal.aborted) return;
+  /**
+   * Gives each Schedule the interval and the pause that hold now. Temporal's list may lack one that was made some seconds ago: it is set
+   * once more.
+   */
+  async #setSchedules(
+    paces: readonly WindowPace[],
+    pauses: ReadonlyMap<number, PauseState>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const app = this.#app;
+    const listed = new Map<string, ScheduleSummary['state']>();
+    for await (const { scheduleId: id, state } of this.#engine.client.schedule.list()) listed.set(id, state);
+    await this.#each(paces, signal, async (pace) => {
       const { installation } = pace;
-      const every = intervalOf(this.#app, pace);
-      if (this.#intervals.get(installation) === every) continue;
-      await setScheduleInterval(this.#app, this.#engine, installation, every);
+      const shown = listed.get(scheduleId(app, installation));
+      const row = pauses.get(installation);
+      this.#listedPaused.set(installation, shown?.paused ?? false);
+      if (shown !== undefined) this.#nameOthers(installation, !row?.isPaused && isPausedByOthers(shown), shown.note);
+      const every = intervalOf(app, pace);
+      const isSet = shown !== undefined && wantedState(row?.isPaused ? row : null, shown).paused === shown.paused;
+      if (isSet && this.#intervals.get(installation) === every) return;
+      const { isNew } = await setSchedule(app, this.#engine, installation, every);
+      if (isNew) app.log.warn({ installation }, 'its schedule was gone from Temporal, and was made again');
       this.#intervals.set(installation, every);
-      this.#app.log.debug({ installation, interval_seconds: every }, 'windows open in another interval');
+      app.log.debug({ installation, interval_seconds: every }, 'the schedule was set');
+    });
+  }
+
+  /** Tells once of a Schedule that was paused in Temporal, and once when that is over. */
+  #nameOthers(installation: number, isPaused: boolean, note = ''): void {
+    if (isPaused === this.#pausedByOthers.has(installation)) return;
+    if (isPaused) {
+      this.#pausedByOthers.add(installation);
+      this.#app.log.warn(
+        { installation, reason: note },
+        'the schedule was paused in Temporal: no windows open until it is resumed there, or with `vetledger resume`',
+      );
+    } else {
+      this.#pausedByOthers.delete(installation);
+      this.#app.log.info({ installation }, 'the schedule, which was paused in Temporal, opens windows again');
+    }
+  }
+
+  /** One after another. The error of one installation's keeps none of the others; an outage ends the round. */
+  async #each<One extends { installation: number }>(
+    some: readonly One[],
+    signal: AbortSignal,
+    work: (one: One) => Promise<void>,
+  ): Promise<void> {
+    for (const one of some) {
+      if (signal.aborted) return;
+      try {
+        await work(one);
+      } catch (err) {
+        if (this.#app.outages.of('temporal') !== null || this.#app.outages.of('postgres') !== null) throw err;
+        const { installation } = one;
+        this.#app.log.warn({ err, installation }, 'its schedule could not be looked after; it is tried again');
+      }
     }
   }
 
   /** Reads the counters of Schedules: of those that are behind first, and of the others in turns. */
   async #ask(seen: readonly Watched[], signal: AbortSignal): Promise<void> {
     const { config, db } = this.#app;
-    const behind = seen.filter(({ lagSeconds, intervalSeconds }) => (lagSeconds ?? Infinity) > 1.5 * intervalSeconds);
+    const isNews = ({ installation }: Watched) =>
+      (this.#listedPaused.get(installation) ?? false) !== (this.#counters.get(installation)?.paused ?? false);
+    const behind = seen.filter((one) => isNews(one) || (one.lagSeconds ?? Infinity) > 1.5 * one.intervalSeconds);
     const turn = seen.map((_, place) => seen[(this.#next + place) % seen.length] as Watched);
     const asked = [...new Set([...behind.slice(0, askedAtMost / 2), ...turn])].slice(0, askedAtMost);
     this.#next = seen.length === 0 ? 0 : (this.#next + askedAtMost / 2) % seen.length;
-    for (const { installation } of asked) {
-      if (signal.aborted) return;
+    await this.#each(asked, signal, async ({ installation }) => {
       const counters = await scheduleCounters(this.#app, this.#engine, installation);
       this.#counters.set(installation, counters);
       const missed = await noteSchedule(db, config.temporal.taskQueue, counters);
       if (missed > 0) this.#missed(installation);
-    }
+    });
   }
 
   #missed(installation: number): void {

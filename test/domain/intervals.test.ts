@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  intervalSeconds,
-  isAdaptive,
-  lateAfterSeconds,
-  type Schedule,
-  spreadShare,
-} from '../../src/domain/intervals.ts';
+import { intervalSeconds, lateAfterSeconds, type Schedule, spreadShare } from '../../src/domain/intervals.ts';
 
 const timezone = 'Europe/Helsinki';
 const adaptive: Schedule = {
@@ -32,10 +26,6 @@ test.each<[string, Schedule, string, number, number]>([
   ['nothing but an interval', { everySeconds: 300 }, '2026-01-15T23:30:00Z', 99, 300],
 ])('%s', (_case, schedule, at, idleWindows, expected) => {
   expect(intervalSeconds(schedule, { timezone, at: new Date(at), idleWindows })).toBe(expected);
-});
-
-test('only a schedule with idle or night changes its interval', () => {
-  expect([adaptive, lunch, { everySeconds: 300 }].map(isAdaptive)).toEqual([true, true, false]);
 });
 
 test('late is more than two intervals behind; in the morning the interval of the night still counts', () => {

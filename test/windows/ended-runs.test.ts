@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { closeEnded } from '../../activities/taking-over.ts';
 import type { TimedEvent } from '../../src/domain/events.ts';
 import { runTimeoutMs, windowInput } from '../../src/windows/run-window.ts';
-import { ensureSchedule, scheduleHandle } from '../../src/windows/schedules.ts';
+import { scheduleHandle, setSchedule } from '../../src/windows/schedules.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { openRow, waitFor, windowRows } from '../workflows/support.ts';
 
@@ -39,7 +39,7 @@ test('a first load is a workflow of its own, which the run time-out of windows d
 });
 
 test('the windows of the Schedule have the same time-out', async () => {
-  await ensureSchedule(clinic.app, clinic.engine, 4711, 3_600);
+  await setSchedule(clinic.app, clinic.engine, 4711, 3_600);
   const { action } = await scheduleHandle(clinic.app, clinic.engine, 4711).describe();
   expect(action).toMatchObject({ workflowType: 'syncWindow', workflowRunTimeout: runTimeoutMs(clinic.app) });
   expect(runTimeoutMs(clinic.app)).toBe(1_140_000);

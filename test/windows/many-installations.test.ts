@@ -1,7 +1,7 @@
 // Schedules of many installations: their places in the interval, what the start of a daemon opens, and what the watch tells. Schedules
 // are a real Temporal's; nobody works on their task queue, so that no window runs.
 
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type ScheduleHandle } from '@temporalio/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { type Config, type InstallationConfig, loadConfig } from '../../src/config/load.ts';
 import type { Schedule } from '../../src/domain/intervals.ts';
@@ -61,6 +61,8 @@ function appOf(of: number, { first = 1, schedule = { everySeconds: 300 } as Sche
     databaseId,
     log: { debug: () => undefined, info: tell('info'), warn: tell('warn') },
     clock: () => now,
+    outages: { of: () => null },
+    events: { emit: () => undefined },
   } as unknown as App;
 }
 
@@ -160,18 +162,53 @@ describe('the watch', () => {
     const watcher = new Watcher(app, engine(), new Map());
     const seen = () => watcher.watched.map(({ paused, late }) => ({ paused, late }));
     now = new Date(now.getTime() + 700_000);
-    await setPaused(app.db, 330, true, { via: 'command', actedBy: 'M. Virtanen', reason: 'the practice moves' });
+    await setPaused(app.db, 330, true, { actedBy: 'M. Virtanen', reason: 'the practice moves' });
     await watcher.look(never);
     expect(seen()).toEqual([
       { paused: true, late: false },
       { paused: false, late: true },
     ]);
-    await setPaused(app.db, 330, false, { via: 'command', actedBy: 'M. Virtanen', reason: 'moved' });
+    await setPaused(app.db, 330, false, { actedBy: 'M. Virtanen', reason: 'moved' });
     await watcher.look(never);
     expect(seen()).toEqual([
       { paused: false, late: true },
       { paused: false, late: true },
     ]);
+  });
+
+  test('a Schedule that is gone is made again, and the error of one installation keeps none of the others', async () => {
+    const app = appOf(3, { first: 340 });
+    const { intervals } = await startSchedules(app, engine());
+    for (const id of [340, 341, 342]) await closed(id, 0);
+    await scheduleHandle(app, engine(), 340).pause('moving');
+    await scheduleHandle(app, engine(), 341).delete();
+    await setPaused(app.db, 342, true, { actedBy: 'Bo', reason: 'upgrade' });
+    const real = engine();
+    const getHandle = (id: string) => {
+      if (id.startsWith('sync-window/340-')) throw new Error('the server fails for this one');
+      return real.client.schedule.getHandle(id);
+    };
+    const schedule = Object.assign(Object.create(real.client.schedule), { getHandle });
+    const failing = { ...real, client: { schedule } } as unknown as Engine;
+    const watcher = new Watcher(app, failing, intervals);
+    const states = async () => ({
+      gone: await described(app, 341).then(
+        () => false,
+        () => true,
+      ),
+      held: (await described(app, 342)).state.paused,
+    });
+    // Temporal's list of Schedules may be some seconds old.
+    await expect
+      .poll(async () => watcher.look(never).then(states), { timeout: 20_000, interval: 200 })
+      .toEqual({ gone: false, held: true });
+    expect(said).toContainEqual(
+      expect.objectContaining({ fields: { installation: 341 }, line: expect.stringContaining('made again') }),
+    );
+    expect(said).toContainEqual(
+      expect.objectContaining({ fields: { installation: 340, err: expect.anything() }, level: 'warn' }),
+    );
+    expect((await described(app, 340)).state).toMatchObject({ paused: true, note: 'moving' });
   });
 
   test('an installation that never had a window is late from two intervals after the start on', async () => {
@@ -248,6 +285,11 @@ function counters(app: App, missed: ReadonlyMap<number, number>): Engine {
       const id = app.config.installations.find((one) => scheduleId.startsWith(`sync-window/${one.id}-`))!.id;
       return { ...found, info: { ...found.info, numActionsMissedCatchupWindow: missed.get(id) } };
     },
+    update: (...given: Parameters<ScheduleHandle['update']>) =>
+      real.client.schedule.getHandle(scheduleId).update(...given),
   });
-  return { ...real, client: { schedule: { getHandle } } } as unknown as Engine;
+  return {
+    ...real,
+    client: { schedule: Object.assign(Object.create(real.client.schedule), { getHandle }) },
+  } as unknown as Engine;
 }

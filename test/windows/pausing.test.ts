@@ -3,40 +3,29 @@ import type { TimedEvent } from '../../src/domain/events.ts';
 import { pauseDelivery, resumeDelivery } from '../../src/erp/outbox/state.ts';
 import { Events } from '../../src/runtime/events.ts';
 import { pauseStates, setPaused } from '../../src/sync/pauses.ts';
-import { pauseNote, pauseStep, ToldPauses } from '../../src/windows/pausing.ts';
+import { ToldPauses, wantedState } from '../../src/windows/pausing.ts';
+import { orphanNote } from '../../src/windows/schedule-names.ts';
 import { holdNoteOf } from '../../workflows/messages.ts';
 import { useDatabase } from '../support/database.ts';
 
 const { db } = useDatabase();
 
-const orphaned = 'the installation is no longer configured';
-const paused = { isPaused: true, isFollowed: true };
-const resumed = { isPaused: false, isFollowed: true };
-const untold = (isPaused: boolean) => ({ isPaused, isFollowed: false });
-const shut = { paused: true, note: 'x' };
-const open = { paused: false, note: 'x' };
+const bo = { actedBy: 'Bo', reason: 'upgrade' };
+const held = { paused: true, note: 'paused by Bo: upgrade (vetledger pause)' };
 
 test.each([
-  ['nobody ever paused', null, open, 'nothing'],
-  ['paused in Temporal, never before by us', null, shut, 'note a pause'],
-  ['paused by us, the schedule not told', untold(true), open, 'pause the schedule'],
-  ['resumed by us, the schedule not told', untold(false), shut, 'resume the schedule'],
-  ['paused by us and told', paused, shut, 'nothing'],
-  ['resumed in Temporal after our pause', paused, open, 'note a resumption'],
-  ['paused in Temporal after our resumption', resumed, shut, 'note a pause'],
-  ['paused by both at once', untold(true), shut, 'nothing'],
-  ['orphaned, and configured again', null, { paused: true, note: orphaned }, 'resume the schedule'],
-  ['orphaned while it was paused', paused, { paused: true, note: orphaned }, 'nothing'],
-  ['orphaned after a resumption', resumed, { paused: true, note: orphaned }, 'resume the schedule'],
-] as const)('%s', (_, row, schedule, step) => {
-  expect(pauseStep(row, schedule)).toBe(step);
-});
-
-test('the note of the schedule says who and why; what was written in Temporal stays as it is', () => {
-  expect(pauseNote({ via: 'command', actedBy: 'M. Virtanen', reason: 'upgrade' })).toBe(
-    'paused by M. Virtanen: upgrade',
-  );
-  expect(pauseNote({ via: 'temporal', actedBy: 'somebody in Temporal', reason: 'moving' })).toBe('moving');
+  ['nobody ever paused', null, { paused: false }, { paused: false }],
+  ['paused by us, the schedule not told', bo, { paused: false }, held],
+  ['resumed by us, the schedule not told', null, held, { paused: false }],
+  ['paused by us and told', bo, held, held],
+  ['paused by us, and resumed in Temporal', bo, { paused: false, note: 'moved' }, held],
+  ['paused by both', bo, { paused: true, note: 'moving' }, held],
+  ['paused in Temporal', null, { paused: true, note: 'paused by Anna' }, { paused: true, note: 'paused by Anna' }],
+  ['paused in Temporal without a note', null, { paused: true }, { paused: true, note: '' }],
+  ['orphaned, and configured again', null, { paused: true, note: orphanNote }, { paused: false }],
+  ['orphaned while it was paused', bo, { paused: true, note: orphanNote }, held],
+] as const)('how the schedule has to be: %s', (_, pause, now, wanted) => {
+  expect(wantedState(pause, now)).toEqual(wanted);
 });
 
 test.each([
@@ -66,7 +55,7 @@ test('each pause and resumption of windows and of the delivery is told once, and
   const pauses = new ToldPauses({ db, events });
   const look = async () => pauses.look(ids, await pauseStates(db, ids));
   const windows = (installation: number, isPaused: boolean) =>
-    db.transaction((trx) => setPaused(trx, installation, isPaused, { ...by, via: 'command' }));
+    db.transaction((trx) => setPaused(trx, installation, isPaused, by));
 
   await db.transaction((trx) => pauseDelivery(trx, 1, by));
   await windows(1, true);

@@ -9,8 +9,8 @@ const schedule = () => clinic.engine.client.schedule.getHandle(`sync-window/4711
 const command = (...args: string[]) => vetledger([...args, '--config', clinic.config], clinic.env);
 const status = async () => (await command('status', '--json')).json().installations[0];
 const actions = () =>
-  clinic.rows<{ kind: string; via: string | null; acted_by: string; reason: string }>(
-    `select kind, input ->> 'via' as via, acted_by, reason from action_done order by id`,
+  clinic.rows<{ kind: string; acted_by: string; reason: string }>(
+    `select kind, acted_by, reason from action_done order by id`,
   );
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ afterAll(async () => {
 async function withDaemon(work: () => Promise<void>): Promise<void> {
   const stop = new AbortController();
   const app = { ...clinic.app, config: { ...clinic.app.config, schedule: { everySeconds: 3600 } } };
-  const daemon = runDaemon(app, { signal: stop.signal, pausesEveryMs: 100 });
+  const daemon = runDaemon(app, { signal: stop.signal, watchEveryMs: 100 });
   try {
     await Promise.race([work(), daemon]);
   } finally {
@@ -59,7 +59,7 @@ test('a pause made before there is a schedule holds from its first moment, and i
         .describe()
         .catch(() => null),
     );
-    expect(state).toMatchObject({ paused: true, note: 'paused by Bo: upgrade' });
+    expect(state).toMatchObject({ paused: true, note: 'paused by Bo: upgrade (vetledger pause)' });
     expect((await command('nudge')).stdout).toContain('they are paused');
     // A window that the schedule opens all the same, as where it could not be told, ends without a failure and without a row.
     await schedule().trigger();
@@ -81,26 +81,30 @@ test('a pause made before there is a schedule holds from its first moment, and i
     await closedAfter(before);
   });
   expect(await actions()).toEqual([
-    { kind: 'pause_windows', via: 'command', acted_by: 'Bo', reason: 'upgrade' },
-    { kind: 'resume_windows', via: 'command', acted_by: 'Bo', reason: 'vetledger resume' },
-    { kind: 'nudge_windows', via: null, acted_by: expect.any(String), reason: 'month end' },
+    { kind: 'pause_windows', acted_by: 'Bo', reason: 'upgrade' },
+    { kind: 'resume_windows', acted_by: 'Bo', reason: 'vetledger resume' },
+    { kind: 'nudge_windows', acted_by: expect.any(String), reason: 'month end' },
   ]);
 });
 
-test('a pause and a resumption in Temporal are noticed; a pause without Temporal is passed on later', async () => {
+test('a pause in Temporal stays, is named, and ends with `resume`; a pause without Temporal is passed on later', async () => {
   await withDaemon(async () => {
     await schedule().pause('the practice moves');
-    await waitFor('noticed pause', async () => (await status()).paused);
-    expect((await status()).paused).toMatchObject({ via: 'temporal', reason: 'the practice moves' });
-    await schedule().unpause('moved');
-    await waitFor('noticed resumption', async () => (await status()).paused === null);
+    await waitFor('named pause', async () => (await status()).schedule?.paused);
+    // The row decides: nobody has paused the windows by a command.
+    expect((await status()).paused).toBeNull();
+    expect((await schedule().describe()).state).toMatchObject({ paused: true, note: 'the practice moves' });
+    expect((await command('resume', '--by', 'Bo')).stdout).toContain('go on with the schedule');
+    expect((await schedule().describe()).state.paused).toBe(false);
+    await waitFor('its end', async () => (await status()).schedule?.paused === false);
+    expect((await command('resume', '--by', 'Bo')).stdout).toContain('were not paused');
 
     const args = ['pause', '--yes', '--reason', 'no server', '--by', 'Bo', '--config', clinic.config];
     const without = await vetledger(args, { ...clinic.env, TEMPORAL_ADDRESS: '127.0.0.1:1' });
     expect(without.code).toBe(0);
     expect(without.stderr).toContain('cannot be reached');
     await waitFor('told schedule', async () => (await schedule().describe()).state.paused);
-    expect((await schedule().describe()).state.note).toBe('paused by Bo: no server');
+    expect((await schedule().describe()).state.note).toBe('paused by Bo: no server (vetledger pause)');
   });
   // The Temporal server's data is lost: the row holds.
   await schedule().delete();
@@ -117,12 +121,7 @@ test('a pause and a resumption in Temporal are noticed; a pause without Temporal
     expect((await command('resume')).code).toBe(0);
     await waitFor('resumed schedule', async () => !(await schedule().describe()).state.paused);
   });
-  expect((await actions()).slice(3).map(({ kind, via }) => `${kind} ${via}`)).toEqual([
-    'pause_windows temporal',
-    'resume_windows temporal',
-    'pause_windows command',
-    'resume_windows command',
-  ]);
+  expect((await actions()).slice(3).map(({ kind }) => kind)).toEqual(['pause_windows', 'resume_windows']);
 });
 
 test('a cancelled window ends with its row, frees its lease, and the next one covers it', async () => {
@@ -139,5 +138,5 @@ test('a cancelled window ends with its row, frees its lease, and the next one co
   expect((await clinic.sync()).outcome).toBe('closed');
   expect(await clinic.wrongBooks()).toEqual([]);
   expect((await command('cancel', '--yes', '--reason', 'again')).stdout).toContain('Nothing was under way.');
-  expect((await actions()).at(-1)).toEqual({ kind: 'cancel_windows', via: null, acted_by: 'Bo', reason: 'in the way' });
+  expect((await actions()).at(-1)).toEqual({ kind: 'cancel_windows', acted_by: 'Bo', reason: 'in the way' });
 });

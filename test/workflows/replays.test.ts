@@ -22,7 +22,7 @@ beforeAll(async () => {
   writeFileSync(clinic.config, written.replace(/^(temporal: .*)\}$/m, '$1, task_queue: replays}'));
   await clinic.sync();
   await clinic.sync();
-  const by = { via: 'command', actedBy: 'Bo', reason: 'the source fails' } as const;
+  const by = { actedBy: 'Bo', reason: 'the source fails' };
   await pauseOrResume(clinic.app, null, 4711, true, by);
   const app = { ...clinic.app, config: { ...clinic.app.config, schedule: { everySeconds: 1 } } };
   await startSchedules(app, clinic.engine);

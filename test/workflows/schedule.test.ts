@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { pauseStates } from '../../src/sync/pauses.ts';
 import { runDaemon } from '../../src/windows/daemon.ts';
-import { ensureSchedule, setInterval as setScheduleInterval } from '../../src/windows/schedules.ts';
+import { setSchedule } from '../../src/windows/schedules.ts';
 import { startTestClinic, type TestClinic } from '../support/clinic.ts';
 import { waitFor } from './support.ts';
 
@@ -108,84 +107,18 @@ test('a schedule that the operator paused stays paused over a restart', async ()
   });
 });
 
-type Temporal = TestClinic['engine']['client']['workflowService'];
-
-/** Has somebody pause the schedule right before the nth call of a method of Temporal's service. */
-function pausedBefore(method: 'describeSchedule' | 'updateSchedule', nth: number) {
-  const service = clinic.engine.client.workflowService;
-  const real = service[method].bind(service) as (...request: unknown[]) => unknown;
-  let calls = 0;
-  return vi.spyOn(service, method).mockImplementation((async (...request: unknown[]) => {
-    calls += 1;
-    if (calls === nth) await schedule().pause('by hand');
-    return real(...request);
-  }) as Temporal[typeof method]);
-}
-
-test.each([
-  ['before a starting daemon reads the schedule', 'describeSchedule', 1],
-  ['after it has looked for a pause', 'describeSchedule', 2],
-  ['between its reading of the schedule and its update', 'updateSchedule', 1],
-] as const)('a pause that is made in Temporal %s holds', async (_when, method, nth) => {
-  await ensureSchedule(clinic.app, clinic.engine, 4711, 3_600);
-  const calls = pausedBefore(method, nth);
-  try {
-    expect(await ensureSchedule(clinic.app, clinic.engine, 4711, 1_800)).toEqual({ paused: true });
-  } finally {
-    calls.mockRestore();
-  }
+test('a schedule that is set keeps a pause that was made in Temporal', async () => {
+  await setSchedule(clinic.app, clinic.engine, 4711, 3_600);
+  await schedule().pause('by hand');
+  await waitFor('shown pause', async () => (await schedule().describe()).state.paused);
+  expect(await setSchedule(clinic.app, clinic.engine, 4711, 1_800)).toEqual({ paused: true, isNew: false });
   const { state, spec, action } = await schedule().describe();
   expect(state).toMatchObject({ paused: true, note: 'by hand' });
   expect(spec.intervals).toMatchObject([{ every: 1_800_000 }]);
   expect(action).toMatchObject({ workflowType: 'syncWindow' });
-  const pauses = await pauseStates(clinic.app.db, [4711]);
-  expect(pauses.get(4711)).toMatchObject({ isPaused: true, actedBy: 'somebody in Temporal', reason: 'by hand' });
   await schedule().unpause('over');
-  expect(await ensureSchedule(clinic.app, clinic.engine, 4711, 1_800)).toEqual({ paused: false });
-});
-
-test('a pause that is made while the interval is set holds', async () => {
-  await ensureSchedule(clinic.app, clinic.engine, 4711, 3_600);
-  const calls = pausedBefore('updateSchedule', 1);
-  try {
-    await setScheduleInterval(clinic.app, clinic.engine, 4711, 900);
-  } finally {
-    calls.mockRestore();
-  }
-  const { state, spec } = await schedule().describe();
-  expect(state).toMatchObject({ paused: true, note: 'by hand' });
-  expect(spec.intervals).toMatchObject([{ every: 900_000 }]);
-  await schedule().unpause('over');
-});
-
-/** As a newer server refuses an update whose token is another than the schedule's. */
-const mismatch = () =>
-  Object.assign(new Error('mismatched conflict token'), {
-    code: 9,
-    details: 'mismatched conflict token',
-    metadata: { get: () => [] },
-  });
-
-test.each([
-  ['once is set up all the same', 1, { paused: false }],
-  ['again and again is told', 99, /was changed by somebody else 5 times/],
-])('a schedule that others change %s', async (_how, refusals, expected) => {
-  await ensureSchedule(clinic.app, clinic.engine, 4711, 3_600);
-  const service = clinic.engine.client.workflowService;
-  const real = service.updateSchedule.bind(service) as (request: unknown) => unknown;
-  let refused = 0;
-  const calls = vi.spyOn(service, 'updateSchedule').mockImplementation((async (request: unknown) => {
-    refused += 1;
-    if (refused <= refusals) throw mismatch();
-    return real(request);
-  }) as Temporal['updateSchedule']);
-  try {
-    const set = ensureSchedule(clinic.app, clinic.engine, 4711, 1_800);
-    if (expected instanceof RegExp) await expect(set).rejects.toThrow(expected);
-    else expect(await set).toEqual(expected);
-  } finally {
-    calls.mockRestore();
-  }
+  await waitFor('shown resumption', async () => !(await schedule().describe()).state.paused);
+  expect(await setSchedule(clinic.app, clinic.engine, 4711, 1_800)).toEqual({ paused: false, isNew: false });
 });
 
 test('the schedule of an installation that is no longer configured is paused, and goes on when it is again', async () => {

@@ -223,7 +223,7 @@ async function adoptTrial(context: CommandContext, app: App, adopting: Adopting)
     await rename(trx, app, 'copy', adopting);
     await barOriginals(trx, bars);
     for (const { id, erp } of app.config.installations) {
-      await setPaused(trx, id, true, { via: 'command', actedBy: adopting.by.actedBy, reason });
+      await setPaused(trx, id, true, { actedBy: adopting.by.actedBy, reason });
       if (isDelivered(erp)) await pauseDelivery(trx, id, { actedBy: adopting.by.actedBy, reason });
     }
   });

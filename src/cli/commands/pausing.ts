@@ -52,7 +52,7 @@ function change(
     const changed: number[] = [];
     const tell = async (client: Parameters<typeof pauseOrResume>[1]) => {
       for (const id of chosen) {
-        if (await pauseOrResume(app, client, id, isPaused, { ...by, via: 'command' })) changed.push(id);
+        if (await pauseOrResume(app, client, id, isPaused, by)) changed.push(id);
       }
     };
     if (app.temporal) await withTemporalClient(app, tell);

@@ -124,7 +124,7 @@ const answer = z.strictObject({
           by: z.string(),
           reason: z.string(),
           since: instant,
-          via: z.enum(['command', 'temporal']),
+          via: z.literal('command'),
         })
         .nullable(),
       sign_in: z.strictObject({ refusals: z.number(), since: instant, ask_again_at: instant }).nullable(),

@@ -436,10 +436,6 @@ create table schedule_watch (
 create table window_pause (
   installation bigint primary key,
   is_paused boolean not null,
-  -- Whether the Schedule has been told. Once it has, a Schedule that says otherwise was changed in Temporal.
-  is_followed boolean not null default false,
-  -- Grows with each change, so that nobody overwrites a newer one.
-  n integer not null default 1,
   -- Who changed it last, and why.
   action_id bigint not null references action (id)
 );
