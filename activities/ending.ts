@@ -31,8 +31,6 @@ import { laneOf, releaseWindow } from './lane.ts';
 interface Ending {
   counts: WindowCounts;
   error: PlainError;
-  /** What the workflow has heard of its steps: the window's row lacks what failed while the database was away. */
-  heard: Trouble[];
 }
 
 export async function closeWindow(
@@ -61,12 +59,12 @@ export async function failWindow(
   deps: ActivityDeps,
   input: WindowInput,
   window: OpenWindow,
-  { counts, error, heard }: Ending,
+  { counts, error }: Ending,
 ): Promise<FailedEnding> {
   const ended = await deps.db.transaction(async (trx) => {
     await releaseWindow(trx, input, window);
     const noted = await withTroubles(trx, window, counts);
-    const explained = explainedEnd(error, noted.trouble ?? joinedTrouble(heard), {
+    const explained = explainedEnd(error, noted.trouble, {
       now: deps.clock(),
       limit: input.windowTimeoutSeconds === null ? null : limitText(input.windowTimeoutSeconds),
     });

@@ -7,7 +7,7 @@ import type { ApiUse } from '../src/domain/api-use.ts';
 import { endWithin } from '../src/domain/concurrency.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import type { PracticeError } from '../src/domain/practice-error.ts';
-import { troubleText } from '../src/domain/trouble.ts';
+import { endCodes, troubleText } from '../src/domain/trouble.ts';
 import type { PracticeClient } from '../src/practice/client.ts';
 import { noteStepTrouble, type OpenWindow } from '../src/sync/sync-windows.ts';
 import { type HealthNote, healthSignalName, type WindowInput } from '../workflows/messages.ts';
@@ -65,6 +65,13 @@ export interface Heartbeat {
   usedBefore: ApiUse;
 }
 
+/** What the work of an activity belongs to. */
+interface WorkOf {
+  window?: OpenWindow | null;
+  /** The activity fails for good where nothing of it has succeeded for so long. */
+  givesUpAfterMs?: number;
+}
+
 /**
  * Runs an activity's work with heartbeats, which go on while it waits for the budget. Tells the workflow of retries and
  * recovery, turns domain errors into failures, and stops work that makes no progress. Work that is to stop is awaited: once this has ended, nothing of it is under
@@ -74,7 +81,7 @@ export async function withHeartbeat<T>(
   deps: ActivityDeps,
   input: Pick<WindowInput, 'installation'>,
   work: (heartbeat: Heartbeat) => Promise<T>,
-  window: OpenWindow | null = null,
+  { window = null, givesUpAfterMs = Number.POSITIVE_INFINITY }: WorkOf = {},
 ): Promise<T> {
   const { installation } = input;
   const context = Context.current();
@@ -166,7 +173,7 @@ export async function withHeartbeat<T>(
       if (waitedMs < longWaitMs || isWaitTold) return;
       isWaitTold = true;
       const told = { health: 'waiting', note: `${activityType} waits for the rate budget` } as const;
-      void tellWorkflow(deps, { ...told, activity: activityId });
+      void tellWorkflow(deps, told);
     },
     hold: (lease) => {
       held = lease;
@@ -181,7 +188,7 @@ export async function withHeartbeat<T>(
         // An attempt before this one failed at the request that has just succeeded.
         if (!stepLog.requested(error, action) || attempt === 1) return;
         recovering = noteInRow(stepLog.before);
-        void tellWorkflow(deps, { health: 'ok', note: '', activity: activityId });
+        void tellWorkflow(deps, { health: 'ok', note: '' });
       };
       const stops = limit === undefined ? signal : AbortSignal.any([signal, limit.signal]);
       return stepLog.counted(
@@ -196,10 +203,7 @@ export async function withHeartbeat<T>(
     if (unexplained >= unexplainedAttemptsAtMost) throw fatal(tooManyAttempts(activityType, unexplained, null));
     // The attempt before this one died, and could not tell.
     if (attempt > 1 && left?.ended !== true) {
-      await tellWorkflow(deps, {
-        ...{ health: 'retrying', note: `${activityType}: attempt ${attempt}`, activity: activityId },
-        ...(stepLog.trouble === null ? {} : { trouble: stepLog.trouble }),
-      });
+      await tellWorkflow(deps, { health: 'retrying', note: `${activityType}: attempt ${attempt}` });
     }
     const result = await endWithin(stopWithinMs, work(heartbeat), signal, () =>
       deps.log.error(
@@ -213,7 +217,7 @@ export async function withHeartbeat<T>(
       // The result tells what this attempt has cost.
       await noteInRow(stepLog.before);
     }
-    if (attempt > 1 || isWaitTold) await tellWorkflow(deps, { health: 'ok', note: '', activity: activityId });
+    if (attempt > 1 || isWaitTold) await tellWorkflow(deps, { health: 'ok', note: '' });
     return result;
   } catch (error) {
     if (error instanceof MappingSuperseded) deps.onMappingSuperseded?.();
@@ -235,8 +239,11 @@ export async function withHeartbeat<T>(
     const { trouble } = stepLog;
     if (explained !== null && trouble !== null && isTold(trouble.times) && !isFinal(failure)) {
       const said = `${activityType}: ${troubleText(trouble, deps.clock())}`;
-      await tellWorkflow(deps, { health: 'retrying', note: said, activity: activityId, trouble });
+      await tellWorkflow(deps, { health: 'retrying', note: said });
     }
+    const failingMs = trouble === null ? 0 : deps.clock().getTime() - Date.parse(trouble.failingSince);
+    if (explained !== null && !isFinal(failure) && failingMs >= givesUpAfterMs)
+      throw fatal(givenUp(activityType, failingMs));
     if (last === null) throw failure;
     // Nothing but this line tells of it until the window is given up.
     deps.log.warn({ err: error, installation }, `${activityType} failed unexpectedly, attempt ${attempt}`);
@@ -282,8 +289,23 @@ export function withLease<T>(
     deps,
     input,
     async (heartbeat) => work(heartbeat, heartbeat.hold(await renewedLease(deps.db, input, window))),
-    window,
+    { window, givesUpAfterMs: givesUpAfterMs(input, window) },
   );
+}
+
+/** A first load has no time-out of its workflow: each of its steps may fail for as long as a window may last. */
+function givesUpAfterMs({ kind, windowTimeoutSeconds }: WindowInput, { from }: OpenWindow): number {
+  const isFirstLoad = kind === 'window' && from === null;
+  return isFirstLoad && windowTimeoutSeconds !== null ? windowTimeoutSeconds * 1000 : Number.POSITIVE_INFINITY;
+}
+
+/** The end of a window whose step has failed for too long; its row says what with (explainedEnd). */
+function givenUp(activity: string, failingMs: number): PlainError {
+  return {
+    code: endCodes.givenUp,
+    message: `${activity} failed for ${Math.round(failingMs / 1000)} s without a success`,
+    todo: 'nothing is lost: the next window goes on where it was',
+  };
 }
 
 /**

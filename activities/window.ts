@@ -7,7 +7,6 @@ import { type Lease, LeaseLost, releaseLease } from '../src/db/lease.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import { PracticeError } from '../src/domain/practice-error.ts';
 import { agreedTime, type ReadAt, savedReadAt } from '../src/domain/read-at.ts';
-import type { Trouble } from '../src/domain/trouble.ts';
 import { takeNudge } from '../src/mirror/installation-state.ts';
 import { takeCensusIfDue } from '../src/sync/census.ts';
 import { clockRemarks } from '../src/sync/clock-remarks.ts';
@@ -122,9 +121,8 @@ export function windowActivities(deps: ActivityDeps) {
       window: OpenWindow,
       counts: WindowCounts,
       error: PlainError,
-      heard: Trouble[] = [],
     ): Promise<FailedEnding> {
-      return beating(() => failWindow(deps, input, window, { counts, error, heard }));
+      return beating(() => failWindow(deps, input, window, { counts, error }));
     },
   };
 }

@@ -1,6 +1,5 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineSignal, setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
-import type { Trouble } from '../src/domain/trouble.ts';
 import { healthNoteOf, ignoredText } from './inputs.ts';
 import { healthSignalName, type WindowCounts, type WindowInput } from './messages.ts';
 
@@ -23,8 +22,6 @@ export class WindowView {
   private counts: WindowCounts | null = null;
   /** Of a signal that was not understood. */
   private ignored = '';
-  /** By activity; those that went on are gone. */
-  private readonly troubled = new Map<string, { trouble: Trouble; heardAt: number }>();
 
   constructor(input: WindowInput) {
     this.input = input;
@@ -42,28 +39,13 @@ export class WindowView {
         this.show();
         return;
       }
-      const { health, note, activity, trouble } = told;
       // A signal of an activity that ends late does not change the state of a failed window.
       if (this.health === 'failed') return;
-      if (trouble) {
-        const heardAt = this.troubled.get(activity)?.heardAt ?? Date.now();
-        this.troubled.set(activity, { trouble, heardAt });
-      } else if (health === 'ok') this.troubled.delete(activity);
-      this.setHealth(health);
-      this.note = note;
+      this.setHealth(told.health);
+      this.note = told.note;
       this.show();
     });
     this.show();
-  }
-
-  /** What keeps the window's activities from going on, as they have told. */
-  troubles(): Trouble[] {
-    return [...this.troubled.values()].map(({ trouble }) => trouble);
-  }
-
-  /** How long one activity has not gone on, since it first said so. */
-  troubledForMs(): number {
-    return Math.max(0, ...[...this.troubled.values()].map(({ heardAt }) => Date.now() - heardAt));
   }
 
   opened(from: string | null, to: string, trigger: string): void {

@@ -4,7 +4,6 @@
  */
 import { ApplicationFailure, setCurrentDetails } from '@temporalio/workflow';
 import type { PlainError } from '../src/domain/errors.ts';
-import type { Trouble } from '../src/domain/trouble.ts';
 import type { DeliveryInput, HealthNote, ScrubInput, WindowInput } from './messages.ts';
 import { failureTypes } from './messages.ts';
 
@@ -17,16 +16,11 @@ const isFlag: Check = (value) => typeof value === 'boolean';
 const isTime: Check = (value) => typeof value === 'string' && Number.isFinite(Date.parse(value));
 const isDay: Check = (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && isTime(value);
 const isSeconds: Check = (value) => typeof value === 'number' && Number.isFinite(value) && value > 0;
-const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const orNull =
   (check: Check): Check =>
   (value) =>
     value === null || check(value);
-const optional =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
 const oneOf =
   (...values: unknown[]): Check =>
   (value) =>
@@ -52,26 +46,14 @@ function wrongFields(found: Record<string, unknown>, checks: Record<string, Chec
 /** Longest text of a signal that is shown. */
 const longestNote = 2_000;
 
-const isTrouble = shaped({
-  error: shaped({ code: isText, message: isText, todo: (value) => typeof value === 'string' }),
-  times: isCount,
-  since: isTime,
-  at: isTime,
-});
-
 /** What a signal of an activity says; null where it is nothing of the kind. */
 export function healthNoteOf(value: unknown): HealthNote | null {
   const said = fields(value);
   if (said === null) return null;
-  const { health, note, activity, trouble } = said;
+  const { health, note } = said;
   const checks = { health: oneOf('ok', 'waiting', 'retrying'), note: (text: unknown) => typeof text === 'string' };
-  if (wrongFields(said, { ...checks, activity: isText, trouble: optional(isTrouble) }).length > 0) return null;
-  return {
-    health: health as HealthNote['health'],
-    note: (note as string).slice(0, longestNote),
-    activity: activity as string,
-    ...(trouble === undefined ? {} : { trouble: trouble as Trouble }),
-  };
+  if (wrongFields(said, checks).length > 0) return null;
+  return { health: health as HealthNote['health'], note: (note as string).slice(0, longestNote) };
 }
 
 /** What the details of a workflow say of a signal that was not understood. */

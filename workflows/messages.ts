@@ -4,7 +4,6 @@
  */
 import type { ApiUse } from '../src/domain/api-use.ts';
 import type { PlainError } from '../src/domain/errors.ts';
-import type { Trouble } from '../src/domain/trouble.ts';
 import type { Span } from '../src/sync/replay/targets.ts';
 import type { OpenWindow } from '../src/sync/sync-windows.ts';
 
@@ -187,10 +186,6 @@ const longestNote = 500;
 export interface HealthNote {
   health: 'ok' | 'waiting' | 'retrying';
   note: string;
-  /** The activity that tells it. */
-  activity: string;
-  /** What keeps it from going on; absent where nothing does. */
-  trouble?: Trouble;
 }
 
 export const healthSignalName = 'health';

@@ -4,7 +4,6 @@ import {
   CancellationScope,
   isCancellation,
   rootCause,
-  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { PullReport, StreamReport } from '../activities/pull.ts';
@@ -107,17 +106,11 @@ export async function runSteps(
   };
 
   const { windowTimeoutSeconds } = input;
-  const isUnlimited = input.kind === 'window' && window.from === null;
-  const scope =
-    windowTimeoutSeconds === null
-      ? null
-      : new CancellationScope({
-          cancellable: true,
-          ...(isUnlimited ? {} : { timeout: windowTimeoutSeconds * 1000 }),
-        });
+  // A first load takes as long as it takes: its activities end where they fail for too long (activities/heartbeat.ts).
+  const isUnlimited = windowTimeoutSeconds === null || (input.kind === 'window' && window.from === null);
+  const scope = isUnlimited ? null : new CancellationScope({ cancellable: true, timeout: windowTimeoutSeconds * 1000 });
   try {
     if (scope === null) await steps();
-    else if (isUnlimited) await whileItGoesOn(scope, view, windowTimeoutSeconds ?? 0, steps);
     else await scope.run(steps);
     counts = { ...counts, ...(await close.closeWindow(input, window, counts)) };
     view.ended(counts.held > 0 ? 'held' : 'ok', 'closed', counts);
@@ -134,9 +127,7 @@ export async function runSteps(
     // A step that fails while it is being stopped is not tried again: it failed the window no more than the attempts before.
     const isStopped = isCancellation(error) || (scope?.consideredCancelled === true && !isFinal(error));
     const why = isStopped ? stoppedError(input) : plainError(error);
-    const ending = await CancellationScope.nonCancellable(() =>
-      close.failWindow(input, window, counts, why, view.troubles()),
-    );
+    const ending = await CancellationScope.nonCancellable(() => close.failWindow(input, window, counts, why));
     counts = { ...counts, api: ending.api };
     const plain = ending.error;
     view.ended('failed', 'failed', counts, plain.message);
@@ -193,31 +184,6 @@ export function allOrCancel<T>(start: () => Promise<T>[], add: (report: T) => vo
       CancellationScope.current().cancel();
       await Promise.allSettled(started);
       throw error;
-    }
-  });
-}
-
-/**
- * Runs the steps of a first load, which takes as long as it takes. It is given up where a step has failed for as long as a window may
- * last, without a request that succeeded in between; what fails for no known reason ends by itself (activities/attempts.ts).
- */
-function whileItGoesOn(
-  scope: CancellationScope,
-  view: WindowView,
-  seconds: number,
-  steps: () => Promise<void>,
-): Promise<void> {
-  return scope.run(async () => {
-    const watching = new CancellationScope({ cancellable: true });
-    const watch = watching.run(async () => {
-      while (view.troubledForMs() < seconds * 1000) await sleep(seconds * 1000);
-      scope.cancel();
-    });
-    watch.catch(() => undefined);
-    try {
-      await steps();
-    } finally {
-      watching.cancel();
     }
   });
 }

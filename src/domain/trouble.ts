@@ -12,13 +12,16 @@ export interface Trouble {
   /** ISO instants of the first time and of the last one. */
   since: string;
   at: string;
+  /** ISO instant since which nothing has succeeded, whatever the errors. */
+  failingSince: string;
 }
 
 /** The trouble after one more error: another code begins anew. */
 export function troubleAfter(before: Trouble | null, error: PlainError, now: Date): Trouble {
   const at = now.toISOString();
-  if (before?.error.code !== error.code) return { error, times: 1, since: at, at };
-  return { error, times: before.times + 1, since: before.since, at };
+  const failingSince = before?.failingSince ?? at;
+  if (before?.error.code !== error.code) return { error, times: 1, since: at, at, failingSince };
+  return { error, times: before.times + 1, since: before.since, at, failingSince };
 }
 
 /** The trouble of work whose steps run side by side: the last one, with every step's of the same code. */

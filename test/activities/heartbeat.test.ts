@@ -34,7 +34,12 @@ const depsOf = (given: Db): ActivityDeps => ({
 /** An attempt of an activity: its outcome, and what its last heartbeat leaves to the next attempt. */
 function attempt(
   work: (heartbeat: Heartbeat) => Promise<unknown>,
-  { number = 1, left = undefined as AttemptNote | undefined, over = db } = {},
+  {
+    number = 1,
+    left = undefined as AttemptNote | undefined,
+    over = db,
+    givesUpAfterMs = Number.POSITIVE_INFINITY,
+  } = {},
 ) {
   const environment = new MockActivityEnvironment({
     ...{ attempt: number, activityType: 'scanRows', heartbeatDetails: left },
@@ -43,7 +48,7 @@ function attempt(
   environment.on('heartbeat', (note: AttemptNote) => sent.push(note));
   const outcome = environment.run(async () => {
     expect(activityInfo().attempt).toBe(number);
-    return withHeartbeat(depsOf(over), input, work);
+    return withHeartbeat(depsOf(over), input, work, { givesUpAfterMs });
   });
   return { environment, outcome, last: () => sent.at(-1) };
 }
@@ -231,6 +236,7 @@ describe('what keeps an activity from going on', () => {
   const trouble = {
     error: { code: 'server_error', message: 'the server failed (500)', todo: 'wait' },
     ...{ times: 5, since: '2026-01-01T03:12:00.000Z', at: '2026-01-01T03:14:00.000Z' },
+    failingSince: '2026-01-01T03:10:00.000Z',
   };
 
   it('outlives a process that died, with what its attempts have cost', async () => {
@@ -252,6 +258,35 @@ describe('what keeps an activity from going on', () => {
     expect(refused.last()?.trouble).toMatchObject({ error: { code: 'timeout' }, times: 1 });
     const worked = attempt(async ({ usedBefore }) => usedBefore, { number: 2, left });
     expect(await worked.outcome).toEqual(api);
+  });
+});
+
+describe('a step of a first load, which has no time-out', () => {
+  const api = noUse;
+  const failing = (minutesAgo: number): AttemptNote => {
+    const at = new Date(Date.now() - minutesAgo * 60_000).toISOString();
+    const error = { code: 'server_error', message: 'the server failed (500)', todo: 'wait' };
+    const trouble = { error, times: 5, since: at, at, failingSince: at };
+    return { progress: null, unexplained: 0, ended: true, trouble, api };
+  };
+  const refused = () => Promise.reject(new PracticeError('timeout', 'no answer'));
+  const limits = { number: 9, givesUpAfterMs: 30 * 60_000 };
+
+  it('is given up once nothing of it has succeeded for as long as a window may last, whatever the errors', async () => {
+    const { outcome } = attempt(refused, { ...limits, left: failing(31) });
+    expect(await failureOf(outcome)).toMatchObject({ nonRetryable: true, type: 'window_given_up' });
+  });
+
+  it('is tried again before that, and where it has just begun to fail', async () => {
+    for (const left of [failing(29), { ...failing(31), trouble: null }]) {
+      expect(await failureOf(attempt(refused, { ...limits, left }).outcome)).toMatchObject({ nonRetryable: false });
+    }
+  });
+
+  it('fails for what is final, and not as given up', async () => {
+    const denied = () => Promise.reject(new PracticeError('unauthorized', 'the token is refused'));
+    const { outcome } = attempt(denied, { ...limits, left: failing(31) });
+    expect(await failureOf(outcome)).toMatchObject({ nonRetryable: true, type: 'unauthorized' });
   });
 });
 
