@@ -997,8 +997,6 @@ create table voucher (
 create table window_pause (
   installation bigint not null,
   is_paused boolean not null,
-  is_followed boolean not null default false,
-  n integer not null default 1,
   action_id bigint not null,
   constraint window_pause_pkey PRIMARY KEY (installation),
   constraint window_pause_action_id_fkey FOREIGN KEY (action_id) REFERENCES action(id)
