@@ -1,12 +1,9 @@
 import { Command } from 'commander';
 import { exitCodes } from '../domain/errors.ts';
+import type { ReportName } from '../reports/index.ts';
 import type { Definition } from './command.ts';
 import { CommandContext, type CommonOptions, type Io } from './context.ts';
-import { defineBookCommands } from './program/books.ts';
 import { definer, examplesOf as oldExamplesOf } from './program/define.ts';
-import { defineDocumentCommands } from './program/documents.ts';
-import { defineOperationCommands } from './program/operations.ts';
-import { defineReportCommands } from './program/reports.ts';
 import { defineSetupCommands } from './program/setup.ts';
 import { defineWindowCommands } from './program/windows.ts';
 
@@ -18,6 +15,23 @@ type Listed = [usage: string, summary: string, load?: () => Promise<{ command: D
  * with all that it imports; what the list says of it therefore stands here.
  */
 const commands: Listed[] = [
+  [
+    'dev',
+    'the demo: everything embedded, with a sandbox clinic that goes on living',
+    () => import('./commands/dev.ts'),
+  ],
+  ['run', 'the daemon: schedules and worker', () => import('./commands/run.ts')],
+  ['sync', 'one window now, waited for', () => import('./commands/sync.ts')],
+  ['backfill', 'load everything again, beside the live windows', () => import('./commands/backfill.ts')],
+  ['windows', 'the latest windows and how they ended', () => import('./commands/windows.ts')],
+  ['pause', 'hold back the windows of the schedule, or the delivery', () => import('./commands/pause.ts')],
+  ['resume', 'let paused windows, or a paused delivery, go on', () => import('./commands/resume.ts')],
+  [
+    'cancel',
+    'end what is under way: windows, backfills, replays, or the delivery',
+    () => import('./commands/cancel.ts'),
+  ],
+  ['nudge', 'open a window now through the daemon, without waiting for it', () => import('./commands/nudge.ts')],
   [
     'status',
     'lag, health and its cause at a glance; of one installation also rate budgets, states and problems',
@@ -34,6 +48,41 @@ const commands: Listed[] = [
     'say which prepayments a payment of type 8 used, where that is not known or wrong; without a payment: proposals',
     () => import('./commands/problems-match.ts'),
   ],
+  [
+    'explain <kind> [id]',
+    'one document from source to books: proofs, rules, entries, write-back',
+    () => import('./commands/explain.ts'),
+  ],
+  [
+    'preview',
+    'what the next window would post, or what another mapping would change; writes nothing',
+    () => import('./commands/preview.ts'),
+  ],
+  ['repost', 'post corrections after a changed mapping', () => import('./commands/repost.ts')],
+  ['deliver', 'deliver what is due to the ERP now, waited for', () => import('./commands/deliver.ts')],
+  ['deliver retry [id...]', 'send refused or undone entries again', () => import('./commands/deliver-retry.ts')],
+  ['deliver ack <batch...>', 'note that a batch of files was read in', () => import('./commands/deliver-ack.ts')],
+  ['deliver undo', 'reverse in the ERP what was delivered, by date', () => import('./commands/deliver-undo.ts')],
+  ['deliver pause', 'hold the delivery; windows go on', () => import('./commands/deliver-pause.ts')],
+  ['deliver resume', 'let a paused delivery go on', () => import('./commands/deliver-resume.ts')],
+  [
+    'late',
+    'late documents, and entries that a closed period of the ERP holds: each waits for a decision',
+    () => import('./commands/late.ts'),
+  ],
+  ['late list', 'the same as `vetledger late`', () => import('./commands/late-list.ts')],
+  [
+    'late decide [id...]',
+    'decide about late documents, and about those that the source does not show any more',
+    () => import('./commands/late-decide.ts'),
+  ],
+  ['erp', 'ERPs that entries are delivered to'],
+  ['erp check', 'try in the ERP what entries need of it', () => import('./commands/erp-check.ts')],
+  [
+    'reconcile',
+    'the equations E1-E10 over the whole books; exit code 1 on a difference',
+    () => import('./commands/reconcile.ts'),
+  ],
   ['ledger', 'our own books'],
   [
     'ledger verify',
@@ -48,21 +97,9 @@ const commands: Listed[] = [
     () => import('./commands/ledger-closes.ts'),
   ],
   [
-    'late',
-    'late documents, and entries that a closed period of the ERP holds: each waits for a decision',
-    () => import('./commands/late.ts'),
-  ],
-  ['late list', 'the same as `vetledger late`', () => import('./commands/late-list.ts')],
-  [
-    'late decide [id...]',
-    'decide about late documents, and about those that the source does not show any more',
-    () => import('./commands/late-decide.ts'),
-  ],
-  ['repost', 'post corrections after a changed mapping', () => import('./commands/repost.ts')],
-  [
-    'preview',
-    'what the next window would post, or what another mapping would change; writes nothing',
-    () => import('./commands/preview.ts'),
+    'adopt',
+    'take a moved practice API or time zone into the books, adopt another database’s entries in the ERP, or say what a copy of the database is for',
+    () => import('./commands/adopt.ts'),
   ],
   ['erase', 'personal data'],
   [
@@ -70,20 +107,49 @@ const commands: Listed[] = [
     'erase a client’s names and addresses; amounts stay',
     () => import('./commands/erase-client.ts'),
   ],
+  ['export', 'the journal as hledger, CSV or beancount', () => import('./commands/export.ts')],
+  ['report', 'reports of the books, each figure with its documents'],
   [
-    'adopt',
-    'take a moved practice API or time zone into the books, adopt another database’s entries in the ERP, or say what a copy of the database is for',
-    () => import('./commands/adopt.ts'),
+    'report vat',
+    'base and tax by VAT group, rate, kind and code, beside the source’s figures',
+    () => reportNamed('vat'),
   ],
-  ['deliver', 'deliver what is due to the ERP now, waited for', () => import('./commands/deliver.ts')],
-  ['deliver retry [id...]', 'send refused or undone entries again', () => import('./commands/deliver-retry.ts')],
-  ['deliver ack <batch...>', 'note that a batch of files was read in', () => import('./commands/deliver-ack.ts')],
-  ['deliver undo', 'reverse in the ERP what was delivered, by date', () => import('./commands/deliver-undo.ts')],
-  ['deliver pause', 'hold the delivery; windows go on', () => import('./commands/deliver-pause.ts')],
-  ['deliver resume', 'let a paused delivery go on', () => import('./commands/deliver-resume.ts')],
-  ['erp', 'ERPs that entries are delivered to'],
-  ['erp check', 'try in the ERP what entries need of it', () => import('./commands/erp-check.ts')],
+  ['report eu-sales', 'sales to companies of the EU, by buyer', () => reportNamed('eu-sales')],
+  ['report receivables', 'open items per customer, by age; equals E2', () => reportNamed('receivables')],
+  [
+    'report prepayments',
+    'unused prepayments per client, with their uses and refunds; equals E3',
+    () => reportNamed('prepayments'),
+  ],
+  ['report vouchers', 'gift cards and vouchers sold and redeemed; equals E9', () => reportNamed('vouchers')],
+  ['report clearing', 'payments by account, type, department and day', () => reportNamed('clearing')],
+  [
+    'report cutover',
+    'open invoices, unused prepayments, gift cards and vouchers at start_date, for the opening balances of the ERP',
+    () => reportNamed('cutover'),
+  ],
+  [
+    'migrate',
+    'make the tables in the database, or bring them up to date after an upgrade',
+    () => import('./commands/migrate.ts'),
+  ],
+  ['doctor', 'try each dependency, credential, permission and filter for real', () => import('./commands/doctor.ts')],
+  ['budget', 'rate budgets of the practice API'],
+  [
+    'budget reset',
+    'forget the blocks and lowered limits that refusals (429) have left',
+    () => import('./commands/budget-reset.ts'),
+  ],
+  [
+    'sandbox',
+    'a practice API to try things on: a real HTTP server with an invented clinic',
+    () => import('./commands/sandbox.ts'),
+  ],
 ];
+
+async function reportNamed(name: ReportName) {
+  return (await import('./commands/report.ts')).reportCommand(name);
+}
 
 const definitions = new WeakMap<Command, Definition<never>>();
 
@@ -125,10 +191,6 @@ export async function createProgram(
     .addHelpText('after', exitCodesText());
   const define = definer(io, finished);
   defineWindowCommands(program, define);
-  defineOperationCommands(program, define);
-  defineDocumentCommands(program, define);
-  defineBookCommands(program, define);
-  defineReportCommands(program, define);
   defineSetupCommands(program, define);
   for (const [usage, summary, load] of commands) {
     const command = addCommand(program, usage, summary);

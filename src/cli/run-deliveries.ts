@@ -10,8 +10,7 @@ import { option, wholeNumber } from './command.ts';
 import type { CommandContext, Io } from './context.ts';
 import { ProgressBars } from './progress.ts';
 import { deliveryAnswer, leftText } from './render/delivery.ts';
-import { about } from './render/load.ts';
-import { count } from './render/text.ts';
+import { about, count } from './render/text.ts';
 
 /** `--wait` of the commands that deliver. */
 export const wait = option(

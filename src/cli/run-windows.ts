@@ -1,13 +1,44 @@
+import { z } from 'zod';
 import { changedIdentity } from '../bookkeeping/identity.ts';
 import { type PlainError, UserError } from '../domain/errors.ts';
 import { askAgainNow } from '../practice/sign-in-store.ts';
 import { type LoadPlan, planLoad } from '../queries/load-estimate.ts';
-import { type App, installationOf } from '../runtime/app.ts';
+import { noVerdict, verdicts } from '../queries/verdict.ts';
+import { type App, chosenInstallations, installationOf } from '../runtime/app.ts';
+import type { LoadEstimate } from '../sync/load-estimate.ts';
+import { streamNames } from '../sync/streams.ts';
+import { recordKinds } from '../terms.ts';
 import { syncNow, type WindowReport } from '../windows/run-window.ts';
+import { named } from './books.ts';
 import type { CommandContext } from './context.ts';
 import { ProgressBars } from './progress.ts';
-import { about, loadText } from './render/load.ts';
+import { about } from './render/text.ts';
+import { windowAnswer, windowBlock, windowsDocument } from './render/window.ts';
 import { deliverNow } from './run-deliveries.ts';
+import { withApp } from './with-app.ts';
+
+/** What `sync` and `backfill` print. */
+export const windowsAnswer = z.strictObject({ windows: z.array(windowAnswer) });
+
+/** Runs a window of the named installation, or of each, and prints them with what they leave of the books. */
+export function runAndReport(
+  context: CommandContext,
+  installation: number | undefined,
+  run: WindowRun,
+): Promise<number> {
+  return withApp(
+    context,
+    { temporal: true, handlesSignal: true, ...(run.trigger === 'sync' ? { upgradesEmbedded: true } : {}) },
+    async (app) => {
+      const chosen = chosenInstallations(app.config, installation).map(({ id }) => id);
+      const ran = named(app.config, await runWindows(context, app, chosen, run));
+      const verdictOf = await verdicts(app.db, chosenInstallations(app.config, installation));
+      const windows = ran.map((window) => ({ ...window, verdict: verdictOf.get(window.installation) ?? noVerdict }));
+      await context.result(windowsDocument(windows), () => windows.map(windowBlock).join('\n\n'));
+      return exitCodeOf(windows);
+    },
+  );
+}
 
 /** Which windows to run; `from` is a backfill's first invoice date. */
 export interface WindowRun {
@@ -103,4 +134,15 @@ export function notOpenedError({ code, message, todo }: PlainError): UserError {
 /** Exit code 4 if a window failed. */
 export function exitCodeOf(windows: WindowReport[]): number {
   return windows.some((window) => window.outcome === 'failed' || window.failedToOpen) ? 4 : 0;
+}
+
+/** A load in a line: `about 61 minutes: invoicerow is the limit (2600 invoices, … to load)`. */
+function loadText({ estimate, records }: LoadPlan): string {
+  const toLoad = recordKinds.map((list) => `${records[list]} ${streamNames[list]}`).join(', ');
+  return `${estimateText(estimate)} (${toLoad} to load)`;
+}
+
+/** An estimate in a line: `about 61 minutes: invoicerow is the limit`. */
+export function estimateText({ seconds, limit }: LoadEstimate): string {
+  return `${about(seconds)}: ${limit.action.replace(/\.list$/, '')} is the limit`;
 }

@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { describe, expect, inject, test } from 'vitest';
+import type { Io } from '../../src/cli/context.ts';
+import { main } from '../../src/cli/main.ts';
 import { createProgram, examplesOf } from '../../src/cli/program.ts';
 import { PracticeError } from '../../src/domain/practice-error.ts';
 import { ServiceError } from '../../src/embedded/errors.ts';
@@ -136,6 +138,22 @@ describe('wrong usage ends with exit code 2, says what and what to do', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: '' });
     expect(json()).toEqual({ error: { code: 'usage', message: expect.any(String), todo: expect.any(String) } });
   });
+});
+
+test.each([
+  ['pause', '{"paused":[]}\n'],
+  ['cancel', '{"cancelled":[]}\n'],
+])('%s of all installations, and the answer is no: the JSON has none', async (command, expected) => {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const io = { env: {}, stdin: Object.assign(stdin, { isTTY: true }), stdout, stderr };
+  const ended = main([command, '--reason', 'x', '--json'], {
+    ...io,
+    signal: new AbortController().signal,
+  } as unknown as Io);
+  await once(stderr, 'data');
+  stdin.write('n\n');
+  expect(await ended).toBe(0);
+  expect(String(stdout.read())).toBe(expected);
 });
 
 describe('errors', () => {

@@ -1,7 +1,7 @@
 // Events of `vetledger run` as people read them.
 
 import { expect, test } from 'vitest';
-import { eventLine } from '../../src/cli/render/event.ts';
+import { eventLine } from '../../src/cli/commands/run.ts';
 
 test('a window that did not open has the time, what happened and what to do', () => {
   const error = { code: 'unreachable', message: 'no connection (connect ECONNREFUSED)', todo: 'Check base_url.' };

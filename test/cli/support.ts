@@ -44,9 +44,12 @@ export async function checkAnswer(args: readonly string[], stdout: string): Prom
   }
   const definition = definitionOf(command);
   if (definition === undefined || stdout === '') return;
-  const { success, error } = z.union([errorAnswer, definition.answer]).safeParse(JSON.parse(stdout));
-  if (!success)
-    throw new Error(`vetledger ${args.join(' ')}: its answer is not as declared\n${z.prettifyError(error)}`);
+  // `run` prints a document for each event.
+  for (const line of stdout.trimEnd().split('\n')) {
+    const { success, error } = z.union([errorAnswer, definition.answer]).safeParse(JSON.parse(line));
+    if (!success)
+      throw new Error(`vetledger ${args.join(' ')}: its answer is not as declared\n${z.prettifyError(error)}`);
+  }
 }
 
 function collector() {

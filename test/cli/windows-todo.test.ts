@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { windowsTodo } from '../../src/cli/render/window.ts';
+import { windowsTodo } from '../../src/cli/commands/windows.ts';
 import type { RecordedWindow } from '../../src/queries/windows.ts';
 
 const closed: RecordedWindow = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reconcileText } from '../../src/cli/render/reconcile.ts';
+import { reconcileText } from '../../src/cli/commands/reconcile-text.ts';
 import { execute } from '../../src/db/rows.ts';
 import { type InstallationReport, type ReconcileInput, reconcile } from '../../src/reconcile/index.ts';
 import { type DraftLine, party } from '../ledger/drafts.ts';

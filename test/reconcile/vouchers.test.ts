@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reconcileText } from '../../src/cli/render/reconcile.ts';
+import { reconcileText } from '../../src/cli/commands/reconcile-text.ts';
 import { type InstallationReport, type ReconcileInput, reconcile } from '../../src/reconcile/index.ts';
 import type { DraftLine } from '../ledger/drafts.ts';
 import { mappingOf } from '../posting/support.ts';

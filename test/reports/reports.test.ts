@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { reportText } from '../../src/cli/render/report.ts';
+import { reportText } from '../../src/cli/commands/report-text.ts';
 import { Money } from '../../src/domain/money.ts';
 import { section } from '../../src/reports/report.ts';
 import { vetledger } from '../cli/support.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { about, estimateText } from '../../src/cli/render/load.ts';
+import { about } from '../../src/cli/render/text.ts';
+import { estimateText } from '../../src/cli/run-windows.ts';
 import { estimateList, estimateLoad, type ListLoad, ListProgress, type Pace } from '../../src/sync/load-estimate.ts';
 import { pageSizeFor } from '../../src/sync/walk/page-size.ts';
 

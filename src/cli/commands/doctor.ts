@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { changedIdentity } from '../../bookkeeping/identity.ts';
 import { type Config, loadConfig } from '../../config/load.ts';
 import { postgresMajor, supportedPostgres } from '../../db/migrate.ts';
@@ -8,18 +9,43 @@ import { latestNudge } from '../../mirror/installation-state.ts';
 import { serverVersion } from '../../queries/database.ts';
 import { type App, chosenInstallations, openApp } from '../../runtime/app.ts';
 import { checkTemporal } from '../../runtime/temporal-check.ts';
+import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { type Check, failure, passed } from '../doctor/check.ts';
 import { checkErp } from '../doctor/erp.ts';
 import { checkOwed } from '../doctor/owed.ts';
 import { checkPractice } from '../doctor/practice.ts';
-import { instant } from '../render/text.ts';
+import { instant as instantText } from '../render/text.ts';
+
+interface Options {
+  installation?: number;
+}
+
+const answer = z.strictObject({
+  ok: z.boolean(),
+  checks: z.array(
+    z.strictObject({
+      installation: z.number().nullable(),
+      check: z.string(),
+      status: z.enum(['ok', 'warn', 'fail']),
+      message: z.string(),
+      todo: z.string().nullable(),
+    }),
+  ),
+});
+
+export const command: Definition<Options> = {
+  options: [installation],
+  examples: [['vetledger doctor', 'after setting up, and when something is wrong']],
+  answer,
+  run: doctor,
+};
 
 /**
  * Tries each dependency, credential, permission and filter; exit code 1 when a check fails, 3 when a service cannot be
  * reached.
  */
-export async function doctor(context: CommandContext, options: { installation?: number }): Promise<number> {
+async function doctor(context: CommandContext, options: Options): Promise<number> {
   const config = await loadConfig(context.configPath, context.env);
   const chosen = chosenInstallations(config, options.installation);
   const checks = [passed(null, 'configuration', `${config.file} and its mapping files are valid`)];
@@ -136,7 +162,7 @@ async function webhookChecks({ config, db }: App, installation: number): Promise
   if (!config.webhooks) return [];
   const latest = await latestNudge(db, installation);
   const message = latest
-    ? `the latest came ${instant(latest.toISOString())}`
+    ? `the latest came ${instantText(latest.toISOString())}`
     : `none has come yet; they are sent to /webhooks/${installation}/<secret> while \`vetledger run\` is up`;
   return [passed(installation, 'webhooks', message)];
 }

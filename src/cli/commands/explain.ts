@@ -13,10 +13,29 @@ import { stringifyJson } from '../../records/json.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { type DocumentKind, documentKinds, type InstallationId } from '../../terms.ts';
 import { chosenBooks } from '../books.ts';
+import { type Definition, installation } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { explainText } from '../render/explain.ts';
-import { explanationDocument } from '../render/explain-json.ts';
 import { withApp } from '../with-app.ts';
+import { answer, explanationDocument } from './explain-answer.ts';
+import { explainText } from './explain-text.ts';
+
+interface Options {
+  installation?: number;
+}
+
+export const command: Definition<Options> = {
+  description:
+    'Kind is invoice, payment or prepayment; id is the document’s id in the practice software or, for an invoice, its number with or without prefix, posted or held. One name alone is an entry code (4711/invoice/1001/1), an id or a number; where it means several documents, they are listed. With a kind, an id goes before a number. Times are local times of the installation’s zone.',
+  options: [installation],
+  examples: [
+    ['vetledger explain invoice 123', 'why it is in the books as it is, or why not'],
+    ['vetledger explain invoice H-1001', 'by the number printed on it'],
+    ['vetledger explain 4711/payment/12/1', 'by the code of an entry, as exports and the ERP show it'],
+    ['vetledger explain prepayment 7 --json', 'its uses and refunds, and who set a match, as JSON'],
+  ],
+  answer,
+  run: explain,
+};
 
 /** What a person asked for: a document by its code, or a text that may be an id or an invoice's number. */
 type Asked = { code: CodedDocument } | { kind: DocumentKind | null; text: string; id: number | null };
@@ -25,11 +44,7 @@ type Asked = { code: CodedDocument } | { kind: DocumentKind | null; text: string
  * One document from the source to the books. `names` are its kind and id (for an invoice also its number), or one of: an entry
  * code, an id, a number.
  */
-export async function explain(
-  context: CommandContext,
-  options: { installation?: number },
-  names: readonly string[],
-): Promise<number> {
+async function explain(context: CommandContext, options: Options, names: readonly string[]): Promise<number> {
   const asked = askedFor(names);
   return withApp(context, { temporal: false }, async (app) => {
     const chosen = await chosenBooks(app, 'code' in asked ? asked.code.installation : options.installation);

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { Option } from 'commander';
+import { z } from 'zod';
 import { ConfigError, codeOf } from '../../domain/errors.ts';
 import { type ExportFormatName, exportEntries } from '../../ledger/export/export.ts';
 import { chosenBooks } from '../books.ts';
+import { calendarDate, type Definition, installation, option } from '../command.ts';
 import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
-import { headFields } from '../render/ledger.ts';
+import { headAnswer, headFields } from '../render/ledger.ts';
 import { withApp } from '../with-app.ts';
 
-export interface ExportCommandOptions {
+interface Options {
   installation?: number;
   format: ExportFormatName;
   from?: string;
@@ -18,8 +21,35 @@ export interface ExportCommandOptions {
   all?: true;
 }
 
+const answer = z.strictObject({
+  out: z.string(),
+  bytes: z.number(),
+  left_out: z.array(z.strictObject({ installation: z.number(), entries: z.number() })),
+  heads: z.array(headAnswer.extend({ installation: z.number(), line: z.string() })),
+});
+
+export const command: Definition<Options> = {
+  description:
+    'What goes to the general ledger: every document’s entry, or, for those posted in mode `daily_summary`, one entry per day and department. Entries of days that have no summary yet are left out, and counted on stderr.',
+  options: [
+    new Option('--format <format>', 'what to write').choices(['hledger', 'csv', 'beancount']).makeOptionMandatory(),
+    installation,
+    option('--from <date>', 'first entry date (YYYY-MM-DD)', calendarDate),
+    option('--to <date>', 'last entry date (YYYY-MM-DD)', calendarDate),
+    new Option('--documents', 'the sub-ledger instead: the entry of every document, whatever its posting mode'),
+    new Option('--all', 'with csv: all installations in one table'),
+    new Option('--out <file>', 'write to this file, whole or not at all (default: stdout)'),
+  ],
+  examples: [
+    ['vetledger export --format hledger | hledger -f - balance', 'the trial balance by another program'],
+    ['vetledger export --format csv --from 2026-01-01 --to 2026-01-31 --out january.csv', 'one month as a table'],
+  ],
+  answer,
+  run: exportJournal,
+};
+
 /** Writes the journal to stdout, or to a file that is replaced as a whole or not at all. */
-export async function exportJournal(context: CommandContext, options: ExportCommandOptions): Promise<number> {
+async function exportJournal(context: CommandContext, options: Options): Promise<number> {
   const { from = null, to = null, out } = options;
   refuseBackwards(options, 'export');
   if (context.json && !out) throw usageError('--json needs --out FILE: stdout carries the journal itself.', 'export');

@@ -1,13 +1,32 @@
+import { z } from 'zod';
 import { type Config, loadConfig } from '../../config/load.ts';
 import { roleOfUrl, rolesSql } from '../../db/roles.ts';
 import { ConfigError, UserError } from '../../domain/errors.ts';
 import { acquirePostgres, type PostgresHandle, ServiceError } from '../../embedded/index.ts';
 import { migrateAsOwner } from '../../runtime/database.ts';
+import type { Definition } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { migratedText } from '../render/migrate.ts';
+
+const answer = z.strictObject({
+  applied: z.array(z.string()),
+  owner: z.string().nullable(),
+  /** Null where one role does all. */
+  runtime: z.string().nullable(),
+});
+
+export const command: Definition<object> = {
+  description:
+    'Connects with `migrate_database_url` (without it: `database_url`), applies the migrations that are missing, and gives the role of `database_url` its rights: to read and add in the journal, and ordinary ones on the rest. It makes that role if it may; otherwise it prints the SQL for a superuser. Before an upgrade, stop every process of vetledger and make a backup. A database of a build before 0.1.0 with other tables is refused. `dev`, and `sync` on an embedded database, do this by themselves.',
+  examples: [
+    ['vetledger migrate', 'after installing, and after each upgrade'],
+    ['vetledger migrate --json', 'which migrations were applied, as JSON'],
+  ],
+  answer,
+  run: migrate,
+};
 
 /** Makes the tables or brings them up to date, as the owner of the database, and gives the runtime role its rights. */
-export async function migrateCommand(context: CommandContext): Promise<number> {
+async function migrate(context: CommandContext): Promise<number> {
   const config = await loadConfig(context.configPath, context.env, { mappingMayBeMissing: true });
   const postgres = await acquireOwned(context, config);
   try {
@@ -63,4 +82,13 @@ function sqlOfRoles(ownerUrl: string, runtimeUrl: string): string[] | null {
   const runtime = roleOfUrl(runtimeUrl);
   if (owner === null || runtime === null) return null;
   return rolesSql(owner.name, runtime.name, decodeURIComponent(new URL(ownerUrl).pathname.slice(1)) || owner.name);
+}
+
+function migratedText({ applied, runtime }: z.infer<typeof answer>): string {
+  const did = applied.length === 0 ? 'The database was up to date.' : `Applied: ${applied.join(', ')}.`;
+  const rights =
+    runtime === null
+      ? ''
+      : ` The role ${runtime} has its rights: it reads and adds in the journal, and changes nothing there.`;
+  return `${did}${rights}`;
 }

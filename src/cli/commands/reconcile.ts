@@ -1,25 +1,124 @@
+import { Option } from 'commander';
+import { z } from 'zod';
 import { UserError } from '../../domain/errors.ts';
 import { reconcileWithSource } from '../../queries/reconcile.ts';
 import { reconcileWithErp } from '../../queries/reconcile-erp.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
+import { amount, counts, date, documentStates } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
+import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { reconcileText } from '../render/reconcile.ts';
 import { noteText } from '../render/reconcile-notes.ts';
+import { outsideAnswer } from '../render/verdict.ts';
 import { withApp } from '../with-app.ts';
+import { reconcileText } from './reconcile-text.ts';
 
-export interface ReconcileCommandOptions {
+interface Options {
   installation?: number;
   erp?: true;
   full?: true;
   complete?: true;
 }
 
+const equation = z.strictObject({
+  ok: z.boolean(),
+  difference: z.union([amount, z.number()]),
+  documents: z.array(z.strictObject({ document: z.string(), difference: z.string(), message: z.string() })),
+  documents_omitted: z.number().optional(),
+});
+const notes = z.array(z.strictObject({ document: z.string(), message: z.string() }));
+
+export const answer = z.strictObject({
+  ok: z.boolean(),
+  complete: z.boolean(),
+  installations: z.array(
+    z.strictObject({
+      installation: z.number(),
+      ok: z.boolean(),
+      complete: z.boolean(),
+      empty: z.boolean(),
+      outside: outsideAnswer,
+      currency: z.string(),
+      equations: z.strictObject({
+        E1: equation,
+        E2: equation,
+        E3: equation,
+        E4: equation,
+        E5: equation,
+        E6: equation.extend({ not_counted: z.array(z.string()).optional() }),
+        E7: equation.optional(),
+        E8: equation.optional(),
+        E9: equation,
+        E10: equation,
+      }),
+      states: documentStates,
+      trial_balance: z.array(
+        z.strictObject({
+          account: z.string(),
+          role: z.string().optional(),
+          debit: amount,
+          credit: amount,
+          balance: amount,
+        }),
+      ),
+      listed: z.strictObject({
+        payments_without_invoice: notes,
+        held_changes: notes,
+        consolidation_clearing: z.array(z.strictObject({ document: z.string(), balance: amount })),
+        credit_settlement: z.array(z.strictObject({ documents: z.array(z.string()), balance: amount })),
+        prepayment_clients: z.array(
+          z.strictObject({ client: z.string(), ledger: amount, source: amount, unproven: z.array(z.string()) }),
+        ),
+        unused_prepayments: z.array(z.strictObject({ month_end: date, balance: amount })),
+        prepayment_vat: notes.optional(),
+        vouchers: z.array(
+          z.strictObject({ role: z.string(), opening: amount, sold: amount, redeemed: amount, balance: amount }),
+        ),
+        liabilities_in_debit: z.array(
+          z.strictObject({ account: z.string(), roles: z.array(z.string()), balance: amount }),
+        ),
+        write_backs: z.strictObject({ foreign: notes, unproven: notes }),
+        residues: z.array(z.strictObject({ account: z.string(), date, residue: amount })),
+        unsummarised: z.array(z.strictObject({ date, entries: z.number() })),
+        reports: z.array(z.strictObject({ document: z.string(), code: z.string(), message: z.string() })),
+      }),
+      erp: z
+        .strictObject({ undelivered: notes, refused: notes, cancelled_out: notes, within_tolerance: notes })
+        .optional(),
+      not_in_erp: counts.optional(),
+      /** How many of a list are left out. */
+      omitted: counts,
+    }),
+  ),
+});
+
+export const command: Definition<Options> = {
+  description:
+    'Says two things: whether what is posted is right (reconciled: the equations), and whether all of it is posted (complete), with count, amount, VAT and oldest date of what is not, per kind of document. With --erp, the entries in the ERP are read back and compared with what was delivered (E7): what was changed, deleted or added by hand is named; it is complete only when every entry is in the ERP. Only what has changed since the last time is read; everything once a week, and with --full.',
+  options: [
+    installation,
+    new Option('--erp', 'read back what the ERP holds, too (E7)'),
+    new Option('--full', 'with --erp: read back everything'),
+    new Option(
+      '--complete',
+      'exit code 1, too, when a document is held, late, changed after posting, not shown by the source any more or not judged yet, or when nothing is posted; with --erp also when an entry is refused or not delivered yet',
+    ),
+  ],
+  examples: [
+    ['vetledger reconcile', 'trial balance, states and equations'],
+    ['vetledger reconcile --json', 'the same as JSON'],
+    ['vetledger reconcile --complete', 'for a script that signs the month only when nothing is left out'],
+    ['vetledger reconcile --erp --full', 'and everything that the ERP holds'],
+  ],
+  answer,
+  run: reconcile,
+};
+
 /**
  * The equations over the whole books, with `erp` those in the ERP, too; exit code 1 on a difference. With `complete`, exit code 1
  * also when anything is outside the books, or nothing in them.
  */
-export function reconcile(context: CommandContext, options: ReconcileCommandOptions): Promise<number> {
+function reconcile(context: CommandContext, options: Options): Promise<number> {
   const { erp = false, full = false, complete = false } = options;
   if (full && !erp) {
     throw new UserError('usage', '--full is for reading back the ERP.', 'Add --erp, or leave --full out.', 2);

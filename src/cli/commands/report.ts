@@ -1,3 +1,5 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
 import type { InstallationConfig } from '../../config/load.ts';
 import type { Connection } from '../../db/rows.ts';
 import { outsideBooks, outsideByKind } from '../../documents/outside.ts';
@@ -6,12 +8,16 @@ import { UserError } from '../../domain/errors.ts';
 import { prepaymentVatDifferences } from '../../queries/prepayment-vat.ts';
 import { type ReportKind, type ReportName, reports } from '../../reports/index.ts';
 import type { Period } from '../../reports/report.ts';
+import { amount, date } from '../answer.ts';
 import { chosenBooks } from '../books.ts';
+import type { Definition } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { type InstallationReport, notedLines, reportCsv, reportDocument, reportText } from '../render/report.ts';
+import { calendarDate, installation, option } from '../program/options.ts';
+import { outsideAnswer } from '../render/verdict.ts';
 import { withApp } from '../with-app.ts';
+import { type InstallationReport, notedLines, reportCsv, reportDocument, reportText } from './report-text.ts';
 
-export interface ReportOptions {
+interface Options {
   installation?: number;
   asOf?: string;
   month?: string;
@@ -19,8 +25,70 @@ export interface ReportOptions {
   documents?: true;
 }
 
+const cell = z.union([z.string(), z.number(), z.null()]);
+
+/** The keys, facts and amounts of a report stand beside these fields. */
+const answer = z.strictObject({
+  report: z.string(),
+  installations: z.array(
+    z.strictObject({
+      installation: z.number(),
+      name: z.string().nullable(),
+      currency: z.string(),
+      from: date.nullable(),
+      through: date,
+      not_in_books: outsideAnswer,
+      prepayment_vat_differences: z
+        .array(z.strictObject({ document: z.string(), difference: z.string(), message: z.string() }))
+        .optional(),
+      sections: z.record(
+        z.string(),
+        z.strictObject({
+          figures: z.array(
+            z.object({ documents: z.array(z.object({ document: z.string() }).catchall(cell)) }).catchall(cell),
+          ),
+          total: z.record(z.string(), amount),
+        }),
+      ),
+    }),
+  ),
+});
+
+/** `vetledger report NAME`. */
+export function reportCommand(name: ReportName): { command: Definition<Options> } {
+  const { description, of }: ReportKind = reports[name];
+  const when = {
+    month: [option('--month <month>', 'the month (YYYY-MM; default: the last one that is over)', month)],
+    day: [option('--as-of <date>', 'the state at the end of this day (YYYY-MM-DD; default: today)', calendarDate)],
+    start: [],
+  }[of];
+  const asked = { month: ' --month 2026-01', day: ' --as-of 2026-01-31', start: '' }[of];
+  const command: Definition<Options> = {
+    description,
+    options: [
+      ...when,
+      installation,
+      new Option('--documents', 'print the documents of each figure, too'),
+      new Option('--csv', 'print a table with a line for each document of each figure'),
+    ],
+    examples: [
+      [`vetledger report ${name}${asked}`, 'the figures'],
+      [`vetledger report ${name}${asked} --documents`, 'and the documents behind each'],
+      [`vetledger report ${name}${asked} --csv > ${name}.csv`, 'for a spreadsheet'],
+    ],
+    answer,
+    run: (context, options) => report(context, name, options),
+  };
+  return { command };
+}
+
+function month(value: string): string {
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(value)) throw new InvalidArgumentError('It must be a month like 2026-01.');
+  return value;
+}
+
 /** Prints a report of the books of each installation, in one snapshot of the database for each. */
-export function report(context: CommandContext, name: ReportName, options: ReportOptions): Promise<number> {
+function report(context: CommandContext, name: ReportName, options: Options): Promise<number> {
   const kind: ReportKind = reports[name];
   if (options.csv && context.json) throw usageError('--csv and --json are two ways to print it.', `report ${name}`);
   return withApp(context, { temporal: false }, async (app) => {
@@ -69,12 +137,7 @@ async function outsideOf(db: Connection, { id, decimals }: InstallationConfig, k
 }
 
 /** A month's report is of the last month that is over, and a day's of today, where nothing else is asked for. */
-function periodOf(
-  of: ReportKind['of'],
-  { asOf, month }: ReportOptions,
-  today: string,
-  startDate: string | null,
-): Period {
+function periodOf(of: ReportKind['of'], { asOf, month }: Options, today: string, startDate: string | null): Period {
   if (of === 'start') return { from: null, through: daysFrom(startDate ?? today, -1) };
   if (of === 'month') return monthBounds(month ?? daysFrom(`${today.slice(0, 7)}-01`, -1).slice(0, 7));
   return { from: null, through: asOf ?? today };

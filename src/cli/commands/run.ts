@@ -1,16 +1,70 @@
+import { z } from 'zod';
 import type { Config } from '../../config/load.ts';
 import { codeOf } from '../../domain/errors.ts';
 import type { TimedEvent } from '../../domain/events.ts';
 import { labelOf } from '../../domain/installation-name.ts';
+import { visibleIn } from '../../domain/text.ts';
 import { runDaemon } from '../../windows/daemon.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
+import { instant, plainError } from '../answer.ts';
 import { named } from '../books.ts';
+import type { Definition } from '../command.ts';
 import { type CommandContext, OutputClosed } from '../context.ts';
-import { eventDocument, eventLine } from '../render/event.ts';
+import { instant as instantText } from '../render/text.ts';
+import { windowAnswer, windowLine, windowsDocument } from '../render/window.ts';
 import { withApp } from '../with-app.ts';
 
+const happened = { time: instant, installation: z.number(), name: z.string().nullable().optional() };
+const ofWindow = { ...happened, window: z.number(), workflow_id: z.string(), run_id: z.string() };
+const ofDependency = {
+  ...happened,
+  dependency: z.enum(['postgres', 'temporal', 'practice_api', 'erp']),
+  installation: z.number().nullable(),
+};
+
+/** One line of `run --json`. */
+const answer = z.discriminatedUnion('event', [
+  z.strictObject({
+    ...ofWindow,
+    event: z.literal('window_opened'),
+    kind: z.string(),
+    trigger: z.string(),
+    from: instant.nullable(),
+    to: instant.nullable(),
+  }),
+  windowAnswer.extend({ ...ofWindow, event: z.enum(['window_closed', 'window_failed']) }),
+  z.strictObject({ ...ofWindow, event: z.literal('window_not_opened'), error: plainError }),
+  z.strictObject({
+    ...happened,
+    event: z.literal('delivery'),
+    workflow_id: z.string(),
+    run_id: z.string(),
+    delivered: z.number(),
+    refused: z.number(),
+    left: z.number(),
+    error: plainError.nullable(),
+  }),
+  z.strictObject({ ...ofDependency, event: z.literal('outage'), error: plainError }),
+  z.strictObject({ ...ofDependency, event: z.literal('recovery'), seconds: z.number() }),
+  z.strictObject({
+    ...happened,
+    event: z.enum(['paused', 'resumed']),
+    what: z.enum(['windows', 'delivery']),
+    by: z.string(),
+    reason: z.string(),
+  }),
+]);
+
+export const command: Definition<object> = {
+  description:
+    'Opens a window of every installation as often as `schedule.every` says, until Ctrl-C or SIGTERM. Each window is one line on stdout.',
+  examples: [['vetledger run --config /etc/vetledger/vetledger.yaml', 'run as a service']],
+  answer,
+  run,
+};
+
 /** The daemon. With --json each event is one JSON document on a line of its own. */
-export function run(context: CommandContext): Promise<number> {
+function run(context: CommandContext): Promise<number> {
   return withApp(context, { temporal: true, logLevel: 'info', handlesSignal: true, pacesSignIn: true }, async (app) => {
     const { installations } = app.config;
     const told = installations.length > 10 ? String(installations.length) : installations.map(labelOf).join(', ');
@@ -108,5 +162,40 @@ class Lines {
   /** A daemon that nobody listens to any more ends, as any command in a pipe does. */
   #end(error: unknown): void {
     this.#ending.abort(error);
+  }
+}
+
+/** An event as `run --json` prints it: of a window that ended it holds what `sync --json` has of it. Null: it is not printed. */
+export function eventDocument(event: TimedEvent): object | null {
+  switch (event.event) {
+    case 'window_closed':
+    case 'window_failed': {
+      const { time, event: name, report, ...ids } = event;
+      return { time, event: name, ...ids, ...windowsDocument([report as WindowReport]).windows[0] };
+    }
+    case 'delivery':
+      // One that neither delivered nor was refused anything comes every few minutes.
+      return event.delivered + event.refused === 0 ? null : event;
+    default:
+      return event;
+  }
+}
+
+/** An event as one line for people. Null: it is not printed. */
+export function eventLine(event: TimedEvent): string | null {
+  switch (event.event) {
+    case 'window_closed':
+    case 'window_failed':
+      return windowLine(event.report as WindowReport);
+    case 'window_not_opened': {
+      const { message, todo } = visibleIn(event.error);
+      return `${instantText(event.time)}  installation ${event.installation} the window could not be opened | ${message} | what to do: ${todo}`;
+    }
+    case 'delivery':
+      if (event.delivered + event.refused === 0) return null;
+      return `installation ${event.installation} delivered ${event.delivered} | ${event.refused} refused, ${event.left} left`;
+    default:
+      // The log tells of outages; of windows that open, nothing.
+      return null;
   }
 }

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
+import { Option } from 'commander';
+import { z } from 'zod';
 import { ConfigError, codeOf, UserError } from '../../domain/errors.ts';
+import { type Definition, decimal, option, webAddress, wholeNumber } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 
-export interface SandboxOptions {
+interface Options {
   port: number;
   seed: number;
   invoices: number;
@@ -13,8 +16,48 @@ export interface SandboxOptions {
   webhooks?: string;
 }
 
+const answer = z.strictObject({
+  url: z.string(),
+  port: z.number(),
+  installation: z.number(),
+  token: z.string(),
+  client_id: z.string(),
+  client_secret: z.string(),
+  applications: z.array(
+    z.strictObject({
+      name: z.string(),
+      token: z.string().optional(),
+      client_id: z.string(),
+      client_secret: z.string(),
+      scopes: z.array(z.string()),
+    }),
+  ),
+  docs: z.string(),
+});
+
+export const command: Definition<Options> = {
+  description: 'Stays up until Ctrl-C. It holds no real data and asks for no real credentials.',
+  config: false,
+  options: [
+    option('--port <n>', 'port on 127.0.0.1; 0 takes any free one', wholeNumber).default(8090),
+    option('--seed <n>', 'which clinic; the same seed gives the same one', wholeNumber).default(1),
+    option('--invoices <n>', 'final invoices of its history', wholeNumber).default(2600),
+    option('--rate-window <seconds>', 'length of the rolling window of its rate limits', decimal).default(60),
+    option('--latency <ms>', 'milliseconds that each answer takes longer', wholeNumber).default(0),
+    new Option('--token <token>', 'bearer token it accepts (default: $PRACTICE_TOKEN, or sandbox-token)'),
+    new Option('--state <file>', 'keep the clinic in this file over restarts'),
+    option('--webhooks <url>', 'send a webhook for each change to this address', webAddress),
+  ],
+  examples: [
+    ['vetledger sandbox', 'the clinic that vetledger.yaml of a checkout names'],
+    ['vetledger sandbox --port 0 --seed 7 --rate-window 5 --json', 'for tests: any port, short rate window'],
+  ],
+  answer,
+  run: sandbox,
+};
+
 /** Runs the sandbox until Ctrl-C. With --json, stdout is one line with its URL and credentials. */
-export async function sandbox(context: CommandContext, options: SandboxOptions): Promise<number> {
+async function sandbox(context: CommandContext, options: Options): Promise<number> {
   context.signal.throwIfAborted();
   const { SandboxError, startFromCommand } = await importSandbox();
   const token = options.token || context.env.PRACTICE_TOKEN || 'sandbox-token';

@@ -1,21 +1,92 @@
-import { recordedWindows } from '../../queries/windows.ts';
+import { Option } from 'commander';
+import { z } from 'zod';
+import { visible } from '../../domain/text.ts';
+import { type RecordedWindow, recordedWindows } from '../../queries/windows.ts';
 import { type App, chosenInstallations } from '../../runtime/app.ts';
-import { gapsOf } from '../../sync/replay/coverage-of.ts';
+import type { Gap } from '../../sync/replay/coverage.ts';
+import { type GapReport, gapsOf } from '../../sync/replay/coverage-of.ts';
+import { streamNames } from '../../sync/streams.ts';
+import type { InstallationId } from '../../terms.ts';
+import { instant, plainError, remark } from '../answer.ts';
 import { named } from '../books.ts';
+import { type Definition, installation, option, wholeNumber } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { gapsDocument, gapsText } from '../render/gaps.ts';
-import { windowsTable, windowsTodo } from '../render/window.ts';
+import { instant as instantText, table } from '../render/text.ts';
+import { label, type Named } from '../render/window.ts';
 import { withApp } from '../with-app.ts';
 
-interface WindowsOptions {
+interface Options {
   installation?: number;
   failed?: true;
   gaps?: true;
   limit: number;
 }
 
+const answer = z.union([
+  z.strictObject({
+    windows: z.array(
+      z.strictObject({
+        id: z.number(),
+        installation: z.number(),
+        name: z.string().optional(),
+        kind: z.string(),
+        trigger: z.string(),
+        from: instant.nullable(),
+        to: instant.nullable(),
+        outcome: z.enum(['open', 'closed', 'failed']),
+        error: plainError.nullable(),
+        remarks: z.array(remark),
+        opened_at: instant,
+        closed_at: instant.nullable(),
+        workflow_id: z.string(),
+        covered_by: z.array(z.number()).nullable(),
+        reset_of: z.number().nullable(),
+      }),
+    ),
+  }),
+  /** With --gaps. */
+  z.strictObject({
+    ok: z.boolean(),
+    installations: z.array(
+      z.strictObject({
+        installation: z.number(),
+        ok: z.boolean(),
+        since: instant.nullable(),
+        gaps: z.array(
+          z.strictObject({
+            stream: z.enum(['invoices', 'rows', 'payments', 'prepayments']),
+            from_id: z.number().nullable().optional(),
+            to_id: z.number().optional(),
+            from: instant.nullable(),
+            to: instant.nullable(),
+            todo: z.string(),
+          }),
+        ),
+      }),
+    ),
+  }),
+]);
+
+export const command: Definition<Options> = {
+  description:
+    'The latest windows and how they ended. A failed one is covered once later windows or a replay have read and posted what it left; `covered by` names them. With --gaps: whether the windows have left anything unread between them; exit code 1 where they have.',
+  options: [
+    installation,
+    new Option('--failed', 'only those that failed, covered ones included'),
+    new Option('--gaps', 'check that each window began where the one before it had ended').conflicts('failed'),
+    option('--limit <n>', 'how many', wholeNumber).default(20),
+  ],
+  examples: [
+    ['vetledger windows', 'the last twenty'],
+    ['vetledger windows --failed', 'what went wrong lately, and what covers it'],
+    ['vetledger windows --gaps', 'prove that nothing was left out'],
+  ],
+  answer,
+  run: windows,
+};
+
 /** The latest windows and how they ended; with --gaps whether they have left a gap. */
-export function windows(context: CommandContext, options: WindowsOptions): Promise<number> {
+function windows(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false }, async (app) => {
     const { db, config } = app;
     const ids = chosenInstallations(config, options.installation).map(({ id }) => id);
@@ -38,4 +109,84 @@ async function gaps(context: CommandContext, { db }: App, installations: readonl
   for (const installation of installations) reports.push({ installation, ...(await gapsOf(db, installation)) });
   await context.result(gapsDocument(reports), () => reports.map(gapsText).join('\n'));
   return reports.some((report) => report.gaps.length > 0) ? 1 : 0;
+}
+
+/** Windows as a table, one line each. */
+export function windowsTable(windows: (RecordedWindow & Named)[]): string {
+  return table(
+    ['window', 'installation', 'kind', 'opened', 'from', 'to', 'outcome', 'covered by', 'error', 'remarks'],
+    windows.map((window) => [
+      window.id,
+      label(window),
+      `${window.kind} (${window.trigger})`,
+      instantText(window.opened_at),
+      instantText(window.from),
+      instantText(window.to),
+      window.outcome,
+      window.outcome === 'failed' ? (window.covered_by?.join(', ') ?? 'nothing yet') : '',
+      window.error ? `${window.error.code}: ${window.error.message}` : '',
+      window.remarks.map(({ code }) => code).join(', '),
+    ]),
+  );
+}
+
+const idsNamedAtMost = 10;
+
+/** What to do about the windows that failed and are not covered, a line for each way to mend them; null where none is left. */
+export function windowsTodo(windows: readonly RecordedWindow[]): string | null {
+  const open = windows.filter(({ outcome, covered_by }) => outcome === 'failed' && covered_by === null);
+  const ways = Map.groupBy(open, ({ error }) => (error === null ? '' : `${error.code}: ${error.todo}`));
+  ways.delete('');
+  if (ways.size === 0) return null;
+  const lines = [...ways].map(([way, of]) => {
+    const ids = of.slice(0, idsNamedAtMost).map(({ id }) => id);
+    const others = of.length > ids.length ? ` and ${of.length - ids.length} more` : '';
+    return visible(`  ${of.length === 1 ? 'window' : 'windows'} ${ids.join(', ')}${others}: ${way}`);
+  });
+  return ['What to do', ...lines].join('\n');
+}
+
+type InstallationGaps = GapReport & { installation: InstallationId };
+
+function gapsDocument(reports: readonly InstallationGaps[]) {
+  return {
+    ok: reports.every(({ gaps }) => gaps.length === 0),
+    installations: reports.map(({ installation, since, gaps }) => ({
+      ...{ installation, ok: gaps.length === 0, since },
+      gaps: gaps.map((gap) => ({
+        stream: streamNames[gap.stream],
+        ...(gap.stream === 'payment'
+          ? { from_id: gap.from, to_id: gap.to, from: gap.since, to: gap.until }
+          : { from: timeOf(gap.from), to: timeOf(gap.to) }),
+        todo: `run \`${remedyOf(installation, gap)}\``,
+      })),
+    })),
+  };
+}
+
+/** One installation's check, a line for each gap. */
+function gapsText({ installation, since, gaps }: InstallationGaps): string {
+  if (since === null) return `Installation ${installation}: no window has noted what it read yet.`;
+  if (gaps.length === 0) return `Installation ${installation}: no gap since ${instantText(since)}.`;
+  return gaps
+    .map((gap) => {
+      const of = `Installation ${installation}: no window has read the ${streamNames[gap.stream]}`;
+      const what =
+        gap.stream === 'payment'
+          ? `with ids above ${gap.from ?? 0} up to ${gap.to}`
+          : `changed from ${gap.from === null ? 'the beginning' : instantText(new Date(gap.from))} to ${instantText(new Date(gap.to))}`;
+      return `${of} ${what}. What to do: \`${remedyOf(installation, gap)}\``;
+    })
+    .join('\n');
+}
+
+function remedyOf(installation: InstallationId, gap: Gap): string {
+  const [from, to] = gap.stream === 'payment' ? [gap.since, gap.until] : [timeOf(gap.from), timeOf(gap.to)];
+  if (from === null || gap.from === null) return `vetledger backfill --installation ${installation}`;
+  const end = to ?? new Date(from.getTime() + 1);
+  return `vetledger replay --installation ${installation} --from ${from.toISOString()} --to ${end.toISOString()}`;
+}
+
+function timeOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
 }

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { Money } from '../../domain/money.ts';
 import { sentenceOf } from '../../domain/problem-texts.ts';
 import { visibleIn } from '../../domain/text.ts';
-import type { DocumentProblem } from '../../queries/problems.ts';
+import type { DocumentProblem, OutsideDocument } from '../../queries/problems.ts';
 import * as answer from '../answer.ts';
-import { changesLine, effectLine } from './changes.ts';
 import { columns, count, instant } from './text.ts';
 
 /** What is held, or refused by the ERP or the source. */
@@ -122,4 +121,17 @@ function more({ message, outside }: Shown): string[] {
   // The cause is told above; what else the document lacks is told here.
   if (first !== undefined && message.endsWith(`: ${causes.join('; ')}`)) return others.map((other) => `also ${other}`);
   return [message];
+}
+
+/** `changed: total 181.00 → 171.00, department 11 → 12`; null without a change. */
+function changesLine(changes: OutsideDocument['changes']): string | null {
+  if (changes.length === 0) return null;
+  return `changed: ${changes.map(({ field, old, new: now }) => `${field} ${old ?? 'none'} → ${now ?? 'none'}`).join(', ')}`;
+}
+
+/** `the correction: 3000 +100.00, 3005 -100.00` (debit positive); null without an effect. */
+function effectLine(effect: OutsideDocument['effect']): string | null {
+  if (effect.length === 0) return null;
+  const parts = effect.map(({ account, amount }) => `${account} ${amount.startsWith('-') ? '' : '+'}${amount}`);
+  return `the correction, debit +: ${parts.join(', ')}`;
 }

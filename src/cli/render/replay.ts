@@ -4,8 +4,7 @@ import type { ReplayCost } from '../../queries/replay-cost.ts';
 import type { Span } from '../../sync/replay/targets.ts';
 import { streamNames } from '../../sync/streams.ts';
 import { recordKinds } from '../../terms.ts';
-import { about } from './load.ts';
-import { count, instant } from './text.ts';
+import { about, count, instant } from './text.ts';
 import { windowBlock, windowsDocument } from './window.ts';
 
 /** A replayed interval and what it has changed. */

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { labelOf } from '../../domain/installation-name.ts';
-import { visible, visibleIn } from '../../domain/text.ts';
+import { visibleIn } from '../../domain/text.ts';
 import type { Verdict } from '../../queries/verdict.ts';
-import type { RecordedWindow } from '../../queries/windows.ts';
 import type { WindowReport } from '../../windows/run-window.ts';
 import * as answer from '../answer.ts';
-import { count, instant, table, writtenBackText } from './text.ts';
+import { count, instant, writtenBackText } from './text.ts';
 import { verdictAnswer, verdictLines } from './verdict.ts';
 
 const streamCounts = z.strictObject({
@@ -43,11 +42,12 @@ export const windowAnswer = z.strictObject({
 type Streams = WindowReport['seen'];
 
 /** The name that people call the installation by, where it is known. */
-interface Named {
+export interface Named {
   name?: string | null;
 }
 
-function label({ installation, name = null }: Named & { installation: number }): string {
+/** The installation with the name that people call it by. */
+export function label({ installation, name = null }: Named & { installation: number }): string {
   return labelOf({ id: installation, name });
 }
 
@@ -79,41 +79,6 @@ export function windowBlock(report: WindowReport & Named & { verdict?: Verdict }
   for (const { message } of window.remarks ?? []) lines.push(`  remark        ${message}`);
   if (window.error) lines.push(`  error         ${window.error.message}`, `  what to do    ${window.error.todo}`);
   return lines.join('\n');
-}
-
-/** Windows as a table, one line each. */
-export function windowsTable(windows: (RecordedWindow & Named)[]): string {
-  return table(
-    ['window', 'installation', 'kind', 'opened', 'from', 'to', 'outcome', 'covered by', 'error', 'remarks'],
-    windows.map((window) => [
-      window.id,
-      label(window),
-      `${window.kind} (${window.trigger})`,
-      instant(window.opened_at),
-      instant(window.from),
-      instant(window.to),
-      window.outcome,
-      window.outcome === 'failed' ? (window.covered_by?.join(', ') ?? 'nothing yet') : '',
-      window.error ? `${window.error.code}: ${window.error.message}` : '',
-      window.remarks.map(({ code }) => code).join(', '),
-    ]),
-  );
-}
-
-const idsNamedAtMost = 10;
-
-/** What to do about the windows that failed and are not covered, a line for each way to mend them; null where none is left. */
-export function windowsTodo(windows: readonly RecordedWindow[]): string | null {
-  const open = windows.filter(({ outcome, covered_by }) => outcome === 'failed' && covered_by === null);
-  const ways = Map.groupBy(open, ({ error }) => (error === null ? '' : `${error.code}: ${error.todo}`));
-  ways.delete('');
-  if (ways.size === 0) return null;
-  const lines = [...ways].map(([way, of]) => {
-    const ids = of.slice(0, idsNamedAtMost).map(({ id }) => id);
-    const others = of.length > ids.length ? ` and ${of.length - ids.length} more` : '';
-    return visible(`  ${of.length === 1 ? 'window' : 'windows'} ${ids.join(', ')}${others}: ${way}`);
-  });
-  return ['What to do', ...lines].join('\n');
 }
 
 /** One window as one line, for the daemon. */

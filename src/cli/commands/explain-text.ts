@@ -8,8 +8,8 @@ import type { DocumentFacts } from '../../posting/types.ts';
 import type { UnitDelivery } from '../../queries/deliveries.ts';
 import type { Explanation, RelatedDocument } from '../../queries/explain.ts';
 import { formatAmount } from '../../reconcile/report.ts';
-import { unitDeliveryLines } from './delivery.ts';
-import { type instant, table } from './text.ts';
+import { unitDeliveryLines } from '../render/delivery.ts';
+import { type instant, table } from '../render/text.ts';
 
 /** A document from the source to the books, as text. */
 export function explainText(found: Explanation): string {

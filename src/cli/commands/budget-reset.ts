@@ -1,14 +1,35 @@
+import { Option } from 'commander';
+import { z } from 'zod';
 import { UserError } from '../../domain/errors.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
-import { type CommandContext, usageError } from '../context.ts';
-import { count, instant } from '../render/text.ts';
+import { agreed } from '../acting.ts';
+import { type Definition, installation, yes } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { count, instant as instantText } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
 
+interface Options {
+  installation?: number;
+  action?: string;
+  yes?: true;
+}
+
+const answer = z.strictObject({ reset: z.array(z.strictObject({ installation: z.number(), action: z.string() })) });
+
+export const command: Definition<Options> = {
+  description:
+    'For a source that asked for a pause by mistake. Requests that were sent still count. A pause is 15 minutes at most without it, and ends by itself. Asks first; where there is no terminal, --yes is needed.',
+  options: [installation, new Option('--action <name>', 'only this budget, as `status` names it (default: all)'), yes],
+  examples: [
+    ['vetledger budget reset', 'all budgets of every installation'],
+    ['vetledger budget reset --installation 4711 --action invoice.list --yes', 'one budget, without a question'],
+  ],
+  answer,
+  run: reset,
+};
+
 /** Forgets the blocks and lowered limits of rate budgets, once it was confirmed. */
-export function reset(
-  context: CommandContext,
-  options: { installation?: number; action?: string; yes?: true },
-): Promise<number> {
+function reset(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false }, async ({ config, budget }) => {
     const chosen = chosenInstallations(config, options.installation);
     const found = await Promise.all(
@@ -29,16 +50,13 @@ export function reset(
     }
     const lowered = budgets.filter(({ blockedUntil, limit, limitNow }) => blockedUntil !== null || limitNow < limit);
     for (const { installation, action, blockedUntil, limit, limitNow } of lowered) {
-      const blocked = blockedUntil === null ? '' : `, blocked until ${instant(blockedUntil)}`;
+      const blocked = blockedUntil === null ? '' : `, blocked until ${instantText(blockedUntil)}`;
       context.note(`installation ${installation}, ${action}: ${limitNow} of ${limit}${blocked}`);
     }
-    if (lowered.length > 0 && options.yes !== true) {
-      const answer = await context.confirm('Forget these blocks and lowered limits?');
-      if (answer === null) throw usageError('Without a terminal to ask on, --yes is needed.', 'budget reset');
-      if (!answer) {
-        await context.result({ reset: [] }, () => 'Nothing was changed.');
-        return 0;
-      }
+    const question = 'Forget these blocks and lowered limits?';
+    if (lowered.length > 0 && !(await agreed(context, options, question, 'budget reset'))) {
+      await context.result({ reset: [] }, () => 'Nothing was changed.');
+      return 0;
     }
     for (const { installation, action } of lowered) await budget(installation).forget(action);
     const reset = lowered.map(({ installation, action }) => ({ installation, action }));

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { signed } from '../../domain/entry.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { EntryRecord } from '../../ledger/journal/records.ts';
@@ -5,6 +6,123 @@ import type { UnitDelivery } from '../../queries/deliveries.ts';
 import type { Explanation } from '../../queries/explain.ts';
 import { parseJson } from '../../records/json.ts';
 import type { DocumentKind } from '../../terms.ts';
+import { amount, date, instant, plainError, remark } from '../answer.ts';
+import { entryAnswer, linesAnswer } from '../render/entry.ts';
+
+const documentRef = z.strictObject({ kind: z.enum(['invoice', 'payment', 'prepayment']), id: z.number() });
+
+const deliveryAnswer = z.strictObject({
+  unit: z.string(),
+  state: z.string(),
+  needs_consent: z.boolean(),
+  erp_id: z.string().nullable(),
+  erp_number: z.string().nullable(),
+  erp_date: date.nullable(),
+  settled_at: instant.nullable(),
+  problem: plainError.nullable(),
+  /** What has undone it in the ERP, and sent it again. */
+  undos: z.array(z.unknown()).optional(),
+});
+
+export const answer = z.strictObject({
+  installation: z.number(),
+  document: documentRef,
+  state: z.string(),
+  document_date: date.nullable(),
+  problem: plainError.extend({ since: instant.nullable() }).nullable(),
+  reports: z.array(remark),
+  decisions: z.array(
+    z.strictObject({
+      decision: z.enum(['redate', 'wait', 'as_dated', 'accept_date', 'confirm_gone']),
+      by: z.string(),
+      at: instant,
+      reason: z.string(),
+      holds: z.boolean(),
+      standing: z.enum(['holds', 'replaced', 'earlier_version', 'late_no_more']),
+    }),
+  ),
+  timezone: z.string(),
+  consultation: z.strictObject({ id: z.number(), url: z.string().nullable() }).nullable(),
+  likely_cancels: z.string().nullable(),
+  likely_cancelled_by: z.string().nullable(),
+  refunds: z.array(z.strictObject({ document: z.string(), amount })),
+  uses: z.array(
+    z.strictObject({
+      document: z.string(),
+      invoice: z.string().nullable(),
+      prepayment: z.string().nullable(),
+      amount,
+      state: z.enum(['set', 'open', 'matched', 'cancelled']),
+      set_by: z.string().nullable(),
+      set_at: instant.nullable(),
+      set_reason: z.string().nullable(),
+    }),
+  ),
+  related: z.array(
+    z.strictObject({
+      document: z.string(),
+      state: z.string(),
+      code: z.string().nullable(),
+      entry: z.string().nullable(),
+    }),
+  ),
+  source: z.array(
+    z.strictObject({
+      version: z.number(),
+      current: z.boolean(),
+      modified: instant.nullable(),
+      read_at: instant,
+      gone_at: instant.nullable(),
+      record: z.record(z.string(), z.unknown()),
+    }),
+  ),
+  judgement: z
+    .strictObject({
+      state: z.string(),
+      code: z.string().nullable(),
+      proofs: z.array(z.strictObject({ proof: z.string(), holds: z.boolean().nullable(), says: z.string() })),
+    })
+    .nullable(),
+  entries: z.array(
+    entryAnswer.extend({
+      in_force: z.boolean(),
+      posting_mode: z.enum(['document', 'daily_summary']),
+      summary: z.string().nullable(),
+      delivery: deliveryAnswer.nullable(),
+      vat_period: z.string(),
+      late: z.boolean(),
+      voucher: z.string().nullable(),
+      recorded_at: instant.nullable(),
+      window: z.number().nullable(),
+      mapping: z
+        .strictObject({ hash: z.string(), version: z.string().nullable(), approved_by: z.string().nullable() })
+        .nullable(),
+      seq: z.number(),
+      hash: z.string(),
+      lines: z.array(
+        linesAnswer.element.extend({
+          internal: z.array(z.string().nullable()),
+          payment_type: z.number().nullable(),
+          document_number: z.string().nullable(),
+          due_date: date.nullable(),
+          bank_reference: z.string().nullable(),
+          rows: z.array(z.number()),
+        }),
+      ),
+    }),
+  ),
+  write_back: z
+    .strictObject({
+      entry_id: z.string(),
+      value: z.string().nullable(),
+      state: z.string(),
+      confirmed: z.boolean(),
+      previous_value: z.string().nullable(),
+      error: z.string().nullable(),
+      written_at: instant.nullable(),
+    })
+    .nullable(),
+});
 
 function deliveryOf([delivery, ...undos]: UnitDelivery[] = []): object | null {
   if (delivery === undefined) return null;
@@ -32,7 +150,7 @@ function recordDocument(record: EntryRecord | undefined) {
   };
 }
 
-/** An explanation as `explain --json` prints it: amounts as text, the source's records as they were received. */
+/** An explanation as `answer` says it: amounts as text, the source's records as they were received. */
 export function explanationDocument(explanation: Explanation) {
   const { versions, judgement, entries, decimals, writeBack } = explanation;
   return {

@@ -9,8 +9,8 @@ import {
   type Listed,
   type ReconcileReport,
 } from '../../reconcile/report.ts';
-import { columns } from './text.ts';
-import { outsideTable, verdictTitle } from './verdict.ts';
+import { columns } from '../render/text.ts';
+import { outsideTable, verdictTitle } from '../render/verdict.ts';
 
 const titles: Record<EquationName | 'E7' | 'E8' | 'E10', string> = {
   E1: 'the trial balance is zero',

@@ -5,8 +5,8 @@ import { type Money, zero } from '../../domain/money.ts';
 import { csvRow } from '../../ledger/export/csv-cell.ts';
 import type { ReportedDifference } from '../../reconcile/report.ts';
 import type { Cell, Column, Item, Period, Section } from '../../reports/report.ts';
-import { columns, count } from './text.ts';
-import { outsideText } from './verdict.ts';
+import { columns, count } from '../render/text.ts';
+import { outsideText } from '../render/verdict.ts';
 
 export interface InstallationReport {
   report: string;

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { recordAction } from '../../actions/record.ts';
+import { requestDeliveriesOnce } from '../../runtime/deliveries.ts';
+import { withTemporalClient } from '../../runtime/temporal-client.ts';
+import { type Nudged, nudgeNow } from '../../windows/nudge-now.ts';
+import type { Definition } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { chosenFor, type OperateOptions, operateOptions, whoAndWhy } from '../operating.ts';
+import { withApp } from '../with-app.ts';
+
+const answer = z.strictObject({
+  nudged: z.array(z.strictObject({ installation: z.number(), state: z.enum(['asked', 'paused', 'no schedule']) })),
+});
+
+export const command: Definition<OperateOptions> = {
+  description:
+    'As if the time of the schedule had come: the window runs in `vetledger run`, at most one waits behind the one under way, and a paused installation stays paused (exit code 1). `sync` runs one in the command and waits. In the Temporal UI: Trigger of the Schedule.',
+  options: operateOptions,
+  examples: [
+    ['vetledger nudge --installation 4711', 'one installation'],
+    ['vetledger nudge --delivery', 'the deliveries of all'],
+  ],
+  answer,
+  run: nudge,
+};
+
+/** Opens windows now through the schedules, or begins the deliveries, without waiting for them. */
+async function nudge(context: CommandContext, options: OperateOptions): Promise<number> {
+  const by = whoAndWhy(options, 'nudge');
+  return withApp(context, { temporal: true }, async (app) => {
+    const ids = await chosenFor(app, options);
+    if (options.delivery) {
+      await requestDeliveriesOnce(app, ids);
+      for (const id of ids) {
+        await app.db.transaction((trx) =>
+          recordAction(trx, { installation: id, kind: 'nudge_delivery', by, input: {} }),
+        );
+      }
+      await context.result({ nudged: ids.map((installation) => ({ installation, state: 'asked' })) }, () =>
+        ids.map((id) => `The delivery of installation ${id} begins as soon as \`vetledger run\` is up.`).join('\n'),
+      );
+      return 0;
+    }
+    const nudged: Nudged[] = [];
+    await withTemporalClient(app, async (client) => {
+      for (const id of ids) {
+        const found = await nudgeNow(app, client, id);
+        nudged.push(found);
+        if (found.state === 'asked')
+          await app.db.transaction((trx) =>
+            recordAction(trx, { installation: id, kind: 'nudge_windows', by, input: {} }),
+          );
+      }
+    });
+    await context.result({ nudged }, () => nudged.map(nudgedText).join('\n'));
+    return nudged.every(({ state }) => state === 'asked') ? 0 : 1;
+  });
+}
+
+function nudgedText({ installation, state }: Nudged): string {
+  switch (state) {
+    case 'asked':
+      return `A window of installation ${installation} opens now, or right after the one that is under way.`;
+    case 'paused':
+      return `No window of installation ${installation} opens: they are paused (\`vetledger status\` says by whom). \`vetledger sync --installation ${installation}\` opens one all the same.`;
+    default:
+      return `Installation ${installation} has no schedule yet: start \`vetledger run\`, or open a window with \`vetledger sync --installation ${installation}\`.`;
+  }
+}
