@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startSandbox } from '../sandbox/src/index.ts';
+import type { TrytonServer } from '../src/embedded/tryton/server.ts';
 import type { InstallationConfig } from '../src/config/load.ts';
 import { loadConfig } from '../src/config/load.ts';
-import type { TrytonServer } from '../src/embedded/tryton/server.ts';
 import { deliverSlice } from '../src/erp/deliver/slice.ts';
 import type { ErpEntry } from '../src/erp/entry.ts';
 import { companyKey } from '../src/erp/entry-key.ts';
@@ -19,12 +19,10 @@ import { settleOpenItems } from '../src/erp/open-items/settle.ts';
 import { enqueueUnits } from '../src/erp/outbox/enqueue.ts';
 import type { ErpTarget } from '../src/erp/port.ts';
 import { strategyOf } from '../src/erp/strategy.ts';
+import { resolveEntries } from '../src/erp/targets/api/resolve.ts';
 import { trytonCapabilities } from '../src/erp/targets/tryton/capabilities.ts';
-import { TrytonConnection } from '../src/erp/targets/tryton/connection.ts';
-import { openTryton } from '../src/erp/targets/tryton/index.ts';
-import { toMove } from '../src/erp/targets/tryton/moves.ts';
-import { TrytonNames } from '../src/erp/targets/tryton/names.ts';
-import { resolveEntries } from '../src/erp/targets/tryton/resolve.ts';
+import { openTryton, TrytonApi } from '../src/erp/targets/tryton/index.ts';
+import type { TrytonWords } from '../src/erp/targets/tryton/names.ts';
 import { translate } from '../src/erp/translate.ts';
 import { loadUnits } from '../src/ledger/general-ledger.ts';
 import type { JsonObject } from '../src/records/json.ts';
@@ -286,7 +284,7 @@ async function connector(app: App, server: TrytonServer, { installation, entries
     [installation.id],
   );
   const erp = configOf(server);
-  const target = openTryton(erp, { databaseId, installation: installation.id, clock: systemClock, log });
+  const target = openTryton(erp, { clock: systemClock, log });
   await query(app.db, 'update erp_unit set company = ? where installation = ?', [
     companyKey(target.company),
     installation.id,
@@ -352,18 +350,17 @@ async function bareLoop(server: TrytonServer, work: Work): Promise<number> {
 
 /** The values of the moves, with the ids of the server's database. */
 async function movesOf(server: TrytonServer, { installation, entries }: Work): Promise<JsonObject[]> {
-  const company = { companyId: 1, context: { company: 1, language: 'en' } };
-  const connection = new TrytonConnection(configOf(server), log);
-  const names = new TrytonNames(connection, async () => company, systemClock);
+  const api = new TrytonApi(configOf(server), { clock: systemClock, log });
   try {
-    const resolved = await resolveEntries(entries, { names, companyId: company.companyId, request });
-    return entries.map((entry) => {
-      const ids = resolved.entries.get(entry.key);
-      if (ids === undefined) throw new Error(`${entry.unitId} of ${installation.id}: ${resolved.problems[0]?.message}`);
-      return toMove(entry, ids);
+    const resolved = await resolveEntries<TrytonWords>(api, entries, request);
+    const all = entries.map(({ key, unitId }) => {
+      const found = resolved.entries.get(key);
+      if (found === undefined) throw new Error(`${unitId} of ${installation.id}: ${resolved.problems[0]?.message}`);
+      return found;
     });
+    return await api.movesOf(all, request);
   } finally {
-    await connection.close();
+    await api.close();
   }
 }
 

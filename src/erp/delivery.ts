@@ -66,7 +66,7 @@ const settleAgainMs = 60_000;
 export function openDelivery({ db, databaseId, clock, log, open }: DeliveryOptions): Delivery {
   const targets = new Map<number, ErpTarget>();
   const looks: Looks = new Map();
-  const openOwn = open ?? ((installation) => openTarget(installation, { databaseId, clock, log }));
+  const openOwn = open ?? ((installation) => openTarget(installation, { clock, log }));
   const targetOf = (installation: InstallationConfig) => {
     const target = targets.get(installation.id) ?? openOwn(installation);
     targets.set(installation.id, target);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NameCache } from '../../src/erp/targets/name-cache.ts';
+import { NameCache } from '../../src/erp/targets/api/names.ts';
 
 const load = async (names: string[]) => new Map(names.map((name) => [name, [Number(name)]]));
 const none = async () => new Map<string, number[]>();

@@ -7,14 +7,13 @@ import { openOdoo } from './odoo/index.ts';
 import { openTryton } from './tryton/index.ts';
 
 export interface TargetPorts {
-  databaseId: string;
   clock: Clock;
   log: Logger;
 }
 
 /** The target that an installation's configuration names. Throws ConfigError for a kind that cannot be delivered to. */
-export function openTarget({ id, erp }: InstallationConfig, ports: TargetPorts): ErpTarget {
-  if (erp.kind === 'tryton') return openTryton(erp, { ...ports, installation: id });
+export function openTarget({ erp }: InstallationConfig, ports: TargetPorts): ErpTarget {
+  if (erp.kind === 'tryton') return openTryton(erp, ports);
   if (erp.kind === 'odoo') return openOdoo(erp, ports);
   throw new ConfigError(
     'erp_kind_unknown',

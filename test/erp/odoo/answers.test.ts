@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { OdooConfig } from '../../../src/config/erp.ts';
 import { redact } from '../../../src/domain/redact.ts';
 import { ErpError } from '../../../src/erp/port.ts';
-import { type Answer, type ErpRequest, NoAnswer } from '../../../src/erp/targets/http.ts';
+import { type Answer, type ErpRequest, NoAnswer } from '../../../src/erp/targets/api/http.ts';
 import { type OdooCall, OdooConnection, type OdooTransport } from '../../../src/erp/targets/odoo/connection.ts';
 import { ports } from '../../support/tryton.ts';
 

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { type CheckPlan, type CheckResult, ErpError, type RequestOptions } from '../../../src/erp/port.ts';
-import { checkOdoo } from '../../../src/erp/targets/odoo/check.ts';
+import { type Checking, checkErp } from '../../../src/erp/targets/api/check.ts';
+import type { OdooCalls } from '../../../src/erp/targets/odoo/calls.ts';
+import { OdooChecks } from '../../../src/erp/targets/odoo/check.ts';
 import type { OdooCall } from '../../../src/erp/targets/odoo/connection.ts';
+import { deleteDrafts } from '../../../src/erp/targets/odoo/drafts.ts';
+import { odooTerms } from '../../../src/erp/targets/odoo/index.ts';
+import type { OdooNames, OdooWords } from '../../../src/erp/targets/odoo/names.ts';
 
 const plan: CheckPlan = {
   ...{
@@ -45,13 +50,20 @@ function odoo(onLoad: (n: number) => void = () => {}, lacking: readonly string[]
     },
   };
   const names = {
-    clear: () => {},
     accounts: async () => new Map([['400000', [{ ...account, journalIds: [] }]]]),
     journals: async () => new Map([['MISC', [{ id: 3, isActive: true }]]]),
     parties: async () => new Map(),
-    analyticAccounts: async () => new Map(),
+    taxes: async () => new Map(),
+    dimensions: async () => new Map(),
   };
-  return { drafts, checked: { calls, names } as unknown as Parameters<typeof checkOdoo>[0] };
+  const asked = calls as unknown as OdooCalls;
+  const checked: Checking<OdooWords> = {
+    terms: odooTerms,
+    words: names as unknown as OdooNames,
+    deleteDrafts: (ids, request) => deleteDrafts(asked, ids.map(Number), request),
+    check: (planned, request) => new OdooChecks(asked, planned, request),
+  };
+  return { drafts, checked };
 }
 
 async function resultsOf(check: AsyncIterable<CheckResult>): Promise<CheckResult[]> {
@@ -62,7 +74,7 @@ async function resultsOf(check: AsyncIterable<CheckResult>): Promise<CheckResult
 
 test('what a check makes, it removes', async () => {
   const { drafts, checked } = odoo();
-  const results = await resultsOf(checkOdoo(checked, plan, request));
+  const results = await resultsOf(checkErp(checked, plan, request));
   expect(results.map(({ name }) => name)).toContain('draft on all accounts, with taxes and dimensions');
   expect(drafts).toEqual(new Set());
 });
@@ -70,7 +82,7 @@ test('what a check makes, it removes', async () => {
 test('also when it is cut off, and what a request without an answer has made', async () => {
   const stop = new AbortController();
   const { drafts, checked } = odoo(() => stop.abort(new Error('cut off')));
-  const check = resultsOf(checkOdoo(checked, plan, { signal: stop.signal, priority: 0 }));
+  const check = resultsOf(checkErp(checked, plan, { signal: stop.signal, priority: 0 }));
   await expect(check).rejects.toThrow('cut off');
   expect(drafts).toEqual(new Set());
 });
@@ -78,7 +90,7 @@ test('also when it is cut off, and what a request without an answer has made', a
 test('the right to make partners is asked for where partners are made', async () => {
   const faults = async (makesParties: boolean) => {
     const { checked } = odoo(() => {}, ['res.partner create']);
-    const check = checkOdoo(checked, { ...plan, writes: false, makesParties }, request);
+    const check = checkErp(checked, { ...plan, writes: false, makesParties }, request);
     return (await resultsOf(check)).filter(({ ok }) => !ok).map(({ name }) => name);
   };
   expect(await faults(true)).toEqual(['right to make partners']);
@@ -87,7 +99,7 @@ test('the right to make partners is asked for where partners are made', async ()
 
 test('a company of another currency is none of this practice', async () => {
   const { checked } = odoo();
-  const results = await resultsOf(checkOdoo(checked, { ...plan, currency: 'SEK' }, request));
+  const results = await resultsOf(checkErp(checked, { ...plan, currency: 'SEK' }, request));
   expect(results.filter(({ ok }) => !ok).map(({ name, message }) => [name, message])).toEqual([
     ['currency', 'the company keeps its books in EUR, the practice in SEK'],
   ]);
@@ -98,7 +110,7 @@ const draftsOf = (results: readonly CheckResult[]) => results.filter(({ name }) 
 
 test('before a first load there is nothing to try drafts with, and that is what it says', async () => {
   const { checked } = odoo();
-  const results = await resultsOf(checkOdoo(checked, { ...plan, journals: [] }, request));
+  const results = await resultsOf(checkErp(checked, { ...plan, journals: [] }, request));
   expect(draftsOf(results)).toEqual([
     {
       ...{ name: 'drafts', ok: false, message: 'not tried: nothing is posted yet' },
@@ -109,7 +121,7 @@ test('before a first load there is nothing to try drafts with, and that is what 
 
 test('without the right to make entries no draft is tried, and the fault is told once', async () => {
   const { checked } = odoo(() => {}, ['account.move create']);
-  const results = await resultsOf(checkOdoo(checked, plan, request));
+  const results = await resultsOf(checkErp(checked, plan, request));
   expect(results.filter(({ ok }) => !ok)).toEqual([
     {
       ...{ name: 'right to make entries', ok: false, message: 'the API user lacks it' },
@@ -126,7 +138,7 @@ test('a right that only a draft shows to be missing is told once for all account
   const { checked } = odoo(() => {
     throw new ErpError('auth', 'You are not allowed to create');
   });
-  const faults = (await resultsOf(checkOdoo(checked, plan, request))).filter(({ ok }) => !ok);
+  const faults = (await resultsOf(checkErp(checked, plan, request))).filter(({ ok }) => !ok);
   expect(faults.filter(({ name }) => name.startsWith('draft') || name.startsWith('account'))).toEqual([
     {
       ...{ name: 'draft on all accounts, with taxes and dimensions', ok: false },

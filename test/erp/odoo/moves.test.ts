@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { Money } from '../../../src/domain/money.ts';
 import { compareEntry } from '../../../src/erp/compare.ts';
 import type { ErpEntry, ErpLine } from '../../../src/erp/entry.ts';
+import type { ResolvedEntry } from '../../../src/erp/targets/api/erp-api.ts';
 import { odooCapabilities } from '../../../src/erp/targets/odoo/capabilities.ts';
-import { foundEntries, type NamesById, type ResolvedEntry, toTable } from '../../../src/erp/targets/odoo/moves.ts';
+import { foundEntries, type NamesById, toTable } from '../../../src/erp/targets/odoo/moves.ts';
+import type { OdooWords } from '../../../src/erp/targets/odoo/names.ts';
 import { type OdooTax, TaxBook, type TaxSide } from '../../../src/erp/targets/odoo/taxes.ts';
 
 const key = 'ABCDEFGHIJKLMNOPQRST';
@@ -56,17 +58,21 @@ const creditNoteOf = (code: string, more: Partial<ErpEntry> = {}) => {
 };
 
 const accounts: Record<string, number> = { '121000': 6, '400000': 24, '251000': 19 };
-const resolvedOf = (entry: ErpEntry): ResolvedEntry => ({
-  journalId: 3,
-  lines: entry.lines.map(({ account, party, vat, dimensions }) => ({
-    accountId: accounts[account] ?? 0,
-    partyId: party === null ? null : 8,
-    tax: vat === null ? null : (taxes.named(vat.code)[0] ?? null),
-    analyticIds: Object.keys(dimensions).length === 0 ? [] : [5, 3],
+const word = (id: number) => ({ id, isActive: true });
+const account = (code: string) => ({
+  ...{ ...word(accounts[code] ?? 0), code, type: 'income', reconcile: false, currencyId: null, journalIds: [] },
+});
+const resolvedOf = (entry: ErpEntry): ResolvedEntry<OdooWords> => ({
+  entry,
+  journal: word(3),
+  lines: entry.lines.map((each) => ({
+    account: account(each.account),
+    party: each.party === null ? null : word(8),
+    tax: each.vat === null ? null : (taxes.named(each.vat.code)[0] ?? null),
+    dimensions: Object.keys(each.dimensions).length === 0 ? [] : [word(5), word(3)],
   })),
 });
-const tableOf = (entry: ErpEntry, hasTagInvert = true) =>
-  toTable([{ entry, resolved: resolvedOf(entry) }], { hasTagInvert });
+const tableOf = (entry: ErpEntry, hasTagInvert = true) => toTable([resolvedOf(entry)], { hasTagInvert });
 
 /** The cells of each line that say something of VAT, without the columns that are empty. */
 function vatCells(entry: ErpEntry, hasTagInvert = true): Record<string, string>[] {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { explain } from '../../../src/erp/targets/explain.ts';
+import { explain } from '../../../src/erp/targets/api/explain.ts';
+import { keyedText, keyIn } from '../../../src/erp/targets/api/keyed-text.ts';
 import { odooCapabilities } from '../../../src/erp/targets/odoo/capabilities.ts';
 import {
   keyInExternalId,
@@ -8,7 +9,7 @@ import {
   partyCodeIn,
   partyIdOf,
 } from '../../../src/erp/targets/odoo/external-ids.ts';
-import { analyticIdsIn, distributionIn, keyIn, referenceOf } from '../../../src/erp/targets/odoo/moves.ts';
+import { analyticIdsIn, distributionIn } from '../../../src/erp/targets/odoo/moves.ts';
 import {
   asAmount,
   asDate,
@@ -76,7 +77,7 @@ test('the reference ends in the key; texts before it that look like keys are non
     ...{ description: 'about [ZZZZZZZZZZZZZZZZZZZZ]', reference: 'KU-1', reverses: null, lines: [] },
   };
   const reference = `KU-1 about [ZZZZZZZZZZZZZZZZZZZZ] · 4711/invoice/1/1 [${key}]`;
-  expect(referenceOf(entry)).toBe(reference);
+  expect(keyedText(entry)).toBe(reference);
   expect(keyIn(reference)).toBe(key);
   expect(keyIn('by hand')).toBeNull();
 });

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { Money } from '../../../src/domain/money.ts';
 import type { ErpEntry } from '../../../src/erp/entry.ts';
-import { explain } from '../../../src/erp/targets/explain.ts';
+import { explain } from '../../../src/erp/targets/api/explain.ts';
+import { keyedText, keyIn } from '../../../src/erp/targets/api/keyed-text.ts';
 import { trytonCapabilities } from '../../../src/erp/targets/tryton/capabilities.ts';
-import { describedAs, foundEntries, keyIn, toMove } from '../../../src/erp/targets/tryton/moves.ts';
+import { foundEntries, toMove } from '../../../src/erp/targets/tryton/moves.ts';
+import type { TrytonAccount } from '../../../src/erp/targets/tryton/names.ts';
 import { asDate, asDecimal, toDate, toDateTime, toDecimal } from '../../../src/erp/targets/tryton/wire.ts';
 import { type JsonObject, readJson, stringifyJson } from '../../../src/records/json.ts';
 
@@ -49,19 +51,24 @@ test('dates and times are Tryton’s', () => {
 
 test('the description ends in the key; texts before it that look like keys are none', () => {
   const other = '[ZZZZZZZZZZZZZZZZZZZZ]';
-  const description = describedAs({ ...entry, description: `about ${other}`, reference: 'KU-1' });
+  const description = keyedText({ ...entry, description: `about ${other}`, reference: 'KU-1' });
   expect(description).toBe(`KU-1 about ${other} · 4711/invoice/1/1 [${key}]`);
   expect(keyIn(description)).toBe(key);
   expect(keyIn('by hand')).toBeNull();
   expect(keyIn('[abcdefghijklmnopqrst] [ABC]')).toBeNull();
-  expect(describedAs({ ...entry, description: 'Invoice KU-1', reference: 'KU-1' })).toBe(
+  expect(keyedText({ ...entry, description: 'Invoice KU-1', reference: 'KU-1' })).toBe(
     `Invoice KU-1 · 4711/invoice/1/1 [${key}]`,
   );
 });
 
 test('a refund of VAT lowers tax and base in Tryton’s report, which counts sales positive', () => {
-  const lines = [{ accountId: 5, partyId: null, taxId: 9, analyticIds: [], takesDueDate: false }];
-  const move = toMove(entry, { companyId: 1, periodId: 2, journalId: 3, lines });
+  const account: TrytonAccount = {
+    ...{ id: 5, code: '2931', type: null, isClosed: false, partyRequired: false, reconcile: false },
+    ...{ from: null, through: null, hasSecondCurrency: false },
+  };
+  const lines = [{ account, party: null, tax: { id: 9, isActive: true }, dimensions: [] }];
+  const journal = { id: 3, isActive: true };
+  const move = toMove({ entry, journal, lines }, { companyId: 1, periodId: 2 });
   expect(move).toMatchObject({ company: 1, period: 2, journal: 3, date: toDate('2026-03-05') });
   const [[, [line]]] = move.lines as [[string, [Record<string, unknown>]]];
   expect(line).toEqual({

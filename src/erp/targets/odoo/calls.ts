@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
-import { readAs } from '../form.ts';
-import type { Doing } from '../http.ts';
+import { readAs } from '../api/form.ts';
+import type { Doing } from '../api/http.ts';
+import { allOf, pagesById } from '../api/pages.ts';
 import type { OdooCall, OdooConnection } from './connection.ts';
 import { asRecords } from './wire.ts';
 
@@ -22,6 +23,8 @@ export interface Features {
 
 /** The company that the configuration names, and what every request says of it. */
 export interface Company {
+  /** With the database's name: no other company of the server has it. */
+  id: string;
   companyId: number;
   /** The company and the companies that it is a branch of: their accounts, journals, taxes and locks are its own. */
   chain: number[];
@@ -35,7 +38,7 @@ export interface Company {
 }
 
 /** Records of one answer. */
-export const pageSize = 500;
+const pageSize = 500;
 
 /** Requests in the name of the configured company. */
 export class OdooCalls {
@@ -78,19 +81,12 @@ export class OdooCalls {
   }
 
   /** All records of a domain, page by page. */
-  async all(
+  all(
     model: string,
     { domain, fields, most = pageSize }: { domain: JsonValue[]; fields: string[]; most?: number },
     request: RequestOptions,
   ): Promise<JsonObject[]> {
-    const found: JsonObject[] = [];
-    for (let after = 0; ; ) {
-      const page = await this.page(model, { domain, fields, after, most }, request);
-      found.push(...page);
-      const last = page.at(-1)?.id;
-      if (typeof last !== 'number' || page.length < most) return found;
-      after = last;
-    }
+    return allOf(pagesById(most, (after) => this.page(model, { domain, fields, after, most }, request)));
   }
 
   /** Whether the user may do something with the records of a model. */

@@ -1,8 +1,8 @@
 import type { OdooConfig } from '../../../config/erp.ts';
-import { visible } from '../../../domain/text.ts';
 import type { JsonObject } from '../../../records/json.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
-import { asId, asRecord, asText, readAs, wholeNumber } from '../form.ts';
+import { chooseCompany } from '../api/choose-company.ts';
+import { asId, asRecord, asText, readAs, wholeNumber } from '../api/form.ts';
 import type { Company, Features } from './calls.ts';
 import type { OdooConnection } from './connection.ts';
 import { asIds, asRecords, asReference, asTextOrNull } from './wire.ts';
@@ -36,11 +36,12 @@ export async function openCompany(
   const mine = readAs(user?.company_ids ?? [], asIds);
   const context = { allowed_company_ids: mine };
   const companies = await read('res.company', [['id', 'in', mine]], ['name', 'currency_id', 'parent_path'], context);
-  const company = theOne(companies, config);
+  const named = companies.map((each) => ({ ...each, id: readAs(each.id, asId), name: readAs(each.name, asText) }));
+  const company: JsonObject & { id: number } = chooseCompany(named, config, 'Odoo');
   const currency = readAs(company.currency_id ?? null, asReference);
   const [money] = await read('res.currency', [['id', '=', currency?.id ?? 0]], ['name', 'decimal_places']);
   if (money === undefined) throw new ErpError('auth', 'the Odoo user may not read the currency of its company');
-  const companyId = readAs(company.id, asId);
+  const companyId = company.id;
   // `1/5/`: readable where the parents themselves are not, as `parent_ids` is not.
   const path = readAs(company.parent_path ?? null, asTextOrNull) ?? '';
   const chain = new Set([
@@ -51,6 +52,7 @@ export async function openCompany(
       .map(wholeNumber),
   ]);
   return {
+    id: `${config.database}/${companyId}`,
     companyId,
     chain: [...chain],
     usable: [companyId, ...[...chain].filter((id) => id !== companyId && mine.includes(id))],
@@ -59,26 +61,6 @@ export async function openCompany(
     userId,
     features: await featuresOf(version, connection, request),
   };
-}
-
-function theOne(companies: readonly JsonObject[], { company: wanted, user }: OdooConfig): JsonObject {
-  const names = companies.map((company) => ({
-    company,
-    id: readAs(company.id, asId),
-    name: readAs(company.name, asText),
-  }));
-  const [found, ...others] = names.filter(
-    ({ id, name }) => wanted === null || String(id) === wanted || name === wanted,
-  );
-  const list = names.map(({ id, name }) => `${visible(name)} (${id})`).join(', ') || 'none';
-  if (found === undefined) {
-    const asked = wanted === null ? 'may use no company' : `may not use the company ${visible(wanted)}`;
-    throw new ErpError('auth', `the Odoo user ${visible(user)} ${asked}; its companies: ${list}`);
-  }
-  if (others.length > 0) {
-    throw new ErpError('auth', `erp.company must name one of the companies of the Odoo user: ${list}`);
-  }
-  return found.company;
 }
 
 async function featuresOf(version: number, connection: OdooConnection, request: RequestOptions): Promise<Features> {

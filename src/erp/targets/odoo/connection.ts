@@ -3,9 +3,19 @@ import { keepSecret } from '../../../domain/redact.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson, stringifyJson } from '../../../records/json.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
-import { explain } from '../explain.ts';
-import { asId, asList, asRecord, readAs, wholeNumber } from '../form.ts';
-import { type Answer, type Doing, ErpHttp, type ErpRequest, NoAnswer, pageError, withRetry } from '../http.ts';
+import { explain } from '../api/explain.ts';
+import { asId, asList, asRecord, readAs, wholeNumber } from '../api/form.ts';
+import {
+  type Answer,
+  answerTo,
+  type Doing,
+  ErpHttp,
+  type ErpRequest,
+  type Outcome,
+  pageError,
+  resultOf,
+  withRetry,
+} from '../api/http.ts';
 import { odooCapabilities } from './capabilities.ts';
 
 /** How requests reach Odoo: over HTTP, or in a test into its fake. */
@@ -59,7 +69,7 @@ export class OdooConnection {
   async version(request: RequestOptions): Promise<number> {
     const body = { jsonrpc: '2.0', id: ++this.#requests, params: {} };
     const answer = await this.#post('reads', '/web/webclient/version_info', {}, body, request);
-    const value = this.#result((each) => rpcOutcome(each, body.id), answer, 'reads', 'version_info');
+    const value = this.#result(rpcOutcome(answer, body.id), answer, 'reads', 'version_info');
     return readAs(value, (told) => {
       const [major] = asList(asRecord(told).server_version_info ?? null);
       // A release of Odoo Online between two versions: `saas~18`.
@@ -73,7 +83,8 @@ export class OdooConnection {
     const name = `${call.model}.${call.method}`;
     if (this.#config.protocol === 'json2') {
       const { path, body } = json2Of(call, context);
-      return this.#result(json2Outcome, await this.#post(doing, path, this.#bearer, body, request), doing, name);
+      const answer = await this.#post(doing, path, this.#bearer, body, request);
+      return this.#result(json2Outcome(answer), answer, doing, name);
     }
     const userId = await this.userId(request);
     const { database, password } = this.#config;
@@ -128,7 +139,7 @@ export class OdooConnection {
   ): Promise<JsonValue> {
     const body = { jsonrpc: '2.0', method: 'call', id: ++this.#requests, params };
     const answer = await this.#post(doing, '/jsonrpc', {}, body, request, name);
-    return this.#result((each) => rpcOutcome(each, body.id, returnsNothing), answer, doing, name);
+    return this.#result(rpcOutcome(answer, body.id, returnsNothing), answer, doing, name);
   }
 
   async #post(
@@ -139,26 +150,13 @@ export class OdooConnection {
     request: RequestOptions,
     method = path,
   ): Promise<Answer> {
-    try {
-      return await this.#transport.post({ path, headers, body: stringifyJson(body), method }, request);
-    } catch (error) {
-      throw error instanceof NoAnswer ? error.toErpError(doing) : error;
-    }
+    const sent = { path, headers, body: stringifyJson(body), method };
+    return answerTo(this.#transport, doing, sent, request);
   }
 
-  /** The result of an answer; one that is none is told in the log, without the server's text. Throws ErpError. */
-  #result(read: (answer: Answer) => Outcome, answer: Answer, doing: Doing, method: string): JsonValue {
-    const outcome = read(answer);
-    if ('result' in outcome) return outcome.result;
-    const { means, problem } = outcome.error;
-    this.#log[means === 'refused' ? 'debug' : 'warn'](
-      { ...answer.ids, method, status: answer.status, means, problem },
-      'Odoo: no result',
-    );
-    if (means === 'auth') this.#userId = null;
-    // A request that only reads has done nothing, whatever became of it.
-    if (doing === 'writes' || (means !== 'doubt' && means !== 'locked')) throw outcome.error;
-    throw new ErpError('unsent', outcome.error.message, { retryAfterMs: outcome.error.retryAfterMs });
+  #result(outcome: Outcome, answer: Answer, doing: Doing, method: string): JsonValue {
+    if ('error' in outcome && outcome.error.means === 'auth') this.#userId = null;
+    return resultOf(outcome, { doing, method, answer, name: 'Odoo' }, this.#log);
   }
 }
 
@@ -178,8 +176,6 @@ function json2Of({ model, method, ids, args = {} }: OdooCall, context: JsonObjec
     body: { ...(ids === undefined ? {} : { ids: [...ids] }), ...args, context },
   };
 }
-
-type Outcome = { result: JsonValue } | { error: ErpError };
 
 /**
  * JSON-RPC: HTTP 200 with the request's own id, and `result` or `error`. An answer of another id is another request's, and one with

@@ -1,7 +1,7 @@
 import { visible } from '../../../domain/text.ts';
 import type { JsonObject } from '../../../records/json.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
-import { asId, readAs } from '../form.ts';
+import { asId, readAs } from '../api/form.ts';
 import type { OdooCalls } from './calls.ts';
 import { keepLines } from './load.ts';
 

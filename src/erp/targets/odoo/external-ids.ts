@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../records/json.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
-import { asId, asList, asRecord, asText, readAs } from '../form.ts';
+import { asId, asList, asRecord, asText, readAs } from '../api/form.ts';
 import type { OdooCalls } from './calls.ts';
 import { asRecords } from './wire.ts';
 

@@ -1,43 +1,35 @@
 import type { OdooConfig } from '../../../config/erp.ts';
 import type { Clock } from '../../../domain/clock.ts';
-import { zero } from '../../../domain/money.ts';
 import { visible } from '../../../domain/text.ts';
-import type { JsonObject, JsonValue } from '../../../records/json.ts';
-import type { CalendarDate } from '../../../terms.ts';
+import type { JsonObject } from '../../../records/json.ts';
 import { companyOf } from '../../company.ts';
 import type { Logger } from '../../deliver/slice.ts';
-import type { ErpEntry, FoundEntry } from '../../entry.ts';
+import type { ErpEntry } from '../../entry.ts';
 import {
   type CheckPlan,
-  type CheckResult,
   ErpError,
   type ErpPeriods,
   type ErpTarget,
-  type IdentifiedCompany,
-  type KeyedPage,
-  type KeyedQuestion,
-  type KeyToFind,
-  type LinesOnly,
   type RequestOptions,
   type WriteOptions,
 } from '../../port.ts';
-import { asId, readAs, wholeNumber } from '../form.ts';
-import { OdooBooks } from './books.ts';
+import type { ErpApi, Fault, ResolvedEntry } from '../api/erp-api.ts';
+import { idOf, readAs } from '../api/form.ts';
+import { ApiTarget } from '../api/target.ts';
 import { type Company, OdooCalls } from './calls.ts';
 import { odooCapabilities } from './capabilities.ts';
-import { checkOdoo } from './check.ts';
+import { OdooChecks } from './check.ts';
 import { openCompany } from './company.ts';
 import { OdooConnection, type OdooTransport } from './connection.ts';
-import { createDrafts } from './create.ts';
 import { deleteDrafts } from './drafts.ts';
-import { findExternalIds, keyInExternalId, maySearch, moveIdOf } from './external-ids.ts';
-import { keyedMoves } from './keyed.ts';
-import { keepLines } from './load.ts';
+import { findExternalIds, keyInExternalId, maySearch, moveIdOf, partyIdOf } from './external-ids.ts';
+import { keepLines, load } from './load.ts';
 import { readLocks } from './locks.ts';
-import { describedAs, keyText } from './moves.ts';
-import { OdooNames } from './names.ts';
-import { MoveReader } from './read.ts';
-import { asAmount, asReference, asTimeOrNull } from './wire.ts';
+import { toTable } from './moves.ts';
+import { OdooNames, type OdooWords } from './names.ts';
+import { OdooReader } from './read.ts';
+import { taxFault } from './taxes.ts';
+import { asTimeOrNull } from './wire.ts';
 
 export interface OdooPorts {
   clock: Clock;
@@ -46,48 +38,49 @@ export interface OdooPorts {
   transport?: OdooTransport;
 }
 
-/** Keys of one search. */
-/** Of methods that return nothing in some versions: what they did is read back. */
-const returnsNothing = true as const;
-const keysPerSearch = 100;
-const linesPerPage = 500;
 /** How long a company's currency, branches and the version of its Odoo are believed. */
 const companyKeptMs = 600_000;
+/** Odoo computes with binary numbers: an amount of so many digits survives them. */
+const mostDigits = 15;
 
 /** An Odoo server as the target of delivery. It is not asked before the first request. */
 export function openOdoo(config: OdooConfig, ports: OdooPorts): ErpTarget {
-  return new OdooTarget(config, ports);
+  return new ApiTarget(companyOf(config), new OdooApi(config, ports));
 }
 
-class OdooTarget implements ErpTarget {
+export const odooTerms: ErpApi<OdooWords>['terms'] = {
+  erp: 'Odoo',
+  party: {
+    ...{ one: 'partner', many: 'partners', ours: 'reference', theirs: 'reference' },
+    ...{ tried: 'partner with the reference', isInactive: 'is archived' },
+  },
+  word: { code: 'code', isInactive: 'is archived', activate: 'Restore' },
+  right: 'the right Invoicing: Billing',
+};
+
+/** What Odoo does for delivery. */
+class OdooApi implements ErpApi<OdooWords> {
   readonly capabilities = odooCapabilities;
-  readonly company: ErpTarget['company'];
-  readonly matching: NonNullable<ErpTarget['matching']>;
-  readonly books: OdooBooks;
+  readonly terms = odooTerms;
+  readonly words: OdooNames;
+  readonly reader: OdooReader;
+  readonly taxFault = taxFault;
   readonly #config: OdooConfig;
   readonly #clock: Clock;
   readonly #connection: OdooConnection;
   readonly #calls: OdooCalls;
-  readonly #names: OdooNames;
-  readonly #reader: MoveReader;
   #company: { is: Company; until: number } | null = null;
 
   constructor(config: OdooConfig, { clock, log, transport }: OdooPorts) {
     this.#config = config;
     this.#clock = clock;
-    this.company = companyOf(config);
     this.#connection = new OdooConnection(config, log, transport);
-    this.#calls = new OdooCalls(this.#connection, (request) => this.#open(request));
-    this.#names = new OdooNames(this.#calls, clock);
-    this.#reader = new MoveReader(this.#calls, this.#names);
-    this.matching = {
-      match: (groups, request) => this.#match(groups, request),
-      unmatch: (groups, request) => this.#unmatch(groups, request),
-    };
-    this.books = new OdooBooks(this.#calls, this.#names, this.#reader);
+    this.#calls = new OdooCalls(this.#connection, (request) => this.company(request));
+    this.words = new OdooNames(this.#calls, clock);
+    this.reader = new OdooReader(this.#calls, this.words);
   }
 
-  async #open(request: RequestOptions): Promise<Company> {
+  async company(request: RequestOptions): Promise<Company> {
     const now = this.#clock.elapsed();
     if (this.#company === null || this.#company.until <= now) {
       this.#company = {
@@ -98,157 +91,109 @@ class OdooTarget implements ErpTarget {
     return this.#company.is;
   }
 
-  async identify(request: RequestOptions): Promise<IdentifiedCompany> {
-    const { companyId, currency } = await this.#open(request);
-    return { ...this.company, id: `${this.#config.database}/${companyId}`, currency };
+  forget(error?: unknown): void {
+    this.words.clear();
+    if (error instanceof ErpError && error.means === 'auth') this.#company = null;
+  }
+
+  lineFault(
+    account: OdooWords['account'],
+    { entry, line, journal }: Parameters<ErpApi<OdooWords>['lineFault']>[1],
+  ): Fault | null {
+    const unknown = (why: string): Fault => ({
+      code: 'erp_account_unknown',
+      message: `Odoo’s account ${visible(line.account)} ${why}`,
+    });
+    if (line.amount.precision(true) > mostDigits) {
+      const message = `Odoo cannot hold the amount ${line.amount.toFixed()}: it has more than ${mostDigits} digits`;
+      return { code: 'erp_refused', message };
+    }
+    if (!account.isActive) return unknown('is deprecated or archived');
+    if (account.currencyId !== null) return unknown('has a currency of its own, whose amount nobody knows');
+    if (journal !== null && account.journalIds.length > 0 && !account.journalIds.includes(journal.id))
+      return unknown(`may not be used in the journal ${visible(entry.journal)}`);
+    return null;
   }
 
   /**
-   * By external id, where the user may search those, and by the key in the reference: the move of another user's import has no
-   * external id of ours, and one whose external id was deleted has none any more.
+   * By Odoo's import, which gives each move and each line its external id in one transaction. A key that Odoo has already is not sent:
+   * its import would write to the move that is there.
    */
-  describe(entry: ErpEntry): string {
-    return describedAs(entry);
-  }
-
-  async find(
-    keys: readonly KeyToFind[],
-    request: RequestOptions,
-  ): Promise<{ found: FoundEntry[]; isComplete: boolean }> {
-    const found = new Map<string, FoundEntry>();
-    const add = (entries: readonly FoundEntry[]) => {
-      for (const entry of entries) found.set(entry.id, entry);
-      return new Set(entries.map(({ key }) => key));
-    };
-    const byId = await maySearch(this.#calls, request);
-    for (let at = 0; at < keys.length; at += keysPerSearch) {
-      const part = keys.slice(at, at + keysPerSearch);
-      const wanted = new Set(part.map(({ key }) => key));
-      const seen = byId ? add(await this.#byExternalId([...wanted], request)) : new Set();
-      const left = part.filter(({ key }) => !seen.has(key));
-      for (const key of add(await this.#byReference(left, likelyOf(left), request))) seen.add(key);
-      const missing = left.filter(({ key }) => !seen.has(key));
-      // Absence is told by a search of all moves only, which takes as long as there are moves.
-      for (const key of add(await this.#byReference(missing, [], request))) seen.add(key);
-      // Somebody may have changed the reference; external ids stay.
-      const lost = byId ? [] : missing.flatMap(({ key }) => (seen.has(key) ? [] : [key]));
-      add(await this.#byExternalId(lost, request));
-    }
-    return { found: [...found.values()], isComplete: true };
-  }
-
-  keyed(which: KeyedQuestion, request: RequestOptions): Promise<KeyedPage> {
-    return keyedMoves(this.#calls, which, request);
-  }
-
-  async #byExternalId(keys: readonly string[], request: RequestOptions): Promise<FoundEntry[]> {
-    const ids = await findExternalIds(this.#calls, 'account.move', keys.map(moveIdOf), request);
-    return this.#reader.read([...ids.values()], request);
-  }
-
-  async #byReference(keys: readonly KeyToFind[], domain: JsonValue[], request: RequestOptions): Promise<FoundEntry[]> {
-    if (keys.length === 0) return [];
-    const texts = keys.map(({ key }) => ['ref', 'like', keyText(key)]);
-    const found: FoundEntry[] = [];
-    const any: JsonValue[] = [...texts.slice(1).map(() => '|'), ...texts];
-    for await (const page of this.#reader.moves([...domain, ...any], request)) found.push(...page);
-    const wanted = new Set(keys.map(({ key }) => key));
-    return found.filter(({ key }) => key !== null && wanted.has(key));
-  }
-
-  async create(entries: readonly ErpEntry[], request: WriteOptions): Promise<Map<string, string>> {
-    const creating = {
-      ...{ calls: this.#calls, names: this.#names },
-      present: (sent: readonly ErpEntry[], reading: RequestOptions) => this.#present(sent, reading),
-    };
-    return this.#written(() => createDrafts(creating, entries, request));
+  async create(entries: readonly ResolvedEntry<OdooWords>[], request: WriteOptions): Promise<number[]> {
+    const { features } = await this.company(request);
+    const sent = entries.map(({ entry }) => entry);
+    const known = await this.#present(sent, request);
+    if (known.length > 0) throw new ErpError('duplicate', 'Odoo has it already', { keys: known });
+    return load(this.#calls, 'account.move', toTable(entries, features), request, sent);
   }
 
   /** Keys that Odoo has already; by the reference, only where their moves are likely to be. */
   async #present(entries: readonly ErpEntry[], request: RequestOptions): Promise<string[]> {
-    const keys = entries.map(({ key }) => key);
+    const keys = entries.map(({ key, date }) => ({ key, dates: [date] }));
     if (await maySearch(this.#calls, request)) {
-      const ids = await findExternalIds(this.#calls, 'account.move', keys.map(moveIdOf), request);
+      const wanted = keys.map(({ key }) => moveIdOf(key));
+      const ids = await findExternalIds(this.#calls, 'account.move', wanted, request);
       return [...ids.keys()].flatMap((id) => keyInExternalId(id) ?? []);
     }
-    const wanted = entries.map(({ key, date }) => ({ key, dates: [date] }));
-    return (await this.#byReference(wanted, likelyOf(wanted), request)).flatMap(({ key }) => key ?? []);
+    const found = new Set((await this.reader.likely(keys, request)).map(({ key }) => key));
+    return keys.flatMap(({ key }) => (found.has(key) ? [key] : []));
+  }
+
+  /** With our id as external id and as reference. */
+  async createParties(parties: readonly { code: string; name: string }[], request: WriteOptions): Promise<void> {
+    const { companyId } = await this.company(request);
+    const table = {
+      fields: ['id', 'name', 'ref', 'company_id/.id'],
+      data: parties.map(({ code, name }) => [partyIdOf(companyId, code), name, code, String(companyId)]),
+    };
+    await load(this.#calls, 'res.partner', table, request);
   }
 
   async post(ids: readonly string[], request: WriteOptions): Promise<void> {
-    if (ids.length === 0) return;
-    const call = {
-      model: 'account.move',
-      method: 'action_post',
-      ids: ids.map(idOf),
-      context: keepLines,
-      returnsNothing,
-    };
-    await this.#written(() => this.#calls.call('writes', call, request));
+    if (ids.length > 0) await this.#write('account.move', 'action_post', ids, keepLines, request);
   }
 
-  async deleteDrafts(ids: readonly string[], request: WriteOptions): Promise<void> {
-    await this.#written(() => deleteDrafts(this.#calls, ids.map(idOf), request));
-  }
-
-  read(ids: readonly string[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {
-    return this.#reader.read(ids.map(idOf), request, only);
+  deleteDrafts(ids: readonly string[], request: RequestOptions): Promise<void> {
+    return deleteDrafts(this.#calls, ids.map(odooId), request);
   }
 
   periods(request: RequestOptions): Promise<ErpPeriods> {
     return readLocks(this.#calls, request);
   }
 
-  async #match(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void> {
-    const lines = await this.#lines(groups.flat(), request);
-    // Of a branch, Odoo reads settings of its parents as it matches.
-    const context = { allowed_company_ids: (await this.#open(request)).usable };
+  async match(groups: readonly (readonly OdooWords['line'][])[], request: WriteOptions): Promise<void> {
+    const context = await this.#branch(request);
+    // One group at a time: Odoo matches whatever lines of an account it is given with each other.
     for (const group of groups) {
-      const present = group.flatMap((id) => lines.get(id) ?? []);
-      const refuse = (why: string) =>
-        new ErpError('refused', `lines ${group.join(', ')}: ${why}`, { problem: 'erp_refused' });
-      if (present.length !== group.length) throw refuse('Odoo has no such line');
-      const matches = new Set(present.map(({ matched }) => matched));
-      if (matches.size === 1 && !matches.has(null)) continue;
-      // Odoo would match what is left of them, and not these lines with each other.
-      if (present.some(({ matched, isTouched }) => matched !== null || isTouched)) {
-        throw refuse('one is matched with other lines');
-      }
-      const left = present.reduce((balance, { amount }) => balance.plus(amount), zero);
-      if (!left.isZero()) throw refuse(`they do not sum to zero (${left.toFixed()})`);
-      if (present.some(({ isPosted }) => !isPosted)) throw refuse('one is not posted');
-      // One group at a time: Odoo matches whatever lines of an account it is given with each other.
-      const call = { model: 'account.move.line', method: 'reconcile', ids: group.map(idOf), context, returnsNothing };
-      await this.#calls.call('writes', call, request);
+      const ids = group.map(({ id }) => id);
+      await this.#write('account.move.line', 'reconcile', ids, context, request);
     }
   }
 
-  async #unmatch(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void> {
-    const lines = await this.#lines(groups.flat(), request);
-    const matched = [...lines].filter(([, line]) => line.matched !== null || line.isTouched).map(([id]) => idOf(id));
-    if (matched.length === 0) return;
-    const context = { allowed_company_ids: (await this.#open(request)).usable };
-    const call = { model: 'account.move.line', method: 'remove_move_reconcile', ids: matched, context, returnsNothing };
+  async unmatch(lines: readonly OdooWords['line'][], request: WriteOptions): Promise<void> {
+    const ids = lines.map(({ id }) => id);
+    await this.#write('account.move.line', 'remove_move_reconcile', ids, await this.#branch(request), request);
+  }
+
+  /** Of a branch, Odoo reads settings of its parents as it matches. */
+  async #branch(request: RequestOptions): Promise<JsonObject> {
+    return { allowed_company_ids: (await this.company(request)).usable };
+  }
+
+  /** A method that returns nothing in some versions: what it did is read back. */
+  async #write(
+    model: string,
+    method: string,
+    ids: readonly string[],
+    context: JsonObject,
+    request: WriteOptions,
+  ): Promise<void> {
+    const call = { model, method, ids: ids.map(odooId), context, returnsNothing: true } as const;
     await this.#calls.call('writes', call, request);
   }
 
-  async #lines(ids: readonly string[], request: RequestOptions) {
-    const { decimals } = await this.#open(request);
-    const found = new Map<string, LineState>();
-    const fields = ['balance', 'amount_residual', 'full_reconcile_id', 'parent_state'];
-    for (let at = 0; at < ids.length; at += linesPerPage) {
-      const domain = [['id', 'in', ids.slice(at, at + linesPerPage).map(idOf)]];
-      const records = await this.#calls.all('account.move.line', { domain, fields }, request);
-      for (const record of records) {
-        const { id, ...state } = readAs(record, () => lineState(record, decimals));
-        found.set(id, state);
-      }
-    }
-    return found;
-  }
-
   async expiries(request: RequestOptions): Promise<{ name: string; at: Date }[]> {
-    const { features, userId } = await this.#open(request);
+    const { features, userId } = await this.company(request);
     if (!features.hasKeyExpiry) return [];
     const domain = [['user_id', '=', userId]];
     const keys = await this.#calls.all('res.users.apikeys', { domain, fields: ['name', 'expiration_date'] }, request);
@@ -258,54 +203,15 @@ class OdooTarget implements ErpTarget {
     });
   }
 
-  check(plan: CheckPlan, request: RequestOptions): AsyncIterable<CheckResult> {
-    return checkOdoo({ calls: this.#calls, names: this.#names }, plan, request);
+  check(plan: CheckPlan, request: RequestOptions): OdooChecks {
+    return new OdooChecks(this.#calls, plan, request);
   }
 
   async close(): Promise<void> {
     this.#connection.close();
   }
-
-  /** A request that writes; what it refuses may tell that names have changed. */
-  async #written<Result>(write: () => Promise<Result>): Promise<Result> {
-    try {
-      return await write();
-    } catch (error) {
-      this.#names.clear();
-      if (error instanceof ErpError && error.means === 'auth') this.#company = null;
-      throw error;
-    }
-  }
 }
 
-interface LineState {
-  matched: number | null;
-  /** Matched in part. */
-  isTouched: boolean;
-  amount: typeof zero;
-  isPosted: boolean;
-}
-
-function lineState(line: JsonObject, decimals: number): LineState & { id: string } {
-  const amount = asAmount(line.balance, decimals);
-  const matched = asReference(line.full_reconcile_id)?.id ?? null;
-  return {
-    id: String(asId(line.id)),
-    matched,
-    isTouched: matched === null && !asAmount(line.amount_residual, decimals).equals(amount),
-    amount,
-    isPosted: line.parent_state === 'posted',
-  };
-}
-
-/** Where a move of ours can be at once: on one of its dates, or among the drafts. */
-function likelyOf(keys: readonly { dates: readonly CalendarDate[] }[]): JsonValue[] {
-  return ['|', ['date', 'in', [...new Set(keys.flatMap(({ dates }) => dates))]], ['state', '=', 'draft']];
-}
-
-/** An id of Odoo's as it goes over the wire. Throws ErpError for what is none. */
-function idOf(id: string): number {
-  if (!/^\d{1,15}$/.test(id))
-    throw new ErpError('refused', `${visible(id)} is no id of Odoo’s`, { problem: 'erp_refused' });
-  return wholeNumber(id);
+function odooId(id: string): number {
+  return idOf('Odoo', id);
 }

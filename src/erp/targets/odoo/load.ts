@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../records/json.ts';
 import type { ErpEntry } from '../../entry.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
-import { explain } from '../explain.ts';
-import { asList, asRecord, writtenAs } from '../form.ts';
+import { explain } from '../api/explain.ts';
+import { asList, asRecord, writtenAs } from '../api/form.ts';
 import type { OdooCalls } from './calls.ts';
 import { odooCapabilities } from './capabilities.ts';
 import { asIds } from './wire.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import type { LockKind } from '../../capabilities.ts';
 import { ErpError, type ErpPeriods, type RequestOptions } from '../../port.ts';
-import { readAs } from '../form.ts';
+import { readAs } from '../api/form.ts';
 import type { OdooCalls } from './calls.ts';
 import { asDateOrNull, asRecords } from './wire.ts';
 

@@ -2,55 +2,14 @@ import { type Money, zero } from '../../../domain/money.ts';
 import { clip, visible } from '../../../domain/text.ts';
 import { isJsonObject, type JsonObject, type JsonValue, readJson, stringifyJson } from '../../../records/json.ts';
 import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from '../../entry.ts';
-import { asId, asText, wholeNumber } from '../form.ts';
+import type { LineState, ResolvedEntry } from '../api/erp-api.ts';
+import { asId, asText, wholeNumber } from '../api/form.ts';
+import { keyedText, keyIn, longestText, withoutKey } from '../api/keyed-text.ts';
 import type { Features } from './calls.ts';
 import { keyInExternalId, lineIdOf, moveIdOf } from './external-ids.ts';
+import type { OdooWords } from './names.ts';
 import type { OdooTax, TaxBook, TaxSide } from './taxes.ts';
 import { asAmount, asDate, asDateOrNull, asFlag, asIds, asReference, asTextOrNull } from './wire.ts';
-
-/** The ids of everything that an entry names. */
-export interface ResolvedEntry {
-  journalId: number;
-  /** In the order of the entry's lines. */
-  lines: ResolvedLine[];
-}
-
-export interface ResolvedLine {
-  accountId: number;
-  partyId: number | null;
-  tax: OdooTax | null;
-  analyticIds: number[];
-}
-
-const longestText = 200;
-
-/**
- * The reference of a move: a text for people, the id that `vetledger explain` knows, and the key in brackets at its end, by which the
- * move is found again where external ids cannot be looked up.
- */
-export function referenceOf({ description, reference, unitId, key }: ErpEntry): string {
-  const number = reference !== null && !description.includes(reference) ? `${reference} ` : '';
-  return `${clip(visible(`${number}${description}`), longestText)} · ${unitId} ${keyText(key)}`;
-}
-
-const keyPattern = /\[([A-Z2-7]{20})\]/g;
-
-/** The same text without the key, as it is read back. */
-export function describedAs(entry: ErpEntry): string {
-  return withoutKey(referenceOf(entry), entry.key);
-}
-
-const withoutKey = (reference: string, key: string) => reference.replace(keyText(key), '').trim();
-
-/** What a reference must contain for a key. */
-export function keyText(key: string): string {
-  return `[${key}]`;
-}
-
-/** The key in a reference: the last one, since texts before it come from outside. Null without one. */
-export function keyIn(reference: string): string | null {
-  return [...reference.matchAll(keyPattern)].at(-1)?.[1] ?? null;
-}
 
 /** The columns of a table of moves and their lines, as Odoo's import takes it: the move stands in the first row of its lines. */
 const moveColumns = ['id', 'move_type', 'journal_id/.id', 'date', 'ref'];
@@ -64,15 +23,16 @@ const lineColumns = [
  * to a move that it has, posted or not. An empty field is said to be empty, so that no default of an account or of a rule fills it.
  */
 export function toTable(
-  moves: readonly { entry: ErpEntry; resolved: ResolvedEntry }[],
+  moves: readonly ResolvedEntry<OdooWords>[],
   { hasTagInvert }: Pick<Features, 'hasTagInvert'>,
 ): { fields: string[]; data: string[][] } {
   const columns = [...lineColumns, ...(hasTagInvert ? ['tax_tag_invert'] : [])];
   return {
     fields: [...moveColumns, ...columns.map((column) => `line_ids/${column}`)],
-    data: moves.flatMap(({ entry, resolved }) => {
-      const move = [moveIdOf(entry.key), 'entry', String(resolved.journalId), entry.date, referenceOf(entry)];
-      return linesOf(entry, resolved).map((line, index) => [
+    data: moves.flatMap((resolved) => {
+      const { entry, journal } = resolved;
+      const move = [moveIdOf(entry.key), 'entry', String(journal.id), entry.date, keyedText(entry)];
+      return linesOf(resolved).map((line, index) => [
         ...(index === 0 ? move : move.map(() => '')),
         ...columns.map((column) => line[column] ?? ''),
       ]);
@@ -82,7 +42,8 @@ export function toTable(
 
 type LineCells = Record<string, string>;
 
-function linesOf(entry: ErpEntry, resolved: ResolvedEntry): LineCells[] {
+function linesOf(resolved: ResolvedEntry<OdooWords>): LineCells[] {
+  const { entry } = resolved;
   const bases = basesByCode(entry);
   const lines = entry.lines.map((line, index) => {
     const ids = resolved.lines[index];
@@ -90,34 +51,36 @@ function linesOf(entry: ErpEntry, resolved: ResolvedEntry): LineCells[] {
     const isDebit = line.side === 'debit';
     return {
       id: lineIdOf(entry.key, index + 1),
-      'account_id/.id': String(ids.accountId),
+      'account_id/.id': String(ids.account.id),
       name: clip(visible(line.description), longestText),
       debit: (isDebit ? line.amount : zero).toFixed(),
       credit: (isDebit ? zero : line.amount).toFixed(),
-      ...(ids.partyId === null ? {} : { 'partner_id/.id': String(ids.partyId) }),
+      ...(ids.party === null ? {} : { 'partner_id/.id': String(ids.party.id) }),
       ...(line.dueDate === null ? {} : { date_maturity: line.dueDate }),
-      ...(ids.analyticIds.length === 0 ? {} : { analytic_distribution: distributionOf(ids.analyticIds) }),
+      ...(ids.dimensions.length === 0
+        ? {}
+        : { analytic_distribution: distributionOf(ids.dimensions.map(({ id }) => id)) }),
       ...taxCells(entry, line, ids.tax, bases),
     };
   });
-  return [...lines, ...baseLines(entry, resolved, bases)];
+  return [...lines, ...baseLines(resolved, bases)];
 }
 
 /**
  * A base that no tag tells and no amount beside it, such as that of a sale of a cent: on a line of nothing that names the tax. Its
  * direction is its sign.
  */
-function baseLines(entry: ErpEntry, resolved: ResolvedEntry, bases: Map<string, Money>): LineCells[] {
+function baseLines({ entry, lines }: ResolvedEntry<OdooWords>, bases: Map<string, Money>): LineCells[] {
   return entry.lines.flatMap((line, index) => {
-    const { accountId = 0, tax = null } = resolved.lines[index] ?? {};
+    const { account, tax = null } = lines[index] ?? {};
     const base = line.vat === null ? undefined : bases.get(line.vat.code);
-    if (line.vat === null || tax === null || base === undefined) return [];
+    if (line.vat === null || account === undefined || tax === null || base === undefined) return [];
     bases.delete(line.vat.code);
     const { side, isInverted } = sideOf(entry, line, tax);
     if (side.baseTags.length > 0 || base.isZero()) return [];
     return {
       id: lineIdOf(entry.key, entry.lines.length + index + 1),
-      'account_id/.id': String(accountId),
+      'account_id/.id': String(account.id),
       name: clip(visible(line.description), longestText),
       ...{ debit: zero.toFixed(), credit: zero.toFixed() },
       'tax_repartition_line_id/.id': String(side.amountLineId ?? ''),
@@ -225,20 +188,36 @@ function foundEntry(move: JsonObject, lines: readonly JsonObject[], context: Rea
   const reference = asTextOrNull(move.ref) ?? '';
   const { names } = context;
   const key = names.externalIds.get(id)?.flatMap((each) => keyInExternalId(each) ?? [])[0] ?? keyIn(reference);
-  const number = asTextOrNull(move.name);
-  const state = asText(move.state);
-  const isPosted = state === 'posted';
   return {
     id: String(id),
     key,
-    // A draft may have one already, and loses it where it is deleted.
-    number: isPosted && number !== '/' ? number : null,
-    state: isPosted ? 'posted' : state === 'cancel' ? 'void' : 'draft',
+    ...numberAndState(move),
     date: asDate(move.date),
     journal: names.journals.get(asReference(move.journal_id)?.id ?? 0) ?? '',
-    description: key === null ? reference : withoutKey(reference, key),
+    description: withoutKey(reference, key),
     ...originIn(asReference(move.reversed_entry_id ?? false)),
     lines: lines.map((line) => foundLine(line, context)),
+  };
+}
+
+/** A draft may have a number already, and loses it where it is deleted. Throws FormError. */
+export function numberAndState(move: JsonObject): Pick<FoundEntry, 'number' | 'state'> {
+  const number = asTextOrNull(move.name ?? null);
+  const state = asText(move.state);
+  if (state === 'posted') return { state, number: number === '/' ? null : number };
+  return { state: state === 'cancel' ? 'void' : 'draft', number: null };
+}
+
+/** A line as matching reads it. Throws FormError. */
+export function lineState(line: JsonObject, decimals: number): LineState {
+  const amount = asAmount(line.balance, decimals);
+  const matched = asReference(line.full_reconcile_id)?.id ?? null;
+  return {
+    id: String(asId(line.id)),
+    matched: matched === null ? null : String(matched),
+    isTouched: matched === null && !asAmount(line.amount_residual, decimals).equals(amount),
+    amount,
+    isPosted: line.parent_state === 'posted',
   };
 }
 

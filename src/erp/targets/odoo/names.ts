@@ -1,17 +1,13 @@
 import type { Clock } from '../../../domain/clock.ts';
-import type { JsonObject, JsonValue } from '../../../records/json.ts';
+import type { JsonObject } from '../../../records/json.ts';
 import type { RequestOptions } from '../../port.ts';
-import { asId, asText, readAs, wholeNumber } from '../form.ts';
-import { byName, NameCache } from '../name-cache.ts';
-import { type OdooCalls, pageSize } from './calls.ts';
+import type { DimensionName, Word, WordSource, Words } from '../api/erp-api.ts';
+import { asId, asText, readAs, wholeNumber } from '../api/form.ts';
+import { byName, KeptNames, type LookUp, partiesKeptMs } from '../api/names.ts';
+import type { OdooCalls } from './calls.ts';
 import { externalIdsOf, findExternalIds, maySearch, partyCodeIn, partyIdOf } from './external-ids.ts';
-import { readTaxes, type TaxBook } from './taxes.ts';
+import { type OdooTax, readTaxes, type TaxBook } from './taxes.ts';
 import { asFlag, asIds, asReference, asTextOrNull } from './wire.ts';
-
-/** What is kept of the ERP's names: for a minute, so that what somebody corrects there counts soon. */
-const namesKeptMs = 60_000;
-const partiesKeptMs = 600_000;
-const mostNames = 10_000;
 
 export interface OdooAccount {
   id: number;
@@ -25,157 +21,154 @@ export interface OdooAccount {
   journalIds: number[];
 }
 
-export interface Named {
+export interface OdooWord extends Word {
   id: number;
-  isActive: boolean;
 }
 
-/** An analytic account by the names of its plan and its own code. */
-export type AnalyticName = `${string}\n${string}`;
+export interface OdooWords extends Words {
+  account: OdooAccount;
+  journal: OdooWord;
+  tax: OdooTax;
+  /** An analytic account, by the name of its plan and its own code. */
+  dimension: OdooWord;
+  party: OdooWord;
+}
 
-/** Looks up what entries name, by name and by id: accounts, journals, taxes, analytic accounts and partners of one company. */
-export class OdooNames {
+/** What has no name in an entry is known by its id. */
+type CodesById<Code> = (ids: Iterable<number>, request: RequestOptions) => Promise<Map<number, Code>>;
+
+/** Looks up what entries name, by name and by id, in one company. */
+export class OdooNames implements WordSource<OdooWords> {
+  readonly accounts: LookUp<OdooAccount>;
+  readonly journals: LookUp<OdooWord>;
+  readonly dimensions: LookUp<OdooWord>;
+  /** Partners by their own reference. */
+  readonly parties: LookUp<OdooWord>;
+  readonly ourParties: LookUp<OdooWord>;
+  /** The taxes on sales, all of them: a line tells its tax by tags. */
+  readonly taxBook: (request: RequestOptions) => Promise<TaxBook>;
+  readonly accountCodes: CodesById<string>;
+  readonly journalCodes: CodesById<string>;
+  readonly dimensionNames: CodesById<string>;
+  /**
+   * Codes of partners: ours by external id, others by their reference, those without one by their name in brackets. A partner of ours
+   * has several where somebody merged contacts in Odoo, which keeps the external ids of both.
+   */
+  readonly partyCodes: CodesById<string[]>;
   readonly #calls: OdooCalls;
-  readonly #clock: Clock;
-  readonly #accounts: NameCache<OdooAccount>;
-  readonly #journals: NameCache<Named>;
-  readonly #analytic: NameCache<Named>;
-  readonly #parties: NameCache<Named>;
-  readonly #ourParties: NameCache<Named>;
-  readonly #codes: Record<'account' | 'journal' | 'analytic' | 'party', NameCache<string>>;
-  #taxes: { book: TaxBook; until: number } | null = null;
+  readonly #kept: KeptNames;
 
   constructor(calls: OdooCalls, clock: Clock) {
     this.#calls = calls;
-    this.#clock = clock;
-    const names = { maxAgeMs: namesKeptMs, most: mostNames };
-    const parties = { maxAgeMs: partiesKeptMs, most: mostNames };
-    this.#accounts = new NameCache(clock, names);
-    this.#journals = new NameCache(clock, names);
-    this.#analytic = new NameCache(clock, names);
-    this.#parties = new NameCache(clock, parties);
-    this.#ourParties = new NameCache(clock, parties);
-    this.#codes = {
-      account: new NameCache(clock, names),
-      journal: new NameCache(clock, names),
-      analytic: new NameCache(clock, names),
-      party: new NameCache(clock, names),
-    };
-  }
-
-  /** Forgets everything: what was looked up may have changed. */
-  clear(): void {
-    for (const cache of [this.#accounts, this.#journals, this.#analytic, this.#parties, this.#ourParties])
-      cache.clear();
-    for (const cache of Object.values(this.#codes)) cache.clear();
-    this.#taxes = null;
-  }
-
-  accounts(codes: Iterable<string>, request: RequestOptions): Promise<Map<string, OdooAccount[]>> {
-    return this.#accounts.get(codes, async (missing) => {
-      const { chain, features } = await this.#calls.company(request);
-      const { accountCompany, accountState } = features;
+    this.#kept = new KeptNames(clock);
+    this.accounts = this.#kept.byName((codes, request) => this.#accounts(codes, request));
+    this.journals = this.#kept.byName(async (codes, request) => {
+      const { chain } = await calls.company(request);
       const domain = [
-        ['code', 'in', missing],
-        [accountCompany, 'in', chain],
-      ];
-      const fields = ['code', 'account_type', 'reconcile', 'currency_id', accountState];
-      const found = await this.#all('account.account', domain, fields, request);
-      const limits = features.version < firstWithoutLimits ? await this.#limits(found, request) : new Map();
-      return byName(
-        found,
-        (record) => asText(record.code),
-        (record) => ({
-          id: asId(record.id),
-          code: asText(record.code),
-          type: asText(record.account_type),
-          isActive: asFlag(record[accountState]) === (accountState === 'active'),
-          reconcile: asFlag(record.reconcile),
-          currencyId: asReference(record.currency_id)?.id ?? null,
-          journalIds: limits.get(asId(record.id)) ?? [],
-        }),
-      );
-    });
-  }
-
-  async #limits(accounts: readonly JsonObject[], request: RequestOptions): Promise<Map<number, number[]>> {
-    const domain = [['id', 'in', accounts.map(({ id }) => id)]];
-    const found = await this.#all('account.account', domain, ['allowed_journal_ids'], request);
-    return readAs(null, () => new Map(found.map((each) => [asId(each.id), asIds(each.allowed_journal_ids ?? [])])));
-  }
-
-  journals(codes: Iterable<string>, request: RequestOptions): Promise<Map<string, Named[]>> {
-    return this.#journals.get(codes, async (missing) => {
-      const { chain } = await this.#calls.company(request);
-      const domain = [
-        ['code', 'in', missing],
+        ['code', 'in', codes],
         ['company_id', 'in', chain],
       ];
-      return byName(
-        await this.#all('account.journal', domain, ['code', 'active'], request),
-        (record) => asText(record.code),
-        namedOf,
-      );
+      const found = await calls.all('account.journal', { domain, fields: ['code', 'active'] }, request);
+      return byName(found, (record) => asText(record.code), wordOf);
     });
-  }
-
-  /** The taxes on sales, all of them: a line tells its tax by tags. */
-  async taxes(request: RequestOptions): Promise<TaxBook> {
-    const now = this.#clock.elapsed();
-    if (this.#taxes === null || this.#taxes.until <= now) {
-      this.#taxes = { book: await readTaxes(this.#calls, request), until: now + namesKeptMs };
-    }
-    return this.#taxes.book;
-  }
-
-  analyticAccounts(names: Iterable<string>, request: RequestOptions): Promise<Map<string, Named[]>> {
-    return this.#analytic.get(names, async (missing) => {
-      const { chain } = await this.#calls.company(request);
-      const codes = [...new Set(missing.map((name) => name.slice(name.indexOf('\n') + 1)))];
+    this.dimensions = this.#kept.byName(async (names, request) => {
+      const { chain } = await calls.company(request);
+      const codes = [...new Set(names.map((name) => name.slice(name.indexOf('\n') + 1)))];
       const domain = [
         ['code', 'in', codes],
         ['company_id', 'in', [false, ...chain]],
       ];
-      return byName(
-        await this.#all('account.analytic.account', domain, ['code', 'active', 'root_plan_id'], request),
-        analyticName,
-        namedOf,
-      );
+      const fields = ['code', 'active', 'root_plan_id'];
+      const found = await calls.all('account.analytic.account', { domain, fields }, request);
+      return byName(found, dimensionName, wordOf);
     });
+    this.parties = this.#kept.byName((codes, request) => this.#byReference(codes, request), partiesKeptMs);
+    this.ourParties = this.#kept.byName((codes, request) => this.#ourParties(codes, request), partiesKeptMs);
+    this.taxBook = this.#kept.whole((request) => readTaxes(calls, request));
+    this.accountCodes = this.#byId('account.account', ['code'], ({ code }) => asTextOrNull(code) ?? '');
+    this.journalCodes = this.#byId('account.journal', ['code'], ({ code }) => asTextOrNull(code) ?? '');
+    this.dimensionNames = this.#byId('account.analytic.account', ['code', 'root_plan_id'], dimensionName);
+    const partyCodes = this.#kept.byName(async (ids, request) => {
+      const wanted = ids.map(wholeNumber);
+      const ours = await externalIdsOf(calls, 'res.partner', wanted, request);
+      const found = await calls.all('res.partner', { domain: [['id', 'in', wanted]], fields: partyFields }, request);
+      return readAs(null, () => new Map(found.map((partner) => [String(asId(partner.id)), codesOf(partner, ours)])));
+    });
+    this.partyCodes = async (ids, request) => byNumber(await partyCodes([...ids].map(String), request));
   }
 
-  /** Partners by their own reference. */
-  parties(codes: Iterable<string>, request: RequestOptions): Promise<Map<string, Named[]>> {
-    return this.#parties.get(codes, (missing) => this.#byReference(missing, request));
+  /** Forgets everything: what was looked up may have changed. */
+  clear(): void {
+    this.#kept.clear();
+  }
+
+  async taxes(names: Iterable<string>, request: RequestOptions): Promise<Map<string, OdooTax[]>> {
+    const wanted = [...names];
+    if (wanted.length === 0) return new Map();
+    const book = await this.taxBook(request);
+    return new Map(wanted.map((name) => [name, [...book.named(name)]]));
+  }
+
+  async #accounts(codes: string[], request: RequestOptions): Promise<Map<string, OdooAccount[]>> {
+    const { chain, features } = await this.#calls.company(request);
+    const { accountCompany, accountState } = features;
+    const domain = [
+      ['code', 'in', codes],
+      [accountCompany, 'in', chain],
+    ];
+    const fields = ['code', 'account_type', 'reconcile', 'currency_id', accountState];
+    const found = await this.#calls.all('account.account', { domain, fields }, request);
+    const limits = features.version < firstWithoutLimits ? await this.#limits(found, request) : new Map();
+    return byName(
+      found,
+      (record) => asText(record.code),
+      (record) => ({
+        id: asId(record.id),
+        code: asText(record.code),
+        type: asText(record.account_type),
+        isActive: asFlag(record[accountState]) === (accountState === 'active'),
+        reconcile: asFlag(record.reconcile),
+        currencyId: asReference(record.currency_id)?.id ?? null,
+        journalIds: limits.get(asId(record.id)) ?? [],
+      }),
+    );
+  }
+
+  async #limits(accounts: readonly JsonObject[], request: RequestOptions): Promise<Map<number, number[]>> {
+    const domain = [['id', 'in', accounts.map(({ id }) => id)]];
+    const found = await this.#calls.all('account.account', { domain, fields: ['allowed_journal_ids'] }, request);
+    return readAs(null, () => new Map(found.map((each) => [asId(each.id), asIds(each.allowed_journal_ids ?? [])])));
   }
 
   /**
    * Partners of ours by external id, which stays when somebody changes the reference, and by reference where they have none. Whoever
    * may not search external ids asks by reference first, since the others are asked for one by one.
    */
-  ourParties(codes: Iterable<string>, request: RequestOptions): Promise<Map<string, Named[]>> {
-    return this.#ourParties.get(codes, async (missing) => {
-      const found = new Map<string, Named[]>();
-      const left = () => missing.filter((code) => !found.has(code));
-      const add = (parties: Map<string, Named[]>) => {
-        for (const [code, its] of parties) found.set(code, its);
-      };
-      const byId = await maySearch(this.#calls, request);
-      if (byId) add(await this.#byExternalId(left(), request));
-      add(await this.#byReference(left(), request));
-      if (!byId) add(await this.#byExternalId(left(), request));
-      return found;
-    });
+  async #ourParties(codes: readonly string[], request: RequestOptions): Promise<Map<string, OdooWord[]>> {
+    const found = new Map<string, OdooWord[]>();
+    const left = () => codes.filter((code) => !found.has(code));
+    const add = (parties: Map<string, OdooWord[]>) => {
+      for (const [code, its] of parties) found.set(code, its);
+    };
+    const byId = await maySearch(this.#calls, request);
+    if (byId) add(await this.#byExternalId(left(), request));
+    add(await this.#byReference(left(), request));
+    if (!byId) add(await this.#byExternalId(left(), request));
+    return found;
   }
 
-  async #byExternalId(codes: readonly string[], request: RequestOptions): Promise<Map<string, Named[]>> {
+  async #byExternalId(codes: readonly string[], request: RequestOptions): Promise<Map<string, OdooWord[]>> {
     const { companyId } = await this.#calls.company(request);
     const idOf = (code: string) => partyIdOf(companyId, code);
     const ids = await findExternalIds(this.#calls, 'res.partner', codes.map(idOf), request);
     if (ids.size === 0) return new Map();
-    const partners = await this.#all('res.partner', [['id', 'in', [...ids.values()]]], partyFields, request);
+    const partners = await this.#calls.all(
+      'res.partner',
+      { domain: [['id', 'in', [...ids.values()]]], fields: partyFields },
+      request,
+    );
     return readAs(null, () => {
-      const byId = new Map(partners.map((partner) => [asId(partner.id), namedOf(partner)]));
+      const byId = new Map(partners.map((partner) => [asId(partner.id), wordOf(partner)]));
       return new Map(
         codes.flatMap((code) => {
           const party = byId.get(ids.get(idOf(code)) ?? 0);
@@ -185,7 +178,7 @@ export class OdooNames {
     });
   }
 
-  async #byReference(codes: readonly string[], request: RequestOptions): Promise<Map<string, Named[]>> {
+  async #byReference(codes: readonly string[], request: RequestOptions): Promise<Map<string, OdooWord[]>> {
     if (codes.length === 0) return new Map();
     const { chain } = await this.#calls.company(request);
     const domain = [
@@ -193,65 +186,28 @@ export class OdooNames {
       ['company_id', 'in', [false, ...chain]],
     ];
     return byName(
-      await this.#all('res.partner', domain, partyFields, request),
+      await this.#calls.all('res.partner', { domain, fields: partyFields }, request),
       (record) => asText(record.ref),
-      namedOf,
+      wordOf,
     );
   }
 
-  /** Codes of accounts by id. */
-  accountCodes(ids: Iterable<number>, request: RequestOptions): Promise<Map<number, string>> {
-    return this.#named('account', ids, 'account.account', ['code'], ({ code }) => asTextOrNull(code) ?? '', request);
-  }
-
-  journalCodes(ids: Iterable<number>, request: RequestOptions): Promise<Map<number, string>> {
-    return this.#named('journal', ids, 'account.journal', ['code'], ({ code }) => asTextOrNull(code) ?? '', request);
-  }
-
-  /** Names of analytic accounts by id. */
-  analyticNames(ids: Iterable<number>, request: RequestOptions): Promise<Map<number, string>> {
-    return this.#named('analytic', ids, 'account.analytic.account', ['code', 'root_plan_id'], analyticName, request);
-  }
-
-  /**
-   * Codes of partners by id: ours by external id, others by their reference, those without one by their name in brackets. A partner
-   * of ours has several where somebody merged contacts in Odoo, which keeps the external ids of both.
-   */
-  async partyCodes(ids: Iterable<number>, request: RequestOptions): Promise<Map<number, string[]>> {
-    const codes = await this.#codes.party.get([...ids].map(String), async (missing) => {
-      const wanted = missing.map(wholeNumber);
-      const ours = await externalIdsOf(this.#calls, 'res.partner', wanted, request);
-      const found = await this.#all('res.partner', [['id', 'in', wanted]], partyFields, request);
-      return readAs(null, () => new Map(found.map((partner) => [String(asId(partner.id)), codesOf(partner, ours)])));
+  #byId(model: string, fields: string[], nameOf: (record: JsonObject) => string): CodesById<string> {
+    const names = this.#kept.byName(async (ids, request) => {
+      const found = await this.#calls.all(model, { domain: [['id', 'in', ids.map(wholeNumber)]], fields }, request);
+      return readAs(null, () => new Map(found.map((record) => [String(asId(record.id)), [nameOf(record)]])));
     });
-    return new Map([...codes].map(([id, its]) => [wholeNumber(id), its]));
-  }
-
-  async #named(
-    kind: 'account' | 'journal' | 'analytic',
-    ids: Iterable<number>,
-    model: string,
-    fields: string[],
-    nameOf: (record: JsonObject) => string,
-    request: RequestOptions,
-  ): Promise<Map<number, string>> {
-    return byNumber(
-      await this.#codes[kind].get([...ids].map(String), async (missing) => {
-        const found = await this.#all(model, [['id', 'in', missing.map(wholeNumber)]], fields, request);
-        return readAs(null, () => new Map(found.map((record) => [String(asId(record.id)), [nameOf(record)]])));
-      }),
-    );
-  }
-
-  #all(model: string, domain: JsonValue[], fields: string[], request: RequestOptions): Promise<JsonObject[]> {
-    return this.#calls.all(model, { domain, fields, most: pageSize }, request);
+    return async (ids, request) => {
+      const found = await names([...ids].map(String), request);
+      return byNumber(new Map([...found].flatMap(([id, [name]]) => (name === undefined ? [] : [[id, name]]))));
+    };
   }
 }
 
 const firstWithoutLimits = 19;
 const partyFields = ['name', 'ref', 'active'];
 
-function namedOf(record: JsonObject): Named {
+function wordOf(record: JsonObject): OdooWord {
   return { id: asId(record.id), isActive: asFlag(record.active) };
 }
 
@@ -261,10 +217,10 @@ function codesOf(partner: JsonObject, externalIds: ReadonlyMap<number, string[]>
   return [asTextOrNull(partner.ref) ?? `[${asTextOrNull(partner.name) ?? asId(partner.id)}]`];
 }
 
-function analyticName(record: JsonObject): AnalyticName {
+function dimensionName(record: JsonObject): DimensionName {
   return `${asReference(record.root_plan_id)?.name ?? ''}\n${asTextOrNull(record.code) ?? ''}`;
 }
 
-function byNumber(names: Map<string, string[]>): Map<number, string> {
-  return new Map([...names].flatMap(([id, [name]]) => (name === undefined ? [] : [[wholeNumber(id), name] as const])));
+function byNumber<Code>(codes: Map<string, Code>): Map<number, Code> {
+  return new Map([...codes].map(([id, code]) => [wholeNumber(id), code]));
 }

@@ -1,19 +1,25 @@
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
+import type { CalendarDate } from '../../../terms.ts';
 import type { FoundEntry } from '../../entry.ts';
-import type { LinesOnly, RequestOptions } from '../../port.ts';
-import { asId, readAs, wholeNumber } from '../form.ts';
+import type { ErpBooks, KeyedQuestion, LinesOnly, RequestOptions } from '../../port.ts';
+import type { ErpReader, KeyedText, KeyLookUp, LineState } from '../api/erp-api.ts';
+import { asId, asList, asRecord, idOf, readAs } from '../api/form.ts';
+import { anyKey, keyedLike, keyText } from '../api/keyed-text.ts';
+import { allOf, pagesById, partsOf, withoutGone } from '../api/pages.ts';
 import type { OdooCalls } from './calls.ts';
-import { externalIdsOf } from './external-ids.ts';
-import { analyticIdsIn, distributionIn, foundEntries, readFields } from './moves.ts';
-import type { OdooNames } from './names.ts';
-import { asReference } from './wire.ts';
+import { externalIdsOf, findExternalIds, maySearch, moveIdOf } from './external-ids.ts';
+import { analyticIdsIn, distributionIn, foundEntries, lineState, numberAndState, readFields } from './moves.ts';
+import type { OdooNames, OdooWords } from './names.ts';
+import { asAmount, asDate, asReference, asTextOrNull, toDateTime } from './wire.ts';
 
 const movesPerPage = 100;
 /** Lines of one answer: some 500 kB. */
 const linesPerPage = 1_000;
+const firstWithoutReadGroup = 19;
+const move = 'account.move';
 
-/** Reads moves of the company with all that belongs to them. */
-export class MoveReader {
+/** Reads moves, their lines and the books of the company. Each throws ErpError. */
+export class OdooReader implements ErpReader<OdooWords> {
   readonly #calls: OdooCalls;
   readonly #names: OdooNames;
 
@@ -23,62 +29,191 @@ export class MoveReader {
   }
 
   /** Moves by id; those that are gone are left out. `only`: lines of these accounts, without what they say of VAT and dimensions. */
-  async read(ids: readonly number[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {
+  read(ids: readonly string[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {
+    return this.#read(
+      ids.map((id) => idOf('Odoo', id)),
+      request,
+      only,
+    );
+  }
+
+  async #read(ids: readonly number[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {
     const found: FoundEntry[] = [];
-    for (let at = 0; at < ids.length; at += movesPerPage) {
-      const domain = [['id', 'in', ids.slice(at, at + movesPerPage)]];
-      found.push(...(await this.#withLines(await this.#page(domain, 0, request), request, only)));
+    for (const part of partsOf(ids, movesPerPage)) {
+      const moves = await this.#page([['id', 'in', part]], 0, request);
+      found.push(...(await this.#withLines(moves, request, only)));
     }
     return found;
   }
 
-  /** The moves of a domain by id, a page at a time. */
-  async *moves(domain: JsonValue[], request: RequestOptions): AsyncGenerator<FoundEntry[]> {
-    for (let after = 0; ; ) {
-      const moves = await this.#page(domain, after, request);
-      const page = await this.#withLines(moves, request);
-      if (page.length > 0) yield page;
-      const last = moves.at(-1)?.id;
-      if (typeof last !== 'number' || moves.length < movesPerPage) return;
-      after = last;
+  /**
+   * By external id, where the user may search those, and by the key in the reference: the move of another user's import has no
+   * external id of ours, and one whose external id was deleted has none any more.
+   */
+  async lookUps(request: RequestOptions): Promise<KeyLookUp[]> {
+    const byId: KeyLookUp = async (keys, asking) => {
+      const wanted = keys.map(({ key }) => moveIdOf(key));
+      return this.#read([...(await findExternalIds(this.#calls, move, wanted, asking)).values()], asking);
+    };
+    const likely: KeyLookUp = (keys, asking) => this.likely(keys, asking);
+    // Absence is told by a search of all moves only, which takes as long as there are moves.
+    const all: KeyLookUp = (keys, asking) => this.#byReference(keys, [], asking);
+    // Somebody may have changed the reference; external ids stay, and are asked for one by one where they cannot be searched.
+    return (await maySearch(this.#calls, request)) ? [byId, likely, all] : [likely, all, byId];
+  }
+
+  /** By reference, where a move of ours can be at once: on one of its dates, or among the drafts. */
+  likely(keys: Parameters<KeyLookUp>[0], request: RequestOptions): Promise<FoundEntry[]> {
+    const dates = [...new Set(keys.flatMap((key) => key.dates))];
+    return this.#byReference(keys, ['|', ['date', 'in', dates], ['state', '=', 'draft']], request);
+  }
+
+  #byReference(keys: Parameters<KeyLookUp>[0], domain: JsonValue[], request: RequestOptions): Promise<FoundEntry[]> {
+    const texts = keys.map(({ key }) => ['ref', 'like', keyText(key)]);
+    return allOf(this.#moves([...domain, ...texts.slice(1).map(() => '|'), ...texts], request));
+  }
+
+  /** Moves whose reference names a unit of the installation and has a key of our form, without their lines. */
+  async keyed({ installation, changedSince, after }: KeyedQuestion, request: RequestOptions): Promise<KeyedText[]> {
+    const { companyId } = await this.#calls.company(request);
+    const domain: JsonValue[] = [
+      ['company_id', '=', companyId],
+      ['ref', '=like', keyedLike(installation)],
+      ...(changedSince === null ? [] : [['write_date', '>=', toDateTime(changedSince)]]),
+    ];
+    const fields = ['name', 'state', 'date', 'ref'];
+    const moves = await this.#calls.page(move, { domain, fields, after: Number(after ?? 0) }, request);
+    return readAs(null, () =>
+      moves.map((record) => ({
+        id: String(asId(record.id)),
+        text: asTextOrNull(record.ref ?? null) ?? '',
+        ...numberAndState(record),
+        date: asDate(record.date),
+      })),
+    );
+  }
+
+  /** Lines by id, as matching reads them. */
+  async lines(ids: readonly string[], request: RequestOptions): Promise<LineState[]> {
+    const { decimals } = await this.#calls.company(request);
+    const domain = [['id', 'in', ids.map((id) => idOf('Odoo', id))]];
+    const fields = ['balance', 'amount_residual', 'full_reconcile_id', 'parent_state'];
+    const lines = await this.#calls.all('account.move.line', { domain, fields }, request);
+    return readAs(null, () => lines.map((line) => lineState(line, decimals)));
+  }
+
+  async balances(
+    range: Parameters<ErpBooks['balances']>[0],
+    request: RequestOptions,
+  ): ReturnType<ErpBooks['balances']> {
+    const { companyId, decimals } = await this.#calls.company(request);
+    const own: JsonValue[] = [['company_id', '=', companyId], ...datedIn(range)];
+    const groups = await this.#sums([['parent_state', '=', 'posted'], ['account_id', '!=', false], ...own], request);
+    const codes = await this.#names.accountCodes(
+      groups.map(({ account }) => account),
+      request,
+    );
+    const balances = new Map<string, string>();
+    for (const { account, balance } of groups) {
+      const amount = readAs(balance, (value) => asAmount(value, decimals));
+      if (!amount.isZero()) balances.set(codes.get(account) || `#${account}`, amount.toFixed());
+    }
+    const call = { model: move, method: 'search_count', args: { domain: [['state', '=', 'posted'], ...own] } };
+    return { entries: readAs(await this.#calls.call('reads', call, request), asId), balances };
+  }
+
+  async #sums(domain: JsonValue[], request: RequestOptions): Promise<{ account: number; balance: JsonValue }[]> {
+    const { features } = await this.#calls.company(request);
+    const isOld = features.version < firstWithoutReadGroup;
+    const call = isOld
+      ? { method: 'read_group', args: { domain, fields: ['balance:sum'], groupby: ['account_id'], lazy: false } }
+      : { method: 'formatted_read_group', args: { domain, groupby: ['account_id'], aggregates: ['balance:sum'] } };
+    const answer = await this.#calls.call('reads', { model: 'account.move.line', ...call }, request);
+    return readAs(answer, (groups) =>
+      asList(groups)
+        .map(asRecord)
+        .map((group: JsonObject) => ({
+          account: asReference(group.account_id)?.id ?? 0,
+          balance: (isOld ? group.balance : group['balance:sum']) ?? null,
+        })),
+    );
+  }
+
+  /**
+   * Posted and cancelled moves with a key of ours or a line on one of the accounts, in the order of their ids. With `changedSince`,
+   * those of them that were written since, or one of whose lines was: Odoo lets people change both after posting.
+   */
+  async *entries(which: Parameters<ErpBooks['entries']>[0], request: RequestOptions): AsyncGenerator<FoundEntry[]> {
+    const found = await this.#names.accounts(which.accounts, request);
+    const accountIds = [...found.values()].flat().map(({ id }) => id);
+    yield* this.#moves(
+      [
+        ['state', 'in', ['posted', 'cancel']],
+        ...datedIn(which),
+        ...(accountIds.length === 0 ? [] : ['|', ['line_ids.account_id', 'in', accountIds]]),
+        ['ref', '=like', anyKey],
+        ...writtenSince(which.changedSince),
+      ],
+      request,
+    );
+  }
+
+  /** Odoo's own reversals name what they reverse; a duplicate has nothing of ours but its lines, and stands in the same journal. */
+  async *copies(
+    which: Parameters<NonNullable<ErpBooks['copies']>>[0],
+    request: RequestOptions,
+  ): AsyncGenerator<FoundEntry[]> {
+    const found = await this.#names.journals(which.journals, request);
+    const journalIds = [...found.values()].flat().map(({ id }) => id);
+    yield* this.#moves(
+      [
+        ['state', '=', 'posted'],
+        ['move_type', '=', 'entry'],
+        ...datedIn(which),
+        ...['|', ['reversed_entry_id', '!=', false], ['journal_id', 'in', journalIds]],
+        // Odoo finds no empty reference that is unlike a pattern.
+        ...['|', ['ref', '=', false], '!', ['ref', '=like', anyKey]],
+        ...writtenSince(which.changedSince),
+      ],
+      request,
+    );
+  }
+
+  /** The company's moves of a domain by id, a page at a time. */
+  async *#moves(domain: JsonValue[], request: RequestOptions): AsyncGenerator<FoundEntry[]> {
+    for await (const moves of pagesById(movesPerPage, (after) => this.#page(domain, after, request))) {
+      yield await this.#withLines(moves, request);
     }
   }
 
   async #page(domain: JsonValue[], after: number, request: RequestOptions): Promise<JsonObject[]> {
     const { companyId } = await this.#calls.company(request);
     const own = [['company_id', '=', companyId], ...domain];
-    return this.#calls.page(
-      'account.move',
-      { domain: own, fields: readFields.move, after, most: movesPerPage },
-      request,
-    );
+    return this.#calls.page(move, { domain: own, fields: readFields.move, after, most: movesPerPage }, request);
   }
 
   async #withLines(moves: JsonObject[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {
     if (moves.length === 0) return [];
     const { decimals, features } = await this.#calls.company(request);
     const ids = moves.map(({ id }) => readAs(id, asId));
-    const lines = await this.#lines(ids, request, only);
+    const lines = await this.#linesOf(ids, request, only);
     const isPart = only !== undefined;
     const names = {
       accounts: await this.#names.accountCodes(named(lines, 'account_id'), request),
       journals: await this.#names.journalCodes(named(moves, 'journal_id'), request),
       parties: await this.#names.partyCodes(named(lines, 'partner_id'), request),
-      analytic: isPart ? new Map() : await this.#names.analyticNames(analyticIn(lines), request),
-      taxes: isPart || !lines.some(saysTax) ? null : await this.#names.taxes(request),
-      externalIds: await externalIdsOf(this.#calls, 'account.move', ids, request),
+      analytic: isPart ? new Map() : await this.#names.dimensionNames(analyticIn(lines), request),
+      taxes: isPart || !lines.some(saysTax) ? null : await this.#names.taxBook(request),
+      externalIds: await externalIdsOf(this.#calls, move, ids, request),
     };
     const entries = readAs(null, () => foundEntries(moves, lines, { names, decimals, features }));
     if (isPart) return entries;
-    const empty = entries.filter(({ lines: its }) => its.length === 0).map(({ id }) => wholeNumber(id));
-    if (empty.length === 0) return entries;
-    // Somebody may have deleted a draft after it was read and before its lines were.
-    const still = await this.#calls.all('account.move', { domain: [['id', 'in', empty]], fields: [] }, request);
-    const there = new Set(still.map(({ id }) => String(id)));
-    return entries.filter(({ id, lines: its }) => its.length > 0 || there.has(id));
+    return withoutGone(entries, (empty) =>
+      this.#calls.all(move, { domain: [['id', 'in', empty]], fields: [] }, request),
+    );
   }
 
-  async #lines(moveIds: readonly number[], request: RequestOptions, only?: LinesOnly): Promise<JsonObject[]> {
+  async #linesOf(moveIds: readonly number[], request: RequestOptions, only?: LinesOnly): Promise<JsonObject[]> {
     const { features } = await this.#calls.company(request);
     const domain: JsonValue[] = [['move_id', 'in', moveIds]];
     if (only !== undefined) {
@@ -88,6 +223,19 @@ export class MoveReader {
     const fields = readFields.line(features);
     return this.#calls.all('account.move.line', { domain, fields, most: linesPerPage }, request);
   }
+}
+
+function datedIn({ from, through }: { from: CalendarDate; through: CalendarDate }): JsonValue[] {
+  return [
+    ['date', '>=', from],
+    ['date', '<=', through],
+  ];
+}
+
+function writtenSince(since: Date | null): JsonValue[] {
+  if (since === null) return [];
+  const at = toDateTime(since);
+  return ['|', ['write_date', '>=', at], ['line_ids.write_date', '>=', at]];
 }
 
 function named(records: readonly JsonObject[], field: string): Set<number> {

@@ -1,6 +1,7 @@
+import { visible } from '../../../domain/text.ts';
 import type { JsonObject } from '../../../records/json.ts';
 import type { RequestOptions } from '../../port.ts';
-import { asId, asText, readAs } from '../form.ts';
+import { asId, asText, readAs } from '../api/form.ts';
 import type { OdooCalls } from './calls.ts';
 import { asAmount, asFlag, asIds, asReference } from './wire.ts';
 
@@ -119,4 +120,21 @@ function sideOf(parts: readonly JsonObject[], document: 'invoice' | 'refund'): T
     amountLineId: isWhole && amount !== undefined ? asId(amount.id) : null,
     amountTags: isWhole && amount !== undefined ? asIds(amount.tag_ids) : [],
   };
+}
+
+/** Why no line can name the tax of this name; null where one can. `found`: all taxes that have the name. */
+export function taxFault(
+  found: readonly OdooTax[],
+  { code, part }: { code: string; part: 'base' | 'tax' },
+): string | null {
+  const [tax] = found;
+  const named = `tax ${visible(code)}`;
+  if (tax === undefined) return `Odoo has no ${named} on sales in this company`;
+  if (found.length > 1) return `Odoo has ${found.length} taxes on sales with the name ${visible(code)}: rename one`;
+  if (!tax.isActive) return `Odoo’s ${named} is archived`;
+  if (tax.fault !== null) return `Odoo’s ${named} ${tax.fault}`;
+  // Its amount line tells the base, too, where no tag does.
+  const needsAmount = part === 'tax' || tax.invoice.baseTags.length === 0 || tax.refund.baseTags.length === 0;
+  if (!needsAmount || (tax.invoice.amountLineId !== null && tax.refund.amountLineId !== null)) return null;
+  return `Odoo’s ${named} has no line for its whole amount in its distribution: map a tax that has one, of 100 %`;
 }

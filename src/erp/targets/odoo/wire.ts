@@ -1,7 +1,7 @@
 import { Money, parseMoney, zero } from '../../../domain/money.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
-import { asId, asList, asRecord, asText, wrongForm } from '../form.ts';
+import { asId, asList, asRecord, asText, wrongForm } from '../api/form.ts';
 
 /** Values in Odoo's JSON: what is empty is `false`, whatever its type; a reference is `[id, name]`; amounts are numbers. */
 

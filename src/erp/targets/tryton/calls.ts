@@ -1,10 +1,17 @@
+import type { TrytonConfig } from '../../../config/erp.ts';
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
-import type { FoundEntry } from '../../entry.ts';
 import type { RequestOptions } from '../../port.ts';
-import type { Doing } from '../http.ts';
+import { chooseCompany } from '../api/choose-company.ts';
+import { asId, asList, asRecord, asText, readAs } from '../api/form.ts';
+import type { Doing } from '../api/http.ts';
+import { allOf, pagesById } from '../api/pages.ts';
+import type { TrytonConnection } from './connection.ts';
+import { related } from './wire.ts';
 
 /** The company that the configuration names, and what every request says of it. */
 export interface Company {
+  /** With the database's name: no other company of the server has it. */
+  id: string;
   companyId: number;
   /** Decimals of its currency. */
   decimals: number;
@@ -13,17 +20,104 @@ export interface Company {
   context: JsonObject;
 }
 
+/** Which records of a model are read, and how many of them in one answer. */
+export interface Reading {
+  domain: JsonValue[];
+  fields: string[];
+  most?: number;
+  /** Of the context, beside the company's. */
+  context?: JsonObject;
+}
+
+/** Records of one answer. */
+const pageSize = 500;
+
 /** Requests in the name of the configured company. Each throws ErpError. */
-export interface TrytonCalls {
-  openCompany(request: RequestOptions): Promise<Company>;
+export class TrytonCalls {
+  readonly #connection: TrytonConnection;
+  readonly #config: TrytonConfig;
+  #company: Company | null = null;
+
+  constructor(connection: TrytonConnection, config: TrytonConfig) {
+    this.#connection = connection;
+    this.#config = config;
+  }
+
+  /** The configured company, which must be one of the user's. Throws ErpError `auth` for another. */
+  async company(request: RequestOptions): Promise<Company> {
+    if (this.#company !== null) return this.#company;
+    const userId = await this.#connection.userId(request);
+    const fields = ['rec_name', 'currency.code', 'currency.digits'];
+    // Without a company in the context, the search finds those that the user may use.
+    const found = readAs(
+      await this.#connection.call(
+        'reads',
+        'model.company.company.search_read',
+        [[], 0, null, [['id', 'ASC']], fields, { language: 'en' }],
+        request,
+      ),
+      (value) => asList(value).map(asRecord).map(companyIn),
+    );
+    const usable = await this.#companiesOfUser(userId, request);
+    const mine = found.filter(({ id }) => usable.has(id));
+    const { id: companyId, decimals, currency } = chooseCompany(mine, this.#config, 'Tryton');
+    const id = `${this.#config.database}/${companyId}`;
+    this.#company = { id, companyId, userId, decimals, currency, context: { company: companyId, language: 'en' } };
+    return this.#company;
+  }
+
+  /** Ids of the companies that the user may use. */
+  async #companiesOfUser(userId: number, request: RequestOptions): Promise<Set<number>> {
+    const params = [[userId], ['companies'], { language: 'en' }];
+    const users = await this.#connection.call('reads', 'model.res.user.read', params, request);
+    return readAs(
+      users,
+      (value) => new Set(asList(value).flatMap((user) => asList(asRecord(user).companies ?? null).map(asId))),
+    );
+  }
+
   /** A call whose last parameter is the company's context with `extra`. */
-  call(
+  async call(
     doing: Doing,
     method: string,
     params: JsonValue[],
     request: RequestOptions,
-    extra?: JsonObject,
-  ): Promise<JsonValue>;
-  /** The moves of a domain by id, a page at a time. */
-  moves(domain: JsonValue[], request: RequestOptions): AsyncIterable<FoundEntry[]>;
+    extra: JsonObject = {},
+  ): Promise<JsonValue> {
+    const { context } = await this.company(request);
+    return this.#connection.call(doing, method, [...params, { ...context, ...extra }], request);
+  }
+
+  /** Records of a domain after an id, in the order of their ids; inactive ones too. */
+  async page(
+    model: string,
+    { domain, fields, most = pageSize, context = {}, after = 0 }: Reading & { after?: number },
+    request: RequestOptions,
+  ): Promise<JsonObject[]> {
+    const params = [[['id', '>', after], ...domain], 0, most, [['id', 'ASC']], ['id', ...fields]];
+    const answer = await this.call('reads', `model.${model}.search_read`, params, request, {
+      ...context,
+      active_test: false,
+    });
+    return readAs(answer, (value) =>
+      asList(value)
+        .map(asRecord)
+        .map((record) => ({ ...record, id: asId(record.id ?? null) })),
+    );
+  }
+
+  /** All records of a domain. */
+  all(model: string, reading: Reading, request: RequestOptions): Promise<JsonObject[]> {
+    return allOf(pagesById(reading.most ?? pageSize, (after) => this.page(model, { ...reading, after }, request)));
+  }
+}
+
+function companyIn(company: JsonObject) {
+  const currency = related(company, 'currency');
+  return {
+    id: asId(company.id),
+    name: asText(company.rec_name),
+    decimals: asId(currency?.digits ?? null),
+    currency: asText(currency?.code ?? null),
+  };
 }

@@ -3,9 +3,18 @@ import { keepSecret } from '../../../domain/redact.ts';
 import { type JsonObject, type JsonValue, stringifyJson } from '../../../records/json.ts';
 import type { Logger } from '../../deliver/slice.ts';
 import { ErpError, type RequestOptions } from '../../port.ts';
-import { explain } from '../explain.ts';
-import { asId, asList, asText, readAs, writtenAs } from '../form.ts';
-import { type Answer, type Doing, ErpHttp, NoAnswer, objectIn, pageError } from '../http.ts';
+import { explain } from '../api/explain.ts';
+import { asId, asList, asText, readAs, writtenAs } from '../api/form.ts';
+import {
+  type Answer,
+  answerTo,
+  type Doing,
+  ErpHttp,
+  type Outcome,
+  objectIn,
+  pageError,
+  resultOf,
+} from '../api/http.ts';
 import { trytonCapabilities } from './capabilities.ts';
 
 const logoutMs = 2_000;
@@ -46,9 +55,7 @@ export class TrytonConnection {
     for (let again = false; ; again = true) {
       const session = await this.#open(request);
       const { path } = this;
-      const answer = await this.#send(path, method, params, request, session.header).catch((error: unknown) => {
-        throw error instanceof NoAnswer ? error.toErpError(doing) : error;
-      });
+      const answer = await this.#send(doing, path, method, params, request, session.header);
       // Nothing was done: the session is looked at first.
       if (answer.status === 401 && !again) {
         this.#session = null;
@@ -60,10 +67,8 @@ export class TrytonConnection {
 
   /** Version of the server, without a session. */
   async version(request: RequestOptions): Promise<string> {
-    const answer = await this.#send('/rpc/', 'common.server.version', [], request).catch((error: unknown) => {
-      throw error instanceof NoAnswer ? error.toErpError('reads') : error;
-    });
-    return textOf(this.#result(answer, 'reads', 'common.server.version'));
+    const answer = await this.#send('reads', '/rpc/', 'common.server.version', [], request);
+    return readAs(this.#result(answer, 'reads', 'common.server.version'), asText);
   }
 
   /** Ends the session, as far as that can be done quickly. */
@@ -72,7 +77,7 @@ export class TrytonConnection {
     this.#session = null;
     if (session !== null) {
       const request = { signal: AbortSignal.timeout(logoutMs), priority: 0 };
-      await this.#send(this.path, 'common.db.logout', [], request, session.header).catch(() => {});
+      await this.#send('reads', this.path, 'common.db.logout', [], request, session.header).catch(() => {});
     }
     this.#http.close();
   }
@@ -88,11 +93,7 @@ export class TrytonConnection {
 
   async #logIn(request: RequestOptions): Promise<Session> {
     const { user, password, database, url } = this.#config;
-    const answer = await this.#send(this.path, 'common.db.login', [user, { password }, 'en'], request).catch(
-      (error: unknown) => {
-        throw error instanceof NoAnswer ? error.toErpError('reads') : error;
-      },
-    );
+    const answer = await this.#send('reads', this.path, 'common.db.login', [user, { password }, 'en'], request);
     if (answer.status === 401) throw new ErpError('auth', `Tryton refuses the user ${user} or its password`);
     if (answer.status === 404) throw new ErpError('auth', `${url} has no Tryton database ${database}`);
     const result = this.#result(answer, 'reads', 'common.db.login');
@@ -105,22 +106,13 @@ export class TrytonConnection {
     return { userId: id, header: `Session ${Buffer.from(`${user}:${id}:${token}`).toString('base64')}` };
   }
 
-  /** The result of an answer; one that is none is told in the log, without the server's text. Throws ErpError. */
   #result(answer: Sent, doing: Doing, method: string): JsonValue {
-    try {
-      return resultOf(answer, doing);
-    } catch (error) {
-      if (error instanceof ErpError) {
-        const { means, problem } = error;
-        const level = means === 'refused' ? 'debug' : 'warn';
-        this.#log[level]({ ...answer.ids, method, status: answer.status, means, problem }, 'Tryton: no result');
-      }
-      throw error;
-    }
+    return resultOf(outcomeOf(answer), { doing, method, answer, name: 'Tryton' }, this.#log);
   }
 
-  /** Sends a request once. Throws NoAnswer, or the signal's reason. */
+  /** Sends a request once. Throws ErpError, or the signal's reason. */
   async #send(
+    doing: Doing,
     path: string,
     method: string,
     params: readonly JsonValue[],
@@ -130,18 +122,15 @@ export class TrytonConnection {
     const rpcId = ++this.#requests;
     const body = stringifyJson({ id: rpcId, method, params });
     const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
-    return { ...(await this.#http.post({ path, headers, body, method }, request)), rpcId };
+    return { ...(await answerTo(this.#http, doing, { path, headers, body, method }, request)), rpcId };
   }
 }
 
-/** The result of an answer. Throws ErpError for every other answer. */
-function resultOf(answer: Sent, doing: Doing): JsonValue {
+function outcomeOf(answer: Sent): Outcome {
   const body = answer.status === 200 ? objectIn(answer.text) : null;
-  if (body !== null && body.id === answer.rpcId && body.error == null && 'result' in body) return body.result;
-  const error = errorOf(answer, body);
-  // A request that only reads has done nothing, whatever became of it.
-  if (doing === 'writes' || (error.means !== 'doubt' && error.means !== 'locked')) throw error;
-  throw new ErpError('unsent', error.message, { retryAfterMs: error.retryAfterMs });
+  if (body !== null && body.id === answer.rpcId && body.error == null && 'result' in body)
+    return { result: body.result };
+  return { error: errorOf(answer, body) };
 }
 
 function errorOf(answer: Sent, body: JsonObject | null): ErpError {
@@ -163,10 +152,6 @@ function toldError(error: JsonValue): { code: string | null; text: string } | nu
   if (!Array.isArray(second)) return { code: null, text: first };
   const [text] = second;
   return { code: first, text: typeof text === 'string' ? text : first };
-}
-
-function textOf(value: JsonValue): string {
-  return readAs(value, asText);
 }
 
 /** The ids that a writing request answered with. */

@@ -1,87 +1,44 @@
 import { type Money, zero } from '../../../domain/money.ts';
 import { clip, visible } from '../../../domain/text.ts';
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
-import type { ErpEntry, ErpLine, FoundEntry, FoundLine } from '../../entry.ts';
-import { asId, asText, wholeNumber } from '../form.ts';
+import type { ErpLine, FoundEntry, FoundLine } from '../../entry.ts';
+import type { ResolvedEntry, ResolvedLine } from '../api/erp-api.ts';
+import { asId, asText, wholeNumber } from '../api/form.ts';
+import { keyedText, keyIn, longestText, withoutKey } from '../api/keyed-text.ts';
+import type { TrytonLine, TrytonWords } from './names.ts';
 import { asDate, asDateOrNull, asDecimal, asTextOrNull, related, relatedList, toDate, toDecimal } from './wire.ts';
 
-/** The ids of everything that an entry names. */
-export interface ResolvedEntry {
-  companyId: number;
-  periodId: number;
-  journalId: number;
-  /** In the order of the entry's lines. */
-  lines: ResolvedLine[];
-}
-
-export interface ResolvedLine {
-  accountId: number;
-  partyId: number | null;
-  taxId: number | null;
-  analyticIds: number[];
-  /** Tryton shows a due date on receivable and payable accounts only. */
-  takesDueDate: boolean;
-}
-
-const longestText = 200;
 const moveModel = 'account.move';
 
-/**
- * The description of a move: a text for people, the id that `vetledger explain` knows, and the key in brackets at its end, by which
- * the move is found again.
- */
-export function describedAs({ description, reference, unitId, key }: ErpEntry): string {
-  const number = reference !== null && !description.includes(reference) ? `${reference} ` : '';
-  return `${clip(visible(`${number}${description}`), longestText)} · ${unitId} [${key}]`;
-}
-
-/** The same text without the key, as it is read back. */
-export function withoutKey(entry: ErpEntry): string {
-  return describedWithoutKey(describedAs(entry), entry.key);
-}
-
-function describedWithoutKey(description: string, key: string | null): string {
-  return key === null ? description : description.slice(0, description.lastIndexOf(keyText(key))).trim();
-}
-
-const keyPattern = /\[([A-Z2-7]{20})\]/g;
-
-/** The key in a description: the last one, since texts before it come from outside. Null without one. */
-export function keyIn(description: string): string | null {
-  return [...description.matchAll(keyPattern)].at(-1)?.[1] ?? null;
-}
-
-/** What the text of a search must contain for a key. */
-export function keyText(key: string): string {
-  return `[${key}]`;
-}
-
 /** The values of a new move: a draft with its lines, tax lines and analytic lines. */
-export function toMove(entry: ErpEntry, resolved: ResolvedEntry): JsonObject {
+export function toMove(
+  { entry, journal, lines }: ResolvedEntry<TrytonWords>,
+  { companyId, periodId }: { companyId: number; periodId: number },
+): JsonObject {
   const date = toDate(entry.date);
   return {
-    company: resolved.companyId,
-    period: resolved.periodId,
-    journal: resolved.journalId,
+    company: companyId,
+    period: periodId,
+    journal: journal.id,
     date,
-    description: describedAs(entry),
+    description: keyedText(entry),
     ...(entry.originId === undefined ? {} : { origin: `${moveModel},${wholeNumber(entry.originId)}` }),
-    lines: [['create', entry.lines.map((line, index) => toLine(line, resolved.lines[index], date))]],
+    lines: [['create', entry.lines.map((line, index) => toLine(line, lines[index], date))]],
   };
 }
 
-function toLine(line: ErpLine, resolved: ResolvedLine | undefined, date: JsonValue): JsonObject {
+function toLine(line: ErpLine, resolved: ResolvedLine<TrytonWords> | undefined, date: JsonValue): JsonObject {
   if (resolved === undefined) throw new Error('a line was not resolved');
   const isDebit = line.side === 'debit';
   const sides = { debit: toDecimal(isDebit ? line.amount : zero), credit: toDecimal(isDebit ? zero : line.amount) };
-  const analytic = resolved.analyticIds.map((account) => ({ account, ...sides, date }));
-  const taxes = resolved.taxId === null ? [] : taxLinesOf(line, resolved.taxId);
+  const analytic = resolved.dimensions.map(({ id }) => ({ account: id, ...sides, date }));
+  const taxes = resolved.tax === null ? [] : taxLinesOf(line, resolved.tax.id);
   return {
-    account: resolved.accountId,
+    account: resolved.account.id,
     ...sides,
     description: clip(visible(line.description), longestText),
-    ...(resolved.partyId === null ? {} : { party: resolved.partyId }),
-    ...(resolved.takesDueDate && line.dueDate !== null ? { maturity_date: toDate(line.dueDate) } : {}),
+    ...(resolved.party === null ? {} : { party: resolved.party.id }),
+    ...(isOfParties(resolved.account) && line.dueDate !== null ? { maturity_date: toDate(line.dueDate) } : {}),
     ...(taxes.length === 0 ? {} : { tax_lines: [['create', taxes]] }),
     ...(analytic.length === 0 ? {} : { analytic_lines: [['create', analytic]] }),
   };
@@ -143,7 +100,7 @@ function foundEntry(record: JsonObject, lines: FoundLine[]): FoundEntry {
     state: record.state === 'posted' ? 'posted' : 'draft',
     date: asDate(record.date ?? null),
     journal: codeOf(related(record, 'journal')),
-    description: describedWithoutKey(description, key),
+    description: withoutKey(description, key),
     ...originIn(asTextOrNull(record.origin ?? null)),
     lines,
   };
@@ -184,6 +141,11 @@ function takesDueDate(account: JsonObject | null): boolean {
   return type?.receivable === true || type?.payable === true;
 }
 
+/** Tryton shows a due date on receivable and payable accounts only. */
+function isOfParties({ type }: TrytonWords['account']): boolean {
+  return type?.receivable === true || type?.payable === true;
+}
+
 function signedAmount(line: JsonObject): Money {
   return asDecimal(line.debit ?? null).minus(asDecimal(line.credit ?? null));
 }
@@ -221,4 +183,19 @@ function dimensionOf(parts: { code: string; amount: Money }[], amount: Money): s
     .map((part) => `${part.code} ${part.amount.toFixed()}`)
     .toSorted()
     .join(', ');
+}
+
+/** A line as matching reads it. Throws FormError. */
+export function lineState(line: JsonObject): TrytonLine {
+  const move = related(line, 'move');
+  const matched = line.reconciliation ?? null;
+  return {
+    id: String(asId(line.id)),
+    matched: matched === null ? null : String(asId(matched)),
+    // A line of Tryton's is matched as a whole.
+    isTouched: false,
+    amount: signedAmount(line),
+    date: asDate(move?.date ?? null),
+    isPosted: move?.state === 'posted',
+  };
 }

@@ -2,23 +2,15 @@ import type { Clock } from '../../../domain/clock.ts';
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
 import type { RequestOptions } from '../../port.ts';
-import { asId, asList, asRecord, asText, readAs } from '../form.ts';
-import { byName, NameCache } from '../name-cache.ts';
-import type { TrytonConnection } from './connection.ts';
-import { asDate, asDateOrNull, asFlag, asTextOrNull, related, relatedList } from './wire.ts';
-
-/** What is kept of the ERP's names: for a minute, so that what somebody corrects there counts soon. */
-const namesKeptMs = 60_000;
-const partiesKeptMs = 600_000;
-const mostNames = 10_000;
-
-/** Records of one answer. */
-export const pageSize = 500;
+import type { LineState, Word, WordSource, Words } from '../api/erp-api.ts';
+import { asId, asText, readAs } from '../api/form.ts';
+import { byName, KeptNames, type LookUp, partiesKeptMs } from '../api/names.ts';
+import type { TrytonCalls } from './calls.ts';
+import { asDate, asDateOrNull, asFlag, related, relatedList } from './wire.ts';
 
 export interface TrytonAccount {
   id: number;
   code: string;
-  name: string;
   /** Null for a heading, which takes no lines. */
   type: { statement: string; receivable: boolean; payable: boolean } | null;
   isClosed: boolean;
@@ -38,181 +30,91 @@ export interface TrytonPeriod {
   isOpen: boolean;
 }
 
-export interface TrytonParty {
+interface TrytonWord extends Word {
   id: number;
-  name: string;
-  isActive: boolean;
 }
 
-export interface Named {
-  id: number;
-  isActive: boolean;
+/** A line as matching reads it, with the day of its move. */
+export interface TrytonLine extends LineState {
+  date: CalendarDate;
 }
 
-/** Analytic accounts by `<root>\n<code>`; those that do not take lines are not active. */
-export type AnalyticName = `${string}\n${string}`;
+export interface TrytonWords extends Words {
+  account: TrytonAccount;
+  journal: TrytonWord;
+  /** A tax of Tryton has no code: it is known by its name. */
+  tax: TrytonWord;
+  /** An analytic account, by the name of its root and its own code; one that takes no lines is not active. */
+  dimension: TrytonWord;
+  party: TrytonWord;
+  line: TrytonLine;
+}
 
-/** The company whose names they are. */
-export type CompanyOf = (request: RequestOptions) => Promise<{ companyId: number; context: JsonObject }>;
+/** Looks up what entries name in one company. */
+export class TrytonNames implements WordSource<TrytonWords> {
+  readonly accounts: LookUp<TrytonAccount>;
+  readonly journals: LookUp<TrytonWord>;
+  readonly taxes: LookUp<TrytonWord>;
+  readonly dimensions: LookUp<TrytonWord>;
+  readonly parties: LookUp<TrytonWord>;
+  /** By our id, which is an identifier of theirs. */
+  readonly ourParties: LookUp<TrytonWord>;
+  /** The company's periods, without those for adjustments, which overlap the others. */
+  readonly periods: (request: RequestOptions) => Promise<TrytonPeriod[]>;
+  readonly #calls: TrytonCalls;
+  readonly #kept: KeptNames;
 
-/** Looks up what entries name: accounts, journals, taxes, analytic accounts, parties and periods of one company. */
-export class TrytonNames {
-  readonly #connection: TrytonConnection;
-  readonly #company: CompanyOf;
-  readonly #clock: Clock;
-  readonly #accounts: NameCache<TrytonAccount>;
-  readonly #journals: NameCache<Named>;
-  readonly #taxes: NameCache<Named>;
-  readonly #analytic: NameCache<Named>;
-  readonly #parties: NameCache<TrytonParty>;
-  readonly #ourParties: NameCache<TrytonParty>;
-  #periods: { list: TrytonPeriod[]; until: number } | null = null;
-
-  constructor(connection: TrytonConnection, company: CompanyOf, clock: Clock) {
-    this.#connection = connection;
-    this.#company = company;
-    this.#clock = clock;
-    const names = { maxAgeMs: namesKeptMs, most: mostNames };
-    const parties = { maxAgeMs: partiesKeptMs, most: mostNames };
-    this.#accounts = new NameCache(clock, names);
-    this.#journals = new NameCache(clock, names);
-    this.#taxes = new NameCache(clock, names);
-    this.#analytic = new NameCache(clock, names);
-    this.#parties = new NameCache(clock, parties);
-    this.#ourParties = new NameCache(clock, parties);
-  }
-
-  /** Forgets everything: what was looked up may have changed. */
-  clear(): void {
-    for (const cache of [
-      this.#accounts,
-      this.#journals,
-      this.#taxes,
-      this.#analytic,
-      this.#parties,
-      this.#ourParties,
-    ]) {
-      cache.clear();
-    }
-    this.#periods = null;
-  }
-
-  async accounts(codes: Iterable<string>, request: RequestOptions): Promise<Map<string, TrytonAccount[]>> {
-    const { companyId } = await this.#company(request);
-    return this.#accounts.get(codes, async (missing) =>
-      byName(
-        await this.#search(
-          'account.account',
-          [
-            ['code', 'in', missing],
-            ['company', '=', companyId],
-          ],
-          accountFields,
-          request,
-        ),
-        (record) => asText(record.code),
-        accountOf,
-      ),
-    );
-  }
-
-  async journals(codes: Iterable<string>, request: RequestOptions): Promise<Map<string, Named[]>> {
-    return this.#journals.get(codes, async (missing) =>
-      byName(
-        await this.#search('account.journal', [['code', 'in', missing]], ['code', 'active'], request),
-        (record) => asText(record.code),
-        namedOf,
-      ),
-    );
-  }
-
-  /** By the tax's name: a tax of Tryton has no code. */
-  async taxes(names: Iterable<string>, request: RequestOptions): Promise<Map<string, Named[]>> {
-    const { companyId } = await this.#company(request);
-    return this.#taxes.get(names, async (missing) =>
-      byName(
-        await this.#search(
-          'account.tax',
-          [
-            ['name', 'in', missing],
-            ['company', '=', companyId],
-          ],
-          ['name', 'active'],
-          request,
-        ),
-        (record) => asText(record.name),
-        namedOf,
-      ),
-    );
-  }
-
-  async analyticAccounts(names: Iterable<AnalyticName>, request: RequestOptions): Promise<Map<string, Named[]>> {
-    const { companyId } = await this.#company(request);
-    return this.#analytic.get(names, async (missing) => {
+  constructor(calls: TrytonCalls, clock: Clock) {
+    this.#calls = calls;
+    this.#kept = new KeptNames(clock);
+    const known = (model: string, field: string, keptMs?: number) =>
+      this.#kept.byName(async (missing, request) => {
+        const found = await this.#search(model, [[field, 'in', missing]], [field, 'active'], request);
+        return byName(found, (record) => asText(record[field] ?? null), wordOf);
+      }, keptMs);
+    this.accounts = this.#kept.byName(async (missing, request) => {
+      const found = await this.#search('account.account', [['code', 'in', missing]], accountFields, request);
+      return byName(found, (record) => asText(record.code), accountOf);
+    });
+    this.journals = known('account.journal', 'code');
+    this.taxes = known('account.tax', 'name');
+    this.dimensions = this.#kept.byName(async (missing, request) => {
       const codes = [...new Set(missing.map((name) => name.slice(name.indexOf('\n') + 1)))];
-      const domain = [
-        ['code', 'in', codes],
-        ['company', '=', companyId],
-      ];
       const fields = ['code', 'type', 'active', 'root.name'];
       return byName(
-        await this.#search('analytic_account.account', domain, fields, request),
+        await this.#search('analytic_account.account', [['code', 'in', codes]], fields, request),
         (record) => `${asText(related(record, 'root')?.name ?? '')}\n${asText(record.code)}`,
         (record) => ({ id: asId(record.id), isActive: asFlag(record.active) && record.type === 'normal' }),
       );
     });
-  }
-
-  /** Parties by their own code. */
-  async parties(codes: Iterable<string>, request: RequestOptions): Promise<Map<string, TrytonParty[]>> {
-    return this.#parties.get(codes, async (missing) =>
-      byName(
-        await this.#search('party.party', [['code', 'in', missing]], ['code', 'name', 'active'], request),
-        (record) => asText(record.code),
-        partyOf,
-      ),
-    );
-  }
-
-  /** Parties by our id, which is an identifier of theirs. */
-  async ourParties(codes: Iterable<string>, request: RequestOptions): Promise<Map<string, TrytonParty[]>> {
-    return this.#ourParties.get(codes, async (missing) => {
+    this.parties = known('party.party', 'code', partiesKeptMs);
+    this.ourParties = this.#kept.byName(async (missing, request) => {
+      const fields = ['active', 'identifiers.code'];
+      const found = await this.#search('party.party', [['identifiers.code', 'in', missing]], fields, request);
       const wanted = new Set(missing);
-      const domain = [['identifiers.code', 'in', missing]];
-      const found = await this.#search('party.party', domain, ['name', 'active', 'identifiers.code'], request);
-      const byCode = new Map<string, TrytonParty[]>();
+      const byCode = new Map<string, TrytonWord[]>();
       for (const record of found) {
-        const codesOf = readAs(
-          record,
-          () => new Set(relatedList(record, 'identifiers').map(({ code }) => asText(code ?? null))),
-        );
-        for (const code of codesOf) {
+        const codes = readAs(record, () => relatedList(record, 'identifiers').map(({ code }) => asText(code ?? null)));
+        for (const code of new Set(codes)) {
           if (!wanted.has(code)) continue;
-          byCode.set(code, [...(byCode.get(code) ?? []), readAs(record, () => partyOf(record))]);
+          byCode.set(code, [...(byCode.get(code) ?? []), readAs(record, () => wordOf(record))]);
         }
       }
       return byCode;
-    });
+    }, partiesKeptMs);
+    this.periods = this.#kept.whole((request) => this.readPeriods(request));
+  }
+
+  /** Forgets everything: what was looked up may have changed. */
+  clear(): void {
+    this.#kept.clear();
   }
 
   /** The periods as they are now. */
-  readPeriods(request: RequestOptions): Promise<TrytonPeriod[]> {
-    this.#periods = null;
-    return this.periods(request);
-  }
-
-  /** The company's periods, without those for adjustments, which overlap the others. */
-  async periods(request: RequestOptions): Promise<TrytonPeriod[]> {
-    const now = this.#clock.elapsed();
-    if (this.#periods !== null && this.#periods.until > now) return this.#periods.list;
-    const { companyId } = await this.#company(request);
-    const domain = [
-      ['fiscalyear.company', '=', companyId],
-      ['type', '=', 'standard'],
-    ];
+  async readPeriods(request: RequestOptions): Promise<TrytonPeriod[]> {
     const fields = ['name', 'start_date', 'end_date', 'state', 'fiscalyear.state'];
-    const found = await this.#search('account.period', domain, fields, request);
-    const list = found.map((record) =>
+    const found = await this.#search('account.period', [['type', '=', 'standard']], fields, request);
+    return found.map((record) =>
       readAs(record, () => ({
         id: asId(record.id),
         name: asText(record.name),
@@ -221,28 +123,26 @@ export class TrytonNames {
         isOpen: record.state === 'open' && related(record, 'fiscalyear')?.state === 'open',
       })),
     );
-    this.#periods = { list, until: now + namesKeptMs };
-    return list;
   }
 
-  /** All records of a domain, inactive ones too, page by page. */
+  /** All records of a domain, in the company where its model has one. */
   async #search(model: string, domain: JsonValue[], fields: string[], request: RequestOptions): Promise<JsonObject[]> {
-    const { context } = await this.#company(request);
-    const found: JsonObject[] = [];
-    for (;;) {
-      const params = [domain, found.length, pageSize, [['id', 'ASC']], fields, { ...context, active_test: false }];
-      const page = readAs(
-        await this.#connection.call('reads', `model.${model}.search_read`, params, request),
-        (value) => asList(value).map(asRecord),
-      );
-      found.push(...page);
-      if (page.length < pageSize) return found;
-    }
+    const { companyId } = await this.#calls.company(request);
+    const company = companyFields[model];
+    const own = company === undefined ? [] : [[company, '=', companyId]];
+    return this.#calls.all(model, { domain: [...domain, ...own], fields }, request);
   }
 }
 
+const companyFields: Record<string, string> = {
+  'account.account': 'company',
+  'account.tax': 'company',
+  'analytic_account.account': 'company',
+  'account.period': 'fiscalyear.company',
+};
+
 const accountFields = [
-  ...['code', 'name', 'closed', 'active', 'party_required', 'reconcile', 'start_date', 'end_date', 'second_currency'],
+  ...['code', 'closed', 'active', 'party_required', 'reconcile', 'start_date', 'end_date', 'second_currency'],
   ...['type.statement', 'type.receivable', 'type.payable'],
 ];
 
@@ -251,7 +151,6 @@ function accountOf(record: JsonObject): TrytonAccount {
   return {
     id: asId(record.id),
     code: asText(record.code),
-    name: asText(record.name),
     type:
       type === null
         ? null
@@ -269,14 +168,6 @@ function accountOf(record: JsonObject): TrytonAccount {
   };
 }
 
-function namedOf(record: JsonObject): Named {
+function wordOf(record: JsonObject): TrytonWord {
   return { id: asId(record.id), isActive: asFlag(record.active ?? null) };
-}
-
-function partyOf(record: JsonObject): TrytonParty {
-  return {
-    id: asId(record.id),
-    name: asTextOrNull(record.name ?? null) ?? '',
-    isActive: asFlag(record.active ?? null),
-  };
 }

@@ -1,7 +1,7 @@
 import { type Money, parseMoney } from '../../../domain/money.ts';
 import type { JsonObject, JsonValue } from '../../../records/json.ts';
 import type { CalendarDate } from '../../../terms.ts';
-import { asId, asList, asRecord, asText, wholeNumber, wrongForm } from '../form.ts';
+import { asId, asList, asRecord, asText, wholeNumber, wrongForm } from '../api/form.ts';
 
 /** Values in Tryton's JSON: amounts and dates are objects that name their class, so that no amount is ever a number. */
 

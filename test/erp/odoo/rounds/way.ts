@@ -1,7 +1,7 @@
 // The way of a simulated process to the fake of Odoo: each request takes its time, and may go wrong in any manner.
 
 import { ErpError } from '../../../../src/erp/port.ts';
-import { type Answer, type ErpRequest, NoAnswer } from '../../../../src/erp/targets/http.ts';
+import { type Answer, type ErpRequest, NoAnswer } from '../../../../src/erp/targets/api/http.ts';
 import type { OdooTransport } from '../../../../src/erp/targets/odoo/connection.ts';
 import type { RequestInfo } from '../../fake/target.ts';
 import type { SimulatedTime } from '../../fake/time.ts';

@@ -1,6 +1,6 @@
 // What a target says to Odoo, changed on its way: so a test has a target that leaves something out, or does not look.
 
-import type { Answer, ErpRequest } from '../../../../src/erp/targets/http.ts';
+import type { Answer, ErpRequest } from '../../../../src/erp/targets/api/http.ts';
 import type { OdooTransport } from '../../../../src/erp/targets/odoo/connection.ts';
 import { directWay } from '../fake/company.ts';
 import type { FakeOdoo } from '../fake/index.ts';

@@ -31,7 +31,7 @@ const erp = {
   ...{ kind: 'tryton' as const, url, database, company: null, user, password, post: 'posted' as const },
   ...{ from: null, auto: true, ownedAccounts: [], closeSourcePeriods: false, timeoutSeconds: 20 },
 };
-const target = openTryton(erp, { databaseId, installation, clock: systemClock, log });
+const target = openTryton(erp, { clock: systemClock, log });
 // Rounds are short: what a request may still do after it was given up is waited for as long as the round says.
 const { capabilities } = target;
 Object.assign(target, {

@@ -1,7 +1,7 @@
-import { redact } from '../../domain/redact.ts';
-import { clip, visible } from '../../domain/text.ts';
-import type { ErrorPattern } from '../capabilities.ts';
-import { ErpError } from '../port.ts';
+import { redact } from '../../../domain/redact.ts';
+import { clip, visible } from '../../../domain/text.ts';
+import type { ErrorPattern } from '../../capabilities.ts';
+import { ErpError } from '../../port.ts';
 
 const longestMessage = 500;
 /** Of what a server says, so much is looked at. */

@@ -1,5 +1,6 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../records/json.ts';
-import { ErpError } from '../port.ts';
+import { visible } from '../../../domain/text.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../records/json.ts';
+import { ErpError } from '../../port.ts';
 
 /** Readers of answers, each of which throws FormError for another form. */
 
@@ -35,6 +36,13 @@ export function asText(value: JsonValue): string {
 /** Digits of an id, a date or a header: never of an amount. */
 export function wholeNumber(digits: string): number {
   return Number.parseInt(digits, 10);
+}
+
+/** An id of the ERP's as it goes over the wire. Throws ErpError for what is none. */
+export function idOf(erp: string, id: string): number {
+  if (!/^\d{1,15}$/.test(id))
+    throw new ErpError('refused', `${visible(id)} is no id of ${erp}’s`, { problem: 'erp_refused' });
+  return wholeNumber(id);
 }
 
 /** Reads an answer that changed nothing, in a form that only the ERP has. Throws ErpError `unsent` where it has another. */

@@ -1,6 +1,55 @@
-import type { Clock } from '../../domain/clock.ts';
-import type { JsonObject } from '../../records/json.ts';
+import type { Clock } from '../../../domain/clock.ts';
+import type { JsonObject } from '../../../records/json.ts';
+import type { RequestOptions } from '../../port.ts';
 import { readAs } from './form.ts';
+
+/** What is kept of the ERP's names: for a minute, so that what somebody corrects there counts soon. */
+const namesKeptMs = 60_000;
+export const partiesKeptMs = 600_000;
+const mostNames = 10_000;
+
+/** The records under each of the names; names without any have an empty list. */
+export type LookUp<Value> = (names: Iterable<string>, request: RequestOptions) => Promise<Map<string, Value[]>>;
+
+/** What an ERP has under its names, kept for a while and forgotten together. */
+export class KeptNames {
+  readonly #clock: Clock;
+  readonly #forget: (() => void)[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A look-up that asks for those names only that it does not hold. */
+  byName<Value>(
+    load: (missing: string[], request: RequestOptions) => Promise<Map<string, Value[]>>,
+    keptMs = namesKeptMs,
+  ): LookUp<Value> {
+    const cache = new NameCache<Value>(this.#clock, { maxAgeMs: keptMs, most: mostNames });
+    this.#forget.push(() => cache.clear());
+    return (names, request) => cache.get(names, (missing) => load(missing, request));
+  }
+
+  /** One value that is read as a whole. */
+  whole<Value>(load: (request: RequestOptions) => Promise<Value>): (request: RequestOptions) => Promise<Value> {
+    let held: { value: Value; until: number } | null = null;
+    this.#forget.push(() => {
+      held = null;
+    });
+    return async (request) => {
+      const now = this.#clock.elapsed();
+      if (held !== null && held.until > now) return held.value;
+      const value = await load(request);
+      held = { value, until: now + namesKeptMs };
+      return value;
+    };
+  }
+
+  /** Forgets everything: what was looked up may have changed. */
+  clear(): void {
+    for (const forget of this.#forget) forget();
+  }
+}
 
 /**
  * What the ERP has under a name: all records, because a name that two have is a problem and no guess. What it lacks is asked for

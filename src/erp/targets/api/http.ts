@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got, { type Got, RequestError, TimeoutError } from 'got';
-import { type RequestIds, requestIds } from '../../domain/request-ids.ts';
-import { retryAfterMs } from '../../domain/retry-after.ts';
-import { isJsonObject, type JsonObject, readJson } from '../../records/json.ts';
-import type { ErrorPattern } from '../capabilities.ts';
-import type { Logger } from '../deliver/slice.ts';
-import { ErpError, type RequestOptions } from '../port.ts';
+import { type RequestIds, requestIds } from '../../../domain/request-ids.ts';
+import { retryAfterMs } from '../../../domain/retry-after.ts';
+import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../../records/json.ts';
+import type { ErrorPattern } from '../../capabilities.ts';
+import type { Logger } from '../../deliver/slice.ts';
+import { ErpError, type RequestOptions } from '../../port.ts';
 import { explain, harmless } from './explain.ts';
 
 const connectMs = 10_000;
@@ -110,6 +110,20 @@ export class ErpHttp {
 
 class TooLarge extends Error {}
 
+/** Sends a request once. Throws ErpError, or the signal's reason. */
+export async function answerTo(
+  transport: Pick<ErpHttp, 'post'>,
+  doing: Doing,
+  sent: ErpRequest,
+  request: Pick<RequestOptions, 'signal'>,
+): Promise<Answer> {
+  try {
+    return await transport.post(sent, request);
+  } catch (error) {
+    throw error instanceof NoAnswer ? error.toErpError(doing) : error;
+  }
+}
+
 /** No answer came. */
 export class NoAnswer extends Error {
   /** Whether the server may have received the request. */
@@ -166,6 +180,24 @@ export function withRetry(error: ErpError, { retryAfter, date }: Pick<Answer, 'r
   if (waitMs === null) return error;
   const { means, message, problem, keys } = error;
   return new ErpError(means, message, { ...(problem === null ? {} : { problem }), keys, retryAfterMs: waitMs });
+}
+
+/** What an answer says: its result, or what it means otherwise. */
+export type Outcome = { result: JsonValue } | { error: ErpError };
+
+/** The result of an answer. One that is none is told in the log, without the server's text. Throws ErpError. */
+export function resultOf(
+  outcome: Outcome,
+  { doing, method, answer, name }: { doing: Doing; method: string; answer: Answer; name: string },
+  log: Logger,
+): JsonValue {
+  if ('result' in outcome) return outcome.result;
+  const { means, problem, message, retryAfterMs } = outcome.error;
+  const told = { ...answer.ids, method, status: answer.status, means, problem };
+  log[means === 'refused' ? 'debug' : 'warn'](told, `${name}: no result`);
+  // A request that only reads has done nothing, whatever became of it.
+  if (doing === 'writes' || (means !== 'doubt' && means !== 'locked')) throw outcome.error;
+  throw new ErpError('unsent', message, { retryAfterMs });
 }
 
 /** The object that a text is; null where it is none. */

@@ -1,0 +1,43 @@
+import type { JsonObject } from '../../../records/json.ts';
+import type { FoundEntry } from '../../entry.ts';
+import { asId, readAs, wholeNumber } from './form.ts';
+
+/** Records in the order of their ids, a page after another until one is not full; `page` reads those after an id. */
+export async function* pagesById(
+  most: number,
+  page: (after: number) => Promise<JsonObject[]>,
+): AsyncGenerator<JsonObject[]> {
+  for (let after = 0; ; ) {
+    const records = await page(after);
+    const last = records.at(-1);
+    if (last !== undefined) yield records;
+    if (last === undefined || records.length < most) return;
+    after = readAs(last.id ?? null, asId);
+  }
+}
+
+/** All of several pages. */
+export async function allOf<Item>(pages: AsyncIterable<readonly Item[]>): Promise<Item[]> {
+  const all: Item[] = [];
+  for await (const page of pages) all.push(...page);
+  return all;
+}
+
+/** Ids, so many at a time. */
+export function* partsOf<Id>(ids: readonly Id[], most: number): Generator<Id[]> {
+  for (let at = 0; at < ids.length; at += most) yield ids.slice(at, at + most);
+}
+
+/**
+ * Entries without those that are gone: somebody may have deleted a draft after it was read and before its lines were. `there` asks
+ * which of them there are still.
+ */
+export async function withoutGone(
+  entries: FoundEntry[],
+  there: (ids: number[]) => Promise<JsonObject[]>,
+): Promise<FoundEntry[]> {
+  const empty = entries.filter(({ lines }) => lines.length === 0).map(({ id }) => wholeNumber(id));
+  if (empty.length === 0) return entries;
+  const still = new Set((await there(empty)).map(({ id }) => String(id)));
+  return entries.filter(({ id, lines }) => lines.length > 0 || still.has(id));
+}

@@ -1,0 +1,174 @@
+import type { ErpProblemCode } from '../../../domain/erp-problems.ts';
+import { visible } from '../../../domain/text.ts';
+import type { ErpEntry, ErpLine, ErpParty } from '../../entry.ts';
+import { ErpError, type RequestOptions } from '../../port.ts';
+import type { DimensionName, ErpApi, Fault, ResolvedEntry, ResolvedLine, Word, Words } from './erp-api.ts';
+
+/** What was looked up of entries. */
+export interface Resolved<W extends Words> {
+  /** By key. */
+  entries: Map<string, ResolvedEntry<W>>;
+  problems: (Fault & { key: string })[];
+  /** Clients that the ERP does not have yet, by code. */
+  missingParties: Map<string, ErpParty>;
+}
+
+/** What resolving needs of an ERP. */
+export type Resolving<W extends Words> = Pick<ErpApi<W>, 'terms' | 'words' | 'entryFault' | 'lineFault' | 'taxFault'>;
+
+/** Refuses the entries that have the first problem; the others are sent again without them. Throws ErpError. */
+export function throwFirst(problems: Resolved<Words>['problems']): void {
+  const [first] = problems;
+  if (first === undefined) return;
+  const same = problems.filter(({ code, message }) => code === first.code && message === first.message);
+  throw new ErpError('refused', first.message, { problem: first.code, keys: same.map(({ key }) => key) });
+}
+
+/** Looks up everything that entries name. What the ERP has twice is a problem, and never guessed. Throws ErpError. */
+export async function resolveEntries<W extends Words>(
+  api: Resolving<W>,
+  entries: readonly ErpEntry[],
+  request: RequestOptions,
+): Promise<Resolved<W>> {
+  const known = await wordsOf(api, entries, request);
+  const found: Resolved<W> = { entries: new Map(), problems: [], missingParties: new Map() };
+  for (const entry of entries) {
+    const resolver = new EntryResolver(api, entry, known);
+    const resolved = resolver.resolve((await api.entryFault?.(entry, request)) ?? null);
+    if (resolver.problem !== null) found.problems.push({ key: entry.key, ...resolver.problem });
+    else if (resolved !== null) found.entries.set(entry.key, resolved);
+    else for (const party of resolver.missing) found.missingParties.set(party.code, party);
+  }
+  return found;
+}
+
+interface Known<W extends Words> {
+  accounts: Map<string, W['account'][]>;
+  journals: Map<string, W['journal'][]>;
+  taxes: Map<string, W['tax'][]>;
+  dimensions: Map<string, W['dimension'][]>;
+  ours: Map<string, W['party'][]>;
+  theirs: Map<string, W['party'][]>;
+}
+
+async function wordsOf<W extends Words>(
+  { words }: Resolving<W>,
+  entries: readonly ErpEntry[],
+  request: RequestOptions,
+): Promise<Known<W>> {
+  const lines = entries.flatMap((entry) => entry.lines);
+  const parties = lines.flatMap(({ party }) => party ?? []);
+  const codesOf = (areOurs: boolean) =>
+    new Set(parties.filter(({ isOurs }) => isOurs === areOurs).map(({ code }) => code));
+  // One after the other: one request at a time is under way per company.
+  return {
+    accounts: await words.accounts(new Set(lines.map(({ account }) => account)), request),
+    journals: await words.journals(new Set(entries.map(({ journal }) => journal)), request),
+    taxes: await words.taxes(new Set(lines.flatMap(({ vat }) => vat?.code ?? [])), request),
+    dimensions: await words.dimensions(new Set(lines.flatMap(dimensionNames)), request),
+    ours: await words.ourParties(codesOf(true), request),
+    theirs: await words.parties(codesOf(false), request),
+  };
+}
+
+function dimensionNames({ dimensions }: Pick<ErpLine, 'dimensions'>): DimensionName[] {
+  return Object.entries(dimensions).map(([theirs, value]): DimensionName => `${theirs}\n${value}`);
+}
+
+class EntryResolver<W extends Words> {
+  /** The first one. */
+  problem: Fault | null = null;
+  readonly missing: ErpParty[] = [];
+  readonly #api: Resolving<W>;
+  readonly #erp: string;
+  readonly #entry: ErpEntry;
+  readonly #known: Known<W>;
+
+  constructor(api: Resolving<W>, entry: ErpEntry, known: Known<W>) {
+    this.#api = api;
+    this.#erp = api.terms.erp;
+    this.#entry = entry;
+    this.#known = known;
+  }
+
+  /** Null where something is in the way, or a party is still missing. `fault`: what is in the way of the entry as a whole. */
+  resolve(fault: Fault | null): ResolvedEntry<W> | null {
+    this.problem = fault;
+    const entry = this.#entry;
+    const journal = this.#one(this.#known.journals.get(entry.journal), 'erp_journal_unknown', 'journal', entry.journal);
+    const lines = entry.lines.flatMap((line) => this.#line(line, journal) ?? []);
+    if (this.problem !== null || journal === null || this.missing.length > 0) return null;
+    return { entry, journal, lines };
+  }
+
+  /** Null where the entry has a problem. */
+  #line(line: ErpLine, journal: W['journal'] | null): ResolvedLine<W> | null {
+    const account = this.#account(line, journal);
+    const tax = line.vat === null ? null : this.#tax(line.vat);
+    const party = line.party === null ? null : this.#party(line.party);
+    const dimensions = dimensionNames(line).flatMap((name) => {
+      const [theirs = '', value = ''] = name.split('\n');
+      const kind = `analytic account of ${visible(theirs)}`;
+      return this.#one(this.#known.dimensions.get(name), 'erp_dimension_unknown', kind, value) ?? [];
+    });
+    return account === null ? null : { account, party, tax, dimensions };
+  }
+
+  #account(line: ErpLine, journal: W['journal'] | null): W['account'] | null {
+    const found = this.#known.accounts.get(line.account) ?? [];
+    const [account] = found;
+    const code = visible(line.account);
+    const add = (message: string) => this.#add({ code: 'erp_account_unknown', message });
+    if (account === undefined) return add(`${this.#erp} has no account ${code} in this company`);
+    if (found.length > 1)
+      return add(`${this.#erp} has ${found.length} accounts with the code ${code}: change one’s code`);
+    const fault = this.#api.lineFault(account, { entry: this.#entry, line, journal });
+    return fault === null ? account : this.#add(fault);
+  }
+
+  #tax(vat: NonNullable<ErpLine['vat']>): W['tax'] | null {
+    const found = this.#known.taxes.get(vat.code) ?? [];
+    const message = this.#api.taxFault?.(found, vat) ?? null;
+    if (message !== null) return this.#add({ code: 'erp_tax_unknown', message });
+    return this.#one(found, 'erp_tax_unknown', 'tax', vat.code);
+  }
+
+  #party(party: ErpParty): W['party'] | null {
+    const found = (party.isOurs ? this.#known.ours : this.#known.theirs).get(party.code) ?? [];
+    const [first] = found;
+    const { one, many, ours, theirs, isInactive } = this.#api.terms.party;
+    const named = `with the ${party.isOurs ? ours : theirs} ${visible(party.code)}`;
+    const add = (message: string) => this.#add({ code: 'erp_party_refused', message });
+    if (first === undefined && party.isOurs) {
+      this.missing.push(party);
+      return null;
+    }
+    if (first === undefined) return add(`${this.#erp} has no ${one} ${named}`);
+    if (found.length > 1) {
+      const ids = found.map(({ id }) => id).join(', ');
+      return add(`${this.#erp} has ${found.length} ${many} ${named} (ids ${ids}): take it from all but one`);
+    }
+    return first.isActive ? first : add(`${this.#erp}’s ${one} ${named} ${isInactive}`);
+  }
+
+  /** The only active record of a name. */
+  #one<Found extends Word>(
+    found: readonly Found[] = [],
+    code: ErpProblemCode,
+    kind: string,
+    name: string,
+  ): Found | null {
+    const [first] = found;
+    const { word } = this.#api.terms;
+    const add = (message: string) => this.#add({ code, message });
+    if (first === undefined) return add(`${this.#erp} has no ${kind} ${visible(name)}`);
+    if (found.length > 1)
+      return add(`${this.#erp} has ${found.length} with the ${word.code} ${visible(name)} (${kind}): rename one`);
+    return first.isActive ? first : add(`${this.#erp}’s ${kind} ${visible(name)} ${word.isInactive}`);
+  }
+
+  #add(fault: Fault): null {
+    this.problem ??= fault;
+    return null;
+  }
+}

@@ -1,0 +1,213 @@
+import { zero } from '../../../domain/money.ts';
+import { clip, visible } from '../../../domain/text.ts';
+import type { ErpEntry, FoundEntry } from '../../entry.ts';
+import {
+  type CheckPlan,
+  type CheckResult,
+  type CompanyRef,
+  type ErpBooks,
+  ErpError,
+  type ErpPeriods,
+  type ErpTarget,
+  type IdentifiedCompany,
+  type KeyedPage,
+  type KeyedQuestion,
+  type KeyToFind,
+  type LinesOnly,
+  type RequestOptions,
+  type WriteOptions,
+} from '../../port.ts';
+import { checkErp } from './check.ts';
+import type { ErpApi, Words } from './erp-api.ts';
+import { keyedText, unitAndKeyIn, withoutKey } from './keyed-text.ts';
+import { type Resolved, resolveEntries, throwFirst } from './resolve.ts';
+
+/** Keys of one search. */
+const keysPerSearch = 100;
+const longestPartyName = 200;
+
+/** An ERP with an API as the target of delivery: what all of them do alike, with what `ErpApi` has of each. */
+export class ApiTarget<W extends Words> implements ErpTarget {
+  readonly capabilities: ErpTarget['capabilities'];
+  readonly company: CompanyRef;
+  readonly matching: NonNullable<ErpTarget['matching']>;
+  readonly books: ErpBooks;
+  readonly #api: ErpApi<W>;
+
+  constructor(company: CompanyRef, api: ErpApi<W>) {
+    this.capabilities = api.capabilities;
+    this.company = company;
+    this.#api = api;
+    this.matching = {
+      match: (groups, request) => this.#match(groups, request),
+      unmatch: (groups, request) => this.#unmatch(groups, request),
+    };
+    this.books = {
+      balances: (range, request) => api.reader.balances(range, request),
+      entries: (which, request) => {
+        const named = new Set(which.accounts);
+        const isWanted = ({ key, lines }: FoundEntry) =>
+          key !== null || lines.some(({ account }) => named.has(account));
+        return pagesOf(api.reader.entries(which, request), isWanted);
+      },
+      copies: (which, request) => pagesOf(api.reader.copies(which, request), ({ key }) => key === null),
+    };
+  }
+
+  async identify(request: RequestOptions): Promise<IdentifiedCompany> {
+    const { id, currency } = await this.#api.company(request);
+    return { ...this.company, id, currency };
+  }
+
+  describe(entry: ErpEntry): string {
+    return withoutKey(keyedText(entry), entry.key);
+  }
+
+  async find(
+    keys: readonly KeyToFind[],
+    request: RequestOptions,
+  ): Promise<{ found: FoundEntry[]; isComplete: boolean }> {
+    const found = new Map<string, FoundEntry>();
+    const lookUps = await this.#api.reader.lookUps(request);
+    for (let at = 0; at < keys.length; at += keysPerSearch) {
+      let missing = keys.slice(at, at + keysPerSearch);
+      for (const lookUp of lookUps) {
+        if (missing.length === 0) break;
+        const wanted = new Set(missing.map(({ key }) => key));
+        const seen = new Set<string>();
+        for (const entry of await lookUp(missing, request)) {
+          if (entry.key === null || !wanted.has(entry.key)) continue;
+          found.set(entry.id, entry);
+          seen.add(entry.key);
+        }
+        missing = missing.filter(({ key }) => !seen.has(key));
+      }
+    }
+    return { found: [...found.values()], isComplete: true };
+  }
+
+  async keyed(which: KeyedQuestion, request: RequestOptions): Promise<KeyedPage> {
+    const page = await this.#api.reader.keyed(which, request);
+    const entries = page.flatMap(({ text, ...entry }) => {
+      const named = unitAndKeyIn(text);
+      return named === null ? [] : [{ ...entry, ...named }];
+    });
+    return { entries, next: page.at(-1)?.id ?? null, isComplete: true };
+  }
+
+  create(entries: readonly ErpEntry[], request: WriteOptions): Promise<Map<string, string>> {
+    return this.#written(async () => {
+      const resolved = await this.#resolve(entries, request);
+      const { erp, party } = this.#api.terms;
+      const sent = entries.map(({ key, unitId }) => {
+        const found = resolved.entries.get(key);
+        if (found !== undefined) return found;
+        throw new ErpError('unsent', `a ${party.one} of ${visible(unitId)} was made, and is not found in ${erp}`);
+      });
+      const ids = await this.#api.create(sent, request);
+      if (ids.length !== entries.length) {
+        throw new ErpError('doubt', `${erp} answered ${ids.length} ids to ${entries.length} entries`);
+      }
+      return new Map(entries.map(({ key }, index) => [key, String(ids[index])]));
+    });
+  }
+
+  /** What entries name, after the clients of ours that the ERP lacks were made. Throws ErpError. */
+  async #resolve(entries: readonly ErpEntry[], request: WriteOptions): Promise<Resolved<W>> {
+    const resolve = () => resolveEntries(this.#api, entries, request);
+    let resolved = await resolve();
+    if (resolved.problems.length > 0) {
+      // What is remembered may be what somebody has corrected since.
+      this.#api.forget();
+      resolved = await resolve();
+      throwFirst(resolved.problems);
+    }
+    if (resolved.missingParties.size === 0) return resolved;
+    // After a doubt they are looked up again before any is made.
+    const parties = [...resolved.missingParties.values()].map(({ code, name }) => ({
+      code,
+      name: clip(visible(name?.trim() ? name : `Client ${code.split('/').at(-1)}`), longestPartyName),
+    }));
+    await this.#api.createParties(parties, request);
+    resolved = await resolve();
+    throwFirst(resolved.problems);
+    return resolved;
+  }
+
+  post(ids: readonly string[], request: WriteOptions): Promise<void> {
+    return this.#written(() => this.#api.post(ids, request));
+  }
+
+  deleteDrafts(ids: readonly string[], request: WriteOptions): Promise<void> {
+    return this.#written(() => this.#api.deleteDrafts(ids, request));
+  }
+
+  read(ids: readonly string[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {
+    return this.#api.reader.read(ids, request, only);
+  }
+
+  periods(request: RequestOptions): Promise<ErpPeriods> {
+    return this.#api.periods(request);
+  }
+
+  async #match(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void> {
+    const lines = new Map((await this.#api.reader.lines(groups.flat(), request)).map((line) => [line.id, line]));
+    const toMatch: W['line'][][] = [];
+    for (const group of groups) {
+      const present = group.flatMap((id) => lines.get(id) ?? []);
+      const refuse = (why: string) =>
+        new ErpError('refused', `lines ${group.join(', ')}: ${why}`, { problem: 'erp_refused' });
+      if (present.length !== group.length) throw refuse(`${this.#api.terms.erp} has no such line`);
+      const matches = new Set(present.map(({ matched }) => matched));
+      if (matches.size === 1 && !matches.has(null)) continue;
+      // An ERP would match what is left of them, or take them out of the other group and leave that one unbalanced.
+      if (present.some(({ matched, isTouched }) => matched !== null || isTouched))
+        throw refuse('one is matched with other lines');
+      const left = present.reduce((balance, { amount }) => balance.plus(amount), zero);
+      if (!left.isZero()) throw refuse(`they do not sum to zero (${left.toFixed()})`);
+      if (present.some(({ isPosted }) => !isPosted)) throw refuse('one is not posted');
+      toMatch.push(present);
+    }
+    if (toMatch.length > 0) await this.#written(() => this.#api.match(toMatch, request));
+  }
+
+  async #unmatch(groups: readonly (readonly string[])[], request: WriteOptions): Promise<void> {
+    const lines = await this.#api.reader.lines(groups.flat(), request);
+    const matched = lines.filter((line) => line.matched !== null || line.isTouched);
+    if (matched.length > 0) await this.#api.unmatch(matched, request);
+  }
+
+  check(plan: CheckPlan, request: RequestOptions): AsyncIterable<CheckResult> {
+    this.#api.forget();
+    return checkErp(this.#api, plan, request);
+  }
+
+  async expiries(request: RequestOptions): Promise<{ name: string; at: Date }[]> {
+    return (await this.#api.expiries?.(request)) ?? [];
+  }
+
+  close(): Promise<void> {
+    return this.#api.close();
+  }
+
+  /** A request that writes; what it refuses may show that names have changed. */
+  async #written<Result>(write: () => Promise<Result>): Promise<Result> {
+    try {
+      return await write();
+    } catch (error) {
+      this.#api.forget(error);
+      throw error;
+    }
+  }
+}
+
+/** Pages with the entries that are wanted, without empty ones. */
+async function* pagesOf(
+  pages: AsyncIterable<FoundEntry[]>,
+  isWanted: (entry: FoundEntry) => boolean,
+): AsyncGenerator<FoundEntry[]> {
+  for await (const page of pages) {
+    const wanted = page.filter(isWanted);
+    if (wanted.length > 0) yield wanted;
+  }
+}

@@ -1,0 +1,181 @@
+import type { JsonObject, JsonValue } from '../../../records/json.ts';
+import type { CalendarDate } from '../../../terms.ts';
+import type { FoundEntry } from '../../entry.ts';
+import type { ErpBooks, KeyedQuestion, LinesOnly, RequestOptions } from '../../port.ts';
+import type { ErpReader, KeyedText, KeyLookUp } from '../api/erp-api.ts';
+import { asId, asText, idOf, readAs } from '../api/form.ts';
+import { anyKey, keyedLike, keyText } from '../api/keyed-text.ts';
+import { allOf, pagesById, partsOf, withoutGone } from '../api/pages.ts';
+import type { TrytonCalls } from './calls.ts';
+import { foundEntries, lineState, type MoveParts, readFields } from './moves.ts';
+import type { TrytonLine, TrytonWords } from './names.ts';
+import { asDate, asDecimal, asTextOrNull, toDate, toDateTime } from './wire.ts';
+
+const movesPerPage = 100;
+/** Lines, tax lines or analytic lines of one answer: some 500 kB. */
+const partsPerPage = 2_000;
+const move = 'account.move';
+
+/** Reads moves, their lines and the books of the company. Each throws ErpError. */
+export class TrytonReader implements ErpReader<TrytonWords> {
+  readonly #calls: TrytonCalls;
+
+  constructor(calls: TrytonCalls) {
+    this.#calls = calls;
+  }
+
+  /** Moves by id; those that are gone are left out. */
+  async read(ids: readonly string[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {
+    const found: FoundEntry[] = [];
+    for (const part of partsOf(ids, movesPerPage)) {
+      const moves = await this.#page([['id', 'in', part.map((id) => idOf('Tryton', id))]], 0, request);
+      found.push(...(await this.#withLines(moves, request, only)));
+    }
+    return found;
+  }
+
+  /** Where a move of ours can be at once: on its date, or among the drafts and what others posted. Then among all moves. */
+  async lookUps(request: RequestOptions): Promise<KeyLookUp[]> {
+    const { userId } = await this.#calls.company(request);
+    return [
+      (keys, asking) => {
+        const dates = [...new Set(keys.flatMap((key) => key.dates))].map(toDate);
+        return this.#withKeys(
+          keys,
+          [['OR', ['date', 'in', dates], ['state', '=', 'draft'], ['write_uid', '!=', userId]]],
+          asking,
+        );
+      },
+      // Absence is told by a search of all moves only, which takes as long as there are moves.
+      (keys, asking) => this.#withKeys(keys, [], asking),
+    ];
+  }
+
+  #withKeys(keys: Parameters<KeyLookUp>[0], domain: JsonValue[], request: RequestOptions): Promise<FoundEntry[]> {
+    const texts = keys.map(({ key }) => ['description', 'like', `%${keyText(key)}%`]);
+    return allOf(this.#moves([...domain, ['OR', ...texts]], request));
+  }
+
+  /** Moves whose description names a unit of the installation and has a key of our form, without their lines. */
+  async keyed({ installation, changedSince, after }: KeyedQuestion, request: RequestOptions): Promise<KeyedText[]> {
+    const { companyId } = await this.#calls.company(request);
+    const domain: JsonValue[] = [
+      ['company', '=', companyId],
+      ['description', 'like', keyedLike(installation)],
+      ...(changedSince === null ? [] : [['OR', ...writtenSince(changedSince, [''])]]),
+    ];
+    const fields = ['number', 'state', 'date', 'description'];
+    const moves = await this.#calls.page(move, { domain, fields, after: Number(after ?? 0) }, request);
+    return readAs(null, () =>
+      moves.map((record) => ({
+        id: String(asId(record.id)),
+        text: asTextOrNull(record.description ?? null) ?? '',
+        number: asTextOrNull(record.number ?? null),
+        state: record.state === 'posted' ? 'posted' : 'draft',
+        date: asDate(record.date ?? null),
+      })),
+    );
+  }
+
+  /** Lines by id, as matching reads them. */
+  async lines(ids: readonly string[], request: RequestOptions): Promise<TrytonLine[]> {
+    const domain = [['id', 'in', ids.map((id) => idOf('Tryton', id))]];
+    const fields = ['debit', 'credit', 'reconciliation', 'move.date', 'move.state'];
+    const lines = await this.#calls.all('account.move.line', { domain, fields }, request);
+    return readAs(null, () => lines.map(lineState));
+  }
+
+  async balances(
+    range: Parameters<ErpBooks['balances']>[0],
+    request: RequestOptions,
+  ): ReturnType<ErpBooks['balances']> {
+    const { companyId } = await this.#calls.company(request);
+    const own = ['company', '=', companyId];
+    const context = { from_date: toDate(range.from), to_date: toDate(range.through), posted: true };
+    const reading = { domain: [own, ['type', '!=', null]], fields: ['code', 'balance'], context };
+    const accounts = await this.#calls.all('account.account', reading, request);
+    const balances = readAs(null, () =>
+      accounts.flatMap((account): [string, string][] => {
+        const code = account.code === null ? `#${asId(account.id)}` : asText(account.code);
+        const balance = asDecimal(account.balance ?? null);
+        return balance.isZero() ? [] : [[code, balance.toFixed()]];
+      }),
+    );
+    const counted = [[own, ...postedIn(range)]];
+    const count = await this.#calls.call('reads', `model.${move}.search_count`, counted, request);
+    return { entries: readAs(count, asId), balances: new Map(balances) };
+  }
+
+  /**
+   * Posted moves with a key of ours or a line on one of the accounts, in the order of their ids. With `changedSince`, those of them
+   * that were written since: the move, one of its lines, or a tax or analytic line of these, which can be changed after posting.
+   */
+  entries(which: Parameters<ErpBooks['entries']>[0], request: RequestOptions): AsyncIterable<FoundEntry[]> {
+    const { accounts } = which;
+    const named = accounts.length === 0 ? [] : [['lines.account.code', 'in', [...accounts]]];
+    return this.#moves([...postedIn(which), ['OR', ['description', 'like', anyKey], ...named]], request);
+  }
+
+  /** Tryton's own reversals; a copy keeps our key in its description. */
+  copies(which: Parameters<NonNullable<ErpBooks['copies']>>[0], request: RequestOptions): AsyncIterable<FoundEntry[]> {
+    return this.#moves([...postedIn(which), ['origin', 'like', `${move},%`]], request);
+  }
+
+  /** The company's moves of a domain by id, a page at a time. */
+  async *#moves(domain: JsonValue[], request: RequestOptions): AsyncGenerator<FoundEntry[]> {
+    for await (const moves of pagesById(movesPerPage, (after) => this.#page(domain, after, request))) {
+      yield await this.#withLines(moves, request);
+    }
+  }
+
+  async #page(domain: JsonValue[], after: number, request: RequestOptions): Promise<JsonObject[]> {
+    const { companyId } = await this.#calls.company(request);
+    const own = [['company', '=', companyId], ...domain];
+    return this.#calls.page(move, { domain: own, fields: readFields.move, after, most: movesPerPage }, request);
+  }
+
+  /** Moves with all that belongs to them, or with some lines only. */
+  async #withLines(moves: JsonObject[], request: RequestOptions, only?: LinesOnly): Promise<FoundEntry[]> {
+    if (moves.length === 0) return [];
+    const ids = moves.map(({ id }) => asId(id));
+    const parts = (model: string, path: string, fields: string[], domain: JsonValue[] = []) =>
+      this.#calls.all(model, { domain: [[path, 'in', ids], ...domain], fields, most: partsPerPage }, request);
+    if (only !== undefined) {
+      const lines = await parts('account.move.line', 'move', readFields.line, [
+        ['account.code', 'in', [...only.accounts]],
+      ]);
+      return readAs(null, () => foundEntries(moves, { lines, taxLines: [], analyticLines: [] }));
+    }
+    const all: MoveParts = {
+      lines: await parts('account.move.line', 'move', readFields.line),
+      taxLines: await parts('account.tax.line', 'move_line.move', readFields.taxLine),
+      analyticLines: await parts('analytic_account.line', 'move_line.move', readFields.analyticLine),
+    };
+    return withoutGone(
+      readAs(null, () => foundEntries(moves, all)),
+      (empty) => this.#calls.all(move, { domain: [['id', 'in', empty]], fields: [] }, request),
+    );
+  }
+}
+
+/** Posted in the interval, and written since where that is asked for. */
+function postedIn(which: { from: CalendarDate; through: CalendarDate; changedSince?: Date | null }): JsonValue[] {
+  const { from, through, changedSince = null } = which;
+  return [
+    ['state', '=', 'posted'],
+    ['date', '>=', toDate(from)],
+    ['date', '<=', toDate(through)],
+    ...(changedSince === null ? [] : [['OR', ...writtenSince(changedSince)]]),
+  ];
+}
+
+function writtenSince(
+  since: Date,
+  paths: readonly string[] = ['', 'lines.', 'lines.tax_lines.', 'lines.analytic_lines.'],
+): JsonValue[] {
+  const at = toDateTime(since);
+  return paths.flatMap((path) => [
+    [`${path}create_date`, '>=', at],
+    [`${path}write_date`, '>=', at],
+  ]);
+}
