@@ -4,68 +4,38 @@
  */
 export interface Capabilities {
   kind: 'api' | 'file';
-  verified: { by: 'live' | 'spec' | 'docs'; on: string };
-  auth: {
-    flow: 'session' | 'token' | 'api_key' | 'oauth' | 'none';
-    token_seconds: number | null;
-    refresh_single_use: boolean;
-    secret_expires_days: number | null;
-    company_selector: string | null;
-  };
   key: {
-    /** The field of the ERP's record that holds our key. */
-    field: string;
-    max: number;
-    charset: 'ascii' | 'latin1' | 'unicode';
     unique: 'enforced' | 'per_period' | 'none';
     /** What the ERP answers to a key that it has already. */
     duplicate_reply: 'refused' | 'replayed' | 'overwrites' | 'doubled';
-    /** How long a repeated attempt id gets the first answer again. */
-    replay_seconds: number | 'unknown' | 'none';
     lookup: 'exact' | 'scan_by_date' | 'scan_since' | 'none';
     /** What was created may be missing from look-ups for so long. */
     lookup_lag_seconds: number;
-    installable: boolean;
   };
   write: {
     steps: 'one' | 'draft_then_post' | 'journal_then_post';
-    /** What is created or refused as one. */
-    atomic: 'entry' | 'batch' | 'journal';
-    ordered: boolean;
-    result_per_entry: boolean;
     max_entries: number;
     max_lines: number;
     max_bytes: number;
-    async: boolean;
-    drafts: 'visible_in_books' | 'block_closing' | 'harmless';
     drafts_deletable: boolean;
   };
   /** No look-up is final before the server can be done with a request that ended without an answer. */
   doubt: { server_may_work_seconds: number };
   pace: {
     in_flight_per_company: number;
-    limits: { scope: 'company' | 'user'; per_seconds: number; n: number; weight: number }[];
+    limits: { per_seconds: number; n: number; weight: number }[];
     errors_allowed: { n: number; per_seconds: number } | null;
   };
   lines: {
-    shape: 'list' | 'pairs';
-    amount: 'debit_credit' | 'signed' | 'positive_side';
     decimals: number;
-    control_accounts: 'forbidden' | 'with_party' | 'free';
     party: 'none' | 'per_entry' | 'per_line';
-    find_party_by: 'our_id' | 'code' | 'name' | 'none';
-    matching: boolean;
   };
   vat: {
     mode: 'explicit_rows' | 'tagged_rows' | 'from_net' | 'from_gross';
-    account_default_applies: boolean;
     tolerance_minor: number;
   };
-  imbalance: 'refused' | 'extra_line' | 'within_tolerance';
-  dimensions: { ours: string; theirs: string; per_line: boolean; unknown: 'refused' | 'created' | 'dropped' }[];
   periods: {
     readable: boolean;
-    kinds: LockKind[];
     on_locked: 'refused' | 'redated' | 'warned';
   };
   /**
@@ -73,8 +43,6 @@ export interface Capabilities {
    * limit. `forbidden`: inside of a character class of a regular expression; empty where nothing is.
    */
   text: { encoding: string; lengths: Record<string, number>; forbidden: string };
-  number: { by: 'erp' | 'ours'; gapless: boolean };
-  correct: 'own_reversal' | 'native_reverse' | 'void';
   read_back: {
     by: 'id' | 'key' | 'period' | 'none';
     normalises: ('date' | 'sign' | 'merged_lines' | 'order')[];

@@ -12,7 +12,7 @@ export interface Difference {
 
 /** What a comparison needs to know of the target and the books. */
 export interface CompareOptions {
-  capabilities: Pick<Capabilities, 'lines' | 'vat' | 'read_back' | 'dimensions'>;
+  capabilities: Pick<Capabilities, 'lines' | 'vat' | 'read_back'>;
   /** Decimals of the currency's minor unit. */
   decimals: number;
   /** Texts and due dates are compared, too: no ERP has to take them as they are sent, and people change them afterwards. */

@@ -106,7 +106,7 @@ describe('two installations of one company', () => {
   });
 
   it('share one lease and one limit once they are written the same way', async () => {
-    const limited: Changes = { pace: { limits: [{ scope: 'company', n: 100, weight: 1, per_seconds: 3600 }] } };
+    const limited: Changes = { pace: { limits: [{ n: 100, weight: 1, per_seconds: 3600 }] } };
     await enqueued(1, unnamed, 1);
     await slice(1, open(unnamed, byId, limited));
     await enqueued(2, byName, 1, 10);

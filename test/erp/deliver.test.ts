@@ -423,7 +423,7 @@ describe('a refusal', () => {
 
   it('of an ERP that keeps what was good does not send that again', async () => {
     const keys = await enqueued(4);
-    const target = open({ write: { steps: 'one', atomic: 'entry' } });
+    const target = open({ write: { steps: 'one' } });
     let isFirst = true;
     target.after = ({ kind }) => {
       if (kind !== 'create' || !isFirst) return;

@@ -32,7 +32,7 @@ beforeEach(() => {
 const unlimited: Capabilities['pace'] = { in_flight_per_company: 1, limits: [], errors_allowed: null };
 const limited = (n: number, perSeconds: number, weight = 1): Capabilities['pace'] => ({
   ...unlimited,
-  limits: [{ scope: 'company', n, per_seconds: perSeconds, weight }],
+  limits: [{ n, per_seconds: perSeconds, weight }],
 });
 const paceOf = (pace: Capabilities['pace'], process: Db = db) =>
   new Pace({ db: process, clock: systemClock }, company, pace);

@@ -1,7 +1,6 @@
 // The fake ERP over HTTP: each method of the port is a POST with its arguments, amounts and maps told from other JSON.
 
 import { Money } from '../../../src/domain/money.ts';
-import type { Capabilities } from '../../../src/erp/capabilities.ts';
 import { type CompanyRef, ErpError, type ErpTarget, type RequestOptions } from '../../../src/erp/port.ts';
 import { type FakeRecord, records } from '../../erp/fake/records.ts';
 
@@ -30,7 +29,7 @@ export function hurriedRecord(name: string): FakeRecord {
   const record = records[name];
   if (!record) throw new Error(`no record ${name}`);
   const { key, doubt, pace } = record.capabilities;
-  const capabilities: Capabilities = {
+  const capabilities = {
     ...record.capabilities,
     key: { ...key, lookup_lag_seconds: Math.min(key.lookup_lag_seconds, slowestLookUpSeconds) },
     doubt: { ...doubt, server_may_work_seconds: mayWorkSeconds },

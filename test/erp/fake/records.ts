@@ -1,7 +1,26 @@
 // What the ERPs of the research can do, as records: data for the fake, which plays each of them. A record here says how an ERP is
 // known or believed to behave; one that a target is built on is verified anew, in src/erp/targets.
 
-import type { Capabilities, ErrorPattern } from '../../../src/erp/capabilities.ts';
+import type { Capabilities, ErrorPattern, LockKind } from '../../../src/erp/capabilities.ts';
+
+/** A capability record, and how the ERP behaves where delivery is the same whatever it does. */
+export interface PlayedErp extends Capabilities {
+  key: Capabilities['key'] & {
+    /** How long a repeated attempt id gets the first answer again. */
+    replay_seconds: number | 'unknown' | 'none';
+  };
+  write: Capabilities['write'] & {
+    /** What is created or refused as one. */
+    atomic: 'entry' | 'batch' | 'journal';
+    result_per_entry: boolean;
+    drafts: 'visible_in_books' | 'block_closing' | 'harmless';
+  };
+  lines: Capabilities['lines'] & { matching: boolean };
+  imbalance: 'refused' | 'extra_line' | 'within_tolerance';
+  /** Those that it has, and what it does with a value that it does not know. */
+  dimensions: { theirs: string; unknown: 'refused' | 'created' | 'dropped' }[];
+  periods: Capabilities['periods'] & { kinds: LockKind[] };
+}
 
 /** What goes wrong with an entry or a request, in our words; each ERP says it in its own. */
 export const faultKinds = [
@@ -26,7 +45,7 @@ export interface SaidError {
 }
 
 export interface FakeRecord {
-  capabilities: Capabilities;
+  capabilities: PlayedErp;
   says: Record<FaultKind, SaidError>;
   /** Whether posting a posted entry again does nothing, or is an error. */
   postedAgain: 'ignored' | 'refused';
@@ -34,9 +53,9 @@ export interface FakeRecord {
 
 /** Fields of a capability record that differ from the common ones, section by section. */
 type Differences = {
-  [Section in keyof Capabilities]?: Capabilities[Section] extends readonly unknown[] | string
-    ? Capabilities[Section]
-    : Partial<Capabilities[Section]>;
+  [Section in keyof PlayedErp]?: PlayedErp[Section] extends readonly unknown[] | string
+    ? PlayedErp[Section]
+    : Partial<PlayedErp[Section]>;
 };
 
 const commonSays: Record<FaultKind, SaidError> = {
@@ -66,60 +85,40 @@ const meanings: Record<FaultKind, Omit<ErrorPattern, 'match'>> = {
 };
 
 /** One-step creation of single entries without any key: what most of them have in common. */
-const common: Capabilities = {
+const common: PlayedErp = {
   kind: 'api',
-  verified: { by: 'docs', on: '2026-11-21' },
-  auth: {
-    flow: 'oauth',
-    token_seconds: 3_600,
-    refresh_single_use: false,
-    secret_expires_days: null,
-    company_selector: null,
-  },
   key: {
-    field: 'description',
-    max: 60,
-    charset: 'unicode',
     unique: 'none',
     duplicate_reply: 'doubled',
     replay_seconds: 'none',
     lookup: 'exact',
     lookup_lag_seconds: 0,
-    installable: false,
   },
   write: {
     steps: 'one',
     atomic: 'entry',
-    ordered: true,
     result_per_entry: true,
     max_entries: 1,
     max_lines: 500,
     max_bytes: 1_000_000,
-    async: false,
     drafts: 'harmless',
     drafts_deletable: false,
   },
   doubt: { server_may_work_seconds: 120 },
   pace: { in_flight_per_company: 1, limits: [], errors_allowed: null },
   lines: {
-    shape: 'list',
-    amount: 'debit_credit',
     decimals: 2,
-    control_accounts: 'free',
     party: 'none',
-    find_party_by: 'none',
     matching: false,
   },
-  vat: { mode: 'explicit_rows', account_default_applies: false, tolerance_minor: 0 },
+  vat: { mode: 'explicit_rows', tolerance_minor: 0 },
   imbalance: 'refused',
   dimensions: [
-    { ours: 'department', theirs: 'department', per_line: true, unknown: 'refused' },
-    { ours: 'dimension_1', theirs: 'project', per_line: true, unknown: 'refused' },
+    { theirs: 'department', unknown: 'refused' },
+    { theirs: 'project', unknown: 'refused' },
   ],
   periods: { readable: true, kinds: ['general'], on_locked: 'refused' },
   text: { encoding: 'utf-8', lengths: { description: 200, reference: 60 }, forbidden: '' },
-  number: { by: 'erp', gapless: true },
-  correct: 'own_reversal',
   read_back: { by: 'id', normalises: [] },
   errors: [],
 };
@@ -133,11 +132,11 @@ function record(
   const said = { ...commonSays, ...says };
   const merged = Object.fromEntries(
     Object.entries(common).map(([section, fields]) => {
-      const given = differences[section as keyof Capabilities];
+      const given = differences[section as keyof PlayedErp];
       const isWhole = typeof fields === 'string' || Array.isArray(fields);
       return [section, isWhole ? (given ?? fields) : { ...fields, ...(given as object | undefined) }];
     }),
-  ) as unknown as Capabilities;
+  ) as unknown as PlayedErp;
   return { capabilities: { ...merged, errors: patternsOf(said) }, says: said, postedAgain };
 }
 
@@ -150,18 +149,15 @@ function patternsOf(says: Record<FaultKind, SaidError>): ErrorPattern[] {
   });
 }
 
-const journalDimensions: Capabilities['dimensions'] = [
-  { ours: 'department', theirs: 'department', per_line: true, unknown: 'dropped' },
-  { ours: 'dimension_1', theirs: 'project', per_line: true, unknown: 'dropped' },
+const journalDimensions: PlayedErp['dimensions'] = [
+  { theirs: 'department', unknown: 'dropped' },
+  { theirs: 'project', unknown: 'dropped' },
 ];
 
 /** By name. All of kind `api` are played in rounds. */
 export const records: Record<string, FakeRecord> = {
   tryton: record(
     {
-      verified: { by: 'live', on: '2026-11-21' },
-      auth: { flow: 'session', token_seconds: 300 },
-      key: { field: 'description' },
       write: {
         steps: 'draft_then_post',
         atomic: 'batch',
@@ -171,14 +167,13 @@ export const records: Record<string, FakeRecord> = {
         drafts_deletable: true,
       },
       doubt: { server_may_work_seconds: 60 },
-      lines: { party: 'per_line', find_party_by: 'code', control_accounts: 'with_party', matching: true },
+      lines: { party: 'per_line', matching: true },
     },
     // Locks between parallel requests: a page, not an answer of its own.
     { busy: { http: 503, code: '', text: '<html><body>Service Unavailable</body></html>' } },
   ),
   odoo: record({
-    auth: { flow: 'api_key', token_seconds: null, secret_expires_days: 90 },
-    key: { field: 'id', unique: 'enforced', duplicate_reply: 'doubled', lookup: 'exact' },
+    key: { unique: 'enforced', duplicate_reply: 'doubled', lookup: 'exact' },
     write: {
       steps: 'draft_then_post',
       atomic: 'batch',
@@ -187,23 +182,22 @@ export const records: Record<string, FakeRecord> = {
       drafts: 'harmless',
       drafts_deletable: true,
     },
-    lines: { party: 'per_line', find_party_by: 'our_id', matching: true },
+    lines: { party: 'per_line', matching: true },
     vat: { mode: 'tagged_rows' },
     imbalance: 'extra_line',
     periods: { kinds: ['general', 'vat'], on_locked: 'redated' },
   }),
   xero: record(
     {
-      key: { field: 'Url', max: 255, duplicate_reply: 'replayed', replay_seconds: 'unknown', lookup: 'scan_since' },
+      key: { duplicate_reply: 'replayed', replay_seconds: 'unknown', lookup: 'scan_since' },
       write: { atomic: 'batch', result_per_entry: false, max_entries: 25 },
       pace: {
         in_flight_per_company: 5,
         limits: [
-          { scope: 'company', per_seconds: 60, n: 60, weight: 1 },
-          { scope: 'company', per_seconds: 86_400, n: 5_000, weight: 1 },
+          { per_seconds: 60, n: 60, weight: 1 },
+          { per_seconds: 86_400, n: 5_000, weight: 1 },
         ],
       },
-      lines: { control_accounts: 'forbidden' },
       dimensions: journalDimensions,
       periods: { kinds: ['general', 'year'] },
     },
@@ -215,9 +209,6 @@ export const records: Record<string, FakeRecord> = {
   quickbooks: record(
     {
       key: {
-        field: 'DocNumber',
-        max: 21,
-        charset: 'ascii',
         duplicate_reply: 'replayed',
         replay_seconds: 'unknown',
         lookup: 'exact',
@@ -227,18 +218,18 @@ export const records: Record<string, FakeRecord> = {
       pace: {
         in_flight_per_company: 10,
         limits: [
-          { scope: 'company', per_seconds: 60, n: 500, weight: 1 },
-          { scope: 'company', per_seconds: 1, n: 10, weight: 1 },
+          { per_seconds: 60, n: 500, weight: 1 },
+          { per_seconds: 1, n: 10, weight: 1 },
         ],
       },
-      lines: { party: 'per_line', find_party_by: 'code', control_accounts: 'with_party' },
+      lines: { party: 'per_line' },
       periods: { readable: false, kinds: [] },
     },
     { period: { http: 400, code: '6210', text: 'Account Period Closed' } },
   ),
   business_central: record(
     {
-      key: { field: 'externalDocumentNumber', max: 35, lookup: 'exact', lookup_lag_seconds: 10 },
+      key: { lookup: 'exact', lookup_lag_seconds: 10 },
       write: {
         steps: 'journal_then_post',
         atomic: 'journal',
@@ -248,7 +239,7 @@ export const records: Record<string, FakeRecord> = {
         drafts_deletable: true,
       },
       doubt: { server_may_work_seconds: 600 },
-      pace: { in_flight_per_company: 5, limits: [{ scope: 'user', per_seconds: 300, n: 6_000, weight: 1 }] },
+      pace: { in_flight_per_company: 5, limits: [{ per_seconds: 300, n: 6_000, weight: 1 }] },
       read_back: { by: 'key', normalises: ['sign', 'order'] },
       periods: { readable: false, kinds: [] },
     },
@@ -256,26 +247,25 @@ export const records: Record<string, FakeRecord> = {
     'refused',
   ),
   fortnox: record({
-    key: { field: 'Comments', lookup: 'scan_by_date' },
-    pace: { in_flight_per_company: 1, limits: [{ scope: 'company', per_seconds: 5, n: 25, weight: 1 }] },
+    key: { lookup: 'scan_by_date' },
+    pace: { in_flight_per_company: 1, limits: [{ per_seconds: 5, n: 25, weight: 1 }] },
   }),
   procountor: record({
-    key: { field: 'notes', charset: 'latin1', lookup: 'scan_by_date' },
-    pace: { in_flight_per_company: 4, limits: [{ scope: 'company', per_seconds: 1, n: 20, weight: 1 }] },
+    key: { lookup: 'scan_by_date' },
+    pace: { in_flight_per_company: 4, limits: [{ per_seconds: 1, n: 20, weight: 1 }] },
     text: { encoding: 'windows-1252', lengths: { description: 120 }, forbidden: '' },
   }),
   netvisor: record({
-    key: { field: 'voucherdescription', lookup: 'scan_by_date', lookup_lag_seconds: 2 },
-    vat: { account_default_applies: true },
+    key: { lookup: 'scan_by_date', lookup_lag_seconds: 2 },
     imbalance: 'within_tolerance',
     dimensions: [
-      { ours: 'department', theirs: 'department', per_line: true, unknown: 'created' },
-      { ours: 'dimension_1', theirs: 'project', per_line: true, unknown: 'created' },
+      { theirs: 'department', unknown: 'created' },
+      { theirs: 'project', unknown: 'created' },
     ],
     periods: { kinds: ['general', 'vat', 'purchase'] },
   }),
   e_conomic: record({
-    key: { field: 'text', duplicate_reply: 'replayed', replay_seconds: 3_600, lookup: 'scan_since' },
+    key: { duplicate_reply: 'replayed', replay_seconds: 3_600, lookup: 'scan_since' },
     write: {
       steps: 'draft_then_post',
       atomic: 'batch',
@@ -283,32 +273,32 @@ export const records: Record<string, FakeRecord> = {
       drafts: 'visible_in_books',
       drafts_deletable: true,
     },
-    pace: { in_flight_per_company: 2, limits: [{ scope: 'company', per_seconds: 86_400, n: 50_000, weight: 1 }] },
+    pace: { in_flight_per_company: 2, limits: [{ per_seconds: 86_400, n: 50_000, weight: 1 }] },
   }),
   tripletex: record({
-    key: { field: 'externalVoucherNumber', lookup: 'exact' },
+    key: { lookup: 'exact' },
     vat: { mode: 'from_gross' },
-    pace: { in_flight_per_company: 2, limits: [{ scope: 'company', per_seconds: 60, n: 100, weight: 1 }] },
+    pace: { in_flight_per_company: 2, limits: [{ per_seconds: 60, n: 100, weight: 1 }] },
     read_back: { by: 'id', normalises: ['merged_lines', 'order'] },
   }),
   poweroffice: record({
-    key: { field: 'ExternalImportReference', unique: 'enforced', duplicate_reply: 'refused' },
+    key: { unique: 'enforced', duplicate_reply: 'refused' },
     write: { max_entries: 20, result_per_entry: true },
   }),
   spiris: record(
     {
-      key: { field: 'VoucherText', lookup: 'scan_by_date' },
-      pace: { in_flight_per_company: 1, limits: [{ scope: 'company', per_seconds: 60, n: 600, weight: 1 }] },
+      key: { lookup: 'scan_by_date' },
+      pace: { in_flight_per_company: 1, limits: [{ per_seconds: 60, n: 600, weight: 1 }] },
     },
     { period: { http: 400, code: '4026', text: 'The voucher date is in a locked period' } },
   ),
   exact: record({
-    key: { field: 'Description', lookup: 'scan_since', lookup_lag_seconds: 3 },
+    key: { lookup: 'scan_since', lookup_lag_seconds: 3 },
     pace: {
       in_flight_per_company: 1,
       limits: [
-        { scope: 'company', per_seconds: 60, n: 60, weight: 1 },
-        { scope: 'company', per_seconds: 86_400, n: 5_000, weight: 1 },
+        { per_seconds: 60, n: 60, weight: 1 },
+        { per_seconds: 86_400, n: 5_000, weight: 1 },
       ],
       errors_allowed: { n: 10, per_seconds: 3_600 },
     },
@@ -316,18 +306,16 @@ export const records: Record<string, FakeRecord> = {
   }),
   datev: record({
     kind: 'file',
-    key: { field: 'Belegfeld 2', max: 12, charset: 'ascii', lookup: 'none' },
+    key: { lookup: 'none' },
     write: { atomic: 'batch', result_per_entry: false, max_entries: 100_000 },
-    lines: { shape: 'pairs', amount: 'positive_side' },
     periods: { readable: false, kinds: [] },
     read_back: { by: 'none', normalises: [] },
     text: { encoding: 'windows-1252', lengths: { description: 60, reference: 36 }, forbidden: '"' },
   }),
   sie4: record({
     kind: 'file',
-    key: { field: 'vertext', lookup: 'none' },
+    key: { lookup: 'none' },
     write: { atomic: 'batch', result_per_entry: false, max_entries: 100_000 },
-    lines: { amount: 'signed' },
     periods: { readable: false, kinds: [] },
     read_back: { by: 'none', normalises: [] },
     text: { encoding: 'ibm437', lengths: {}, forbidden: '' },
@@ -335,12 +323,12 @@ export const records: Record<string, FakeRecord> = {
 
   // No ERP of the research is like these, but an ERP may be.
   overwriting: record({
-    key: { field: 'externalId', unique: 'enforced', duplicate_reply: 'overwrites' },
+    key: { unique: 'enforced', duplicate_reply: 'overwrites' },
     write: { max_entries: 10, atomic: 'batch', result_per_entry: false },
   }),
   stubborn_drafts: record(
     {
-      key: { field: 'reference', lookup: 'exact' },
+      key: { lookup: 'exact' },
       write: {
         steps: 'draft_then_post',
         atomic: 'entry',
@@ -354,12 +342,12 @@ export const records: Record<string, FakeRecord> = {
     'refused',
   ),
   asynchronous: record({
-    key: { field: 'reference', lookup: 'exact', lookup_lag_seconds: 30 },
-    write: { max_entries: 50, atomic: 'entry', async: true },
+    key: { lookup: 'exact', lookup_lag_seconds: 30 },
+    write: { max_entries: 50, atomic: 'entry' },
     doubt: { server_may_work_seconds: 300 },
   }),
   keys_by_period: record({
-    key: { field: 'voucherNumber', unique: 'per_period', duplicate_reply: 'refused', lookup: 'scan_by_date' },
+    key: { unique: 'per_period', duplicate_reply: 'refused', lookup: 'scan_by_date' },
     write: { max_entries: 5, atomic: 'entry', result_per_entry: false },
     periods: { on_locked: 'warned' },
   }),

@@ -1,5 +1,4 @@
 import { Money } from '../../../src/domain/money.ts';
-import type { Capabilities } from '../../../src/erp/capabilities.ts';
 import type { ErpEntry, FoundEntry } from '../../../src/erp/entry.ts';
 import {
   type CheckPlan,
@@ -15,6 +14,7 @@ import {
   type RequestOptions,
   type WriteOptions,
 } from '../../../src/erp/port.ts';
+import type { PlayedErp } from './records.ts';
 import { type Answer, type FakeServer, type HeldEntry, meaningOf, type Outcome, type ServerRequest } from './server.ts';
 
 /**
@@ -89,7 +89,7 @@ export interface FakeTargetOptions {
 
 /** A client of the fake server, as a target of a real ERP is one. */
 export class FakeTarget implements ErpTarget {
-  readonly capabilities: Capabilities;
+  readonly capabilities: PlayedErp;
   readonly company: CompanyRef;
   readonly matching?: NonNullable<ErpTarget['matching']>;
   readonly books: ErpBooks;

@@ -3,7 +3,7 @@
 import { Rng } from '../../../sandbox/src/rng.ts';
 import type { Capabilities } from '../../../src/erp/capabilities.ts';
 import type { CompanyRef, ErpError, ErpTarget } from '../../../src/erp/port.ts';
-import { type FakeRecord, records } from '../fake/records.ts';
+import { type FakeRecord, type PlayedErp, records } from '../fake/records.ts';
 import { FakeServer, type HeldEntry, type Misdeed } from '../fake/server.ts';
 import { type Circumstances, FakeTarget, type Life, type RequestInfo, type UnderWay } from '../fake/target.ts';
 import type { SimulatedTime } from '../fake/time.ts';
@@ -11,7 +11,7 @@ import { flaws } from './world.ts';
 
 /** What the oracle judges by. */
 export interface JudgedErp {
-  readonly record: { readonly capabilities: Capabilities };
+  readonly record: { readonly capabilities: Capabilities & Pick<PlayedErp, 'dimensions'> };
   readonly misdeeds: readonly Misdeed[];
   /** Called whenever an entry is new in the books, or posted. */
   onChange: (entry: HeldEntry) => void;
@@ -81,7 +81,7 @@ function recordOf({ record: name, dayLimit, maxEntries }: ErpTraits): FakeRecord
   const record = records[name];
   if (!record) throw new Error(`no record ${name}`);
   const { pace, write } = record.capabilities;
-  const day = dayLimit === null ? [] : [{ scope: 'company' as const, per_seconds: 86_400, n: dayLimit, weight: 1 }];
+  const day = dayLimit === null ? [] : [{ per_seconds: 86_400, n: dayLimit, weight: 1 }];
   return {
     ...record,
     capabilities: {

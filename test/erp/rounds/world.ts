@@ -6,10 +6,10 @@ import type { Rng } from '../../../sandbox/src/rng.ts';
 import type { Db } from '../../../src/db/pool.ts';
 import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
 import { Money } from '../../../src/domain/money.ts';
-import type { Capabilities } from '../../../src/erp/capabilities.ts';
 import { appendEntries } from '../../../src/ledger/journal/append.ts';
 import { draft } from '../../ledger/drafts.ts';
 import type { Flaws } from '../fake/server.ts';
+import type { JudgedErp } from './erp.ts';
 
 /** How entries with an account or a value go wrong, always; the oracle knows what must come of each. */
 export const flaws: Flaws = {
@@ -152,10 +152,7 @@ export const mappingData = {
 };
 
 /** A line that the ERP must hold: account, party, project; and its amount. */
-export function expectedLines(
-  { draft: { lines } }: PlannedEntry,
-  record: { capabilities: Capabilities },
-): Map<string, string> {
+export function expectedLines({ draft: { lines } }: PlannedEntry, record: JudgedErp['record']): Map<string, string> {
   const amounts = new Map<string, Money>();
   const hasParty = record.capabilities.lines.party !== 'none';
   const hasProject = record.capabilities.dimensions.some(({ theirs }) => theirs === 'project');

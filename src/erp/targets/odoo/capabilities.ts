@@ -1,7 +1,5 @@
 import type { Capabilities } from '../../capabilities.ts';
-
-/** Longest text of ours in a move's reference, before its key and the unit's id. Odoo itself has no limit. */
-const longestText = 200;
+import { longestText } from '../api/keyed-text.ts';
 
 /**
  * Odoo 17 to 19 with the module account. Every fact was measured against servers of these versions (docs/erp/odoo.md tells how); the
@@ -9,67 +7,35 @@ const longestText = 200;
  */
 export const odooCapabilities: Capabilities = {
   kind: 'api',
-  verified: { by: 'live', on: '2026-11-22' },
-  auth: {
-    flow: 'api_key',
-    token_seconds: null,
-    refresh_single_use: false,
-    // Of Odoo 19, for users who may not make longer ones; passwords and keys of earlier versions do not end.
-    secret_expires_days: 90,
-    company_selector: 'allowed_company_ids',
-  },
   key: {
-    // The external id: `vetledger.<key>`. The key is in the reference, too, for users who may not look up external ids.
-    field: 'id',
-    max: 64,
-    charset: 'ascii',
+    // By the external id, `vetledger.<key>`. The key is in the reference, too, for users who may not look up external ids.
     unique: 'enforced',
-    // Lines that carry external ids of their own are written to again, and not added; create.ts looks first all the same.
+    // Lines that carry external ids of their own are written to again, and not added; the target looks first all the same.
     duplicate_reply: 'overwrites',
-    replay_seconds: 'none',
     lookup: 'exact',
     lookup_lag_seconds: 0,
-    installable: false,
   },
   write: {
     steps: 'draft_then_post',
-    atomic: 'batch',
-    ordered: true,
-    result_per_entry: false,
     max_entries: 100,
     max_lines: 1_000,
     max_bytes: 1_000_000,
-    async: false,
-    // Odoo 17 refuses to lock a period that has drafts.
-    drafts: 'block_closing',
     drafts_deletable: true,
   },
   // A worker may take as long as `limit_time_real` of the server lets it: 120 s by default; proxies retry nothing.
   doubt: { server_may_work_seconds: 180 },
   // Parallel requests that number entries of one journal wait for each other, and fail.
   pace: { in_flight_per_company: 1, limits: [], errors_allowed: null },
-  lines: {
-    shape: 'list',
-    amount: 'debit_credit',
-    decimals: 2,
-    // A receivable line without partner is taken; vetledger names one all the same, for the open items.
-    control_accounts: 'free',
-    party: 'per_line',
-    find_party_by: 'our_id',
-    matching: true,
-  },
-  vat: { mode: 'tagged_rows', account_default_applies: false, tolerance_minor: 0 },
-  // Lines of a tax without the tax on any other line are replaced by an "Automatic Balancing Line" (17), unless the request says not to.
-  imbalance: 'extra_line',
-  dimensions: [],
-  periods: { readable: true, kinds: ['general', 'vat', 'year'], on_locked: 'redated' },
+  // A receivable line without partner is taken; vetledger names one all the same, for the open items.
+  lines: { decimals: 2, party: 'per_line' },
+  vat: { mode: 'tagged_rows', tolerance_minor: 0 },
+  periods: { readable: true, on_locked: 'redated' },
   text: {
     encoding: 'utf-8',
+    // Odoo itself has no limit.
     lengths: { description: longestText, reference: 100, line_description: longestText, party_name: 200 },
     forbidden: '',
   },
-  number: { by: 'erp', gapless: false },
-  correct: 'own_reversal',
   read_back: { by: 'id', normalises: ['order'] },
   errors: [
     // What is in the way of everything.

@@ -1,7 +1,5 @@
 import type { Capabilities } from '../../capabilities.ts';
-
-/** Longest text of ours in a move's description, before its key and the unit's id. Tryton itself has no limit. */
-const longestText = 200;
+import { longestText } from '../api/keyed-text.ts';
 
 /**
  * Tryton 8.0 with the modules account and analytic_account. Every fact was measured against trytond 8.0.12 (docs/erp/tryton.md tells
@@ -9,64 +7,28 @@ const longestText = 200;
  */
 export const trytonCapabilities: Capabilities = {
   kind: 'api',
-  verified: { by: 'live', on: '2026-11-22' },
-  auth: {
-    flow: 'session',
-    // `post` wants a session that was used within 300 s; each request renews it.
-    token_seconds: 300,
-    refresh_single_use: false,
-    secret_expires_days: null,
-    company_selector: 'company',
-  },
-  key: {
-    field: 'description',
-    max: 200,
-    charset: 'unicode',
-    unique: 'none',
-    duplicate_reply: 'doubled',
-    replay_seconds: 'none',
-    lookup: 'exact',
-    lookup_lag_seconds: 0,
-    installable: false,
-  },
+  key: { unique: 'none', duplicate_reply: 'doubled', lookup: 'exact', lookup_lag_seconds: 0 },
   write: {
     steps: 'draft_then_post',
-    atomic: 'batch',
-    ordered: true,
-    result_per_entry: false,
     max_entries: 100,
     max_lines: 1_000,
     // trytond refuses larger requests (`max_size_authenticated`, 2 MB).
     max_bytes: 1_000_000,
-    async: false,
-    // A period with drafts cannot be closed, and balanced drafts are in Tryton's VAT report.
-    drafts: 'block_closing',
     drafts_deletable: true,
   },
   // Aborting a request does not stop the server: moves of one were found 6 s after it was given up.
   doubt: { server_may_work_seconds: 60 },
   // Parallel requests in one company lock each other out.
   pace: { in_flight_per_company: 1, limits: [], errors_allowed: null },
-  lines: {
-    shape: 'list',
-    amount: 'debit_credit',
-    decimals: 2,
-    control_accounts: 'with_party',
-    party: 'per_line',
-    find_party_by: 'our_id',
-    matching: true,
-  },
-  vat: { mode: 'explicit_rows', account_default_applies: false, tolerance_minor: 0 },
-  imbalance: 'refused',
-  dimensions: [],
-  periods: { readable: true, kinds: ['general'], on_locked: 'refused' },
+  lines: { decimals: 2, party: 'per_line' },
+  vat: { mode: 'explicit_rows', tolerance_minor: 0 },
+  periods: { readable: true, on_locked: 'refused' },
   text: {
     encoding: 'utf-8',
+    // Tryton itself has no limit.
     lengths: { description: longestText, reference: 100, line_description: longestText, party_name: 200 },
     forbidden: '',
   },
-  number: { by: 'erp', gapless: true },
-  correct: 'own_reversal',
   read_back: { by: 'id', normalises: ['order'] },
   errors: [
     // What is in the way of everything.

@@ -59,7 +59,7 @@ class OdooErp implements RoundErp {
     this.#time = time;
     const { write } = odooCapabilities;
     this.#capabilities = { ...odooCapabilities, write: { ...write, max_entries: maxEntries ?? write.max_entries } };
-    const dimension = { ours: 'dimension_1', theirs: 'project', per_line: true, unknown: 'refused' as const };
+    const dimension = { theirs: 'project', unknown: 'refused' as const };
     this.judged = {
       record: { capabilities: { ...this.#capabilities, dimensions: [dimension] } },
       misdeeds: [],
