@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startSandbox } from '../sandbox/src/index.ts';
-import type { TrytonServer } from '../src/embedded/tryton/server.ts';
+import type { TrytonServer } from '../scripts/tryton/server.ts';
 import type { InstallationConfig } from '../src/config/load.ts';
 import { loadConfig } from '../src/config/load.ts';
 import { deliverSlice } from '../src/erp/deliver/slice.ts';

@@ -1,8 +1,8 @@
-// `npm run tryton`: a Tryton of the demo's company on this machine, until Ctrl-C.
+// `npm run tryton`: a Tryton of the demo's company on this machine, until Ctrl-C. `vetledger dev --erp tryton` runs it with --json.
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { trytonProgramDir } from '../../src/embedded/tryton/program.ts';
-import { prepareTryton, startTryton } from '../../src/embedded/tryton/server.ts';
+import { trytonProgramDir } from './program.ts';
+import { prepareTryton, startTryton } from './server.ts';
 
 const { values } = parseArgs({
   options: {
@@ -11,13 +11,16 @@ const { values } = parseArgs({
     'no-web-client': { type: 'boolean', default: false },
     /** Installs and sets up, and ends: for a machine that builds. */
     'install-only': { type: 'boolean', default: false },
+    /** Tells what it has started as one line of JSON, and stops when its standard input ends. */
+    json: { type: 'boolean', default: false },
   },
 });
 const dataDir = resolve(values['data-dir'] ?? process.env.VETLEDGER_DATA_DIR ?? '.vetledger');
 const progress = (line: string) => void process.stderr.write(`${line}\n`);
 
-function fail(error: Error & { todo?: string }): never {
-  progress(`${error.message}${error.todo ? `\n${error.todo}` : ''}`);
+function fail(error: Error & { code?: string; todo?: string }): never {
+  if (values.json) process.stdout.write(`${JSON.stringify({ error: { ...error, message: error.message } })}\n`);
+  else progress(`${error.message}${error.todo ? `\n${error.todo}` : ''}`);
   process.exit(1);
 }
 
@@ -27,7 +30,9 @@ if (values['install-only']) {
 }
 
 const stopped = new Promise<void>((done) => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => done());
+  // Ctrl-C ends the demo, too, which is still delivering: with --json its end counts.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => (values.json ? undefined : done()));
+  if (values.json) process.stdin.once('close', done).resume();
 });
 const server = await startTryton({
   dataDir,
@@ -36,28 +41,33 @@ const server = await startTryton({
   env: process.env,
   ...(values.port === undefined ? {} : { port: Number(values.port) }),
 }).catch(fail);
-const { users } = server;
-process.stdout.write(`
-Tryton 8.0 is running: ${server.url}
-  database   ${server.database} (${server.databaseFile()})
+const { url, database, users, passwordFile, hasWebClient } = server;
+const logins = { api: users.api.user, accountant: users.accountant.user, admin: users.admin.user };
+process.stdout.write(
+  values.json
+    ? `${JSON.stringify({ url, database, logins, passwordFile, hasWebClient })}\n`
+    : `
+Tryton 8.0 is running: ${url}
+  database   ${database} (${server.databaseFile()})
   company    ${server.company}
-  users      ${users.accountant.user} (accountant), ${users.admin.user} (administrator), ${users.api.user} (API)
-  passwords  ${server.passwordFile}
-  ${server.hasWebClient ? `web client  ${server.url}/#${server.database}` : 'no web client: it could not be installed from npm; the desktop client (PyPI: tryton) works, too'}
+  users      ${logins.accountant} (accountant), ${logins.admin} (administrator), ${logins.api} (API)
+  passwords  ${passwordFile}
+  ${hasWebClient ? `web client  ${url}/#${database}` : 'no web client: it could not be installed from npm; the desktop client (PyPI: tryton) works, too'}
 
 In vetledger.yaml:
     erp:
       kind: tryton
-      url: ${server.url}
-      database: ${server.database}
-      user: ${users.api.user}
+      url: ${url}
+      database: ${database}
+      user: ${logins.api}
       password: \${TRYTON_PASSWORD}     # "api" in the file of passwords
 
 Ctrl-C stops it; the next start continues with the same database.
-`);
+`,
+);
 // Neither a signal's listener nor the server keeps this process alive.
 const alive = setInterval(() => {}, 60_000);
 await stopped;
 clearInterval(alive);
-progress('Tryton: stopping');
+if (!values.json) progress('Tryton: stopping');
 await server.release();

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../embedded/errors.ts';
-import { trytonProgramDir } from '../embedded/tryton/program.ts';
-import { startTryton, type TrytonServer } from '../embedded/tryton/server.ts';
 
 /** The ERP of a demo: what its configuration says of it, and how to look at it. */
 export interface DemoErp {
@@ -24,42 +26,71 @@ interface DemoOptions {
   /** Where `npm run tryton` keeps its data: the installed program is shared with it. */
   sharedDir: string;
   env: NodeJS.ProcessEnv;
-  progress: (line: string) => void;
 }
 
-/** Starts the demo's Tryton, on the port of its last start: its address is part of what the outbox knows the company by. */
-export async function startDemoTryton({ dataDir, sharedDir, env, progress }: DemoOptions): Promise<DemoErp> {
-  const portFile = join(dataDir, 'dev', 'tryton-port');
-  const options = { dataDir, programDir: trytonProgramDir(sharedDir, env), webClient: true, progress, env };
-  let server: TrytonServer;
-  if (existsSync(portFile)) {
-    try {
-      server = await startTryton({ ...options, port: Number(readFileSync(portFile, 'utf8')) });
-    } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== 'tryton_start_failed') throw error;
-      throw new ServiceError(
-        error.code,
-        error.message,
-        `${error.todo} If another program has its port now, end that one.`,
-        error,
-      );
-    }
-  } else {
-    server = await startTryton(options);
-    writeFileSync(portFile, new URL(server.url).port);
+/** What the script says of the server that it has started. */
+interface Started {
+  url: string;
+  database: string;
+  logins: Record<'api' | 'accountant' | 'admin', string>;
+  /** Has the password of each login. */
+  passwordFile: string;
+  hasWebClient: boolean;
+}
+
+const script = fileURLToPath(new URL('../../scripts/tryton/main.ts', import.meta.url));
+
+/**
+ * Starts the demo's Tryton (`npm run tryton`), on the port of its last start: its address is part of what the outbox knows the company
+ * by. It stops when its standard input ends, so also when this process is killed. Throws ServiceError.
+ */
+export async function startDemoTryton({ dataDir, sharedDir, env }: DemoOptions): Promise<DemoErp> {
+  if (!existsSync(script)) {
+    const todo = 'Run `npm start -- --erp tryton` in a checkout of vetledger.';
+    throw new ServiceError('tryton_start_failed', 'The demo’s Tryton is a script of the checkout.', todo);
   }
-  const { api, accountant, admin } = server.users;
+  const portFile = join(dataDir, 'dev', 'tryton-port');
+  const port = existsSync(portFile) ? ['--port', readFileSync(portFile, 'utf8')] : [];
+  const child = spawn(process.execPath, [script, '--json', '--data-dir', dataDir, ...port], {
+    env: { ...env, VETLEDGER_TRYTON: env.VETLEDGER_TRYTON || join(sharedDir, 'tryton') },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  const release = async () => {
+    child.stdin.end();
+    await ended;
+  };
+  const server = await startedBy(child.stdout, port.length > 0).catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
+  if (port.length === 0) writeFileSync(portFile, new URL(server.url).port);
+  const { api, accountant, admin } = server.logins;
+  const { api: password } = JSON.parse(readFileSync(server.passwordFile, 'utf8')) as Record<string, string>;
   return {
-    setting: `{kind: tryton, url: "${server.url}", database: ${server.database}, user: ${api.user}, password: "\${TRYTON_PASSWORD}", auto: true}`,
+    setting: `{kind: tryton, url: "${server.url}", database: ${server.database}, user: ${api}, password: "\${TRYTON_PASSWORD}", auto: true}`,
     mapping: new URL('../../mappings/tryton-demo.yaml', import.meta.url).pathname,
-    env: { TRYTON_PASSWORD: api.password },
+    env: { TRYTON_PASSWORD: password ?? '' },
     exports: `export TRYTON_PASSWORD=$(node -p 'require("${server.passwordFile}").api')`,
     login: [
       server.hasWebClient
         ? `Tryton        ${server.url}/#${server.database}`
         : `Tryton        ${server.url}, database ${server.database}; its web client could not be installed, the desktop client (PyPI: tryton) works`,
-      `              log in as ${accountant.user} (or ${admin.user}); the passwords are in ${server.passwordFile}`,
+      `              log in as ${accountant} (or ${admin}); the passwords are in ${server.passwordFile}`,
     ],
-    release: () => server.release(),
+    release,
   };
+}
+
+/** What the script's only line says. Throws ServiceError where it could not start, or says nothing. */
+async function startedBy(output: NodeJS.ReadableStream, hasPort: boolean): Promise<Started> {
+  for await (const line of createInterface(output)) {
+    const said = JSON.parse(line) as Started | { error: { code?: string; message: string; todo?: string } };
+    if (!('error' in said)) return said;
+    const { code, message, todo = '' } = said.error;
+    const isInstall = code === 'tryton_install_failed';
+    const advice = hasPort && !isInstall ? `${todo} If another program has its port now, end that one.` : todo;
+    throw new ServiceError(isInstall ? code : 'tryton_start_failed', message, advice);
+  }
+  throw new ServiceError('tryton_start_failed', 'The demo’s Tryton ended before it was started.', 'Try it again.');
 }

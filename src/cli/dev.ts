@@ -55,9 +55,7 @@ export async function runDev(options: DevOptions): Promise<number> {
   const folder = join(dataDir, 'dev');
   mkdirSync(folder, { recursive: true });
   const erp =
-    options.erp === null
-      ? null
-      : await startDemoTryton({ dataDir, sharedDir: options.dataDir, env: options.env, progress: say });
+    options.erp === null ? null : await startDemoTryton({ dataDir, sharedDir: options.dataDir, env: options.env });
   try {
     return await runDemo(options, dataDir, folder, erp, say);
   } finally {

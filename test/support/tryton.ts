@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isTrytonInstalled } from '../../scripts/tryton/program.ts';
+import { startTryton, type TrytonServer } from '../../scripts/tryton/server.ts';
 import type { TrytonConfig } from '../../src/config/erp.ts';
-import { isTrytonInstalled } from '../../src/embedded/tryton/program.ts';
-import { startTryton, type TrytonServer } from '../../src/embedded/tryton/server.ts';
 
 /** Where tests keep an installed Tryton and its prepared database: `.ci/run` installs it there. */
 export const programDir =

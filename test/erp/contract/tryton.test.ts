@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import type { TrytonServer } from '../../../scripts/tryton/server.ts';
 import { Money } from '../../../src/domain/money.ts';
-import type { TrytonServer } from '../../../src/embedded/tryton/server.ts';
 import { trytonCapabilities } from '../../../src/erp/targets/tryton/capabilities.ts';
 import { openTryton } from '../../../src/erp/targets/tryton/index.ts';
 import { parseMapping } from '../../../src/mapping/parse.ts';
@@ -14,7 +14,7 @@ import { outsideTime } from './outside-time.ts';
 import { contractSuite } from './suite.ts';
 import { Troubles, troubled } from './troubled.ts';
 
-/** The words of the prepared company (src/embedded/tryton/demo-company.ts). */
+/** The words of the prepared company (scripts/tryton/demo-company.ts). */
 const words = {
   ...mappingData.erp,
   vat_codes: { A: 'Sales 25.5 %' },

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TrytonServer } from '../../../scripts/tryton/server.ts';
 import { Money } from '../../../src/domain/money.ts';
-import type { TrytonServer } from '../../../src/embedded/tryton/server.ts';
 import { vetledger } from '../../cli/support.ts';
 import { startTestClinic, type TestClinic } from '../../support/clinic.ts';
 import { hasTryton, openTestTryton, TrytonPerson } from '../../support/tryton.ts';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TrytonServer } from '../../../src/embedded/tryton/server.ts';
+import type { TrytonServer } from '../../../scripts/tryton/server.ts';
 import { hasTryton, openTestTryton } from '../../support/tryton.ts';
 
 describe.skipIf(!hasTryton)(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TrytonServer } from '../../../scripts/tryton/server.ts';
 import { Money } from '../../../src/domain/money.ts';
-import type { TrytonServer } from '../../../src/embedded/tryton/server.ts';
 import { compareEntry } from '../../../src/erp/compare.ts';
 import type { ErpEntry, ErpLine, FoundEntry } from '../../../src/erp/entry.ts';
 import { entryKey } from '../../../src/erp/entry-key.ts';

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { withLock } from '../lock.ts';
-import { privateFile, privateFolder } from '../processes.ts';
+import { withLock } from '../../src/embedded/lock.ts';
+import { privateFile, privateFolder } from '../../src/embedded/processes.ts';
 import { demoCompany, trytonUsers } from './demo-company.ts';
 import { type ProgramOptions, run, setupFolder, trytonProgram } from './program.ts';
 

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serverEnvironment } from '../environment.ts';
-import { reasonOf, ServiceError } from '../errors.ts';
-import { withLock } from '../lock.ts';
+import { serverEnvironment } from '../../src/embedded/environment.ts';
+import { reasonOf, ServiceError } from '../../src/embedded/errors.ts';
+import { withLock } from '../../src/embedded/lock.ts';
 import {
   freePort,
   isPortFree,
@@ -13,8 +13,8 @@ import {
   spawnServer,
   stopProcess,
   waitUntilAnswers,
-} from '../processes.ts';
-import { type ServerRecord, shareServer } from '../shared-server.ts';
+} from '../../src/embedded/processes.ts';
+import { type ServerRecord, shareServer } from '../../src/embedded/shared-server.ts';
 import { demoCompany } from './demo-company.ts';
 import { installTryton, installWebClient, type ProgramOptions, trytonProgram, trytonProgramDir } from './program.ts';
 import {

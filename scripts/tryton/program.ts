@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installerEnvironment } from '../environment.ts';
-import { ServiceError } from '../errors.ts';
-import { withLock } from '../lock.ts';
-import { privateFolder } from '../processes.ts';
+import { installerEnvironment } from '../../src/embedded/environment.ts';
+import { ServiceError } from '../../src/embedded/errors.ts';
+import { withLock } from '../../src/embedded/lock.ts';
+import { privateFolder } from '../../src/embedded/processes.ts';
 
 /** The script that sets up a database, and what is installed beside it. It has a licence of its own. */
-export const setupFolder = fileURLToPath(new URL('../../../scripts/tryton/setup/', import.meta.url));
+export const setupFolder = fileURLToPath(new URL('setup/', import.meta.url));
 const requirements = join(setupFolder, 'requirements.txt');
 
 /** Tryton's own web client, as npm has it. */
