@@ -1,9 +1,10 @@
-// Writes docs/CLI.md, docs/PROBLEMS.md, the diagram of docs/ARCHITECTURE.md, the sandbox's OpenAPI description and the JSON schemas of
+// Writes docs/CLI.md, docs/JSON.md, docs/PROBLEMS.md, the diagram of docs/ARCHITECTURE.md, the sandbox's OpenAPI description and the JSON schemas of
 // mapping files and their cases from the code and layers.json. Run: `node scripts/docs.ts`; `--check` writes nothing and fails if a file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { describeApi } from '../sandbox/src/index.ts';
-import { createProgram, examplesOf } from '../src/cli/program.ts';
+import { createProgram, definitionOf, examplesOf } from '../src/cli/program.ts';
 import { type ConfigKey, configKeys } from '../src/config/schema.ts';
 import { type ErpProblemDefinition, erpProblemCatalogue } from '../src/domain/erp-problems.ts';
 import { exitCodes } from '../src/domain/errors.ts';
@@ -13,10 +14,11 @@ import { specsJsonSchema } from '../src/mapping/specs.ts';
 
 const generated = '<!-- Written by `npm run docs`; edit the code it comes from instead. -->';
 
-async function cliPage(): Promise<string> {
-  const { env, stdout, stderr } = process;
-  const io = { env, stdout, stderr, signal: new AbortController().signal };
-  const program = await createProgram(io, '', () => {});
+const { env, stdout, stderr } = process;
+const io = { env, stdout, stderr, signal: new AbortController().signal };
+const program = await createProgram(io, '', () => {});
+
+function cliPage(): string {
   return [
     generated,
     '# Command line',
@@ -51,6 +53,72 @@ async function cliPage(): Promise<string> {
       ],
     ),
   ].join('\n\n');
+}
+
+function jsonPage(): string {
+  const shared = new Map<string, string>();
+  const sections = new Map<string, string[]>();
+  for (const command of runnable(program)) {
+    const answer = definitionOf(command)?.answer;
+    if (answer === undefined) continue;
+    const { $defs = {}, ...schema } = z.toJSONSchema(answer) as JsonSchema;
+    for (const [name, of] of Object.entries($defs)) shared.set(name, shapeOf(of, ''));
+    const shape = shapeOf(schema, '');
+    sections.set(shape, [...(sections.get(shape) ?? []), fullName(command)]);
+  }
+  const block = (text: string) => `\`\`\`ts\n${text}\n\`\`\``;
+  return [
+    generated,
+    '# Answers of `--json`',
+    'What each command prints on stdout with `--json`, where it does not print an error ([CLI.md](CLI.md#exit-codes)). `?` marks a field that is not always there. `time` is an instant in UTC like `"2026-03-01T08:00:00.000Z"`, `date` a day like `"2026-03-01"`, and `amount` a text like `"-12.50"`, in the currency of the installation. Names such as `window` are described at the end.',
+    ...[...sections].flatMap(([shape, names]) => [`## ${names.join(', ')}`, block(shape)]),
+    '## What several answers have',
+    ...[...shared]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .flatMap(([name, shape]) => [`### ${name}`, block(shape)]),
+  ].join('\n\n');
+}
+
+interface JsonSchema {
+  type?: string | string[];
+  $ref?: string;
+  $defs?: Record<string, JsonSchema>;
+  const?: unknown;
+  enum?: unknown[];
+  format?: string;
+  pattern?: string;
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  items?: JsonSchema | false;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  additionalProperties?: boolean | JsonSchema;
+}
+
+/** A JSON schema as a type of TypeScript. */
+function shapeOf(schema: JsonSchema, indent: string): string {
+  const { type, format, items, properties = {}, required = [], additionalProperties: others } = schema;
+  if (schema.$ref !== undefined) return schema.$ref.replace('#/$defs/', '');
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (choices !== undefined) return choices.map((one) => shapeOf(one, indent)).join(' | ');
+  if ('const' in schema) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((one) => JSON.stringify(one)).join(' | ');
+  if (type === 'array') {
+    if (!items) return '[]';
+    const item = shapeOf(items, indent);
+    return / \| [^{}]*$/.test(item) || (items.anyOf ?? items.oneOf) !== undefined ? `(${item})[]` : `${item}[]`;
+  }
+  if (type === 'object') {
+    const inner = `${indent}  `;
+    const lines = Object.entries(properties).map(
+      ([name, of]) => `${inner}${name}${required.includes(name) ? '' : '?'}: ${shapeOf(of, inner)}`,
+    );
+    if (typeof others === 'object') lines.push(`${inner}[name]: ${shapeOf(others, inner)}`);
+    return lines.length === 0 ? '{}' : `{\n${lines.join('\n')}\n${indent}}`;
+  }
+  if (type === 'string')
+    return format === 'date-time' ? 'time' : format === 'date' ? 'date' : schema.pattern ? 'amount' : 'string';
+  return Array.isArray(type) ? type.join(' | ') : (type ?? 'unknown');
 }
 
 /** Commands with an action, in the order of the help. */
@@ -205,7 +273,8 @@ function withSection(file: string, section: string, content: string): string {
 
 const layers = JSON.parse(readOr('layers.json') ?? '{}') as Layers;
 const files: [name: string, text: string][] = [
-  ['docs/CLI.md', `${await cliPage()}\n`],
+  ['docs/CLI.md', `${cliPage()}\n`],
+  ['docs/JSON.md', `${jsonPage()}\n`],
   ['docs/PROBLEMS.md', `${problemsPage()}\n`],
   ['docs/ARCHITECTURE.md', withSection('docs/ARCHITECTURE.md', 'layers', layerDiagram(layers))],
   ['sandbox/openapi.json', `${JSON.stringify(await describeApi(), null, 2)}\n`],

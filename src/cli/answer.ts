@@ -6,7 +6,9 @@ export const date = z.iso.date();
 /** In the currency of the installation. */
 export const amount = z.string().regex(/^-?\d+(\.\d+)?$/);
 
-export const plainError = z.strictObject({ code: z.string(), message: z.string(), todo: z.string() });
+export const plainError = z
+  .strictObject({ code: z.string(), message: z.string(), todo: z.string() })
+  .meta({ id: 'error' });
 export const remark = z.strictObject({ code: z.string(), message: z.string() });
 
 /** How many there are of each state, kind or code. */

@@ -40,49 +40,53 @@ const listedDocuments = z.strictObject({
 });
 const balances = z.array(z.strictObject({ account: z.string(), role: z.string(), balance: amount }));
 
-const checklistAnswer = z.strictObject({
-  through: date,
-  closed_through: date.nullable(),
-  made_at: instant,
-  ok: z.boolean(),
-  last_window: z.strictObject({ ok: z.boolean(), to: instant.nullable() }),
-  held: listedDocuments,
-  late: listedDocuments,
-  drafts: listedDocuments,
-  undelivered: z.strictObject({ ok: z.boolean(), count: z.number(), states: counts }).nullable(),
-  differences: z.strictObject({
+const checklistAnswer = z
+  .strictObject({
+    through: date,
+    closed_through: date.nullable(),
+    made_at: instant,
     ok: z.boolean(),
-    equations: z.array(
-      z.strictObject({
-        equation: z.string(),
-        difference: amount,
-        documents: z.number(),
-        each: z.array(z.strictObject({ document: z.string(), difference: z.string(), message: z.string() })).optional(),
-      }),
-    ),
-  }),
-  clearing: z.strictObject({ ok: z.boolean(), accounts: balances }),
-  unused_prepayments: z.strictObject({
-    accounts: balances,
-    listed: z.strictObject({ month_end: date, balance: amount }).nullable(),
-  }),
-  owed_as_revenue: z.strictObject({
-    ok: z.boolean(),
-    names_known: z.boolean(),
-    found: z.array(
-      z.strictObject({
-        key: z.string(),
-        of: z.enum(['account', 'VAT group']),
-        name: z.string().nullable(),
-        looks_like: z.string(),
-        rows: z.number(),
-        posted_to: z.array(z.string()),
-        net: amount,
-      }),
-    ),
-  }),
-  liabilities_in_debit: z.strictObject({ ok: z.boolean(), accounts: balances }),
-});
+    last_window: z.strictObject({ ok: z.boolean(), to: instant.nullable() }),
+    held: listedDocuments,
+    late: listedDocuments,
+    drafts: listedDocuments,
+    undelivered: z.strictObject({ ok: z.boolean(), count: z.number(), states: counts }).nullable(),
+    differences: z.strictObject({
+      ok: z.boolean(),
+      equations: z.array(
+        z.strictObject({
+          equation: z.string(),
+          difference: amount,
+          documents: z.number(),
+          each: z
+            .array(z.strictObject({ document: z.string(), difference: z.string(), message: z.string() }))
+            .optional(),
+        }),
+      ),
+    }),
+    clearing: z.strictObject({ ok: z.boolean(), accounts: balances }),
+    unused_prepayments: z.strictObject({
+      accounts: balances,
+      listed: z.strictObject({ month_end: date, balance: amount }).nullable(),
+    }),
+    owed_as_revenue: z.strictObject({
+      ok: z.boolean(),
+      names_known: z.boolean(),
+      found: z.array(
+        z.strictObject({
+          key: z.string(),
+          of: z.enum(['account', 'VAT group']),
+          name: z.string().nullable(),
+          looks_like: z.string(),
+          rows: z.number(),
+          posted_to: z.array(z.string()),
+          net: amount,
+        }),
+      ),
+    }),
+    liabilities_in_debit: z.strictObject({ ok: z.boolean(), accounts: balances }),
+  })
+  .meta({ id: 'checklist' });
 
 const answer = z.union([
   z.strictObject({

@@ -20,13 +20,15 @@ interface Options {
   complete?: true;
 }
 
-const equation = z.strictObject({
-  ok: z.boolean(),
-  difference: z.union([amount, z.number()]),
-  documents: z.array(z.strictObject({ document: z.string(), difference: z.string(), message: z.string() })),
-  documents_omitted: z.number().optional(),
-});
-const notes = z.array(z.strictObject({ document: z.string(), message: z.string() }));
+const equation = z
+  .strictObject({
+    ok: z.boolean(),
+    difference: z.union([amount, z.number()]),
+    documents: z.array(z.strictObject({ document: z.string(), difference: z.string(), message: z.string() })),
+    documents_omitted: z.number().optional(),
+  })
+  .meta({ id: 'equation' });
+const notes = z.array(z.strictObject({ document: z.string(), message: z.string() })).meta({ id: 'notes' });
 
 export const answer = z.strictObject({
   ok: z.boolean(),

@@ -22,16 +22,18 @@ export const linesAnswer = z.array(
 );
 
 /** An entry that is posted, or would be. */
-export const entryAnswer = z.strictObject({
-  id: z.string(),
-  date: answer.date,
-  document_date: answer.date,
-  reason: z.string(),
-  reverses: z.string().nullable(),
-  original: z.strictObject({ kind: z.enum(['invoice', 'payment', 'prepayment']), id: z.number() }).nullable(),
-  description: z.string(),
-  lines: linesAnswer,
-});
+export const entryAnswer = z
+  .strictObject({
+    id: z.string(),
+    date: answer.date,
+    document_date: answer.date,
+    reason: z.string(),
+    reverses: z.string().nullable(),
+    original: z.strictObject({ kind: z.enum(['invoice', 'payment', 'prepayment']), id: z.number() }).nullable(),
+    description: z.string(),
+    lines: linesAnswer,
+  })
+  .meta({ id: 'entry' });
 
 /** An entry as `--json` prints it, amounts as texts with debits positive. */
 export function entryDocument(id: string, entry: DraftEntry, decimals: number) {

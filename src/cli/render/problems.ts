@@ -7,30 +7,32 @@ import * as answer from '../answer.ts';
 import { columns, count, instant } from './text.ts';
 
 /** What is held, or refused by the ERP or the source. */
-export const problemAnswer = z.strictObject({
-  id: z.string(),
-  installation: z.number(),
-  name: z.string().optional(),
-  document: z.string(),
-  documents: z.array(z.string()).optional(),
-  code: z.string(),
-  message: z.string(),
-  todo: z.string(),
-  since: answer.instant.nullable(),
-  outside: z
-    .strictObject({
-      date: answer.date.nullable(),
-      customer: z.string().nullable(),
-      department: z.number().nullable(),
-      amount: answer.amount.nullable(),
-      vat: answer.amount.nullable(),
-      posted: z.boolean(),
-      causes: z.array(z.string()),
-      changes: z.array(z.strictObject({ field: z.string(), old: z.string().nullable(), new: z.string().nullable() })),
-      effect: z.array(z.strictObject({ account: z.string(), amount: answer.amount })),
-    })
-    .optional(),
-});
+export const problemAnswer = z
+  .strictObject({
+    id: z.string(),
+    installation: z.number(),
+    name: z.string().optional(),
+    document: z.string(),
+    documents: z.array(z.string()).optional(),
+    code: z.string(),
+    message: z.string(),
+    todo: z.string(),
+    since: answer.instant.nullable(),
+    outside: z
+      .strictObject({
+        date: answer.date.nullable(),
+        customer: z.string().nullable(),
+        department: z.number().nullable(),
+        amount: answer.amount.nullable(),
+        vat: answer.amount.nullable(),
+        posted: z.boolean(),
+        causes: z.array(z.string()),
+        changes: z.array(z.strictObject({ field: z.string(), old: z.string().nullable(), new: z.string().nullable() })),
+        effect: z.array(z.strictObject({ account: z.string(), amount: answer.amount })),
+      })
+      .optional(),
+  })
+  .meta({ id: 'problem' });
 
 type Shown = DocumentProblem & { name?: string | null };
 

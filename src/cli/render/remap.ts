@@ -20,35 +20,37 @@ import type { ListItem } from './streamed-result.ts';
 import { columns, count } from './text.ts';
 
 /** What another mapping makes of the books: the documents that it posts otherwise, and the sums. */
-export const changesAnswer = z.strictObject({
-  documents: z.array(
-    z.strictObject({
-      id: z.string(),
-      document: z.string(),
-      outcome: z.enum(['corrected', 'change_held', 'held', 'left']),
-      in_force: entryAnswer,
-      lines: linesAnswer.nullable(),
-      entries: z.array(entryAnswer),
-      problem: answer.plainError.nullable(),
+export const changesAnswer = z
+  .strictObject({
+    documents: z.array(
+      z.strictObject({
+        id: z.string(),
+        document: z.string(),
+        outcome: z.enum(['corrected', 'change_held', 'held', 'left']),
+        in_force: entryAnswer,
+        lines: linesAnswer.nullable(),
+        entries: z.array(entryAnswer),
+        problem: answer.plainError.nullable(),
+      }),
+    ),
+    counts: z.strictObject({
+      same: z.number(),
+      corrected: z.number(),
+      change_held: z.number(),
+      held: z.number(),
+      left: z.number(),
+      entries: z.number(),
     }),
-  ),
-  counts: z.strictObject({
-    same: z.number(),
-    corrected: z.number(),
-    change_held: z.number(),
-    held: z.number(),
-    left: z.number(),
-    entries: z.number(),
-  }),
-  accounts: z.array(
-    z.strictObject({
-      account: z.string(),
-      in_force: answer.amount,
-      instead: answer.amount,
-      change: answer.amount,
-    }),
-  ),
-});
+    accounts: z.array(
+      z.strictObject({
+        account: z.string(),
+        in_force: answer.amount,
+        instead: answer.amount,
+        change: answer.amount,
+      }),
+    ),
+  })
+  .meta({ id: 'changes' });
 
 /** The documents that a mapping posts differently, or that stay as they are for a reason, as list items; the others are only counted. */
 export async function* changeItems(

@@ -4,25 +4,33 @@ import type { Verdict } from '../../queries/verdict.ts';
 import * as answer from '../answer.ts';
 import { columns, count, instant } from './text.ts';
 
-const figure = z.strictObject({
-  documents: z.number(),
-  amount: answer.amount.nullable(),
-  vat: answer.amount.nullable(),
-  oldest: answer.date.nullable(),
-  unknown: z.number(),
-});
+const figure = z
+  .strictObject({
+    documents: z.number(),
+    amount: answer.amount.nullable(),
+    vat: answer.amount.nullable(),
+    oldest: answer.date.nullable(),
+    unknown: z.number(),
+  })
+  .meta({ id: 'figure' });
 const ofKind = figure.extend({ reasons: z.record(z.string(), figure) }).optional();
 
 /** What is not in the books, by kind of document and reason. */
-export const outsideAnswer = z.strictObject({ invoices: ofKind, payments: ofKind, prepayments: ofKind });
+export const outsideAnswer = z
+  .strictObject({ invoices: ofKind, payments: ofKind, prepayments: ofKind })
+  .meta({ id: 'outside' });
 
 /** What `sync`, `backfill` and `status` say of the books. */
-export const verdictAnswer = z.strictObject({
-  reconciled: z.strictObject({ ok: z.boolean(), failing: z.array(z.string()), checked_at: answer.instant }).nullable(),
-  complete: z.boolean(),
-  outside: outsideAnswer,
-  empty: z.boolean(),
-});
+export const verdictAnswer = z
+  .strictObject({
+    reconciled: z
+      .strictObject({ ok: z.boolean(), failing: z.array(z.string()), checked_at: answer.instant })
+      .nullable(),
+    complete: z.boolean(),
+    outside: outsideAnswer,
+    empty: z.boolean(),
+  })
+  .meta({ id: 'verdict' });
 
 /** What a verdict says first, and never in the words of success where the books are empty. */
 export function verdictTitle({ ok, complete, empty }: { ok: boolean; complete: boolean; empty: boolean }): string {

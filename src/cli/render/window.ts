@@ -15,29 +15,31 @@ const streamCounts = z.strictObject({
 });
 
 /** A window that was waited for. */
-export const windowAnswer = z.strictObject({
-  installation: z.number(),
-  name: z.string().nullable().optional(),
-  from: answer.instant.nullable(),
-  to: answer.instant.nullable(),
-  outcome: z.enum(['closed', 'failed']),
-  seen: streamCounts,
-  pulled: streamCounts,
-  posted: z.number(),
-  held: z.number(),
-  delivered: z.number(),
-  written_back: z.number(),
-  written_back_unconfirmed: z.number().optional(),
-  api: z.strictObject({
-    requests: z.number(),
-    weight: z.number(),
-    throttled: z.number(),
-    waited_seconds: z.number(),
-  }),
-  remarks: z.array(answer.remark).optional(),
-  error: answer.plainError.optional(),
-  verdict: verdictAnswer.optional(),
-});
+export const windowAnswer = z
+  .strictObject({
+    installation: z.number(),
+    name: z.string().nullable().optional(),
+    from: answer.instant.nullable(),
+    to: answer.instant.nullable(),
+    outcome: z.enum(['closed', 'failed']),
+    seen: streamCounts,
+    pulled: streamCounts,
+    posted: z.number(),
+    held: z.number(),
+    delivered: z.number(),
+    written_back: z.number(),
+    written_back_unconfirmed: z.number().optional(),
+    api: z.strictObject({
+      requests: z.number(),
+      weight: z.number(),
+      throttled: z.number(),
+      waited_seconds: z.number(),
+    }),
+    remarks: z.array(answer.remark).optional(),
+    error: answer.plainError.optional(),
+    verdict: verdictAnswer.optional(),
+  })
+  .meta({ id: 'window' });
 
 type Streams = WindowReport['seen'];
 
