@@ -4,7 +4,7 @@ import { MappingSuperseded } from '../src/bookkeeping/mapping-generation.ts';
 import { type LaneWait, type Lease, LeaseLost, noteLaneWait, renewLease } from '../src/db/lease.ts';
 import { type Db, statementTimeoutMs } from '../src/db/pool.ts';
 import type { ApiUse } from '../src/domain/api-use.ts';
-import { endWithin } from '../src/domain/concurrency.ts';
+import { endWithin, sleep } from '../src/domain/concurrency.ts';
 import type { PlainError } from '../src/domain/errors.ts';
 import type { PracticeError } from '../src/domain/practice-error.ts';
 import { endCodes, troubleText } from '../src/domain/trouble.ts';
@@ -164,7 +164,7 @@ export async function withHeartbeat<T>(
       deps.onProgress?.({ installation, ...latest });
     },
     pause: async (ms) => {
-      await pauseFor(ms, signal);
+      await sleep(ms, signal);
       progressed();
     },
     waited: (ms) => {
@@ -320,21 +320,6 @@ export async function beating<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     clearInterval(timer);
   }
-}
-
-function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', stop, { once: true });
-  });
 }
 
 /** Signals the activity's own workflow; a signal that cannot be sent never fails the work. */

@@ -1,4 +1,5 @@
 import { loadConfig } from '../config/load.ts';
+import { unlessAborted } from '../domain/concurrency.ts';
 import { type App, openApp } from '../runtime/app.ts';
 import { copyError, judgeBinding } from '../runtime/binding/judge.ts';
 import { notedBinding, whereDatabaseIs } from '../runtime/binding/noted.ts';
@@ -29,7 +30,7 @@ export async function withApp<T>(context: CommandContext, needs: Needs, work: (a
   try {
     context.signal.throwIfAborted();
     if (temporal !== true) await warnOfCopy(context, app);
-    return await (needs.handlesSignal ? work(app) : untilAborted(work(app), context.signal));
+    return await (needs.handlesSignal ? work(app) : unlessAborted(work(app), context.signal));
   } finally {
     await app.close();
   }
@@ -42,19 +43,4 @@ async function warnOfCopy(context: CommandContext, { db }: App): Promise<void> {
   const held = noted && { incarnation: noted.incarnation };
   const verdict = judgeBinding({ ...here, namespace }, noted, held, { isEmbedded: false });
   if (verdict.is === 'refused') context.note(`warning: ${copyError(verdict.evidence).message}`);
-}
-
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  // After an abort, the abandoned work fails when its connections are closed; that error is ignored.
-  work.catch(() => {});
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../domain/concurrency.ts';
 import { privateFile, privateFolder } from './processes.ts';
 
 const sqliteBusy = 5;

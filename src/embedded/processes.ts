@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../domain/concurrency.ts';
 import { serverEnvironment } from './environment.ts';
 
 /** Modes of what we keep: locks, records of servers, logs and data, none of which is for other users. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../domain/concurrency.ts';
 import { withLock } from './lock.ts';
 import { ExitedEarly, identify, isRunning, type ProcessIdentity, privateFile, privateFolder } from './processes.ts';
 

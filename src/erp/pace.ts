@@ -3,6 +3,7 @@ import { integer, nullable } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, maybeRow, row } from '../db/rows.ts';
 import type { Clock } from '../domain/clock.ts';
+import { unlessAborted } from '../domain/concurrency.ts';
 import type { Capabilities } from './capabilities.ts';
 import { companyKey } from './entry-key.ts';
 import { ErpError, type ErpTarget, type RequestOptions } from './port.ts';
@@ -89,10 +90,6 @@ export class Pace {
     send: () => Promise<Result>,
   ): Promise<{ result: Result } | Refused> {
     signal.throwIfAborted();
-    const left = Promise.withResolvers<never>();
-    left.promise.catch(() => undefined);
-    const leave = () => left.reject(signal.reason);
-    signal.addEventListener('abort', leave, { once: true });
     const job = this.#limiter.schedule({ priority, id: nextJobId() }, async () => {
       // One that has left the queue gives its turn on at once.
       signal.throwIfAborted();
@@ -108,12 +105,7 @@ export class Pace {
         await this.#noteEnd(taken.requestId, isError);
       }
     });
-    job.catch(() => undefined);
-    try {
-      return await Promise.race([job, left.promise]);
-    } finally {
-      signal.removeEventListener('abort', leave);
-    }
+    return unlessAborted(job, signal);
   }
 
   #take(): Promise<{ requestId: number | null } | Refused> {

@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
+import { unlessAborted } from '../domain/concurrency.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { keepSecret } from '../domain/redact.ts';
 import { requestIds } from '../domain/request-ids.ts';
@@ -81,25 +82,10 @@ export function clientCredentials(options: ClientCredentialsOptions): Auth {
       // Another request has renewed it meanwhile.
       if (current && current.token !== refused) return true;
       current = null;
+      // The shared fetch goes on; it has time-outs of its own.
       return (await unlessAborted(fetchOnce(), signal)) !== refused;
     },
   };
-}
-
-/** The promise, or the signal's reason. The shared fetch goes on; it has time-outs of its own. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }
 
 /** As the lines of the log call it, beside the actions of the rate budget. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import type { InstallationConfig } from '../config/load.ts';
 import {
   LeaseExpired,
@@ -11,6 +10,7 @@ import {
   takeLease,
 } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
+import { sleep } from '../domain/concurrency.ts';
 import { dateIn } from '../domain/dates.ts';
 import { PracticeError } from '../domain/practice-error.ts';
 import { priorities } from '../practice/budget.ts';
@@ -90,7 +90,7 @@ async function windowEnded(
   for (let isNoted = false; clock().getTime() < deadlineMs; isNoted = true) {
     if (!(await windowUnderWay(db, installation))) return;
     if (!isNoted) note({ reason: 'waiting_for_window' });
-    await setTimeout(windowPollMs);
+    await sleep(windowPollMs);
   }
   note({ reason: 'window_under_way' });
 }

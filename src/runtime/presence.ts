@@ -2,6 +2,7 @@
  * Processes at work on a database know of each other (tables `daemon`, `mapping_generation`): those that share a task queue run
  * each other's activities, so they must serve the same installations, and understand them alike.
  */
+
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,6 +19,7 @@ import { bool, instant, integer, nullable, text, uuid } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { pruneBatch, pruneInBatches } from '../db/prune.ts';
 import { type Connection, execute, row, rows } from '../db/rows.ts';
+import { within } from '../domain/concurrency.ts';
 import { ConfigError, type PlainError, UserError } from '../domain/errors.ts';
 import { reasonOf } from '../embedded/errors.ts';
 import type { App } from './app.ts';
@@ -109,7 +111,7 @@ class Registered implements Presence {
     this.#ended.abort();
     await this.#beating;
     try {
-      await answered(execute(this.#app.presenceDb, 'delete from daemon where id = ?', [this.#id]));
+      await within(answerTimeoutMs, execute(this.#app.presenceDb, 'delete from daemon where id = ?', [this.#id]));
     } catch (err) {
       this.#app.log.debug({ err }, 'this process stays on the list until it is forgotten');
     }
@@ -156,7 +158,7 @@ class Registered implements Presence {
       if (this.#ended.signal.aborted) return;
       const askedAt = performance.now();
       try {
-        await answered(this.#heartbeat());
+        await within(answerTimeoutMs, this.#heartbeat());
         lostSince = null;
         this.#app.outages.up('postgres');
       } catch (error) {
@@ -406,20 +408,6 @@ function databaseLost(lostMs: number, cause: unknown): UserError {
     3,
     cause,
   );
-}
-
-/** The result, or an error after a time-out: a connection that broke without notice never answers. */
-async function answered<T>(work: Promise<T>): Promise<T> {
-  work.catch(() => undefined);
-  const timeout = AbortSignal.timeout(answerTimeoutMs);
-  return Promise.race([
-    work,
-    new Promise<never>((_, reject) =>
-      timeout.addEventListener('abort', () => reject(new Error(`no answer within ${answerTimeoutMs / 1000} s`)), {
-        once: true,
-      }),
-    ),
-  ]);
 }
 
 /** Removes daemons that were not heard of for so many days; returns how many. */

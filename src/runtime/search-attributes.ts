@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import { encodeSearchAttributeIndexedValueType } from '@temporalio/common/lib/search-attributes.js';
+import { sleep } from '../domain/concurrency.ts';
 import { searchAttributes } from '../domain/search-attributes.ts';
 import { reasonOf } from '../embedded/errors.ts';
 

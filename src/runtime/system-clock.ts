@@ -1,16 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../domain/clock.ts';
+import { sleep } from '../domain/concurrency.ts';
 
 /** The machine's clock. */
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  elapsed: () => performance.now(),
-  sleep: async (ms, signal) => {
-    try {
-      await wait(ms, undefined, signal ? { signal } : {});
-    } catch (error) {
-      signal?.throwIfAborted();
-      throw error;
-    }
-  },
-};
+export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now(), sleep };

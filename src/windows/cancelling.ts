@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { leaseHolders } from '../db/lease.ts';
+import { sleep } from '../domain/concurrency.ts';
 import type { App } from '../runtime/app.ts';
 import { deliveryId } from '../runtime/deliveries.ts';
 import { openWorkflows } from '../sync/sync-windows.ts';

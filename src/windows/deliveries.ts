@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDelivered } from '../config/erp.ts';
+import { sleep } from '../domain/concurrency.ts';
 import { foreignIn } from '../erp/claims/store.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { companyLeaseSeconds } from '../erp/company-lease.ts';
@@ -94,7 +94,7 @@ export async function waitForDeliveries(
     }
     const isOver = signal.aborted || (deadline !== null && performance.now() >= deadline);
     if (waits.size === 0 || isOver) return [...given, ...waits.keys()];
-    await Promise.race([sleep(pollMs, undefined, { signal }).catch(() => undefined), engine.failed]);
+    await Promise.race([sleep(pollMs, signal).catch(() => undefined), engine.failed]);
   }
 }
 

@@ -2,7 +2,7 @@
  * Watches the services that the daemon needs: finds an outage of Temporal, starts embedded servers again that have died, and notes
  * outages of practice APIs and ERPs from what windows and deliveries meet. PostgreSQL is watched by the heartbeats (src/runtime/presence.ts).
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../domain/concurrency.ts';
 import type { TimedEvent } from '../domain/events.ts';
 import { practiceErrorCodes } from '../domain/practice-error.ts';
 import { ServiceError } from '../embedded/errors.ts';
@@ -52,7 +52,7 @@ export function startOutageWatch(app: App, engine: Engine, times: OutageWatchTim
         failed.reject(error);
         return;
       }
-      await sleep(times.everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await sleep(times.everyMs, stopping.signal).catch(() => undefined);
     }
   })();
   return {

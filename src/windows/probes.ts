@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { tellable } from '../db/errors.ts';
 import { execute } from '../db/rows.ts';
+import { within } from '../domain/concurrency.ts';
 import type { PlainError } from '../domain/errors.ts';
 import { reasonOf } from '../embedded/errors.ts';
 import type { App } from '../runtime/app.ts';
@@ -36,16 +37,5 @@ export async function probeTemporal(
       message: `Temporal does not answer: ${reasonOf(error)}`,
       todo: 'Start it again, or see why it cannot be reached; until then no window opens.',
     };
-  }
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  work.catch(() => undefined);
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no answer within ${ms / 1000} s`)), ms);
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -2,10 +2,10 @@
  * Reads the configuration anew while the daemon works. It is read and checked whole first: a file with a fault changes nothing.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isDelivered } from '../config/erp.ts';
 import { type Config, type InstallationConfig, loadConfig } from '../config/load.ts';
+import { sleep } from '../domain/concurrency.ts';
 import { UserError } from '../domain/errors.ts';
 import type { App } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
@@ -136,7 +136,7 @@ export function startReloads(
         return;
       } catch (err) {
         app.log.warn({ err }, 'the reload is not complete; it is tried again');
-        await sleep(retryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+        await sleep(retryMs, stopping.signal).catch(() => undefined);
       }
     }
   };

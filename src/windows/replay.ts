@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { StepProgress } from '../../activities/deps.ts';
 import type { replay } from '../../workflows/index.ts';
 import { failureTypes, noCounts, type ReplayOutcome, type ReplayRequest } from '../../workflows/messages.ts';
+import { withGrace } from '../domain/concurrency.ts';
 import type { PlainError } from '../domain/errors.ts';
 import { isPlainError } from '../domain/trouble.ts';
 import type { App } from '../runtime/app.ts';
@@ -65,23 +66,17 @@ export async function runReplay(
   if (signal.aborted) cancel();
   signal.addEventListener('abort', cancel, { once: true });
   try {
-    return await Promise.race([handle.result(), engine.failed, graceAfter(signal)]);
+    return await withGrace(
+      cancelGraceMs,
+      Promise.race([handle.result(), engine.failed]),
+      signal,
+      () => new Error('stopped before the replay could note its end'),
+    );
   } catch (error) {
     return failedOutcome(installation, error);
   } finally {
     signal.removeEventListener('abort', cancel);
   }
-}
-
-/** Rejects when the signal was aborted and the grace period has passed. */
-function graceAfter(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const start = () => {
-      setTimeout(() => reject(new Error('stopped before the replay could note its end')), cancelGraceMs).unref();
-    };
-    if (signal.aborted) start();
-    else signal.addEventListener('abort', start, { once: true });
-  });
 }
 
 function failedOutcome(installation: number, error: unknown): ReplayOutcome {

@@ -10,6 +10,7 @@ import {
   type WindowOutcome,
 } from '../../workflows/messages.ts';
 import type { InstallationConfig } from '../config/load.ts';
+import { withGrace } from '../domain/concurrency.ts';
 import type { PlainError } from '../domain/errors.ts';
 import { labelOf } from '../domain/installation-name.ts';
 import { isPlainError } from '../domain/trouble.ts';
@@ -74,7 +75,12 @@ export async function runWindowNow(
   if (signal.aborted) cancel();
   signal.addEventListener('abort', cancel, { once: true });
   try {
-    const result = await Promise.race([handle.result(), engine.failed, graceAfter(signal)]);
+    const result = await withGrace(
+      cancelGraceMs,
+      Promise.race([handle.result(), engine.failed]),
+      signal,
+      () => new Error('stopped before the window could note its end; the next one covers it'),
+    );
     if (result.outcome !== 'paused') return result;
     // Only windows of the schedule heed a pause.
     const todo = `Run \`vetledger resume --installation ${installation}\` when they may go on.`;
@@ -148,21 +154,6 @@ export function windowSummary(kind: WindowInput['kind'], installation: Named): s
 /** What the Temporal UI says about a window's workflow. */
 export function staticDetails(installation: Named): string {
   return `Pulls what changed in the practice software of installation **${labelOf(installation)}**, posts it, and writes the entry ids back. Failed windows are covered by the next one; see \`vetledger windows --failed\`.`;
-}
-
-/** Rejects when the signal was aborted and the grace period has passed. */
-function graceAfter(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const startGrace = () => {
-      const timer = setTimeout(
-        () => reject(new Error('stopped before the window could note its end; the next one covers it')),
-        cancelGraceMs,
-      );
-      timer.unref();
-    };
-    if (signal.aborted) startGrace();
-    else signal.addEventListener('abort', startGrace, { once: true });
-  });
 }
 
 function failedReport(installation: number, error: unknown): WindowReport {

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { forEachAtATime } from '../domain/concurrency.ts';
+import { forEachAtATime, sleep } from '../domain/concurrency.ts';
 import { intervalSeconds } from '../domain/intervals.ts';
 import type { App } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
@@ -62,7 +61,7 @@ export async function openDue(
 ): Promise<void> {
   const startedAt = app.clock().getTime();
   for (const [place, installation] of due.entries()) {
-    if (place > 0) await sleep(apartMs, undefined, { signal }).catch(() => undefined);
+    if (place > 0) await sleep(apartMs, signal).catch(() => undefined);
     if (signal.aborted) return;
     try {
       const [pace] = place === 0 ? [] : await windowPaces(app.db, [installation], 0);

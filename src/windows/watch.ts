@@ -3,9 +3,10 @@
  * their installation, makes one again that is gone, and notes the end of windows that could not note it. Temporal drops a tick that comes
  * too late, or while two windows are pending, and tells nobody; this tells the log once, and once when it is over, and notes it for `status`.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { ScheduleSummary } from '@temporalio/client';
 import { closeEnded } from '../../activities/taking-over.ts';
+import { sleep } from '../domain/concurrency.ts';
 import { lateAfterSeconds } from '../domain/intervals.ts';
 import type { App } from '../runtime/app.ts';
 import type { Engine } from '../runtime/worker.ts';
@@ -46,11 +47,7 @@ export function startWatch(app: App, engine: Engine, intervals: Intervals, every
   const stopping = new AbortController();
   const round = new Watcher(app, engine, intervals);
   const running = (async () => {
-    for (
-      ;
-      !stopping.signal.aborted;
-      await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-    ) {
+    for (; !stopping.signal.aborted; await sleep(everyMs, stopping.signal).catch(() => undefined)) {
       try {
         await round.look(stopping.signal);
       } catch (err) {
