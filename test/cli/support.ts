@@ -46,7 +46,9 @@ export async function checkAnswer(args: readonly string[], stdout: string): Prom
   if (definition === undefined || stdout === '') return;
   // `run` prints a document for each event.
   for (const line of stdout.trimEnd().split('\n')) {
-    const { success, error } = z.union([errorAnswer, definition.answer]).safeParse(JSON.parse(line));
+    const printed = JSON.parse(line);
+    const declared = Object.keys(printed).join() === 'error' ? errorAnswer : definition.answer;
+    const { success, error } = declared.safeParse(printed);
     if (!success)
       throw new Error(`vetledger ${args.join(' ')}: its answer is not as declared\n${z.prettifyError(error)}`);
   }
