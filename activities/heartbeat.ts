@@ -1,7 +1,8 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { MappingSuperseded } from '../src/bookkeeping/mapping-generation.ts';
-import { type LaneWait, type Lease, LeaseLost, noteLaneWait, renewLease } from '../src/db/lease.ts';
+import { type LaneWait, noteLaneWait } from '../src/db/lanes-at-work.ts';
+import { type Lease, LeaseLost, renewLease } from '../src/db/lease.ts';
 import { type Db, statementTimeoutMs } from '../src/db/pool.ts';
 import type { ApiUse } from '../src/domain/api-use.ts';
 import { endWithin, sleep } from '../src/domain/concurrency.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { LaneWait } from '../src/db/lease.ts';
+import type { LaneWait } from '../src/db/lanes-at-work.ts';
 import type { Trouble } from '../src/domain/trouble.ts';
 
 /** A shorter wait is not noted: most windows take less, and write nothing for it. */

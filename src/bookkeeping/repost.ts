@@ -1,24 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { InstallationConfig } from '../config/load.ts';
 import { isOfTheData, retryingTransaction } from '../db/errors.ts';
-import {
-  type Lease,
-  LeaseLost,
-  leasedTransactions,
-  releaseLease,
-  renewLease,
-  type Transact,
-  takeLease,
-} from '../db/lease.ts';
+import { LeaseBusy, LeaseLost, leasedTransactions, releaseLease, renewLease, type Transact } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import type { Connection } from '../db/rows.ts';
+import { waitForLease } from '../db/with-lease.ts';
 import type { DocumentCursor, StoredDocument } from '../documents/document.ts';
 import { internalError } from '../documents/hold.ts';
 import { type DocumentSelection, documentsInForce } from '../documents/in-force.ts';
 import { markKnown } from '../documents/mark.ts';
 import { type ReportedDocument, saveReports } from '../documents/reports.ts';
 import { saveRemapped } from '../documents/save.ts';
+import type { Clock } from '../domain/clock.ts';
 import { divideFailed } from '../domain/divide.ts';
 import { UserError } from '../domain/errors.ts';
 import type { Problem } from '../domain/problems.ts';
@@ -35,12 +28,11 @@ import { holdSharesIfGiven, markOtherTakers } from './prepayment-shares.ts';
 import type { RemappedDocument } from './preview.ts';
 import { requireStart } from './start-date.ts';
 
-const pollMs = 1_000;
-
 export interface RepostOptions {
   selection: DocumentSelection;
   /** Checked between batches: what is posted by then stays, and the next repost goes on from there. */
   signal: AbortSignal;
+  clock: Clock;
   /** How long to wait for a window under way. */
   waitSeconds: number;
   /** Called once when there is one to wait for. */
@@ -60,7 +52,11 @@ export async function* repost(
   options: RepostOptions,
 ): AsyncGenerator<RemappedDocument[]> {
   const { id } = installation;
-  const lease = await waitForLease(db, id, options);
+  const { clock, signal, waitSeconds, onWait } = options;
+  const wait = { holder: `repost/${randomUUID()}`, waitMs: waitSeconds * 1000, onWaiting: onWait };
+  const lease = await waitForLease({ db, clock, signal }, { installation: id, lane: 'live' }, wait).catch((error) => {
+    throw error instanceof LeaseBusy ? windowBusy(id) : error;
+  });
   const transact = leasedTransactions(db, lease, options);
   try {
     await requireIdentity(db, installation);
@@ -193,24 +189,13 @@ function isToSave({ document, remap: { outcome } }: Pick<RemappedDocument, 'docu
   return outcome === 'same' ? document.remapHeld : outcome !== 'left';
 }
 
-async function waitForLease(db: Db, installation: number, options: RepostOptions): Promise<Lease> {
-  const { signal, waitSeconds, onWait } = options;
-  const holder = `repost/${randomUUID()}`;
-  for (let waitedMs = 0; ; waitedMs += pollMs) {
-    signal.throwIfAborted();
-    const lease = await takeLease(db, { installation, lane: 'live' }, holder);
-    if (lease !== null) return lease;
-    if (waitedMs === 0) onWait();
-    if (waitedMs >= waitSeconds * 1000) {
-      throw new UserError(
-        'window_busy',
-        `A window of installation ${installation} is still under way; nothing was posted.`,
-        'Wait for it to end (see `vetledger windows`), and repost again.',
-        4,
-      );
-    }
-    await sleep(pollMs, undefined, { signal });
-  }
+function windowBusy(installation: number): UserError {
+  return new UserError(
+    'window_busy',
+    `A window of installation ${installation} is still under way; nothing was posted.`,
+    'Wait for it to end (see `vetledger windows`), and repost again.',
+    4,
+  );
 }
 
 function leaseLost(installation: number): UserError {

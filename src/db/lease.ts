@@ -1,39 +1,52 @@
 import type { Knex } from 'knex';
 import { endWithin } from '../domain/concurrency.ts';
-import { bool, instant, integer, json, oneOf, text } from './columns.ts';
+import { bool, integer } from './columns.ts';
 import { type Db, statementTimeoutMs } from './pool.ts';
-import { type Connection, execute, maybeRow, row, rows } from './rows.ts';
+import { type Connection, execute, maybeRow, row } from './rows.ts';
 
 /**
- * One holder at a time for each installation and lane (table `lease`). The token is a fencing token: it grows with each new
- * holder and with each release, and every write transaction of a lane's work checks it under a lock (`holdLease`). So a holder
- * that was given up writes nothing any more, however long its process lives on.
+ * One holder at a time for each lane of an installation, and for the delivery to each company of an ERP (table `lease`). The token is
+ * a fencing token: it grows with each new holder and with each release, and every write transaction under the lease checks it
+ * (`holdLease`). So a holder that was given up writes nothing any more, however long its process lives on. Work of one process takes,
+ * renews and releases it by `withLease` (with-lease.ts); a window's activities hold one lease in turn.
  *
- * The lock is `for key share`: writers of one lane do not wait for each other, nor for a renewal, which changes no key. Whoever
+ * The lock is `for key share`: writers under one lease do not wait for each other, nor for a renewal, which changes no key. Whoever
  * takes, seizes or releases the lease locks its row `for update`, and so waits for the write transactions under way.
  */
 
 export const lanes = ['live', 'backfill', 'replay', 'scrub', 'delivery', 'books'] as const;
 export type Lane = (typeof lanes)[number];
 
+/** A lane of an installation; with `company`, the delivery to that company of an ERP (`companyScope`). */
 export interface LeaseScope {
   installation: number;
   lane: Lane;
+  company?: string;
+}
+
+/** Several installations may be delivered to one company: its lease is none of theirs. */
+export function companyScope(company: string): LeaseScope & { company: string } {
+  return { installation: 0, lane: 'delivery', company };
 }
 
 /** A lease as its holder knows it. */
-export interface Lease extends LeaseScope {
-  token: number;
+export type Lease<Scope extends LeaseScope = LeaseScope> = Scope & { token: number };
+
+/** Somebody else has the lease now: the work that held it before may not go on. */
+export class LeaseLost extends Error {
+  readonly code: 'window_superseded' | 'erp_company_lost';
+  readonly todo = 'nothing: the work that has taken over covers this one';
+
+  constructor(scope: LeaseScope) {
+    super(`the lease of ${named(scope)} has another holder or was released`);
+    this.code = scope.company === undefined ? 'window_superseded' : 'erp_company_lost';
+  }
 }
 
-/** Somebody else holds the lane now: the work that held it before may not go on. */
-export class LeaseLost extends Error {
-  readonly code = 'window_superseded';
-  readonly todo: string;
-
-  constructor({ installation, lane }: LeaseScope) {
-    super(`the lease of installation ${installation}, lane ${lane}, has another holder or was released`);
-    this.todo = 'nothing: the work that has taken over covers this one';
+/** Somebody else has the lease, and has not given it back in time. */
+export class LeaseBusy extends Error {
+  constructor(scope: LeaseScope) {
+    super(`the lease of ${named(scope)} has another holder`);
   }
 }
 
@@ -42,164 +55,126 @@ export class LeaseExpired extends Error {
   readonly code = 'lease_expired';
   readonly todo = 'nothing: it is tried again by itself';
 
-  constructor({ installation, lane }: LeaseScope) {
-    super(`the lease of installation ${installation}, lane ${lane}, was not renewed within ${leaseSeconds} s`);
+  constructor(scope: LeaseScope) {
+    super(`the lease of ${named(scope)} was not renewed within ${leaseSeconds(scope)} s`);
   }
 }
 
+function named({ installation, lane, company }: LeaseScope): string {
+  return company === undefined ? `installation ${installation}, lane ${lane},` : 'the ERP’s company';
+}
+
 /** A lease outlives a few renewals that fail; the lease of a process that was killed is free after this time. */
-const leaseSeconds = 90;
+export function leaseSeconds({ company }: LeaseScope): number {
+  return company === undefined ? 90 : companyLeaseSeconds;
+}
+export const companyLeaseSeconds = 30;
+
+const ofScope = 'installation = ? and lane = ? and company = ?';
+const bindingsOf = ({ installation, lane, company }: LeaseScope) => [installation, lane, company ?? ''];
 
 /** Takes the lease, or renews it for the same holder; null while another holder has it, or still writes under it. */
-export async function takeLease(db: Connection, { installation, lane }: LeaseScope, holder: string) {
+export async function takeLease<Scope extends LeaseScope>(
+  db: Connection,
+  scope: Scope,
+  holder: string,
+): Promise<Lease<Scope> | null> {
   const again = await maybeRow(
     db,
     { token: integer },
-    `update lease set expires_at = clock_timestamp() + make_interval(secs => ?)
-     where installation = ? and lane = ? and holder = ? returning token`,
-    [leaseSeconds, installation, lane, holder],
+    `update lease set expires_at = clock_timestamp() + make_interval(secs => ?) where ${ofScope} and holder = ? returning token`,
+    [leaseSeconds(scope), ...bindingsOf(scope), holder],
   );
-  const taken =
-    again ??
-    (await maybeRow(
-      db,
-      { token: integer },
-      `with free as (
-         select installation, lane from lease
-         where installation = ? and lane = ? and expires_at < clock_timestamp() for update skip locked
-       ), taken as (
-         update lease l set token = l.token + 1, holder = ?, expires_at = clock_timestamp() + make_interval(secs => ?),
-           taken_at = clock_timestamp(), waits = '{}'
-         from free where l.installation = free.installation and l.lane = free.lane returning l.token
-       ), made as (
-         insert into lease (installation, lane, token, holder, expires_at)
-         values (?, ?, 1, ?, clock_timestamp() + make_interval(secs => ?))
-         on conflict do nothing returning token
-       )
-       select token from taken union all select token from made`,
-      [installation, lane, holder, leaseSeconds, installation, lane, holder, leaseSeconds],
-    ));
-  return taken === null ? null : { installation, lane, token: taken.token };
+  if (again !== null) return { ...scope, token: again.token };
+  return (await takeOverLease(db, scope, holder))?.lease ?? null;
+}
+
+/**
+ * As `takeLease`, but the same holder's name is the next attempt of the same work: it takes over from the one before at once, which
+ * writes nothing any more. `isLeft`: the holder before did not end in order.
+ */
+export async function takeOverLease<Scope extends LeaseScope>(
+  db: Connection,
+  scope: Scope,
+  holder: string,
+): Promise<{ lease: Lease<Scope>; isLeft: boolean } | null> {
+  const seconds = leaseSeconds(scope);
+  const taken = await maybeRow(
+    db,
+    { token: integer, isLeft: bool },
+    `with free as (
+       select installation, lane, company, is_in_order from lease
+       where ${ofScope} and (expires_at < clock_timestamp() or holder = ?) for update skip locked
+     ), taken as (
+       update lease l set token = l.token + 1, holder = ?, expires_at = clock_timestamp() + make_interval(secs => ?),
+         taken_at = clock_timestamp(), waits = '{}', is_in_order = false
+       from free where (l.installation, l.lane, l.company) = (free.installation, free.lane, free.company)
+       returning l.token, not free.is_in_order as "isLeft"
+     ), made as (
+       insert into lease (installation, lane, company, token, holder, expires_at)
+       values (?, ?, ?, 1, ?, clock_timestamp() + make_interval(secs => ?))
+       on conflict do nothing returning token, false as "isLeft"
+     )
+     select token, "isLeft" from taken union all select token, "isLeft" from made`,
+    [...bindingsOf(scope), holder, holder, seconds, ...bindingsOf(scope), holder, seconds],
+  );
+  return taken === null ? null : { lease: { ...scope, token: taken.token }, isLeft: taken.isLeft };
 }
 
 /** Takes the lease from whoever holds it, once the write transactions under way are over. */
-export async function seizeLease(db: Db, { installation, lane }: LeaseScope, holder: string): Promise<Lease> {
+export async function seizeLease<Scope extends LeaseScope>(
+  db: Db,
+  scope: Scope,
+  holder: string,
+): Promise<Lease<Scope>> {
   return db.transaction(async (trx) => {
-    await execute(trx, 'select from lease where installation = ? and lane = ? for update', [installation, lane]);
+    await execute(trx, `select from lease where ${ofScope} for update`, bindingsOf(scope));
     const { token } = await row(
       trx,
       { token: integer },
-      `insert into lease as l (installation, lane, token, holder, expires_at)
-       values (?, ?, 1, ?, clock_timestamp() + make_interval(secs => ?))
-       on conflict (installation, lane) do update set
+      `insert into lease as l (installation, lane, company, token, holder, expires_at)
+       values (?, ?, ?, 1, ?, clock_timestamp() + make_interval(secs => ?))
+       on conflict (installation, lane, company) do update set
          token = l.token + 1, holder = excluded.holder, expires_at = excluded.expires_at,
-         taken_at = clock_timestamp(), waits = '{}'
+         taken_at = clock_timestamp(), waits = '{}', is_in_order = false
        returning token`,
-      [installation, lane, holder, leaseSeconds],
+      [...bindingsOf(scope), holder, leaseSeconds(scope)],
     );
-    return { installation, lane, token };
+    return { ...scope, token };
   });
-}
-
-/** Who holds leases of an installation that have not expired, lane by lane. */
-export function leaseHolders(db: Connection, installation: number): Promise<{ lane: Lane; holder: string }[]> {
-  return rows(
-    db,
-    { lane: oneOf(lanes), holder: text },
-    `select lane, holder from lease
-     where installation = ? and holder <> '' and expires_at > clock_timestamp() order by lane`,
-    [installation],
-  );
-}
-
-/** What an activity that holds a lane waits for. */
-export interface LaneWait {
-  /** `an answer of the practice API (GET /4711/invoice/)` */
-  for: string;
-  /** ISO instant. */
-  since: string;
-  /** What its attempts failed with since the last success, and how often; null: nothing. */
-  error: { code: string; message: string; todo: string } | null;
-  attempts: number;
-}
-
-/** Notes what one activity of the lane's holder waits for; null: nothing any more. Nothing where the lease is another's by now. */
-export async function noteLaneWait(
-  db: Connection,
-  { installation, lane, token }: Lease,
-  activity: string,
-  wait: LaneWait | null,
-): Promise<void> {
-  await execute(
-    db,
-    `update lease set waits = waits ${wait === null ? '- ?::text' : '|| ?::jsonb'}
-     where installation = ? and lane = ? and token = ?`,
-    [wait === null ? activity : JSON.stringify({ [activity]: wait }), installation, lane, token],
-  );
-}
-
-/** The work that holds a lane of an installation. */
-export interface LaneAtWork extends LeaseScope {
-  holder: string;
-  /** Since when. */
-  takenAt: Date;
-  /** Its lease is renewed: false where its process was killed, or stands still. */
-  isAlive: boolean;
-  waits: LaneWait[];
-}
-
-/** The lanes of these installations that are held, or were held by a process that is not heard of any more. */
-export async function lanesAtWork(db: Connection, installations: readonly number[]): Promise<LaneAtWork[]> {
-  const found = await rows(
-    db,
-    {
-      ...{ installation: integer, lane: oneOf(lanes), holder: text },
-      ...{ takenAt: instant, isAlive: bool, waits: json },
-    },
-    `select installation, lane, holder, taken_at as "takenAt", expires_at > clock_timestamp() as "isAlive", waits
-     from lease where installation = any(?::bigint[]) and holder <> '' order by installation, lane`,
-    [installations],
-  );
-  return found.map(({ waits, ...held }) => ({
-    ...held,
-    waits: Object.values(JSON.parse(waits) as Record<string, LaneWait>),
-  }));
 }
 
 /** A renewal so soon after the one before writes nothing: each activity of a window renews, some milliseconds apart. */
 const renewedForSeconds = 10;
 
 /** Keeps a lease alive, one that has expired and that nobody took included; false when it is lost. */
-export async function renewLease(db: Connection, { installation, lane, token }: Lease): Promise<boolean> {
+export async function renewLease(db: Connection, lease: Lease): Promise<boolean> {
+  const seconds = leaseSeconds(lease);
   const held = await maybeRow(
     db,
     { isNew: bool },
-    `select expires_at > clock_timestamp() + make_interval(secs => ?) as "isNew" from lease
-     where installation = ? and lane = ? and token = ?`,
-    [leaseSeconds - renewedForSeconds, installation, lane, token],
+    `select expires_at > clock_timestamp() + make_interval(secs => ?) as "isNew" from lease where ${ofScope} and token = ?`,
+    [seconds - renewedForSeconds, ...bindingsOf(lease), lease.token],
   );
   if (held === null) return false;
   if (held.isNew) return true;
   const renewed = await execute(
     db,
-    `update lease set expires_at = clock_timestamp() + make_interval(secs => ?)
-     where installation = ? and lane = ? and token = ?`,
-    [leaseSeconds, installation, lane, token],
+    `update lease set expires_at = clock_timestamp() + make_interval(secs => ?) where ${ofScope} and token = ?`,
+    [seconds, ...bindingsOf(lease), lease.token],
   );
   return renewed > 0;
 }
 
-/** Frees a lease that is still held, once the write transactions under way are over. */
-export async function releaseLease(db: Connection, { installation, lane, token }: Lease): Promise<void> {
+/** Frees a lease that is still held, once the write transactions under way are over. `isInOrder`: nothing of its work goes on. */
+export async function releaseLease(db: Connection, lease: Lease, { isInOrder = true } = {}): Promise<void> {
   // The token moves on and the holder goes, so that neither a late renewal nor a late attempt brings the lease back.
   await execute(
     db,
-    `with held as (
-       select installation, lane from lease where installation = ? and lane = ? and token = ? for update
-     )
-     update lease l set expires_at = clock_timestamp(), token = l.token + 1, holder = ''
-     from held where l.installation = held.installation and l.lane = held.lane`,
-    [installation, lane, token],
+    `with held as (select installation, lane, company from lease where ${ofScope} and token = ? for update)
+     update lease l set expires_at = clock_timestamp(), token = l.token + 1, holder = '', is_in_order = ?
+     from held where (l.installation, l.lane, l.company) = (held.installation, held.lane, held.company)`,
+    [...bindingsOf(lease), lease.token, isInOrder],
   );
 }
 
@@ -208,16 +183,15 @@ export async function releaseLease(db: Connection, { installation, lane, token }
  * of every write transaction of a lane's work. Throws LeaseLost and LeaseExpired.
  */
 export async function holdLease(trx: Connection, lease: Lease): Promise<void> {
-  const { installation, lane, token } = lease;
   const held = await maybeRow(
     trx,
     { alive: bool },
-    `select expires_at > clock_timestamp() as alive from lease
-     where installation = ? and lane = ? and token = ? for key share`,
-    [installation, lane, token],
+    `select expires_at > clock_timestamp() as alive from lease where ${ofScope} and token = ? for key share`,
+    [...bindingsOf(lease), lease.token],
   );
   if (held === null) throw new LeaseLost(lease);
-  if (!held.alive) throw new LeaseExpired(lease);
+  // What came of a request to an ERP is noted however late, as long as nobody has taken over.
+  if (!held.alive && lease.company === undefined) throw new LeaseExpired(lease);
 }
 
 /** Frees the lease of a holder that works no more, once the write transactions under way are over. */
@@ -229,6 +203,18 @@ export async function freeLease(db: Connection, { installation, lane }: LeaseSco
     [installation, lane, holder],
   );
   if (held !== null) await releaseLease(db, { installation, lane, token: held.token });
+}
+
+/** One write transaction under a lease. Throws LeaseLost and LeaseExpired. */
+export function underLease<Result>(
+  db: Db,
+  lease: Lease,
+  work: (trx: Knex.Transaction) => Promise<Result>,
+): Promise<Result> {
+  return db.transaction(async (trx) => {
+    await holdLease(trx, lease);
+    return work(trx);
+  });
 }
 
 /** Runs a write transaction. */
@@ -254,10 +240,7 @@ export function leasedTransactions(
 ): Transact {
   return async (work) => {
     signal.throwIfAborted();
-    const result = await db.transaction(async (trx) => {
-      await holdLease(trx, lease);
-      return endWithin(finishWithinMs, work(trx), signal);
-    });
+    const result = await underLease(db, lease, (trx) => endWithin(finishWithinMs, work(trx), signal));
     onEnded?.();
     return result;
   };

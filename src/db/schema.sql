@@ -355,10 +355,6 @@ create table erp_company (
   company text not null,
   kind text not null,
   name text not null,
-  token bigint not null default 0,
-  holder text not null default ''::text,
-  expires_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
-  is_released boolean not null default true,
   not_before timestamp with time zone,
   last_error_code text,
   last_error_message text,
@@ -573,13 +569,15 @@ CREATE INDEX late_decision_document ON vetledger.late_decision USING btree (inst
 
 create table lease (
   installation bigint not null,
+  lane text not null,
+  company text not null default ''::text,
   token bigint not null,
   holder text not null,
   expires_at timestamp with time zone not null,
-  lane text not null,
+  is_in_order boolean not null default false,
   taken_at timestamp with time zone not null default clock_timestamp(),
   waits jsonb not null default '{}'::jsonb,
-  constraint lease_pkey PRIMARY KEY (installation, lane),
+  constraint lease_pkey PRIMARY KEY (installation, lane, company),
   constraint lease_lane_check CHECK ((lane = ANY (ARRAY['live'::text, 'backfill'::text, 'replay'::text, 'scrub'::text, 'delivery'::text, 'books'::text])))
 );
 

@@ -1,12 +1,14 @@
 import { bool, integer, text } from '../db/columns.ts';
+import { holdLease } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
 import { type Connection, execute, maybeRow, row, rows } from '../db/rows.ts';
+import { keepLease } from '../db/with-lease.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { PlainError } from '../domain/errors.ts';
 import { visible } from '../domain/text.ts';
 import { barredError, isBarred } from '../ledger/copies.ts';
 import type { InstallationId } from '../terms.ts';
-import { type CompanyLease, holdCompany, takeCompany, withLease } from './company-lease.ts';
+import { type CompanyLease, takeCompany } from './company-lease.ts';
 import { companyKey } from './entry-key.ts';
 import type { Pace } from './pace.ts';
 import type { CompanyRef, ErpTarget, IdentifiedCompany, RequestOptions } from './port.ts';
@@ -63,7 +65,7 @@ export async function useCompanyName(ports: NamingPorts, lease: CompanyLease): P
   if (answered.currency !== undefined && answered.currency !== currency)
     return { for: otherCurrency(installation, answered.currency, currency), ms: null };
   const seen = await db.transaction(async (trx) => {
-    await holdCompany(trx, lease);
+    await holdLease(trx, lease);
     return claimName(trx, ports);
   });
   if ('obstacle' in seen) return { for: seen.obstacle, ms: null };
@@ -132,11 +134,11 @@ async function replaceName(
   const taken = await takeCompany(db, former, holder, { mayWorkMs });
   if (taken.lease === null) return { for: formerNameBusy, ms: busyAgainMs };
   const { lease: formerLease, settleInMs } = taken;
-  return withLease({ db, clock, signal }, formerLease, async (): Promise<NamingObstacle | null> => {
+  return keepLease({ db, clock, signal }, formerLease, async (): Promise<NamingObstacle | null> => {
     if (settleInMs !== null && settleInMs > 0) return { for: formerNameBusy, ms: settleInMs };
     return db.transaction(async (trx) => {
-      await holdCompany(trx, lease);
-      await holdCompany(trx, formerLease);
+      await holdLease(trx, lease);
+      await holdLease(trx, formerLease);
       await lockIdentity(trx, companyKey(answered));
       // Another installation may have begun to use the former name meanwhile.
       const fault = await namingFault(trx, ports);

@@ -1,4 +1,5 @@
-import { type Lane, type LaneWait, lanesAtWork } from '../db/lease.ts';
+import { type LaneWait, lanesAtWork } from '../db/lanes-at-work.ts';
+import type { Lane } from '../db/lease.ts';
 import type { Connection } from '../db/rows.ts';
 import type { PlainError } from '../domain/errors.ts';
 import type { InstallationId } from '../terms.ts';

@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { isApiTarget, isDelivered } from '../config/erp.ts';
 import type { InstallationConfig } from '../config/load.ts';
+import { LeaseBusy, LeaseExpired, LeaseLost } from '../db/lease.ts';
 import type { Db } from '../db/pool.ts';
+import { type Held, withLease } from '../db/with-lease.ts';
 import type { Clock } from '../domain/clock.ts';
 import { UserError } from '../domain/errors.ts';
 import { readBooks } from '../erp/books/read.ts';
-import { inTurn } from '../erp/books/turn.ts';
 import { type LookPorts, look } from '../erp/claims/look.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import type { Delivery } from '../erp/delivery.ts';
@@ -74,6 +76,41 @@ async function withErp(
 /** Entries of any date. */
 const lastDay = '9999-12-31';
 
+/** Longer than the lease of a killed process lasts. */
+export const booksWaitMs = 120_000;
+
+/**
+ * Does work as the only reader of an installation's books. Each reading counts on from the last and forgets what it has not seen
+ * itself: two at once would forget what the other has just noted. Throws UserError where another does not end in time.
+ */
+async function onlyReader<Result>(
+  ports: { db: Db; clock: Clock; signal: AbortSignal; onWaiting(): void },
+  installation: number,
+  work: (held: Held) => Promise<Result>,
+): Promise<Result> {
+  const wait = { holder: `reconcile/${randomUUID()}`, waitMs: booksWaitMs };
+  try {
+    return await withLease({ ...ports, ...wait }, { installation, lane: 'books' }, work);
+  } catch (error) {
+    if (error instanceof LeaseBusy) {
+      throw new UserError(
+        'erp_books_busy',
+        `Another \`vetledger reconcile --erp\` is reading the books of installation ${installation} back from the ERP, and was not done within ${booksWaitMs / 1000} s.`,
+        'Wait for it to end, and run the command again.',
+        4,
+      );
+    }
+    if (!(error instanceof LeaseLost || error instanceof LeaseExpired)) throw error;
+    throw new UserError(
+      'erp_books_taken_over',
+      `The reading of the books of installation ${installation} stood still for so long that another \`vetledger reconcile --erp\` could take its place. What it had noted by then stays.`,
+      'Run the command again once the other one has ended: it goes on from there.',
+      4,
+      error,
+    );
+  }
+}
+
 async function withBooks(
   { db, databaseId, delivery, clock }: ReconcileErpPorts,
   report: InstallationReport,
@@ -86,7 +123,7 @@ async function withBooks(
   const target = pacedTarget(delivery.target(installation), { db, clock });
   if (target.books === undefined) return report;
   const { ownedAccounts } = erp;
-  const { equation, listed } = await inTurn(
+  const { equation, listed } = await onlyReader(
     { db, clock, signal, onWaiting: () => onWaiting(id) },
     id,
     async ({ signal, transact }) => {

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { leaseHolders } from '../db/lease.ts';
+import { leaseHolders } from '../db/lanes-at-work.ts';
 import { sleep } from '../domain/concurrency.ts';
 import type { App } from '../runtime/app.ts';
 import { deliveryId } from '../runtime/deliveries.ts';

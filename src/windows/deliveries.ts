@@ -1,8 +1,8 @@
 import { isDelivered } from '../config/erp.ts';
+import { companyLeaseSeconds } from '../db/lease.ts';
 import { sleep } from '../domain/concurrency.ts';
 import { foreignIn } from '../erp/claims/store.ts';
 import { companyKeyOf } from '../erp/company.ts';
-import { companyLeaseSeconds } from '../erp/company-lease.ts';
 import { countTouched } from '../erp/open-items/store.ts';
 import { companyState, deliveredSince, dueWork } from '../erp/outbox/read.ts';
 import { deliveryWaits, type UnitWait } from '../erp/outbox/waits.ts';

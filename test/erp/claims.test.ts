@@ -95,7 +95,11 @@ interface PartyOptions {
   changes?: Changes;
 }
 
-const times = { erp_unit: ['not_before', 'sent_at'], erp_company: ['not_before', 'settle_from', 'expires_at'] };
+const times = {
+  erp_unit: ['not_before', 'sent_at'],
+  erp_company: ['not_before', 'settle_from'],
+  lease: ['expires_at'],
+};
 const shifted = (table: string, columns: string[]) =>
   `update ${table} set ${columns.map((name) => `${name} = ${name} - interval '10 minutes'`).join(', ')}`;
 

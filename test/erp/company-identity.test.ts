@@ -190,7 +190,8 @@ describe('an installation whose configuration names the same company otherwise',
       `update erp_unit set state = 'sending', doubt = null, sent_at = clock_timestamp() where erp_key = ?`,
       [key ?? ''],
     );
-    await execute(db, 'update erp_company set expires_at = clock_timestamp(), not_before = null');
+    await execute(db, 'update lease set expires_at = clock_timestamp()');
+    await execute(db, 'update erp_company set not_before = null');
     const slow: Changes = { doubt: { server_may_work_seconds: 600 } };
     const second = sharing(first, open(byId, byId, slow));
     expect((await slice(1, second)).waitingFor?.code).toBe('erp_company_busy');

@@ -1,16 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { bool, integer } from '../../src/db/columns.ts';
+import { LeaseLost, releaseLease, renewLease, underLease } from '../../src/db/lease.ts';
 import { execute, row } from '../../src/db/rows.ts';
+import { keepLease } from '../../src/db/with-lease.ts';
 import {
-  CompanyLost,
+  type CompanyLease,
   noteFailure,
   noteSettled,
-  releaseCompany,
-  renewCompany,
   type TakenCompany,
   takeCompany,
-  underLease,
-  withLease,
 } from '../../src/erp/company-lease.ts';
 import { companyKey } from '../../src/erp/entry-key.ts';
 import { systemClock } from '../../src/runtime/system-clock.ts';
@@ -39,17 +37,15 @@ const held = (taken: TakenCompany) => {
   return taken;
 };
 const expire = () =>
-  execute(db, 'update erp_company set expires_at = clock_timestamp() where company = ?', [companyKey(ref)]);
-const write = (lease: { company: string; token: number }) => underLease(db, lease, async () => 'written');
+  execute(db, 'update lease set expires_at = clock_timestamp() where company = ?', [companyKey(ref)]);
+const write = (lease: CompanyLease) => underLease(db, lease, async () => 'written');
 
 describe('the lease of a company', () => {
   it('has one holder', async () => {
     const first = held(await take('one'));
     expect(first).toMatchObject({ settleInMs: null, waitMs: 0, error: null, failures: 0 });
-    const busy = await take('two');
-    expect(busy.lease).toBeNull();
-    expect(busy).toMatchObject({ busyMs: expect.any(Number) });
-    await releaseCompany(db, first.lease, { isInOrder: true });
+    expect((await take('two')).lease).toBeNull();
+    await releaseLease(db, first.lease, { isInOrder: true });
     expect(held(await take('two'))).toMatchObject({ settleInMs: null });
   });
 
@@ -70,9 +66,9 @@ describe('the lease of a company', () => {
     await expire();
     const second = held(await take('two'));
     expect(second.settleInMs).toBeGreaterThan(50_000);
-    await expect(write(first.lease)).rejects.toThrow(CompanyLost);
-    expect(await renewCompany(db, first.lease)).toBe(false);
-    await releaseCompany(db, first.lease, { isInOrder: true });
+    await expect(write(first.lease)).rejects.toThrow(LeaseLost);
+    expect(await renewLease(db, first.lease)).toBe(false);
+    await releaseLease(db, first.lease, { isInOrder: true });
     expect(await write(second.lease)).toBe('written');
   });
 
@@ -81,7 +77,7 @@ describe('the lease of a company', () => {
     await sending();
     const second = held(await take('one'));
     expect(second.settleInMs).toBeGreaterThan(50_000);
-    await expect(write(first.lease)).rejects.toThrow(CompanyLost);
+    await expect(write(first.lease)).rejects.toThrow(LeaseLost);
   });
 
   it('is not waited for where nothing was being sent', async () => {
@@ -99,18 +95,18 @@ describe('the lease of a company', () => {
     const third = held(await take('one'));
     expect(third.settleInMs).toBeLessThan(2_000);
     // Given back in order, it is still to be looked up.
-    await releaseCompany(db, third.lease, { isInOrder: true });
+    await releaseLease(db, third.lease, { isInOrder: true });
     const fourth = held(await take('two'));
     expect(fourth.settleInMs).not.toBeNull();
     await noteSettled(db, fourth.lease);
-    await releaseCompany(db, fourth.lease, { isInOrder: true });
+    await releaseLease(db, fourth.lease, { isInOrder: true });
     expect(held(await take('three')).settleInMs).toBeNull();
   });
 
   it('tells why nothing is to be sent, and for how long', async () => {
     const { lease } = held(await take('one'));
     await noteFailure(db, lease, { code: 'erp_locked', message: 'locked', waitMs: 30_000 });
-    await releaseCompany(db, lease, { isInOrder: true });
+    await releaseLease(db, lease, { isInOrder: true });
     const next = held(await take('one'));
     expect(next).toMatchObject({ failures: 1, error: { code: 'erp_locked', message: 'locked' } });
     expect(next.waitMs).toBeGreaterThan(20_000);
@@ -120,22 +116,22 @@ describe('the lease of a company', () => {
 describe('work under the lease', () => {
   const never = new AbortController().signal;
   const state = () =>
-    row(db, { is_released: bool, token: integer }, 'select is_released, token from erp_company where company = ?', [
+    row(db, { is_in_order: bool, token: integer }, 'select is_in_order, token from lease where company = ?', [
       companyKey(ref),
     ]);
   const ports = { db, clock: systemClock, signal: never };
 
   it('gives it back in order', async () => {
     const { lease } = held(await take('one'));
-    expect(await withLease(ports, lease, async () => 'result')).toBe('result');
-    expect(await state()).toMatchObject({ is_released: true });
+    expect(await keepLease(ports, lease, async () => 'result')).toBe('result');
+    expect(await state()).toMatchObject({ is_in_order: true });
     expect(held(await take('two')).settleInMs).toBeNull();
   });
 
   it('that fails leaves it to be taken over at once, and looked up', async () => {
     const { lease } = held(await take('one'));
     await sending();
-    const failing = withLease(ports, lease, async () => {
+    const failing = keepLease(ports, lease, async () => {
       throw new Error('killed');
     });
     await expect(failing).rejects.toThrow('killed');
@@ -146,10 +142,10 @@ describe('work under the lease', () => {
     const { lease } = held(await take('one'));
     // A clock that does not wait.
     const clock = { ...systemClock, sleep: async (_: number, signal?: AbortSignal) => systemClock.sleep(20, signal) };
-    const lost = withLease({ ...ports, clock }, lease, async (signal) => {
-      await execute(db, 'update erp_company set token = token + 1 where company = ?', [companyKey(ref)]);
+    const lost = keepLease({ ...ports, clock }, lease, async ({ signal }) => {
+      await execute(db, 'update lease set token = token + 1 where company = ?', [companyKey(ref)]);
       await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
     });
-    await expect(lost).rejects.toThrow(CompanyLost);
+    await expect(lost).rejects.toThrow(LeaseLost);
   });
 });

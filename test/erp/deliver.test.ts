@@ -44,7 +44,8 @@ async function passTime(seconds: number): Promise<void> {
       `update ${table} set ${columns.map((name) => `${name} = ${name} - make_interval(secs => ${seconds})`).join(', ')}`,
     );
   await shifted('erp_unit', ['not_before', 'sent_at']);
-  await shifted('erp_company', ['not_before', 'settle_from', 'expires_at']);
+  await shifted('erp_company', ['not_before', 'settle_from']);
+  await shifted('lease', ['expires_at']);
   await shifted('erp_request', ['sent_at']);
 }
 
@@ -254,7 +255,7 @@ describe('a process that dies', () => {
     };
     await expect(slice(target)).rejects.toThrow('killed');
     // As it is when nobody could release it.
-    await execute(db, `update erp_company set holder = 'one/1', expires_at = clock_timestamp() + interval '25 s'`);
+    await execute(db, `update lease set holder = 'one/1', expires_at = clock_timestamp() + interval '25 s'`);
     target.after = () => undefined;
     const busy = await slice(target, { holder: 'two', longestMs: 500 });
     expect(busy).toMatchObject({ delivered: 0, uncertain: 2 });
@@ -293,7 +294,7 @@ describe('a process that dies', () => {
   it('that comes back after its lease was taken sends nothing more', async () => {
     await enqueued(2);
     const target = open();
-    const takeAway = () => execute(db, `update erp_company set token = token + 1, holder = 'two', is_released = false`);
+    const takeAway = () => execute(db, `update lease set token = token + 1, holder = 'two', is_in_order = false`);
     target.after = async ({ kind }) => {
       if (kind === 'create') await takeAway();
     };

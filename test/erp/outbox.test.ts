@@ -217,9 +217,14 @@ describe('what waits after a kill', () => {
       `update erp_unit set state = 'sending' where installation = ? and seq = (select min(seq) from erp_unit where installation = ?)`,
       [installation, installation],
     );
-    await companyIs(`is_released = false, expires_at = clock_timestamp() + interval '20 seconds'`);
+    await execute(
+      db,
+      `insert into lease (installation, lane, company, token, holder, expires_at)
+       values (0, 'delivery', ?, 1, 'killed', clock_timestamp() + interval '20 seconds')`,
+      [`killed ${installation}`],
+    );
     expect(await waits()).toMatchObject({ isUnderWay: true, inDoubt: 0 });
-    await companyIs(`expires_at = clock_timestamp() - interval '1 second'`);
+    await execute(db, `update lease set expires_at = clock_timestamp() - interval '1 second' where holder = 'killed'`);
     expect(await waits()).toMatchObject({ isUnderWay: false, inDoubt: 1, looksUpAt: null });
     await companyIs(`settle_from = clock_timestamp() + interval '180 seconds'`);
     const found = await waits();

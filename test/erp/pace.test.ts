@@ -257,7 +257,7 @@ it('a process that is killed with a request in flight leaves what it counted and
 
   // It holds the lease until that expires, and its three requests (entries with our keys, periods, create) are counted.
   expect(await runSlice(db, target, { longestMs: 300 })).toMatchObject({ delivered: 0, uncertain: 2 });
-  await execute(db, `update erp_company set expires_at = clock_timestamp()`);
+  await execute(db, `update lease set expires_at = clock_timestamp()`);
   const resumed = await runSlice(db, target);
   expect(resumed).toMatchObject({ waitingFor: { code: 'erp_limit_spent' } });
   expect(resumed.nextDueMs).toBeGreaterThan(80_000_000);

@@ -118,10 +118,8 @@ describe('a draft that was to be deleted and is still there', () => {
     const earlier = (name: string) => `${name} = ${name} - make_interval(secs => ${seconds})`;
     await execute(db, `update erp_sweep set ${earlier('not_before')}`);
     await execute(db, `update erp_unit set ${earlier('not_before')}, ${earlier('sent_at')}`);
-    await execute(
-      db,
-      `update erp_company set ${earlier('not_before')}, ${earlier('expires_at')}, ${earlier('periods_read_at')}`,
-    );
+    await execute(db, `update erp_company set ${earlier('not_before')}, ${earlier('periods_read_at')}`);
+    await execute(db, `update lease set ${earlier('expires_at')}`);
   }
   const noted = () => query(db, 'select unit_id from erp_sweep');
   const states = () => query(db, 'select state, problem_code as code from erp_unit');

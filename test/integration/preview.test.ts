@@ -12,6 +12,7 @@ import { verifyChain } from '../../src/ledger/verify.ts';
 import { noteStartDate } from '../../src/mirror/installation-state.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
 import { reconcile } from '../../src/reconcile/index.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import { planEntryIds } from '../../src/writeback/entry-ids.ts';
 import { openWriteBacks, recordOutcomes } from '../../src/writeback/outbox.ts';
 import { vetledger } from '../cli/support.ts';
@@ -236,7 +237,13 @@ interface Options {
 
 function reposting(clinic: MirroredClinic, options: Options = {}) {
   const { selection = everything, signal = new AbortController().signal, waitSeconds = 0 } = options;
-  return repost(db, clinic.installation, practice, { selection, signal, waitSeconds, onWait: () => undefined });
+  return repost(db, clinic.installation, practice, {
+    selection,
+    signal,
+    clock: systemClock,
+    waitSeconds,
+    onWait: () => undefined,
+  });
 }
 
 const outcomes = (remapped: RemappedDocument[]) => {

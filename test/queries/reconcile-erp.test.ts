@@ -3,9 +3,8 @@ import { beforeEach, expect, test } from 'vitest';
 import type { InstallationConfig } from '../../src/config/load.ts';
 import { execute } from '../../src/db/rows.ts';
 import type { Clock } from '../../src/domain/clock.ts';
-import { booksWaitMs, renewBooksEveryMs } from '../../src/erp/books/turn.ts';
 import { ErpError, type ErpTarget } from '../../src/erp/port.ts';
-import { reconcileWithErp } from '../../src/queries/reconcile-erp.ts';
+import { booksWaitMs, reconcileWithErp } from '../../src/queries/reconcile-erp.ts';
 import type { InstallationReport } from '../../src/reconcile/report.ts';
 import { capabilitiesOf } from '../erp/capabilities.ts';
 import { mappingOf } from '../posting/support.ts';
@@ -27,13 +26,16 @@ const report = (installation: number) =>
 const installation = (id: number, changes: object = {}) =>
   ({ id, decimals: 2, mapping, erp, ...changes }) as unknown as InstallationConfig;
 
+/** A third of what a lease lasts. */
+const renewedEveryMs = 30_000;
+
 /** Sleeps are over at once, and remembered; that of a lease lasts as long as its holder's work. */
 let slept: number[] = [];
 let onSleep: () => Promise<unknown> = async () => undefined;
 const clock: Clock = {
   ...{ now: () => 0, elapsed: () => slept.reduce((sum, ms) => sum + ms, 0) },
   sleep: async (ms, signal) => {
-    if (ms === renewBooksEveryMs) return void (await once(signal!, 'abort'));
+    if (ms === renewedEveryMs) return void (await once(signal!, 'abort'));
     slept.push(ms);
     await onSleep();
   },

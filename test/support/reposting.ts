@@ -4,6 +4,7 @@ import { repost } from '../../src/bookkeeping/repost.ts';
 import type { Db } from '../../src/db/pool.ts';
 import { type DocumentSelection, everything } from '../../src/documents/in-force.ts';
 import type { PracticeClient } from '../../src/practice/client.ts';
+import { systemClock } from '../../src/runtime/system-clock.ts';
 import type { MirroredClinic } from './mirrored-clinic.ts';
 
 /** Asked for nothing but lock dates, of which there are none. */
@@ -16,7 +17,7 @@ export async function repostAll(
   selection: DocumentSelection = everything,
 ): Promise<Map<string, RemappedDocument['remap']['outcome']>> {
   const { signal } = new AbortController();
-  const options = { selection, signal, waitSeconds: 0, onWait: () => undefined };
+  const options = { selection, signal, clock: systemClock, waitSeconds: 0, onWait: () => undefined };
   const outcomes = new Map<string, RemappedDocument['remap']['outcome']>();
   for await (const batch of repost(db, installation, practice, options))
     for (const { document, remap } of batch) outcomes.set(`${document.kind}/${document.id}`, remap.outcome);

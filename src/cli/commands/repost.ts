@@ -8,6 +8,7 @@ import { UserError } from '../../domain/errors.ts';
 import { findDocuments } from '../../queries/documents.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
 import { enter } from '../../runtime/presence.ts';
+import { systemClock } from '../../runtime/system-clock.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
 import { agreed } from '../acting.ts';
 import { chosenBooks, noteOtherMappings } from '../books.ts';
@@ -180,6 +181,7 @@ async function repostOne(
     : repostInto(app.db, installation, practice, {
         selection,
         signal: context.signal,
+        clock: systemClock,
         waitSeconds,
         onWait: () => context.note(`A window of installation ${id} is under way; waiting for its end.`),
       });

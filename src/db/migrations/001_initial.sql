@@ -169,20 +169,23 @@ create table daemon_installation (
   primary key (daemon, installation)
 );
 
--- One lease per installation and lane: lanes run beside each other, and in each lane one holder at a time. `token` fences
--- writers whose lease was lost.
+-- One lease per installation and lane, and one per company of an ERP (lane `delivery`, installation 0): they run beside each other, and
+-- each has one holder at a time. `token` fences writers whose lease was lost.
 create table lease (
   installation bigint not null,
+  -- `books`: readings of what the ERP holds count on from each other and forget what they have not seen themselves, so that two
+  -- of them must not run at once (src/queries/reconcile-erp.ts).
+  lane text not null check (lane in ('live', 'backfill', 'replay', 'scrub', 'delivery', 'books')),
+  company text not null default '',
   token bigint not null,
   holder text not null,
   expires_at timestamptz not null,
-  -- `books`: readings of what the ERP holds count on from each other and forget what they have not seen themselves, so that two
-  -- of them must not run at once (src/erp/books/turn.ts).
-  lane text not null check (lane in ('live', 'backfill', 'replay', 'scrub', 'delivery', 'books')),
+  -- The last holder ended in order; otherwise its requests may still be at work.
+  is_in_order boolean not null default false,
   taken_at timestamptz not null default clock_timestamp(),
   -- By activity: what it waits for, since when, and its last error; `status` says it while nothing has failed yet.
   waits jsonb not null default '{}',
-  primary key (installation, lane)
+  primary key (installation, lane, company)
 );
 
 ---------------------------------------------------------------------------------------------------- whose database and books these are
@@ -1369,16 +1372,11 @@ begin
 end $$;
 
 ---------------------------------------------------------------------------------------------------- delivery: companies of ERPs
--- One holder at a time delivers to a company. `is_released`: the last holder ended in order; otherwise its requests may still be
--- at work.
+-- What is known of each company; one holder of its lease at a time delivers to it.
 create table erp_company (
   company text primary key,
   kind text not null,
   name text not null,
-  token bigint not null default 0,
-  holder text not null default '',
-  expires_at timestamptz not null default '-infinity',
-  is_released boolean not null default true,
   -- Nothing is sent before: the ERP throttles, or is locked or down.
   not_before timestamptz,
   last_error_code text,

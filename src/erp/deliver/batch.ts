@@ -1,7 +1,8 @@
+import { underLease } from '../../db/lease.ts';
 import type { PlainError } from '../../domain/errors.ts';
 import { type GeneralLedgerUnit, loadUnits } from '../../ledger/general-ledger.ts';
 import type { Capabilities } from '../capabilities.ts';
-import { noteAnswer, underLease } from '../company-lease.ts';
+import { noteAnswer } from '../company-lease.ts';
 import { compareEntry, describeDifferences } from '../compare.ts';
 import type { ErpEntry, FoundEntry } from '../entry.ts';
 import { closedInErpCode } from '../outbox/cancel-out.ts';

@@ -1,7 +1,7 @@
+import { underLease } from '../../db/lease.ts';
 import type { PlainError } from '../../domain/errors.ts';
 import { foreignError, look } from '../claims/look.ts';
 import { doubtInMs, foreignIn, isBehind, openClaim, takeOverAdopted } from '../claims/store.ts';
-import { underLease } from '../company-lease.ts';
 import { companyKey } from '../entry-key.ts';
 import { type RequestContext, Requests, Stopped } from './requests.ts';
 

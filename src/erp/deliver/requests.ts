@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { InstallationConfig } from '../../config/load.ts';
+import { LeaseLost, leaseSeconds, renewLease, underLease } from '../../db/lease.ts';
 import type { Db } from '../../db/pool.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { businessDate } from '../../domain/dates.ts';
 import type { PlainError } from '../../domain/errors.ts';
-import {
-  type CompanyLease,
-  CompanyLost,
-  companyLeaseSeconds,
-  noteFailure,
-  renewCompany,
-  underLease,
-} from '../company-lease.ts';
+import { type CompanyLease, noteFailure } from '../company-lease.ts';
 import type { ErpEntry, FoundEntry } from '../entry.ts';
 import { noteSending } from '../outbox/settle.ts';
 import type { Pace } from '../pace.ts';
@@ -112,7 +106,7 @@ export class Requests {
     if (ids.length === 0 || !strategy.canDeleteDrafts) return 0;
     const attemptId = randomUUID();
     return this.ask(async (request) => {
-      if (!(await renewCompany(db, lease))) throw new CompanyLost();
+      if (!(await renewLease(db, lease))) throw new LeaseLost(lease);
       try {
         await target.deleteDrafts(ids, { ...request, attemptId });
         return ids.length;
@@ -147,7 +141,7 @@ export class Requests {
         noted = items.filter(({ unit }) => sending.has(unit.unit_id));
         if (noted.length === 0) return null;
         // A process that stood still in between may have lost the lease, and who has taken over waits for no request of its own.
-        if (clock.elapsed() - beforeMs > companyLeaseSeconds * 1000) throw new CompanyLost();
+        if (clock.elapsed() - beforeMs > leaseSeconds(lease) * 1000) throw new LeaseLost(lease);
         // Of the body as it is sent, should somebody have taken a unit out of it.
         const result = await send(noted, { signal, priority, attemptId: attemptIdFor(noted) });
         return { result, items: noted };

@@ -1,21 +1,14 @@
 import type { InstallationConfig } from '../../config/load.ts';
+import { LeaseLost, underLease } from '../../db/lease.ts';
 import type { Db } from '../../db/pool.ts';
 import { refreshStatistics, refreshStatisticsFromRows } from '../../db/statistics.ts';
+import { keepLease } from '../../db/with-lease.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { erpProblemCatalogue } from '../../domain/erp-problems.ts';
 import type { PlainError } from '../../domain/errors.ts';
 import { awaitsLook } from '../claims/store.ts';
 import { answeredCompany, formerName, type NamingObstacle, useCompanyName } from '../company-identity.ts';
-import {
-  type CompanyLease,
-  CompanyLost,
-  noteFailure,
-  noteOutcome,
-  noteSettled,
-  takeCompany,
-  underLease,
-  withLease,
-} from '../company-lease.ts';
+import { type CompanyLease, noteFailure, noteOutcome, noteSettled, takeCompany } from '../company-lease.ts';
 import { companyKey } from '../entry-key.ts';
 import {
   type ClaimScope,
@@ -163,7 +156,7 @@ export class Slice {
     if (taken.lease === null) return { is: 'busy' };
     const { lease, settleInMs, waitMs, error, failures } = taken;
     try {
-      return await withLease({ db, clock, signal }, lease, async (held): Promise<Turn> => {
+      return await keepLease({ db, clock, signal }, lease, async ({ signal: held }): Promise<Turn> => {
         if (waitMs > 0) return { is: 'waiting', for: toldAgain(error), ms: waitMs };
         if (settleInMs !== null && settleInMs > 0) return { is: 'waiting', for: takenOver, ms: settleInMs };
         const obstacle = await this.#useName(lease, failures, held);
@@ -176,7 +169,7 @@ export class Slice {
         return this.#oneBatch(batchWith, contextWith(erpPriorities.live));
       });
     } catch (caught) {
-      if (caught instanceof CompanyLost) return { is: 'waiting', for: companyBusy, ms: busyAgainMs };
+      if (caught instanceof LeaseLost) return { is: 'waiting', for: companyBusy, ms: busyAgainMs };
       throw caught;
     }
   }

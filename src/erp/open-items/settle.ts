@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { LeaseLost, renewLease, underLease } from '../../db/lease.ts';
+import { keepLease } from '../../db/with-lease.ts';
 import { redact } from '../../domain/redact.ts';
 import { visible } from '../../domain/text.ts';
 import { answeredCompany, useCompanyName } from '../company-identity.ts';
-import {
-  type CompanyLease,
-  CompanyLost,
-  noteSettled,
-  renewCompany,
-  takeCompany,
-  underLease,
-  withLease,
-} from '../company-lease.ts';
+import { type CompanyLease, noteSettled, takeCompany } from '../company-lease.ts';
 import type { DeliverPorts } from '../deliver/slice.ts';
 import type { FoundEntry, FoundLine } from '../entry.ts';
 import { companyKey } from '../entry-key.ts';
@@ -109,7 +103,7 @@ class Settling {
     if (taken.lease === null) return false;
     const { lease, settleInMs, waitMs } = taken;
     try {
-      return await withLease({ db, clock, signal }, lease, async (held) => {
+      return await keepLease({ db, clock, signal }, lease, async ({ signal: held }) => {
         if (waitMs > 0 || !(await this.#isQuiet(lease, settleInMs))) return false;
         try {
           if (!(await this.#isNamed(lease, held))) return false;
@@ -122,7 +116,7 @@ class Settling {
         }
       });
     } catch (error) {
-      if (error instanceof CompanyLost) return false;
+      if (error instanceof LeaseLost) return false;
       throw error;
     }
   }
@@ -210,7 +204,7 @@ class Settling {
   ): Promise<void> {
     const request = { signal, priority: erpPriorities.review, attemptId: randomUUID() };
     await this.#pace.run(request, async () => {
-      if (!(await renewCompany(this.#ports.db, lease))) throw new CompanyLost();
+      if (!(await renewLease(this.#ports.db, lease))) throw new LeaseLost(lease);
       await send(request);
     });
   }

@@ -315,7 +315,6 @@ const companyShape = {
   company: text,
   kind: text,
   name: text,
-  holder: text,
   not_before: nullable(instant),
   last_error_code: nullable(text),
   last_error_message: nullable(text),

@@ -31,7 +31,9 @@ export function deliveryWaits(
        greatest(w.enqueued_at, case when w.enqueued_at is not null then c.last_answer_at end) as "waitingSince"
      from unnest(?::bigint[], ?::text[]) as i(id, company)
      left join erp_company c on c.company = i.company
-     cross join lateral (select coalesce(not c.is_released and c.expires_at > clock_timestamp(), false) as is_held) l
+     cross join lateral (
+       select exists (select from lease e where e.installation = 0 and e.lane = 'delivery' and e.company = i.company and e.holder <> ''
+         and e.expires_at > clock_timestamp()) as is_held) l
      cross join lateral (
        select count(*)::int as n, case when count(*) > 0 then greatest(max(u.not_before), c.settle_from) end as looks_up_at from erp_unit u
        where u.installation = i.id

@@ -255,8 +255,8 @@ export async function leftBehind(db: Db, installation: number): Promise<string[]
      union all select 'unit ' || unit_id || ' is being sent' from erp_unit where installation = ? and state = 'sending'
      -- The lease of a holder that died runs out by itself; whoever needs it next looks up what was being sent. It is left behind
      -- where somebody does need it.
-     union all select 'the company’s lease is held by ' || c.holder from erp_company c
-       where (not is_released or holder <> '') and exists (select from erp_unit u
+     union all select 'the company’s lease is held by ' || c.holder from lease c
+       where c.lane = 'delivery' and (not is_in_order or holder <> '') and exists (select from erp_unit u
          where u.company = c.company and u.installation = ? and u.state in ('pending', 'sending', 'uncertain'))`,
     Array(4).fill(installation),
   );

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { InstallationConfig } from '../../../src/config/load.ts';
+import { releaseLease } from '../../../src/db/lease.ts';
 import { execute } from '../../../src/db/rows.ts';
 import { type DraftEntry, reversedLines } from '../../../src/domain/entry.ts';
 import { Money, zero } from '../../../src/domain/money.ts';
-import { releaseCompany, takeCompany } from '../../../src/erp/company-lease.ts';
+import { takeCompany } from '../../../src/erp/company-lease.ts';
 import type { FoundEntry, FoundLine } from '../../../src/erp/entry.ts';
 import { companyKey } from '../../../src/erp/entry-key.ts';
 import { type SettleOptions, settleOpenItems } from '../../../src/erp/open-items/settle.ts';
@@ -186,9 +187,8 @@ const settle = (options: SettleOptions = {}) =>
 /** What was put off is due, and the next delivery has seen to what the ERP may have been at work on. */
 const later = async () => {
   await execute(owner, 'update erp_open_item set not_before = null where installation = ?', [installation]);
-  await execute(owner, 'update erp_company set is_released = true, settle_from = null where name = ?', [
-    String(installation),
-  ]);
+  await execute(owner, 'update lease set is_in_order = true');
+  await execute(owner, 'update erp_company set settle_from = null where name = ?', [String(installation)]);
 };
 const remarks = async () =>
   (await openItemRemarks(db, installation, { after: 0, limit: 10 })).map(({ remark }) => remark);
@@ -336,7 +336,7 @@ describe('what goes wrong', () => {
     const other = await takeCompany(db, erp.target.company, 'another', { mayWorkMs: 60_000 });
     expect(await settle()).toEqual({ matched: 0, unmatched: 0, left: 1 });
     expect(erp.requests).toEqual([]);
-    await releaseCompany(db, other.lease!, { isInOrder: true });
+    await releaseLease(db, other.lease!, { isInOrder: true });
     expect(await settle()).toMatchObject({ matched: 1, left: 0 });
   });
 
@@ -350,7 +350,7 @@ describe('what goes wrong', () => {
       installation,
     ]);
     const other = await takeCompany(db, erp.target.company, 'another', { mayWorkMs: 0 });
-    await releaseCompany(db, other.lease!, { isInOrder: false });
+    await releaseLease(db, other.lease!, { isInOrder: false });
     const canBeDone = 'update erp_company set settle_from = clock_timestamp() where name = ?';
     await execute(owner, canBeDone, [String(installation)]);
     expect(await settle()).toMatchObject({ matched: 0, left: 1 });

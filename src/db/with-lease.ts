@@ -1,0 +1,109 @@
+import type { Clock } from '../domain/clock.ts';
+import {
+  type Lease,
+  LeaseBusy,
+  LeaseLost,
+  type LeaseScope,
+  leasedTransactions,
+  leaseSeconds,
+  releaseLease,
+  renewLease,
+  type Transact,
+  takeLease,
+} from './lease.ts';
+import type { Db } from './pool.ts';
+
+export interface LeasePorts {
+  db: Db;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/** How the lease is taken. */
+export interface LeaseWait {
+  holder: string;
+  /** So long another holder's end is waited for; not at all, unless given. */
+  waitMs?: number;
+  /** Called once, before the first wait. */
+  onWaiting?(): void;
+}
+
+const pollMs = 2_000;
+
+/** Takes a lease, or waits for it. Throws LeaseBusy. */
+export async function waitForLease<Scope extends LeaseScope>(
+  { db, clock, signal }: LeasePorts,
+  scope: Scope,
+  { holder, waitMs = 0, onWaiting }: LeaseWait,
+): Promise<Lease<Scope>> {
+  const deadline = clock.elapsed() + waitMs;
+  for (let isFirst = true; ; isFirst = false) {
+    signal.throwIfAborted();
+    const lease = await takeLease(db, scope, holder);
+    if (lease !== null) return lease;
+    if (clock.elapsed() >= deadline) throw new LeaseBusy(scope);
+    if (isFirst) onWaiting?.();
+    await clock.sleep(pollMs, signal);
+  }
+}
+
+/** A lease at work. */
+export interface Held {
+  /** Aborts with the caller's, and when somebody else has the lease. */
+  signal: AbortSignal;
+  /** Write transactions of the work; of one whose lease is lost, none is written. */
+  transact: Transact;
+}
+
+/** Does work under a lease that it takes, or waits for: it is renewed meanwhile and given back at the end. Throws LeaseBusy, LeaseLost. */
+export async function withLease<Result>(
+  ports: LeasePorts & LeaseWait,
+  scope: LeaseScope,
+  work: (held: Held) => Promise<Result>,
+): Promise<Result> {
+  return keepLease(ports, await waitForLease(ports, scope, ports), work);
+}
+
+/** As `withLease`, with a lease that was taken already. Work that fails leaves it as one that did not end in order. */
+export async function keepLease<Result>(
+  { db, clock, signal }: LeasePorts,
+  lease: Lease,
+  work: (held: Held) => Promise<Result>,
+): Promise<Result> {
+  const over = new AbortController();
+  const lost = new AbortController();
+  const renewing = keepRenewing({ db, clock, over: over.signal, lost }, lease);
+  const stop = AbortSignal.any([signal, lost.signal]);
+  let isInOrder = false;
+  try {
+    const result = await work({ signal: stop, transact: leasedTransactions(db, lease, { signal: stop }) });
+    isInOrder = true;
+    return result;
+  } catch (error) {
+    throw lost.signal.aborted ? lost.signal.reason : error;
+  } finally {
+    over.abort();
+    await renewing;
+    await releaseLease(db, lease, { isInOrder }).catch((error: unknown) => {
+      // Without a database the lease runs out by itself; the failure of the work is what is told.
+      if (isInOrder) throw error;
+    });
+  }
+}
+
+async function keepRenewing(
+  { db, clock, over, lost }: { db: Db; clock: Clock; over: AbortSignal; lost: AbortController },
+  lease: Lease,
+): Promise<void> {
+  const everyMs = (leaseSeconds(lease) * 1000) / 3;
+  while (!over.aborted) {
+    await clock.sleep(everyMs, over).catch(() => undefined);
+    if (over.aborted) return;
+    // A database that is away for a moment is asked again; every write checks the lease itself.
+    const isHeld = await renewLease(db, lease).catch(() => true);
+    if (!isHeld) {
+      lost.abort(new LeaseLost(lease));
+      return;
+    }
+  }
+}
