@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { bool, integer } from '../../src/db/columns.ts';
 import { type LaneWait, lanesAtWork, noteLaneWait } from '../../src/db/lanes-at-work.ts';
-import { holdLease, type Lane, type Lease, LeaseExpired, LeaseLost, leasedTransactions, releaseLease, renewLease, seizeLease, takeLease } from '../../src/db/lease.ts';
+import {
+  holdLease,
+  type Lane,
+  type Lease,
+  LeaseExpired,
+  LeaseLost,
+  leasedTransactions,
+  releaseLease,
+  renewLease,
+  seizeLease,
+  takeLease,
+} from '../../src/db/lease.ts';
 import { execute, row } from '../../src/db/rows.ts';
 import { useDatabase } from '../support/database.ts';
 
