@@ -1,4 +1,5 @@
 import { changedIdentity } from '../src/bookkeeping/identity.ts';
+import { withMappingInForce } from '../src/bookkeeping/mapping-versions.ts';
 import { isDelivered } from '../src/config/erp.ts';
 import type { InstallationConfig } from '../src/config/load.ts';
 import type { PlainError } from '../src/domain/errors.ts';
@@ -35,9 +36,10 @@ export function deliverActivities(deps: ActivityDeps) {
     /** Delivers for some minutes what is due of an installation, and tells what is left. */
     async deliverSlice(input: DeliveryInput): Promise<DeliveryReport> {
       const { delivery } = deps;
-      const configured = deps.installations.get(input.installation);
-      if (!delivery || !configured || !isDelivered(configured.erp)) return nothingDue;
+      const known = deps.installations.get(input.installation);
+      if (!delivery || !known || !isDelivered(known.erp)) return nothingDue;
       return withHeartbeat(deps, input, async (heartbeat) => {
+        const configured = await withMappingInForce(deps.db, known);
         const obstacle = await obstacleOf(deps, configured);
         if (obstacle !== null) return ended(deps, configured, { settled: 0, nextDueMs: null, waitingFor: obstacle });
         heartbeat.beat({ step: 'delivering', done: 0, total: null });

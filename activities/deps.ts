@@ -35,8 +35,6 @@ export interface ActivityDeps {
   onWindow?: (outcome: WindowOutcome) => void;
   /** Told of what happens, as it happens. */
   onEvent?: (event: DaemonEvent) => void;
-  /** Called when posting was refused because a newer mapping is in force. */
-  onMappingSuperseded?: () => void;
 }
 
 export interface StepProgress {

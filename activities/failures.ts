@@ -1,5 +1,5 @@
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
-import { MappingSuperseded } from '../src/bookkeeping/mapping-generation.ts';
+import { MappingSuperseded } from '../src/bookkeeping/mapping-versions.ts';
 import { causeOfFullDisk, isLostConnection, isRetriable, tellable } from '../src/db/errors.ts';
 import { LeaseExpired, LeaseLost } from '../src/db/lease.ts';
 import type { ApiUse } from '../src/domain/api-use.ts';
@@ -35,7 +35,7 @@ export function toFailure(error: unknown): unknown {
     };
     return ApplicationFailure.nonRetryable(error.message, plain.code, plain);
   }
-  // Retried: by now this worker has read the mapping again, or another one takes the activity.
+  // Retried: the next attempt reads the mapping in force.
   if (error instanceof MappingSuperseded) {
     return ApplicationFailure.retryable(error.message, error.code, plainErrorOf(error));
   }

@@ -1,6 +1,5 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import { MappingSuperseded } from '../src/bookkeeping/mapping-generation.ts';
 import { type LaneWait, noteLaneWait } from '../src/db/lanes-at-work.ts';
 import { type Lease, LeaseLost, renewLease } from '../src/db/lease.ts';
 import { type Db, statementTimeoutMs } from '../src/db/pool.ts';
@@ -221,7 +220,6 @@ export async function withHeartbeat<T>(
     if (attempt > 1 || isWaitTold) await tellWorkflow(deps, { health: 'ok', note: '' });
     return result;
   } catch (error) {
-    if (error instanceof MappingSuperseded) deps.onMappingSuperseded?.();
     const told = toFailure(error);
     const last = unexplainedError(error, told);
     // The row of an open window tells the cost.

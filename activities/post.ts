@@ -1,4 +1,5 @@
 import { knownLockDates } from '../src/bookkeeping/lock-dates.ts';
+import { withMappingInForce } from '../src/bookkeeping/mapping-versions.ts';
 import { postWaiting } from '../src/bookkeeping/post.ts';
 import { postingContexts } from '../src/bookkeeping/posting-context.ts';
 import { describeUnexpected } from '../src/db/errors.ts';
@@ -24,7 +25,7 @@ export function postActivities(deps: ActivityDeps) {
     /** Judges and posts every document that waits; `last`: even those whose parts could not be fetched again. */
     async post(input: WindowInput, window: OpenWindow, last: boolean): Promise<PostReport> {
       return withLease(deps, input, window, async (heartbeat, { transact }) => {
-        const installation = installationOf(deps, input.installation);
+        const installation = await withMappingInForce(deps.db, installationOf(deps, input.installation));
         const lockDateOf = input.replay?.fromMirror
           ? knownLockDates(deps.db, installation.id)
           : lockDates(deps, installation.id, heartbeat, transact);

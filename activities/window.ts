@@ -2,6 +2,7 @@ import { activityInfo } from '@temporalio/activity';
 import { markAfterChangedConditions } from '../src/bookkeeping/conditions.ts';
 import { identityAtOpening } from '../src/bookkeeping/identity.ts';
 import { refreshLockDates } from '../src/bookkeeping/lock-dates.ts';
+import { withMappingInForce } from '../src/bookkeeping/mapping-versions.ts';
 import { startAtOpening } from '../src/bookkeeping/start-date.ts';
 import { type Lease, LeaseLost, releaseLease } from '../src/db/lease.ts';
 import type { PlainError } from '../src/domain/errors.ts';
@@ -168,7 +169,7 @@ async function open(
   pulls: boolean,
 ): Promise<Omit<OpenReport, 'pulled'> & { known: KnownState | null }> {
   const { db } = deps;
-  const installation = installationOf(deps, input.installation);
+  const installation = await withMappingInForce(db, installationOf(deps, input.installation));
   const { id } = installation;
   const { workflowId, runId } = ownWorkflow();
   await failAbandoned(deps, input, transact);

@@ -17,7 +17,7 @@ export interface ActedBy {
 }
 
 export type ActionKind =
-  | ('decide_late' | 'redate' | 'match_prepayment')
+  | ('decide_late' | 'redate' | 'match_prepayment' | 'apply_mapping')
   | ('close_books' | 'reopen_books')
   | ('adopt_identity' | 'adopt_database' | 'erase_client')
   | ('approve_delivery' | 'retry_delivery' | 'undo_delivery' | 'acknowledge_batch' | 'adopt_entries')

@@ -16,7 +16,7 @@ import type { DocumentKind, DocumentRef } from '../terms.ts';
 import { appendDecided, stateAfter } from './append.ts';
 import { holdIdentity } from './identity.ts';
 import { judgeDocuments, judgingBatch } from './judge.ts';
-import { holdMapping } from './mapping-generation.ts';
+import { holdMapping } from './mapping-versions.ts';
 import type { ContextFor } from './posting-context.ts';
 import { holdSharesIfGiven, markOtherTakers, postsVatAtReceipt } from './prepayment-shares.ts';
 

@@ -2,7 +2,6 @@ import type { InstallationConfig } from '../config/load.ts';
 import type { Connection } from '../db/rows.ts';
 import { daysFrom } from '../domain/dates.ts';
 import type { AppendOptions } from '../ledger/journal/append.ts';
-import { noteMappingVersion } from '../ledger/mapping-versions.ts';
 import { everClosedInErp } from './erp-locks.ts';
 
 /** What every entry that is appended now is posted by: the mapping, and the VAT periods that are closed, or once were. */
@@ -10,9 +9,7 @@ export async function postedBy(
   trx: Connection,
   installation: InstallationConfig,
 ): Promise<Pick<AppendOptions, 'decimals' | 'mappingHash' | 'vat' | 'fiscalYearStart'>> {
-  const { id, decimals, mapping, mappingHash, startDate, fiscalYearStart } = installation;
-  const { version = null, approved_by: approvedBy = null } = mapping;
-  await noteMappingVersion(trx, id, { hash: mappingHash, version, approvedBy });
+  const { decimals, mapping, mappingHash, startDate, fiscalYearStart } = installation;
   const closedDays = await everClosedInErp(trx, installation);
   // What lies before the cut-over was declared from the old books.
   if (startDate !== null) closedDays.push({ from: null, through: daysFrom(startDate, -1) });

@@ -22,7 +22,7 @@ import { withHistory } from './history.ts';
 import { holdIdentity, requireIdentity } from './identity.ts';
 import { judgingBatch, kindsOf, type RemapPass, type RemappedCase, remapDocuments, remapPasses } from './judge.ts';
 import { currentLockDates, type LockDateSource } from './lock-dates.ts';
-import { holdMapping } from './mapping-generation.ts';
+import { holdMapping } from './mapping-versions.ts';
 import { type ContextFor, postingContexts } from './posting-context.ts';
 import { holdSharesIfGiven, markOtherTakers } from './prepayment-shares.ts';
 import type { RemappedDocument } from './preview.ts';

@@ -1,45 +1,48 @@
 import { requireIdentity } from '../bookkeeping/identity.ts';
+import {
+  fileRemark,
+  type MappingInForce,
+  mappingsInForce,
+  withMappingOfFile,
+} from '../bookkeeping/mapping-versions.ts';
 import { isDelivered } from '../config/erp.ts';
 import type { Config, InstallationConfig } from '../config/load.ts';
 import { ConfigError } from '../domain/errors.ts';
 import { companyKeyOf } from '../erp/company.ts';
 import { barredError, isBarred } from '../ledger/copies.ts';
 import { type App, chosenInstallations } from '../runtime/app.ts';
-import { otherMappings } from '../runtime/presence.ts';
 import type { InstallationId } from '../terms.ts';
-import type { CommandContext } from './context.ts';
 
 /**
- * The installations of a command that tells or changes amounts of the books: the named one, or all. Throws ConfigError where
- * the configuration of one is not that of its books.
+ * The installations of a command that tells or changes amounts of the books: the named one, or all. Says where a mapping file is
+ * not in force. Throws ConfigError where the configuration of one is not that of its books.
  */
-export async function chosenBooks(
-  app: Pick<App, 'config' | 'db'>,
-  id: number | undefined,
-): Promise<InstallationConfig[]> {
-  const chosen = chosenInstallations(app.config, id);
-  for (const installation of chosen) await requireIdentity(app.db, installation);
-  return chosen;
+export async function chosenBooks(app: Books, id: number | undefined): Promise<InstallationConfig[]> {
+  return (await mappingsOfBooks(app, id)).map(({ installation }) => installation);
 }
 
-/** Says which processes at work post by another mapping than the one of this command. */
-export async function noteOtherMappings(
-  context: Pick<CommandContext, 'note'>,
-  { db }: Pick<App, 'db'>,
-  chosen: readonly InstallationConfig[],
-): Promise<void> {
-  for (const { installation, process } of await otherMappings(db, chosen)) {
-    context.note(
-      `warning: ${process} works on installation ${installation} by another mapping than this command. It reads its mapping file again by itself once a newer one is in force; see that its file is this one.`,
-    );
+/** As `chosenBooks`, each with the mapping that the next start puts in force: the file's, where that is followed. */
+export async function chosenBooksAsNext(app: Books, id: number | undefined): Promise<InstallationConfig[]> {
+  return (await mappingsOfBooks(app, id)).map(({ installation, file }) =>
+    file === 'next' ? withMappingOfFile(installation) : installation,
+  );
+}
+
+type Books = Pick<App, 'config' | 'db' | 'log'>;
+
+async function mappingsOfBooks({ config, db, log }: Books, id: number | undefined): Promise<MappingInForce[]> {
+  const chosen = chosenInstallations(config, id);
+  for (const installation of chosen) await requireIdentity(db, installation);
+  const found = await mappingsInForce(db, chosen, { followFile: config.followMappingFile });
+  for (const one of found) {
+    const remark = fileRemark(one);
+    if (remark !== null) log.warn({ installation: one.installation.id, code: 'mapping_not_in_force' }, remark);
   }
+  return found;
 }
 
 /** Those of them that have an ERP. Throws ConfigError where none has. */
-export async function chosenDeliveries(
-  app: Pick<App, 'config' | 'db'>,
-  id: number | undefined,
-): Promise<InstallationConfig[]> {
+export async function chosenDeliveries(app: Books, id: number | undefined): Promise<InstallationConfig[]> {
   const chosen = (await chosenBooks(app, id)).filter(({ erp }) => isDelivered(erp));
   if (chosen.length > 0) return chosen;
   throw nothingDelivered(id);

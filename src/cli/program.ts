@@ -4,7 +4,6 @@ import type { ReportName } from '../reports/index.ts';
 import type { Definition } from './command.ts';
 import { CommandContext, type CommonOptions, type Io } from './context.ts';
 import { definer, examplesOf as oldExamplesOf } from './program/define.ts';
-import { defineSetupCommands } from './program/setup.ts';
 import { defineWindowCommands } from './program/windows.ts';
 
 /** A command with its arguments, what the help's list says of it, and its file; without a file it only holds others. */
@@ -128,6 +127,19 @@ const commands: Listed[] = [
     'open invoices, unused prepayments, gift cards and vouchers at start_date, for the opening balances of the ERP',
     () => reportNamed('cutover'),
   ],
+  ['mapping', 'mapping files, and the mapping in force'],
+  [
+    'mapping check <file>',
+    'check a mapping file, run its cases, and compare it with what the source uses',
+    () => import('./commands/mapping-check.ts'),
+  ],
+  ['mapping apply <file>', 'put a mapping file in force', () => import('./commands/mapping-apply.ts')],
+  [
+    'mapping history',
+    'which mapping was in force when, and which posted what',
+    () => import('./commands/mapping-history.ts'),
+  ],
+  ['mapping init', 'propose a mapping from what the source uses', () => import('./commands/mapping-init.ts')],
   [
     'migrate',
     'make the tables in the database, or bring them up to date after an upgrade',
@@ -191,7 +203,6 @@ export async function createProgram(
     .addHelpText('after', exitCodesText());
   const define = definer(io, finished);
   defineWindowCommands(program, define);
-  defineSetupCommands(program, define);
   for (const [usage, summary, load] of commands) {
     const command = addCommand(program, usage, summary);
     if (load === undefined) continue;

@@ -14,7 +14,7 @@ import { type Insertions, insertEnvironment, noInsertions } from './environment.
 import type { ErpConfig } from './erp.ts';
 import { readFileOptions } from './file-options.ts';
 import { refuseInsecure } from './insecure.ts';
-import { loadMapping, loadMappingIfPresent } from './mapping-files.ts';
+import { loadMapping, loadMappingIfPresent, type MappingFile } from './mapping-files.ts';
 import type { ConfigFile } from './schema.ts';
 import { readYaml } from './yaml.ts';
 
@@ -32,8 +32,10 @@ export interface InstallationConfig {
   decimals: number;
   startDate: CalendarDate | null;
   mappingPath: string;
+  mappingFile: MappingFile;
+  /** The mapping in force, once the database is open (src/bookkeeping/mapping-versions.ts); until then the file's. */
   mapping: Mapping;
-  /** SHA-256 of the mapping's content, in hex; layout and comments of the file do not change it. */
+  /** SHA-256 of that mapping's content, in hex. */
   mappingHash: string;
   erp: ErpConfig;
   postingMode: PostingMode;
@@ -64,6 +66,8 @@ export interface Config {
   file: string;
   installations: InstallationConfig[];
   dataDir: string;
+  /** Whether a changed mapping file is put in force by a start; otherwise it is a proposal. */
+  followMappingFile: boolean;
   schedule: Schedule;
   /** Null: the embedded PostgreSQL. */
   databaseUrl: string | null;
@@ -118,6 +122,7 @@ export async function loadConfig(
     file,
     installations,
     dataDir,
+    followMappingFile: written.mapping.follow_file,
     schedule: written.schedule,
     databaseUrl: written.database_url || null,
     migrateDatabaseUrl: written.migrate_database_url ?? null,

@@ -9,22 +9,52 @@ import { parseSpecs, type Specs } from '../mapping/specs.ts';
 import { canonicalJson } from '../records/json.ts';
 import { readYaml } from './yaml.ts';
 
+/** A mapping, and the SHA-256 of its content in hex; layout and comments of a file do not change it. */
+interface ReadMapping {
+  mapping: Mapping;
+  mappingHash: string;
+}
+
+/** What a mapping file holds: its content as canonical JSON, and the SHA-256 of that. */
+export interface MappingFile {
+  hash: string;
+  content: string;
+}
+
 /** Reads and checks a mapping file. Throws ConfigError with every fault. */
-export async function loadMapping(path: string): Promise<{ mapping: Mapping; mappingHash: string }> {
+export async function loadMapping(path: string): Promise<ReadMapping & { mappingFile: MappingFile }> {
   const data = await readYaml(
     path,
     'mapping',
     'Correct `mapping` in the configuration, or make the file with `vetledger mapping init`; mappings/generic.yaml is one to start from.',
   );
-  const result = parseMapping(data);
-  if ('errors' in result) {
+  const content = canonicalJson(data);
+  const read = parsed(data, content);
+  if ('errors' in read) {
     throw new ConfigError(
       'mapping_invalid',
-      `The mapping file ${path} is not valid: ${result.errors.join('; ')}`,
+      `The mapping file ${path} is not valid: ${read.errors.join('; ')}`,
       'Correct the named lines, and try it with `vetledger mapping check FILE`.',
     );
   }
-  return { mapping: result.mapping, mappingHash: createHash('sha256').update(canonicalJson(data)).digest('hex') };
+  return { ...read, mappingFile: { hash: read.mappingHash, content } };
+}
+
+/** A mapping from the content that `loadMapping` gave. Throws ConfigError where this version cannot read it. */
+export function mappingOf(content: string): ReadMapping {
+  const read = parsed(JSON.parse(content), content);
+  if (!('errors' in read)) return read;
+  throw new ConfigError(
+    'mapping_invalid',
+    `The mapping in force is not valid for this version of vetledger: ${read.errors.join('; ')}`,
+    'Correct the mapping file, and put it in force with `vetledger mapping apply`.',
+  );
+}
+
+function parsed(data: unknown, content: string): ReadMapping | { errors: string[] } {
+  const result = parseMapping(data);
+  if ('errors' in result) return result;
+  return { mapping: result.mapping, mappingHash: createHash('sha256').update(content).digest('hex') };
 }
 
 /** As loadMapping; without the file, an empty mapping, which holds every document. */
@@ -32,9 +62,8 @@ export async function loadMappingIfPresent(path: string): ReturnType<typeof load
   try {
     return await loadMapping(path);
   } catch (error) {
-    const none = parseMapping({});
-    if (!(error instanceof ConfigError) || error.code !== 'mapping_missing' || 'errors' in none) throw error;
-    return { mapping: none.mapping, mappingHash: '' };
+    if (!(error instanceof ConfigError) || error.code !== 'mapping_missing') throw error;
+    return { ...mappingOf('{}'), mappingFile: { hash: '', content: '{}' } };
   }
 }
 

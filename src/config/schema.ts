@@ -199,6 +199,19 @@ export const configSchema = z.strictObject({
   data_dir: text
     .default('.vetledger')
     .describe('Folder of embedded services and caches. The environment variable VETLEDGER_DATA_DIR overrides it.'),
+  mapping: z
+    .strictObject({
+      follow_file: z
+        .union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')], {
+          error: 'must be true or false',
+        })
+        .default(true)
+        .describe(
+          'Whether a mapping file with another content is put in force by the next start or reload of `vetledger run`, and by `sync` and its kin. `false`: it is a proposal, which `vetledger mapping apply` puts in force.',
+        ),
+    })
+    .prefault({})
+    .describe('How mapping files are put in force; the mapping in force is kept in the database.'),
   schedule,
   embedded: z
     .boolean({ error: 'must be true or false' })

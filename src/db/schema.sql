@@ -117,7 +117,6 @@ create table daemon_installation (
   base_url text not null,
   currency text not null,
   timezone text not null,
-  mapping_hash text not null,
   constraint daemon_installation_pkey PRIMARY KEY (daemon, installation),
   constraint daemon_installation_daemon_fkey FOREIGN KEY (daemon) REFERENCES daemon(id) ON DELETE CASCADE
 );
@@ -600,22 +599,20 @@ create table ledger_close (
   constraint ledger_close_kind_check CHECK ((kind = ANY (ARRAY['close'::text, 'reopen'::text])))
 );
 
-create table mapping_generation (
-  installation bigint not null,
-  generation bigint not null,
-  mapping_hash text not null,
-  superseded_at timestamp with time zone,
-  constraint mapping_generation_pkey PRIMARY KEY (installation, generation)
-);
-CREATE UNIQUE INDEX mapping_generation_in_force ON vetledger.mapping_generation USING btree (installation) WHERE (superseded_at IS NULL);
-
 create table mapping_version (
   installation bigint not null,
+  number integer not null,
   mapping_hash text not null,
+  content text not null,
   version text,
   approved_by text,
-  constraint mapping_version_pkey PRIMARY KEY (installation, mapping_hash)
+  action_id bigint,
+  began_at timestamp with time zone not null default clock_timestamp(),
+  constraint mapping_version_pkey PRIMARY KEY (installation, number),
+  constraint mapping_version_action_id_fkey FOREIGN KEY (action_id) REFERENCES action(id),
+  constraint mapping_version_check CHECK ((mapping_hash = encode(sha256(convert_to(content, 'UTF8'::name)), 'hex'::text)))
 );
+CREATE INDEX mapping_version_hash ON vetledger.mapping_version USING btree (installation, mapping_hash);
 
 create table meta (
   key text not null,
@@ -1044,6 +1041,13 @@ create view action_done as
    FROM ((action a
      JOIN action_outcome o ON ((o.action_id = a.id)))
      LEFT JOIN action_reason r ON ((r.action_id = a.id)));
+
+create view mapping_content as
+ SELECT DISTINCT installation,
+    mapping_hash,
+    version,
+    approved_by
+   FROM mapping_version;
 
 CREATE OR REPLACE FUNCTION vetledger.append_close()
  RETURNS trigger
@@ -1600,6 +1604,8 @@ CREATE TRIGGER late_decision_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON ve
 CREATE TRIGGER ledger_close_append BEFORE INSERT ON vetledger.ledger_close FOR EACH ROW EXECUTE FUNCTION append_close();
 
 CREATE TRIGGER ledger_close_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.ledger_close FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER mapping_version_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.mapping_version FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER seal_immutable BEFORE DELETE OR UPDATE OR TRUNCATE ON vetledger.seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { mappingsInForce } from '../bookkeeping/mapping-versions.ts';
 import type { Config, InstallationConfig } from '../config/load.ts';
 import { readSecretFile } from '../config/secret-files.ts';
 import { text } from '../db/columns.ts';
@@ -121,6 +122,8 @@ export async function openApp(config: Config, options: AppOptions): Promise<App>
     opened.push(() => presenceDb.destroy());
     await prepareSchema(postgres.value, db, options.upgradesEmbedded === true);
     const databaseId = await readDatabaseId(db);
+    const inForce = await mappingsInForce(db, config.installations, { followFile: config.followMappingFile });
+    config.installations.splice(0, Number.POSITIVE_INFINITY, ...inForce.map(({ installation }) => installation));
     const practices = practicesOf(config, { db, promptDb, log, databaseId, pacesSignIn: options.pacesSignIn === true });
     opened.push(() => practices.close());
     const delivery = openDelivery({ db, databaseId, clock: systemClock, log });

@@ -1,20 +1,12 @@
 /**
- * Processes at work on a database know of each other (tables `daemon`, `mapping_generation`): those that share a task queue run
- * each other's activities, so they must serve the same installations, and understand them alike.
+ * Processes at work on a database know of each other (table `daemon`): those that share a task queue run each other's activities,
+ * so they must serve the same installations, and understand them alike.
  */
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  beginMapping,
-  isSuperseded,
-  MappingSuperseded,
-  mappingInForce,
-  mappingsInForce,
-} from '../bookkeeping/mapping-generation.ts';
 import type { InstallationConfig } from '../config/load.ts';
-import { loadMapping } from '../config/mapping-files.ts';
 import { bool, instant, integer, nullable, text, uuid } from '../db/columns.ts';
 import type { Db } from '../db/pool.ts';
 import { pruneBatch, pruneInBatches } from '../db/prune.ts';
@@ -32,8 +24,6 @@ const answerTimeoutMs = 10_000;
 export interface Presence {
   /** Rejects with a UserError when this process must not work any more; never resolves. */
   failed: Promise<never>;
-  /** Looks now, not only at the next heartbeat, whether a newer mapping is in force. */
-  check(): void;
   /** Has this process serve these installations from now on. Throws ConfigError where that does not go with other processes. */
   serve(installations: readonly InstallationConfig[]): Promise<void>;
   /** Takes this process off the list. */
@@ -45,8 +35,6 @@ interface Work {
   command: string;
   /** The configured task queue; null where no worker runs. */
   taskQueue: string | null;
-  /** Called with an installation whose mapping file was read again. */
-  onMapping?: (installation: InstallationConfig) => void;
   times?: Partial<PresenceTimes>;
 }
 
@@ -61,11 +49,11 @@ interface Process {
   installations: Served[];
 }
 
-type Served = Pick<InstallationConfig, 'id' | 'baseUrl' | 'currency' | 'timezone' | 'mappingHash'>;
+type Served = Pick<InstallationConfig, 'id' | 'baseUrl' | 'currency' | 'timezone'>;
 
 /**
  * Registers this process and keeps it registered. Throws ConfigError where another process that lives serves other installations
- * on the same task queue, understands one of them differently, or works by a newer mapping.
+ * on the same task queue, or understands one of them differently.
  */
 export async function enter(app: App, work: Work): Promise<Presence> {
   const presence = new Registered(app, work);
@@ -81,7 +69,6 @@ class Registered implements Presence {
   readonly #id = randomUUID();
   readonly #ended = new AbortController();
   #fail: (error: UserError) => void = () => undefined;
-  #wake = new AbortController();
   #beating: Promise<void> = Promise.resolve();
 
   constructor(app: App, work: Work) {
@@ -97,10 +84,6 @@ class Registered implements Presence {
   async begin(): Promise<void> {
     await this.#register();
     this.#beating = this.#beat();
-  }
-
-  check(): void {
-    this.#wake.abort();
   }
 
   serve(installations: readonly InstallationConfig[]): Promise<void> {
@@ -138,13 +121,6 @@ class Registered implements Presence {
       await execute(trx, 'delete from daemon where id = ?', [this.#id]);
       const others = await livingProcesses(trx);
       for (const other of others) refuseConflict(own, other);
-      const mappings = await mappingsInForce(
-        trx,
-        installations.map(({ id }) => id),
-      );
-      const changed = installations.filter(({ id, mappingHash }) => mappings.get(id) !== mappingHash);
-      for (const installation of changed) await refuseStale(trx, own, installation, others);
-      for (const { id, mappingHash } of changed) await beginMapping(trx, id, mappingHash);
       await save(trx, own);
     });
   }
@@ -152,9 +128,8 @@ class Registered implements Presence {
   async #beat(): Promise<void> {
     let lostSince: number | null = null;
     while (!this.#ended.signal.aborted) {
-      this.#wake = new AbortController();
-      const woken = AbortSignal.any([this.#ended.signal, this.#wake.signal]);
-      await sleep(this.#times.heartbeatMs, undefined, { signal: woken, ref: false }).catch(() => undefined);
+      const { signal } = this.#ended;
+      await sleep(this.#times.heartbeatMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (this.#ended.signal.aborted) return;
       const askedAt = performance.now();
       try {
@@ -173,41 +148,13 @@ class Registered implements Presence {
   }
 
   async #heartbeat(): Promise<void> {
-    const db = this.#app.presenceDb;
-    const installations = [...this.#installations];
-    const mappings = await mappingsInForce(
-      db,
-      installations.map(({ id }) => id),
-    );
-    for (const installation of installations) {
-      const inForce = mappings.get(installation.id);
-      if (inForce !== undefined && inForce !== installation.mappingHash) await this.#takeOver(installation, inForce);
-    }
     const kept = await execute(
-      db,
+      this.#app.presenceDb,
       'update daemon set heard_at = clock_timestamp(), temporal_gone_since = ? where id = ?',
       [this.#app.outages.of('temporal')?.since ?? null, this.#id],
     );
     // It stood still for so long that the others have forgotten it.
     if (kept === 0) await this.#register();
-  }
-
-  /** Reads the mapping file again, where it holds the mapping in force by now. Throws MappingSuperseded where it does not. */
-  async #takeOver(installation: InstallationConfig, inForce: string): Promise<void> {
-    const read = await loadMapping(installation.mappingPath).catch(() => null);
-    if (read?.mappingHash !== inForce) throw new MappingSuperseded(installation);
-    const changed = { ...installation, ...read };
-    this.#installations.splice(this.#installations.indexOf(installation), 1, changed);
-    this.#work.onMapping?.(changed);
-    await execute(
-      this.#app.presenceDb,
-      'update daemon_installation set mapping_hash = ? where daemon = ? and installation = ?',
-      [inForce, this.#id, installation.id],
-    );
-    this.#app.log.info(
-      { installation: installation.id },
-      `the mapping was changed: ${installation.mappingPath} was read again`,
-    );
   }
 }
 
@@ -229,26 +176,6 @@ export async function servedInstallations(db: Connection, taskQueue: string): Pr
     .filter((process) => process.taskQueue === taskQueue)
     .flatMap(({ installations }) => installations);
   return new Set(served.map(({ id }) => id));
-}
-
-/** A process at work by another mapping than the one that a command has of an installation. */
-export interface OtherMapping {
-  installation: InstallationConfig['id'];
-  /** `vetledger run` (process 12 on host, since …) */
-  process: string;
-}
-
-/** The processes at work by other mappings than these; what they post meanwhile is not what this command compares with. */
-export async function otherMappings(
-  db: Connection,
-  installations: readonly Pick<InstallationConfig, 'id' | 'mappingHash'>[],
-): Promise<OtherMapping[]> {
-  const wanted = new Map(installations.map(({ id, mappingHash }) => [id, mappingHash]));
-  return (await livingProcesses(db, presenceTimes.forgottenAfterSeconds)).flatMap((process) =>
-    process.installations
-      .filter(({ id, mappingHash }) => (wanted.get(id) ?? mappingHash) !== mappingHash)
-      .map(({ id }) => ({ installation: id, process: nameOf(process) })),
-  );
 }
 
 /** Since when the processes at work have not reached Temporal, the first that noticed; null where none has. */
@@ -285,10 +212,9 @@ async function livingProcesses(trx: Connection, heardWithinSeconds: number | nul
       base_url: text,
       currency: text,
       timezone: text,
-      mapping_hash: text,
     },
     `select d.id, d.command, d.host, d.process, d.version, d.task_queue, d.started_at,
-       i.installation, i.base_url, i.currency, i.timezone, i.mapping_hash
+       i.installation, i.base_url, i.currency, i.timezone
      from daemon d join daemon_installation i on i.daemon = d.id
      where d.heard_at > coalesce(clock_timestamp() - make_interval(secs => ?::integer), '-infinity')
      order by d.started_at, d.id, i.installation`,
@@ -299,8 +225,8 @@ async function livingProcesses(trx: Connection, heardWithinSeconds: number | nul
     const { id, command, host, process, version, task_queue: taskQueue, started_at: since } = one;
     const known = processes.get(id) ?? { id, command, host, process, version, taskQueue, since, installations: [] };
     processes.set(id, known);
-    const { installation, base_url: baseUrl, currency, timezone, mapping_hash: mappingHash } = one;
-    known.installations.push({ id: installation, baseUrl, currency, timezone, mappingHash });
+    const { installation, base_url: baseUrl, currency, timezone } = one;
+    known.installations.push({ id: installation, baseUrl, currency, timezone });
   }
   return [...processes.values()];
 }
@@ -337,26 +263,6 @@ function refuseDifference(own: Process, mine: Served, other: Process, theirs: Se
   );
 }
 
-/** Throws ConfigError where this process would go back to an older mapping beside one that works by the newer. */
-async function refuseStale(
-  trx: Connection,
-  own: Process,
-  { id, mappingHash, mappingPath }: InstallationConfig,
-  others: Process[],
-) {
-  if (!(await isSuperseded(trx, id, mappingHash))) return;
-  const inForce = await mappingInForce(trx, id);
-  const newer = others.find(({ installations }) =>
-    installations.some((each) => each.id === id && each.mappingHash === inForce),
-  );
-  if (newer === undefined) return;
-  throw new ConfigError(
-    'mapping_stale',
-    `The mapping of installation ${id} in ${mappingPath} is an older one: ${nameOf(newer)} works by a newer one, and this one, ${nameOf(own)}, would go back to it.`,
-    `Bring the mapping file up to date. Where it is meant to hold again what it held before, give it another \`version:\`: it is a new mapping then. Or stop the other one first. ${gone}`,
-  );
-}
-
 const gone = `A process that was killed is forgotten after ${presenceTimes.forgottenAfterSeconds} s.`;
 
 function listed({ installations }: Process): string {
@@ -382,15 +288,14 @@ async function save(trx: Connection, own: Process): Promise<void> {
   const { installations } = own;
   await execute(
     trx,
-    `insert into daemon_installation (daemon, installation, base_url, currency, timezone, mapping_hash)
-     select ?, * from unnest(?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[])`,
+    `insert into daemon_installation (daemon, installation, base_url, currency, timezone)
+     select ?, * from unnest(?::bigint[], ?::text[], ?::text[], ?::text[])`,
     [
       own.id,
       installations.map(({ id }) => id),
       installations.map(({ baseUrl }) => baseUrl),
       installations.map(({ currency }) => currency),
       installations.map(({ timezone }) => timezone),
-      installations.map(({ mappingHash }) => mappingHash),
     ],
   );
 }

@@ -3,8 +3,9 @@ import { DefaultLogger, NativeConnection, Runtime, type RuntimeOptions, Worker }
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createActivities } from '../../activities/index.ts';
 import type { WindowInput } from '../../workflows/messages.ts';
+import { fileRemark, followMappingFiles } from '../bookkeeping/mapping-versions.ts';
 import { isDelivered } from '../config/erp.ts';
-import type { InstallationConfig } from '../config/load.ts';
+import type { Config, InstallationConfig } from '../config/load.ts';
 import { ConfigError } from '../domain/errors.ts';
 import type { App } from './app.ts';
 import { ensureBound } from './binding/bind.ts';
@@ -45,10 +46,15 @@ export interface Engine {
   failed: Promise<never>;
   /** Takes no more work from now on; activities that are under way get some seconds to end, then they are cancelled. */
   drain(): void;
-  /** Serves these installations from now on. Throws ConfigError where that does not go with other processes. */
-  serve(installations: readonly InstallationConfig[]): Promise<void>;
+  /**
+   * Serves these installations from now on, and follows their mapping files; gives them with the mappings in force. Throws ConfigError
+   * where that does not go with other processes.
+   */
+  serve(config: Served): Promise<InstallationConfig[]>;
   stop(): Promise<void>;
 }
+
+type Served = Pick<Config, 'installations' | 'followMappingFile'>;
 
 export interface WorkerState {
   queue: string;
@@ -79,25 +85,42 @@ export async function startEngine(
   { only, command = 'worker', scrubs = false, times }: EngineOptions = {},
 ): Promise<Engine> {
   if (!app.temporal) throw new Error('the engine needs Temporal');
-  const installations = new Map(app.config.installations.map((installation) => [installation.id, installation]));
   const presence = await enter(app, {
     command,
     taskQueue: app.config.temporal.taskQueue,
-    onMapping: (installation) => installations.set(installation.id, installation),
     ...(times ? { times } : {}),
   });
+  const installations = new Map<number, InstallationConfig>();
+  const serve = async (config: Served) => {
+    const served = await startMappings(app, config);
+    installations.clear();
+    for (const installation of served) installations.set(installation.id, installation);
+    return served;
+  };
   try {
+    app.config.installations.splice(0, Number.POSITIVE_INFINITY, ...(await serve(app.config)));
     const engine = await startWorkers(app, { ...hooks, installations, presence, scrubs }, progress, only, command);
-    const serve = async (served: readonly InstallationConfig[]) => {
-      await presence.serve(served);
-      installations.clear();
-      for (const installation of served) installations.set(installation.id, installation);
+    return {
+      ...engine,
+      serve: async (config) => {
+        await presence.serve(config.installations);
+        return serve(config);
+      },
     };
-    return { ...engine, serve };
   } catch (error) {
     await presence.end();
     throw error;
   }
+}
+
+/** Puts changed mapping files in force, and says where one is not. */
+async function startMappings(app: App, { installations, followMappingFile }: Served): Promise<InstallationConfig[]> {
+  const started = await followMappingFiles(app.db, installations, { followFile: followMappingFile });
+  for (const one of started) {
+    const remark = fileRemark(one);
+    if (remark !== null) app.log.warn({ installation: one.installation.id, code: 'mapping_not_in_force' }, remark);
+  }
+  return started.map(({ installation }) => installation);
 }
 
 async function startWorkers(
@@ -138,7 +161,6 @@ async function startWorkers(
     workflows: client.workflow,
     clock: app.clock,
     log: app.log,
-    onMappingSuperseded: () => presence.check(),
     sealKey: app.config.sealKey,
     windows: { timeoutSeconds: app.config.windowTimeoutMinutes * 60, searchAttributes },
     delivery: app.delivery,

@@ -15,7 +15,7 @@ import { startScrubs } from './scrubs.ts';
 import { type Intervals, startSchedules } from './start.ts';
 
 /** What is taken over at once; everything else of the whole configuration is read at the start only. */
-const liveKeys = ['schedule', 'retention', 'windowTimeoutMinutes', 'warnings'] as const;
+const liveKeys = ['schedule', 'retention', 'windowTimeoutMinutes', 'warnings', 'followMappingFile'] as const;
 /** The names of the others in the file. */
 const restartKeys: Partial<Record<keyof Config, string>> = {
   dataDir: 'data_dir',
@@ -50,10 +50,13 @@ export function reloadPlan(now: Config, next: Config): ReloadPlan {
       if (isFirst) restart.push(`installations[${installation.id}].erp`);
       return installation;
     }
-    if (isDeepStrictEqual(known.erp, installation.erp)) return installation;
+    // The mapping in force is another one only once the file is followed.
+    const { mapping, mappingHash } = known;
+    const reread = { ...installation, mapping, mappingHash };
+    if (isDeepStrictEqual(known.erp, installation.erp)) return reread;
     // What is under way in an ERP, and the worker for it, belong to the ERP that the daemon was started with.
     restart.push(`installations[${installation.id}].erp`);
-    return { ...installation, erp: known.erp };
+    return { ...reread, erp: known.erp };
   });
   const wanted = new Set(installations.map(({ id }) => id));
   return {
@@ -88,7 +91,7 @@ export async function reload(app: App, engine: Engine, ports: ReloadPorts): Prom
     next = await loadConfig(app.config.file, ports.env);
     plan = reloadPlan(app.config, next);
     // Refuses what does not go with other processes that are at work.
-    await engine.serve(plan.installations);
+    plan = { ...plan, installations: await engine.serve({ ...next, installations: plan.installations }) };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     const { code, message, todo } = error;

@@ -607,8 +607,8 @@ describe('the commands', () => {
   });
 
   test('repost with nothing to post takes no mapping into use: a faulty file is only compared', async () => {
-    await clinic.configure(otherCard.replace(/card_clearing: .*/, ''));
-    const inForce = () => query(db, 'select mapping_hash from mapping_generation where superseded_at is null');
+    clinic.file('mapping.yaml', otherCard.replace(/card_clearing: .*/, ''));
+    const inForce = () => query(db, 'select number, mapping_hash from mapping_version order by installation, number');
     const [before, seq] = [await inForce(), await lastSeq(clinic)];
     const ran = await command('repost --all --json');
     expect(ran.code).toBe(0);

@@ -91,6 +91,7 @@ describe('on a clinic that names these accounts otherwise', () => {
   const closing = async (mapping: string) => {
     const path = file('own.yaml', mapping);
     const config = file('own-vetledger.yaml', readFileSync(clinic.config, 'utf8').replaceAll(demoMapping, path));
+    await vetledger(['mapping', 'apply', path, '--reason', 'to look at', '--config', config], clinic.env);
     const ran = await vetledger(
       ['ledger', 'close', '--through', '2020-01-31', '--dry-run', '--config', config],
       clinic.env,

@@ -6,7 +6,7 @@ import type { InstallationConfig } from '../../src/config/load.ts';
 import type { App } from '../../src/runtime/app.ts';
 import { Events } from '../../src/runtime/events.ts';
 import { Outages } from '../../src/runtime/outages.ts';
-import { enter, otherMappings } from '../../src/runtime/presence.ts';
+import { enter } from '../../src/runtime/presence.ts';
 import { useDatabase } from '../support/database.ts';
 import { query } from '../support/sql.ts';
 import { waitFor } from '../workflows/support.ts';
@@ -17,7 +17,7 @@ beforeEach(truncate);
 const installationsOf = (count: number) =>
   Array.from({ length: count }, (_, n) => {
     const id = 1_000 + n;
-    return { id, baseUrl: 'https://a.example', currency: 'EUR', timezone: 'UTC', mappingHash: `hash ${id}` };
+    return { id, baseUrl: 'https://a.example', currency: 'EUR', timezone: 'UTC' };
   }) as InstallationConfig[];
 
 /** How many statements a process sends until its second heartbeat, its mappings being in force already. */
@@ -54,22 +54,4 @@ test('a process with many installations asks the database no more often than one
   const few = await statementsOf(2);
   expect(few).toBeGreaterThan(5);
   expect(await statementsOf(200)).toBe(few);
-});
-
-test('processes at work by another mapping are named, silent ones are not', async () => {
-  const own = installationsOf(2);
-  await query(
-    db,
-    `insert into daemon (id, command, host, process, version, heard_at) values
-       ('00000000-0000-0000-0000-000000000001', 'run', 'clinic', 12, '1', clock_timestamp()),
-       ('00000000-0000-0000-0000-000000000002', 'run', 'gone', 13, '1', clock_timestamp() - interval '1 day')`,
-  );
-  await query(
-    db,
-    `insert into daemon_installation (daemon, installation, base_url, currency, timezone, mapping_hash)
-     select d.id, 1000 + n, 'https://a.example', 'EUR', 'UTC', 'hash ' || (1000 + n * 5) from daemon d, generate_series(0, 1) n`,
-  );
-  expect(await otherMappings(db, own)).toEqual([
-    { installation: 1001, process: expect.stringMatching(/^`vetledger run` \(process 12 on clinic, since /) },
-  ]);
 });

@@ -8,6 +8,7 @@ import { defaultQuirks } from '../../sandbox/src/quirks.ts';
 import { encode, Wire } from '../../sandbox/src/wire.ts';
 import { Zone } from '../../sandbox/src/zone.ts';
 import { markAfterChangedConditions } from '../../src/bookkeeping/conditions.ts';
+import { applyMapping } from '../../src/bookkeeping/mapping-versions.ts';
 import { postBatch } from '../../src/bookkeeping/post.ts';
 import { postingContexts } from '../../src/bookkeeping/posting-context.ts';
 import { type InstallationConfig, loadConfig } from '../../src/config/load.ts';
@@ -59,7 +60,7 @@ export class MirroredClinic {
     generate(this.clinic, { seed, invoices, historyDays, endMs: this.#now });
   }
 
-  /** Writes mapping and settings, and reads the configuration as a command would. */
+  /** Writes mapping and settings, reads the configuration as a command would, and puts the mapping in force. */
   async configure(mapping: string, settings = this.#settings): Promise<void> {
     this.#settings = settings;
     writeFileSync(join(this.#folder, 'mapping.yaml'), mapping);
@@ -70,6 +71,7 @@ export class MirroredClinic {
       }),
     );
     this.installation = (await loadConfig(this.config, this.env)).installations[0]!;
+    await applyMapping(this.#db, this.installation, { actedBy: 'a test', reason: 'configured' });
   }
 
   get env(): NodeJS.ProcessEnv {

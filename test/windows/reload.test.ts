@@ -64,7 +64,11 @@ test('a daemon takes installations in and out, a fault changes nothing, and none
   const app = await openApp(config, { temporal: true, progress: () => undefined, env: clinic.env, pacesSignIn: true });
   const stop = new AbortController();
   let reload: () => void = () => undefined;
-  const said = { error: vi.spyOn(app.log, 'error'), info: vi.spyOn(app.log, 'info') };
+  const said = {
+    error: vi.spyOn(app.log, 'error'),
+    warn: vi.spyOn(app.log, 'warn'),
+    info: vi.spyOn(app.log, 'info'),
+  };
   const logged = (level: 'error' | 'info', text: string) =>
     waitFor(
       text,
@@ -129,7 +133,25 @@ test('a daemon takes installations in and out, a fault changes nothing, and none
       await nudge(4711);
       await waitFor('window by the mapping before', async () => (await closed()) > closedBefore, 40_000);
     }
-    writeFileSync(mappingFile, demo);
+    // A changed file is followed, and one that was in force before is not.
+    const versions = () =>
+      clinic.rows<{ number: number }>('select number from mapping_version where installation = 4711');
+    const accountOf = () => app.config.installations[0]?.mapping.roles.gift_card_liability;
+    const [mapped, account] = [(await versions()).length, accountOf()];
+    for (const [text, expected] of [
+      [demo.replace(`gift_card_liability: "${account}"`, 'gift_card_liability: "2998"'), '2998'],
+      [demo, '2998'],
+    ] as const) {
+      writeFileSync(mappingFile, text);
+      said.info.mockClear();
+      reload();
+      await logged('info', 'the configuration was reloaded');
+      expect([accountOf(), (await versions()).length]).toEqual([expected, mapped + 1]);
+    }
+    expect(said.warn.mock.calls.map(([fields]) => fields)).toContainEqual({
+      installation: 4711,
+      code: 'mapping_not_in_force',
+    });
 
     // One whose source never answers, and one that does not let us in.
     write(own(4712, await serve('nothing')) + own(4713, await serve(401)));

@@ -1,41 +1,112 @@
+import { z } from 'zod';
 import { mappingVersionText } from '../../ledger/journal/records.ts';
-import { mappingHistory, type UsedMapping } from '../../ledger/mapping-versions.ts';
+import {
+  type MappingVersionInForce,
+  mappingVersions,
+  type UsedMapping,
+  usedMappings,
+} from '../../queries/mapping-history.ts';
 import { chosenInstallations } from '../../runtime/app.ts';
 import type { InstallationId } from '../../terms.ts';
+import { instant } from '../answer.ts';
+import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { instant, table } from '../render/text.ts';
+import { table, instant as time } from '../render/text.ts';
 import { withApp } from '../with-app.ts';
+
+interface Options {
+  installation?: number;
+}
+
+const named = { version: z.string().nullable(), approved_by: z.string().nullable() };
+
+const answer = z.strictObject({
+  installations: z.array(
+    z.strictObject({
+      installation: z.number(),
+      configured: z.string(),
+      versions: z.array(
+        z.strictObject({
+          ...{ number: z.number(), hash: z.string(), ...named, since: instant },
+          ...{ applied_by: z.string().nullable(), reason: z.string().nullable() },
+        }),
+      ),
+      mappings: z.array(
+        z.strictObject({
+          ...{
+            hash: z.string().nullable(),
+            ...named,
+            entries: z.number(),
+            first_seq: z.number(),
+            last_seq: z.number(),
+          },
+          ...{ first_posted_at: instant, last_posted_at: instant },
+        }),
+      ),
+    }),
+  ),
+});
+
+export const command: Definition<Options> = {
+  description:
+    'Lists every version of the mapping, the one in force last, with who put it in force and why. Every entry keeps the hash of the mapping’s content that it was posted by, and the `version` and `approved_by` of the file where it has them. Reads the whole journal.',
+  options: [installation],
+  examples: [
+    ['vetledger mapping history', 'every version, and what was posted by each mapping'],
+    ['vetledger mapping history --json', 'the same as JSON'],
+  ],
+  answer,
+  run: history,
+};
 
 interface History {
   installation: InstallationId;
-  /** Hash of the configured mapping. */
+  /** Hash of the mapping file. */
   configured: string;
+  /** Every version, the one in force last. */
+  versions: MappingVersionInForce[];
   mappings: UsedMapping[];
 }
 
-/** Which mappings the entries were posted by, in the order of their first entries. */
-export function history(context: CommandContext, options: { installation?: number }): Promise<number> {
+/** Which mapping was in force when, and which the entries were posted by, in the order of their first entries. */
+function history(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false }, async ({ db, config }) => {
     const installations: History[] = [];
-    for (const { id, mappingHash } of chosenInstallations(config, options.installation)) {
-      installations.push({ installation: id, configured: mappingHash, mappings: await mappingHistory(db, id) });
+    for (const { id, mappingFile } of chosenInstallations(config, options.installation)) {
+      installations.push({
+        installation: id,
+        configured: mappingFile.hash,
+        versions: await mappingVersions(db, id),
+        mappings: await usedMappings(db, id),
+      });
     }
     await context.result({ installations }, () => installations.map(historyText).join('\n\n'));
     return 0;
   });
 }
 
-function historyText({ installation, configured, mappings }: History): string {
-  if (mappings.length === 0) return `Installation ${installation}: nothing is posted.`;
-  const rows = mappings.map(({ hash, version, approved_by: by, entries, ...posted }) => [
+function historyText({ installation, configured, versions, mappings }: History): string {
+  const inForce = versions.at(-1)?.number;
+  const began = versions.map(({ number, hash, version, since, applied_by: by, reason }) => [
+    number,
+    mappingVersionText({ hash, version }),
+    time(since),
+    by === null ? 'the file, at a start' : `${by}: ${reason}`,
+    [...(number === inForce ? ['in force'] : []), ...(hash === configured ? ['configured'] : [])].join(', '),
+  ]);
+  const used = mappings.map(({ hash, version, approved_by: by, entries, ...posted }) => [
     hash === null ? 'not recorded' : mappingVersionText({ hash, version }),
     by ?? '',
     entries,
     `${posted.first_seq}-${posted.last_seq}`,
-    instant(posted.first_posted_at),
-    instant(posted.last_posted_at),
+    time(posted.first_posted_at),
+    time(posted.last_posted_at),
     hash === configured ? 'configured' : '',
   ]);
-  const header = ['mapping', 'approved by', 'entries', 'links of the chain', 'first posted', 'last posted', ''];
-  return `Installation ${installation}\n${table(header, rows)}`;
+  const usedHeader = ['mapping', 'approved by', 'entries', 'links of the chain', 'first posted', 'last posted', ''];
+  return [
+    `Installation ${installation}`,
+    ...(began.length > 0 ? [table(['version', 'mapping', 'in force since', 'put in force by', ''], began), ''] : []),
+    used.length > 0 ? table(usedHeader, used) : 'Nothing is posted.',
+  ].join('\n');
 }

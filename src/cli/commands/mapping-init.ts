@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Option } from 'commander';
+import { z } from 'zod';
 import { type Config, loadConfig } from '../../config/load.ts';
 import { ConfigError, codeOf } from '../../domain/errors.ts';
 import { PracticeError } from '../../domain/practice-error.ts';
@@ -11,16 +13,39 @@ import { listAccountNumbers } from '../../practice/account-numbers.ts';
 import { sourceUsage } from '../../queries/source-usage.ts';
 import type { AccountNumber } from '../../records/types.ts';
 import { type App, chosenInstallations, installationOf, openApp } from '../../runtime/app.ts';
+import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { count } from '../render/text.ts';
 
 const schema = fileURLToPath(new URL('../../../mappings/mapping.schema.json', import.meta.url));
 
+interface Options {
+  installation?: number;
+  out?: string;
+}
+
+const answer = z.strictObject({
+  installation: z.number(),
+  file: z.string().nullable(),
+  to_choose: z.array(z.string()),
+  /** Null where it was written to a file. */
+  yaml: z.string().nullable(),
+});
+
+export const command: Definition<Options> = {
+  description:
+    'Reads the account number list of the practice software, and the VAT groups, payment types and departments that the mirror holds. Accounts that are called gift cards or vouchers are taken for what is owed, not earned. What only the accountant can choose is left empty and marked; until it is filled in, the documents that need it are held.',
+  options: [installation, new Option('--out <file>', 'write to this file, which must not exist yet (default: stdout)')],
+  examples: [
+    ['vetledger mapping init', 'have a look'],
+    ['vetledger mapping init --installation 4711 --out mappings/4711.yaml', 'a file to fill in'],
+  ],
+  answer,
+  run: init,
+};
+
 /** Proposes a mapping from the account number list and the mirror, on stdout or in a new file. */
-export async function init(
-  context: CommandContext,
-  { installation, out }: { installation?: number; out?: string },
-): Promise<number> {
+async function init(context: CommandContext, { installation, out }: Options): Promise<number> {
   const path = out === undefined ? null : resolve(out);
   if (path !== null && existsSync(path)) throw alreadyThere(path);
   // The mapping file that the configuration names may be the one that this command is to write.

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Option } from 'commander';
 import { z } from 'zod';
+import { mappingName } from '../../bookkeeping/mapping-versions.ts';
 import { previewPosting, previewRemap } from '../../bookkeeping/preview.ts';
 import type { InstallationConfig } from '../../config/load.ts';
 import { loadMapping } from '../../config/mapping-files.ts';
@@ -8,7 +9,7 @@ import { countWaiting } from '../../documents/count.ts';
 import { countInForce, everything } from '../../documents/in-force.ts';
 import type { App } from '../../runtime/app.ts';
 import { amount, counts, plainError } from '../answer.ts';
-import { chosenBooks, noteOtherMappings } from '../books.ts';
+import { chosenBooks, chosenBooksAsNext } from '../books.ts';
 import { type Definition, installation } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { withProgress } from '../progress.ts';
@@ -60,7 +61,7 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'Judges every document that waits, by what is here now, and prints what it comes to by account, month and VAT period; with --details then the entries, what would be held and why. With --mapping: the same by that mapping, and what it would post differently of what is in the books, with the amounts it moves between accounts. A process at work by another mapping is named. A window also pulls what has changed in the source since the last one.',
+    'Judges every document that waits, by what is here now, and prints what it comes to by account, month and VAT period; with --details then the entries, what would be held and why. With --mapping: the same by that mapping, and what it would post differently of what is in the books, with the amounts it moves between accounts. A changed mapping file is used where the next start follows it. A window also pulls what has changed in the source since the last one.',
   options: [
     installation,
     new Option('--mapping <file>', 'by this mapping instead of the configured one'),
@@ -80,8 +81,8 @@ function preview(context: CommandContext, options: Options): Promise<number> {
   return withApp(context, { temporal: false, handlesSignal: true }, async (app) => {
     const other = options.mapping === undefined ? null : resolve(options.mapping);
     const replaced = other === null ? {} : { mappingPath: other, ...(await loadMapping(other)) };
-    const chosen = await chosenBooks(app, options.installation);
-    await noteOtherMappings(context, app, chosen);
+    const choose = other === null ? chosenBooksAsNext : chosenBooks;
+    const chosen = await choose(app, options.installation);
     const result = new StreamedResult(context);
     result.json('{"installations":[');
     for (const [index, configured] of chosen.entries()) {
@@ -102,10 +103,11 @@ async function previewOne(
   { isOther, details }: { isOther: boolean; details: boolean },
   result: StreamedResult,
 ): Promise<void> {
-  const { id, mappingPath, mapping, decimals } = installation;
+  const { id, mapping, decimals } = installation;
+  const name = mappingName(installation);
   const practice = app.practice(id);
-  result.json(`{"installation":${id},"mapping":${JSON.stringify(mappingPath)},"documents":`);
-  result.text(`Installation ${id}, mapping ${mappingPath}\nWhat the next window would post of what is here now:`);
+  result.json(`{"installation":${id},"mapping":${JSON.stringify(name)},"documents":`);
+  result.text(`Installation ${id}, mapping ${name}\nWhat the next window would post of what is here now:`);
   const posting = (summary: PostingSummary) => {
     const waiting = previewPosting(app.db, installation, practice, app.clock);
     return postingItems(withProgress(context, 'judging', null, waiting), id, decimals, summary);

@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { z } from 'zod';
+import { followMappingFiles, mappingName } from '../../bookkeeping/mapping-versions.ts';
 import { previewRemap } from '../../bookkeeping/preview.ts';
 import { repost as repostInto } from '../../bookkeeping/repost.ts';
 import type { InstallationConfig } from '../../config/load.ts';
@@ -7,11 +8,10 @@ import { countInForce, type DocumentSelection } from '../../documents/in-force.t
 import { UserError } from '../../domain/errors.ts';
 import { findDocuments } from '../../queries/documents.ts';
 import { type App, installationOf } from '../../runtime/app.ts';
-import { enter } from '../../runtime/presence.ts';
 import { systemClock } from '../../runtime/system-clock.ts';
 import { type CalendarDate, type DocumentRef, documentKinds } from '../../terms.ts';
 import { agreed } from '../acting.ts';
-import { chosenBooks, noteOtherMappings } from '../books.ts';
+import { chosenBooksAsNext } from '../books.ts';
 import { calendarDate, type Definition, installation, option, yes } from '../command.ts';
 import { type CommandContext, refuseBackwards, usageError } from '../context.ts';
 import { withProgress } from '../progress.ts';
@@ -39,7 +39,7 @@ const answer = z.strictObject({
 
 export const command: Definition<Options> = {
   description:
-    'A changed mapping by itself changes nothing that is in the books. This reverses each document whose lines come out differently by the configured mapping and posts it anew, both with the reason `mapping_changed`. Closed periods are heeded as `policies.locked_period` says. It never runs beside a window; posting again posts nothing. It says first what it will post, and asks; without a terminal, --yes is needed. Where there is nothing to post, nothing is asked and the mapping is not taken into use; with --yes the remarks beside the documents are renewed all the same. A daemon at work then reads the changed mapping file again by itself; one that works by another mapping is named.',
+    'A changed mapping by itself changes nothing that is in the books. This reverses each document whose lines come out differently by the configured mapping and posts it anew, both with the reason `mapping_changed`. Closed periods are heeded as `policies.locked_period` says. It never runs beside a window; posting again posts nothing. It says first what it will post, and asks; without a terminal, --yes is needed. Where there is nothing to post, nothing is asked and the mapping is not taken into use; with --yes the remarks beside the documents are renewed all the same. A changed mapping file that a start would follow is put in force first; processes at work then post by it, too.',
   options: [
     new Option('--document <document...>', 'only these (invoice 123, or 4711/invoice/123; several may follow)'),
     option('--from <date>', 'only documents dated from this day on (YYYY-MM-DD)', calendarDate),
@@ -79,23 +79,17 @@ async function repost(context: CommandContext, options: Options): Promise<number
   }
   refuseBackwards(options, 'repost');
   return withApp(context, { temporal: false, handlesSignal: true }, async (app) => {
-    const chosen = await chosenBooks(app, options.installation);
+    const chosen = await chosenBooksAsNext(app, options.installation);
     if (named) await checkKnown(app, named, chosen);
     const isDry = options.dryRun === true;
-    await noteOtherMappings(context, app, chosen);
     const answer = isDry ? 'agreed' : await isAgreed(context, app, options, { named, chosen });
     if (answer === 'refused') {
       await context.result({ dry_run: false, reposted: false, installations: [] }, () => 'Nothing was posted.');
       return 0;
     }
     const mode = isDry ? 'dry' : answer === 'nothing' ? 'compared' : 'posted';
-    // Daemons learn from this that there is a newer mapping, before anything is posted by it.
-    const presence = mode === 'posted' ? await enter(app, { command: 'repost', taskQueue: null }) : null;
-    try {
-      await repostAll(context, app, options, { named, chosen, mode });
-    } finally {
-      await presence?.end();
-    }
+    if (mode === 'posted') await followMappingFiles(app.db, chosen, { followFile: app.config.followMappingFile });
+    await repostAll(context, app, options, { named, chosen, mode });
     return 0;
   });
 }
@@ -115,7 +109,7 @@ async function isAgreed(
   for (const installation of chosen) {
     const selection = selectionOf(installation, options, named);
     if (selection === null) continue;
-    const { id, decimals, mappingPath } = installation;
+    const { id, decimals } = installation;
     const summary = new RemapSummary(decimals, 'preview');
     const remapped = previewRemap(app.db, installation, app.practice(id), selection);
     const total = await countInForce(app.db, id, selection);
@@ -123,7 +117,8 @@ async function isAgreed(
       for (const one of batch) summary.add(one);
     const { corrected, change_held } = summary.document().counts;
     asked += corrected + change_held;
-    if (corrected + change_held > 0) context.note(`Installation ${id}, mapping ${mappingPath}\n${summary.text()}\n`);
+    if (corrected + change_held > 0)
+      context.note(`Installation ${id}, mapping ${mappingName(installation)}\n${summary.text()}\n`);
   }
   if (asked === 0) return 'nothing';
   const question = 'Post these corrections? Entries stay in the books for ever.';
@@ -171,9 +166,10 @@ async function repostOne(
   { isDry, details }: { isDry: boolean; details: boolean },
   result: StreamedResult,
 ): Promise<void> {
-  const { id, mappingPath, decimals } = installation;
-  result.json(`{"installation":${id},"mapping":${JSON.stringify(mappingPath)},"documents":`);
-  result.text(`Installation ${id}, mapping ${mappingPath}`);
+  const { id, decimals } = installation;
+  const mapping = mappingName(installation);
+  result.json(`{"installation":${id},"mapping":${JSON.stringify(mapping)},"documents":`);
+  result.text(`Installation ${id}, mapping ${mapping}`);
   const summary = new RemapSummary(decimals, isDry ? 'preview' : 'posted');
   const practice = app.practice(id);
   const batches = isDry

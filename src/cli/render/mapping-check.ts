@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { z } from 'zod';
 import type { CaseResult } from '../../bookkeeping/run-specs.ts';
 import type { Money } from '../../domain/money.ts';
 import { visibleIn } from '../../domain/text.ts';
@@ -6,7 +7,33 @@ import type { UnnamedValue } from '../../mapping/check.ts';
 import type { ChartFault } from '../../mapping/check-chart.ts';
 import { owedAsRevenueText } from '../../mapping/owed.ts';
 import type { MappingComparison } from '../../queries/mapping-check.ts';
+import { amount } from '../answer.ts';
 import { count, table } from './text.ts';
+
+const sums = { net: amount.nullable(), vat: amount.nullable(), gross: amount };
+
+export const comparisonsAnswer = {
+  lacks: z.array(
+    z.strictObject({
+      installation: z.number(),
+      code: z.string(),
+      message: z.string(),
+      count: z.number(),
+      ...sums,
+      departments: z.array(z.number().nullable()),
+      uses: z.array(z.strictObject({ what: z.string(), count: z.number(), gross: amount })),
+    }),
+  ),
+  remarks: z.array(
+    z.strictObject({
+      installation: z.number(),
+      message: z.string(),
+      count: z.number(),
+      net: amount,
+      unit: z.enum(['row', 'payment']),
+    }),
+  ),
+};
 
 /** What `mapping check --json` prints of the installations: `lacks` and `remarks`, amounts as texts. */
 export function comparisonsDocument(comparisons: MappingComparison[]) {

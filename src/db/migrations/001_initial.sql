@@ -165,7 +165,6 @@ create table daemon_installation (
   base_url text not null,
   currency text not null,
   timezone text not null,
-  mapping_hash text not null,
   primary key (daemon, installation)
 );
 
@@ -207,25 +206,30 @@ create table copy_bar (
 );
 
 ---------------------------------------------------------------------------------------------------- mappings
--- Each change of an installation's mapping is a new generation. Only the one in force posts: who posts locks its row in share
--- mode, who begins the next one ends it.
-create table mapping_generation (
-  installation bigint not null,
-  generation bigint not null,
-  mapping_hash text not null,
-  superseded_at timestamptz,
-  primary key (installation, generation)
-);
-create unique index mapping_generation_in_force on mapping_generation (installation) where superseded_at is null;
-
--- The mappings that entries were posted by: what the file says of itself, by the hash of its content.
+-- The mapping of an installation in force is the version with the highest number. Who posts holds a lock of that name, shared; who
+-- begins a version has it alone (src/bookkeeping/mapping-versions.ts).
 create table mapping_version (
   installation bigint not null,
-  mapping_hash text not null,
+  number integer not null,
+  -- SHA-256 of the content; entries keep it.
+  mapping_hash text not null check (mapping_hash = encode(sha256(convert_to(content, 'UTF8')), 'hex')),
+  -- The mapping file as canonical JSON.
+  content text not null,
+  -- What the file says of itself.
   version text,
   approved_by text,
-  primary key (installation, mapping_hash)
+  -- `vetledger mapping apply`; null where a start has followed the file.
+  action_id bigint references action (id),
+  began_at timestamptz not null default clock_timestamp(),
+  primary key (installation, number)
 );
+create index mapping_version_hash on mapping_version (installation, mapping_hash);
+create trigger mapping_version_immutable before update or delete or truncate on mapping_version
+  for each statement execute function refuse_change();
+
+-- What a mapping says of itself, by the hash of its content, which several versions may have.
+create view mapping_content as
+  select distinct installation, mapping_hash, version, approved_by from mapping_version;
 
 ---------------------------------------------------------------------------------------------------- the source
 -- Whether the source's server honours a filter of a list (src/sync/capabilities/filters.ts).

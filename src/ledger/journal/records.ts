@@ -39,7 +39,7 @@ export async function entryRecords(db: Connection, ids: readonly string[]): Prom
     `select e.id, e.created_at as "recordedAt", e.window_id as "windowId", e.mapping_hash as hash,
        v.journal, v.fiscal_year as year, v.number as n, m.version, m.approved_by as "approvedBy"
      from entry e join voucher v on v.entry_id = e.id
-     left join mapping_version m on m.installation = e.installation and m.mapping_hash = e.mapping_hash
+     left join mapping_content m on m.installation = e.installation and m.mapping_hash = e.mapping_hash
      where e.id = any(?::text[])`,
     [ids],
   );

@@ -523,6 +523,7 @@ export function installationOf(id: number, n: number): InstallationConfig {
   return {
     ...{ id, name: null, baseUrl: 'http://practice.invalid', auth: { token: 'none' }, timezone: 'Europe/Helsinki' },
     ...{ currency: 'EUR', decimals: 2, startDate: null, mappingPath: '', mapping: parsed.mapping, mappingHash: 'one' },
+    mappingFile: { hash: 'one', content: '{}' },
     erp: {
       ...{ kind: 'tryton', from: null, auto: true, url: 'http://erp.invalid', database: `round-${n}`, company: null },
       ...{ user: 'api', password: 'none', post: 'posted', ownedAccounts: [], closeSourcePeriods: false },

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { Option } from 'commander';
+import { z } from 'zod';
 import { runSpecs } from '../../bookkeeping/run-specs.ts';
 import { loadDialect } from '../../config/dialect.ts';
 import { isDelivered } from '../../config/erp.ts';
@@ -14,24 +16,63 @@ import { checkErp, type ErpCheck } from '../../queries/erp-check.ts';
 import { compareMapping, type MappingComparison } from '../../queries/mapping-check.ts';
 import { chosenInstallations, openApp } from '../../runtime/app.ts';
 import { nothingDelivered } from '../books.ts';
+import { type Definition, installation } from '../command.ts';
 import { type CommandContext, usageError } from '../context.ts';
-import { erpChecksDocument, erpCheckText } from '../render/erp-check.ts';
-import { chartText, comparisonsDocument, comparisonText, specsText } from '../render/mapping-check.ts';
+import { erpChecksAnswer, erpChecksDocument, erpCheckText } from '../render/erp-check.ts';
+import {
+  chartText,
+  comparisonsAnswer,
+  comparisonsDocument,
+  comparisonText,
+  specsText,
+} from '../render/mapping-check.ts';
 
-export interface MappingCheckOptions {
+interface Options {
   installation?: number;
   erp?: true;
 }
+
+const answer = z.strictObject({
+  ok: z.boolean(),
+  file: z.string(),
+  specs: z
+    .strictObject({
+      file: z.string(),
+      cases: z.number(),
+      failed: z.array(z.strictObject({ name: z.string(), ok: z.literal(false), differences: z.array(z.string()) })),
+    })
+    .nullable(),
+  /** Whether there was a database to compare with. */
+  compared: z.boolean(),
+  chart: z.strictObject({ file: z.string(), accounts: z.number() }).nullable(),
+  faults: z.array(z.strictObject({ code: z.string(), path: z.string(), account: z.string(), message: z.string() })),
+  warnings: z.array(z.string()),
+  ...comparisonsAnswer,
+  /** With --erp or `chart: erp`. */
+  erp: erpChecksAnswer.optional(),
+});
+
+export const command: Definition<Options> = {
+  description:
+    'Exit code 2 when the file, or the file of its cases beside it (`NAME.specs.yaml`), is wrong. Runs the cases. With `chart` in the file: refuses accounts that the chart does not have, that are closed in it, or whose type their role cannot have, and warns of two roles on one account. With a configuration and a database: lists the accounts, VAT groups, payment types and roles that the source uses and the file lacks, with counts and exact amounts. Exit code 1 when a case fails, or something is lacking or wrong. With --erp or `chart: erp`: compares the file with the chart of the ERP, too, without writing there.',
+  options: [
+    installation,
+    new Option('--erp', 'compare with accounts, tax codes, dimensions, journals and parties of the ERP, too'),
+  ],
+  examples: [
+    ['vetledger mapping check mappings/demo.yaml', 'before it is put to use'],
+    ['vetledger mapping check mappings/finland.yaml --installation 4711 --json', 'for one installation, as JSON'],
+    ['vetledger mapping check mappings/tryton-demo.yaml --erp', 'and with the chart of the ERP'],
+  ],
+  answer,
+  run: (context, options, [file = '']) => check(context, options, file),
+};
 
 /**
  * Checks a mapping file, runs its cases, and compares it with its chart, with what the source uses and, with --erp or `chart: erp`,
  * with what the ERP has; exit code 1 on a failed case, a gap or a fault.
  */
-export async function check(
-  context: CommandContext,
-  { installation, erp }: MappingCheckOptions,
-  file: string,
-): Promise<number> {
+async function check(context: CommandContext, { installation, erp }: Options, file: string): Promise<number> {
   const path = resolve(file);
   const { mapping } = await loadMapping(path);
   const specs = await loadSpecs(path);

@@ -1,0 +1,64 @@
+import { instant, integer, nullable, text } from '../db/columns.ts';
+import { type Connection, rows } from '../db/rows.ts';
+import type { InstallationId } from '../terms.ts';
+
+/** A version of an installation's mapping: it is in force until the next one. */
+export interface MappingVersionInForce {
+  number: number;
+  hash: string;
+  /** What the file says of itself. */
+  version: string | null;
+  approved_by: string | null;
+  since: Date;
+  /** Who applied it, and why; null where a start has followed the file. */
+  applied_by: string | null;
+  reason: string | null;
+}
+
+/** Every version of an installation's mapping, the first one first. */
+export function mappingVersions(db: Connection, installation: InstallationId): Promise<MappingVersionInForce[]> {
+  return rows(
+    db,
+    {
+      ...{ number: integer, hash: text, version: nullable(text), approved_by: nullable(text), since: instant },
+      ...{ applied_by: nullable(text), reason: nullable(text) },
+    },
+    `select v.number, v.mapping_hash as hash, v.version, v.approved_by, v.began_at as since, a.acted_by as applied_by, a.reason
+     from mapping_version v left join action_done a on a.id = v.action_id where v.installation = ? order by v.number`,
+    [installation],
+  );
+}
+
+/** A mapping, and what was posted by it. */
+export interface UsedMapping {
+  /** Null: entries that were posted without one. */
+  hash: string | null;
+  version: string | null;
+  approved_by: string | null;
+  entries: number;
+  first_posted_at: Date;
+  last_posted_at: Date;
+  /** Places in the chain. */
+  first_seq: number;
+  last_seq: number;
+}
+
+/** Which mappings the entries of an installation were posted by, in the order of their first entries; reads the whole journal. */
+export function usedMappings(db: Connection, installation: InstallationId): Promise<UsedMapping[]> {
+  return rows(
+    db,
+    {
+      ...{ hash: nullable(text), version: nullable(text), approved_by: nullable(text), entries: integer },
+      ...{ first_posted_at: instant, last_posted_at: instant, first_seq: integer, last_seq: integer },
+    },
+    `select e.mapping_hash as hash, m.version, m.approved_by, e.entries, e.first_posted_at, e.last_posted_at,
+       e.first_seq, e.last_seq
+     from (
+       select mapping_hash, count(*)::int as entries, min(created_at) as first_posted_at,
+         max(created_at) as last_posted_at, min(seq) as first_seq, max(seq) as last_seq
+       from entry where installation = ? group by mapping_hash) e
+     left join mapping_content m on m.installation = ? and m.mapping_hash = e.mapping_hash
+     order by e.first_seq`,
+    [installation, installation],
+  );
+}
