@@ -49,6 +49,7 @@ export async function switchVat(world: World): Promise<string[]> {
   const { equations } = (await run('reconcile', on.configuration)).installations[0];
   compare('E8', equations.E8.documents, []);
 
+  await run(`mapping apply ${off.mapping} --reason "off again"`, off.configuration);
   compare('repost without', await repost(off.configuration), { ...nothing, corrected: 4 });
   compare('balances as before', await exported(world, roles), before);
   return differences;
